@@ -1,0 +1,54 @@
+//! Defines the tests of a ratio against a bound.
+//!
+//! "Is it faster?" is answered by any difference, however small; "is it at least 5 % faster?" is
+//! a claim with a bound, and each direction of it is a one-sided t test on the logarithmic scale.
+
+use crate::LogRatio;
+use crate::argument::assert_positive;
+use crate::rounding::rounding;
+use crate::student::upper_tail;
+
+impl LogRatio {
+    /// The p-value for the claim that the true ratio is above `bound`.
+    ///
+    /// It is the probability, if the true ratio were just `bound`, of an estimate as far above it
+    /// or farther: a small p rejects "the true ratio is `bound` or less". One-sided one-sample t
+    /// test of the log-ratios against ln(`bound`), with n - 1 degrees of freedom (Student 1908).
+    ///
+    /// `None` for n < 2. When all pairs are identical nothing is left to chance: p is 0 if the
+    /// ratio is above the bound, 1 if below, and 0.5 if it equals it (within rounding).
+    ///
+    /// # Panics
+    ///
+    /// Unless `bound` is a finite number above 0.
+    #[must_use]
+    pub fn p_above(&self, bound: f64) -> Option<f64> {
+        self.standardised(bound).map(|t| upper_tail(t, self.n() - 1))
+    }
+
+    /// The p-value for the claim that the true ratio is below `bound`.
+    ///
+    /// The mirror image of [`LogRatio::p_above`]: the two add up to 1.
+    ///
+    /// # Panics
+    ///
+    /// Unless `bound` is a finite number above 0.
+    #[must_use]
+    pub fn p_below(&self, bound: f64) -> Option<f64> {
+        self.standardised(bound).map(|t| upper_tail(-t, self.n() - 1))
+    }
+
+    /// The distance from the bound to the estimate in standard errors, infinite without spread.
+    fn standardised(&self, bound: f64) -> Option<f64> {
+        assert_positive("the bound", bound);
+        let standard_error = self.standard_error()?;
+        let distance = self.mean_log() - bound.ln();
+        Some(if standard_error > 0.0 {
+            distance / standard_error
+        } else if distance.abs() <= rounding(self.mean_log()) {
+            0.0
+        } else {
+            distance.signum() * f64::INFINITY
+        })
+    }
+}

@@ -1,0 +1,33 @@
+//! Defines why data cannot be analysed.
+//!
+//! A ratio, and the logarithm it is analysed on, exists only for pairs of positive numbers. A
+//! measurement that breaks this is broken itself, so it is named and never skipped: leaving out
+//! the inconvenient values is how a wrong conclusion starts.
+
+use thiserror::Error;
+
+/// Why data cannot be analysed.
+#[derive(Debug, Clone, Copy, PartialEq, Error)]
+pub enum Error {
+    /// The two sides of a pairing differ in length, so some values have no partner.
+    #[error("{treatment} treatment values cannot be paired with {baseline} baseline values")]
+    Lengths {
+        /// The number of treatment values.
+        treatment: usize,
+        /// The number of baseline values.
+        baseline: usize,
+    },
+    /// There are no pairs.
+    #[error("there are no pairs to compare")]
+    Empty,
+    /// A value is not a finite number above 0.
+    #[error("{what} value {index} is {value}, which is not a finite number above 0")]
+    NotPositive {
+        /// Which of the inputs holds the value: `treatment`, `baseline` or `trial`.
+        what: &'static str,
+        /// The value's place in that input, counted from 0.
+        index: usize,
+        /// The value.
+        value: f64,
+    },
+}

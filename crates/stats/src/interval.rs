@@ -1,0 +1,27 @@
+//! Defines a closed interval of real numbers.
+//!
+//! Confidence intervals of a ratio are not symmetric about the estimate, so both ends are kept
+//! and not a "plus or minus".
+
+/// A closed interval; `lo <= hi`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Interval {
+    /// The lower end.
+    pub lo: f64,
+    /// The upper end.
+    pub hi: f64,
+}
+
+impl Interval {
+    /// Whether `value` lies in the interval; both ends belong to it.
+    #[must_use]
+    pub fn contains(&self, value: f64) -> bool {
+        self.lo <= value && value <= self.hi
+    }
+
+    /// Half the distance between the ends, in the unit of the ends.
+    #[must_use]
+    pub fn half_width(&self) -> f64 {
+        (self.hi - self.lo) / 2.0
+    }
+}

@@ -1,0 +1,39 @@
+//! The statistics of an experiment whose effects are ratios against a baseline, paired by block.
+//!
+//! In a randomised complete block every treatment occurs once, so dividing a treatment's value by
+//! the baseline's value *of the same block* cancels whatever the two had in common (the drive's
+//! age, the room's temperature). Ratios average on the logarithmic scale, where a halving and a
+//! doubling cancel: [`LogRatio`] estimates there and reports as a ratio. Around it stand what is
+//! needed to say how far to trust it: tests against a bound, [`holm()`] for many tests at once,
+//! [`Drift`] for a machine that changed while it was measured, and the number of runs it takes
+//! ([`runs_for_half_width`], [`runs_to_separate`]).
+//!
+//! Everything here is a pure function: no input, no output, no clock, and the only randomness
+//! (in [`LogRatio::bca`]) comes from a seed the caller gives. Equal arguments give equal results.
+//!
+//! One rule decides how a function refuses. What the *data* can cause is in its type: `None` when
+//! there are too few data for an answer, [`Error`] when a datum has no logarithm. What only a
+//! *caller* can cause, such as a confidence of 95 where 0.95 is meant, panics.
+
+mod argument;
+mod bca;
+mod bound;
+mod drift;
+mod error;
+mod holm;
+mod interval;
+mod log_ratio;
+mod moments;
+mod rounding;
+mod runs;
+mod student;
+mod summary;
+
+pub use bca::FEWEST_RESAMPLES;
+pub use drift::{Drift, Trial};
+pub use error::Error;
+pub use holm::holm;
+pub use interval::Interval;
+pub use log_ratio::LogRatio;
+pub use runs::{MOST_RUNS, runs_for_half_width, runs_to_separate};
+pub use summary::Summary;

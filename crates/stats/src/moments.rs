@@ -1,0 +1,38 @@
+//! Defines the mean and the standard deviation that the whole crate computes with.
+//!
+//! The textbook one-pass sums lose every digit when the spread is small beside the mean, which is
+//! what a good measurement looks like. These take a second pass over the data instead, and make
+//! the mean of equal values exactly that value, so that "no spread" is exactly 0.
+
+/// The number of items as a real number.
+#[expect(clippy::cast_precision_loss, reason = "a slice of samples is far shorter than 2^52 items")]
+pub fn count(items: usize) -> f64 {
+    items as f64
+}
+
+/// The arithmetic mean, within a rounding of the true one; NaN for an empty slice.
+///
+/// The second pass adds the mean of what the first one left over (Chan, Golub & `LeVeque` 1983,
+/// "Algorithms for computing the sample variance", The American Statistician 37).
+pub fn mean(values: &[f64]) -> f64 {
+    let n = count(values.len());
+    let rough = values.iter().sum::<f64>() / n;
+    rough + values.iter().map(|value| value - rough).sum::<f64>() / n
+}
+
+/// Each value less the mean of all of them, in the order given.
+pub fn deviations(values: &[f64]) -> Vec<f64> {
+    let mean = mean(values);
+    values.iter().map(|value| value - mean).collect()
+}
+
+/// The sum of the squares.
+pub fn sum_of_squares(values: &[f64]) -> f64 {
+    values.iter().map(|value| value * value).sum()
+}
+
+/// The standard deviation of a sample, with the divisor n - 1; `None` for n < 2.
+pub fn sd(values: &[f64]) -> Option<f64> {
+    (values.len() >= 2)
+        .then(|| (sum_of_squares(&deviations(values)) / count(values.len() - 1)).sqrt())
+}

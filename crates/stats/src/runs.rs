@@ -1,0 +1,78 @@
+//! Defines how many runs an answer takes.
+//!
+//! An experiment should know before its last run whether another will do. Both questions are
+//! answered from a spread already seen, so they are forecasts and no better than that spread: from
+//! few runs it is itself uncertain, and the forecast should be made again as runs come in.
+
+use crate::argument::{assert_fraction, assert_positive};
+use crate::moments::count;
+use crate::rounding::rounding;
+use crate::student::critical;
+
+/// The most runs that are ever called for; beyond it the answer is "not this way".
+pub const MOST_RUNS: u32 = 10_000;
+
+/// The total number of runs (pairs) for which the t interval of a ratio is narrow enough.
+///
+/// The least n of 2 or more with t(n-1) · `sd_log` / √n ≤ ln(1 + `relative_half_width`), which is
+/// the figure [`LogRatio::relative_half_width`](crate::LogRatio::relative_half_width) reports. The
+/// quantile of t depends on n, so n is searched for and not approximated. `sd_log` is the standard
+/// deviation of the log-ratios, `relative_half_width` a fraction such as 0.05 for 5 %.
+///
+/// `None` when [`MOST_RUNS`] would not do.
+///
+/// # Panics
+///
+/// Unless `sd_log` is finite and not negative, `relative_half_width` finite and above 0, and
+/// `confidence` strictly between 0 and 1.
+#[must_use]
+pub fn runs_for_half_width(sd_log: f64, relative_half_width: f64, confidence: f64) -> Option<u32> {
+    assert_positive("the relative half width", relative_half_width);
+    assert_fraction("the confidence", confidence);
+    fewest_runs(sd_log, relative_half_width.ln_1p(), 1.0 - confidence)
+}
+
+/// The total number of runs (pairs) for which the t interval of a ratio leaves out a bound.
+///
+/// The least n of 2 or more with t(n-1) · `sd_log` / √n ≤ |`mean_log` - ln(`bound`)|, where t is
+/// the two-sided critical value at `alpha`: the interval of confidence 1 - `alpha` then just
+/// clears the bound, if mean and spread stay as they are. They will not stay quite so, which makes
+/// the chance of separating at that n about one half, not a certainty.
+///
+/// `None` when [`MOST_RUNS`] would not do, and so whenever the mean is at the bound (within
+/// rounding).
+///
+/// # Panics
+///
+/// Unless `mean_log` is finite, `sd_log` finite and not negative, `bound` finite and above 0, and
+/// `alpha` strictly between 0 and 1.
+#[must_use]
+pub fn runs_to_separate(mean_log: f64, sd_log: f64, bound: f64, alpha: f64) -> Option<u32> {
+    assert!(mean_log.is_finite(), "the mean log-ratio must be finite, but is {mean_log}");
+    assert_positive("the bound", bound);
+    assert_fraction("alpha", alpha);
+    let distance = (mean_log - bound.ln()).abs();
+    let runs = fewest_runs(sd_log, distance, alpha);
+    runs.filter(|_| distance > rounding(mean_log))
+}
+
+/// The least n from 2 to [`MOST_RUNS`] whose t interval, missing the truth with probability
+/// `outside`, reaches no farther than `reach` to either side.
+fn fewest_runs(sd_log: f64, reach: f64, outside: f64) -> Option<u32> {
+    assert!(
+        sd_log.is_finite() && sd_log >= 0.0,
+        "the standard deviation must be finite and not negative, but is {sd_log}"
+    );
+    let enough = |runs: usize| critical(outside, runs - 1) * sd_log / count(runs).sqrt() <= reach;
+    // The half width falls with every run added, so halving the range finds the exact n.
+    let (mut least, mut beyond) = (2, MOST_RUNS + 1);
+    while least < beyond {
+        let middle = least.midpoint(beyond);
+        if enough(middle as usize) {
+            beyond = middle;
+        } else {
+            least = middle + 1;
+        }
+    }
+    (least <= MOST_RUNS).then_some(least)
+}

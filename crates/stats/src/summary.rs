@@ -1,0 +1,55 @@
+//! Defines the plain description of a set of samples.
+//!
+//! It is what a reader looks at before believing any inference: how many samples there are, where
+//! they lie, and how far they scatter. The median stands beside the mean because a few slow runs
+//! move the one and not the other.
+
+use crate::moments::{mean, sd};
+
+/// Location and spread of samples, in the samples' own unit where none is named.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Summary {
+    /// The number of samples, at least 1.
+    pub n: usize,
+    /// The arithmetic mean.
+    pub mean: f64,
+    /// The middle sample, or the midpoint of the middle two.
+    pub median: f64,
+    /// The standard deviation with the divisor n - 1; absent for n < 2.
+    pub sd: Option<f64>,
+    /// The coefficient of variation, sd / |mean|, without unit; absent for n < 2 or a mean of 0.
+    pub cv: Option<f64>,
+    /// The least sample.
+    pub min: f64,
+    /// The greatest sample.
+    pub max: f64,
+}
+
+impl Summary {
+    /// Describes `samples`, in any order and unit.
+    ///
+    /// `None` when there are no samples, or when one of them is not finite: no figure would then
+    /// describe the rest.
+    #[must_use]
+    pub fn of(samples: &[f64]) -> Option<Self> {
+        if !samples.iter().all(|sample| sample.is_finite()) {
+            return None;
+        }
+        let mut sorted = samples.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let (min, max) = (*sorted.first()?, *sorted.last()?);
+
+        let n = sorted.len();
+        let mean = mean(samples);
+        let sd = sd(samples);
+        Some(Self {
+            n,
+            mean,
+            median: f64::midpoint(sorted[(n - 1) / 2], sorted[n / 2]),
+            sd,
+            cv: sd.filter(|_| mean != 0.0).map(|sd| sd / mean.abs()),
+            min,
+            max,
+        })
+    }
+}

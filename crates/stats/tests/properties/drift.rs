@@ -1,0 +1,65 @@
+//! What must not change the drift: the treatments' levels, the unit, and the order of the rows.
+
+use proptest::prelude::*;
+use ssdlab_stats::{Drift, Trial};
+
+use super::agree;
+
+/// A factor near 1: a change by orders of magnitude would leave no digits of 1 + change to compare.
+fn value() -> impl Strategy<Value = f64> {
+    (-0.5..0.5).prop_map(f64::exp)
+}
+
+/// Enough trials of three treatments, at distinct positions, for a degree of freedom to be left.
+fn trials() -> impl Strategy<Value = Vec<Trial>> {
+    prop::collection::vec((0..3_usize, value()), 5..30).prop_map(|rows| {
+        (0..)
+            .zip(rows)
+            .map(|(position, (treatment, value))| Trial { treatment, position, value })
+            .collect()
+    })
+}
+
+fn drift(trials: &[Trial]) -> Drift {
+    Drift::of(trials)
+        .expect("every generated value is above 0")
+        .expect("five trials of three treatments leave a degree of freedom")
+}
+
+fn drifts_agree(a: Drift, b: Drift) -> bool {
+    agree(a.per_position, b.per_position, 9) && agree(a.p, b.p, 6) && a.n == b.n
+}
+
+proptest! {
+    #[test]
+    fn the_level_of_a_treatment_does_not_matter(trials in trials(), factors in [value(), value(), value()]) {
+        let scaled: Vec<Trial> = trials
+            .iter()
+            .map(|trial| Trial { value: trial.value * factors[trial.treatment], ..*trial })
+            .collect();
+        prop_assert!(drifts_agree(drift(&trials), drift(&scaled)));
+    }
+
+    #[test]
+    fn the_order_of_the_rows_and_the_first_position_do_not_matter(trials in trials(), start in 0..1000_u32) {
+        let moved: Vec<Trial> = trials
+            .iter()
+            .rev()
+            .map(|trial| Trial { position: trial.position + start, ..*trial })
+            .collect();
+        prop_assert!(drifts_agree(drift(&trials), drift(&moved)));
+    }
+
+    #[test]
+    fn running_backwards_inverts_the_drift(trials in trials()) {
+        let last = trials[trials.len() - 1].position;
+        let mirrored: Vec<Trial> = trials
+            .iter()
+            .map(|trial| Trial { position: last - trial.position, ..*trial })
+            .collect();
+        let (forth, back) = (drift(&trials), drift(&mirrored));
+        prop_assert!(agree(forth.per_position.ln_1p(), -back.per_position.ln_1p(), 9));
+        prop_assert!(agree(forth.over_span.ln_1p(), -back.over_span.ln_1p(), 9));
+        prop_assert!(agree(forth.p, back.p, 6));
+    }
+}

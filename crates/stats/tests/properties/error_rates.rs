@@ -1,0 +1,83 @@
+//! The error rates promised, counted in seeded simulations of experiments whose truth is known.
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use ssdlab_stats::{Drift, FEWEST_RESAMPLES, LogRatio, Trial};
+use statrs::distribution::{ContinuousCDF, Normal};
+
+const EXPERIMENTS: u32 = 4_000;
+
+/// Three and a half standard errors of a share of 0.95, or 0.05, of that many experiments.
+const TOLERANCE: f64 = 0.012;
+
+/// A draw from the normal distribution, by inverting it at a draw from (0, 1).
+fn normal(generator: &mut Xoshiro256PlusPlus) -> f64 {
+    let uniform = (f64::from(generator.next_u32()) + 0.5) / 2.0_f64.powi(32);
+    Normal::standard().inverse_cdf(uniform)
+}
+
+/// The share of experiments, each drawn from one stream of random numbers, that succeed.
+fn share(mut succeeds: impl FnMut(&mut Xoshiro256PlusPlus) -> bool) -> f64 {
+    let mut generator = Xoshiro256PlusPlus::seed_from_u64(1908);
+    let successes = (0..EXPERIMENTS).filter(|_| succeeds(&mut generator)).count();
+    f64::from(u32::try_from(successes).expect("at most all experiments")) / f64::from(EXPERIMENTS)
+}
+
+/// Five pairs whose true ratio is 1.2, with a scatter of 10 %.
+fn five_pairs(generator: &mut Xoshiro256PlusPlus) -> LogRatio {
+    let treatment = [(); 5].map(|()| 1.2 * (0.1 * normal(generator)).exp());
+    LogRatio::paired(&treatment, &[1.0; 5]).expect("an exponential is above 0")
+}
+
+#[track_caller]
+fn assert_within(share: f64, promised: f64, tolerance: f64) {
+    assert!(
+        (share - promised).abs() <= tolerance,
+        "the share is {share} where {promised} is promised"
+    );
+}
+
+#[test]
+fn the_interval_covers_the_truth_as_often_as_it_says() {
+    let covered = share(|generator| {
+        let interval = five_pairs(generator).interval(0.95);
+        interval.is_some_and(|interval| interval.contains(1.2))
+    });
+    assert_within(covered, 0.95, TOLERANCE);
+}
+
+/// The bootstrap's shortfall with few pairs is no fault to repair, but its documentation owns to it.
+#[test]
+fn the_bootstrap_covers_the_truth_as_seldom_as_documented() {
+    let covered = share(|generator| {
+        let interval = five_pairs(generator).bca(0.95, FEWEST_RESAMPLES, generator.next_u64());
+        interval.is_some_and(|interval| interval.contains(1.2))
+    });
+    assert_within(covered, 0.84, 0.02);
+}
+
+#[test]
+fn a_claim_at_its_very_bound_is_accepted_as_rarely_as_it_says() {
+    let claimed_above = share(|generator| five_pairs(generator).p_above(1.2) <= Some(0.05));
+    assert_within(claimed_above, 0.05, TOLERANCE);
+    let claimed_below = share(|generator| five_pairs(generator).p_below(1.2) <= Some(0.05));
+    assert_within(claimed_below, 0.05, TOLERANCE);
+}
+
+/// Three treatments in three blocks: few enough trials for a wrong number of degrees of freedom to
+/// show.
+#[test]
+fn a_run_without_drift_is_suspected_as_rarely_as_it_says() {
+    let suspected = share(|generator| {
+        let trials: Vec<Trial> = (0..9)
+            .map(|position| Trial {
+                treatment: position as usize % 3,
+                position,
+                value: (0.1 * normal(generator)).exp(),
+            })
+            .collect();
+        let drift = Drift::of(&trials).expect("an exponential is above 0");
+        drift.is_some_and(|drift| drift.p <= 0.05)
+    });
+    assert_within(suspected, 0.05, TOLERANCE);
+}
