@@ -1,0 +1,18 @@
+//! btrfs: copy-on-write with checksums; its log tree is no journal in the sense of the factor.
+//!
+//! Sources: mkfs.btrfs(8); btrfs(5): since Linux 6.2 discard=async is on by default where the
+//! device can discard, so off has to be said.
+
+use super::{Driver, Filesystem, Journal};
+
+pub(super) const FILESYSTEM: Filesystem = Filesystem {
+    name: "btrfs",
+    mkfs: "mkfs.btrfs",
+    package: "btrfs-progs",
+    journal: Journal::NotApplicable,
+    driver: Driver::Other,
+    discard_on: "discard",
+    discard_off: Some("nodiscard"),
+    smallest_bytes: 114_294_784,
+    format: |_| vec!["-q".to_owned(), "-K".to_owned()],
+};

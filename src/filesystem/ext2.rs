@@ -1,0 +1,17 @@
+//! ext2: no journal; served by the kernel's ext4 driver on most distributions.
+
+use super::{Driver, Filesystem, Journal, ext};
+
+pub(super) const FILESYSTEM: Filesystem = Filesystem {
+    name: "ext2",
+    mkfs: "mkfs.ext2",
+    package: "e2fsprogs",
+    journal: Journal::Never,
+    driver: Driver::Ext4,
+    discard_on: "discard",
+    discard_off: None,
+    smallest_bytes: 8 << 20,
+    // The feature is named even where it is the default, so that a changed mke2fs.conf cannot
+    // hand out another filesystem than the one asked for.
+    format: |format| ext::arguments(&super::Format { journal: Some(false), ..format.clone() }),
+};

@@ -1,0 +1,15 @@
+//! ext4: extents, delayed allocation, a journal that can be left out.
+
+use super::{Driver, Filesystem, Journal, ext};
+
+pub(super) const FILESYSTEM: Filesystem = Filesystem {
+    name: "ext4",
+    mkfs: "mkfs.ext4",
+    package: "e2fsprogs",
+    journal: Journal::Optional,
+    driver: Driver::Ext4,
+    discard_on: "discard",
+    discard_off: None,
+    smallest_bytes: 16 << 20,
+    format: ext::arguments,
+};

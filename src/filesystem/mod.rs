@@ -1,0 +1,121 @@
+//! What is known about each filesystem: one small file each, facts and argument lists only.
+//!
+//! The plan asks this room which combinations of levels make sense and the lab asks it how to
+//! make and mount a filesystem; neither knows a filesystem by name. Adding one is adding a file
+//! and its line in [`ALL`].
+
+mod btrfs;
+mod ext;
+mod ext2;
+mod ext3;
+mod ext4;
+mod xfs;
+
+/// Every filesystem the program knows, in the order it lists them.
+pub const ALL: [&Filesystem; 5] =
+    [&ext2::FILESYSTEM, &ext3::FILESYSTEM, &ext4::FILESYSTEM, &xfs::FILESYSTEM, &btrfs::FILESYSTEM];
+
+/// The facts about one filesystem.
+#[derive(Debug)]
+pub struct Filesystem {
+    /// The name in plans, which is also the kernel's name for `mount(2)`.
+    pub name: &'static str,
+    /// The program that makes it.
+    pub mkfs: &'static str,
+    /// The Debian package that carries [`Self::mkfs`].
+    pub package: &'static str,
+    /// Whether it has a journal that a plan can switch.
+    pub journal: Journal,
+    /// What the kernel's driver publishes about itself.
+    pub driver: Driver,
+    /// The mount option that turns online discard on.
+    pub discard_on: &'static str,
+    /// The mount option that turns online discard off, where off is not the default.
+    pub discard_off: Option<&'static str>,
+    /// The smallest device its mkfs accepts with our flags, in bytes.
+    pub smallest_bytes: u64,
+    /// The arguments of mkfs for a format that leaves no work to the background.
+    format: fn(&Format) -> Vec<String>,
+}
+
+/// Whether a filesystem's journal can be switched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Journal {
+    /// It never has one.
+    Never,
+    /// It always has one.
+    Always,
+    /// `journal = "on"` and `"off"` both exist.
+    Optional,
+    /// It is built otherwise (a log or copy-on-write) and the factor does not apply.
+    NotApplicable,
+}
+
+/// What the kernel's driver publishes about itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Driver {
+    /// The ext4 driver: `/sys/fs/ext4`, `/proc/fs/ext4`, `/proc/fs/jbd2`.
+    Ext4,
+    /// Nothing this program reads.
+    Other,
+}
+
+/// What mkfs is asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Format {
+    /// With or without a journal; `None` leaves mkfs its default.
+    pub journal: Option<bool>,
+    /// Seeds what mkfs would draw at random (the directory hash of ext2/3/4).
+    pub seed: u64,
+    /// Options the plan adds, after all others.
+    pub extra: Vec<String>,
+}
+
+impl Filesystem {
+    /// The arguments of [`Self::mkfs`] before the device.
+    #[must_use]
+    pub fn format_arguments(&self, format: &Format) -> Vec<String> {
+        let mut arguments = (self.format)(format);
+        arguments.extend(format.extra.iter().cloned());
+        arguments
+    }
+}
+
+/// Finds a filesystem by its name in plans.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Filesystem> {
+    ALL.into_iter().find(|filesystem| filesystem.name == name)
+}
+
+/// The names a plan can use, in order.
+#[must_use]
+pub fn names() -> Vec<&'static str> {
+    ALL.iter().map(|filesystem| filesystem.name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plan_options_come_last_so_that_they_win() {
+        for filesystem in ALL {
+            let format = Format { extra: vec!["--plan".to_owned()], ..Format::default() };
+            assert_eq!(filesystem.format_arguments(&format).last().unwrap(), "--plan");
+        }
+    }
+
+    #[test]
+    fn ext4_leaves_no_initialisation_to_the_background() {
+        let arguments = find("ext4").unwrap().format_arguments(&Format::default()).join(" ");
+        assert!(arguments.contains("lazy_itable_init=0"));
+        assert!(arguments.contains("lazy_journal_init=0"));
+    }
+
+    #[test]
+    fn journal_is_a_feature_flag_of_ext4() {
+        let off = Format { journal: Some(false), ..Format::default() };
+        assert!(find("ext4").unwrap().format_arguments(&off).contains(&"^has_journal".to_owned()));
+        assert!(find("zfs").is_none());
+    }
+}

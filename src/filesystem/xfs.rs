@@ -1,0 +1,17 @@
+//! XFS: allocation groups and a metadata log that cannot be switched off.
+//!
+//! Source: mkfs.xfs(8) of xfsprogs 6.1, which refuses filesystems below 300 MB.
+
+use super::{Driver, Filesystem, Journal};
+
+pub(super) const FILESYSTEM: Filesystem = Filesystem {
+    name: "xfs",
+    mkfs: "mkfs.xfs",
+    package: "xfsprogs",
+    journal: Journal::NotApplicable,
+    driver: Driver::Other,
+    discard_on: "discard",
+    discard_off: None,
+    smallest_bytes: 300 << 20,
+    format: |_| vec!["-q".to_owned(), "-K".to_owned()],
+};
