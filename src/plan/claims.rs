@@ -1,0 +1,133 @@
+//! Resolves a plan's claims: which treatments, phases and metric they are about.
+
+use std::ops::Range;
+
+use super::error::Fault;
+use super::factor::Levels;
+use super::metric;
+use super::resolve::Varied;
+use super::schedule::{Claim, Schedule};
+use super::written::{self, Plan};
+
+pub(super) fn resolve(
+    plan: &Plan,
+    schedule: &Schedule,
+    factors: &[Varied],
+) -> Result<Vec<Claim>, Fault> {
+    let mut claims: Vec<Claim> = Vec::new();
+    for entry in &plan.claims {
+        let claim = claim(entry.get_ref(), entry.span(), schedule, factors)?;
+        if claims.iter().any(|earlier| earlier.id == claim.id) {
+            return Err(Fault::at(
+                entry.span(),
+                format!("two claims are called `{}`", claim.id),
+                "give each claim an id of its own",
+            ));
+        }
+        claims.push(claim);
+    }
+    Ok(claims)
+}
+
+fn claim(
+    written: &written::Claim,
+    at: Range<usize>,
+    schedule: &Schedule,
+    factors: &[Varied],
+) -> Result<Claim, Fault> {
+    let fault = |message: String, help: &str| Fault::at(at.clone(), message, help);
+    let id = &written.id;
+    let metric = written.metric.clone().unwrap_or_else(|| schedule.metric.clone());
+    if !metric::is_known(&metric) {
+        return Err(fault(
+            format!("claim `{id}`: there is no metric `{metric}`"),
+            &format!("metrics: {}", metric::names()),
+        ));
+    }
+    if written.phases.len() > 1 && !metric::is_additive(&metric) {
+        return Err(fault(
+            format!("claim `{id}`: `{metric}` of several phases does not add up"),
+            "name one phase",
+        ));
+    }
+    let known = schedule.phase_names();
+    if let Some(phase) = written.phases.iter().find(|phase| is_unknown(phase, &known, factors)) {
+        return Err(fault(
+            format!("claim `{id}`: there is no phase `{phase}`"),
+            &format!("phases: {}", known.join(", ")),
+        ));
+    }
+    if written.phases.is_empty() {
+        return Err(fault(format!("claim `{id}` names no phase"), "name at least one"));
+    }
+    let against = written.against.clone().unwrap_or_else(|| schedule.baseline.clone());
+    let parts = [&written.compare, &against, &written.only];
+    for levels in parts.into_iter().chain(&written.excess_over) {
+        check_levels(id, levels, factors).map_err(|(message, help)| fault(message, &help))?;
+    }
+    if written.compare.0.is_empty() || against.matches(&written.compare) {
+        return Err(fault(
+            format!("claim `{id}` compares a treatment with itself"),
+            "let `compare` name levels other than the baseline's (or than `against`)",
+        ));
+    }
+    check_bounds(written).map_err(|message| {
+        fault(
+            format!("claim `{id}`: {message}"),
+            "give at_least, at_most or both, as ratios above 0: 1.1 means ten per cent more",
+        )
+    })?;
+    Ok(Claim {
+        id: id.clone(),
+        says: written.says.clone(),
+        metric,
+        phases: written.phases.clone(),
+        compare: written.compare.clone(),
+        against,
+        only: written.only.clone(),
+        excess_over: written.excess_over.clone(),
+        at_least: written.at_least,
+        at_most: written.at_most,
+        if_holds: written.if_holds.clone(),
+        if_refuted: written.if_refuted.clone(),
+    })
+}
+
+/// `fstrim` exists only where a treatment asks for it; the command line may have dropped it.
+fn is_unknown(phase: &str, known: &[String], factors: &[Varied]) -> bool {
+    let dropped = phase == "fstrim" && factors.iter().any(|varied| varied.at.is_none());
+    !dropped && !known.iter().any(|name| name == phase)
+}
+
+fn check_levels(id: &str, levels: &Levels, factors: &[Varied]) -> Result<(), (String, String)> {
+    for (factor, level) in &levels.0 {
+        let Some(varied) = factors.iter().find(|varied| varied.factor == *factor) else {
+            return Err((
+                format!("claim `{id}` names `{factor}`, which the plan does not vary"),
+                format!("add `{factor}` to [factors]"),
+            ));
+        };
+        // Levels that the command line dropped leave the claim undecided, not the plan wrong.
+        if varied.at.is_some() && !varied.levels.contains(level) {
+            return Err((
+                format!("claim `{id}`: {factor} = \"{level}\" is none of the plan's levels"),
+                format!("levels of `{factor}`: {}", varied.levels.join(", ")),
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn check_bounds(claim: &written::Claim) -> Result<(), String> {
+    let bounds = [claim.at_least, claim.at_most];
+    if bounds.iter().flatten().any(|bound| !bound.is_finite() || *bound <= 0.0) {
+        return Err("a bound is not a ratio".to_owned());
+    }
+    match bounds {
+        [None, None] => Err("it has no bound".to_owned()),
+        [Some(low), Some(high)] if low >= high => {
+            Err(format!("nothing is at least {low} and at most {high}"))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,411 @@
+//! The factors a plan can vary, their levels, and the setup a treatment stands for.
+//!
+//! Levels stay the words the person wrote wherever they are stored or printed; [`Setup`] is
+//! what those words mean, and making one is the only place where they are checked.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::quantity::{Bytes, split_words};
+use crate::filesystem::{self, Filesystem, Journal};
+
+/// What an experiment varies.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Factor {
+    /// The filesystem that is made: see `ssdlab list filesystems`; `any` takes a directory's.
+    Filesystem,
+    /// ext4's journal: `on` or `off`.
+    Journal,
+    /// Access times: `strictatime`, `relatime`, `noatime`, or `chattr` (mounted with
+    /// strictatime, and `chattr +A` on the root directory right after mkfs).
+    Atime,
+    /// Telling the drive what is free: `off`, `on` (the mount option), or `fstrim` (off, with
+    /// a trim as the last phase).
+    Discard,
+    /// The I/O scheduler: `none`, `mq-deadline`, `bfq`, `kyber`.
+    Scheduler,
+    /// Options added to mkfs, as one text.
+    Mkfs,
+    /// Options added to mount, comma-separated.
+    Mount,
+    /// Data written to the fresh filesystem before the first phase: an amount (`10 GB`) or a
+    /// share of the device (`60 %`).
+    Prefill,
+    /// The drive's volatile write cache: `on` or `off`.
+    WriteCache,
+}
+
+impl Factor {
+    /// Every factor, in the order treatments list them.
+    pub const ALL: [Self; 9] = [
+        Self::Filesystem,
+        Self::Journal,
+        Self::Atime,
+        Self::Discard,
+        Self::Scheduler,
+        Self::Mkfs,
+        Self::Mount,
+        Self::Prefill,
+        Self::WriteCache,
+    ];
+
+    /// The name in plans and results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Filesystem => "filesystem",
+            Self::Journal => "journal",
+            Self::Atime => "atime",
+            Self::Discard => "discard",
+            Self::Scheduler => "scheduler",
+            Self::Mkfs => "mkfs",
+            Self::Mount => "mount",
+            Self::Prefill => "prefill",
+            Self::WriteCache => "write_cache",
+        }
+    }
+
+    /// Finds a factor by its name.
+    #[must_use]
+    pub fn find(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|factor| factor.name() == name)
+    }
+}
+
+impl fmt::Display for Factor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// One level for each of some factors: a whole treatment, or a part of one.
+#[derive(
+    Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(transparent)]
+pub struct Levels(pub BTreeMap<Factor, String>);
+
+impl Levels {
+    /// Whether every level named in `part` is also set here.
+    #[must_use]
+    pub fn matches(&self, part: &Self) -> bool {
+        part.0.iter().all(|(factor, level)| self.0.get(factor) == Some(level))
+    }
+
+    /// These levels with those of `part` in their place.
+    #[must_use]
+    pub fn with(&self, part: &Self) -> Self {
+        let mut levels = self.clone();
+        levels.0.extend(part.0.iter().map(|(factor, level)| (*factor, level.clone())));
+        levels
+    }
+}
+
+impl fmt::Display for Levels {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, (factor, level)) in self.0.iter().enumerate() {
+            write!(f, "{}{factor} = {level}", if index == 0 { "" } else { ", " })?;
+        }
+        Ok(())
+    }
+}
+
+/// Access-time policies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Atime {
+    /// Every read updates it.
+    Strict,
+    /// A read updates it when it is older than the last change, or than a day.
+    Relative,
+    /// No read updates it.
+    None,
+    /// `chattr +A` on the root directory; every inode made below inherits it.
+    Attribute,
+}
+
+/// How the drive learns what is free.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Discard {
+    /// It does not.
+    Off,
+    /// At once, by the mount option.
+    On,
+    /// By an explicit trim.
+    Fstrim,
+}
+
+/// How much is written before the first phase.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Prefill {
+    /// A fixed amount in bytes.
+    Amount(u64),
+    /// A share of the device, 0 to 1.
+    Share(f64),
+}
+
+/// The level of `filesystem` that takes a directory as it is.
+pub const ANY_FILESYSTEM: &str = "any";
+
+/// I/O schedulers of the multi-queue block layer, by the kernel's names.
+pub const SCHEDULERS: [&str; 4] = ["none", "mq-deadline", "bfq", "kyber"];
+
+/// Today's name of a scheduler of the single-queue block layer, which Linux 5.0 removed.
+#[must_use]
+pub fn todays_scheduler(name: &str) -> Option<&'static str> {
+    match name {
+        "noop" => Some("none"),
+        "deadline" => Some("mq-deadline"),
+        "cfq" => Some("bfq"),
+        _ => None,
+    }
+}
+
+/// What a treatment's levels mean: everything the lab has to set. A `None` leaves the
+/// machine's or mkfs's default.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// The filesystem to make; `None` means whatever a directory is on.
+    pub filesystem: Option<&'static Filesystem>,
+    /// With or without a journal.
+    pub journal: Option<bool>,
+    /// The access-time policy.
+    pub atime: Option<Atime>,
+    /// How the drive learns what is free.
+    pub discard: Option<Discard>,
+    /// The scheduler, by the kernel's name.
+    pub scheduler: Option<&'static str>,
+    /// Words added to mkfs.
+    pub mkfs: Vec<String>,
+    /// Options added to mount.
+    pub mount: Vec<String>,
+    /// Data written first.
+    pub prefill: Option<Prefill>,
+    /// The drive's write cache.
+    pub write_cache: Option<bool>,
+}
+
+/// A level that means nothing, or levels that exclude each other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LevelError {
+    /// The factor whose level is at fault.
+    pub factor: Factor,
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub help: String,
+}
+
+impl Setup {
+    /// Reads a treatment's levels.
+    pub fn new(levels: &Levels) -> Result<Self, LevelError> {
+        let level = |factor: Factor| levels.0.get(&factor).map(String::as_str);
+        let filesystem = read_filesystem(level(Factor::Filesystem).unwrap_or(ANY_FILESYSTEM))?;
+        let setup = Self {
+            filesystem,
+            journal: level(Factor::Journal).map(|l| switch(Factor::Journal, l)).transpose()?,
+            atime: level(Factor::Atime).map(read_atime).transpose()?,
+            discard: level(Factor::Discard).map(read_discard).transpose()?,
+            scheduler: level(Factor::Scheduler).map(read_scheduler).transpose()?,
+            mkfs: read_mkfs(level(Factor::Mkfs).unwrap_or(""))?,
+            mount: read_mount(level(Factor::Mount).unwrap_or("")),
+            prefill: level(Factor::Prefill).map(read_prefill).transpose()?,
+            write_cache: level(Factor::WriteCache)
+                .map(|l| switch(Factor::WriteCache, l))
+                .transpose()?,
+        };
+        setup.check_journal()?;
+        setup.check_mount()?;
+        Ok(setup)
+    }
+
+    fn check_journal(&self) -> Result<(), LevelError> {
+        let Some(journal) = self.journal else {
+            return Ok(());
+        };
+        let Some(filesystem) = self.filesystem else {
+            return Err(LevelError {
+                factor: Factor::Journal,
+                message: "a journal is switched when a filesystem is made".to_owned(),
+                help: "name the filesystem: filesystem = \"ext4\"".to_owned(),
+            });
+        };
+        let name = filesystem.name;
+        let message = match (filesystem.journal, journal) {
+            (Journal::Optional, _) | (Journal::Always, true) | (Journal::Never, false) => {
+                return Ok(());
+            }
+            (Journal::Always, false) => format!("{name} always has a journal; it cannot be off"),
+            (Journal::Never, true) => format!("{name} has no journal; it cannot be on"),
+            (Journal::NotApplicable, _) => {
+                format!("{name} has no journal that can be switched on or off")
+            }
+        };
+        let help = format!(
+            "leave the combination out: exclude = [{{ filesystem = \"{name}\", journal = \"{}\" }}]",
+            if journal { "on" } else { "off" }
+        );
+        Err(LevelError { factor: Factor::Journal, message, help })
+    }
+
+    /// A factor and a free option that say the same thing would make the treatments differ in
+    /// something undeclared.
+    fn check_mount(&self) -> Result<(), LevelError> {
+        let declared: [(bool, &[&str], Factor); 2] = [
+            (
+                self.atime.is_some(),
+                &["atime", "noatime", "relatime", "strictatime", "norelatime"],
+                Factor::Atime,
+            ),
+            (self.discard.is_some(), &["discard", "nodiscard"], Factor::Discard),
+        ];
+        for (is_declared, words, factor) in declared {
+            let clash = |option: &&String| words.contains(&option.split('=').next().unwrap_or(""));
+            if is_declared && let Some(option) = self.mount.iter().find(clash) {
+                return Err(LevelError {
+                    factor: Factor::Mount,
+                    message: format!(
+                        "the mount option `{option}` contradicts the factor `{factor}`"
+                    ),
+                    help: format!("say it in one place: as a level of `{factor}`"),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn read_filesystem(level: &str) -> Result<Option<&'static Filesystem>, LevelError> {
+    if level == ANY_FILESYSTEM {
+        return Ok(None);
+    }
+    filesystem::find(level)
+        .map(Some)
+        .ok_or_else(|| unknown(Factor::Filesystem, level, &filesystem::names().join(", ")))
+}
+
+fn read_atime(level: &str) -> Result<Atime, LevelError> {
+    match level {
+        "strictatime" => Ok(Atime::Strict),
+        "relatime" => Ok(Atime::Relative),
+        "noatime" => Ok(Atime::None),
+        "chattr" => Ok(Atime::Attribute),
+        _ => Err(unknown(Factor::Atime, level, "strictatime, relatime, noatime, chattr")),
+    }
+}
+
+fn read_discard(level: &str) -> Result<Discard, LevelError> {
+    match level {
+        "off" => Ok(Discard::Off),
+        "on" => Ok(Discard::On),
+        "fstrim" => Ok(Discard::Fstrim),
+        _ => Err(unknown(Factor::Discard, level, "off, on, fstrim")),
+    }
+}
+
+fn read_scheduler(level: &str) -> Result<&'static str, LevelError> {
+    let today = todays_scheduler(level).unwrap_or(level);
+    SCHEDULERS
+        .into_iter()
+        .find(|name| *name == today)
+        .ok_or_else(|| unknown(Factor::Scheduler, level, "none, mq-deadline, bfq, kyber"))
+}
+
+fn read_mkfs(level: &str) -> Result<Vec<String>, LevelError> {
+    split_words(level).map_err(|message| LevelError {
+        factor: Factor::Mkfs,
+        message,
+        help: "write the options as on a command line".to_owned(),
+    })
+}
+
+fn read_mount(level: &str) -> Vec<String> {
+    level.split(',').map(str::trim).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
+fn read_prefill(level: &str) -> Result<Prefill, LevelError> {
+    if let Some(percent) = level.trim().strip_suffix('%') {
+        return match percent.trim().parse::<f64>() {
+            Ok(percent) if (0.0..=95.0).contains(&percent) => Ok(Prefill::Share(percent / 100.0)),
+            _ => Err(unknown(Factor::Prefill, level, "0 % to 95 %")),
+        };
+    }
+    match level.parse::<Bytes>() {
+        Ok(bytes) => Ok(Prefill::Amount(bytes.0)),
+        Err(_) => {
+            Err(unknown(Factor::Prefill, level, "an amount (\"10 GB\") or a share (\"60 %\")"))
+        }
+    }
+}
+
+fn switch(factor: Factor, level: &str) -> Result<bool, LevelError> {
+    match level {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err(unknown(factor, level, "on, off")),
+    }
+}
+
+fn unknown(factor: Factor, level: &str, known: &str) -> LevelError {
+    LevelError {
+        factor,
+        message: format!("`{level}` is no level of `{factor}`"),
+        help: format!("`{factor}` can be: {known}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn levels(pairs: &[(Factor, &str)]) -> Levels {
+        Levels(pairs.iter().map(|(factor, level)| (*factor, (*level).to_owned())).collect())
+    }
+
+    #[test]
+    fn a_journal_on_xfs_is_refused_with_the_way_out() {
+        let xfs = levels(&[(Factor::Filesystem, "xfs"), (Factor::Journal, "on")]);
+        let error = Setup::new(&xfs).unwrap_err();
+        assert_eq!(error.factor, Factor::Journal);
+        assert!(error.help.contains("exclude"));
+        assert!(Setup::new(&levels(&[(Factor::Journal, "on")])).is_err());
+    }
+
+    #[test]
+    fn ext2_and_ext3_are_what_their_journal_says() {
+        for (name, possible, impossible) in [("ext3", "on", "off"), ("ext2", "off", "on")] {
+            let with = |journal| levels(&[(Factor::Filesystem, name), (Factor::Journal, journal)]);
+            assert!(Setup::new(&with(possible)).is_ok());
+            assert!(Setup::new(&with(impossible)).is_err());
+        }
+    }
+
+    #[test]
+    fn old_scheduler_names_mean_todays() {
+        let setup = Setup::new(&levels(&[(Factor::Scheduler, "cfq")])).unwrap();
+        assert_eq!(setup.scheduler, Some("bfq"));
+        assert!(Setup::new(&levels(&[(Factor::Scheduler, "elevator")])).is_err());
+    }
+
+    #[test]
+    fn one_thing_is_said_in_one_place() {
+        let twice = levels(&[(Factor::Atime, "noatime"), (Factor::Mount, "commit=5,relatime")]);
+        assert!(Setup::new(&twice).unwrap_err().message.contains("relatime"));
+        let free = levels(&[(Factor::Mount, "commit=5,noatime")]);
+        assert_eq!(Setup::new(&free).unwrap().mount, ["commit=5", "noatime"]);
+    }
+
+    #[test]
+    fn parts_match_and_replace() {
+        let whole = levels(&[(Factor::Filesystem, "ext4"), (Factor::Discard, "on")]);
+        assert!(whole.matches(&levels(&[(Factor::Discard, "on")])));
+        assert!(!whole.matches(&levels(&[(Factor::Discard, "off")])));
+        let off = whole.with(&levels(&[(Factor::Discard, "off")]));
+        assert_eq!(off.to_string(), "filesystem = ext4, discard = off");
+    }
+}

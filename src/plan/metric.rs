@@ -1,0 +1,38 @@
+//! The metrics a phase yields, by the names they have in plans and results.
+
+/// Metrics every phase has. All add up over phases.
+pub const METRICS: [(&str, &str); 11] = [
+    ("time_ns", "time until the phase returned"),
+    ("settled_ns", "time until the device was quiet after it"),
+    ("cpu_ns", "processor time, user and system"),
+    ("application_bytes", "bytes the workload handed to write(2)"),
+    ("written_bytes", "bytes written to the device until it was quiet"),
+    ("write_requests", "write requests the device completed"),
+    ("read_bytes", "bytes read from the device"),
+    ("read_requests", "read requests the device completed"),
+    ("discarded_bytes", "bytes discarded (trimmed)"),
+    ("discard_requests", "discard commands the device completed"),
+    ("flushes", "cache flushes the device completed"),
+];
+
+/// The prefix of metrics a phase's own program reports (fio's, say).
+pub const FIO_PREFIX: &str = "fio.";
+
+/// Whether a plan may name this metric.
+#[must_use]
+pub fn is_known(name: &str) -> bool {
+    METRICS.iter().any(|(known, _)| *known == name) || name.starts_with(FIO_PREFIX)
+}
+
+/// Whether values of several phases may be added up.
+#[must_use]
+pub fn is_additive(name: &str) -> bool {
+    !name.starts_with(FIO_PREFIX)
+}
+
+/// The known names, for messages.
+#[must_use]
+pub fn names() -> String {
+    let known: Vec<_> = METRICS.iter().map(|(name, _)| *name).collect();
+    format!("{}, or {FIO_PREFIX}NAME for what fio reports", known.join(", "))
+}

@@ -1,0 +1,45 @@
+//! Plans: from the TOML a person writes to a schedule in which everything is explicit.
+//!
+//! Pure: this room reads no file and no clock and looks at no machine, so a schedule is the
+//! same wherever it is made.
+
+mod claims;
+mod error;
+mod factor;
+pub mod metric;
+mod order;
+mod quantity;
+mod resolve;
+pub mod schedule;
+pub mod shipped;
+mod workload;
+mod written;
+
+use std::path::Path;
+
+pub use error::{Fault, PlanError};
+pub use factor::{Atime, Discard, Factor, LevelError, Levels, Prefill, SCHEDULERS, Setup};
+pub use quantity::{Bytes, Span};
+pub use resolve::Overrides;
+pub use schedule::Schedule;
+pub use written::{LabKind, Plan, Verb};
+
+/// Parses the text of a plan; `file` is its name in messages.
+pub fn parse(file: &str, text: &str) -> Result<Plan, PlanError> {
+    toml::from_str(text).map_err(|error| {
+        let fault = Fault { message: error.message().to_owned(), at: error.span(), help: None };
+        fault.in_file(file, text)
+    })
+}
+
+/// Parses a plan and resolves it into a schedule. `base` is the folder that relative paths in
+/// the plan start from.
+pub fn schedule(
+    file: &str,
+    text: &str,
+    overrides: &Overrides,
+    base: &Path,
+) -> Result<Schedule, PlanError> {
+    let plan = parse(file, text)?;
+    resolve::resolve(&plan, overrides, base).map_err(|fault| fault.in_file(file, text))
+}

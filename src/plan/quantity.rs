@@ -1,0 +1,174 @@
+//! Amounts as people write them in plans: `"493 MB"`, `"10 min"`, `"5 %"`.
+//!
+//! They are parsed once, here, so that the rest of the program sees integers with their unit in
+//! the name. MB is 10^6 bytes and MiB is 2^20.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use bytesize::ByteSize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A number of bytes, written as `"493 MB"`, `"4 GiB"` or a plain integer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
+#[serde(try_from = "IntegerOrText")]
+#[schemars(with = "IntegerOrText")]
+pub struct Bytes(pub u64);
+
+/// A length of time, written as `"250 ms"`, `"10 min"` or a plain number of seconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
+#[serde(try_from = "IntegerOrText")]
+#[schemars(with = "IntegerOrText")]
+pub struct Span(pub Duration);
+
+/// A share between 0 and 1, written as `"5 %"`.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Deserialize, JsonSchema)]
+#[serde(try_from = "String")]
+#[schemars(with = "String")]
+pub struct Share(pub f64);
+
+/// A program and its arguments: a list of words, or one text that is split as a shell would
+/// (quotes are understood, nothing is expanded).
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(try_from = "TextOrList")]
+#[schemars(with = "TextOrList")]
+pub struct Words(pub Vec<String>);
+
+#[derive(Deserialize, Serialize, JsonSchema)]
+#[serde(untagged)]
+enum IntegerOrText {
+    Integer(u64),
+    Text(String),
+}
+
+#[derive(Deserialize, Serialize, JsonSchema)]
+#[serde(untagged)]
+enum TextOrList {
+    Text(String),
+    List(Vec<String>),
+}
+
+impl TryFrom<IntegerOrText> for Bytes {
+    type Error = String;
+
+    fn try_from(written: IntegerOrText) -> Result<Self, String> {
+        match written {
+            IntegerOrText::Integer(bytes) => Ok(Self(bytes)),
+            IntegerOrText::Text(text) => text.parse(),
+        }
+    }
+}
+
+impl FromStr for Bytes {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.parse::<ByteSize>() {
+            Ok(size) => Ok(Self(size.as_u64())),
+            Err(_) => {
+                Err(format!("\"{text}\" is no size; write for example \"493 MB\" or \"4 GiB\""))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Sizes of devices are binary, sizes of data are decimal.
+        let size = ByteSize(self.0).display();
+        if self.0.is_multiple_of(1 << 20) { size.iec().fmt(f) } else { size.si().fmt(f) }
+    }
+}
+
+impl TryFrom<IntegerOrText> for Span {
+    type Error = String;
+
+    fn try_from(written: IntegerOrText) -> Result<Self, String> {
+        match written {
+            IntegerOrText::Integer(seconds) => Ok(Self(Duration::from_secs(seconds))),
+            IntegerOrText::Text(text) => text.parse(),
+        }
+    }
+}
+
+impl FromStr for Span {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match humantime::parse_duration(text) {
+            Ok(duration) => Ok(Self(duration)),
+            Err(_) => Err(format!(
+                "\"{text}\" is no length of time; write for example \"250 ms\" or \"10 min\""
+            )),
+        }
+    }
+}
+
+impl TryFrom<String> for Share {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let number =
+            text.trim().strip_suffix('%').map(str::trim).and_then(|n| n.parse::<f64>().ok());
+        match number {
+            Some(percent) if (0.0..=100.0).contains(&percent) => Ok(Self(percent / 100.0)),
+            _ => Err(format!("\"{text}\" is no share; write for example \"5 %\" (0 to 100)")),
+        }
+    }
+}
+
+impl TryFrom<TextOrList> for Words {
+    type Error = String;
+
+    fn try_from(written: TextOrList) -> Result<Self, String> {
+        let words = match written {
+            TextOrList::List(words) => words,
+            TextOrList::Text(text) => split_words(&text)?,
+        };
+        if words.is_empty() {
+            return Err("no program is named".to_owned());
+        }
+        Ok(Self(words))
+    }
+}
+
+/// Splits a text into words as a shell would, without expanding anything.
+pub fn split_words(text: &str) -> Result<Vec<String>, String> {
+    shlex::split(text).ok_or_else(|| format!("\"{text}\" has a quote that is never closed"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimal_and_binary_sizes_differ() {
+        assert_eq!("493 MB".parse(), Ok(Bytes(493_000_000)));
+        assert_eq!("4 GiB".parse(), Ok(Bytes(4 << 30)));
+        assert!("4 apples".parse::<Bytes>().unwrap_err().contains("4 apples"));
+        assert!("-1 MB".parse::<Bytes>().is_err());
+    }
+
+    #[test]
+    fn sizes_read_back_as_written() {
+        assert_eq!(Bytes(493_000_000).to_string(), "493.0 MB");
+        assert_eq!(Bytes(4 << 30).to_string(), "4.0 GiB");
+    }
+
+    #[test]
+    fn shares_are_percentages() {
+        assert_eq!(Share::try_from("5 %".to_owned()), Ok(Share(0.05)));
+        assert!(Share::try_from("120%".to_owned()).is_err());
+        assert!(Share::try_from("NaN%".to_owned()).is_err());
+        assert!(Share::try_from("0.05".to_owned()).is_err());
+    }
+
+    #[test]
+    fn words_keep_quoted_spaces() {
+        let text = TextOrList::Text("tar xf 'a b.tar'".to_owned());
+        assert_eq!(Words::try_from(text).unwrap().0, ["tar", "xf", "a b.tar"]);
+        assert!(split_words("'open").is_err());
+    }
+}

@@ -1,0 +1,367 @@
+//! From the plan as written to the schedule: defaults, overrides, treatments, trials.
+//!
+//! Everything that can be wrong with a plan without looking at a machine is found here, with
+//! its place in the file.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use super::claims;
+use super::error::Fault;
+use super::factor::{ANY_FILESYSTEM, Factor, LevelError, Levels, Setup, todays_scheduler};
+use super::metric;
+use super::order;
+use super::schedule::{Repetitions, SCHEDULE_SCHEMA, Schedule, Target, Treatment};
+use super::workload;
+use super::written::{LabKind, Plan};
+
+const DEFAULT_IMAGE_BYTES: u64 = 4 << 30;
+const MOST_TREATMENTS: usize = 10_000;
+
+/// What the command line changes in a plan.
+#[derive(Debug, Clone, Default)]
+pub struct Overrides {
+    /// `--lab`.
+    pub lab: Option<LabKind>,
+    /// `--device`.
+    pub device: Option<PathBuf>,
+    /// `--dir`.
+    pub directory: Option<PathBuf>,
+    /// `--source`: an archive or a repository.
+    pub source: Option<PathBuf>,
+    /// `--set`, in order: `FACTOR=L1,L2`.
+    pub set: Vec<String>,
+    /// `--scale`: multiplies the workload's size.
+    pub scale: Option<f64>,
+    /// `--runs`: exactly this many blocks.
+    pub runs: Option<u32>,
+    /// `--seed`.
+    pub seed: Option<u64>,
+}
+
+/// A factor with the levels that will run, and where they were written.
+pub(super) struct Varied {
+    pub factor: Factor,
+    pub levels: Vec<String>,
+    /// The place in the file; none when the command line set it.
+    pub at: Option<Range<usize>>,
+}
+
+/// Resolves a plan. `base` is the folder that relative paths in it start from.
+pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedule, Fault> {
+    check_name(plan.name.get_ref()).map_err(|message| {
+        Fault::at(plan.name.span(), message, "use letters, digits, `-` and `_`")
+    })?;
+    let mut notes = Vec::new();
+    let target = target(plan, overrides)?;
+    let factors = factors(plan, overrides, target.lab, &mut notes)?;
+    let baseline = baseline(plan, &factors, &mut notes)?;
+    let treatments = treatments(plan, &factors, &baseline)?;
+    let workload = workload::resolve(&plan.workload, overrides, base)?;
+    let repetitions = repetitions(plan, overrides)?;
+    let seed = overrides.seed.unwrap_or(1);
+    let mut schedule = Schedule {
+        schema: SCHEDULE_SCHEMA,
+        plan: plan.name.get_ref().clone(),
+        question: plan.question.clone(),
+        source: plan.source.clone(),
+        metric: metric(plan)?,
+        target,
+        trials: order::trials(treatments.len(), repetitions.most, seed),
+        treatments,
+        baseline,
+        workload,
+        repetitions,
+        claims: Vec::new(),
+        seed,
+        notes,
+    };
+    workload::check_size(&schedule, plan.workload.phases.span())?;
+    schedule.claims = claims::resolve(plan, &schedule, &factors)?;
+    Ok(schedule)
+}
+
+/// Names are used as folder names.
+fn check_name(name: &str) -> Result<(), String> {
+    let legal = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if name.is_empty() || name.len() > 64 || !name.chars().all(legal) || name.starts_with('-') {
+        return Err(format!("`{name}` cannot be the name of a plan"));
+    }
+    Ok(())
+}
+
+fn metric(plan: &Plan) -> Result<String, Fault> {
+    let Some(written) = &plan.metric else {
+        return Ok("time_ns".to_owned());
+    };
+    if !metric::is_known(written.get_ref()) {
+        return Err(Fault::at(
+            written.span(),
+            format!("there is no metric `{}`", written.get_ref()),
+            format!("metrics: {}", metric::names()),
+        ));
+    }
+    Ok(written.get_ref().clone())
+}
+
+fn target(plan: &Plan, overrides: &Overrides) -> Result<Target, Fault> {
+    let implied = overrides.device.as_ref().map(|_| LabKind::Device);
+    let lab = overrides.lab.or(implied).or(plan.target.lab).unwrap_or(LabKind::Image);
+    let missing = |option: &str, what: &str| {
+        Fault::nowhere(
+            format!("the {} lab needs {what}", format!("{lab:?}").to_lowercase()),
+            format!("name it with {option} PATH"),
+        )
+    };
+    match lab {
+        LabKind::Device if overrides.device.is_none() => {
+            return Err(missing("--device", "a block device"));
+        }
+        LabKind::Directory if overrides.directory.is_none() => {
+            return Err(missing("--dir", "a directory"));
+        }
+        LabKind::Image | LabKind::Directory if overrides.device.is_some() => {
+            return Err(Fault::nowhere(
+                "--device goes with the device lab only",
+                "leave --lab out, or say --lab device",
+            ));
+        }
+        _ => {}
+    }
+    Ok(Target {
+        lab,
+        size_bytes: plan.target.size.map_or(DEFAULT_IMAGE_BYTES, |size| size.0),
+        device: overrides.device.clone(),
+        directory: overrides.directory.clone(),
+    })
+}
+
+fn repetitions(plan: &Plan, overrides: &Overrides) -> Result<Repetitions, Fault> {
+    let written = &plan.repetitions;
+    let least = overrides.runs.or(written.least).unwrap_or(3);
+    let most = overrides.runs.or(written.most).unwrap_or(least.max(10));
+    if least == 0 || most < least || most > 10_000 {
+        return Err(Fault::nowhere(
+            format!("{least} to {most} blocks cannot be run"),
+            "repetitions: 1 <= least <= most <= 10000",
+        ));
+    }
+    let nanos = |span: super::quantity::Span| u64::try_from(span.0.as_nanos()).unwrap_or(u64::MAX);
+    Ok(Repetitions {
+        least,
+        most,
+        precision: written.precision.map_or(0.05, |share| share.0),
+        // An exact number of runs is a budget of its own.
+        time_ns: written.time.filter(|_| overrides.runs.is_none()).map(nanos),
+        written_bytes: written.written.filter(|_| overrides.runs.is_none()).map(|bytes| bytes.0),
+    })
+}
+
+fn factors(
+    plan: &Plan,
+    overrides: &Overrides,
+    lab: LabKind,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Varied>, Fault> {
+    let mut factors: Vec<Varied> = plan
+        .factors
+        .iter()
+        .map(|(factor, written)| Varied {
+            factor: *factor,
+            levels: written.get_ref().levels().to_vec(),
+            at: Some(written.span()),
+        })
+        .collect();
+    for set in set_levels(&overrides.set)? {
+        factors.retain(|varied| varied.factor != set.factor);
+        factors.push(set);
+    }
+    factors.sort_by_key(|varied| varied.factor);
+    if !factors.iter().any(|varied| varied.factor == Factor::Filesystem) {
+        let level = if lab == LabKind::Directory { ANY_FILESYSTEM } else { "ext4" };
+        let levels = vec![level.to_owned()];
+        factors.insert(0, Varied { factor: Factor::Filesystem, levels, at: None });
+    }
+    for varied in &mut factors {
+        check_levels(varied)?;
+        if varied.factor == Factor::Scheduler {
+            rename_schedulers(varied, notes)?;
+        }
+    }
+    Ok(factors)
+}
+
+/// Reads `--set FACTOR=L1,L2`. Options of mkfs and mount contain commas, so there each `--set`
+/// is one level.
+fn set_levels(set: &[String]) -> Result<Vec<Varied>, Fault> {
+    let mut factors: Vec<Varied> = Vec::new();
+    for text in set {
+        let (name, levels) = text.split_once('=').ok_or_else(|| {
+            Fault::nowhere(format!("--set {text}: no `=`"), "write --set FACTOR=LEVEL,LEVEL")
+        })?;
+        let factor = Factor::find(name).ok_or_else(|| {
+            let known: Vec<_> = Factor::ALL.iter().map(|factor| factor.name()).collect();
+            Fault::nowhere(
+                format!("--set {text}: there is no factor `{name}`"),
+                format!("factors: {}", known.join(", ")),
+            )
+        })?;
+        let levels: Vec<String> = match factor {
+            Factor::Mkfs | Factor::Mount => vec![levels.to_owned()],
+            _ => levels.split(',').map(|level| level.trim().to_owned()).collect(),
+        };
+        match factors.iter_mut().find(|varied| varied.factor == factor) {
+            Some(varied) => varied.levels.extend(levels),
+            None => factors.push(Varied { factor, levels, at: None }),
+        }
+    }
+    Ok(factors)
+}
+
+fn fault(at: Option<&Range<usize>>, message: String, help: String) -> Fault {
+    Fault { message, at: at.cloned(), help: Some(help) }
+}
+
+fn check_levels(varied: &Varied) -> Result<(), Fault> {
+    let Varied { factor, levels, at } = varied;
+    if levels.is_empty() {
+        return Err(fault(
+            at.as_ref(),
+            format!("`{factor}` has no level"),
+            "name at least one, or leave the factor out".to_owned(),
+        ));
+    }
+    for (index, level) in levels.iter().enumerate() {
+        if levels[..index].contains(level) {
+            return Err(fault(
+                at.as_ref(),
+                format!("`{factor}` has the level `{level}` twice"),
+                "name each level once".to_owned(),
+            ));
+        }
+        // A level is checked alone first, so that the message is about it and not about a
+        // combination. Only faults of this factor count: alone, it misses its companions.
+        let alone = Levels([(*factor, level.clone())].into());
+        if *factor != Factor::Journal
+            && let Err(error) = Setup::new(&alone)
+            && error.factor == *factor
+        {
+            return Err(level_fault(error, at.as_ref()));
+        }
+    }
+    Ok(())
+}
+
+fn level_fault(error: LevelError, at: Option<&Range<usize>>) -> Fault {
+    fault(at, error.message, error.help)
+}
+
+/// The old names stand for today's schedulers; two names of one scheduler would be one
+/// treatment twice.
+fn rename_schedulers(varied: &mut Varied, notes: &mut Vec<String>) -> Result<(), Fault> {
+    for level in &mut varied.levels {
+        if let Some(today) = todays_scheduler(level) {
+            notes.push(format!(
+                "the scheduler `{level}` left the kernel with Linux 5.0; `{today}` stands in for it"
+            ));
+            today.clone_into(level);
+        }
+    }
+    check_levels(varied)
+}
+
+fn baseline(plan: &Plan, factors: &[Varied], notes: &mut Vec<String>) -> Result<Levels, Fault> {
+    let varied: Vec<_> = factors.iter().filter(|varied| varied.levels.len() > 1).collect();
+    let Some(written) = &plan.baseline else {
+        return match varied[..] {
+            [] => Ok(Levels::default()),
+            [only] => Ok(Levels([(only.factor, only.levels[0].clone())].into())),
+            _ => Err(Fault::nowhere(
+                "the plan varies several factors and names no baseline",
+                "add for example [baseline] with the factor the question is about and the level \
+                 to compare with",
+            )),
+        };
+    };
+    let mut baseline = written.get_ref().clone();
+    for (factor, level) in &mut baseline.0 {
+        if *factor == Factor::Scheduler
+            && let Some(today) = todays_scheduler(level)
+        {
+            today.clone_into(level);
+        }
+        let Some(varied) = factors.iter().find(|varied| varied.factor == *factor) else {
+            return Err(Fault::at(
+                written.span(),
+                format!("the baseline names `{factor}`, which the plan does not vary"),
+                format!("add `{factor}` to [factors], or take it out of [baseline]"),
+            ));
+        };
+        if !varied.levels.contains(level) {
+            if varied.at.is_some() {
+                return Err(Fault::at(
+                    written.span(),
+                    format!("the baseline's {factor} = \"{level}\" is none of the plan's levels"),
+                    format!("levels of `{factor}`: {}", varied.levels.join(", ")),
+                ));
+            }
+            notes.push(format!(
+                "the baseline {factor} = {level} is not in this run; {factor} = {} stands in for it",
+                varied.levels[0]
+            ));
+            level.clone_from(&varied.levels[0]);
+        }
+    }
+    Ok(baseline)
+}
+
+fn treatments(plan: &Plan, factors: &[Varied], baseline: &Levels) -> Result<Vec<Treatment>, Fault> {
+    let mut combinations = vec![Levels::default()];
+    for varied in factors {
+        combinations = combinations
+            .iter()
+            .flat_map(|levels| {
+                varied
+                    .levels
+                    .iter()
+                    .map(|level| levels.with(&Levels([(varied.factor, level.clone())].into())))
+            })
+            .collect();
+        if combinations.len() > MOST_TREATMENTS {
+            return Err(fault(
+                varied.at.as_ref(),
+                format!("more than {MOST_TREATMENTS} combinations of levels"),
+                "vary fewer factors, or leave combinations out with `exclude`".to_owned(),
+            ));
+        }
+    }
+    combinations.retain(|levels| !plan.exclude.iter().any(|part| levels.matches(part.get_ref())));
+    if combinations.is_empty() {
+        return Err(Fault::nowhere(
+            "no combination of levels is left to run",
+            "`exclude` leaves all of them out; take something out of it",
+        ));
+    }
+    for levels in &combinations {
+        Setup::new(levels).map_err(|error| {
+            let at = factors
+                .iter()
+                .find(|varied| varied.factor == error.factor)
+                .and_then(|varied| varied.at.as_ref());
+            level_fault(
+                LevelError { message: format!("{} ({levels})", error.message), ..error },
+                at,
+            )
+        })?;
+    }
+    let counterpart = |levels: &Levels| {
+        let other = levels.with(baseline);
+        (other != *levels).then(|| combinations.iter().position(|l| *l == other)).flatten()
+    };
+    let baselines: Vec<_> = combinations.iter().map(counterpart).collect();
+    Ok(combinations
+        .into_iter()
+        .zip(baselines)
+        .map(|(levels, baseline)| Treatment { levels, baseline })
+        .collect())
+}

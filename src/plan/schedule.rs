@@ -1,0 +1,299 @@
+//! The schedule: a plan with every default filled in, every seed and every trial explicit.
+//!
+//! It is what a run stores beside its records (`schedule.json`), what resuming reads back, and
+//! what the analysis is computed from; nothing in it depends on the machine any more.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::factor::{Factor, LevelError, Levels, Setup};
+use super::written::LabKind;
+
+/// The version of `schedule.json` this program writes.
+pub const SCHEDULE_SCHEMA: u32 = 1;
+
+/// Everything a run will do.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Schedule {
+    /// The version of this format.
+    pub schema: u32,
+    /// The plan's name.
+    pub plan: String,
+    /// The question.
+    pub question: String,
+    /// Where it comes from.
+    pub source: Option<String>,
+    /// The metric the table shows and precision is judged on.
+    pub metric: String,
+    /// Where the trials run.
+    pub target: Target,
+    /// The treatments, in the order tables show them.
+    pub treatments: Vec<Treatment>,
+    /// The levels every other is compared with.
+    pub baseline: Levels,
+    /// The workload.
+    pub workload: Workload,
+    /// When to stop.
+    pub repetitions: Repetitions,
+    /// The claims to judge.
+    pub claims: Vec<Claim>,
+    /// The seed everything random is derived from.
+    pub seed: u64,
+    /// Every trial up to the last block, in order.
+    pub trials: Vec<Trial>,
+    /// What was understood differently from how it was written.
+    pub notes: Vec<String>,
+}
+
+/// Where the trials run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Target {
+    /// The lab.
+    pub lab: LabKind,
+    /// The size of the image in bytes (image lab).
+    pub size_bytes: u64,
+    /// The device (device lab).
+    pub device: Option<PathBuf>,
+    /// The directory (directory lab), or the folder the image is put in (image lab).
+    pub directory: Option<PathBuf>,
+}
+
+/// One combination of levels.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Treatment {
+    /// A level for every factor of the plan.
+    pub levels: Levels,
+    /// The treatment it is compared with (an index); none for a baseline, or where the
+    /// counterpart was left out.
+    pub baseline: Option<usize>,
+}
+
+/// One trial: a treatment in a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trial {
+    /// The block, from 0.
+    pub block: u32,
+    /// The place within the whole run, from 0.
+    pub position: u32,
+    /// The index of the treatment.
+    pub treatment: usize,
+    /// The seed: the same for every treatment of a block, so that they are paired.
+    pub seed: u64,
+}
+
+/// What is done to the filesystem.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Workload {
+    /// The tree of `unpack` and `delete`.
+    pub tree: Option<Tree>,
+    /// The build of `clone`, `make` and `clean`.
+    pub build: Option<Build>,
+    /// How long the device must be silent to count as quiet, in ns.
+    pub quiet_ns: u64,
+    /// The timed steps that every treatment shares.
+    pub phases: Vec<Phase>,
+}
+
+/// The tree of `unpack` and `delete`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tree {
+    /// Made from the trial's seed, with the shape of kernel sources.
+    Synthetic {
+        /// Files.
+        files: u64,
+        /// Bytes in them.
+        bytes: u64,
+    },
+    /// From a tar archive.
+    Archive {
+        /// The archive, an absolute path.
+        path: PathBuf,
+        /// The share of its entries that is unpacked, from the front; above 0, at most 1.
+        share: f64,
+    },
+}
+
+/// The build of `clone`, `make` and `clean`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Build {
+    /// The file operations of a kernel build on a synthetic tree.
+    Synthetic {
+        /// Source files.
+        files: u64,
+        /// Bytes in them.
+        bytes: u64,
+    },
+    /// A real repository, really built.
+    Git {
+        /// The repository, an absolute path.
+        repository: PathBuf,
+        /// The program that builds.
+        make: Vec<String>,
+        /// The program that cleans.
+        clean: Vec<String>,
+    },
+}
+
+/// A timed step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Phase {
+    /// Its name in tables and results.
+    pub name: String,
+    /// What it does.
+    pub action: Action,
+    /// Whether it ends with a sync of the filesystem, inside the clock.
+    pub sync: bool,
+    /// The longest it may take, in ns.
+    pub limit_ns: u64,
+}
+
+/// What a step does.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Action {
+    /// Makes the tree.
+    Unpack,
+    /// Deletes everything.
+    Delete,
+    /// Syncs the filesystem.
+    Sync,
+    /// Trims all free space.
+    Fstrim,
+    /// Waits until the device has been silent this long.
+    Idle {
+        /// The silence in ns.
+        quiet_ns: u64,
+    },
+    /// Unmounts, drops the device's caches, mounts again.
+    Remount,
+    /// Clones the repository.
+    Clone,
+    /// Builds it.
+    Make,
+    /// Removes what the build made.
+    Clean,
+    /// Runs a program.
+    Command {
+        /// The program and its arguments.
+        run: Vec<String>,
+        /// Environment variables to add.
+        env: BTreeMap<String, String>,
+    },
+    /// Runs fio.
+    Fio {
+        /// The job file, an absolute path.
+        job: PathBuf,
+    },
+}
+
+impl Phase {
+    /// Whether nothing of the phase is left in the page cache when it returns, so that the
+    /// device falls quiet after it; other phases hand their dirty data to the next.
+    #[must_use]
+    pub fn settles(&self) -> bool {
+        self.sync
+            || matches!(
+                self.action,
+                Action::Sync | Action::Fstrim | Action::Idle { .. } | Action::Remount
+            )
+    }
+}
+
+/// When to stop.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Repetitions {
+    /// Blocks to run before precision is looked at.
+    pub least: u32,
+    /// Blocks after which to stop in any case.
+    pub most: u32,
+    /// Half the width of an effect's interval, relative to the effect.
+    pub precision: f64,
+    /// Stop when the trials have taken this long, in ns.
+    pub time_ns: Option<u64>,
+    /// Stop when this much has been written to the device, in bytes.
+    pub written_bytes: Option<u64>,
+}
+
+/// A statement about the ratio of one treatment's metric to another's.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Claim {
+    /// Its name.
+    pub id: String,
+    /// The claim in words.
+    pub says: String,
+    /// The metric.
+    pub metric: String,
+    /// The phases whose sum is compared.
+    pub phases: Vec<String>,
+    /// The levels whose effect it states.
+    pub compare: Levels,
+    /// The levels they are compared with.
+    pub against: Levels,
+    /// The treatments it is limited to.
+    #[serde(rename = "where")]
+    pub only: Levels,
+    /// Compare the excess over the same treatment with these levels.
+    pub excess_over: Option<Levels>,
+    /// It holds if the ratio is at least this.
+    pub at_least: Option<f64>,
+    /// It holds if the ratio is at most this.
+    pub at_most: Option<f64>,
+    /// The setting that follows if it holds.
+    pub if_holds: Option<String>,
+    /// The setting that follows if it is refuted.
+    pub if_refuted: Option<String>,
+}
+
+impl Schedule {
+    /// What a treatment's levels mean.
+    pub fn setup(&self, treatment: usize) -> Result<Setup, LevelError> {
+        Setup::new(&self.treatments[treatment].levels)
+    }
+
+    /// The phases of a treatment: the workload's, and a trim at the end for `discard = fstrim`.
+    #[must_use]
+    pub fn phases(&self, treatment: usize) -> Vec<Phase> {
+        let mut phases = self.workload.phases.clone();
+        let level = self.treatments[treatment].levels.0.get(&Factor::Discard);
+        if level.is_some_and(|level| level == "fstrim") {
+            phases.push(Phase {
+                name: "fstrim".to_owned(),
+                action: Action::Fstrim,
+                sync: false,
+                limit_ns: self
+                    .workload
+                    .phases
+                    .iter()
+                    .map(|phase| phase.limit_ns)
+                    .max()
+                    .unwrap_or(0),
+            });
+        }
+        phases
+    }
+
+    /// The names of all phases of any treatment, in order.
+    #[must_use]
+    pub fn phase_names(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for treatment in 0..self.treatments.len() {
+            for phase in self.phases(treatment) {
+                if !names.contains(&phase.name) {
+                    names.push(phase.name);
+                }
+            }
+        }
+        names
+    }
+
+    /// The treatment with exactly these levels.
+    #[must_use]
+    pub fn find(&self, levels: &Levels) -> Option<usize> {
+        self.treatments.iter().position(|treatment| treatment.levels == *levels)
+    }
+}

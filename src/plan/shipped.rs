@@ -1,0 +1,22 @@
+//! The plans that come with the program, embedded so that it runs from any directory.
+
+/// A plan's name and its text.
+#[derive(Debug, Clone, Copy)]
+pub struct Shipped {
+    /// The name `ssdlab run` takes.
+    pub name: &'static str,
+    /// The TOML file.
+    pub text: &'static str,
+}
+
+/// Every shipped plan.
+pub const ALL: [Shipped; 2] = [
+    Shipped { name: "discard", text: include_str!("../../plans/discard.toml") },
+    Shipped { name: "journal", text: include_str!("../../plans/journal.toml") },
+];
+
+/// Finds a shipped plan by name.
+#[must_use]
+pub fn find(name: &str) -> Option<Shipped> {
+    ALL.into_iter().find(|plan| plan.name == name)
+}

@@ -1,0 +1,324 @@
+//! Resolves a plan's workload: which phases make sense, what they work on, at which scale.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::error::Fault;
+use super::factor::{Discard, Prefill, Setup};
+use super::quantity::Bytes;
+use super::resolve::Overrides;
+use super::schedule::{Action, Build, Phase, Schedule, Tree, Workload};
+use super::written::{self, LabKind, Verb};
+
+/// Linux 2.6.39, the tree of founding post 1.
+const TREE_FILES: u64 = 36_706;
+const TREE_BYTES: u64 = 493_000_000;
+/// About Linux 2.6.29, the tree of founding post 3.
+const BUILD_FILES: u64 = 26_700;
+const BUILD_BYTES: u64 = 340_000_000;
+
+/// What a synthetic build adds to its tree, at the most, as a factor (objects and links).
+const BUILD_GROWTH: f64 = 1.8;
+
+pub(super) fn resolve(
+    written: &written::Workload,
+    overrides: &Overrides,
+    base: &Path,
+) -> Result<Workload, Fault> {
+    let quiet_ns = nanos(written.quiet.map_or(Duration::from_millis(10), |span| span.0));
+    let limit = written.limit.map_or(Duration::from_mins(30), |span| span.0);
+    let mut phases: Vec<Phase> = Vec::new();
+    for entry in written.phases.get_ref() {
+        let phase = phase(entry.get_ref(), &entry.span(), quiet_ns, limit, base)?;
+        let taken = phase.name == "fstrim" && !matches!(phase.action, Action::Fstrim);
+        if taken || phases.iter().any(|earlier| earlier.name == phase.name) {
+            return Err(Fault::at(
+                entry.span(),
+                format!("the phase name `{}` is taken", phase.name),
+                "give each phase a name of its own: name = \"...\"",
+            ));
+        }
+        phases.push(phase);
+    }
+    let at = written.phases.span();
+    if phases.is_empty() {
+        return Err(Fault::at(at, "the workload has no phases", "add at least one"));
+    }
+    let scale = scale(overrides)?;
+    let does = |verbs: &[Verb]| {
+        written.phases.get_ref().iter().any(|phase| verbs.contains(&phase.get_ref().verb))
+    };
+    let (builds, unpacks) = (does(&[Verb::Clone, Verb::Make, Verb::Clean]), does(&[Verb::Unpack]));
+    check_order(written)?;
+    if overrides.source.is_some() && !builds && !unpacks {
+        return Err(Fault::nowhere(
+            "--source names a tree, but no phase unpacks or clones one",
+            "leave --source out, or run a plan with such a phase",
+        ));
+    }
+    let source = |own: Option<&PathBuf>, ours: bool| {
+        let path = overrides.source.as_ref().filter(|_| ours).cloned();
+        path.or_else(|| own.map(|path| base.join(path)))
+    };
+    let tree = match &written.tree {
+        Some(tree) => Some(self::tree(tree, source(tree.archive.as_ref(), unpacks), scale)?),
+        None if unpacks => Some(self::tree(&written::Tree::default(), source(None, true), scale)?),
+        None => None,
+    };
+    let build = match (&written.build, builds) {
+        (Some(build), true) => {
+            Some(self::build(build, source(build.repository.as_ref(), !unpacks), scale)?)
+        }
+        (None, true) => {
+            Some(self::build(&written::Build::default(), source(None, !unpacks), scale)?)
+        }
+        (_, false) => None,
+    };
+    #[expect(clippy::float_cmp, reason = "only an explicit 1 changes nothing")]
+    if tree.is_none() && build.is_none() && scale != 1.0 {
+        return Err(Fault::nowhere(
+            "--scale has nothing to scale: a program's or a fio job's size is its own",
+            "change the size in the plan's command or job file",
+        ));
+    }
+    Ok(Workload { tree, build, quiet_ns, phases })
+}
+
+/// Phases that need what an earlier one makes.
+fn check_order(written: &written::Workload) -> Result<(), Fault> {
+    let mut done: Vec<Verb> = Vec::new();
+    for entry in written.phases.get_ref() {
+        let verb = entry.get_ref().verb;
+        let (needs, why) = match verb {
+            Verb::Make => (Verb::Clone, "there is nothing to build"),
+            Verb::Clean => (Verb::Make, "there is nothing to clean"),
+            Verb::Unpack | Verb::Clone => {
+                let undone = done.iter().rposition(|earlier| *earlier == Verb::Delete);
+                let made = done.iter().rposition(|earlier| *earlier == verb);
+                if made > undone || (made.is_some() && undone.is_none()) {
+                    return Err(Fault::at(
+                        entry.span(),
+                        format!("`{}` finds its own files in the way", verb.name()),
+                        "delete them first: a phase with do = \"delete\"",
+                    ));
+                }
+                done.push(verb);
+                continue;
+            }
+            _ => {
+                done.push(verb);
+                continue;
+            }
+        };
+        let undone = done.iter().rposition(|earlier| *earlier == Verb::Delete);
+        let made = done.iter().rposition(|earlier| *earlier == needs);
+        if made.is_none() || made < undone {
+            return Err(Fault::at(
+                entry.span(),
+                format!("{why}: no `{}` before this phase", needs.name()),
+                format!("add a phase with do = \"{}\" before it", needs.name()),
+            ));
+        }
+        done.push(verb);
+    }
+    Ok(())
+}
+
+fn phase(
+    written: &written::Phase,
+    at: &Range<usize>,
+    quiet_ns: u64,
+    limit: Duration,
+    base: &Path,
+) -> Result<Phase, Fault> {
+    let verb = written.verb;
+    for (is_set, key, owner) in [
+        (written.run.is_some(), "run", Verb::Command),
+        (written.env.is_some(), "env", Verb::Command),
+        (written.job.is_some(), "job", Verb::Fio),
+        (written.quiet.is_some(), "quiet", Verb::Idle),
+    ] {
+        if is_set && verb != owner {
+            return Err(Fault::at(
+                at.clone(),
+                format!("`{key}` means nothing to do = \"{}\"", verb.name()),
+                format!("`{key}` goes with do = \"{}\"", owner.name()),
+            ));
+        }
+    }
+    let needs = |key: &str, example: &str| {
+        Fault::at(
+            at.clone(),
+            format!("do = \"{}\" needs `{key}`", verb.name()),
+            format!("for example {example}"),
+        )
+    };
+    let action = match verb {
+        Verb::Unpack => Action::Unpack,
+        Verb::Delete => Action::Delete,
+        Verb::Sync => Action::Sync,
+        Verb::Fstrim => Action::Fstrim,
+        Verb::Idle => {
+            Action::Idle { quiet_ns: written.quiet.map_or(quiet_ns, |span| nanos(span.0)) }
+        }
+        Verb::Remount => Action::Remount,
+        Verb::Clone => Action::Clone,
+        Verb::Make => Action::Make,
+        Verb::Clean => Action::Clean,
+        Verb::Command => Action::Command {
+            run: written
+                .run
+                .as_ref()
+                .ok_or_else(|| needs("run", "run = \"tar xf /tmp/x.tar\""))?
+                .0
+                .clone(),
+            env: written.env.clone().unwrap_or_default(),
+        },
+        Verb::Fio => Action::Fio {
+            job: base
+                .join(written.job.as_ref().ok_or_else(|| needs("job", "job = \"randwrite.fio\""))?),
+        },
+    };
+    Ok(Phase {
+        name: written.name.clone().unwrap_or_else(|| verb.name().to_owned()),
+        action,
+        sync: written.sync,
+        limit_ns: written.limit.map_or(nanos(limit), |span| nanos(span.0)),
+    })
+}
+
+fn scale(overrides: &Overrides) -> Result<f64, Fault> {
+    let scale = overrides.scale.unwrap_or(1.0);
+    if !scale.is_finite() || scale <= 0.0 || scale > 10_000.0 {
+        return Err(Fault::nowhere(
+            format!("--scale {scale} is out of range"),
+            "give a number above 0 and at most 10000",
+        ));
+    }
+    Ok(scale)
+}
+
+fn tree(written: &written::Tree, archive: Option<PathBuf>, scale: f64) -> Result<Tree, Fault> {
+    let Some(path) = archive else {
+        return Ok(Tree::Synthetic {
+            files: scaled(written.files.unwrap_or(TREE_FILES), scale),
+            bytes: scaled(written.size.map_or(TREE_BYTES, |size| size.0), scale),
+        });
+    };
+    if scale > 1.0 {
+        return Err(Fault::nowhere(
+            "--scale above 1 cannot make an archive larger",
+            "use --scale of 1 or below, or a synthetic tree",
+        ));
+    }
+    Ok(Tree::Archive { path, share: scale })
+}
+
+fn build(
+    written: &written::Build,
+    repository: Option<PathBuf>,
+    scale: f64,
+) -> Result<Build, Fault> {
+    let Some(repository) = repository else {
+        return Ok(Build::Synthetic {
+            files: scaled(written.files.unwrap_or(BUILD_FILES), scale),
+            bytes: scaled(written.size.map_or(BUILD_BYTES, |size| size.0), scale),
+        });
+    };
+    #[expect(clippy::float_cmp, reason = "only an explicit 1 changes nothing")]
+    if scale != 1.0 {
+        return Err(Fault::nowhere(
+            "--scale cannot make a repository larger or smaller",
+            "leave --scale out, or use the synthetic build",
+        ));
+    }
+    let words = |own: &Option<super::quantity::Words>, default: &[&str]| match own {
+        Some(words) => words.0.clone(),
+        None => default.iter().map(|word| (*word).to_owned()).collect(),
+    };
+    Ok(Build::Git {
+        repository,
+        make: words(&written.make, &["make", "-j2"]),
+        clean: words(&written.clean, &["make", "clean"]),
+    })
+}
+
+/// At least one: a workload of nothing answers nothing.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "scale is positive")]
+fn scaled(amount: u64, scale: f64) -> u64 {
+    ((amount as f64 * scale).round() as u64).max(1)
+}
+
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Refuses what cannot fit before anything is made, and treatments that would not differ.
+pub(super) fn check_size(schedule: &Schedule, at: Range<usize>) -> Result<(), Fault> {
+    for treatment in &schedule.treatments {
+        let setup = Setup::new(&treatment.levels)
+            .map_err(|error| Fault::at(at.clone(), error.message, error.help))?;
+        let own_trim = schedule.workload.phases.iter().any(|phase| phase.action == Action::Fstrim);
+        if own_trim && setup.discard == Some(Discard::Fstrim) {
+            return Err(Fault::at(
+                at,
+                "discard = \"fstrim\" adds a trim as the last phase, but every treatment here \
+                 trims already",
+                "take the fstrim phase out of the workload, or the level out of the plan",
+            ));
+        }
+        if setup.filesystem.is_none() && schedule.target.lab != LabKind::Directory {
+            return Err(Fault::nowhere(
+                "filesystem = \"any\" takes a directory as it is; this lab makes a filesystem",
+                "name one: --set filesystem=ext4, or say --lab directory",
+            ));
+        }
+        if schedule.target.lab != LabKind::Image {
+            continue;
+        }
+        let device = schedule.target.size_bytes;
+        if let Some(filesystem) = setup.filesystem
+            && device < filesystem.smallest_bytes
+        {
+            return Err(Fault::nowhere(
+                format!("an image of {} is too small for {}", Bytes(device), filesystem.name),
+                format!("set size in [target] to {} or more", Bytes(filesystem.smallest_bytes)),
+            ));
+        }
+        let needed = needed_bytes(&schedule.workload, setup.prefill, device);
+        if needed > device {
+            return Err(Fault::nowhere(
+                format!(
+                    "the workload needs about {}, the image has {}",
+                    Bytes(needed),
+                    Bytes(device)
+                ),
+                "set a larger size in [target], or a smaller --scale",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// A lower bound of the space the workload takes: each file rounded up to half a block more.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "sizes are positive")]
+fn needed_bytes(workload: &Workload, prefill: Option<Prefill>, device: u64) -> u64 {
+    let files = |files: u64, bytes: u64| bytes.saturating_add(files.saturating_mul(2048));
+    let tree = match &workload.tree {
+        Some(Tree::Synthetic { files: count, bytes }) => files(*count, *bytes),
+        _ => 0,
+    };
+    let build = match &workload.build {
+        Some(Build::Synthetic { files: count, bytes }) => {
+            (files(*count, *bytes) as f64 * BUILD_GROWTH) as u64
+        }
+        _ => 0,
+    };
+    let prefill = match prefill {
+        Some(Prefill::Amount(bytes)) => bytes,
+        Some(Prefill::Share(share)) => (device as f64 * share) as u64,
+        None => 0,
+    };
+    tree.saturating_add(build).saturating_add(prefill)
+}

@@ -1,0 +1,265 @@
+//! The plan as a person writes it: TOML, one doc line a key, unset means default.
+//!
+//! This is only the shape of the file; `resolve` turns it into a schedule in which everything
+//! is explicit. Keys this version does not know are refused, so a typo cannot change an
+//! experiment silently.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+
+use super::factor::{Factor, Levels};
+use super::quantity::{Bytes, Share, Span, Words};
+
+/// A question about filesystems on SSDs, and the experiment that settles it.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// The name results are filed under: letters, digits, `-` and `_`.
+    #[schemars(with = "String")]
+    pub name: Spanned<String>,
+    /// What the experiment is to settle, in one sentence.
+    pub question: String,
+    /// Where the question or the claims come from.
+    pub source: Option<String>,
+    /// The metric the table shows and precision is judged on (default `time_ns`).
+    #[schemars(with = "Option<String>")]
+    pub metric: Option<Spanned<String>>,
+    /// Where the trials run.
+    #[serde(default)]
+    pub target: Target,
+    /// What is varied, with its levels: `discard = ["off", "on"]`. One level fixes a setting.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<Factor, OneOrMany>")]
+    pub factors: BTreeMap<Factor, Spanned<OneOrMany>>,
+    /// Combinations of levels to leave out.
+    #[serde(default)]
+    #[schemars(with = "Vec<Levels>")]
+    pub exclude: Vec<Spanned<Levels>>,
+    /// The levels every other is compared with. Factors it does not name stay equal within a
+    /// comparison.
+    #[schemars(with = "Option<Levels>")]
+    pub baseline: Option<Spanned<Levels>>,
+    /// What is done to the filesystem.
+    pub workload: Workload,
+    /// How often, how precisely, and when to give up.
+    #[serde(default)]
+    pub repetitions: Repetitions,
+    /// Statements to judge.
+    #[serde(default)]
+    #[schemars(with = "Vec<Claim>")]
+    pub claims: Vec<Spanned<Claim>>,
+}
+
+/// One level, or a list of them.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum OneOrMany {
+    /// A setting that every treatment shares.
+    One(String),
+    /// Levels that treatments differ in.
+    Many(Vec<String>),
+}
+
+impl OneOrMany {
+    /// The levels as a list.
+    #[must_use]
+    pub fn levels(&self) -> &[String] {
+        match self {
+            Self::One(level) => std::slice::from_ref(level),
+            Self::Many(levels) => levels,
+        }
+    }
+}
+
+/// Where the trials run.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Target {
+    /// The lab (default `image`); `--lab` overrides it.
+    pub lab: Option<LabKind>,
+    /// The size of the image file (default 4 GiB).
+    pub size: Option<Bytes>,
+}
+
+/// A place where trials run.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum LabKind {
+    /// A loop device over a file: needs root.
+    Image,
+    /// A real drive or partition, which is wiped: needs root, and proof.
+    Device,
+    /// An existing directory: no root, no mkfs.
+    Directory,
+}
+
+/// What is done to the filesystem, phase by phase.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Workload {
+    /// The file tree that `unpack` and `delete` work on.
+    pub tree: Option<Tree>,
+    /// The build that `clone`, `make` and `clean` perform.
+    pub build: Option<Build>,
+    /// How long the device must be silent to count as quiet (default 10 ms).
+    pub quiet: Option<Span>,
+    /// The longest a phase may take before its trial fails (default 30 min).
+    pub limit: Option<Span>,
+    /// The timed steps, in order.
+    #[schemars(with = "Vec<Phase>")]
+    pub phases: Spanned<Vec<Spanned<Phase>>>,
+}
+
+/// A file tree: made from a seed with the shape of kernel sources, or from an archive.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Tree {
+    /// Files of a synthetic tree (default 36706, the sources of Linux 2.6.39).
+    pub files: Option<u64>,
+    /// Bytes in them (default 493 MB).
+    pub size: Option<Bytes>,
+    /// A tar archive (.tar, .gz, .xz, .zst) to unpack instead; `--source` overrides it.
+    pub archive: Option<PathBuf>,
+}
+
+/// A build: the file operations of a kernel build, or a real one.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Build {
+    /// Files of the synthetic source tree (default 26700, about Linux 2.6.29).
+    pub files: Option<u64>,
+    /// Bytes in them (default 340 MB).
+    pub size: Option<Bytes>,
+    /// A git repository to really clone, make and clean instead; `--source` overrides it.
+    pub repository: Option<PathBuf>,
+    /// The program of the `make` phase with a repository (default `make -j2`).
+    pub make: Option<Words>,
+    /// The program of the `clean` phase with a repository (default `make clean`).
+    pub clean: Option<Words>,
+}
+
+/// A timed step of the workload.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Phase {
+    /// Its name in tables and results (default: what it does).
+    pub name: Option<String>,
+    /// What it does.
+    #[serde(rename = "do")]
+    pub verb: Verb,
+    /// Whether it ends with a sync of the filesystem, inside the clock (default false).
+    #[serde(default)]
+    pub sync: bool,
+    /// `command`: the program and its arguments; it starts in the trial's directory.
+    pub run: Option<Words>,
+    /// `command`: environment variables to add.
+    pub env: Option<BTreeMap<String, String>>,
+    /// `fio`: the job file.
+    pub job: Option<PathBuf>,
+    /// `idle`: how long the device must be silent (default: the workload's `quiet`).
+    pub quiet: Option<Span>,
+    /// The longest it may take before the trial fails (default: the workload's `limit`).
+    pub limit: Option<Span>,
+}
+
+/// What a phase does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Verb {
+    /// Makes the tree's directories and files.
+    Unpack,
+    /// Deletes everything, as `rm -rf` does.
+    Delete,
+    /// Syncs the filesystem.
+    Sync,
+    /// Trims all free space.
+    Fstrim,
+    /// Waits until the device is quiet.
+    Idle,
+    /// Unmounts, drops the caches of the device, mounts again.
+    Remount,
+    /// Clones the repository.
+    Clone,
+    /// Builds it.
+    Make,
+    /// Removes what the build made.
+    Clean,
+    /// Runs a program.
+    Command,
+    /// Runs fio.
+    Fio,
+}
+
+impl Verb {
+    /// The word in plans.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Unpack => "unpack",
+            Self::Delete => "delete",
+            Self::Sync => "sync",
+            Self::Fstrim => "fstrim",
+            Self::Idle => "idle",
+            Self::Remount => "remount",
+            Self::Clone => "clone",
+            Self::Make => "make",
+            Self::Clean => "clean",
+            Self::Command => "command",
+            Self::Fio => "fio",
+        }
+    }
+}
+
+/// How often, how precisely, and when to give up. A block is one trial of every treatment.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Repetitions {
+    /// Blocks to run before precision is looked at (default 3).
+    pub least: Option<u32>,
+    /// Blocks after which to stop in any case (default 10).
+    pub most: Option<u32>,
+    /// Stop when the interval of every effect is this narrow: half its width, relative to the
+    /// effect (default 5 %).
+    pub precision: Option<Share>,
+    /// Stop when the trials have taken this long (default: no limit).
+    pub time: Option<Span>,
+    /// Stop when this much has been written to the device (default: no limit).
+    pub written: Option<Bytes>,
+}
+
+/// A statement about an effect, to be judged.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// A short name: letters, digits, `-` and `_`.
+    pub id: String,
+    /// The claim in words.
+    pub says: String,
+    /// The metric it is about (default: the plan's).
+    pub metric: Option<String>,
+    /// The phases it is about; their sum is compared.
+    pub phases: Vec<String>,
+    /// The levels whose effect it states.
+    pub compare: Levels,
+    /// The levels they are compared with (default: the plan's baseline).
+    pub against: Option<Levels>,
+    /// The treatments it is limited to.
+    #[serde(default, rename = "where")]
+    pub only: Levels,
+    /// Compare not the metric but its excess over the same treatment with these levels.
+    pub excess_over: Option<Levels>,
+    /// It holds if the ratio is at least this.
+    pub at_least: Option<f64>,
+    /// It holds if the ratio is at most this.
+    pub at_most: Option<f64>,
+    /// The setting that follows if it holds.
+    pub if_holds: Option<String>,
+    /// The setting that follows if it is refuted.
+    pub if_refuted: Option<String>,
+}
