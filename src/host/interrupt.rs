@@ -1,0 +1,33 @@
+//! The request to stop: set by SIGINT, SIGTERM or SIGHUP, looked at between operations.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+/// A flag that everything that takes long looks at.
+#[derive(Debug, Clone, Default)]
+pub struct Interrupt(Arc<AtomicBool>);
+
+impl Interrupt {
+    /// A flag that the signals which ask a program to end will set.
+    pub fn on_signals() -> io::Result<Self> {
+        let interrupt = Self::default();
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            signal_hook::flag::register(signal, Arc::clone(&interrupt.0))?;
+        }
+        Ok(interrupt)
+    }
+
+    /// Whether the run is to stop.
+    #[must_use]
+    pub fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Asks the run to stop, as a signal does.
+    pub fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}

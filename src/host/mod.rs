@@ -1,0 +1,12 @@
+//! The running machine: thin calls into the kernel and its tables, without policy.
+//!
+//! Rooms that change the machine (lab, undo) and rooms that read it (meter, workload) share
+//! these, so that each fact about the kernel's interfaces is written once.
+
+pub mod interrupt;
+pub mod kernel;
+pub mod loop_device;
+pub mod mounts;
+pub mod processes;
+pub mod program;
+pub mod sysfs;

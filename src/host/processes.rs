@@ -1,0 +1,93 @@
+//! Processes this program has started, also those that outlived their parent.
+//!
+//! Every program is started with a marker in its environment, which its children inherit; so
+//! a run's processes are found wherever they have moved to, without a race between starting
+//! one and writing down that it was started.
+
+use std::fs;
+use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// The environment variable that carries the marker.
+pub const MARKER_VARIABLE: &str = "SSDLAB_RUN";
+
+/// Kills every process that carries the marker and waits (up to five seconds) for its end.
+pub fn kill_marked(marker: &str) {
+    let started = Instant::now();
+    while started.elapsed() < Duration::from_secs(5) {
+        let left = marked(marker);
+        if left.is_empty() {
+            return;
+        }
+        for pid in left {
+            // It may have ended by itself meanwhile.
+            let _ = kill_process(pid, Signal::KILL);
+        }
+        sleep(Duration::from_millis(2));
+    }
+}
+
+fn marked(marker: &str) -> Vec<Pid> {
+    let wanted = format!("{MARKER_VARIABLE}={marker}");
+    let own = rustix::process::getpid();
+    pids()
+        .filter(|pid| *pid != own)
+        .filter(|pid| {
+            // A zombie's environment is empty: it counts as ended.
+            fs::read(format!("/proc/{}/environ", pid.as_raw_nonzero())).is_ok_and(|environment| {
+                environment.split(|byte| *byte == 0).any(|entry| entry == wanted.as_bytes())
+            })
+        })
+        .collect()
+}
+
+/// The processes with a working directory or an open file below `folder`, for messages.
+#[must_use]
+pub fn holding(folder: &Path) -> Vec<String> {
+    let below = |link: &Path| fs::read_link(link).is_ok_and(|target| target.starts_with(folder));
+    pids()
+        .filter_map(|pid| {
+            let process = Path::new("/proc").join(pid.as_raw_nonzero().to_string());
+            let descriptors = fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
+            let holds = below(&process.join("cwd"))
+                || below(&process.join("root"))
+                || descriptors.into_iter().any(|entry| below(&entry.path()));
+            let name = || fs::read_to_string(process.join("comm")).unwrap_or_default();
+            holds.then(|| format!("{} (process {})", name().trim(), pid.as_raw_nonzero()))
+        })
+        .collect()
+}
+
+fn pids() -> impl Iterator<Item = Pid> {
+    fs::read_dir("/proc")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
+        .filter_map(Pid::from_raw)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Command, Stdio};
+
+    #[test]
+    fn a_marked_grandchild_is_found_and_killed() {
+        let marker = format!("test-{}", std::process::id());
+        // The shell ends at once; the sleeper in a session of its own outlives it.
+        let status = Command::new("sh")
+            .args(["-c", "setsid sleep 300 </dev/null >/dev/null 2>&1 &"])
+            .env(MARKER_VARIABLE, &marker)
+            .stdin(Stdio::null())
+            .status()
+            .unwrap();
+        assert!(status.success());
+        assert_eq!(super::marked(&marker).len(), 1);
+        kill_marked(&marker);
+        assert!(super::marked(&marker).is_empty());
+    }
+}

@@ -1,0 +1,264 @@
+//! Running other programs: found or named as missing, ended with us, never waited for without
+//! a limit, their output kept for the message when they fail.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use miette::Diagnostic;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, set_parent_process_death_signal,
+};
+use thiserror::Error;
+
+use super::interrupt::Interrupt;
+use super::processes::MARKER_VARIABLE;
+
+/// How often a running program's interrupt and limit are looked at; its end is seen at once.
+const GLANCE: Duration = Duration::from_millis(100);
+
+/// A program that could not be run to a good end.
+#[derive(Debug, Error, Diagnostic)]
+pub enum ProgramError {
+    /// It is not installed.
+    #[error("`{program}` is not installed")]
+    #[diagnostic(help("install the package {package}: apt-get install {package}"))]
+    Missing {
+        /// The program.
+        program: String,
+        /// The Debian package that carries it.
+        package: String,
+    },
+    /// It could not be started.
+    #[error("`{program}` cannot be started: {cause}")]
+    Start {
+        /// The program.
+        program: String,
+        /// Why.
+        cause: io::Error,
+    },
+    /// It ended with an error.
+    #[error("`{command}` {how}{}", said(output))]
+    Failed {
+        /// The command line.
+        command: String,
+        /// How it ended.
+        how: String,
+        /// The end of what it printed.
+        output: String,
+    },
+    /// It took too long and was ended.
+    #[error("`{command}` was still running after {} and was ended", humantime::format_duration(*limit))]
+    #[diagnostic(help("raise the phase's `limit` if it needs longer"))]
+    Limit {
+        /// The command line.
+        command: String,
+        /// The limit.
+        limit: Duration,
+    },
+    /// The run is to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// What a program printed and how long it took.
+#[derive(Debug)]
+pub struct Finished {
+    /// Its standard output.
+    pub stdout: String,
+    /// Wall-clock time from start to end.
+    pub took: Duration,
+}
+
+/// The rules a program runs under.
+#[derive(Debug, Clone, Copy)]
+pub struct Rules<'a> {
+    /// The run it belongs to; its descendants are found by it.
+    pub marker: &'a str,
+    /// The longest it may take.
+    pub limit: Duration,
+    /// The request to stop.
+    pub interrupt: &'a Interrupt,
+}
+
+/// Finds a program in `PATH` and the folders of administrators' programs.
+pub fn find(program: &str, package: &str) -> Result<PathBuf, ProgramError> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .chain(["/usr/local/sbin", "/usr/sbin", "/sbin"].map(PathBuf::from))
+        .map(|folder| folder.join(program))
+        .find(|candidate| is_executable(candidate))
+        .ok_or_else(|| ProgramError::Missing {
+            program: program.to_owned(),
+            package: package.to_owned(),
+        })
+}
+
+fn is_executable(path: &Path) -> bool {
+    path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
+}
+
+/// Runs a program to its end. Its input is empty, its output is captured.
+pub fn run(mut command: Command, rules: Rules<'_>) -> Result<Finished, ProgramError> {
+    let line = command_line(&command);
+    let start = |cause| ProgramError::Start { program: line.clone(), cause };
+    let (mut stdout, mut stderr) = (scratch().map_err(start)?, scratch().map_err(start)?);
+    command
+        .stdin(Stdio::null())
+        .stdout(stdout.try_clone().map_err(start)?)
+        .stderr(stderr.try_clone().map_err(start)?)
+        .env(MARKER_VARIABLE, rules.marker)
+        .process_group(0);
+    // SAFETY: between fork and exec the closure makes one system call and touches no memory.
+    unsafe {
+        command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::KILL))?));
+    }
+    let started = Instant::now();
+    let mut child = command.spawn().map_err(start)?;
+    let pid = Pid::from_child(&child);
+    let stopped = wait(pid, started, rules).map_err(start)?;
+    if stopped.is_some() {
+        // The group may be gone already.
+        let _ = kill_process_group(pid, Signal::KILL);
+    }
+    let status = child.wait().map_err(start)?;
+    let took = started.elapsed();
+    match stopped {
+        Some(Stopped::Interrupt) => return Err(ProgramError::Interrupted),
+        Some(Stopped::Limit) => {
+            return Err(ProgramError::Limit { command: line, limit: rules.limit });
+        }
+        None => {}
+    }
+    let printed = contents(&mut stdout).map_err(start)?;
+    if !status.success() {
+        let complaint = contents(&mut stderr).map_err(start)?;
+        let output = if complaint.trim().is_empty() { printed } else { complaint };
+        return Err(ProgramError::Failed { command: line, how: how(status), output });
+    }
+    Ok(Finished { stdout: printed, took })
+}
+
+enum Stopped {
+    Interrupt,
+    Limit,
+}
+
+/// Waits for the end of a child, or for a reason to end it.
+fn wait(pid: Pid, started: Instant, rules: Rules<'_>) -> io::Result<Option<Stopped>> {
+    let descriptor = pidfd_open(pid, PidfdFlags::empty())?;
+    loop {
+        let left = rules.limit.saturating_sub(started.elapsed());
+        let glance = Timespec::try_from(left.min(GLANCE)).map_err(io::Error::other)?;
+        let mut watched = [PollFd::new(&descriptor, PollFlags::IN)];
+        match poll(&mut watched, Some(&glance)) {
+            Ok(0) | Err(rustix::io::Errno::INTR) => {}
+            Ok(_) => return Ok(None),
+            Err(errno) => return Err(errno.into()),
+        }
+        if rules.interrupt.is_set() {
+            return Ok(Some(Stopped::Interrupt));
+        }
+        if started.elapsed() >= rules.limit {
+            return Ok(Some(Stopped::Limit));
+        }
+    }
+}
+
+/// The first line a program prints when asked for its version, e.g. `mke2fs 1.47.0`. Some
+/// print it on the error output, some end with an error; only the text counts.
+#[must_use]
+pub fn version(program: &Path, argument: &str) -> Option<String> {
+    let output = Command::new(program).arg(argument).stdin(Stdio::null()).output().ok()?;
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&text);
+    text.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
+}
+
+/// An unnamed file in memory: a program that prints much cannot fill a pipe and hang.
+fn scratch() -> io::Result<File> {
+    let flags = rustix::fs::MemfdFlags::CLOEXEC;
+    Ok(File::from(rustix::fs::memfd_create("output", flags)?))
+}
+
+fn contents(file: &mut File) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    file.read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn how(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("ended with exit code {code}"),
+        (None, Some(signal)) => format!("was ended by signal {signal}"),
+        (None, None) => "ended strangely".to_owned(),
+    }
+}
+
+/// The last lines a program printed, as an addition to a message.
+fn said(output: &str) -> String {
+    let lines: Vec<_> = output.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let tail = &lines[lines.len().saturating_sub(4)..];
+    if tail.is_empty() { String::new() } else { format!(": {}", tail.join("; ")) }
+}
+
+fn command_line(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    words.map(OsStr::to_string_lossy).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules(interrupt: &Interrupt, limit: Duration) -> Rules<'_> {
+        Rules { marker: "test", limit, interrupt }
+    }
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    #[test]
+    fn a_failing_program_is_reported_with_what_it_said() {
+        let interrupt = Interrupt::default();
+        let long = Duration::from_mins(1);
+        let error = run(shell("echo no luck >&2; exit 3"), rules(&interrupt, long)).unwrap_err();
+        let message = error.to_string();
+        assert!(message.contains("exit code 3") && message.contains("no luck"), "{message}");
+        let finished = run(shell("echo good"), rules(&interrupt, long)).unwrap();
+        assert_eq!(finished.stdout, "good\n");
+    }
+
+    #[test]
+    fn a_program_ends_at_its_limit_and_on_an_interrupt() {
+        let interrupt = Interrupt::default();
+        let error = run(shell("sleep 300"), rules(&interrupt, Duration::from_millis(20)));
+        assert!(matches!(error.unwrap_err(), ProgramError::Limit { .. }));
+        interrupt.set();
+        let error = run(shell("sleep 300"), rules(&interrupt, Duration::from_mins(1)));
+        assert!(matches!(error.unwrap_err(), ProgramError::Interrupted));
+    }
+
+    #[test]
+    fn much_output_does_not_hang() {
+        let interrupt = Interrupt::default();
+        let script = "head -c 3000000 /dev/zero | tr '\\0' x";
+        let finished = run(shell(script), rules(&interrupt, Duration::from_mins(1))).unwrap();
+        assert_eq!(finished.stdout.len(), 3_000_000);
+    }
+
+    #[test]
+    fn a_missing_program_names_its_package() {
+        let error = find("mkfs.nosuchfs", "nosuch-progs").unwrap_err();
+        assert!(error.help().unwrap().to_string().contains("nosuch-progs"));
+    }
+}

@@ -1,0 +1,88 @@
+//! Block devices in sysfs: finding them, and reading and choosing settings.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+/// A block device, by its number and its folder in sysfs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BlockDevice {
+    /// The node that was named, as it was named.
+    pub node: PathBuf,
+    /// The kernel's name (`sda1`).
+    pub name: String,
+    /// `major:minor`.
+    pub number: String,
+    /// The folder in `/sys/devices`.
+    pub folder: PathBuf,
+}
+
+impl BlockDevice {
+    /// Looks a device node up, following symbolic links.
+    pub fn open(node: &Path) -> io::Result<Self> {
+        let metadata = fs::metadata(node)?;
+        if !metadata.file_type().is_block_device() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a block device"));
+        }
+        let (major, minor) =
+            (rustix::fs::major(metadata.rdev()), rustix::fs::minor(metadata.rdev()));
+        Self::numbered(node, &format!("{major}:{minor}"))
+    }
+
+    /// Looks a device number up.
+    pub fn numbered(node: &Path, number: &str) -> io::Result<Self> {
+        let folder = fs::canonicalize(Path::new("/sys/dev/block").join(number))?;
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Self { node: node.to_owned(), name, number: number.to_owned(), folder })
+    }
+
+    /// Whether it is a partition of a disk.
+    #[must_use]
+    pub fn is_partition(&self) -> bool {
+        self.folder.join("partition").exists()
+    }
+
+    /// The folder of the whole disk: its own, unless it is a partition.
+    #[must_use]
+    pub fn disk_folder(&self) -> PathBuf {
+        let parent = self.folder.parent().filter(|_| self.is_partition());
+        parent.unwrap_or(&self.folder).to_owned()
+    }
+
+    /// A setting of the disk's request queue.
+    #[must_use]
+    pub fn queue_attribute(&self, name: &str) -> PathBuf {
+        self.disk_folder().join("queue").join(name)
+    }
+
+    /// The size in bytes.
+    pub fn size_bytes(&self) -> io::Result<u64> {
+        let sectors = read(&self.folder.join("size"))?;
+        sectors.parse::<u64>().map(|sectors| sectors * 512).map_err(io::Error::other)
+    }
+}
+
+/// Reads an attribute without its line break.
+pub fn read(path: &Path) -> io::Result<String> {
+    Ok(fs::read_to_string(path)?.trim().to_owned())
+}
+
+/// The value an attribute has: the bracketed word where the kernel lists the choices.
+#[must_use]
+pub fn selected(text: &str) -> String {
+    let bracketed = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    bracketed.map_or(text.trim(), |(word, _)| word).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bracketed_word_is_selected() {
+        assert_eq!(selected("[none] mq-deadline kyber bfq \n"), "none");
+        assert_eq!(selected("none mq-deadline [kyber]\n"), "kyber");
+        assert_eq!(selected("write back\n"), "write back");
+    }
+}

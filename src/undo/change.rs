@@ -1,0 +1,137 @@
+//! The changes ssdlab makes to a machine, and how each is taken back.
+//!
+//! Every undo first checks that the thing is still the one that was changed: a loop device that
+//! meanwhile belongs to somebody else, or a value that somebody else has set since, is left
+//! alone. Undoing what was never done, or is undone already, succeeds.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rustix::mount::{UnmountFlags, unmount};
+use serde::{Deserialize, Serialize};
+
+use super::UndoError;
+use crate::host::{loop_device, mounts, processes};
+
+/// How long a busy mount or loop device is given to become free.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// One change to the machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// A folder of ours was made, with all that will be put into it.
+    Folder {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A loop device was attached to a file of ours.
+    Loop {
+        /// The device node.
+        device: PathBuf,
+        /// The file behind it.
+        backing: PathBuf,
+    },
+    /// A filesystem was mounted on a folder of ours.
+    Mount {
+        /// The mount point.
+        target: PathBuf,
+    },
+    /// A value in sysfs was set.
+    Sysfs {
+        /// The attribute's file.
+        path: PathBuf,
+        /// The value it had.
+        before: String,
+        /// The value it was given.
+        after: String,
+    },
+}
+
+impl Change {
+    /// Takes the change back; `marker` names the run whose processes may be in the way.
+    pub fn undo(&self, marker: &str) -> Result<(), UndoError> {
+        match self {
+            Self::Folder { path } => remove_folder(path),
+            Self::Loop { device, backing } => detach(device, backing),
+            Self::Mount { target } => unmount_patiently(target, marker),
+            Self::Sysfs { path, before, after } => restore_value(path, before, after),
+        }
+    }
+}
+
+fn remove_folder(path: &Path) -> Result<(), UndoError> {
+    let below = mounts::all().map_err(|cause| UndoError::new("read the mounts of", path, cause))?;
+    if let Some(mount) = below.iter().find(|mount| mount.target.starts_with(path)) {
+        let cause = io::Error::other(format!("{} is still mounted in it", mount.target.display()));
+        return Err(UndoError::new("remove", path, cause));
+    }
+    match fs::remove_dir_all(path) {
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
+            Err(UndoError::new("remove", path, cause))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn detach(device: &Path, backing: &Path) -> Result<(), UndoError> {
+    let ours = || loop_device::backing_file(device).is_some_and(|file| file == backing);
+    let started = Instant::now();
+    while ours() {
+        // A last holder (a probing udev, say) may defer the detaching: look again until it is
+        // really gone.
+        if let Err(cause) = loop_device::detach(device)
+            && ours()
+            && started.elapsed() > PATIENCE
+        {
+            return Err(UndoError::new("detach", device, cause));
+        }
+        if started.elapsed() > PATIENCE {
+            let cause = io::Error::other("something still has it open");
+            return Err(UndoError::new("detach", device, cause));
+        }
+        if ours() {
+            sleep(Duration::from_millis(2));
+        }
+    }
+    Ok(())
+}
+
+fn unmount_patiently(target: &Path, marker: &str) -> Result<(), UndoError> {
+    let started = Instant::now();
+    loop {
+        let mounted = mounts::all()
+            .map_err(|cause| UndoError::new("read the mounts of", target, cause))?
+            .iter()
+            .any(|mount| mount.target == target);
+        if !mounted {
+            return Ok(());
+        }
+        match unmount(target, UnmountFlags::NOFOLLOW) {
+            Ok(()) => {}
+            Err(rustix::io::Errno::BUSY) if started.elapsed() < PATIENCE => {
+                processes::kill_marked(marker);
+                sleep(Duration::from_millis(20));
+            }
+            Err(rustix::io::Errno::BUSY) => {
+                let holders = processes::holding(target).join(", ");
+                let cause = io::Error::other(format!("in use by {holders}"));
+                return Err(UndoError::new("unmount", target, cause));
+            }
+            Err(errno) => return Err(UndoError::new("unmount", target, errno.into())),
+        }
+    }
+}
+
+fn restore_value(path: &Path, before: &str, after: &str) -> Result<(), UndoError> {
+    let Ok(text) = fs::read_to_string(path) else {
+        return Ok(()); // the device is gone, and its settings with it
+    };
+    if crate::host::sysfs::selected(&text) != after {
+        return Ok(());
+    }
+    fs::write(path, before).map_err(|cause| UndoError::new("restore the value of", path, cause))
+}
