@@ -1,0 +1,111 @@
+//! The environment of a trial: what somebody else needs to know to compare numbers.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::host::program;
+use crate::host::sysfs::{self, BlockDevice};
+
+/// The machine and the program, as they were for a trial.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Environment {
+    /// This program's version.
+    pub ssdlab: String,
+    /// The kernel's release and build.
+    pub kernel: String,
+    /// The processor's model.
+    pub cpu: String,
+    /// Processors this program may use.
+    pub cpus: usize,
+    /// Memory in bytes.
+    pub memory_bytes: u64,
+    /// The distribution.
+    pub distribution: String,
+    /// The versions of the programs a trial uses.
+    pub tools: Vec<String>,
+    /// The drive's model, where there is a drive.
+    pub drive_model: Option<String>,
+    /// The drive's firmware.
+    pub drive_firmware: Option<String>,
+    /// What the drive's disk is attached to, as a path in the kernel's device tree.
+    pub drive_link: Option<String>,
+}
+
+/// Reads the environment; `tools` are the versions of the programs a trial uses.
+#[must_use]
+pub fn read(device: Option<&BlockDevice>, tools: &[String]) -> Environment {
+    let disk = device.map(BlockDevice::disk_folder);
+    let of_disk = |name: &str| {
+        let text = sysfs::read(&disk.as_ref()?.join("device").join(name)).ok()?;
+        (!text.is_empty()).then_some(text)
+    };
+    Environment {
+        ssdlab: env!("CARGO_PKG_VERSION").to_owned(),
+        kernel: kernel(),
+        cpu: field(&text("/proc/cpuinfo"), "model name").unwrap_or_default(),
+        cpus: std::thread::available_parallelism().map_or(1, usize::from),
+        memory_bytes: memory(&text("/proc/meminfo")),
+        distribution: distribution(&text("/etc/os-release")),
+        tools: tools.to_vec(),
+        drive_model: of_disk("model"),
+        drive_firmware: of_disk("firmware_rev").or_else(|| of_disk("rev")),
+        drive_link: disk.as_deref().and_then(link),
+    }
+}
+
+fn kernel() -> String {
+    let name = rustix::system::uname();
+    format!("{} {}", name.release().to_string_lossy(), name.version().to_string_lossy())
+}
+
+/// A program's version as it prints it itself; `None` if it is not installed.
+#[must_use]
+pub fn version(name: &str, argument: &str) -> Option<String> {
+    let path = program::find(name, "").ok()?;
+    let version = program::version(&path, argument)?;
+    Some(if version.contains(name) { version } else { format!("{name}: {version}") })
+}
+
+/// A loop device or a memory disk hangs on nothing.
+fn link(disk: &Path) -> Option<String> {
+    let target: PathBuf = fs::canonicalize(disk.join("device")).ok()?;
+    Some(target.display().to_string())
+}
+
+fn text(path: &str) -> String {
+    fs::read_to_string(path).unwrap_or_default()
+}
+
+/// The first `key : value` of a table such as `/proc/cpuinfo`.
+fn field(text: &str, key: &str) -> Option<String> {
+    text.lines()
+        .filter_map(|line| line.split_once(':'))
+        .find(|(name, _)| name.trim() == key)
+        .map(|(_, value)| value.trim().to_owned())
+}
+
+fn memory(meminfo: &str) -> u64 {
+    let total = field(meminfo, "MemTotal").unwrap_or_default();
+    let kib = total.split_whitespace().next().and_then(|number| number.parse::<u64>().ok());
+    kib.unwrap_or(0) * 1024
+}
+
+fn distribution(os_release: &str) -> String {
+    let line = os_release.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="));
+    line.unwrap_or_default().trim_matches('"').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_of_the_kernel_are_understood() {
+        assert_eq!(memory("MemTotal:       24684092 kB\nMemFree: 1 kB\n"), 24_684_092 * 1024);
+        assert_eq!(field("model name\t: A CPU @ 2 GHz\n", "model name").unwrap(), "A CPU @ 2 GHz");
+        assert_eq!(distribution("NAME=x\nPRETTY_NAME=\"Debian 12\"\n"), "Debian 12");
+        assert_eq!(memory(""), 0);
+    }
+}

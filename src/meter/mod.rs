@@ -1,0 +1,9 @@
+//! What is measured. Each meter is a read of something the kernel or a drive publishes, and a
+//! pure parse of it, so that every parser is tested on text.
+
+pub mod block;
+pub mod environment;
+pub mod ext4;
+pub mod process;
+pub mod quiet;
+pub mod smart;
