@@ -1,0 +1,114 @@
+//! What the labs with a block device of their own share: settings, mkfs, mount, remount.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::{Ground, Lab, LabError, Tools, format, mounting, settings};
+use crate::filesystem::Filesystem;
+use crate::host::program::{self, ProgramError};
+use crate::host::{kernel, sysfs::BlockDevice};
+use crate::plan::Setup;
+use crate::undo::Change;
+
+/// Where a lab's block device comes from.
+pub(super) trait Source {
+    /// Provides the device of a trial, in the same state for every trial, free of signatures.
+    fn attach(&mut self, tools: &mut Tools<'_>) -> Result<BlockDevice, LabError>;
+
+    /// What is worth recording about it.
+    fn facts(&self, device: &BlockDevice) -> Vec<(String, String)>;
+
+    /// Called when mkfs and mount are about to claim the device.
+    fn hand_over(&mut self) -> Result<(), LabError> {
+        Ok(())
+    }
+
+    /// Called when the filesystem is unmounted and the trial's changes are taken back.
+    fn take_back(&mut self, _: &Tools<'_>) -> Result<(), LabError> {
+        Ok(())
+    }
+}
+
+/// What this machine lacks to make and mount a filesystem; `None` if nothing.
+#[must_use]
+pub fn missing(filesystem: &Filesystem) -> Option<String> {
+    if let Err(ProgramError::Missing { program, package }) =
+        program::find(filesystem.mkfs, filesystem.package)
+    {
+        return Some(format!("{program} is not installed (package {package})"));
+    }
+    (!kernel::has_filesystem(filesystem.name))
+        .then(|| format!("this kernel has no {}", filesystem.name))
+}
+
+/// A lab that makes a filesystem on a block device for every trial.
+#[derive(Debug)]
+pub(super) struct BlockLab<S> {
+    source: S,
+    mount_point: PathBuf,
+}
+
+impl<S: Source> BlockLab<S> {
+    /// Makes the lab's own folder, which also holds the mount point.
+    pub fn new(source: S, folder: &Path, tools: &mut Tools<'_>) -> Result<Self, LabError> {
+        let mount_point = folder.join("mnt");
+        tools
+            .journal
+            .will(Change::Folder { path: folder.to_owned() })
+            .map_err(LabError::step("journal the making of", folder))?;
+        fs::create_dir(folder).map_err(LabError::step("make", folder))?;
+        fs::create_dir(&mount_point).map_err(LabError::step("make", &mount_point))?;
+        Ok(Self { source, mount_point })
+    }
+}
+
+impl<S: Source> Lab for BlockLab<S> {
+    fn missing(&self, setup: &Setup) -> Option<String> {
+        missing(mounting::made(setup))
+    }
+
+    fn prepare(
+        &mut self,
+        setup: &Setup,
+        seed: u64,
+        tools: &mut Tools<'_>,
+    ) -> Result<Ground, LabError> {
+        let device = self.source.attach(tools)?;
+        let mut applied = settings::apply(&device, setup, tools)?;
+        applied.extend(self.source.facts(&device));
+        self.source.hand_over()?;
+        applied.extend(format::make(&device, setup, seed, tools)?);
+        let target = self.mount_point.clone();
+        tools
+            .journal
+            .will(Change::Mount { target: target.clone() })
+            .map_err(LabError::step("journal the mount on", &target))?;
+        applied.extend(mounting::mount(&device, setup, &target)?);
+        mounting::set_attribute(&target, setup)?;
+        let directory = target.join("ssdlab");
+        fs::create_dir(&directory).map_err(LabError::step("make", &directory))?;
+        Ok(Ground {
+            directory,
+            mounted_at: target,
+            device: Some(device),
+            is_shared: false,
+            applied,
+        })
+    }
+
+    fn remount(&mut self, ground: &Ground, setup: &Setup) -> Result<(), LabError> {
+        let device = ground.device.as_ref().expect("a ground of this lab has a device");
+        mounting::unmount(&ground.mounted_at)?;
+        mounting::drop_caches(device)?;
+        mounting::mount(device, setup, &ground.mounted_at)?;
+        Ok(())
+    }
+
+    fn unmount(&mut self, ground: &Ground) -> Result<(), LabError> {
+        mounting::unmount(&ground.mounted_at)
+    }
+
+    fn finish_trial(&mut self, tools: &Tools<'_>) -> Result<(), LabError> {
+        self.source.take_back(tools)
+    }
+}

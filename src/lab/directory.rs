@@ -1,0 +1,107 @@
+//! The directory lab: an existing directory on a filesystem that somebody else made.
+//!
+//! Nothing about the filesystem can be set, so a treatment runs only where it describes what is
+//! there already; the others keep their row with both values.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+use super::{Ground, Lab, LabError, Tools, mounting, settings};
+use crate::host::mounts::{self, Mount};
+use crate::host::sysfs::{self, BlockDevice};
+use crate::plan::Setup;
+use crate::plan::schedule::Target;
+use crate::undo::Change;
+
+#[derive(Debug)]
+pub(super) struct Directory {
+    path: PathBuf,
+    mount: Mount,
+    device: Option<BlockDevice>,
+}
+
+pub(super) fn open(target: &Target, _: &mut Tools<'_>) -> Result<Directory, LabError> {
+    let path = target.directory.clone().expect("the schedule names the directory of this lab");
+    let path = path.canonicalize().map_err(LabError::step("use the directory", &path))?;
+    if !path.is_dir() {
+        let cause = io::Error::from(io::ErrorKind::NotADirectory);
+        return Err(LabError::step("use the directory", &path)(cause));
+    }
+    let mount = mounts::containing(&path)
+        .and_then(|mount| mount.ok_or_else(|| io::Error::other("it lies in no mount")))
+        .map_err(LabError::step("find the filesystem of", &path))?;
+    let device = BlockDevice::numbered(mount.source.as_ref(), &mount.device).ok();
+    Ok(Directory { path, mount, device })
+}
+
+impl Lab for Directory {
+    fn missing(&self, setup: &Setup) -> Option<String> {
+        if !setup.mkfs.is_empty() || setup.journal.is_some() {
+            return Some("the directory lab makes no filesystem".to_owned());
+        }
+        let options = match (setup.filesystem, &self.device) {
+            (Some(filesystem), Some(device)) => mounting::driver_options(filesystem.driver, device),
+            _ => Vec::new(),
+        };
+        if let Err(error) = mounting::check(setup, &self.mount, &options) {
+            return Some(format!("{} is as it is: {error}", self.mount.target.display()));
+        }
+        let attribute = |name| {
+            let text = sysfs::read(&self.device.as_ref()?.queue_attribute(name)).ok()?;
+            Some(sysfs::selected(&text))
+        };
+        let asked_scheduler = setup.scheduler.map(str::to_owned);
+        if asked_scheduler.is_some() && attribute("scheduler") != asked_scheduler {
+            return Some("the directory lab cannot set the scheduler".to_owned());
+        }
+        setup.write_cache.map(|_| "the directory lab cannot set the write cache".to_owned())
+    }
+
+    fn prepare(
+        &mut self,
+        setup: &Setup,
+        _seed: u64,
+        tools: &mut Tools<'_>,
+    ) -> Result<Ground, LabError> {
+        let folder = self.path.join(format!("ssdlab-{}", tools.journal.marker()));
+        tools
+            .journal
+            .will(Change::Folder { path: folder.clone() })
+            .map_err(LabError::step("journal the making of", &folder))?;
+        fs::create_dir(&folder).map_err(LabError::step("make", &folder))?;
+        mounting::set_attribute(&folder, setup)?;
+        let directory = folder.join("ssdlab");
+        fs::create_dir(&directory).map_err(LabError::step("make", &directory))?;
+        let mut applied = BTreeMap::from([
+            ("mount_type".to_owned(), self.mount.kind.clone()),
+            ("mount_options".to_owned(), self.mount.options.join(",")),
+        ]);
+        applied.extend(self.device.iter().flat_map(settings::recorded));
+        Ok(Ground {
+            directory,
+            mounted_at: self.mount.target.clone(),
+            device: self.device.clone(),
+            is_shared: true,
+            applied,
+        })
+    }
+
+    fn remount(&mut self, ground: &Ground, _: &Setup) -> Result<(), LabError> {
+        Err(LabError::Unavailable {
+            reason: format!(
+                "the directory lab does not remount {}: its caches stay",
+                ground.mounted_at.display()
+            ),
+        })
+    }
+
+    fn unmount(&mut self, _: &Ground) -> Result<(), LabError> {
+        Ok(())
+    }
+
+    fn finish_trial(&mut self, _: &Tools<'_>) -> Result<(), LabError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,91 @@
+//! The image lab: a loop device over a sparse file that is made anew for every trial.
+//!
+//! A new file is the one state every trial can start from: nothing of an earlier trial is left,
+//! and the space it took has been given back to the filesystem the image is on.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::block::{BlockLab, Source};
+use super::{LabError, Tools};
+use crate::host::loop_device;
+use crate::host::sysfs::BlockDevice;
+use crate::plan::schedule::Target;
+use crate::undo::Change;
+
+/// Where images are put unless the command line says otherwise: on a disk, not in memory.
+const DEFAULT_FOLDER: &str = "/var/tmp";
+
+#[derive(Debug)]
+pub(super) struct Image {
+    path: PathBuf,
+    size_bytes: u64,
+}
+
+pub(super) fn open(target: &Target, tools: &mut Tools<'_>) -> Result<BlockLab<Image>, LabError> {
+    if !rustix::process::geteuid().is_root() {
+        return Err(LabError::NeedsRoot { lab: "image" });
+    }
+    let parent = target.directory.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_FOLDER));
+    let parent = parent.canonicalize().map_err(LabError::step("use the folder", &parent))?;
+    let space = rustix::fs::statvfs(&parent)
+        .map_err(|errno| LabError::step("look at", &parent)(errno.into()))?;
+    let free_bytes = space.f_bavail.saturating_mul(space.f_frsize);
+    if free_bytes < target.size_bytes {
+        let needed_bytes = target.size_bytes;
+        return Err(LabError::NoSpace { folder: parent, free_bytes, needed_bytes });
+    }
+    let folder = parent.join(format!("ssdlab-{}", tools.journal.marker()));
+    let image = Image { path: folder.join("disk.img"), size_bytes: target.size_bytes };
+    BlockLab::new(image, &folder, tools)
+}
+
+impl Source for Image {
+    fn attach(&mut self, tools: &mut Tools<'_>) -> Result<BlockDevice, LabError> {
+        let file = new_file(&self.path, self.size_bytes)
+            .map_err(LabError::step("make the image", &self.path))?;
+        // Another program may take the free device between asking and attaching.
+        for _ in 0..64 {
+            let device = loop_device::find_free().map_err(|cause| no_loop_devices(&cause))?;
+            let backing = self.path.clone();
+            tools
+                .journal
+                .will(Change::Loop { device: device.clone(), backing })
+                .map_err(LabError::step("journal the use of", &device))?;
+            match loop_device::attach(&device, &file) {
+                Ok(()) => {
+                    return BlockDevice::open(&device).map_err(LabError::step("open", &device));
+                }
+                Err(error)
+                    if error.raw_os_error() == Some(rustix::io::Errno::BUSY.raw_os_error()) => {}
+                Err(cause) => return Err(LabError::step("attach", &device)(cause)),
+            }
+        }
+        Err(LabError::Unavailable { reason: "no loop device stays free".to_owned() })
+    }
+
+    fn facts(&self, device: &BlockDevice) -> Vec<(String, String)> {
+        let direct = if loop_device::has_direct_io(&device.node) { "on" } else { "off" };
+        vec![
+            ("image_bytes".to_owned(), self.size_bytes.to_string()),
+            ("loop_direct_io".to_owned(), direct.to_owned()),
+        ]
+    }
+}
+
+fn new_file(path: &Path, size_bytes: u64) -> io::Result<File> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
+    file.set_len(size_bytes)?;
+    Ok(file)
+}
+
+fn no_loop_devices(cause: &io::Error) -> LabError {
+    LabError::Unavailable {
+        reason: format!("this machine offers no loop devices (/dev/loop-control: {cause})"),
+    }
+}

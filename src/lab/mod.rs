@@ -1,0 +1,89 @@
+//! Labs: places to run a trial. A lab provides a freshly made filesystem with a treatment's
+//! settings, every one of them read back, and takes it away again.
+//!
+//! What happens on the filesystem is none of a lab's business; that is the workload's.
+
+mod block;
+mod device;
+mod directory;
+mod error;
+mod format;
+mod image;
+mod mounting;
+pub mod safety;
+mod settings;
+mod survey;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+pub use block::missing;
+pub use error::LabError;
+pub use survey::survey;
+
+use crate::host::program::Rules;
+use crate::host::sysfs::BlockDevice;
+use crate::plan::schedule::Target;
+use crate::plan::{LabKind, Setup};
+use crate::undo::Journal;
+
+/// What a lab needs to change the machine and to stop in time.
+#[derive(Debug)]
+pub struct Tools<'a> {
+    /// Where changes are written down before they are made.
+    pub journal: &'a mut Journal,
+    /// The rules for programs it runs.
+    pub rules: Rules<'a>,
+}
+
+/// The ground of one trial: a directory, and the device under it.
+#[derive(Debug)]
+pub struct Ground {
+    /// The directory the workload has for itself, empty.
+    pub directory: PathBuf,
+    /// Where the filesystem is mounted (in the directory lab: the directory that was given).
+    pub mounted_at: PathBuf,
+    /// The block device whose counters tell what was written; none where there is none.
+    pub device: Option<BlockDevice>,
+    /// Whether others use that device too, so that it need never fall quiet.
+    pub is_shared: bool,
+    /// Every setting as the kernel or mkfs reports it.
+    pub applied: BTreeMap<String, String>,
+}
+
+/// A place to run trials.
+pub trait Lab {
+    /// Why this treatment cannot run here at all; `None` if it can.
+    fn missing(&self, setup: &Setup) -> Option<String>;
+
+    /// Makes the ground of a trial. Whatever it changes can be taken back by the journal.
+    fn prepare(
+        &mut self,
+        setup: &Setup,
+        seed: u64,
+        tools: &mut Tools<'_>,
+    ) -> Result<Ground, LabError>;
+
+    /// Unmounts, drops what the device's cache holds, and mounts again.
+    fn remount(&mut self, ground: &Ground, setup: &Setup) -> Result<(), LabError>;
+
+    /// Unmounts, so that the last writes reach the device while its counters are still there.
+    /// Does nothing where the filesystem stays.
+    fn unmount(&mut self, ground: &Ground) -> Result<(), LabError>;
+
+    /// Called when a trial's changes have been taken back.
+    fn finish_trial(&mut self, tools: &Tools<'_>) -> Result<(), LabError>;
+}
+
+/// Opens the lab a schedule asks for, or says why it cannot or must not be.
+pub fn open(
+    target: &Target,
+    wipe: Option<&str>,
+    tools: &mut Tools<'_>,
+) -> Result<Box<dyn Lab>, LabError> {
+    match target.lab {
+        LabKind::Image => Ok(Box::new(image::open(target, tools)?)),
+        LabKind::Device => Ok(Box::new(device::open(target, wipe, tools)?)),
+        LabKind::Directory => Ok(Box::new(directory::open(target, tools)?)),
+    }
+}

@@ -1,0 +1,314 @@
+//! Mounting with a treatment's options, and checking that the kernel took every one.
+
+use std::collections::BTreeMap;
+use std::ffi::CString;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{IFlags, ioctl_getflags, ioctl_setflags};
+use rustix::ioctl::{self, NoArg};
+use rustix::mount::{MountFlags, UnmountFlags};
+
+use super::LabError;
+use crate::filesystem::{Driver, Filesystem, Journal};
+use crate::host::mounts::{self, Mount};
+use crate::host::sysfs::BlockDevice;
+use crate::plan::{Atime, Discard, Setup};
+
+/// Words of a free `mount` option that are flags of mount(2), not options of a filesystem.
+const FLAGS: [(&str, MountFlags); 11] = [
+    ("noatime", MountFlags::NOATIME),
+    ("relatime", MountFlags::RELATIME),
+    ("strictatime", MountFlags::STRICTATIME),
+    ("nodiratime", MountFlags::NODIRATIME),
+    ("lazytime", MountFlags::LAZYTIME),
+    ("sync", MountFlags::SYNCHRONOUS),
+    ("dirsync", MountFlags::DIRSYNC),
+    ("nodev", MountFlags::NODEV),
+    ("nosuid", MountFlags::NOSUID),
+    ("noexec", MountFlags::NOEXEC),
+    ("silent", MountFlags::SILENT),
+];
+
+/// Mounts the device and returns what the kernel says about the mount.
+pub(super) fn mount(
+    device: &BlockDevice,
+    setup: &Setup,
+    target: &Path,
+) -> Result<BTreeMap<String, String>, LabError> {
+    let (flags, data) = options(setup);
+    let filesystem = made(setup);
+    let kind = filesystem.name;
+    let text = CString::new(data.join(",")).map_err(|_| LabError::Unavailable {
+        reason: "a mount option contains a zero byte".to_owned(),
+    })?;
+    rustix::mount::mount(&device.node, target, kind, flags, text.as_c_str()).map_err(|errno| {
+        match errno {
+            rustix::io::Errno::NODEV => {
+                LabError::Unavailable { reason: format!("this kernel has no {kind}") }
+            }
+            rustix::io::Errno::INVAL => LabError::Step {
+                step: "mount",
+                path: target.to_owned(),
+                cause: io::Error::new(
+                    io::ErrorKind::InvalidInput,
+                    format!(
+                        "{kind} refuses it with the options `{}` (the kernel log says why)",
+                        data.join(",")
+                    ),
+                ),
+            },
+            errno => LabError::step("mount on", target)(errno.into()),
+        }
+    })?;
+    let mount = mounts::at(target)
+        .and_then(|mount| mount.ok_or_else(|| io::Error::other("it is not in the mount table")))
+        .map_err(LabError::step("read back the mount on", target))?;
+    let driver = driver_options(filesystem.driver, device);
+    check(setup, &mount, &driver)?;
+    check_journal(setup, device)?;
+    Ok(BTreeMap::from([
+        ("mount_type".to_owned(), mount.kind),
+        ("mount_options".to_owned(), mount.options.join(",")),
+        ("driver_options".to_owned(), driver.join(",")),
+    ]))
+}
+
+/// The filesystem that was made: a schedule for a lab with a device always names one.
+pub(super) fn made(setup: &Setup) -> &'static Filesystem {
+    setup.filesystem.expect("a lab that makes a filesystem knows which")
+}
+
+/// The flags and the filesystem's options a setup stands for.
+fn options(setup: &Setup) -> (MountFlags, Vec<String>) {
+    let mut flags = match setup.atime {
+        Some(Atime::Strict | Atime::Attribute) => MountFlags::STRICTATIME,
+        Some(Atime::Relative) => MountFlags::RELATIME,
+        Some(Atime::None) => MountFlags::NOATIME,
+        None => MountFlags::empty(),
+    };
+    let mut data = Vec::new();
+    match setup.discard {
+        Some(Discard::On) => data.push(made(setup).discard_on.to_owned()),
+        Some(Discard::Off | Discard::Fstrim) => {
+            data.extend(made(setup).discard_off.map(str::to_owned));
+        }
+        None => {}
+    }
+    for option in &setup.mount {
+        match FLAGS.iter().find(|(word, _)| word == option) {
+            Some((_, flag)) => flags |= *flag,
+            None => data.push(option.clone()),
+        }
+    }
+    (flags, data)
+}
+
+/// Checks the options of a mount against the treatment. `driver` holds what the filesystem's
+/// driver lists beyond the mount table.
+pub(super) fn check(setup: &Setup, mount: &Mount, driver: &[String]) -> Result<(), LabError> {
+    let shown = |word: &str| {
+        mount.options.iter().chain(driver).any(|option| {
+            // Kernels add a detail to some: `discard=async`, `compress=zstd:3`.
+            let detail = option.strip_prefix(word);
+            detail.is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '=']))
+        })
+    };
+    let mismatch = |what: &str, asked: &str| LabError::Mismatch {
+        what: what.to_owned(),
+        asked: asked.to_owned(),
+        found: mount.options.join(","),
+    };
+    if let Some(filesystem) = setup.filesystem
+        && mount.kind != filesystem.name
+    {
+        return Err(LabError::Mismatch {
+            what: "the filesystem".to_owned(),
+            asked: filesystem.name.to_owned(),
+            found: mount.kind.clone(),
+        });
+    }
+    let atime = match setup.atime {
+        Some(Atime::Strict | Atime::Attribute) => {
+            (!shown("noatime") && !shown("relatime"), "strictatime")
+        }
+        Some(Atime::Relative) => (shown("relatime"), "relatime"),
+        Some(Atime::None) => (shown("noatime"), "noatime"),
+        None => (true, ""),
+    };
+    let discards = shown("discard");
+    let discard = match setup.discard {
+        Some(Discard::On) => (discards, "discard"),
+        Some(Discard::Off | Discard::Fstrim) => (!discards, "no discard"),
+        None => (true, ""),
+    };
+    for (what, (is_as_asked, asked)) in [("atime", atime), ("discard", discard)] {
+        if !is_as_asked {
+            return Err(mismatch(what, asked));
+        }
+    }
+    for option in &setup.mount {
+        let positive = option.strip_prefix("no").filter(|rest| !rest.is_empty());
+        let is_switched_off = positive.is_some_and(|word| !shown(word));
+        let is_strict = option == "strictatime" && !shown("relatime") && !shown("noatime");
+        let is_hidden = matches!(option.as_str(), "defaults" | "silent");
+        if !shown(option) && !is_switched_off && !is_strict && !is_hidden {
+            return Err(mismatch(&format!("the mount option {option}"), option));
+        }
+    }
+    Ok(())
+}
+
+/// A mounted ext filesystem with a journal has an entry in jbd2's folder.
+fn check_journal(setup: &Setup, device: &BlockDevice) -> Result<(), LabError> {
+    let filesystem = made(setup);
+    if filesystem.driver != Driver::Ext4 {
+        return Ok(());
+    }
+    let asked = match (filesystem.journal, setup.journal) {
+        (Journal::Always, _) => true,
+        (Journal::Never, _) => false,
+        (_, Some(journal)) => journal,
+        (_, None) => return Ok(()),
+    };
+    let prefix = format!("{}-", device.name);
+    let found = fs::read_dir("/proc/fs/jbd2").is_ok_and(|entries| {
+        entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with(&prefix))
+    });
+    let word = |on: bool| if on { "on" } else { "off" }.to_owned();
+    if asked == found {
+        return Ok(());
+    }
+    Err(LabError::Mismatch {
+        what: "the journal".to_owned(),
+        asked: word(asked),
+        found: word(found),
+    })
+}
+
+/// Options in force that the mount table leaves out because they are defaults.
+pub(super) fn driver_options(driver: Driver, device: &BlockDevice) -> Vec<String> {
+    match driver {
+        Driver::Ext4 => {
+            let path = Path::new("/proc/fs/ext4").join(&device.name).join("options");
+            let text = fs::read_to_string(path).unwrap_or_default();
+            text.lines().map(str::to_owned).collect()
+        }
+        Driver::Other => Vec::new(),
+    }
+}
+
+/// `chattr +A` on the root directory: everything made below inherits the flag.
+pub(super) fn set_attribute(root: &Path, setup: &Setup) -> Result<(), LabError> {
+    if setup.atime != Some(Atime::Attribute) {
+        return Ok(());
+    }
+    let set = || -> io::Result<IFlags> {
+        let directory = File::open(root)?;
+        let flags = ioctl_getflags(&directory)?;
+        ioctl_setflags(&directory, flags | IFlags::NOATIME)?;
+        Ok(ioctl_getflags(&directory)?)
+    };
+    let flags = set().map_err(LabError::step("set the attribute A of", root))?;
+    if flags.contains(IFlags::NOATIME) {
+        return Ok(());
+    }
+    Err(LabError::Mismatch {
+        what: format!("the attribute A of {}", root.display()),
+        asked: "set".to_owned(),
+        found: "not set".to_owned(),
+    })
+}
+
+/// Unmounts; a program that just ended may keep the filesystem busy for a moment.
+pub(super) fn unmount(target: &Path) -> Result<(), LabError> {
+    let started = Instant::now();
+    loop {
+        match rustix::mount::unmount(target, UnmountFlags::NOFOLLOW) {
+            Ok(()) => return Ok(()),
+            Err(rustix::io::Errno::BUSY) if started.elapsed() < Duration::from_secs(5) => {
+                sleep(Duration::from_millis(5));
+            }
+            Err(errno) => return Err(LabError::step("unmount", target)(errno.into())),
+        }
+    }
+}
+
+/// `BLKFLSBUF`: drops what the block device's own cache holds. The filesystem's cache went with
+/// its unmounting; other filesystems' caches are nobody's business here.
+pub(super) fn drop_caches(device: &BlockDevice) -> Result<(), LabError> {
+    const BLKFLSBUF: ioctl::Opcode = 0x1261;
+    let drop = || -> io::Result<()> {
+        let node = OpenOptions::new().read(true).open(&device.node)?;
+        // SAFETY: BLKFLSBUF takes no argument.
+        Ok(unsafe { ioctl::ioctl(&node, NoArg::<BLKFLSBUF>::new()) }?)
+    };
+    drop().map_err(LabError::step("drop the caches of", &device.node))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Factor, Levels};
+
+    fn setup(pairs: &[(Factor, &str)]) -> Setup {
+        let levels = pairs.iter().map(|(factor, level)| (*factor, (*level).to_owned()));
+        Setup::new(&Levels(levels.collect())).unwrap()
+    }
+
+    fn mounted(kind: &str, options: &str) -> Mount {
+        Mount {
+            device: "7:0".to_owned(),
+            target: "/mnt".into(),
+            source: "/dev/loop0".to_owned(),
+            kind: kind.to_owned(),
+            options: options.split(',').map(str::to_owned).collect(),
+        }
+    }
+
+    #[test]
+    fn a_setting_that_did_not_take_is_reported_with_both_values() {
+        let asked = setup(&[(Factor::Atime, "noatime")]);
+        let error = check(&asked, &mounted("ext4", "rw,relatime"), &[]).unwrap_err();
+        let message = error.to_string();
+        assert!(message.contains("noatime") && message.contains("rw,relatime"), "{message}");
+        assert!(check(&asked, &mounted("ext4", "rw,noatime"), &[]).is_ok());
+    }
+
+    #[test]
+    fn discard_off_is_checked_too() {
+        let off = setup(&[(Factor::Filesystem, "btrfs"), (Factor::Discard, "off")]);
+        assert!(check(&off, &mounted("btrfs", "rw,discard=async"), &[]).is_err());
+        assert_eq!(options(&off).1, ["nodiscard"]);
+        let on = setup(&[(Factor::Filesystem, "btrfs"), (Factor::Discard, "on")]);
+        assert!(check(&on, &mounted("btrfs", "rw,discard=async"), &[]).is_ok());
+        let ext4 = setup(&[(Factor::Filesystem, "ext4"), (Factor::Discard, "off")]);
+        assert!(check(&ext4, &mounted("ext4", "rw,relatime"), &["nodiscard".to_owned()]).is_ok());
+    }
+
+    #[test]
+    fn free_options_are_looked_for_where_the_kernel_lists_them() {
+        let free = setup(&[(Factor::Mount, "commit=60,data=ordered,noauto_da_alloc,lazytime")]);
+        let driver = ["commit=60".to_owned(), "data=ordered".to_owned()];
+        let options = "rw,relatime,lazytime,noauto_da_alloc";
+        assert!(check(&free, &mounted("ext4", options), &driver).is_ok());
+        assert!(check(&free, &mounted("ext4", options), &driver[..1]).is_err());
+    }
+
+    #[test]
+    fn flags_of_mount_are_not_handed_to_the_filesystem() {
+        let (flags, data) = options(&setup(&[(Factor::Mount, "nodiratime,commit=60")]));
+        assert_eq!(flags, MountFlags::NODIRATIME);
+        assert_eq!(data, ["commit=60"]);
+    }
+
+    #[test]
+    fn another_filesystem_than_asked_for_is_a_mismatch() {
+        let error = check(&setup(&[(Factor::Filesystem, "ext4")]), &mounted("ext3", "rw"), &[])
+            .unwrap_err();
+        assert!(error.to_string().contains("ext3"));
+    }
+}

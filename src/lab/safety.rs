@@ -1,0 +1,261 @@
+//! Which devices may be written to. Pure: a [`Survey`] of the machine goes in, refusals come
+//! out, so that every rule is tested without a disk at stake.
+//!
+//! There is no way around a refusal but one: data on a device that nothing uses is given up by
+//! typing that device's own serial or by-id name. A device that is in use is never written to.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use miette::Diagnostic;
+use thiserror::Error;
+
+/// Everything about a device that decides whether it may be wiped.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Survey {
+    /// The node as it was named.
+    pub node: PathBuf,
+    /// The kernel's name of it.
+    pub name: String,
+    /// Its size in bytes.
+    pub size_bytes: u64,
+    /// The drive's model, where it has one.
+    pub model: Option<String>,
+    /// What a person can type to mean this device and no other: its by-id names, its serial;
+    /// for a loop device the path of its file.
+    pub identities: Vec<String>,
+    /// The kernel says it is read-only.
+    pub read_only: bool,
+    /// Opening it exclusively failed: the kernel itself uses it.
+    pub busy: bool,
+    /// What uses it, its partitions, the disk it is a partition of, or what lies under it.
+    pub uses: Vec<Use>,
+    /// Filesystems, partition tables and other signatures on it and on its partitions.
+    pub signatures: Vec<Signature>,
+}
+
+/// Something in use on or around the device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Use {
+    /// The kernel's name of the device that is used.
+    pub name: String,
+    /// How it is related to the one that was named.
+    pub relation: Relation,
+    /// What it is used for.
+    pub purpose: Purpose,
+}
+
+/// How a device is related to the one that was named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Relation {
+    /// It is the one.
+    Itself,
+    /// A partition of it.
+    Partition,
+    /// The whole disk it is a partition of.
+    Disk,
+    /// Another partition of the same disk.
+    Sibling,
+    /// It lies under it: a loop device's backing device.
+    Below,
+}
+
+/// What a device is used for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Purpose {
+    /// It is mounted, or a device stacked on it is.
+    Mounted(PathBuf),
+    /// It swaps, or a device stacked on it does.
+    Swap,
+    /// LVM, RAID, LUKS, a loop device ...: another device is built on it.
+    Holder(String),
+}
+
+/// A signature that libblkid knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Signature {
+    /// The kernel's name of the device that carries it.
+    pub device: String,
+    /// What it is (`ext4`, `gpt`, `LVM2_member`).
+    pub kind: String,
+    /// The label, where there is one.
+    pub label: Option<String>,
+}
+
+/// A device that must not be written to, with every reason.
+#[derive(Debug, Error, Diagnostic)]
+#[error("{} must not be written to{}", node.display(), list(reasons))]
+pub struct Refused {
+    node: PathBuf,
+    reasons: Vec<String>,
+    #[help]
+    help: String,
+}
+
+/// Judges a device; `wipe` is what the user typed to give up its data. Returns what will be
+/// destroyed, to be shown first.
+pub fn judge(survey: &Survey, wipe: Option<&str>) -> Result<Vec<String>, Refused> {
+    let mut reasons: Vec<String> = survey.uses.iter().map(|used| explain(survey, used)).collect();
+    if survey.busy && reasons.is_empty() {
+        reasons.push("the kernel has it open exclusively: something uses it".to_owned());
+    }
+    if survey.read_only {
+        reasons.push("it is read-only".to_owned());
+    }
+    if survey.size_bytes == 0 {
+        reasons.push("it has no medium, or no size".to_owned());
+    }
+    let refused = |reasons, help| Err(Refused { node: survey.node.clone(), reasons, help });
+    if !reasons.is_empty() {
+        return refused(reasons, "name a device that nothing uses".to_owned());
+    }
+    if let Some(typed) = wipe
+        && !survey.identities.iter().any(|identity| identity == typed)
+    {
+        let reason = format!("`{typed}` is not its serial or by-id name");
+        return refused(vec![reason], identities_help(survey));
+    }
+    let carried: Vec<String> = survey.signatures.iter().map(describe).collect();
+    if !carried.is_empty() && wipe.is_none() {
+        return refused(carried, identities_help(survey));
+    }
+    Ok(carried)
+}
+
+fn explain(survey: &Survey, used: &Use) -> String {
+    let what = match &used.purpose {
+        Purpose::Mounted(target) if target.as_os_str() == "/" => {
+            "carries the root filesystem".to_owned()
+        }
+        Purpose::Mounted(target) => format!("is mounted on {}", target.display()),
+        Purpose::Swap => "is swap space".to_owned(),
+        Purpose::Holder(holder) => format!("is used by {holder}"),
+    };
+    let name = &used.name;
+    match used.relation {
+        Relation::Itself => format!("it {what}"),
+        Relation::Partition => format!("its partition {name} {what}"),
+        Relation::Disk => format!("the whole disk {name} {what}"),
+        Relation::Sibling => format!("{name} on the same disk {what}"),
+        Relation::Below => format!("{name}, which lies under {}, {what}", survey.name),
+    }
+}
+
+fn describe(signature: &Signature) -> String {
+    let label = signature.label.as_ref().filter(|label| !label.is_empty());
+    let label = label.map(|label| format!(" \"{label}\"")).unwrap_or_default();
+    format!("{} carries {}{label}", signature.device, signature.kind)
+}
+
+fn identities_help(survey: &Survey) -> String {
+    match survey.identities.first() {
+        Some(identity) => format!(
+            "if all data on {survey} may be destroyed, say so with its name: --wipe '{identity}'"
+        ),
+        None => format!(
+            "{} has no serial or by-id name that could prove which device is meant; if its data \
+             may be destroyed, erase it yourself with wipefs",
+            survey.node.display()
+        ),
+    }
+}
+
+fn list(reasons: &[String]) -> String {
+    reasons.iter().fold(String::new(), |list, reason| list + "\n  - " + reason)
+}
+
+impl fmt::Display for Survey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.node.display())?;
+        let size = crate::plan::Bytes(self.size_bytes);
+        match &self.model {
+            Some(model) => write!(f, " ({model}, {size})"),
+            None => write!(f, " ({size})"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn blank() -> Survey {
+        Survey {
+            node: "/dev/sdx".into(),
+            name: "sdx".to_owned(),
+            size_bytes: 1 << 30,
+            identities: vec!["ata-DRIVE_S123".to_owned(), "S123".to_owned()],
+            ..Survey::default()
+        }
+    }
+
+    fn used(name: &str, relation: Relation, purpose: Purpose) -> Survey {
+        Survey { uses: vec![Use { name: name.to_owned(), relation, purpose }], ..blank() }
+    }
+
+    fn with_data() -> Survey {
+        let signature = Signature {
+            device: "sdx1".to_owned(),
+            kind: "ntfs".to_owned(),
+            label: Some("Photos".to_owned()),
+        };
+        Survey { signatures: vec![signature], ..blank() }
+    }
+
+    #[test]
+    fn a_blank_unused_device_is_free() {
+        assert!(judge(&blank(), None).unwrap().is_empty());
+    }
+
+    /// axboe/fio#1007: writing to `vdb` while `vdb1` is mounted must not pass.
+    #[test]
+    fn no_use_of_any_relative_passes_and_no_word_helps() {
+        let purposes =
+            [Purpose::Mounted("/home".into()), Purpose::Swap, Purpose::Holder("dm-0".to_owned())];
+        let relations = [
+            Relation::Itself,
+            Relation::Partition,
+            Relation::Disk,
+            Relation::Sibling,
+            Relation::Below,
+        ];
+        for relation in relations {
+            for purpose in &purposes {
+                let survey = used("sdx1", relation, purpose.clone());
+                assert!(judge(&survey, None).is_err());
+                assert!(judge(&survey, Some("S123")).is_err(), "{relation:?} {purpose:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_device_the_kernel_holds_is_refused_even_if_nobody_knows_why() {
+        assert!(judge(&Survey { busy: true, ..blank() }, Some("S123")).is_err());
+        assert!(judge(&Survey { read_only: true, ..blank() }, None).is_err());
+        assert!(judge(&Survey { size_bytes: 0, ..blank() }, None).is_err());
+    }
+
+    /// tytso/e2fsprogs#241: the device's own name is typed before its data is given up.
+    #[test]
+    fn data_is_given_up_only_by_the_devices_own_name() {
+        let error = judge(&with_data(), None).unwrap_err();
+        assert!(error.to_string().contains("sdx1 carries ntfs \"Photos\""));
+        assert!(error.help.contains("--wipe 'ata-DRIVE_S123'"));
+        for wrong in ["", "yes", "sdx", "/dev/sdx", "S12", "s123", "S123 "] {
+            assert!(judge(&with_data(), Some(wrong)).is_err(), "{wrong}");
+        }
+        assert_eq!(judge(&with_data(), Some("S123")).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_mistyped_name_is_refused_even_where_there_is_no_data() {
+        assert!(judge(&blank(), Some("S124")).is_err());
+    }
+
+    #[test]
+    fn a_device_without_a_name_of_its_own_keeps_its_data() {
+        let nameless = Survey { identities: Vec::new(), ..with_data() };
+        let error = judge(&nameless, Some("anything")).unwrap_err();
+        assert!(error.help.contains("wipefs"));
+    }
+}

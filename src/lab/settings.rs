@@ -1,0 +1,97 @@
+//! Settings of a block device: the scheduler and the write cache, set, read back and recorded.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{LabError, Tools};
+use crate::host::sysfs::{self, BlockDevice};
+use crate::plan::Setup;
+use crate::undo::Change;
+
+/// Queue attributes that are recorded with every trial, whether set or not.
+const RECORDED: [&str; 8] = [
+    "scheduler",
+    "write_cache",
+    "rotational",
+    "logical_block_size",
+    "physical_block_size",
+    "discard_granularity",
+    "discard_max_bytes",
+    "nr_requests",
+];
+
+/// Sets what the treatment asks for and returns every recorded setting as the kernel has it.
+pub(super) fn apply(
+    device: &BlockDevice,
+    setup: &Setup,
+    tools: &mut Tools<'_>,
+) -> Result<BTreeMap<String, String>, LabError> {
+    if let Some(scheduler) = setup.scheduler {
+        let attribute = device.queue_attribute("scheduler");
+        set(&attribute, "the I/O scheduler", scheduler, tools)
+            .map_err(|error| unless_offered(error, &attribute, scheduler, &device.name))?;
+    }
+    if let Some(on) = setup.write_cache {
+        let (attribute, before) = write_cache(device)?;
+        let value = if on { "write back" } else { "write through" };
+        if before != value {
+            set(&attribute, "the write cache", value, tools)?;
+        }
+    }
+    Ok(recorded(device))
+}
+
+/// The recorded settings of a device.
+pub(super) fn recorded(device: &BlockDevice) -> BTreeMap<String, String> {
+    let value = |name: &&str| {
+        let text = sysfs::read(&device.queue_attribute(name)).ok()?;
+        Some(((*name).to_owned(), sysfs::selected(&text)))
+    };
+    RECORDED.iter().filter_map(value).collect()
+}
+
+/// The attribute that switches the write cache. A SCSI or ATA disk is asked itself (the kernel
+/// sends it MODE SELECT and asks again), so a drive that ignores the switch is found out; for
+/// others only the kernel's own view can be set, which decides whether it sends flushes.
+fn write_cache(device: &BlockDevice) -> Result<(PathBuf, String), LabError> {
+    let disks = device.disk_folder().join("device/scsi_disk");
+    let of_disk = fs::read_dir(disks).ok().and_then(|mut entries| entries.next()?.ok());
+    let attribute = of_disk
+        .map(|entry| entry.path().join("cache_type"))
+        .filter(|path| path.exists())
+        .unwrap_or_else(|| device.queue_attribute("write_cache"));
+    let value = sysfs::read(&attribute).map_err(LabError::step("read", &attribute))?;
+    Ok((attribute, value))
+}
+
+/// Writes a value and reads it back.
+fn set(attribute: &Path, what: &str, value: &str, tools: &mut Tools<'_>) -> Result<(), LabError> {
+    let read = || sysfs::read(attribute).map(|text| sysfs::selected(&text));
+    let before = read().map_err(LabError::step("read", attribute))?;
+    if before == value {
+        return Ok(());
+    }
+    let change = Change::Sysfs { path: attribute.to_owned(), before, after: value.to_owned() };
+    tools.journal.will(change).map_err(LabError::step("journal the setting of", attribute))?;
+    fs::write(attribute, value).map_err(LabError::step("set", attribute))?;
+    let found = read().map_err(LabError::step("read", attribute))?;
+    if found == value {
+        return Ok(());
+    }
+    Err(LabError::Mismatch { what: what.to_owned(), asked: value.to_owned(), found })
+}
+
+/// `EINVAL` is the kernel's way to say that it has no such scheduler.
+fn unless_offered(error: LabError, attribute: &Path, scheduler: &str, device: &str) -> LabError {
+    match error {
+        LabError::Step { cause, .. } if cause.kind() == io::ErrorKind::InvalidInput => {
+            let offered = sysfs::read(attribute).unwrap_or_default();
+            LabError::Unavailable {
+                reason: format!("this kernel has no {scheduler} for {device}: it offers {offered}"),
+            }
+        }
+        other => other,
+    }
+}
