@@ -1,0 +1,344 @@
+//! Tar archives: decoded and checked before the clock starts, then unpacked from memory.
+//!
+//! An archive is somebody else's data and is unpacked by root: an entry that would land, or
+//! lead, outside the directory is refused, and so is what tar itself would overwrite silently.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use miette::Diagnostic;
+use tar::EntryType;
+use thiserror::Error;
+
+use super::operation::{Content, Operation};
+
+/// An archive that cannot be unpacked.
+#[derive(Debug, Error, Diagnostic)]
+pub enum ArchiveError {
+    /// It could not be read.
+    #[error("cannot read the archive {}: {cause}", path.display())]
+    #[diagnostic(help(
+        "tar archives are read plain or compressed by gzip, xz or zstd; `tar tf` shows whether it is whole"
+    ))]
+    Unreadable {
+        /// The archive.
+        path: PathBuf,
+        /// Why.
+        cause: io::Error,
+    },
+    /// An entry is dangerous or cannot be made.
+    #[error("the archive {} holds `{entry}`, which {why}", path.display())]
+    #[diagnostic(help("nothing was unpacked; make an archive without that entry"))]
+    Refused {
+        /// The archive.
+        path: PathBuf,
+        /// The entry.
+        entry: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+}
+
+/// A decoded archive: what to do, and the bytes of the files.
+#[derive(Debug)]
+pub struct Archive {
+    /// The operations that unpack it.
+    pub operations: Vec<Operation>,
+    /// The contents of all files, one after the other.
+    pub bytes: Vec<u8>,
+}
+
+/// Decodes an archive; of its entries only the first `share` (0 to 1) is kept.
+pub fn read(path: &Path, share: f64) -> Result<Archive, ArchiveError> {
+    let unreadable = |cause| ArchiveError::Unreadable { path: path.to_owned(), cause };
+    let file = File::open(path).map_err(unreadable)?;
+    let stream = decoder(BufReader::with_capacity(1 << 20, file)).map_err(unreadable)?;
+    let mut unpacking = Unpacking::default();
+    let mut archive = tar::Archive::new(stream);
+    for entry in archive.entries().map_err(unreadable)? {
+        let mut entry = entry.map_err(unreadable)?;
+        let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        match unpacking.add(&mut entry, &name) {
+            Ok(()) => {}
+            Err(Trouble::Unreadable(cause)) => return Err(unreadable(cause)),
+            Err(Trouble::Refused(why)) => {
+                return Err(ArchiveError::Refused { path: path.to_owned(), entry: name, why });
+            }
+        }
+    }
+    let mut operations = unpacking.operations;
+    if operations.is_empty() {
+        return Err(unreadable(io::Error::new(io::ErrorKind::InvalidData, "it is empty")));
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "share is 0 to 1")]
+    let kept = (operations.len() as f64 * share).ceil() as usize;
+    operations.truncate(kept.max(1));
+    Ok(Archive { operations, bytes: unpacking.bytes })
+}
+
+/// Recognises the compression by the first bytes, not by the name.
+fn decoder<'a>(mut file: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
+    let mut magic = Vec::new();
+    file.by_ref().take(6).read_to_end(&mut magic)?;
+    let whole = io::Cursor::new(magic.clone()).chain(file);
+    Ok(match &magic[..] {
+        [0x1f, 0x8b, ..] => Box::new(flate2::read::MultiGzDecoder::new(whole)),
+        [0xfd, b'7', b'z', b'X', b'Z', 0] => {
+            Box::new(liblzma::read::XzDecoder::new_multi_decoder(whole))
+        }
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => {
+            Box::new(ruzstd::decoding::StreamingDecoder::new(whole).map_err(io::Error::other)?)
+        }
+        _ => Box::new(whole),
+    })
+}
+
+enum Trouble {
+    Unreadable(io::Error),
+    Refused(&'static str),
+}
+
+impl From<io::Error> for Trouble {
+    fn from(cause: io::Error) -> Self {
+        Self::Unreadable(cause)
+    }
+}
+
+#[derive(Default)]
+struct Unpacking {
+    operations: Vec<Operation>,
+    bytes: Vec<u8>,
+    directories: BTreeSet<String>,
+    links: BTreeSet<String>,
+    others: BTreeSet<String>,
+}
+
+impl Unpacking {
+    fn add<R: Read>(&mut self, entry: &mut tar::Entry<'_, R>, name: &str) -> Result<(), Trouble> {
+        let kind = entry.header().entry_type();
+        if kind == EntryType::XGlobalHeader {
+            return Ok(());
+        }
+        let path = inside(name).ok_or(Trouble::Refused("lies outside the directory"))?;
+        if path.is_empty() {
+            return Ok(()); // "./", the archive's own root
+        }
+        if kind.is_dir() {
+            return self.add_directory(&path);
+        }
+        self.add_parents(&path)?;
+        let is_new = !self.directories.contains(&path) && self.others.insert(path.clone());
+        if !is_new {
+            return Err(Trouble::Refused("is there twice"));
+        }
+        let shared: Arc<str> = path.as_str().into();
+        let operation = match kind {
+            EntryType::Symlink => {
+                let target = link_target(entry, &path)?;
+                self.links.insert(path);
+                Operation::Symlink { path: shared, target }
+            }
+            EntryType::Link => {
+                let existing = self.existing(entry)?;
+                Operation::HardLink { path: shared, existing }
+            }
+            EntryType::Regular | EntryType::Continuous | EntryType::GNUSparse => {
+                let offset = self.bytes.len() as u64;
+                entry.read_to_end(&mut self.bytes)?;
+                Operation::WriteFile {
+                    path: shared,
+                    bytes: self.bytes.len() as u64 - offset,
+                    content: Content::Archive { offset },
+                    mode: entry.header().mode()? & 0o777,
+                    mtime_s: entry.header().mtime().ok().and_then(|s| i64::try_from(s).ok()),
+                }
+            }
+            _ => return Err(Trouble::Refused("is neither file, directory nor link")),
+        };
+        self.operations.push(operation);
+        Ok(())
+    }
+
+    fn add_directory(&mut self, path: &str) -> Result<(), Trouble> {
+        if self.directories.contains(path) {
+            return Ok(());
+        }
+        self.add_parents(path)?;
+        if self.others.contains(path) {
+            return Err(Trouble::Refused("is there twice"));
+        }
+        self.directories.insert(path.to_owned());
+        self.operations.push(Operation::MakeDir { path: path.into() });
+        Ok(())
+    }
+
+    /// Directories that an archive takes for granted are made; a link in their place would
+    /// lead the entry elsewhere.
+    fn add_parents(&mut self, path: &str) -> Result<(), Trouble> {
+        let Some((parent, _)) = path.rsplit_once('/') else {
+            return Ok(());
+        };
+        if self.links.contains(parent) {
+            return Err(Trouble::Refused("lies behind a symbolic link"));
+        }
+        if self.others.contains(parent) {
+            return Err(Trouble::Refused("lies in a file"));
+        }
+        self.add_directory(parent)
+    }
+
+    fn existing<R: Read>(&self, entry: &tar::Entry<'_, R>) -> Result<Arc<str>, Trouble> {
+        let bytes = entry.link_name_bytes().ok_or(Trouble::Refused("is a link to nothing"))?;
+        let existing = inside(&String::from_utf8_lossy(&bytes))
+            .ok_or(Trouble::Refused("is a link that leads outside the directory"))?;
+        if !self.others.contains(&existing) {
+            return Err(Trouble::Refused("is a link to a file that does not come before it"));
+        }
+        Ok(existing.into())
+    }
+}
+
+/// The text of a symbolic link, which must not lead out of the directory.
+fn link_target<R: Read>(entry: &tar::Entry<'_, R>, path: &str) -> Result<Arc<str>, Trouble> {
+    let bytes = entry.link_name_bytes().ok_or(Trouble::Refused("is a link to nothing"))?;
+    let target = String::from_utf8_lossy(&bytes).into_owned();
+    let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
+    inside(&format!("{parent}/{target}"))
+        .filter(|_| !target.starts_with('/') && !target.is_empty())
+        .ok_or(Trouble::Refused("is a link that leads outside the directory"))?;
+    Ok(target.into())
+}
+
+/// A path without `.` and `..`; `None` if it is absolute or climbs out on its way, or cannot be
+/// a path at all.
+fn inside(path: &str) -> Option<String> {
+    let mut parts: Vec<&str> = Vec::new();
+
+    for component in Path::new(path).components() {
+        match component {
+            Component::Normal(part) => parts.push(part.to_str()?),
+            Component::CurDir => {}
+            Component::ParentDir => {
+                parts.pop()?;
+            }
+            Component::RootDir | Component::Prefix(_) => return None,
+        }
+    }
+    let joined = parts.join("/");
+    (joined.len() < 4096 && !joined.contains('\0')).then_some(joined)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn entry(builder: &mut tar::Builder<Vec<u8>>, name: &str, kind: EntryType, rest: &str) {
+        let mut header = tar::Header::new_gnu();
+        // Written by hand: the library itself refuses to make what is to be refused here.
+        header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
+        header.set_entry_type(kind);
+        header.set_mode(0o644);
+        let data = if kind == EntryType::Regular { rest } else { "" };
+        if kind != EntryType::Regular {
+            header.as_old_mut().linkname[..rest.len()].copy_from_slice(rest.as_bytes());
+        }
+        header.set_size(data.len() as u64);
+        header.set_cksum();
+        builder.append(&header, data.as_bytes()).unwrap();
+    }
+
+    fn tarball(entries: &[(&str, EntryType, &str)]) -> Vec<u8> {
+        let mut builder = tar::Builder::new(Vec::new());
+        for (name, kind, rest) in entries {
+            entry(&mut builder, name, *kind, rest);
+        }
+        builder.into_inner().unwrap()
+    }
+
+    fn read_bytes(bytes: &[u8]) -> Result<Archive, ArchiveError> {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(bytes).unwrap();
+        read(file.path(), 1.0)
+    }
+
+    const PLAIN: [(&str, EntryType, &str); 4] = [
+        ("./top/", EntryType::Directory, ""),
+        ("top/a.c", EntryType::Regular, "int a;"),
+        ("deep/er/b.c", EntryType::Regular, "int b;"),
+        ("top/l", EntryType::Symlink, "../deep/er/b.c"),
+    ];
+
+    #[test]
+    fn parents_are_made_and_contents_kept() {
+        let archive = read_bytes(&tarball(&PLAIN)).unwrap();
+        let made: Vec<_> = archive
+            .operations
+            .iter()
+            .filter_map(|operation| match operation {
+                Operation::MakeDir { path } => Some(&**path),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(made, ["top", "deep", "deep/er"]);
+        assert_eq!(archive.bytes, b"int a;int b;");
+        assert_eq!(archive.operations.len(), 6);
+    }
+
+    #[test]
+    fn compressions_are_recognised_by_content() {
+        let plain = tarball(&PLAIN);
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(&plain).unwrap();
+        let mut xz = liblzma::write::XzEncoder::new(Vec::new(), 1);
+        xz.write_all(&plain).unwrap();
+        let zstd = ruzstd::encoding::compress_to_vec(
+            &plain[..],
+            ruzstd::encoding::CompressionLevel::Fastest,
+        );
+        for bytes in [gzip.finish().unwrap(), xz.finish().unwrap(), zstd] {
+            assert_eq!(read_bytes(&bytes).unwrap().operations.len(), 6);
+        }
+    }
+
+    #[test]
+    fn what_climbs_out_is_refused() {
+        use EntryType::{Directory, Link, Regular, Symlink};
+        let cases: [&[(&str, EntryType, &str)]; 9] = [
+            &[("../x", Regular, "")],
+            &[("a/../../x", Regular, "")],
+            &[("/etc/x", Regular, "")],
+            &[("l", Symlink, "/etc")],
+            &[("d/l", Symlink, "../../x")],
+            &[("l", Symlink, "d"), ("l/x", Regular, "")],
+            &[("l", Link, "../x")],
+            &[("l", Link, "not-there")],
+            &[("l", Symlink, "d"), ("l", Directory, "")],
+        ];
+        for entries in cases {
+            let error = read_bytes(&tarball(entries)).unwrap_err();
+            assert!(matches!(error, ArchiveError::Refused { .. }), "{entries:?}: {error}");
+        }
+        let device = [("n", EntryType::Char, "")];
+        assert!(read_bytes(&tarball(&device)).is_err());
+    }
+
+    #[test]
+    fn broken_archives_are_errors() {
+        let plain = tarball(&PLAIN);
+        for bytes in [&b""[..], b"not a tar", &plain[..700], &[0x1f, 0x8b, 0, 0], &[0xfd, b'7']] {
+            assert!(matches!(read_bytes(bytes), Err(ArchiveError::Unreadable { .. })));
+        }
+        assert!(read(Path::new("/no/such.tar"), 1.0).is_err());
+    }
+
+    #[test]
+    fn a_share_keeps_the_front() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(&tarball(&PLAIN)).unwrap();
+        assert_eq!(read(file.path(), 0.5).unwrap().operations.len(), 3);
+    }
+}

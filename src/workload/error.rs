@@ -1,0 +1,80 @@
+//! What can go wrong with a workload, before it starts and while it runs.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use miette::Diagnostic;
+use thiserror::Error;
+
+use super::archive::ArchiveError;
+use crate::host::program::ProgramError;
+
+/// A workload that cannot be prepared or did not come to its end.
+#[derive(Debug, Error, Diagnostic)]
+pub enum WorkloadError {
+    /// The archive cannot be used.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Archive(#[from] ArchiveError),
+    /// A file operation failed.
+    #[error("cannot {step} {path}: {cause}{}", if is_full(cause) { " (the filesystem is full)" } else { "" })]
+    Operation {
+        /// What was attempted.
+        step: &'static str,
+        /// On what, relative to the trial's directory.
+        path: String,
+        /// Why not.
+        cause: io::Error,
+    },
+    /// A program failed.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Program(#[from] ProgramError),
+    /// A phase took too long.
+    #[error("the phase was not done after {}", humantime::format_duration(*limit))]
+    #[diagnostic(help("raise the phase's `limit` if it needs longer"))]
+    Limit {
+        /// The limit.
+        limit: Duration,
+    },
+    /// The run is to stop.
+    #[error("interrupted")]
+    Interrupted,
+    /// A fio job file that must not or cannot be run.
+    #[error("the fio job {}: {reason}", job.display())]
+    #[diagnostic(help("a job's files lie in the trial's directory: use relative names there"))]
+    Job {
+        /// The job file.
+        job: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// fio printed something unexpected.
+    #[error("fio printed no JSON that can be read: {reason}")]
+    FioOutput {
+        /// What is wrong.
+        reason: String,
+    },
+    /// The repository cannot be cloned.
+    #[error("{} is not a git repository", path.display())]
+    #[diagnostic(help("name one with --source, or leave it out for the synthetic build"))]
+    NoRepository {
+        /// What was named.
+        path: PathBuf,
+    },
+}
+
+fn is_full(cause: &io::Error) -> bool {
+    matches!(cause.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}
+
+impl WorkloadError {
+    pub(super) fn operation(
+        step: &'static str,
+        path: &str,
+    ) -> impl FnOnce(rustix::io::Errno) -> Self + use<> {
+        let path = path.to_owned();
+        move |errno| Self::Operation { step, path, cause: errno.into() }
+    }
+}

@@ -1,0 +1,170 @@
+//! fio: runs a job file in the trial's directory and reads what fio reports.
+//!
+//! A job file can name any file, a disk included, and this program runs as root: names that
+//! lead out of the trial's directory are refused before fio starts.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::WorkloadError;
+use crate::host::program::{self, Rules};
+use crate::plan::metric::FIO_PREFIX;
+
+/// Keys of a job file whose values are paths.
+const PATHS: [&str; 6] =
+    ["filename", "directory", "opendir", "filename_format", "read_iolog", "write_iolog"];
+
+/// Refuses a job file that would touch anything outside its working directory.
+pub(super) fn check(job: &Path) -> Result<(), WorkloadError> {
+    let refused = |reason: String| WorkloadError::Job { job: job.to_owned(), reason };
+    let text = fs::read_to_string(job).map_err(|cause| refused(cause.to_string()))?;
+    for (index, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if line.starts_with("include ") {
+            return Err(refused(format!(
+                "line {} includes another file, which is not checked",
+                index + 1
+            )));
+        }
+        let Some((key, value)) = line.split_once('=') else {
+            continue;
+        };
+        if !PATHS.contains(&key.trim()) {
+            continue;
+        }
+        // fio separates several names by colons.
+        let leads_out =
+            |name: &str| name.trim().starts_with('/') || name.split('/').any(|part| part == "..");
+        if value.split(':').any(leads_out) {
+            return Err(refused(format!(
+                "line {}: `{line}` leads out of the trial's directory",
+                index + 1
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Runs the job; returns fio's results as metrics.
+pub(super) fn run(
+    job: &Path,
+    directory: &Path,
+    rules: Rules<'_>,
+) -> Result<BTreeMap<String, f64>, WorkloadError> {
+    check(job)?;
+    let mut command = Command::new(program::find("fio", "fio")?);
+    command.arg("--output-format=json").arg(job).current_dir(directory);
+    parse(&program::run(command, rules)?.stdout)
+}
+
+/// Reads fio's JSON. Messages before and after the object are fio's habit (axboe/fio#731) and
+/// are passed over. With one job a metric is `fio.read_iops`, with several
+/// `fio.JOB.read_iops`: percentiles of several jobs cannot be combined (axboe/fio#752).
+pub(super) fn parse(printed: &str) -> Result<BTreeMap<String, f64>, WorkloadError> {
+    let unreadable = |reason: &str| WorkloadError::FioOutput { reason: reason.to_owned() };
+    let start = printed.lines().position(|line| line.trim_end() == "{");
+    let start = start.ok_or_else(|| unreadable("there is no object in it"))?;
+    let text: String = printed.lines().skip(start).flat_map(|line| [line, "\n"]).collect();
+    let mut values = serde_json::Deserializer::from_str(&text).into_iter::<Value>();
+    let report = match values.next() {
+        Some(Ok(report)) => report,
+        Some(Err(error)) => return Err(unreadable(&error.to_string())),
+        None => return Err(unreadable("it is empty")),
+    };
+    let jobs = report["jobs"].as_array().ok_or_else(|| unreadable("it lists no jobs"))?;
+    let mut metrics = BTreeMap::new();
+    for job in jobs {
+        let name = job["jobname"].as_str().unwrap_or("job");
+        if job["error"].as_i64().unwrap_or(0) != 0 {
+            return Err(unreadable(&format!("the job {name} ended with error {}", job["error"])));
+        }
+        let prefix =
+            if jobs.len() == 1 { FIO_PREFIX.to_owned() } else { format!("{FIO_PREFIX}{name}.") };
+        for direction in ["read", "write", "trim"] {
+            of_direction(&job[direction], &format!("{prefix}{direction}"), &mut metrics);
+        }
+        let syncs = &job["sync"]["lat_ns"]["percentile"];
+        add(&mut metrics, &format!("{prefix}sync_p99_ns"), &syncs["99.000000"]);
+    }
+    if metrics.is_empty() {
+        return Err(unreadable("no job read or wrote anything"));
+    }
+    Ok(metrics)
+}
+
+fn of_direction(side: &Value, name: &str, metrics: &mut BTreeMap<String, f64>) {
+    if side["total_ios"].as_u64().unwrap_or(0) == 0 {
+        return;
+    }
+    let percentiles = &side["clat_ns"]["percentile"];
+    let values = [
+        ("iops", &side["iops"]),
+        ("bytes_per_s", &side["bw_bytes"]),
+        ("clat_mean_ns", &side["clat_ns"]["mean"]),
+        ("clat_p50_ns", &percentiles["50.000000"]),
+        ("clat_p99_ns", &percentiles["99.000000"]),
+        ("clat_p999_ns", &percentiles["99.900000"]),
+    ];
+    for (metric, value) in values {
+        add(metrics, &format!("{name}_{metric}"), value);
+    }
+}
+
+fn add(metrics: &mut BTreeMap<String, f64>, name: &str, value: &Value) {
+    if let Some(number) = value.as_f64() {
+        metrics.insert(name.to_owned(), number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    const REPORT: &str = r#"fio: this platform does not support process shared mutexes
+{
+  "jobs": [ { "jobname": "a", "error": 0,
+      "read": { "total_ios": 10, "iops": 123.5, "bw_bytes": 4096,
+                "clat_ns": { "mean": 9.0, "percentile": { "50.000000": 8, "99.000000": 20 } } },
+      "write": { "total_ios": 0, "iops": 0.0 } } ]
+}
+fio: some farewell
+"#;
+
+    /// axboe/fio#731: text around the JSON.
+    #[test]
+    fn text_around_the_json_is_passed_over() {
+        let metrics = parse(REPORT).unwrap();
+        assert_eq!(metrics.get("fio.read_iops"), Some(&123.5));
+        assert_eq!(metrics.get("fio.read_clat_p99_ns"), Some(&20.0));
+        assert!(!metrics.contains_key("fio.write_iops"));
+    }
+
+    #[test]
+    fn what_is_no_report_is_an_error() {
+        for text in ["", "{\n", "{\n\"jobs\": 3\n}\n", "{\n\"jobs\": []\n}\n", "fio: no\n"] {
+            assert!(parse(text).is_err(), "{text:?}");
+        }
+        assert!(parse(&REPORT.replace("\"error\": 0", "\"error\": 5")).is_err());
+    }
+
+    #[test]
+    fn a_job_that_names_a_disk_is_refused() {
+        let job = |text: &str| {
+            let mut file = tempfile::NamedTempFile::new().unwrap();
+            file.write_all(text.as_bytes()).unwrap();
+            check(file.path())
+        };
+        assert!(job("[a]\nrw=randwrite\nfilename=data\nsize=1m\n").is_ok());
+        for bad in
+            ["filename=/dev/sda", "filename = a:/dev/sda", "directory=../..", "include x.fio"]
+        {
+            assert!(job(&format!("[a]\n{bad}\n")).is_err(), "{bad}");
+        }
+        assert!(check(Path::new("/no/such/job.fio")).is_err());
+    }
+}

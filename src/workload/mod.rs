@@ -1,0 +1,220 @@
+//! Workloads: what is done to a filesystem.
+//!
+//! Generators are pure: a seed goes in, a list of operations comes out. One driver performs
+//! operations on a directory. Neither knows the filesystem or the lab.
+
+mod archive;
+mod driver;
+mod error;
+mod fio;
+pub mod operation;
+pub mod synthetic;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use self::driver::{Bounds, Contents, Driver};
+pub use self::error::WorkloadError;
+use self::operation::Operation;
+use self::synthetic::build::{self, BuildShape};
+use self::synthetic::content::ContentPool;
+use self::synthetic::tree::{self, TreeShape};
+use crate::host::program::{self, Rules};
+use crate::plan::schedule::{self, Action, Build, Tree};
+
+/// Mean size of the files a prefill is made of.
+const PREFILL_FILE_BYTES: u64 = 128 << 10;
+
+/// The name of the clone in a trial's directory.
+const CLONE: &str = "clone";
+
+/// A workload ready to run: everything that can be made before the clock starts has been.
+#[derive(Debug)]
+pub struct Workload {
+    contents: Contents,
+    tree: Source<Tree, Vec<Operation>>,
+    build: Source<Build, build::Build>,
+}
+
+/// What operations are made from, and the operations of the current seed.
+#[derive(Debug)]
+struct Source<T, O> {
+    spec: Option<T>,
+    seed: Option<u64>,
+    operations: O,
+}
+
+/// Where a phase works and when it must stop.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'a> {
+    /// The trial's directory.
+    pub directory: &'a Path,
+    /// Where the filesystem is mounted.
+    pub mounted_at: &'a Path,
+    /// The rules for programs, whose limit and interrupt also bind the driver.
+    pub rules: Rules<'a>,
+}
+
+/// What a phase did.
+#[derive(Debug, Default)]
+pub struct Done {
+    /// Bytes the driver handed to write(2); `None` where it was not the driver that worked.
+    pub application_bytes: Option<u64>,
+    /// What a program reported about itself.
+    pub reported: BTreeMap<String, f64>,
+}
+
+impl Done {
+    fn wrote(bytes: u64) -> Self {
+        Self { application_bytes: Some(bytes), reported: BTreeMap::new() }
+    }
+}
+
+impl Workload {
+    /// Makes a run's workload: decodes its archive, looks for its repository and its programs.
+    pub fn new(spec: &schedule::Workload, seed: u64) -> Result<Self, WorkloadError> {
+        let mut contents = Contents { pool: ContentPool::new(seed), archive: Vec::new() };
+        let mut tree = Source { spec: spec.tree.clone(), seed: None, operations: Vec::new() };
+        if let Some(Tree::Archive { path, share }) = &spec.tree {
+            let archive = archive::read(path, *share)?;
+            contents.archive = archive.bytes;
+            tree.operations = archive.operations;
+        }
+        if let Some(Build::Git { repository, .. }) = &spec.build {
+            program::find("git", "git")?;
+            if !is_repository(repository) {
+                return Err(WorkloadError::NoRepository { path: repository.clone() });
+            }
+        }
+        for phase in &spec.phases {
+            match &phase.action {
+                Action::Fio { job } => {
+                    program::find("fio", "fio")?;
+                    fio::check(job)?;
+                }
+                Action::Fstrim => {
+                    program::find("fstrim", "util-linux")?;
+                }
+                _ => {}
+            }
+        }
+        let build =
+            Source { spec: spec.build.clone(), seed: None, operations: build::Build::default() };
+        Ok(Self { contents, tree, build })
+    }
+
+    /// Makes the operations of a trial; treatments of one block share them.
+    pub fn seed(&mut self, seed: u64) {
+        if let Some(Tree::Synthetic { files, bytes }) = self.tree.spec
+            && self.tree.seed != Some(seed)
+        {
+            self.tree.operations = tree::synthetic(TreeShape { files, bytes }, seed);
+            self.tree.seed = Some(seed);
+        }
+        if let Some(Build::Synthetic { files, bytes }) = self.build.spec
+            && self.build.seed != Some(seed)
+        {
+            let shape = BuildShape::of(TreeShape { files, bytes });
+            self.build.operations = build::synthetic(shape, seed);
+            self.build.seed = Some(seed);
+        }
+    }
+
+    /// Performs one phase; those that need the lab or a meter (`idle`, `remount`) are not here.
+    pub fn perform(
+        &self,
+        phase: &schedule::Phase,
+        place: Place<'_>,
+    ) -> Result<Done, WorkloadError> {
+        let done = self.act(&phase.action, place)?;
+        if phase.sync {
+            self.driver(place)?.sync()?;
+        }
+        Ok(done)
+    }
+
+    fn act(&self, action: &Action, place: Place<'_>) -> Result<Done, WorkloadError> {
+        let script = |operations: &[Operation]| {
+            let mut driver = self.driver(place)?;
+            driver.perform(operations)?;
+            Ok(Done::wrote(driver.written_bytes()))
+        };
+        match (action, &self.build.spec) {
+            (Action::Unpack, _) => script(&self.tree.operations),
+            (Action::Delete, _) => {
+                self.driver(place)?.delete_all()?;
+                Ok(Done::wrote(0))
+            }
+            (Action::Sync, _) => {
+                self.driver(place)?.sync()?;
+                Ok(Done::wrote(0))
+            }
+            (Action::Clone, Some(Build::Git { repository, .. })) => clone(repository, place),
+            (Action::Make, Some(Build::Git { make, .. })) => run_in_clone(make, place),
+            (Action::Clean, Some(Build::Git { clean, .. })) => run_in_clone(clean, place),
+            (Action::Clone, _) => script(&self.build.operations.clone),
+            (Action::Make, _) => script(&self.build.operations.make),
+            (Action::Clean, _) => script(&self.build.operations.clean),
+            (Action::Fstrim, _) => {
+                let mut command = Command::new(program::find("fstrim", "util-linux")?);
+                command.arg(place.mounted_at);
+                program::run(command, place.rules)?;
+                Ok(Done::default())
+            }
+            (Action::Command { run, env }, _) => {
+                let mut command = Command::new(&run[0]);
+                command.args(&run[1..]).envs(env).current_dir(place.directory);
+                program::run(command, place.rules)?;
+                Ok(Done::default())
+            }
+            (Action::Fio { job }, _) => {
+                let reported = fio::run(job, place.directory, place.rules)?;
+                Ok(Done { application_bytes: None, reported })
+            }
+            (Action::Idle { .. } | Action::Remount, _) => Ok(Done::default()),
+        }
+    }
+
+    /// Fills a directory with about this many bytes of files.
+    pub fn prefill(&self, bytes: u64, seed: u64, place: Place<'_>) -> Result<(), WorkloadError> {
+        let files = bytes.div_ceil(PREFILL_FILE_BYTES);
+        let mut driver = self.driver(place)?;
+        driver.perform(&tree::synthetic(TreeShape { files, bytes }, seed))?;
+        driver.sync()
+    }
+
+    fn driver<'a>(&'a self, place: Place<'a>) -> Result<Driver<'a>, WorkloadError> {
+        let bounds = Bounds { interrupt: place.rules.interrupt, limit: place.rules.limit };
+        Driver::new(place.directory, &self.contents, bounds)
+    }
+}
+
+fn is_repository(path: &Path) -> bool {
+    path.join(".git").exists() || (path.join("HEAD").exists() && path.join("objects").exists())
+}
+
+/// Clones as from another machine: without hard links, and without work left to a background
+/// process. The repository may belong to another user than the one who runs the experiment.
+fn clone(repository: &Path, place: Place<'_>) -> Result<Done, WorkloadError> {
+    let mut command = Command::new(program::find("git", "git")?);
+    command
+        .args(["-c", "gc.auto=0", "-c", "maintenance.auto=false"])
+        .args(["clone", "--quiet", "--no-hardlinks"])
+        .arg(repository)
+        .arg(CLONE)
+        .env("GIT_CONFIG_COUNT", "1")
+        .env("GIT_CONFIG_KEY_0", "safe.directory")
+        .env("GIT_CONFIG_VALUE_0", "*")
+        .current_dir(place.directory);
+    program::run(command, place.rules)?;
+    Ok(Done::default())
+}
+
+fn run_in_clone(words: &[String], place: Place<'_>) -> Result<Done, WorkloadError> {
+    let directory: PathBuf = place.directory.join(CLONE);
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]).current_dir(directory);
+    program::run(command, place.rules)?;
+    Ok(Done::default())
+}

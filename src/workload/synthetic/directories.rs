@@ -1,0 +1,107 @@
+//! The directories of a synthetic tree, before there are files in them.
+//!
+//! How many directories there are, how deep they lie and which of them have subdirectories is
+//! decided here, from the measured figures; what files they hold is the tree's business.
+
+use std::ops::Range;
+
+use super::distribution::{apportion, scale};
+use super::kernel::{DIRECTORIES, DIRECTORIES_AT_DEPTH, DIRECTORY_NAME_LENGTHS, FILES};
+use super::names::Names;
+use super::random::{Random, Zipf};
+
+/// The directory that everything else is in, like the one directory in a kernel's archive.
+pub(super) const TOP: &str = "linux";
+
+/// A directory of the tree.
+#[derive(Clone, Debug)]
+pub(super) struct Directory {
+    /// From the workload's directory.
+    pub path: String,
+    /// What is in it so far.
+    pub names: Names,
+    /// Whether it has subdirectories.
+    pub has_children: bool,
+}
+
+impl Directory {
+    fn new(path: String) -> Self {
+        Self { path, names: Names::default(), has_children: false }
+    }
+
+    fn make_child(&mut self, random: &mut Random) -> Self {
+        let length = DIRECTORY_NAME_LENGTHS.draw(random);
+        let name = self.names.claim(length, "", random);
+        self.has_children = true;
+        Self::new(format!("{}/{name}", self.path))
+    }
+}
+
+/// The directories for a tree of so many files, the top first and parents before children.
+pub(super) fn directories(files: u64, random: &mut Random) -> Vec<Directory> {
+    let below_top = scale(files, DIRECTORIES, FILES).saturating_sub(1);
+    let mut directories = vec![Directory::new(TOP.to_owned())];
+    let mut parents = 0..1;
+    for at_depth in apportion(below_top, &DIRECTORIES_AT_DEPTH) {
+        if at_depth == 0 {
+            // In a small tree the levels that got nothing are left out, not left as a gap.
+            continue;
+        }
+        let first = directories.len();
+        add_level(&mut directories, parents, at_depth, random);
+        parents = first..directories.len();
+    }
+    directories
+}
+
+/// Adds `count` directories below those in the range `parents`.
+fn add_level(
+    directories: &mut Vec<Directory>,
+    parents: Range<usize>,
+    count: u64,
+    random: &mut Random,
+) {
+    // Few directories have most of the subdirectories: measured, four of five have none, and a
+    // tenth of those at one depth have three quarters to nine tenths of the next.
+    let popularity = Zipf::new(parents.len(), 0);
+    for _ in 0..count {
+        let parent = parents.start + popularity.rank(random);
+        let child = directories[parent].make_child(random);
+        directories.push(child);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::random::Stream;
+    use super::*;
+
+    #[test]
+    fn most_directories_are_leaves_as_measured() {
+        // Measured: 3,865 of 4,918, which is 79 %.
+        for seed in 0..5 {
+            let directories = directories(FILES, &mut Random::new(seed, Stream::Tree));
+            assert_eq!(directories.len(), 4918);
+            let leaves = directories.iter().filter(|d| !d.has_children).count();
+            let percent = leaves * 100 / directories.len();
+            assert!((70..=85).contains(&percent), "{percent} %");
+        }
+    }
+
+    #[test]
+    fn depths_are_those_measured() {
+        let directories = directories(FILES, &mut Random::new(1, Stream::Tree));
+        let mut at_depth = [0; 10];
+        for directory in &directories {
+            at_depth[directory.path.matches('/').count()] += 1;
+        }
+        assert_eq!(at_depth[1..], DIRECTORIES_AT_DEPTH);
+    }
+
+    #[test]
+    fn a_tiny_tree_has_only_the_top() {
+        for files in [0, 1, 2, 20] {
+            assert_eq!(directories(files, &mut Random::new(1, Stream::Tree)).len(), 1);
+        }
+    }
+}

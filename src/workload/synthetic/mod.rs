@@ -1,0 +1,19 @@
+//! Synthetic workloads: file trees and builds with the shape of kernel sources, from a seed.
+//!
+//! Integers only, no clock, no hash maps: the same seed gives the same operations and the same
+//! bytes on every machine.
+
+pub mod build;
+mod checkout;
+pub mod content;
+mod directories;
+mod distribution;
+mod kernel;
+mod make;
+#[cfg(test)]
+mod model;
+mod names;
+mod random;
+mod script;
+mod source_text;
+pub mod tree;
