@@ -1,0 +1,7 @@
+//! Results: the record of a trial, and the folder a run keeps its records in.
+
+mod record;
+mod store;
+
+pub use record::{Phase, RECORD_SCHEMA, Record, Status, Teardown};
+pub use store::{Contents, Run, StoreError, default_folder, fuzz_records};

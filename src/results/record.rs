@@ -1,0 +1,173 @@
+//! The record of one trial: what ran, what was measured, raw, in units that its names end in.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::meter::block::Counters;
+use crate::meter::environment::Environment;
+use crate::meter::smart::Smart;
+use crate::plan::schedule::Trial;
+use crate::plan::{LabKind, Levels};
+
+/// The version of `records.jsonl` this program writes, and the newest it reads.
+pub const RECORD_SCHEMA: u32 = 1;
+
+/// One trial's result.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Record {
+    /// The version of this format.
+    pub schema: u32,
+    /// Which trial it was.
+    pub trial: Trial,
+    /// The treatment's levels.
+    pub levels: Levels,
+    /// Where it ran.
+    pub lab: LabKind,
+    /// How it ended.
+    pub status: Status,
+    /// Why, unless it ended well.
+    pub reason: Option<String>,
+    /// Equal for trials that were the same to the bit; only virtual time can promise that.
+    pub fingerprint: Option<String>,
+    /// When it started, in seconds since 1970.
+    pub started_s: u64,
+    /// How long it took, preparation and all, in ns.
+    pub took_ns: u64,
+    /// Bytes written to the device between the mount and the first phase: work that mkfs or
+    /// the mount left to the background.
+    pub background_written_bytes: u64,
+    /// What was measured, phase by phase.
+    pub phases: Vec<Phase>,
+    /// What unmounting still wrote.
+    pub teardown: Option<Teardown>,
+    /// Every setting as the kernel reported it.
+    pub applied: BTreeMap<String, String>,
+    /// The machine.
+    pub environment: Environment,
+    /// The drive's own counters before and after, where it has them.
+    pub smart: Option<[Smart; 2]>,
+}
+
+/// How a trial ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// It was measured.
+    Ok,
+    /// This machine cannot run it.
+    Unavailable,
+    /// It went wrong.
+    Failed,
+    /// It ran, but two counts of the same thing disagree.
+    Void,
+}
+
+/// What was measured in one phase. Counts are those of the device until it was quiet, and
+/// absent where there is no device of our own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Phase {
+    /// The phase.
+    pub name: String,
+    /// Time until it returned, in ns.
+    pub time_ns: u64,
+    /// Time until the device was quiet, in ns; equal to `time_ns` for a phase that hands its
+    /// dirty data to the next.
+    pub settled_ns: u64,
+    /// Whether the device really fell quiet before the patience ended.
+    pub is_quiet: bool,
+    /// Processor time, user and system, in ns.
+    pub cpu_ns: u64,
+    /// Bytes the workload handed to write(2); absent where a program did the writing.
+    pub application_bytes: Option<u64>,
+    /// What the device did until it was quiet.
+    #[serde(flatten)]
+    pub device: Option<Counters>,
+    /// What it had done when the phase returned.
+    pub at_return: Option<Counters>,
+    /// What ext4 itself says it wrote, in KiB.
+    pub lifetime_kib: Option<u64>,
+    /// What a program reported about itself.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub reported: BTreeMap<String, f64>,
+}
+
+/// What unmounting still did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Teardown {
+    /// How long it took, in ns.
+    pub time_ns: u64,
+    /// What the device did.
+    #[serde(flatten)]
+    pub device: Counters,
+}
+
+impl Record {
+    /// The sum of a metric over some phases; `None` if a phase or the metric is missing.
+    #[must_use]
+    pub fn sum(&self, metric: &str, phases: &[String]) -> Option<f64> {
+        let value =
+            |name: &String| self.phases.iter().find(|phase| phase.name == *name)?.metric(metric);
+        phases.iter().map(value).sum()
+    }
+
+    /// Bytes written to the device over the whole trial.
+    #[must_use]
+    pub fn written_bytes(&self) -> u64 {
+        let phases = self.phases.iter().filter_map(|phase| phase.device);
+        let phases: u64 = phases.map(|counters| counters.written_bytes).sum();
+        let teardown = self.teardown.map_or(0, |teardown| teardown.device.written_bytes);
+        phases + self.background_written_bytes + teardown
+    }
+}
+
+impl Phase {
+    /// A metric by its name in plans; `None` if it was not measured.
+    #[must_use]
+    pub fn metric(&self, name: &str) -> Option<f64> {
+        let of_device = |get: fn(&Counters) -> u64| self.device.as_ref().map(get);
+        let value = match name {
+            "time_ns" => Some(self.time_ns),
+            "settled_ns" => Some(self.settled_ns),
+            "cpu_ns" => Some(self.cpu_ns),
+            "application_bytes" => self.application_bytes,
+            "written_bytes" => of_device(|device| device.written_bytes),
+            "write_requests" => of_device(|device| device.write_requests),
+            "read_bytes" => of_device(|device| device.read_bytes),
+            "read_requests" => of_device(|device| device.read_requests),
+            "discarded_bytes" => of_device(|device| device.discarded_bytes),
+            "discard_requests" => of_device(|device| device.discard_requests),
+            "flushes" => of_device(|device| device.flushes),
+            _ => return self.reported.get(name).copied(),
+        };
+        value.map(|value| value as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::metric::METRICS;
+
+    #[test]
+    fn every_metric_a_plan_can_name_is_measured() {
+        let phase = Phase {
+            name: "x".to_owned(),
+            time_ns: 1,
+            settled_ns: 2,
+            is_quiet: true,
+            cpu_ns: 3,
+            application_bytes: Some(4),
+            device: Some(Counters::default()),
+            at_return: None,
+            lifetime_kib: None,
+            reported: BTreeMap::from([("fio.read_iops".to_owned(), 5.0)]),
+        };
+        for (metric, _) in METRICS {
+            assert!(phase.metric(metric).is_some(), "{metric}");
+        }
+        assert_eq!(phase.metric("fio.read_iops"), Some(5.0));
+        assert_eq!(phase.metric("fio.write_iops"), None);
+    }
+}

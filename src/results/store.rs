@@ -1,0 +1,261 @@
+//! A run's folder: `plan.toml`, `schedule.json` and `records.jsonl`, append-only.
+//!
+//! A record is one line, written and synced when its trial ends; a crash can cut the last line
+//! and nothing else. Reading never changes a file; only appending puts a cut line aside first.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use miette::Diagnostic;
+use rustix::fs::{FlockOperation, flock};
+use serde::Deserialize;
+use thiserror::Error;
+
+use super::record::{RECORD_SCHEMA, Record};
+use crate::plan::Schedule;
+use crate::plan::schedule::SCHEDULE_SCHEMA;
+
+/// A run that cannot be stored or read.
+#[derive(Debug, Error, Diagnostic)]
+pub enum StoreError {
+    /// A file could not be read or written.
+    #[error("cannot {step} {}: {cause}", path.display())]
+    Io {
+        /// What was attempted.
+        step: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// Why not.
+        cause: io::Error,
+    },
+    /// There is no such run.
+    #[error("there is no run {}: it has no schedule.json", path.display())]
+    #[diagnostic(help("runs lie in {}; name one of them, or its folder", folder.display()))]
+    NoRun {
+        /// What was named.
+        path: PathBuf,
+        /// Where runs are.
+        folder: PathBuf,
+    },
+    /// A line is not a record.
+    #[error("{}, line {line} is not a record: {cause}", path.display())]
+    #[diagnostic(help(
+        "the file was changed by something else; the lines before and after are intact, so \
+         taking the line out keeps them"
+    ))]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        cause: serde_json::Error,
+    },
+    /// A newer program wrote it.
+    #[error("{} has schema {found}; this program reads up to {known}", path.display())]
+    #[diagnostic(help("read it with the version of ssdlab that wrote it, or a newer one"))]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its schema.
+        found: u64,
+        /// The newest this program reads.
+        known: u32,
+    },
+    /// Another program is appending to it.
+    #[error("{} is being written by another ssdlab", path.display())]
+    #[diagnostic(help("wait for that run to end, or end it"))]
+    Busy {
+        /// The run's folder.
+        path: PathBuf,
+    },
+}
+
+fn at<'a>(step: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> StoreError + 'a {
+    move |cause| StoreError::Io { step, path: path.to_owned(), cause }
+}
+
+/// A run's folder, open for appending.
+#[derive(Debug)]
+pub struct Run {
+    folder: PathBuf,
+    records: File,
+}
+
+/// What a run's folder holds.
+#[derive(Debug)]
+pub struct Contents {
+    /// What was to be done.
+    pub schedule: Schedule,
+    /// What was done.
+    pub records: Vec<Record>,
+    /// What is not as it should be, and harmless.
+    pub warnings: Vec<String>,
+}
+
+/// The folder for results: `$XDG_DATA_HOME/ssdlab`, or `~/.local/share/ssdlab`.
+#[must_use]
+pub fn default_folder() -> PathBuf {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let data = set("XDG_DATA_HOME").map(PathBuf::from);
+    let home = || set("HOME").map_or_else(|| PathBuf::from("."), PathBuf::from);
+    data.unwrap_or_else(|| home().join(".local/share")).join("ssdlab")
+}
+
+impl Run {
+    /// Starts a new run's folder below `results`; its name is `id`, with a number where that
+    /// is taken.
+    pub fn create(
+        results: &Path,
+        id: &str,
+        plan: &str,
+        schedule: &Schedule,
+    ) -> Result<Self, StoreError> {
+        fs::create_dir_all(results).map_err(at("make the folder", results))?;
+        let folder = (1_u32..)
+            .map(|n| if n == 1 { id.to_owned() } else { format!("{id}-{n}") })
+            .map(|name| results.join(name))
+            .find_map(|folder| match fs::create_dir(&folder) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => None,
+                Err(error) => Some(Err(at("make the folder", &folder)(error))),
+                Ok(()) => Some(Ok(folder)),
+            })
+            .expect("the names are endless")?;
+        let records = folder.join("records.jsonl");
+        write_synced(&records, b"")?;
+        write_synced(&folder.join("plan.toml"), plan.as_bytes())?;
+        // The schedule comes last: a folder that has one is a whole run.
+        let text = serde_json::to_vec_pretty(schedule).expect("a schedule is plain data");
+        write_synced(&folder.join("schedule.json"), &text)?;
+        sync_folder(&folder)?;
+        sync_folder(results)?;
+        Self::append(&folder).map(|(run, _)| run)
+    }
+
+    /// Opens a run to append to it. A cut last line is put aside in `records.cut`.
+    pub fn append(folder: &Path) -> Result<(Self, Contents), StoreError> {
+        let path = folder.join("records.jsonl");
+        let mut records = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .create(true)
+            .open(&path)
+            .map_err(at("open", &path))?;
+        if flock(&records, FlockOperation::NonBlockingLockExclusive).is_err() {
+            return Err(StoreError::Busy { path: folder.to_owned() });
+        }
+        let contents = Self::read(folder)?;
+        let bytes = fs::read(&path).map_err(at("read", &path))?;
+        let whole = whole_lines(&bytes);
+        if whole < bytes.len() {
+            let cut = folder.join("records.cut");
+            write_synced(&cut, &bytes[whole..])?;
+            records.set_len(whole as u64).map_err(at("shorten", &path))?;
+        }
+        records.seek(SeekFrom::End(0)).map_err(at("open", &path))?;
+        Ok((Self { folder: folder.to_owned(), records }, contents))
+    }
+
+    /// Reads a run without changing anything.
+    pub fn read(folder: &Path) -> Result<Contents, StoreError> {
+        let path = folder.join("schedule.json");
+        let text = match fs::read(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(StoreError::NoRun {
+                    path: folder.to_owned(),
+                    folder: default_folder(),
+                });
+            }
+            other => other.map_err(at("read", &path))?,
+        };
+        let schedule = versioned(&path, 1, &text, SCHEDULE_SCHEMA)?;
+        let (records, warnings) = Self::read_records(&folder.join("records.jsonl"))?;
+        Ok(Contents { schedule, records, warnings })
+    }
+
+    fn read_records(path: &Path) -> Result<(Vec<Record>, Vec<String>), StoreError> {
+        let bytes = fs::read(path).map_err(at("read", path))?;
+        parse_records(path, &bytes)
+    }
+
+    /// The run's folder.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The run's name.
+    #[must_use]
+    pub fn id(&self) -> String {
+        self.folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// Appends a record and waits until it is on the disk.
+    pub fn push(&mut self, record: &Record) -> Result<(), StoreError> {
+        let mut line = serde_json::to_vec(record).expect("a record is plain data");
+        line.push(b'\n');
+        let path = self.folder.join("records.jsonl");
+        self.records.write_all(&line).map_err(at("append to", &path))?;
+        self.records.sync_data().map_err(at("sync", &path))
+    }
+}
+
+/// Parses the records of a file; a last line without its end is left out, with a warning.
+fn parse_records(path: &Path, bytes: &[u8]) -> Result<(Vec<Record>, Vec<String>), StoreError> {
+    let whole = whole_lines(bytes);
+    let mut warnings = Vec::new();
+    if whole < bytes.len() {
+        warnings.push(format!(
+            "{}: the last line was cut ({} bytes) and is left out",
+            path.display(),
+            bytes.len() - whole
+        ));
+    }
+    let lines = bytes[..whole].split_inclusive(|byte| *byte == b'\n').enumerate();
+    let records = lines
+        .filter(|(_, line)| !line.trim_ascii().is_empty())
+        .map(|(index, line)| versioned(path, index + 1, line, RECORD_SCHEMA))
+        .collect::<Result<Vec<Record>, _>>()?;
+    Ok((records, warnings))
+}
+
+/// The length of the part that ends with a line break.
+fn whole_lines(bytes: &[u8]) -> usize {
+    bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1)
+}
+
+/// Parses what carries a schema number, and says so when that number is too new.
+fn versioned<T: serde::de::DeserializeOwned>(
+    path: &Path,
+    line: usize,
+    text: &[u8],
+    known: u32,
+) -> Result<T, StoreError> {
+    #[derive(Deserialize)]
+    struct Version {
+        schema: u64,
+    }
+    let corrupt = |cause| StoreError::Corrupt { path: path.to_owned(), line, cause };
+    let version: Version = serde_json::from_slice(text).map_err(corrupt)?;
+    if version.schema > u64::from(known) {
+        return Err(StoreError::Newer { path: path.to_owned(), found: version.schema, known });
+    }
+    serde_json::from_slice(text).map_err(corrupt)
+}
+
+fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    let mut file = File::create(path).map_err(at("write", path))?;
+    file.write_all(bytes).map_err(at("write", path))?;
+    file.sync_all().map_err(at("sync", path))
+}
+
+fn sync_folder(path: &Path) -> Result<(), StoreError> {
+    File::open(path).and_then(|folder| folder.sync_all()).map_err(at("sync", path))
+}
+
+/// The record reader as the fuzzer drives it: any bytes, no panic.
+#[doc(hidden)]
+pub fn fuzz_records(bytes: &[u8]) {
+    let _ = parse_records(Path::new("records.jsonl"), bytes);
+}
