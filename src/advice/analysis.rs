@@ -1,0 +1,316 @@
+//! The whole analysis of a run: what `--json` prints and every report is made from.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use ssdlab_stats::Summary;
+
+use super::claims::{self, Judgement, Verdict};
+use super::effects::{self, Effect};
+use super::warnings::{self, Warned};
+use crate::plan::metric::{FIO_PREFIX, METRICS};
+use crate::plan::{LabKind, Levels, Schedule};
+use crate::results::{Phase, Record, Status, Teardown};
+
+/// The version of the analysis' format.
+pub const ANALYSIS_SCHEMA: u32 = 1;
+
+/// What a run found out.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Analysis {
+    /// The version of this format.
+    pub schema: u32,
+    /// The run's name.
+    pub run: String,
+    /// The plan's name.
+    pub plan: String,
+    /// The question.
+    pub question: String,
+    /// Where the trials ran.
+    pub lab: LabKind,
+    /// Whether the run came to its planned end.
+    pub status: Completeness,
+    /// The metric the plan is about.
+    pub metric: String,
+    /// The seed of the run.
+    pub seed: u64,
+    /// Every treatment, also those that could not run.
+    pub treatments: Vec<Treatment>,
+    /// What each treatment does to each metric, against its baseline.
+    pub effects: Vec<Effect>,
+    /// The plan's claims, judged.
+    pub claims: Vec<Judgement>,
+    /// The settings that follow from the verdicts.
+    pub settings: Vec<Setting>,
+    /// What a reader must know before believing the numbers.
+    pub warnings: Vec<Warned>,
+}
+
+/// Whether a run came to its planned end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Completeness {
+    /// It did.
+    Complete,
+    /// It was interrupted, and can be resumed.
+    Partial,
+}
+
+/// A treatment and its trials.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Treatment {
+    /// Its levels.
+    pub levels: Levels,
+    /// Whether it could be measured.
+    pub status: TreatmentStatus,
+    /// What went wrong, in all or some of its trials.
+    pub reason: Option<String>,
+    /// Its trials, in the order they ran.
+    pub trials: Vec<Trial>,
+    /// Means and spreads over the trials that went well.
+    pub summary: Vec<PhaseSummary>,
+}
+
+/// Whether a treatment could be measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TreatmentStatus {
+    /// At least one trial went well.
+    Ok,
+    /// This machine cannot run it.
+    Unavailable,
+    /// Every trial went wrong, or none has run yet.
+    Failed,
+}
+
+/// One trial.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Trial {
+    /// The block, from 0.
+    pub block: u32,
+    /// The place in the run, from 0.
+    pub position: u32,
+    /// The seed.
+    pub seed: u64,
+    /// How it ended.
+    pub status: Status,
+    /// Why, unless it ended well.
+    pub reason: Option<String>,
+    /// Equal for trials that were the same to the bit (virtual lab only).
+    pub fingerprint: Option<String>,
+    /// What was measured.
+    #[schemars(with = "Vec<Measured>")]
+    pub phases: Vec<Phase>,
+    /// What unmounting still wrote.
+    #[schemars(with = "Option<BTreeMap<String, u64>>")]
+    pub teardown: Option<Teardown>,
+}
+
+/// The shape of a phase in JSON. Counts are absent where there is no block device of our own.
+#[derive(Debug, JsonSchema)]
+pub struct Measured {
+    /// The phase.
+    pub name: String,
+    /// Time until it returned.
+    pub time_ns: u64,
+    /// Time until the device was quiet.
+    pub settled_ns: u64,
+    /// Whether the device really fell quiet.
+    pub is_quiet: bool,
+    /// Processor time.
+    pub cpu_ns: u64,
+    /// Bytes handed to write(2).
+    pub application_bytes: Option<u64>,
+    /// Bytes written to the device until it was quiet.
+    pub written_bytes: Option<u64>,
+    /// Write requests completed.
+    pub write_requests: Option<u64>,
+    /// Bytes read from the device.
+    pub read_bytes: Option<u64>,
+    /// Read requests completed.
+    pub read_requests: Option<u64>,
+    /// Bytes discarded.
+    pub discarded_bytes: Option<u64>,
+    /// Discard requests completed.
+    pub discard_requests: Option<u64>,
+    /// Cache flushes completed.
+    pub flushes: Option<u64>,
+    /// The same counts when the phase returned.
+    pub at_return: Option<BTreeMap<String, u64>>,
+    /// What ext4 itself says it wrote, in KiB.
+    pub lifetime_kib: Option<u64>,
+    /// What a program reported about itself.
+    pub reported: BTreeMap<String, f64>,
+}
+
+/// A treatment's phase, summed up.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct PhaseSummary {
+    /// The phase.
+    pub name: String,
+    /// Each metric that every trial has.
+    pub metrics: BTreeMap<String, MetricSummary>,
+}
+
+/// A metric over the trials of a treatment.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub struct MetricSummary {
+    /// Trials.
+    pub n: usize,
+    /// The arithmetic mean.
+    pub mean: f64,
+    /// The median.
+    pub median: f64,
+    /// The standard deviation; absent for one trial.
+    pub sd: Option<f64>,
+    /// The least value.
+    pub min: f64,
+    /// The greatest value.
+    pub max: f64,
+}
+
+/// A setting that follows from a verdict.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Setting {
+    /// What to do.
+    pub says: String,
+    /// The claim it follows from.
+    pub claim: String,
+}
+
+/// Analyses a run; `run` is its name.
+#[must_use]
+pub fn analyse(run: &str, schedule: &Schedule, records: &[Record]) -> Analysis {
+    let treatments: Vec<Treatment> =
+        (0..schedule.treatments.len()).map(|index| treatment(index, schedule, records)).collect();
+    let effects = effects::all(schedule, records);
+    let claims = claims::judge_all(schedule, records);
+    Analysis {
+        schema: ANALYSIS_SCHEMA,
+        run: run.to_owned(),
+        plan: schedule.plan.clone(),
+        question: schedule.question.clone(),
+        lab: schedule.target.lab,
+        status: completeness(schedule, records),
+        metric: schedule.metric.clone(),
+        seed: schedule.seed,
+        settings: settings(schedule.target.lab, &claims),
+        warnings: warnings::all(schedule, records, &treatments),
+        treatments,
+        effects,
+        claims,
+    }
+}
+
+/// A run is whole when every block that was begun is, and there are enough of them. A
+/// treatment that cannot run here is found so once and not scheduled again.
+fn completeness(schedule: &Schedule, records: &[Record]) -> Completeness {
+    let is_unavailable = |treatment: usize| {
+        records.iter().any(|record| {
+            record.trial.treatment == treatment && record.status == Status::Unavailable
+        })
+    };
+    let able = (0..schedule.treatments.len()).filter(|index| !is_unavailable(*index)).count();
+    let blocks = records
+        .iter()
+        .filter(|record| record.status != Status::Unavailable)
+        .map(|record| record.trial.block + 1)
+        .max()
+        .unwrap_or(0);
+    let ran = records
+        .iter()
+        .filter(|record| !is_unavailable(record.trial.treatment))
+        .map(|record| (record.trial.block, record.trial.treatment))
+        .collect::<std::collections::BTreeSet<_>>()
+        .len();
+    let begun_are_whole = ran == able * blocks as usize;
+    if begun_are_whole && (able == 0 || blocks >= schedule.repetitions.least) {
+        Completeness::Complete
+    } else {
+        Completeness::Partial
+    }
+}
+
+fn treatment(index: usize, schedule: &Schedule, records: &[Record]) -> Treatment {
+    let mut own: Vec<&Record> =
+        records.iter().filter(|record| record.trial.treatment == index).collect();
+    own.sort_by_key(|record| record.trial.position);
+    let well: Vec<&Record> =
+        own.iter().copied().filter(|record| record.status == Status::Ok).collect();
+    let bad = own.iter().find(|record| record.status != Status::Ok);
+    let status = match bad {
+        _ if !well.is_empty() => TreatmentStatus::Ok,
+        Some(record) if record.status == Status::Unavailable => TreatmentStatus::Unavailable,
+        _ => TreatmentStatus::Failed,
+    };
+    let reason = match bad {
+        Some(record) => {
+            let reason = record.reason.clone().unwrap_or_default();
+            let failed = own.len() - well.len();
+            let some = format!("{failed} of {} trials: {reason}", own.len());
+            Some(if well.is_empty() { reason } else { some })
+        }
+        None if own.is_empty() => Some("it has not run yet".to_owned()),
+        None => None,
+    };
+    Treatment {
+        levels: schedule.treatments[index].levels.clone(),
+        status,
+        reason,
+        trials: own.iter().map(|record| trial(record)).collect(),
+        summary: schedule.phases(index).iter().map(|phase| summary(&phase.name, &well)).collect(),
+    }
+}
+
+fn trial(record: &Record) -> Trial {
+    Trial {
+        block: record.trial.block,
+        position: record.trial.position,
+        seed: record.trial.seed,
+        status: record.status,
+        reason: record.reason.clone(),
+        fingerprint: record.fingerprint.clone(),
+        phases: record.phases.clone(),
+        teardown: record.teardown,
+    }
+}
+
+fn summary(phase: &str, well: &[&Record]) -> PhaseSummary {
+    let measured: Vec<&Phase> = well
+        .iter()
+        .filter_map(|record| record.phases.iter().find(|measured| measured.name == phase))
+        .collect();
+    let reported = measured.first().into_iter().flat_map(|first| first.reported.keys());
+    let names = METRICS.iter().map(|(name, _)| *name).chain(reported.map(String::as_str));
+    let metrics = names
+        .filter_map(|name| {
+            let values: Option<Vec<f64>> =
+                measured.iter().map(|phase| phase.metric(name)).collect();
+            let Summary { n, mean, median, sd, min, max, .. } = Summary::of(&values?)?;
+            Some((name.to_owned(), MetricSummary { n, mean, median, sd, min, max }))
+        })
+        .collect();
+    PhaseSummary { name: phase.to_owned(), metrics }
+}
+
+/// The settings that follow. A verdict never claims more than its lab can show: the times of an
+/// image file say nothing about a drive, so no setting follows from them.
+fn settings(lab: LabKind, claims: &[Judgement]) -> Vec<Setting> {
+    let shows = |claim: &Judgement| lab != LabKind::Image || !is_of_the_drive(&claim.metric);
+    let of = |claim: &Judgement| match claim.verdict {
+        Verdict::Holds => claim.if_holds.clone(),
+        Verdict::Refuted => claim.if_refuted.clone(),
+        Verdict::Undecided => None,
+    };
+    let setting = |claim: &Judgement| {
+        let says = of(claim)?;
+        Some(Setting { says, claim: claim.id.clone() })
+    };
+    claims.iter().filter(|claim| shows(claim)).filter_map(setting).collect()
+}
+
+/// Whether a metric depends on what is under the block layer.
+fn is_of_the_drive(metric: &str) -> bool {
+    metric.ends_with("_ns") || metric.starts_with(FIO_PREFIX)
+}

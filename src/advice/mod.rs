@@ -1,0 +1,23 @@
+//! Advice: from records to effects, verdicts and the settings that follow.
+//!
+//! Pure: a schedule and its records go in, an [`Analysis`] comes out. `run` asks this room only
+//! whether it has measured precisely enough; everything else is computed when a report is made.
+
+mod analysis;
+mod claims;
+mod effects;
+mod pairs;
+mod precision;
+mod warnings;
+
+pub use analysis::{
+    ANALYSIS_SCHEMA, Analysis, Completeness, Measured, MetricSummary, PhaseSummary, Setting,
+    Treatment, TreatmentStatus, Trial, analyse,
+};
+pub use claims::{Judgement, Verdict};
+pub use effects::Effect;
+pub use precision::{Precision, precision};
+pub use warnings::{Warned, Warning};
+
+/// The confidence of every interval, and one minus the error a verdict may have.
+pub const CONFIDENCE: f64 = 0.95;

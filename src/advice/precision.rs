@@ -1,0 +1,61 @@
+//! Whether a run has measured precisely enough to stop.
+//!
+//! Runs stop on the width of intervals, never on a verdict: a run that went on until a test
+//! says what somebody wants to hear would nearly always get there (A. Wald, Sequential
+//! Analysis, 1947, ch. 1).
+
+use super::CONFIDENCE;
+use super::claims::cases;
+use super::effects::shared_phases;
+use super::pairs::{Quantity, Side, compare};
+use crate::plan::Schedule;
+use crate::results::Record;
+
+/// How precise a run is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Precision {
+    /// The widest interval among the effects that matter: half its width relative to the
+    /// effect. `None` while there is an effect without an interval.
+    pub widest: Option<f64>,
+    /// Whether that is as narrow as the plan asks for.
+    pub is_reached: bool,
+}
+
+/// The precision of the effects the plan is about: those of its claims, or without claims that
+/// of its metric over all phases. Effects that can have no ratio (a count of 0) and excesses (a
+/// small difference of large numbers) are left out: no number of runs would narrow them.
+#[must_use]
+pub fn precision(schedule: &Schedule, records: &[Record]) -> Precision {
+    let widths = widths(schedule, records);
+    let widest = widths.iter().try_fold(0.0_f64, |widest, width| width.map(|w| widest.max(w)));
+    let is_reached = widest.is_some_and(|widest| widest <= schedule.repetitions.precision);
+    Precision { widest, is_reached }
+}
+
+fn widths(schedule: &Schedule, records: &[Record]) -> Vec<Option<f64>> {
+    let width = |quantity: Quantity<'_>, side: Side, baseline: Side| {
+        let ratio = compare(records, quantity, side, baseline).ok()?;
+        Some(ratio.relative_half_width(CONFIDENCE))
+    };
+    if schedule.claims.is_empty() {
+        return (0..schedule.treatments.len())
+            .filter_map(|index| {
+                let baseline = schedule.treatments[index].baseline?;
+                let phases = shared_phases(schedule, index, baseline);
+                let quantity = Quantity { metric: &schedule.metric, phases: &phases };
+                width(quantity, index.into(), baseline.into())
+            })
+            .collect();
+    }
+    schedule
+        .claims
+        .iter()
+        .filter(|claim| claim.excess_over.is_none())
+        .flat_map(|claim| cases(schedule, claim))
+        .filter_map(|case| {
+            let claim = case.claim;
+            let quantity = Quantity { metric: &claim.metric, phases: &claim.phases };
+            width(quantity, case.side, case.baseline)
+        })
+        .collect()
+}

@@ -1,0 +1,281 @@
+//! What a reader must know before believing the numbers, each with its evidence.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use ssdlab_stats::{Drift, Summary, Trial};
+
+use super::analysis::Treatment;
+use super::claims::{Verdict, judge_all};
+use super::precision::precision;
+use crate::plan::schedule::Action;
+use crate::plan::{LabKind, Levels, Schedule};
+use crate::results::{Record, Status};
+
+/// Spread between runs that is worth a word: above what Cao et al. (FAST'17) found normal.
+const MUCH_SPREAD: f64 = 0.10;
+/// A drift is reported when it is unlikely to be chance and large enough to matter.
+const DRIFT_P: f64 = 0.01;
+const DRIFT_SIZE: f64 = 0.02;
+
+/// A warning with its evidence and its wording.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Warned {
+    /// The warning.
+    #[serde(flatten)]
+    pub warning: Warning,
+    /// The same in words.
+    pub says: String,
+}
+
+/// What can be questionable about a run.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Warning {
+    /// What the lab cannot show.
+    Lab {
+        /// The lab.
+        lab: LabKind,
+    },
+    /// The intervals stayed wider than the plan asks for.
+    Imprecise {
+        /// The widest, half its width relative to the effect.
+        widest: Option<f64>,
+        /// What the plan asks for.
+        asked: f64,
+        /// Blocks that ran.
+        blocks: u32,
+    },
+    /// A metric changed over the run.
+    Drift {
+        /// The phase.
+        phase: String,
+        /// The relative change from the first block to the last.
+        change: f64,
+        /// The p-value of its being chance.
+        p: f64,
+    },
+    /// Trials of one treatment differ much.
+    Spread {
+        /// The treatment.
+        levels: Levels,
+        /// The phase.
+        phase: String,
+        /// Standard deviation relative to the mean.
+        cv: f64,
+    },
+    /// The device was still busy when the wait for quiet ended.
+    NotQuiet {
+        /// The phases.
+        phases: Vec<String>,
+    },
+    /// Something wrote between the mount and the first phase.
+    BackgroundWrites {
+        /// Bytes, the most in any trial.
+        bytes: u64,
+    },
+    /// The image went through the page cache of the filesystem it is on.
+    BufferedLoop,
+    /// Data written last may still have been in memory when the clock stopped.
+    Unsynced {
+        /// The phase.
+        phase: String,
+    },
+    /// A treatment did not run, or not always.
+    Trials {
+        /// The treatment.
+        levels: Levels,
+        /// What happened.
+        reason: String,
+    },
+    /// Something was understood differently from how it was written.
+    Note {
+        /// What.
+        text: String,
+    },
+}
+
+pub(super) fn all(
+    schedule: &Schedule,
+    records: &[Record],
+    treatments: &[Treatment],
+) -> Vec<Warned> {
+    let mut warnings = vec![Warning::Lab { lab: schedule.target.lab }];
+    warnings.extend(schedule.notes.iter().map(|text| Warning::Note { text: text.clone() }));
+    warnings.extend(treatments.iter().filter_map(|treatment| {
+        let reason = treatment.reason.clone()?;
+        Some(Warning::Trials { levels: treatment.levels.clone(), reason })
+    }));
+    warnings.extend(unsynced(schedule));
+    warnings.extend(imprecise(schedule, records));
+    warnings.extend(drifts(schedule, records));
+    warnings.extend(spreads(schedule, records));
+    warnings.extend(of_records(records));
+    warnings.into_iter().map(|warning| Warned { says: warning.to_string(), warning }).collect()
+}
+
+fn well(records: &[Record]) -> impl Iterator<Item = &Record> {
+    records.iter().filter(|record| record.status == Status::Ok)
+}
+
+fn imprecise(schedule: &Schedule, records: &[Record]) -> Option<Warning> {
+    let precision = precision(schedule, records);
+    // Where every claim is decided, the width of an interval stands in nobody's way.
+    let judged = judge_all(schedule, records);
+    let is_open = judged.is_empty() || judged.iter().any(|j| j.verdict == Verdict::Undecided);
+    (is_open && !precision.is_reached).then(|| Warning::Imprecise {
+        widest: precision.widest,
+        asked: schedule.repetitions.precision,
+        blocks: well(records).map(|record| record.trial.block + 1).max().unwrap_or(0),
+    })
+}
+
+fn drifts(schedule: &Schedule, records: &[Record]) -> Vec<Warning> {
+    let drift = |phase: String| {
+        let drift = Drift::of(&block_means(schedule, records, &phase)).ok()??;
+        (drift.p < DRIFT_P && drift.over_span.abs() > DRIFT_SIZE).then_some(Warning::Drift {
+            phase,
+            change: drift.over_span,
+            p: drift.p,
+        })
+    };
+    schedule.phase_names().into_iter().filter_map(drift).collect()
+}
+
+/// The geometric mean of the metric over each whole block, at the block's place in the run.
+///
+/// Drift is tested on blocks, not on trials: the trials of a block share their seed, and taken
+/// one by one they would make the difference between two seeds look like a trend.
+fn block_means(schedule: &Schedule, records: &[Record], phase: &str) -> Vec<Trial> {
+    let phases = [phase.to_owned()];
+    let mut blocks: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for record in well(records) {
+        let value = record.sum(&schedule.metric, &phases).filter(|value| *value > 0.0);
+        blocks.entry(record.trial.block).or_default().extend(value.map(f64::ln));
+    }
+    let whole = blocks.values().map(Vec::len).max().unwrap_or(0);
+    blocks
+        .into_iter()
+        .filter(|(_, logs)| logs.len() == whole && whole > 0)
+        .map(|(block, logs)| {
+            let value = (logs.iter().sum::<f64>() / whole as f64).exp();
+            Trial { treatment: 0, position: block, value }
+        })
+        .collect()
+}
+
+fn spreads(schedule: &Schedule, records: &[Record]) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    for (index, treatment) in schedule.treatments.iter().enumerate() {
+        for phase in schedule.phases(index) {
+            let phases = [phase.name];
+            let own = well(records).filter(|record| record.trial.treatment == index);
+            let values: Vec<f64> =
+                own.filter_map(|record| record.sum(&schedule.metric, &phases)).collect();
+            let cv = Summary::of(&values).and_then(|summary| summary.cv);
+            if let Some(cv) = cv.filter(|cv| *cv > MUCH_SPREAD) {
+                let [phase] = phases;
+                warnings.push(Warning::Spread { levels: treatment.levels.clone(), phase, cv });
+            }
+        }
+    }
+    warnings
+}
+
+fn unsynced(schedule: &Schedule) -> Option<Warning> {
+    let mut dirty = None;
+    for phase in &schedule.workload.phases {
+        match phase.action {
+            _ if phase.settles() => dirty = None,
+            Action::Sync | Action::Idle { .. } => {}
+            _ => dirty = Some(phase.name.clone()),
+        }
+    }
+    dirty.map(|phase| Warning::Unsynced { phase })
+}
+
+fn of_records(records: &[Record]) -> Vec<Warning> {
+    let mut busy: Vec<String> = Vec::new();
+    for phase in well(records).flat_map(|record| &record.phases) {
+        if !phase.is_quiet && !busy.contains(&phase.name) {
+            busy.push(phase.name.clone());
+        }
+    }
+    let mut warnings = Vec::new();
+    if !busy.is_empty() {
+        warnings.push(Warning::NotQuiet { phases: busy });
+    }
+    let bytes = well(records).map(|record| record.background_written_bytes).max().unwrap_or(0);
+    if bytes > 0 {
+        warnings.push(Warning::BackgroundWrites { bytes });
+    }
+    let buffered =
+        |record: &Record| record.applied.get("loop_direct_io").is_some_and(|value| value == "off");
+    if well(records).any(buffered) {
+        warnings.push(Warning::BufferedLoop);
+    }
+    warnings
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Lab { lab: LabKind::Image } => write!(
+                f,
+                "image lab: bytes and requests are exact for this kernel; times and discards \
+                 are those of a file on this machine's disk, not of an SSD; for those, measure \
+                 the drive itself: --device PATH"
+            ),
+            Self::Lab { lab: LabKind::Device } => {
+                write!(f, "device lab: times are those of this drive on this machine")
+            }
+            Self::Lab { lab: LabKind::Directory } => write!(
+                f,
+                "directory lab: the filesystem was not made anew, and the device's counts \
+                 include what others did meanwhile"
+            ),
+            Self::Imprecise { widest: Some(widest), asked, blocks } => write!(
+                f,
+                "after {blocks} runs of each treatment the widest interval is +-{:.1} %, wider \
+                 than the {:.1} % asked for",
+                widest * 100.0,
+                asked * 100.0
+            ),
+            Self::Imprecise { widest: None, blocks, .. } => {
+                write!(f, "{blocks} runs of each treatment give no interval")
+            }
+            Self::Drift { phase, change, .. } => write!(
+                f,
+                "`{phase}` drifted by {:+.0} % from the first block to the last (p < 0.01); \
+                 ratios are taken within blocks, so it is not in them",
+                change * 100.0
+            ),
+            Self::Spread { levels, phase, cv } => {
+                write!(f, "`{phase}` varies by {:.0} % between runs ({levels})", cv * 100.0)
+            }
+            Self::NotQuiet { phases } => write!(
+                f,
+                "the device was still busy when the wait for quiet ended: {}",
+                phases.join(", ")
+            ),
+            Self::BackgroundWrites { bytes } => write!(
+                f,
+                "up to {bytes} bytes were written between mount and first phase; they are in no \
+                 phase"
+            ),
+            Self::BufferedLoop => write!(
+                f,
+                "the loop device has no direct I/O: the image went through the page cache"
+            ),
+            Self::Unsynced { phase } => write!(
+                f,
+                "nothing syncs after `{phase}`: what it wrote may have been in memory when the \
+                 clock stopped"
+            ),
+            Self::Trials { levels, reason } => write!(f, "{levels}: {reason}"),
+            Self::Note { text } => f.write_str(text),
+        }
+    }
+}
