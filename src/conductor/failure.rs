@@ -1,0 +1,80 @@
+//! Why a trial did not end well, and what its record says about it.
+
+use crate::host::program::ProgramError;
+use crate::lab::LabError;
+use crate::results::{Record, Status};
+use crate::workload::WorkloadError;
+
+/// Why a trial did not end well.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// This machine cannot run the treatment.
+    Unavailable(String),
+    /// Something went wrong.
+    Failed(String),
+    /// Two counts of the same thing disagree.
+    Void(String),
+    /// The run is to stop; there is nothing to record.
+    Interrupted,
+}
+
+impl Failure {
+    /// Writes the failure into the record of its trial.
+    pub fn mark(self, record: &mut Record) {
+        let (status, reason) = match self {
+            Self::Unavailable(reason) => (Status::Unavailable, reason),
+            Self::Failed(reason) => (Status::Failed, reason),
+            Self::Void(reason) => (Status::Void, reason),
+            Self::Interrupted => (Status::Failed, "interrupted".to_owned()),
+        };
+        record.status = status;
+        record.reason = Some(reason);
+    }
+
+    /// The same failure, with the phase it happened in.
+    pub fn during(self, phase: &str) -> Self {
+        match self {
+            Self::Failed(reason) => Self::Failed(format!("in phase `{phase}`: {reason}")),
+            Self::Void(reason) => Self::Void(format!("in phase `{phase}`: {reason}")),
+            other => other,
+        }
+    }
+}
+
+impl From<ProgramError> for Failure {
+    fn from(error: ProgramError) -> Self {
+        match error {
+            ProgramError::Interrupted => Self::Interrupted,
+            ProgramError::Missing { program, package } => {
+                Self::Unavailable(format!("{program} is not installed (package {package})"))
+            }
+            other => Self::Failed(other.to_string()),
+        }
+    }
+}
+
+impl From<LabError> for Failure {
+    fn from(error: LabError) -> Self {
+        match error {
+            LabError::Unavailable { reason } => Self::Unavailable(reason),
+            LabError::Program(error) => error.into(),
+            other => Self::Failed(other.to_string()),
+        }
+    }
+}
+
+impl From<WorkloadError> for Failure {
+    fn from(error: WorkloadError) -> Self {
+        match error {
+            WorkloadError::Interrupted => Self::Interrupted,
+            WorkloadError::Program(error) => error.into(),
+            other => Self::Failed(other.to_string()),
+        }
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Self::Failed(format!("a counter could not be read: {error}"))
+    }
+}

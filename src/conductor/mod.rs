@@ -1,0 +1,241 @@
+//! The conductor: runs a schedule on a lab, trial by trial, and stores what comes out.
+//!
+//! The only room that knows lab, workload, meter and results. It decides nothing about the
+//! statistics: whether to go on is asked of `advice`.
+
+mod failure;
+mod measure;
+mod observer;
+mod trial;
+
+use std::collections::BTreeSet;
+
+use miette::Diagnostic;
+use thiserror::Error;
+
+pub use observer::{Event, Observer};
+
+use self::failure::Failure;
+use crate::advice;
+use crate::filesystem;
+use crate::host::interrupt::Interrupt;
+use crate::lab::{Lab, LabError};
+use crate::meter::environment;
+use crate::plan::Schedule;
+use crate::plan::schedule::{Action, Build, Trial};
+use crate::results::{Record, Run, Status, StoreError};
+use crate::undo::{Journal, UndoError};
+use crate::workload::Workload;
+
+/// What ends a run before its time. What the run had measured by then is stored.
+#[derive(Debug, Error, Diagnostic)]
+pub enum ConductorError {
+    /// A record could not be stored.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Store(#[from] StoreError),
+    /// A change to the machine could not be taken back.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Undo(#[from] UndoError),
+    /// The lab is no longer usable.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Lab(#[from] LabError),
+}
+
+/// Why a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// Every interval is as narrow as asked for.
+    Precise,
+    /// All planned blocks have run.
+    AllBlocks,
+    /// The budget of time is spent.
+    TimeSpent,
+    /// The budget of bytes written is spent.
+    BytesSpent,
+    /// No treatment can run here.
+    NothingRuns,
+    /// It was interrupted and can be resumed.
+    Interrupted,
+}
+
+/// Everything a run needs.
+pub struct Conductor<'a> {
+    /// What to do.
+    pub schedule: &'a Schedule,
+    /// Where.
+    pub lab: &'a mut dyn Lab,
+    /// The workload.
+    pub workload: &'a mut Workload,
+    /// Where records go.
+    pub run: &'a mut Run,
+    /// Where changes to the machine are written down.
+    pub journal: &'a mut Journal,
+    /// The request to stop.
+    pub interrupt: &'a Interrupt,
+    /// Who is told about progress.
+    pub observer: &'a mut dyn Observer,
+    /// The records so far; those of an earlier session of the run come first.
+    pub records: Vec<Record>,
+}
+
+impl Conductor<'_> {
+    /// Runs what the schedule holds and the records lack, block by block, until it is enough.
+    pub fn conduct(&mut self) -> Result<Ending, ConductorError> {
+        let schedule = self.schedule;
+        let tools = tools(schedule);
+        self.rule_out()?;
+        let blocks: BTreeSet<u32> = schedule.trials.iter().map(|trial| trial.block).collect();
+        for block in blocks {
+            let trials = schedule.trials.iter().filter(|trial| trial.block == block);
+            let todo: Vec<Trial> = trials.filter(|trial| self.is_open(trial)).copied().collect();
+            if self.unavailable().len() == schedule.treatments.len() {
+                return Ok(Ending::NothingRuns);
+            }
+            for trial in todo {
+                if self.unavailable().contains(&trial.treatment) {
+                    continue;
+                }
+                if !self.one(trial, &tools)? {
+                    return Ok(Ending::Interrupted);
+                }
+            }
+            if let Some(ending) = self.is_enough(block) {
+                return Ok(ending);
+            }
+        }
+        Ok(Ending::AllBlocks)
+    }
+
+    /// Finds the treatments that cannot run here before anything is made; each gets a record
+    /// that says why.
+    fn rule_out(&mut self) -> Result<(), ConductorError> {
+        for index in 0..self.schedule.treatments.len() {
+            let is_known = self.records.iter().any(|record| record.trial.treatment == index);
+            if is_known {
+                continue;
+            }
+            let reason = match self.schedule.setup(index) {
+                Ok(setup) => self.lab.missing(&setup),
+                Err(error) => Some(error.message),
+            };
+            let first = self.schedule.trials.iter().find(|trial| trial.treatment == index);
+            if let (Some(reason), Some(first)) = (reason, first) {
+                let mut record = self.blank(*first);
+                record.status = Status::Unavailable;
+                record.reason = Some(reason);
+                self.keep(record)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs one trial and stores its record. False means that it was interrupted.
+    fn one(&mut self, trial: Trial, tools: &[String]) -> Result<bool, ConductorError> {
+        if self.interrupt.is_set() {
+            return Ok(false);
+        }
+        self.observer.notice(Event::TrialStarted {
+            trial,
+            levels: &self.schedule.treatments[trial.treatment].levels,
+            done: self.records.len(),
+            planned: self.planned(),
+        });
+        let mark = self.journal.mark();
+        let (mut record, failure) = self.trial(trial, tools);
+        let undone = self.journal.undo_to(mark);
+        match failure {
+            Some(Failure::Interrupted) => {
+                undone?;
+                return Ok(false);
+            }
+            Some(failure) => failure.mark(&mut record),
+            None => {}
+        }
+        // The record is safe before anything else can go wrong.
+        self.keep(record)?;
+        undone?;
+        self.finish_trial()?;
+        Ok(true)
+    }
+
+    fn keep(&mut self, record: Record) -> Result<(), ConductorError> {
+        self.run.push(&record)?;
+        self.observer.notice(Event::TrialEnded { record: &record });
+        self.records.push(record);
+        Ok(())
+    }
+
+    fn is_open(&self, trial: &Trial) -> bool {
+        let is_done = |record: &Record| {
+            record.trial.treatment == trial.treatment
+                && (record.trial.block == trial.block || record.status == Status::Unavailable)
+        };
+        !self.records.iter().any(is_done)
+    }
+
+    fn unavailable(&self) -> BTreeSet<usize> {
+        let records = self.records.iter();
+        let unavailable = records.filter(|record| record.status == Status::Unavailable);
+        unavailable.map(|record| record.trial.treatment).collect()
+    }
+
+    /// Trials that will run at least.
+    fn planned(&self) -> usize {
+        let able = self.schedule.treatments.len() - self.unavailable().len();
+        let least = able * self.schedule.repetitions.least as usize;
+        let ran = self.records.iter().filter(|record| record.status != Status::Unavailable).count();
+        // Beyond the least number, blocks are added one at a time.
+        least.max((ran + 1).next_multiple_of(able.max(1)))
+    }
+
+    fn is_enough(&self, block: u32) -> Option<Ending> {
+        let limits = &self.schedule.repetitions;
+        if self.unavailable().len() == self.schedule.treatments.len() {
+            return Some(Ending::NothingRuns);
+        }
+        if block + 1 >= limits.most {
+            return Some(Ending::AllBlocks);
+        }
+        let took_ns: u64 = self.records.iter().map(|record| record.took_ns).sum();
+        if limits.time_ns.is_some_and(|budget| took_ns >= budget) {
+            return Some(Ending::TimeSpent);
+        }
+        let written: u64 = self.records.iter().map(Record::written_bytes).sum();
+        if limits.written_bytes.is_some_and(|budget| written >= budget) {
+            return Some(Ending::BytesSpent);
+        }
+        let is_due = block + 1 >= limits.least;
+        (is_due && advice::precision(self.schedule, &self.records).is_reached)
+            .then_some(Ending::Precise)
+    }
+}
+
+/// The versions of the programs that a schedule's trials use.
+fn tools(schedule: &Schedule) -> Vec<String> {
+    let mut programs: Vec<(&str, &str)> = filesystem::ALL
+        .iter()
+        .filter(|known| {
+            let setups = (0..schedule.treatments.len()).filter_map(|i| schedule.setup(i).ok());
+            setups.filter_map(|setup| setup.filesystem).any(|used| used.name == known.name)
+        })
+        .map(|filesystem| (filesystem.mkfs, "-V"))
+        .collect();
+    let does = |action: fn(&Action) -> bool| {
+        (0..schedule.treatments.len())
+            .flat_map(|index| schedule.phases(index))
+            .any(|phase| action(&phase.action))
+    };
+    if does(|action| matches!(action, Action::Fstrim)) {
+        programs.push(("fstrim", "--version"));
+    }
+    if does(|action| matches!(action, Action::Fio { .. })) {
+        programs.push(("fio", "--version"));
+    }
+    if let Some(Build::Git { .. }) = schedule.workload.build {
+        programs.extend([("git", "--version"), ("make", "--version"), ("cc", "--version")]);
+    }
+    programs.iter().filter_map(|(name, argument)| environment::version(name, argument)).collect()
+}

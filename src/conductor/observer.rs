@@ -1,0 +1,37 @@
+//! What a run tells about its progress while it runs.
+
+use crate::plan::Levels;
+use crate::plan::schedule::Trial;
+use crate::results::Record;
+
+/// Something that happened.
+#[derive(Debug, Clone, Copy)]
+pub enum Event<'a> {
+    /// A trial begins.
+    TrialStarted {
+        /// Which.
+        trial: Trial,
+        /// Its levels.
+        levels: &'a Levels,
+        /// Records there are.
+        done: usize,
+        /// Records there will be at least.
+        planned: usize,
+    },
+    /// A phase of it begins.
+    PhaseStarted {
+        /// The phase.
+        name: &'a str,
+    },
+    /// A trial has ended and its record is stored.
+    TrialEnded {
+        /// Its record.
+        record: &'a Record,
+    },
+}
+
+/// Somebody who wants to know.
+pub trait Observer {
+    /// Called for every event, between phases, never within one.
+    fn notice(&mut self, event: Event<'_>);
+}

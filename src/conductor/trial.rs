@@ -1,0 +1,310 @@
+//! One trial, from bare ground to its record.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use super::failure::Failure;
+use super::measure::{Watched, nanos};
+use super::{Conductor, ConductorError, Event};
+use crate::host::program::Rules;
+use crate::lab::{Ground, Tools};
+use crate::meter::environment::{self, Environment};
+use crate::meter::smart;
+use crate::plan::schedule::{Action, Phase, Trial};
+use crate::plan::{LabKind, Prefill, Setup};
+use crate::results::{self, RECORD_SCHEMA, Record, Status, Teardown};
+use crate::workload::{Done, Place};
+
+/// The longest mkfs, a mount or a prefill may take.
+const PREPARATION: Duration = Duration::from_hours(1);
+
+impl Conductor<'_> {
+    /// A record that says nothing yet.
+    pub(super) fn blank(&self, trial: Trial) -> Record {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Record {
+            schema: RECORD_SCHEMA,
+            trial,
+            levels: self.schedule.treatments[trial.treatment].levels.clone(),
+            lab: self.schedule.target.lab,
+            status: Status::Ok,
+            reason: None,
+            fingerprint: None,
+            started_s: now.as_secs(),
+            took_ns: 0,
+            background_written_bytes: 0,
+            phases: Vec::new(),
+            teardown: None,
+            applied: BTreeMap::new(),
+            environment: Environment::default(),
+            smart: None,
+        }
+    }
+
+    /// Runs a trial. What had been measured before a failure is in the record all the same.
+    pub(super) fn trial(&mut self, trial: Trial, tools: &[String]) -> (Record, Option<Failure>) {
+        let started = Instant::now();
+        let mut record = self.blank(trial);
+        let failure = self.fill(&mut record, tools).err();
+        record.took_ns = nanos(started.elapsed());
+        (record, failure)
+    }
+
+    /// Gives the lab's device back when the changes of a trial have been undone.
+    pub(super) fn finish_trial(&mut self) -> Result<(), ConductorError> {
+        let marker = self.journal.marker().to_owned();
+        let rules = Rules { marker: &marker, limit: PREPARATION, interrupt: self.interrupt };
+        let tools = Tools { journal: self.journal, rules };
+        Ok(self.lab.finish_trial(&tools)?)
+    }
+
+    fn fill(&mut self, record: &mut Record, tools: &[String]) -> Result<(), Failure> {
+        let trial = record.trial;
+        let setup =
+            self.schedule.setup(trial.treatment).map_err(|error| Failure::Failed(error.message))?;
+        self.workload.seed(trial.seed);
+        let marker = self.journal.marker().to_owned();
+        let rules = Rules { marker: &marker, limit: PREPARATION, interrupt: self.interrupt };
+        let mut lab_tools = Tools { journal: self.journal, rules };
+        let ground = self.lab.prepare(&setup, trial.seed, &mut lab_tools)?;
+        record.applied.clone_from(&ground.applied);
+        record.environment = environment::read(ground.device.as_ref(), tools);
+        self.prefill(&ground, &setup, trial, rules)?;
+
+        let smart_before = self.smart(&ground, rules);
+        let stop = || rules.interrupt.is_set();
+        let watched = Watched {
+            device: ground.device.as_ref(),
+            is_shared: ground.is_shared,
+            silence: Duration::from_nanos(self.schedule.workload.quiet_ns),
+            stop: &stop,
+        };
+        record.background_written_bytes = self.settle(&ground, rules, watched)?;
+        let mut ledger = Ledger::default();
+        for phase in self.schedule.phases(trial.treatment) {
+            let name = &phase.name;
+            self.observer.notice(Event::PhaseStarted { name });
+            let measured = self
+                .phase(&phase, &ground, &setup, rules, watched)
+                .map_err(|failure| failure.during(name))?;
+            let checked = ledger.check(&phase, &measured, &record.applied);
+            record.phases.push(measured);
+            checked.map_err(|failure| failure.during(name))?;
+            if self.interrupt.is_set() {
+                return Err(Failure::Interrupted);
+            }
+        }
+        self.unmount(record, &ground, watched)?;
+        record.smart = smart_before.zip(self.smart(&ground, rules)).map(|(a, b)| [a, b]);
+        Ok(())
+    }
+
+    /// Writes the prefill beside the workload's directory and starts from cold caches again.
+    fn prefill(
+        &mut self,
+        ground: &Ground,
+        setup: &Setup,
+        trial: Trial,
+        rules: Rules<'_>,
+    ) -> Result<(), Failure> {
+        let bytes = match (setup.prefill, &ground.device) {
+            (None, _) => return Ok(()),
+            (Some(Prefill::Amount(bytes)), _) => bytes,
+            (Some(Prefill::Share(_)), None) => {
+                return Err(Failure::Unavailable("a share of what? there is no device".to_owned()));
+            }
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "a share of a size is a size"
+            )]
+            (Some(Prefill::Share(share)), Some(device)) => {
+                (device.size_bytes()? as f64 * share) as u64
+            }
+        };
+        let directory = ground.directory.with_file_name("prefill");
+        fs::create_dir(&directory)?;
+        let place = Place { directory: &directory, mounted_at: &ground.mounted_at, rules };
+        self.workload
+            .prefill(bytes, trial.seed, place)
+            .map_err(|error| Failure::from(error).during("prefill"))?;
+        if !ground.is_shared {
+            self.lab.remount(ground, setup)?;
+        }
+        Ok(())
+    }
+
+    /// Lets everything that mkfs, mount and prefill left behind end before the first phase;
+    /// returns the bytes it wrote.
+    fn settle(
+        &self,
+        ground: &Ground,
+        rules: Rules<'_>,
+        watched: Watched<'_>,
+    ) -> Result<u64, Failure> {
+        if ground.is_shared {
+            return Ok(0);
+        }
+        let limit_ns = nanos(PREPARATION);
+        let sync = Phase { name: "settle".to_owned(), action: Action::Sync, sync: false, limit_ns };
+        let place = Place { directory: &ground.directory, mounted_at: &ground.mounted_at, rules };
+        self.workload.perform(&sync, place)?;
+        // Background work of a fresh filesystem shows within a few silences, or is over.
+        let idle = Phase {
+            name: "settle".to_owned(),
+            action: Action::Idle { quiet_ns: nanos(watched.silence) },
+            sync: false,
+            limit_ns,
+        };
+        let measured = watched.measure(&idle, || Ok(Done::default()))?;
+        Ok(measured.device.map_or(0, |device| device.written_bytes))
+    }
+
+    fn phase(
+        &mut self,
+        phase: &Phase,
+        ground: &Ground,
+        setup: &Setup,
+        rules: Rules<'_>,
+        watched: Watched<'_>,
+    ) -> Result<results::Phase, Failure> {
+        let rules = Rules { limit: Duration::from_nanos(phase.limit_ns), ..rules };
+        let place = Place { directory: &ground.directory, mounted_at: &ground.mounted_at, rules };
+        match phase.action {
+            Action::Remount => watched.measure(phase, || {
+                self.lab.remount(ground, setup)?;
+                Ok(Done::default())
+            }),
+            // Waiting is what the measuring itself does after every phase that settles.
+            Action::Idle { quiet_ns } => {
+                let watched = Watched { silence: Duration::from_nanos(quiet_ns), ..watched };
+                watched.measure(phase, || Ok(Done::default()))
+            }
+            _ => watched.measure(phase, || Ok(self.workload.perform(phase, place)?)),
+        }
+    }
+
+    /// Unmounting writes too; what it writes is in the record.
+    fn unmount(
+        &mut self,
+        record: &mut Record,
+        ground: &Ground,
+        watched: Watched<'_>,
+    ) -> Result<(), Failure> {
+        if ground.is_shared {
+            return Ok(());
+        }
+        let before = watched.counters()?;
+        let started = Instant::now();
+        self.lab.unmount(ground)?;
+        let time_ns = nanos(started.elapsed());
+        let after = watched.counters()?;
+        record.teardown = after
+            .zip(before)
+            .map(|(after, before)| Teardown { time_ns, device: after.since(&before) });
+        Ok(())
+    }
+
+    /// Only a real drive has counters of its own.
+    fn smart(&self, ground: &Ground, rules: Rules<'_>) -> Option<smart::Smart> {
+        let device = ground.device.as_ref()?;
+        let is_drive = self.schedule.target.lab == LabKind::Device;
+        is_drive.then(|| smart::read(&device.node, rules)).flatten()
+    }
+}
+
+/// Application bytes that must have reached the device by the next sync.
+#[derive(Debug, Default)]
+struct Ledger {
+    expected_bytes: u64,
+    written_bytes: u64,
+}
+
+impl Ledger {
+    /// After a phase that synced, the device must have written at least what the application
+    /// wrote, unless the application took some of it back or the filesystem compresses.
+    fn check(
+        &mut self,
+        phase: &Phase,
+        measured: &results::Phase,
+        applied: &BTreeMap<String, String>,
+    ) -> Result<(), Failure> {
+        let Some(device) = measured.device else {
+            return Ok(());
+        };
+        let compresses = applied.get("mount_options").is_some_and(|text| text.contains("compress"));
+        self.written_bytes += device.written_bytes;
+        match (&phase.action, measured.application_bytes) {
+            (Action::Unpack | Action::Clone, Some(bytes)) => self.expected_bytes += bytes,
+            (Action::Sync | Action::Fstrim | Action::Idle { .. }, _) => {}
+            _ => *self = Self::default(),
+        }
+        if !phase.settles() {
+            return Ok(());
+        }
+        let Self { expected_bytes, written_bytes } = std::mem::take(self);
+        if written_bytes >= expected_bytes || compresses {
+            return Ok(());
+        }
+        Err(Failure::Void(format!(
+            "the workload wrote and synced {expected_bytes} bytes, the device counted only \
+             {written_bytes}"
+        )))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::meter::block::Counters;
+
+    fn measured(application_bytes: u64, written_bytes: u64) -> results::Phase {
+        results::Phase {
+            name: String::new(),
+            time_ns: 1,
+            settled_ns: 1,
+            is_quiet: true,
+            cpu_ns: 0,
+            application_bytes: Some(application_bytes),
+            device: Some(Counters { written_bytes, ..Counters::default() }),
+            at_return: None,
+            lifetime_kib: None,
+            reported: BTreeMap::new(),
+        }
+    }
+
+    fn phase(action: Action) -> Phase {
+        Phase { name: String::new(), action, sync: false, limit_ns: 0 }
+    }
+
+    #[test]
+    fn a_device_that_counts_less_than_was_synced_voids_the_trial() {
+        let applied = BTreeMap::new();
+        let steps = |sync_bytes: u64| {
+            let mut ledger = Ledger::default();
+            ledger.check(&phase(Action::Unpack), &measured(1000, 300), &applied).unwrap();
+            ledger.check(&phase(Action::Sync), &measured(0, sync_bytes), &applied)
+        };
+        assert!(steps(700).is_ok());
+        assert!(matches!(steps(699), Err(Failure::Void(_))));
+    }
+
+    #[test]
+    fn what_was_deleted_again_need_not_reach_the_device() {
+        let applied = BTreeMap::new();
+        let mut ledger = Ledger::default();
+        ledger.check(&phase(Action::Unpack), &measured(1000, 0), &applied).unwrap();
+        ledger.check(&phase(Action::Delete), &measured(0, 0), &applied).unwrap();
+        assert!(ledger.check(&phase(Action::Sync), &measured(0, 8), &applied).is_ok());
+    }
+
+    #[test]
+    fn compression_may_write_less() {
+        let applied =
+            BTreeMap::from([("mount_options".to_owned(), "rw,compress=zstd:3".to_owned())]);
+        let mut ledger = Ledger::default();
+        ledger.check(&phase(Action::Unpack), &measured(1000, 0), &applied).unwrap();
+        assert!(ledger.check(&phase(Action::Sync), &measured(0, 8), &applied).is_ok());
+    }
+}
