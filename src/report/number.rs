@@ -1,0 +1,96 @@
+//! Numbers as people read them: three digits that mean something, and their unit.
+
+/// A value of a metric with its unit.
+#[must_use]
+pub fn value(metric: &str, value: f64) -> String {
+    if metric.ends_with("_ns") {
+        duration(value)
+    } else if metric.ends_with("_bytes") {
+        scaled(value, 1000.0, &["B", "kB", "MB", "GB", "TB"])
+    } else {
+        scaled(value, 1000.0, &["", "k", "M", "G", "T"]).trim_end().to_owned()
+    }
+}
+
+/// A time in ns.
+#[must_use]
+pub fn duration(ns: f64) -> String {
+    if ns >= 100e9 {
+        let seconds = (ns / 1e9).round();
+        return format!("{:.0} min {:02.0} s", (seconds / 60.0).floor(), seconds % 60.0);
+    }
+    scaled(ns, 1000.0, &["ns", "us", "ms", "s"])
+}
+
+/// A throughput.
+pub fn rate(bytes: f64, ns: f64) -> String {
+    format!("{}/s", value("x_bytes", bytes / (ns / 1e9)))
+}
+
+fn scaled(value: f64, step: f64, units: &[&str]) -> String {
+    let mut scaled = value;
+    let mut unit = 0;
+    // What would be rounded up to a thousand belongs to the next unit already.
+    while scaled.abs() >= step - 0.5 && unit + 1 < units.len() {
+        scaled /= step;
+        unit += 1;
+    }
+    let digits = if unit == 0 || scaled.abs() >= 99.95 {
+        0
+    } else if scaled.abs() >= 9.995 {
+        1
+    } else {
+        2
+    };
+    format!("{scaled:.digits$} {}", units[unit])
+}
+
+/// A ratio to the baseline: enough digits to see a difference of one per cent of the effect.
+pub fn ratio(ratio: f64) -> String {
+    let digits = digits(ratio);
+    format!("{ratio:.digits$}")
+}
+
+fn digits(ratio: f64) -> usize {
+    match ratio {
+        r if r >= 99.95 => 0,
+        r if r >= 9.995 => 1,
+        r if (r - 1.0).abs() < 0.1 => 3,
+        _ => 2,
+    }
+}
+
+/// A ratio with its interval.
+pub fn effect(ratio: f64, interval: Option<[f64; 2]>) -> String {
+    let digits = digits(ratio);
+    match interval {
+        Some([lo, hi]) => format!("x{ratio:.digits$} [{lo:.digits$}, {hi:.digits$}]"),
+        None => format!("x{ratio:.digits$}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_digits_and_a_unit() {
+        assert_eq!(duration(1_214_000_000.0), "1.21 s");
+        assert_eq!(duration(999_700_000.0), "1.00 s");
+        assert_eq!(duration(40_410_000_000.0), "40.4 s");
+        assert_eq!(duration(360e9), "6 min 00 s");
+        assert_eq!(duration(12.0), "12 ns");
+        assert_eq!(value("written_bytes", 493e6), "493 MB");
+        assert_eq!(value("written_bytes", 0.0), "0 B");
+        assert_eq!(value("write_requests", 36_706.0), "36.7 k");
+        assert_eq!(value("flushes", 8.0), "8");
+        assert_eq!(rate(493e6, 2.87e9), "172 MB/s");
+    }
+
+    #[test]
+    fn small_effects_keep_their_digits() {
+        assert_eq!(effect(1.0415, Some([1.039, 1.0441])), "x1.042 [1.039, 1.044]");
+        assert_eq!(effect(63.9, Some([58.2, 104.4])), "x63.9 [58.2, 104.4]");
+        assert_eq!(effect(2.0, None), "x2.00");
+    }
+}

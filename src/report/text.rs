@@ -1,0 +1,154 @@
+//! The report on a terminal: the table, then each claim, then the setting that follows.
+
+use std::fmt::Write;
+
+use super::number;
+use super::table::Layout;
+use crate::advice::{Analysis, Completeness, Judgement, Verdict};
+use crate::plan::Schedule;
+
+/// What the terminal can show.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Style {
+    /// Whether it shows colours.
+    pub is_coloured: bool,
+    /// Its width in columns; none for a file.
+    pub width: Option<u16>,
+}
+
+/// The heading of tables that show what reached the device.
+const BYTES: &str = "bytes written / write requests, until the device was quiet";
+
+/// The report of a run.
+#[must_use]
+pub fn text(schedule: &Schedule, analysis: &Analysis, style: Style) -> String {
+    let mut report = String::new();
+    write_report(&mut report, schedule, analysis, style).expect("a String takes everything");
+    report
+}
+
+fn write_report(
+    out: &mut String,
+    schedule: &Schedule,
+    analysis: &Analysis,
+    style: Style,
+) -> std::fmt::Result {
+    writeln!(out, "{}", wrapped(&analysis.question, "", style))?;
+    if let Some(source) = &schedule.source {
+        writeln!(out, "{}", wrapped(&format!("Source: {source}"), "", style))?;
+    }
+    let trials = analysis.treatments.iter().map(|treatment| treatment.trials.len()).max();
+    writeln!(
+        out,
+        "{}: {} lab, {} trials a treatment, seed {}{}",
+        analysis.run,
+        format!("{:?}", analysis.lab).to_lowercase(),
+        trials.unwrap_or(0),
+        analysis.seed,
+        if analysis.status == Completeness::Partial { ", interrupted: partial" } else { "" }
+    )?;
+    let layout = Layout::new(schedule, analysis);
+    let shows_bytes = analysis.metric == "written_bytes";
+    let metric = if shows_bytes { BYTES } else { analysis.metric.as_str() };
+    writeln!(out, "\n{metric}: mean, and ratio to the baseline with its 95 % interval")?;
+    writeln!(out, "{}", layout.main_table(style))?;
+    if has_device(analysis) && !shows_bytes {
+        writeln!(out, "\n{BYTES}: mean")?;
+        writeln!(out, "{}", layout.device_table(style))?;
+    }
+    if !analysis.claims.is_empty() {
+        writeln!(out, "\nClaims")?;
+    }
+    for claim in &analysis.claims {
+        write_claim(out, claim, style)?;
+    }
+    if !analysis.settings.is_empty() {
+        writeln!(out, "\nWhat follows")?;
+    }
+    for setting in &analysis.settings {
+        writeln!(out, "{}", wrapped(&format!("- {}", setting.says), "  ", style))?;
+    }
+    writeln!(out, "\nMind")?;
+    for warned in &analysis.warnings {
+        writeln!(out, "{}", wrapped(&format!("- {}", warned.says), "  ", style))?;
+    }
+    Ok(())
+}
+
+fn has_device(analysis: &Analysis) -> bool {
+    let mut phases = analysis.treatments.iter().flat_map(|treatment| &treatment.summary);
+    phases.any(|phase| phase.metrics.contains_key("written_bytes"))
+}
+
+fn write_claim(out: &mut String, claim: &Judgement, style: Style) -> std::fmt::Result {
+    let (word, colour) = match claim.verdict {
+        Verdict::Holds => ("holds", 32),
+        Verdict::Refuted => ("refuted", 31),
+        Verdict::Undecided => ("undecided", 33),
+    };
+    let mut verdict = word.to_owned();
+    if style.is_coloured {
+        verdict = format!("\x1b[1;{colour}m{word}\x1b[0m");
+    }
+    let padding = " ".repeat(10 - word.len());
+    writeln!(out, "{verdict}{padding}{}", wrapped(&claim.says, "          ", style))?;
+    let mut evidence = String::new();
+    if let Some(ratio) = claim.ratio {
+        write!(evidence, "{}, n = {}", number::effect(ratio, claim.interval), claim.n)?;
+        write!(evidence, "; claimed: {}", bounds(claim))?;
+    }
+    if claim.verdict == Verdict::Undecided {
+        match (&claim.reason, claim.more_runs) {
+            (Some(reason), _) => write!(evidence, "{}{reason}", separator(&evidence))?,
+            (None, Some(runs)) => {
+                let plural = if runs == 1 { "" } else { "s" };
+                write!(evidence, "{}about {runs} more run{plural}", separator(&evidence))?;
+            }
+            (None, None) => {
+                write!(evidence, "{}no number of runs would tell", separator(&evidence))?;
+            }
+        }
+    }
+    writeln!(out, "{}", wrapped(&format!("          {evidence}"), "          ", style))
+}
+
+fn separator(text: &str) -> &'static str {
+    if text.is_empty() { "" } else { "; " }
+}
+
+fn bounds(claim: &Judgement) -> String {
+    match (claim.at_least, claim.at_most) {
+        (Some(low), Some(high)) => format!("{} to {}", number::ratio(low), number::ratio(high)),
+        (Some(low), None) => format!("at least {}", number::ratio(low)),
+        (None, Some(high)) => format!("at most {}", number::ratio(high)),
+        (None, None) => String::new(),
+    }
+}
+
+/// Breaks a line at spaces so that it fits the terminal; `indent` starts every line but the
+/// first.
+fn wrapped(text: &str, indent: &str, style: Style) -> String {
+    let Some(width) = style.width.map(usize::from) else {
+        return text.to_owned();
+    };
+    let mut lines: Vec<String> = vec![String::new()];
+    let leading: String = text.chars().take_while(|c| *c == ' ').collect();
+    lines[0].push_str(&leading);
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().expect("there is always one");
+        let is_fresh = line.trim().is_empty();
+        let needed = line.chars().count() + word.chars().count() + usize::from(!is_fresh);
+        // The verdict stands before the first line.
+        let room = if lines.len() == 1 { width.saturating_sub(indent.len()) } else { width };
+        if needed > room && !is_fresh {
+            lines.push(format!("{indent}{word}"));
+        } else {
+            let line = lines.last_mut().expect("there is always one");
+            if !is_fresh {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines.join("\n")
+}
