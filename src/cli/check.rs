@@ -1,0 +1,67 @@
+//! `ssdlab check`: what a plan would do, without doing it.
+
+use std::fmt::Write;
+
+use clap::Args;
+use miette::Report;
+
+use super::exit::Exit;
+use super::output;
+use super::plan_arguments::PlanArguments;
+use crate::plan::Schedule;
+
+/// Arguments of `ssdlab check`.
+#[derive(Debug, Args)]
+pub struct Check {
+    #[command(flatten)]
+    plan: PlanArguments,
+    /// Print the whole schedule as one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Check {
+    /// Runs it.
+    pub fn run(&self) -> Result<Exit, Report> {
+        let schedule = self.plan.resolve()?.schedule;
+        if self.json {
+            let text = serde_json::to_string_pretty(&schedule).expect("a schedule is plain data");
+            output::print(&format!("{text}\n"));
+        } else {
+            output::print(&summary(&schedule).expect("a String takes everything"));
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn summary(schedule: &Schedule) -> Result<String, std::fmt::Error> {
+    let mut out = String::new();
+    writeln!(out, "{}: {}", schedule.plan, schedule.question)?;
+    let limits = &schedule.repetitions;
+    writeln!(
+        out,
+        "{} treatments, {} to {} times each, in the {} lab:",
+        schedule.treatments.len(),
+        limits.least,
+        limits.most,
+        format!("{:?}", schedule.target.lab).to_lowercase()
+    )?;
+    for treatment in &schedule.treatments {
+        let compared = treatment.baseline.map(|index| &schedule.treatments[index].levels);
+        let against = compared.map(|levels| format!("  against {levels}")).unwrap_or_default();
+        writeln!(out, "  {}{against}", treatment.levels)?;
+    }
+    writeln!(out, "phases: {}", schedule.phase_names().join(", "))?;
+    let order: Vec<String> = schedule
+        .trials
+        .iter()
+        .take_while(|trial| trial.block < limits.least)
+        .map(|trial| (trial.treatment + 1).to_string())
+        .collect();
+    writeln!(out, "order of the first {} blocks: {}", limits.least, order.join(" "))?;
+    writeln!(out, "claims: {}", schedule.claims.len())?;
+    for note in &schedule.notes {
+        writeln!(out, "note: {note}")?;
+    }
+    Ok(out)
+}

@@ -1,0 +1,110 @@
+//! Exit codes, and which error has which.
+
+use std::process::ExitCode;
+
+use miette::{GraphicalReportHandler, GraphicalTheme, Report};
+
+use crate::conductor::ConductorError;
+use crate::host::program::ProgramError;
+use crate::lab::LabError;
+use crate::plan::PlanError;
+use crate::workload::WorkloadError;
+
+/// How the program ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// Done.
+    Done,
+    /// A trial failed, or something else went wrong on the way.
+    Failed,
+    /// The plan or the command line is wrong.
+    Wrong,
+    /// Refused for safety.
+    Refused,
+    /// This machine lacks something.
+    Lacking,
+    /// Interrupted.
+    Interrupted,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Done => 0,
+            Exit::Failed => 1,
+            Exit::Wrong => 2,
+            Exit::Refused => 3,
+            Exit::Lacking => 4,
+            Exit::Interrupted => 130,
+        })
+    }
+}
+
+/// Prints an error and chooses its exit code.
+pub fn explain(error: &Report) -> Exit {
+    let theme = if super::output::is_coloured(&std::io::stderr()) {
+        GraphicalTheme::unicode()
+    } else {
+        GraphicalTheme::unicode_nocolor()
+    };
+    let handler = GraphicalReportHandler::new_themed(theme)
+        .with_width(super::output::width().map_or(100, usize::from));
+    let mut text = String::new();
+    match handler.render_report(&mut text, error.as_ref()) {
+        Ok(()) => eprint!("{text}"),
+        Err(_) => eprintln!("{error}"),
+    }
+    code(error)
+}
+
+fn code(error: &Report) -> Exit {
+    if error.is::<PlanError>() || error.is::<Wrong>() {
+        return Exit::Wrong;
+    }
+    if let Some(error) = error.downcast_ref::<LabError>() {
+        return of_lab(error);
+    }
+    if let Some(ConductorError::Lab(error)) = error.downcast_ref::<ConductorError>() {
+        return of_lab(error);
+    }
+    match error.downcast_ref::<WorkloadError>() {
+        Some(WorkloadError::Program(ProgramError::Missing { .. })) => Exit::Lacking,
+        Some(_) => Exit::Wrong,
+        None => Exit::Failed,
+    }
+}
+
+fn of_lab(error: &LabError) -> Exit {
+    match error {
+        LabError::Refused(_) => Exit::Refused,
+        LabError::NeedsRoot { .. }
+        | LabError::Unavailable { .. }
+        | LabError::NoSpace { .. }
+        | LabError::Program(ProgramError::Missing { .. }) => Exit::Lacking,
+        LabError::Program(ProgramError::Interrupted) => Exit::Interrupted,
+        LabError::Step { cause, .. } if is_of_the_argument(cause) => Exit::Wrong,
+        _ => Exit::Failed,
+    }
+}
+
+/// A path on the command line that is not there, or not what it should be.
+fn is_of_the_argument(cause: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{InvalidInput, NotADirectory, NotFound};
+    matches!(cause.kind(), NotFound | NotADirectory | InvalidInput)
+}
+
+/// An error of the command line that clap cannot see.
+#[derive(Debug, thiserror::Error, miette::Diagnostic)]
+#[error("{message}")]
+pub struct Wrong {
+    message: String,
+    #[help]
+    help: String,
+}
+
+impl Wrong {
+    /// A message and what to do.
+    pub fn report(message: impl Into<String>, help: impl Into<String>) -> Report {
+        Report::new(Self { message: message.into(), help: help.into() })
+    }
+}

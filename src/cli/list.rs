@@ -1,0 +1,136 @@
+//! `ssdlab list`: what a plan can name, and what of it runs here.
+
+use std::fmt::Write;
+use std::fs;
+
+use clap::{Args, ValueEnum};
+
+use super::exit::Exit;
+use super::output;
+use crate::plan::{self, Factor, SCHEDULERS, metric, shipped};
+use crate::{filesystem, lab};
+
+/// Arguments of `ssdlab list`.
+#[derive(Debug, Args)]
+pub struct List {
+    /// What to list (default: everything).
+    #[arg(value_enum)]
+    what: Option<What>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum What {
+    Plans,
+    Filesystems,
+    Factors,
+    Schedulers,
+    Workloads,
+    Metrics,
+}
+
+/// Names, and what there is to say about each.
+type Rows = Vec<(String, String)>;
+
+impl List {
+    /// Runs it.
+    pub fn run(&self) -> Exit {
+        let lists: [(What, fn() -> Rows); 6] = [
+            (What::Plans, plans),
+            (What::Filesystems, filesystems),
+            (What::Factors, factors),
+            (What::Schedulers, schedulers),
+            (What::Workloads, workloads),
+            (What::Metrics, metrics),
+        ];
+        let mut out = String::new();
+        for (what, rows) in lists {
+            if self.what.is_some_and(|only| only != what) {
+                continue;
+            }
+            if self.what.is_none() {
+                let _ = writeln!(out, "{}", format!("{what:?}").to_lowercase());
+            }
+            let rows = rows();
+            let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+            for (name, text) in rows {
+                let _ = writeln!(out, "  {name:width$}  {text}");
+            }
+        }
+        output::print(&out);
+        Exit::Done
+    }
+}
+
+fn plans() -> Rows {
+    let question = |text: &str| plan::parse("", text).map(|plan| plan.question);
+    shipped::ALL
+        .iter()
+        .map(|plan| (plan.name.to_owned(), question(plan.text).unwrap_or_default()))
+        .collect()
+}
+
+fn filesystems() -> Rows {
+    filesystem::ALL
+        .iter()
+        .map(|filesystem| {
+            let state = match lab::missing(filesystem) {
+                None => "runs here".to_owned(),
+                Some(reason) => format!("does not run here: {reason}"),
+            };
+            (filesystem.name.to_owned(), state)
+        })
+        .collect()
+}
+
+fn factors() -> Rows {
+    let levels = |factor: Factor| match factor {
+        Factor::Filesystem => filesystem::names().join(", "),
+        Factor::Journal => "on, off (ext4)".to_owned(),
+        Factor::Atime => "strictatime, relatime, noatime, chattr".to_owned(),
+        Factor::Discard => "off, on, fstrim".to_owned(),
+        Factor::Scheduler => SCHEDULERS.join(", "),
+        Factor::Mkfs => "options for mkfs".to_owned(),
+        Factor::Mount => "options for mount".to_owned(),
+        Factor::Prefill => "an amount (10 GB) or a share of the device (60 %)".to_owned(),
+        Factor::WriteCache => "on, off".to_owned(),
+    };
+    Factor::ALL.map(|factor| (factor.name().to_owned(), levels(factor))).to_vec()
+}
+
+/// A scheduler that is a module shows up once it is asked for; the first loop device tells
+/// which are there.
+fn schedulers() -> Rows {
+    let offered = fs::read_dir("/sys/block")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| fs::read_to_string(entry.path().join("queue/scheduler")).ok())
+        .max_by_key(String::len)
+        .unwrap_or_default();
+    let state = |name: &str| {
+        let here = offered.split(['[', ']', ' ', '\n']).any(|word| word == name);
+        if here { "runs here" } else { "not loaded here; the kernel may have it as a module" }
+    };
+    SCHEDULERS.map(|name| (name.to_owned(), state(name).to_owned())).to_vec()
+}
+
+fn workloads() -> Rows {
+    let rows = [
+        (
+            "unpack, delete",
+            "a file tree: synthetic with the shape of kernel sources, or a tar archive",
+        ),
+        (
+            "clone, make, clean",
+            "the file operations of a kernel build, or a git repository really built",
+        ),
+        ("sync, fstrim, idle, remount", "steps between others"),
+        ("command", "any program, in the trial's directory"),
+        ("fio", "a fio job file"),
+    ];
+    rows.map(|(name, text)| (name.to_owned(), text.to_owned())).to_vec()
+}
+
+fn metrics() -> Rows {
+    metric::METRICS.map(|(name, text)| (name.to_owned(), text.to_owned())).to_vec()
+}

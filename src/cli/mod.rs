@@ -1,0 +1,70 @@
+//! The command line: one file a subcommand.
+
+mod check;
+mod exit;
+mod list;
+mod output;
+mod plan_arguments;
+mod progress;
+mod report;
+mod restore;
+mod run;
+mod schema;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use self::exit::Exit;
+
+/// Settles questions about filesystems on SSDs by controlled experiment.
+#[derive(Debug, Parser)]
+#[command(
+    name = "ssdlab",
+    version,
+    after_help = "Exit codes: 0 done, 1 a trial failed, 2 the plan or the command line is wrong, \
+                  3 refused for safety, 4 this machine lacks something, 130 interrupted."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run a plan, or go on with a run.
+    Run(run::Run),
+    /// Check a plan and show what it would do, without doing it.
+    Check(check::Check),
+    /// Show a run's results again.
+    Report(report::Report),
+    /// List plans, filesystems, factors, schedulers, workloads or metrics.
+    List(list::List),
+    /// Print the JSON schema of plans, or of `--json` output.
+    Schema(schema::Schema),
+    /// Undo what a killed run has left on this machine.
+    Restore(restore::Restore),
+}
+
+/// Runs the program; the result is its exit code.
+#[must_use]
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        // Help and version end well; everything else is a wrong command line.
+        Err(error) => {
+            let code = if error.use_stderr() { Exit::Wrong } else { Exit::Done };
+            let _ = error.print();
+            return code.into();
+        }
+    };
+    let done = match cli.command {
+        Command::Run(run) => run.run(),
+        Command::Check(check) => check.run(),
+        Command::Report(report) => report.run(),
+        Command::List(list) => Ok(list.run()),
+        Command::Schema(schema) => Ok(schema.run()),
+        Command::Restore(restore) => restore.run(),
+    };
+    done.unwrap_or_else(|error| exit::explain(&error)).into()
+}

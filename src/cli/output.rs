@@ -1,0 +1,32 @@
+//! What goes to the terminal, and what the terminal can show.
+
+use std::io::{self, IsTerminal, Write};
+
+use crate::report::Style;
+
+/// Prints to standard output; a reader that has gone away (`| head`) ends nothing but the
+/// printing.
+pub fn print(text: &str) {
+    let mut stdout = io::stdout().lock();
+    let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+}
+
+/// Whether a stream shows colours: a terminal does, unless `NO_COLOR` is set.
+pub fn is_coloured(stream: &impl IsTerminal) -> bool {
+    stream.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// The width of the terminal that standard output or standard error is.
+pub fn width() -> Option<u16> {
+    let of = |stream: rustix::io::Result<rustix::termios::Winsize>| stream.ok().map(|s| s.ws_col);
+    of(rustix::termios::tcgetwinsize(io::stdout()))
+        .or_else(|| of(rustix::termios::tcgetwinsize(io::stderr())))
+        .filter(|width| *width > 0)
+}
+
+/// How a report for standard output looks.
+pub fn style() -> Style {
+    let stdout = io::stdout();
+    let width = if stdout.is_terminal() { width().map(|width| width.max(40)) } else { None };
+    Style { is_coloured: is_coloured(&stdout), width }
+}

@@ -1,0 +1,110 @@
+//! The arguments that name a plan and change it, shared by `run` and `check`.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use miette::{IntoDiagnostic, Report};
+
+use super::exit::Wrong;
+use crate::plan::{self, LabKind, Overrides, Schedule, shipped};
+
+/// A plan and what the command line changes in it.
+#[derive(Debug, Args)]
+pub struct PlanArguments {
+    /// A plan: a TOML file, or the name of a shipped plan (`ssdlab list plans`).
+    pub plan: Option<String>,
+    /// Where trials run.
+    #[arg(long, value_enum)]
+    lab: Option<LabKind>,
+    /// The device to wipe and measure (device lab).
+    #[arg(long, value_name = "PATH")]
+    device: Option<PathBuf>,
+    /// The directory to measure in (directory lab), or to put the image in (image lab; default
+    /// /var/tmp).
+    #[arg(long, value_name = "PATH")]
+    dir: Option<PathBuf>,
+    /// Unpack this archive, or clone and build this repository, instead of the synthetic tree.
+    #[arg(long, value_name = "PATH")]
+    source: Option<PathBuf>,
+    /// Replace a factor's levels. Repeat it for other factors, and for further levels of `mkfs`
+    /// and `mount`, whose options contain commas.
+    #[arg(long, value_name = "FACTOR=LEVEL,LEVEL")]
+    set: Vec<String>,
+    /// Multiply the workload's size.
+    #[arg(long, value_name = "F")]
+    scale: Option<f64>,
+    /// Run exactly this many blocks: one trial of every treatment each.
+    #[arg(long, value_name = "N")]
+    runs: Option<u32>,
+    /// The seed of everything random: order, tree, content (default 1).
+    #[arg(long, value_name = "S")]
+    seed: Option<u64>,
+}
+
+/// A plan's text and the schedule it came to.
+pub struct Resolved {
+    /// The text, as it is stored with the run.
+    pub text: String,
+    /// The schedule.
+    pub schedule: Schedule,
+}
+
+impl PlanArguments {
+    /// Whether any argument is given that would change a plan.
+    pub fn changes_anything(&self) -> bool {
+        self.plan.is_some()
+            || self.lab.is_some()
+            || self.device.is_some()
+            || self.dir.is_some()
+            || self.source.is_some()
+            || !self.set.is_empty()
+            || self.scale.is_some()
+            || self.runs.is_some()
+            || self.seed.is_some()
+    }
+
+    /// Reads the plan and resolves it.
+    pub fn resolve(&self) -> Result<Resolved, Report> {
+        let Some(named) = &self.plan else {
+            return Err(no_plan("no plan is named"));
+        };
+        let here = env::current_dir().into_diagnostic()?;
+        let (file, text, base) = read(named, &here)?;
+        let absolute = |path: &Option<PathBuf>| path.as_ref().map(|path| here.join(path));
+        let overrides = Overrides {
+            lab: self.lab,
+            device: absolute(&self.device),
+            directory: absolute(&self.dir),
+            source: absolute(&self.source),
+            set: self.set.clone(),
+            scale: self.scale,
+            runs: self.runs,
+            seed: self.seed,
+        };
+        let schedule = plan::schedule(&file, &text, &overrides, &base)?;
+        Ok(Resolved { text, schedule })
+    }
+}
+
+/// A name without a slash or an ending means a shipped plan, unless a file has it.
+fn read(named: &str, here: &Path) -> Result<(String, String, PathBuf), Report> {
+    let path = here.join(named);
+    if !path.is_file()
+        && let Some(plan) = shipped::find(named)
+    {
+        return Ok((format!("{named}.toml"), plan.text.to_owned(), here.to_owned()));
+    }
+    let bytes =
+        fs::read(&path).map_err(|error| no_plan(&format!("the plan `{named}`: {error}")))?;
+    let text = String::from_utf8(bytes)
+        .map_err(|error| no_plan(&format!("the plan `{named}` is no text: {error}")))?;
+    let base = path.parent().unwrap_or(here).to_owned();
+    Ok((named.to_owned(), text, base))
+}
+
+fn no_plan(message: &str) -> Report {
+    let known: Vec<_> = shipped::ALL.iter().map(|plan| plan.name).collect();
+    Wrong::report(message, format!("name a TOML file or a shipped plan: {}", known.join(", ")))
+}

@@ -1,0 +1,94 @@
+//! Progress on standard error: a bar on a terminal, plain lines elsewhere.
+
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::conductor::{Event, Observer};
+use crate::report::duration;
+use crate::results::{Record, Status};
+
+/// Shows how a run is getting on.
+pub struct Progress {
+    bar: Option<ProgressBar>,
+    started: Instant,
+    /// Records that were there before this session.
+    resumed: Option<usize>,
+    trial: String,
+}
+
+impl Progress {
+    /// Progress that suits standard error.
+    pub fn new() -> Self {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let style = ProgressStyle::with_template("{bar:24} {pos}/{len} {wide_msg}")
+                .expect("the template is right");
+            ProgressBar::new(0).with_style(style)
+        });
+        Self { bar, started: Instant::now(), resumed: None, trial: String::new() }
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    /// The time left at the pace so far; none before the first trial has ended.
+    fn left(&self, done: usize, planned: usize) -> Option<Duration> {
+        let here = u32::try_from(done - self.resumed?).ok().filter(|here| *here > 0)?;
+        let pace = self.started.elapsed() / here;
+        Some(pace * u32::try_from(planned.saturating_sub(done)).ok()?)
+    }
+
+    fn ended(&self, record: &Record) {
+        let line = match (record.status, &record.reason) {
+            (Status::Ok, _) => format!("ok, {}", duration(record.took_ns as f64)),
+            (status, reason) => {
+                let status = format!("{status:?}").to_lowercase();
+                format!("{status}: {}", reason.as_deref().unwrap_or(""))
+            }
+        };
+        match &self.bar {
+            Some(bar) if record.status == Status::Ok => bar.inc(1),
+            Some(bar) => {
+                bar.inc(1);
+                bar.println(format!("{}: {line}", record.levels));
+            }
+            None => eprintln!("  {}: {line}", record.levels),
+        }
+    }
+}
+
+impl Observer for Progress {
+    fn notice(&mut self, event: Event<'_>) {
+        match event {
+            Event::TrialStarted { levels, done, planned, .. } => {
+                self.resumed.get_or_insert(done);
+                self.trial = match self.left(done, planned) {
+                    Some(left) => {
+                        let left = Duration::from_secs(left.as_secs() + 1);
+                        format!("about {} left, {levels}", humantime::format_duration(left))
+                    }
+                    None => levels.to_string(),
+                };
+                match &self.bar {
+                    Some(bar) => {
+                        bar.set_length(planned as u64);
+                        bar.set_position(done as u64);
+                        bar.set_message(self.trial.clone());
+                    }
+                    None => eprintln!("trial {} of {planned}: {}", done + 1, self.trial),
+                }
+            }
+            Event::PhaseStarted { name } => {
+                if let Some(bar) = &self.bar {
+                    bar.set_message(format!("{name}, {}", self.trial));
+                }
+            }
+            Event::TrialEnded { record } => self.ended(record),
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! `ssdlab report`: a run's results again, from its records.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use miette::Report as Error;
+
+use super::exit::Exit;
+use super::output;
+use crate::advice::{self, Analysis};
+use crate::results::{self, Run};
+
+/// Arguments of `ssdlab report`.
+#[derive(Debug, Args)]
+pub struct Report {
+    /// The run: its name or its folder.
+    run: PathBuf,
+    /// The folder for results.
+    #[arg(long, value_name = "DIR")]
+    results: Option<PathBuf>,
+    /// Print the whole analysis as one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Report {
+    /// Runs it.
+    pub fn run(&self) -> Result<Exit, Error> {
+        let results = self.results.clone().unwrap_or_else(results::default_folder);
+        let folder = find(&self.run, &results);
+        let contents = Run::read(&folder)?;
+        for warning in &contents.warnings {
+            eprintln!("{warning}");
+        }
+        let id = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
+        let analysis = advice::analyse(&id, &contents.schedule, &contents.records);
+        if self.json {
+            output::print(&json(&analysis));
+        } else {
+            let text = crate::report::text(&contents.schedule, &analysis, output::style());
+            output::print(&text);
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// The folder of a run that is named by path or by name.
+pub fn find(named: &Path, results: &Path) -> PathBuf {
+    let is_folder = named.join("schedule.json").exists();
+    let path = if is_folder { named.to_owned() } else { results.join(named) };
+    path.canonicalize().unwrap_or(path)
+}
+
+/// The analysis as one JSON object.
+pub fn json(analysis: &Analysis) -> String {
+    let text = serde_json::to_string_pretty(analysis).expect("an analysis is plain data");
+    format!("{text}\n")
+}

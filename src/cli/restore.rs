@@ -1,0 +1,33 @@
+//! `ssdlab restore`: undoes what killed runs have left.
+
+use clap::Args;
+use miette::{IntoDiagnostic, Report};
+
+use super::exit::{Exit, explain};
+use super::output;
+use crate::undo;
+
+/// Arguments of `ssdlab restore`.
+#[derive(Debug, Args)]
+pub struct Restore {}
+
+impl Restore {
+    /// Runs it.
+    #[expect(clippy::unused_self, reason = "every subcommand runs like this")]
+    pub fn run(&self) -> Result<Exit, Report> {
+        let folder = undo::folder();
+        let restored = undo::restore(&folder).into_diagnostic()?;
+        for path in &restored.alive {
+            output::print(&format!("left alone, its run is alive: {}\n", path.display()));
+        }
+        let (undone, failed) = (restored.undone, restored.failed.len());
+        for error in restored.failed {
+            explain(&error.into());
+        }
+        output::print(&format!(
+            "{undone} changes undone, {failed} could not be (journals in {})\n",
+            folder.display()
+        ));
+        Ok(if failed == 0 { Exit::Done } else { Exit::Failed })
+    }
+}

@@ -1,0 +1,30 @@
+//! `ssdlab schema`: JSON schemas of what people write and of what programs read.
+
+use clap::Args;
+
+use super::exit::Exit;
+use super::output;
+use crate::advice::Analysis;
+use crate::plan::Plan;
+
+/// Arguments of `ssdlab schema`.
+#[derive(Debug, Args)]
+pub struct Schema {
+    /// The schema of what `--json` prints, instead of that of plans.
+    #[arg(long)]
+    analysis: bool,
+}
+
+impl Schema {
+    /// Runs it.
+    pub fn run(&self) -> Exit {
+        let schema = if self.analysis {
+            schemars::schema_for!(Analysis)
+        } else {
+            schemars::schema_for!(Plan)
+        };
+        let text = serde_json::to_string_pretty(&schema).expect("a schema is plain data");
+        output::print(&format!("{text}\n"));
+        Exit::Done
+    }
+}

@@ -1,0 +1,29 @@
+//! ssdlab settles questions about filesystems on SSDs by controlled experiment.
+//!
+//! The rooms, from the question to the answer; ARCHITECTURE.md says what each must not know:
+//!
+//! - [`plan`]: what a person writes, resolved into a schedule
+//! - [`filesystem`]: what is known about each filesystem
+//! - [`lab`]: places to run a trial
+//! - [`workload`]: what is done to a filesystem
+//! - [`meter`]: what is measured
+//! - [`conductor`]: runs a schedule on a lab
+//! - [`results`]: records and the folders they are kept in
+//! - [`advice`]: effects, verdicts and settings
+//! - [`report`]: analyses as something people read
+//! - [`host`]: calls into the running machine
+//! - [`undo`]: taking back every change to the machine
+//! - [`cli`]: the command line
+
+pub mod advice;
+pub mod cli;
+pub mod conductor;
+pub mod filesystem;
+pub mod host;
+pub mod lab;
+pub mod meter;
+pub mod plan;
+pub mod report;
+pub mod results;
+pub mod undo;
+pub mod workload;

@@ -1,0 +1,7 @@
+//! ssdlab: parse, run, exit code.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ssdlab::cli::main()
+}
