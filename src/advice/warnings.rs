@@ -188,8 +188,8 @@ fn unsynced(schedule: &Schedule) -> Option<Warning> {
     let mut dirty = None;
     for phase in &schedule.workload.phases {
         match phase.action {
-            _ if phase.settles() => dirty = None,
-            Action::Sync | Action::Idle { .. } => {}
+            _ if phase.syncs() => dirty = None,
+            Action::Fstrim | Action::Idle { .. } => {}
             _ => dirty = Some(phase.name.clone()),
         }
     }

@@ -47,8 +47,8 @@ pub fn explain(error: &Report) -> Exit {
     } else {
         GraphicalTheme::unicode_nocolor()
     };
-    let handler = GraphicalReportHandler::new_themed(theme)
-        .with_width(super::output::width().map_or(100, usize::from));
+    let handler =
+        GraphicalReportHandler::new_themed(theme).with_width(super::output::error_width());
     let mut text = String::new();
     match handler.render_report(&mut text, error.as_ref()) {
         Ok(()) => eprint!("{text}"),

@@ -24,6 +24,12 @@ pub fn width() -> Option<u16> {
         .filter(|width| *width > 0)
 }
 
+/// The width that messages are wrapped to; a log is not wrapped.
+pub fn error_width() -> usize {
+    let width = if io::stderr().is_terminal() { width() } else { None };
+    width.map_or(usize::MAX / 2, usize::from)
+}
+
 /// How a report for standard output looks.
 pub fn style() -> Style {
     let stdout = io::stdout();

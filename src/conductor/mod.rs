@@ -6,6 +6,8 @@
 mod failure;
 mod measure;
 mod observer;
+#[cfg(test)]
+mod tests;
 mod trial;
 
 use std::collections::BTreeSet;

@@ -130,7 +130,7 @@ impl Conductor<'_> {
             .prefill(bytes, trial.seed, place)
             .map_err(|error| Failure::from(error).during("prefill"))?;
         if !ground.is_shared {
-            self.lab.remount(ground, setup)?;
+            self.lab.remount(ground, setup, rules.marker)?;
         }
         Ok(())
     }
@@ -173,7 +173,7 @@ impl Conductor<'_> {
         let place = Place { directory: &ground.directory, mounted_at: &ground.mounted_at, rules };
         match phase.action {
             Action::Remount => watched.measure(phase, || {
-                self.lab.remount(ground, setup)?;
+                self.lab.remount(ground, setup, rules.marker)?;
                 Ok(Done::default())
             }),
             // Waiting is what the measuring itself does after every phase that settles.
@@ -197,7 +197,7 @@ impl Conductor<'_> {
         }
         let before = watched.counters()?;
         let started = Instant::now();
-        self.lab.unmount(ground)?;
+        self.lab.unmount(ground, self.journal.marker())?;
         let time_ns = nanos(started.elapsed());
         let after = watched.counters()?;
         record.teardown = after
@@ -237,10 +237,10 @@ impl Ledger {
         self.written_bytes += device.written_bytes;
         match (&phase.action, measured.application_bytes) {
             (Action::Unpack | Action::Clone, Some(bytes)) => self.expected_bytes += bytes,
-            (Action::Sync | Action::Fstrim | Action::Idle { .. }, _) => {}
+            (Action::Sync | Action::Remount | Action::Fstrim | Action::Idle { .. }, _) => {}
             _ => *self = Self::default(),
         }
-        if !phase.settles() {
+        if !phase.syncs() {
             return Ok(());
         }
         let Self { expected_bytes, written_bytes } = std::mem::take(self);

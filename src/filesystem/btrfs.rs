@@ -14,5 +14,8 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     discard_on: "discard",
     discard_off: Some("nodiscard"),
     smallest_bytes: 114_294_784,
-    format: |_| vec!["-q".to_owned(), "-K".to_owned()],
+    format: |format| {
+        let ours = ["-q", "-K"].map(str::to_owned);
+        ours.into_iter().chain(format.extra.iter().cloned()).collect()
+    },
 };

@@ -16,12 +16,23 @@ pub fn arguments(format: &Format) -> Vec<String> {
         (seed >> 16) & 0xffff,
         seed & 0xffff
     );
-    let extended =
+    let mut extended =
         format!("nodiscard,lazy_itable_init=0,lazy_journal_init=0,hash_seed={hash_seed}");
+    // mke2fs heeds only the last -E, so the plan's joins ours.
+    let mut others = Vec::new();
+    let mut words = format.extra.iter();
+    while let Some(word) = words.next() {
+        match word.strip_prefix("-E") {
+            Some("") => extended.extend(words.next().map(|options| format!(",{options}"))),
+            Some(options) => extended.extend([",", options]),
+            None => others.push(word.clone()),
+        }
+    }
     let mut arguments = vec!["-q".to_owned(), "-E".to_owned(), extended];
     if let Some(journal) = format.journal {
         let feature = if journal { "has_journal" } else { "^has_journal" };
         arguments.extend(["-O".to_owned(), feature.to_owned()]);
     }
+    arguments.extend(others);
     arguments
 }

@@ -75,9 +75,7 @@ impl Filesystem {
     /// The arguments of [`Self::mkfs`] before the device.
     #[must_use]
     pub fn format_arguments(&self, format: &Format) -> Vec<String> {
-        let mut arguments = (self.format)(format);
-        arguments.extend(format.extra.iter().cloned());
-        arguments
+        (self.format)(format)
     }
 }
 
@@ -110,6 +108,16 @@ mod tests {
         let arguments = find("ext4").unwrap().format_arguments(&Format::default()).join(" ");
         assert!(arguments.contains("lazy_itable_init=0"));
         assert!(arguments.contains("lazy_journal_init=0"));
+    }
+
+    #[test]
+    fn a_plans_extended_options_do_not_replace_ours() {
+        let extra = ["-E", "stride=16", "-I", "128"].map(str::to_owned).to_vec();
+        let format = Format { extra, ..Format::default() };
+        let arguments = find("ext4").unwrap().format_arguments(&format);
+        assert_eq!(arguments.iter().filter(|word| *word == "-E").count(), 1);
+        assert!(arguments[2].contains("lazy_itable_init=0") && arguments[2].ends_with("stride=16"));
+        assert_eq!(arguments[3..], ["-I", "128"]);
     }
 
     #[test]

@@ -2,13 +2,18 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use super::{Ground, Lab, LabError, Tools, format, mounting, settings};
 use crate::filesystem::Filesystem;
 use crate::host::program::{self, ProgramError};
-use crate::host::{kernel, sysfs::BlockDevice};
+use crate::host::sysfs::BlockDevice;
+use crate::host::{kernel, mounts};
 use crate::plan::Setup;
 use crate::undo::Change;
+
+/// How long a workload's processes may keep the filesystem busy once they are told to end.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Where a lab's block device comes from.
 pub(super) trait Source {
@@ -83,7 +88,9 @@ impl<S: Source> Lab for BlockLab<S> {
             .journal
             .will(Change::Mount { target: target.clone() })
             .map_err(LabError::step("journal the mount on", &target))?;
+        let started = Instant::now();
         applied.extend(mounting::mount(&device, setup, &target)?);
+        applied.insert("mount_ns".to_owned(), started.elapsed().as_nanos().to_string());
         mounting::set_attribute(&target, setup)?;
         let directory = target.join("ssdlab");
         fs::create_dir(&directory).map_err(LabError::step("make", &directory))?;
@@ -96,16 +103,17 @@ impl<S: Source> Lab for BlockLab<S> {
         })
     }
 
-    fn remount(&mut self, ground: &Ground, setup: &Setup) -> Result<(), LabError> {
+    fn remount(&mut self, ground: &Ground, setup: &Setup, marker: &str) -> Result<(), LabError> {
         let device = ground.device.as_ref().expect("a ground of this lab has a device");
-        mounting::unmount(&ground.mounted_at)?;
+        self.unmount(ground, marker)?;
         mounting::drop_caches(device)?;
         mounting::mount(device, setup, &ground.mounted_at)?;
         Ok(())
     }
 
-    fn unmount(&mut self, ground: &Ground) -> Result<(), LabError> {
-        mounting::unmount(&ground.mounted_at)
+    fn unmount(&mut self, ground: &Ground, marker: &str) -> Result<(), LabError> {
+        mounts::unmount(&ground.mounted_at, marker, PATIENCE)
+            .map_err(LabError::step("unmount", &ground.mounted_at))
     }
 
     fn finish_trial(&mut self, tools: &Tools<'_>) -> Result<(), LabError> {

@@ -88,7 +88,7 @@ impl Lab for Directory {
         })
     }
 
-    fn remount(&mut self, ground: &Ground, _: &Setup) -> Result<(), LabError> {
+    fn remount(&mut self, ground: &Ground, _: &Setup, _: &str) -> Result<(), LabError> {
         Err(LabError::Unavailable {
             reason: format!(
                 "the directory lab does not remount {}: its caches stay",
@@ -97,7 +97,7 @@ impl Lab for Directory {
         })
     }
 
-    fn unmount(&mut self, _: &Ground) -> Result<(), LabError> {
+    fn unmount(&mut self, _: &Ground, _: &str) -> Result<(), LabError> {
         Ok(())
     }
 

@@ -64,12 +64,13 @@ pub trait Lab {
         tools: &mut Tools<'_>,
     ) -> Result<Ground, LabError>;
 
-    /// Unmounts, drops what the device's cache holds, and mounts again.
-    fn remount(&mut self, ground: &Ground, setup: &Setup) -> Result<(), LabError>;
+    /// Unmounts, drops what the device's cache holds, and mounts again. `marker` names the run
+    /// whose processes may be in the way.
+    fn remount(&mut self, ground: &Ground, setup: &Setup, marker: &str) -> Result<(), LabError>;
 
     /// Unmounts, so that the last writes reach the device while its counters are still there.
     /// Does nothing where the filesystem stays.
-    fn unmount(&mut self, ground: &Ground) -> Result<(), LabError>;
+    fn unmount(&mut self, ground: &Ground, marker: &str) -> Result<(), LabError>;
 
     /// Called when a trial's changes have been taken back.
     fn finish_trial(&mut self, tools: &Tools<'_>) -> Result<(), LabError>;

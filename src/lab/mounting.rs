@@ -5,12 +5,10 @@ use std::ffi::CString;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::Path;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
 use rustix::fs::{IFlags, ioctl_getflags, ioctl_setflags};
 use rustix::ioctl::{self, NoArg};
-use rustix::mount::{MountFlags, UnmountFlags};
+use rustix::mount::MountFlags;
 
 use super::LabError;
 use crate::filesystem::{Driver, Filesystem, Journal};
@@ -221,20 +219,6 @@ pub(super) fn set_attribute(root: &Path, setup: &Setup) -> Result<(), LabError> 
         asked: "set".to_owned(),
         found: "not set".to_owned(),
     })
-}
-
-/// Unmounts; a program that just ended may keep the filesystem busy for a moment.
-pub(super) fn unmount(target: &Path) -> Result<(), LabError> {
-    let started = Instant::now();
-    loop {
-        match rustix::mount::unmount(target, UnmountFlags::NOFOLLOW) {
-            Ok(()) => return Ok(()),
-            Err(rustix::io::Errno::BUSY) if started.elapsed() < Duration::from_secs(5) => {
-                sleep(Duration::from_millis(5));
-            }
-            Err(errno) => return Err(LabError::step("unmount", target)(errno.into())),
-        }
-    }
 }
 
 /// `BLKFLSBUF`: drops what the block device's own cache holds. The filesystem's cache went with

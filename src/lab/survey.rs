@@ -24,6 +24,10 @@ pub fn survey(node: &Path, tools: &Tools<'_>) -> Result<Survey, LabError> {
     let look = LabError::step("look at", node);
     let relatives = relatives(&device).map_err(look)?;
     let uses = uses(&relatives).map_err(LabError::step("find out what uses", node))?;
+    let busy = claim(node).is_err();
+    // What is in use is refused whatever it carries, and is not even read.
+    let is_free = uses.is_empty() && !busy;
+    let signatures = if is_free { signatures(&device, &relatives, tools)? } else { Vec::new() };
     Ok(Survey {
         node: node.to_owned(),
         name: device.name.clone(),
@@ -31,9 +35,9 @@ pub fn survey(node: &Path, tools: &Tools<'_>) -> Result<Survey, LabError> {
         model: attribute(&device, "device/model"),
         identities: identities(&device),
         read_only: sysfs::read(&device.folder.join("ro")).is_ok_and(|text| text != "0"),
-        busy: claim(node).is_err(),
+        busy,
         uses,
-        signatures: signatures(&device, &relatives, tools)?,
+        signatures,
     })
 }
 

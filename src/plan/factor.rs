@@ -213,7 +213,7 @@ impl Setup {
             discard: level(Factor::Discard).map(read_discard).transpose()?,
             scheduler: level(Factor::Scheduler).map(read_scheduler).transpose()?,
             mkfs: read_mkfs(level(Factor::Mkfs).unwrap_or(""))?,
-            mount: read_mount(level(Factor::Mount).unwrap_or("")),
+            mount: read_mount(level(Factor::Mount).unwrap_or(""))?,
             prefill: level(Factor::Prefill).map(read_prefill).transpose()?,
             write_cache: level(Factor::WriteCache)
                 .map(|l| switch(Factor::WriteCache, l))
@@ -317,15 +317,45 @@ fn read_scheduler(level: &str) -> Result<&'static str, LevelError> {
 }
 
 fn read_mkfs(level: &str) -> Result<Vec<String>, LevelError> {
-    split_words(level).map_err(|message| LevelError {
+    let words = split_words(level).map_err(|message| LevelError {
         factor: Factor::Mkfs,
         message,
         help: "write the options as on a command line".to_owned(),
-    })
+    })?;
+    let is_force = |word: &&String| {
+        let flags = word.strip_prefix('-').filter(|flags| !flags.starts_with('-'));
+        let is_cluster = |flags: &str| flags.chars().all(|c| c.is_ascii_alphabetic());
+        *word == "--force" || flags.is_some_and(|f| is_cluster(f) && f.contains(['f', 'F']))
+    };
+    if let Some(word) = words.iter().find(is_force) {
+        return Err(LevelError {
+            factor: Factor::Mkfs,
+            message: format!("the option `{word}` forces mkfs"),
+            help: "mkfs's own checks stay on: leave it out".to_owned(),
+        });
+    }
+    stays_on_its_device(Factor::Mkfs, words)
 }
 
-fn read_mount(level: &str) -> Vec<String> {
-    level.split(',').map(str::trim).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+fn read_mount(level: &str) -> Result<Vec<String>, LevelError> {
+    let words = level.split(',').map(str::trim).filter(|word| !word.is_empty());
+    stays_on_its_device(Factor::Mount, words.map(str::to_owned).collect())
+}
+
+/// Options can name a second device (a log, a journal, another member), which nobody has checked.
+fn stays_on_its_device(factor: Factor, words: Vec<String>) -> Result<Vec<String>, LevelError> {
+    let names_another = |word: &&String| {
+        word.contains('/')
+            || ["device=", "dev=", "journal_path"].iter().any(|key| word.contains(key))
+    };
+    match words.iter().find(names_another) {
+        None => Ok(words),
+        Some(word) => Err(LevelError {
+            factor,
+            message: format!("the option `{word}` names a path or another device"),
+            help: "a trial touches its own device only: leave it out".to_owned(),
+        }),
+    }
 }
 
 fn read_prefill(level: &str) -> Result<Prefill, LevelError> {
@@ -398,6 +428,19 @@ mod tests {
         assert!(Setup::new(&twice).unwrap_err().message.contains("relatime"));
         let free = levels(&[(Factor::Mount, "commit=5,noatime")]);
         assert_eq!(Setup::new(&free).unwrap().mount, ["commit=5", "noatime"]);
+    }
+
+    #[test]
+    fn free_options_cannot_force_or_reach_another_device() {
+        let mkfs = |text| Setup::new(&levels(&[(Factor::Mkfs, text)]));
+        for bad in ["-f /dev/sdb", "-F", "-qF", "--force", "-l logdev=/dev/sdb", "-J device=UUID=1"]
+        {
+            assert!(mkfs(bad).is_err(), "{bad}");
+        }
+        assert!(mkfs("-O ^has_journal -I 128 -E stride=16 -m reflink=0").is_ok());
+        for bad in ["device=/dev/sdb", "logdev=/dev/sdb", "journal_path=x", "journal_dev=1793"] {
+            assert!(Setup::new(&levels(&[(Factor::Mount, bad)])).is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -192,15 +192,17 @@ pub enum Action {
 }
 
 impl Phase {
-    /// Whether nothing of the phase is left in the page cache when it returns, so that the
-    /// device falls quiet after it; other phases hand their dirty data to the next.
+    /// Whether all that was written before it is on the device when it returns.
+    #[must_use]
+    pub fn syncs(&self) -> bool {
+        self.sync || matches!(self.action, Action::Sync | Action::Remount)
+    }
+
+    /// Whether the device is waited for after it. Other phases hand their dirty data on to the
+    /// next, and waiting would measure when the kernel chooses to write.
     #[must_use]
     pub fn settles(&self) -> bool {
-        self.sync
-            || matches!(
-                self.action,
-                Action::Sync | Action::Fstrim | Action::Idle { .. } | Action::Remount
-            )
+        self.syncs() || matches!(self.action, Action::Fstrim | Action::Idle { .. })
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) fn resolve(
     overrides: &Overrides,
     base: &Path,
 ) -> Result<Workload, Fault> {
-    let quiet_ns = nanos(written.quiet.map_or(Duration::from_millis(10), |span| span.0));
+    let quiet_ns = nanos(written.quiet.map_or(Duration::from_millis(5), |span| span.0));
     let limit = written.limit.map_or(Duration::from_mins(30), |span| span.0);
     let mut phases: Vec<Phase> = Vec::new();
     for entry in written.phases.get_ref() {

@@ -107,7 +107,7 @@ pub struct Workload {
     pub tree: Option<Tree>,
     /// The build that `clone`, `make` and `clean` perform.
     pub build: Option<Build>,
-    /// How long the device must be silent to count as quiet (default 10 ms).
+    /// How long the device must be silent to count as quiet (default 5 ms).
     pub quiet: Option<Span>,
     /// The longest a phase may take before its trial fails (default 30 min).
     pub limit: Option<Span>,

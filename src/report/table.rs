@@ -157,9 +157,9 @@ impl<'a> Layout<'a> {
             bytes += mean(treatment, &step.name, "application_bytes").unwrap_or(0.0);
             ns += mean(treatment, &step.name, "time_ns")?;
             if step.name == phase {
-                return (step.settles() && bytes > 0.0).then(|| number::rate(bytes, ns));
+                return (step.syncs() && bytes > 0.0).then(|| number::rate(bytes, ns));
             }
-            if step.settles() {
+            if step.syncs() {
                 (bytes, ns) = (0.0, 0.0);
             }
         }

@@ -7,6 +7,9 @@ use super::table::Layout;
 use crate::advice::{Analysis, Completeness, Judgement, Verdict};
 use crate::plan::Schedule;
 
+/// What stands below a verdict.
+const INDENT: &str = "          ";
+
 /// What the terminal can show.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Style {
@@ -33,9 +36,9 @@ fn write_report(
     analysis: &Analysis,
     style: Style,
 ) -> std::fmt::Result {
-    writeln!(out, "{}", wrapped(&analysis.question, "", style))?;
+    writeln!(out, "{}", wrapped("", &analysis.question, "", style))?;
     if let Some(source) = &schedule.source {
-        writeln!(out, "{}", wrapped(&format!("Source: {source}"), "", style))?;
+        writeln!(out, "{}", wrapped("Source: ", source, "", style))?;
     }
     let trials = analysis.treatments.iter().map(|treatment| treatment.trials.len()).max();
     writeln!(
@@ -50,10 +53,11 @@ fn write_report(
     let layout = Layout::new(schedule, analysis);
     let shows_bytes = analysis.metric == "written_bytes";
     let metric = if shows_bytes { BYTES } else { analysis.metric.as_str() };
-    writeln!(out, "\n{metric}: mean, and ratio to the baseline with its 95 % interval")?;
+    let says = format!("{metric}: mean, and ratio to the baseline with its 95 % interval");
+    writeln!(out, "\n{}", wrapped("", &says, "", style))?;
     writeln!(out, "{}", layout.main_table(style))?;
     if has_device(analysis) && !shows_bytes {
-        writeln!(out, "\n{BYTES}: mean")?;
+        writeln!(out, "\n{}", wrapped("", &format!("{BYTES}: mean"), "", style))?;
         writeln!(out, "{}", layout.device_table(style))?;
     }
     if !analysis.claims.is_empty() {
@@ -66,11 +70,11 @@ fn write_report(
         writeln!(out, "\nWhat follows")?;
     }
     for setting in &analysis.settings {
-        writeln!(out, "{}", wrapped(&format!("- {}", setting.says), "  ", style))?;
+        writeln!(out, "{}", wrapped("- ", &setting.says, "  ", style))?;
     }
     writeln!(out, "\nMind")?;
     for warned in &analysis.warnings {
-        writeln!(out, "{}", wrapped(&format!("- {}", warned.says), "  ", style))?;
+        writeln!(out, "{}", wrapped("- ", &warned.says, "  ", style))?;
     }
     Ok(())
 }
@@ -90,8 +94,8 @@ fn write_claim(out: &mut String, claim: &Judgement, style: Style) -> std::fmt::R
     if style.is_coloured {
         verdict = format!("\x1b[1;{colour}m{word}\x1b[0m");
     }
-    let padding = " ".repeat(10 - word.len());
-    writeln!(out, "{verdict}{padding}{}", wrapped(&claim.says, "          ", style))?;
+    let padding = " ".repeat(INDENT.len() - word.len());
+    writeln!(out, "{}", wrapped(&format!("{verdict}{padding}"), &claim.says, INDENT, style))?;
     let mut evidence = String::new();
     if let Some(ratio) = claim.ratio {
         write!(evidence, "{}, n = {}", number::effect(ratio, claim.interval), claim.n)?;
@@ -109,7 +113,7 @@ fn write_claim(out: &mut String, claim: &Judgement, style: Style) -> std::fmt::R
             }
         }
     }
-    writeln!(out, "{}", wrapped(&format!("          {evidence}"), "          ", style))
+    writeln!(out, "{}", wrapped(INDENT, &evidence, INDENT, style))
 }
 
 fn separator(text: &str) -> &'static str {
@@ -125,30 +129,13 @@ fn bounds(claim: &Judgement) -> String {
     }
 }
 
-/// Breaks a line at spaces so that it fits the terminal; `indent` starts every line but the
-/// first.
-fn wrapped(text: &str, indent: &str, style: Style) -> String {
-    let Some(width) = style.width.map(usize::from) else {
-        return text.to_owned();
-    };
-    let mut lines: Vec<String> = vec![String::new()];
-    let leading: String = text.chars().take_while(|c| *c == ' ').collect();
-    lines[0].push_str(&leading);
-    for word in text.split_whitespace() {
-        let line = lines.last_mut().expect("there is always one");
-        let is_fresh = line.trim().is_empty();
-        let needed = line.chars().count() + word.chars().count() + usize::from(!is_fresh);
-        // The verdict stands before the first line.
-        let room = if lines.len() == 1 { width.saturating_sub(indent.len()) } else { width };
-        if needed > room && !is_fresh {
-            lines.push(format!("{indent}{word}"));
-        } else {
-            let line = lines.last_mut().expect("there is always one");
-            if !is_fresh {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-    }
-    lines.join("\n")
+/// Breaks a text at spaces so that it fits the terminal; `first` starts the first line, `indent`
+/// every other.
+fn wrapped(first: &str, text: &str, indent: &str, style: Style) -> String {
+    let width = style.width.map_or(usize::MAX / 2, usize::from);
+    let options = textwrap::Options::new(width)
+        .initial_indent(first)
+        .subsequent_indent(indent)
+        .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit);
+    textwrap::fill(text, options)
 }

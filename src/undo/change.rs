@@ -10,11 +10,10 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use rustix::mount::{UnmountFlags, unmount};
 use serde::{Deserialize, Serialize};
 
 use super::UndoError;
-use crate::host::{loop_device, mounts, processes};
+use crate::host::{loop_device, mounts};
 
 /// How long a busy mount or loop device is given to become free.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -57,7 +56,8 @@ impl Change {
         match self {
             Self::Folder { path } => remove_folder(path),
             Self::Loop { device, backing } => detach(device, backing),
-            Self::Mount { target } => unmount_patiently(target, marker),
+            Self::Mount { target } => mounts::unmount(target, marker, PATIENCE)
+                .map_err(|cause| UndoError::new("unmount", target, cause)),
             Self::Sysfs { path, before, after } => restore_value(path, before, after),
         }
     }
@@ -98,32 +98,6 @@ fn detach(device: &Path, backing: &Path) -> Result<(), UndoError> {
         }
     }
     Ok(())
-}
-
-fn unmount_patiently(target: &Path, marker: &str) -> Result<(), UndoError> {
-    let started = Instant::now();
-    loop {
-        let mounted = mounts::all()
-            .map_err(|cause| UndoError::new("read the mounts of", target, cause))?
-            .iter()
-            .any(|mount| mount.target == target);
-        if !mounted {
-            return Ok(());
-        }
-        match unmount(target, UnmountFlags::NOFOLLOW) {
-            Ok(()) => {}
-            Err(rustix::io::Errno::BUSY) if started.elapsed() < PATIENCE => {
-                processes::kill_marked(marker);
-                sleep(Duration::from_millis(20));
-            }
-            Err(rustix::io::Errno::BUSY) => {
-                let holders = processes::holding(target).join(", ");
-                let cause = io::Error::other(format!("in use by {holders}"));
-                return Err(UndoError::new("unmount", target, cause));
-            }
-            Err(errno) => return Err(UndoError::new("unmount", target, errno.into())),
-        }
-    }
 }
 
 fn restore_value(path: &Path, before: &str, after: &str) -> Result<(), UndoError> {

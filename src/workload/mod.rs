@@ -199,13 +199,10 @@ fn is_repository(path: &Path) -> bool {
 fn clone(repository: &Path, place: Place<'_>) -> Result<Done, WorkloadError> {
     let mut command = Command::new(program::find("git", "git")?);
     command
-        .args(["-c", "gc.auto=0", "-c", "maintenance.auto=false"])
-        .args(["clone", "--quiet", "--no-hardlinks"])
+        .args(["-c", "gc.auto=0", "-c", "maintenance.auto=false", "clone", "--quiet", "--no-local"])
+        .arg("--upload-pack=git -c safe.directory='*' upload-pack")
         .arg(repository)
         .arg(CLONE)
-        .env("GIT_CONFIG_COUNT", "1")
-        .env("GIT_CONFIG_KEY_0", "safe.directory")
-        .env("GIT_CONFIG_VALUE_0", "*")
         .current_dir(place.directory);
     program::run(command, place.rules)?;
     Ok(Done::default())

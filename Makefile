@@ -1,0 +1,45 @@
+# One entry point for every habit; CI runs `make check test`.
+
+CARGO ?= cargo
+SSDLAB = target/release/ssdlab
+# The labs that make filesystems need root.
+SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+
+.PHONY: demo build test check bench kill-test fuzz-check clean
+
+# Installs what is missing, builds, and answers founding question 1 on an image file.
+demo:
+	scripts/install-packages build run
+	$(MAKE) --no-print-directory build
+	$(SUDO) $(SSDLAB) run discard --runs 3
+
+build:
+	$(CARGO) build --release --locked
+
+# Every test. Those that need root are reported as ignored without it.
+test:
+	scripts/install-packages build run test
+	$(CARGO) test --workspace --locked
+
+# What must hold before anything is tested.
+check:
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+
+# Side by side with the equivalent shell script; needs root.
+bench:
+	scripts/install-packages build run test
+	$(CARGO) bench --locked --bench content
+	$(SUDO) $$(command -v $(CARGO)) bench --locked --bench trial
+
+# Kills a run at a random moment, restores, and looks for leftovers; a hundred times.
+kill-test: build
+	$(SUDO) scripts/kill-test $(SSDLAB) 100
+
+# The fuzz targets compile (running them needs cargo-fuzz and a nightly toolchain).
+fuzz-check:
+	scripts/install-packages build
+	$(CARGO) check --locked --manifest-path fuzz/Cargo.toml
+
+clean:
+	$(CARGO) clean

@@ -1,0 +1,7 @@
+//! The record reader.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| ssdlab::results::fuzz_records(bytes));

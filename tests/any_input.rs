@@ -1,0 +1,101 @@
+//! Any input: plans, records and archives that are broken anywhere give an error, never a panic.
+
+use std::path::Path;
+
+use proptest::prelude::*;
+use ssdlab::plan::{self, Overrides, shipped};
+use ssdlab::results::fuzz_records;
+
+fn resolve(text: &str) -> bool {
+    plan::schedule("plan.toml", text, &Overrides::default(), Path::new("/")).is_ok()
+}
+
+/// Words that mean something in plans: random ones would never get past the parser.
+fn words() -> impl Strategy<Value = String> {
+    let words = [
+        "name",
+        "question",
+        "factors",
+        "workload",
+        "phases",
+        "do",
+        "unpack",
+        "sync",
+        "ext4",
+        "filesystem",
+        "discard",
+        "\"on\"",
+        "=",
+        "=",
+        "[",
+        "]",
+        "{",
+        "}",
+        ",",
+        "\n",
+        "\"",
+        "3",
+        "-1",
+        "1e999",
+        "true",
+        "[[claims]]",
+        "at_least",
+        "compare",
+        "\u{0}",
+        "größe",
+        "9999 PiB",
+    ];
+    prop::collection::vec(prop::sample::select(words.to_vec()), 0..60)
+        .prop_map(|words| words.join(" "))
+}
+
+proptest! {
+    #[test]
+    fn words_in_any_order_are_no_panic(text in words()) {
+        resolve(&text);
+    }
+
+    #[test]
+    fn any_text_is_no_panic(text in ".{0,300}") {
+        resolve(&text);
+    }
+
+    #[test]
+    fn a_shipped_plan_with_a_piece_replaced_is_no_panic(
+        which in 0_usize..2,
+        from in 0_usize..4000,
+        length in 0_usize..40,
+        piece in words(),
+    ) {
+        let text = shipped::ALL[which].text;
+        let floor = |at: usize| (0..=at.min(text.len())).rev().find(|i| text.is_char_boundary(*i));
+        let (start, end) = (floor(from).unwrap(), floor(from + length).unwrap());
+        resolve(&format!("{}{piece}{}", &text[..start], &text[end..]));
+    }
+
+    #[test]
+    fn overrides_of_any_kind_are_no_panic(set in words(), scale in any::<f64>(), runs: u32) {
+        let overrides = Overrides {
+            set: vec![set.clone(), format!("discard={set}"), format!("prefill={set}")],
+            scale: Some(scale),
+            runs: Some(runs % 20),
+            ..Overrides::default()
+        };
+        let _ = plan::schedule("p", shipped::ALL[0].text, &overrides, Path::new("/"));
+    }
+
+    #[test]
+    fn any_bytes_as_records_are_no_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        fuzz_records(&bytes);
+    }
+}
+
+#[test]
+fn a_shipped_plan_cut_anywhere_is_no_panic() {
+    for plan in shipped::ALL {
+        assert!(resolve(plan.text));
+        for end in (0..plan.text.len()).filter(|end| plan.text.is_char_boundary(*end)) {
+            resolve(&plan.text[..end]);
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! The command line without root: messages at their place in the plan, exit codes, schemas.
+
+use std::fs;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn ssdlab(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_ssdlab"))
+            .args(arguments)
+            .current_dir(self.0.path())
+            .env("XDG_RUNTIME_DIR", self.0.path().join("run"))
+            .env("XDG_DATA_HOME", self.0.path().join("data"))
+            .stdin(Stdio::null())
+            .output()
+            .unwrap()
+    }
+
+    /// Checks a plan that is wrong; returns the message.
+    fn wrong(&self, plan: &str) -> String {
+        fs::write(self.0.path().join("plan.toml"), plan).unwrap();
+        let output = self.ssdlab(&["check", "plan.toml"]);
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{plan}: {message}");
+        message
+    }
+}
+
+const HEAD: &str = "name = \"p\"\nquestion = \"?\"\n";
+const WORK: &str = "[workload]\nphases = [{ do = \"unpack\", sync = true }]\n";
+
+#[test]
+fn an_unknown_key_is_shown_at_its_place() {
+    let plan = format!("{HEAD}{WORK}[repetitions]\nleest = 3\n");
+    insta::assert_snapshot!(Place::new().wrong(&plan));
+}
+
+#[test]
+fn an_impossible_combination_names_the_way_out() {
+    let factors = "[factors]\nfilesystem = [\"ext4\", \"xfs\"]\njournal = [\"on\", \"off\"]\n[baseline]\njournal = \"on\"\n";
+    insta::assert_snapshot!(Place::new().wrong(&format!("{HEAD}{factors}{WORK}")));
+}
+
+#[test]
+fn faults_of_plans_are_named() {
+    let place = Place::new();
+    let cases = [
+        ("", "missing field `name`"),
+        ("name = 3", "invalid type"),
+        ("name = \"a/b\"\nquestion = \"?\"\n[workload]\nphases = []", "cannot be the name"),
+        ("[factors]\nfilesistem = \"ext4\"\n", "unknown variant `filesistem`"),
+        ("[factors]\nfilesystem = \"ext5\"\n", "`ext5` is no level"),
+        ("[factors]\nfilesystem = []\n", "has no level"),
+        ("[factors]\natime = [\"noatime\", \"noatime\"]\n", "twice"),
+        (
+            "[factors]\natime = [\"noatime\", \"relatime\"]\ndiscard = [\"on\", \"off\"]\n",
+            "no baseline",
+        ),
+        ("[factors]\nscheduler = [\"noop\", \"none\"]\n", "twice"),
+        ("[baseline]\natime = \"noatime\"\n", "does not vary"),
+        ("[target]\nsize = \"4 apples\"\n", "4 apples"),
+        ("[target]\nsize = \"1 MiB\"\n", "too small"),
+        ("[target]\nlab = \"cloud\"\n", "unknown variant `cloud`"),
+        ("[repetitions]\nleast = 0\n", "cannot be run"),
+        ("[repetitions]\nprecision = \"500 %\"\n", "no share"),
+        ("metric = \"speed\"\n", "no metric `speed`"),
+        ("exclude = [{ filesystem = \"ext4\" }]\n", "no combination"),
+    ];
+    for (part, message) in cases {
+        // Keys of the top level must come before the first table.
+        let plan = if part.starts_with("name") || part.is_empty() {
+            part.to_owned()
+        } else {
+            format!("{HEAD}{part}{WORK}")
+        };
+        let said = place.wrong(&plan);
+        assert!(said.contains(message), "{plan}\n{said}");
+    }
+    let phases = [
+        ("", "no phases"),
+        ("{ do = \"dance\" }", "unknown variant `dance`"),
+        ("{ do = \"command\" }", "needs `run`"),
+        ("{ do = \"sync\", run = \"x\" }", "means nothing"),
+        ("{ do = \"command\", run = \"'x\" }", "never closed"),
+        ("{ do = \"make\" }", "nothing to build"),
+        ("{ do = \"unpack\" }, { do = \"unpack\", name = \"again\" }", "in the way"),
+        ("{ do = \"sync\" }, { do = \"sync\" }", "is taken"),
+    ];
+    for (phase, message) in phases {
+        let said = place.wrong(&format!("{HEAD}[workload]\nphases = [{phase}]\n"));
+        assert!(said.contains(message), "{phase}\n{said}");
+    }
+}
+
+#[test]
+fn faults_of_claims_are_named() {
+    let place = Place::new();
+    let factors = "[factors]\ndiscard = [\"off\", \"on\"]\n";
+    let claim =
+        |rest: &str| format!("{HEAD}{factors}{WORK}[[claims]]\nid = \"c\"\nsays = \"?\"\n{rest}\n");
+    let cases = [
+        ("phases = [\"unpack\"]\ncompare = { discard = \"on\" }", "has no bound"),
+        ("phases = []\ncompare = { discard = \"on\" }\nat_least = 2", "names no phase"),
+        ("phases = [\"x\"]\ncompare = { discard = \"on\" }\nat_least = 2", "no phase `x`"),
+        ("phases = [\"unpack\"]\ncompare = { discard = \"off\" }\nat_least = 2", "with itself"),
+        ("phases = [\"unpack\"]\ncompare = { atime = \"noatime\" }\nat_least = 2", "does not vary"),
+        (
+            "phases = [\"unpack\"]\ncompare = { discard = \"fstrim\" }\nat_least = 2",
+            "none of the plan's",
+        ),
+        ("phases = [\"unpack\"]\ncompare = { discard = \"on\" }\nat_least = -2", "not a ratio"),
+        (
+            "phases = [\"unpack\"]\ncompare = { discard = \"on\" }\nat_least = 3\nat_most = 2",
+            "at least 3 and at most 2",
+        ),
+    ];
+    for (rest, message) in cases {
+        let said = place.wrong(&claim(rest));
+        assert!(said.contains(message), "{rest}\n{said}");
+    }
+}
+
+#[test]
+fn wrong_command_lines_end_with_2_and_missing_things_with_a_message() {
+    let place = Place::new();
+    let cases: [&[&str]; 14] = [
+        &["run"],
+        &["run", "no-such-plan"],
+        &["run", "discard", "--set", "discard"],
+        &["run", "discard", "--set", "speed=high"],
+        &["run", "discard", "--set", "discard=sometimes"],
+        &["run", "discard", "--scale", "0"],
+        &["run", "discard", "--scale", "NaN"],
+        &["run", "discard", "--scale", "-1"],
+        &["run", "discard", "--scale", "1000"],
+        &["run", "discard", "--runs", "0"],
+        &["run", "discard", "--jobs", "2"],
+        &["run", "discard", "--lab", "directory"],
+        &["run", "discard", "--resume", "x"],
+        &["frobnicate"],
+    ];
+    for arguments in cases {
+        let output = place.ssdlab(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+        assert!(!output.stderr.is_empty(), "{arguments:?}");
+    }
+    let output = place.ssdlab(&["report", "no-such-run"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(!place.0.path().join("data").exists());
+}
+
+#[test]
+fn shipped_plans_are_checked_and_follow_the_schema() {
+    let place = Place::new();
+    for plan in ["discard", "journal"] {
+        let output = place.ssdlab(&["check", plan, "--json"]);
+        assert!(output.status.success());
+        let schedule: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(schedule["plan"], plan);
+        insta::assert_snapshot!(
+            format!("check_{plan}"),
+            String::from_utf8(place.ssdlab(&["check", plan]).stdout).unwrap()
+        );
+    }
+    let journal: Value =
+        serde_json::from_slice(&place.ssdlab(&["check", "journal", "--json"]).stdout).unwrap();
+    assert_eq!(journal["treatments"].as_array().unwrap().len(), 16);
+    assert_eq!(journal["claims"].as_array().unwrap().len(), 11);
+}
+
+#[test]
+fn schemas_are_json_schemas() {
+    let place = Place::new();
+    let schema = |arguments: &[&str]| -> Value {
+        serde_json::from_slice(&place.ssdlab(arguments).stdout).unwrap()
+    };
+    let plan = schema(&["schema"]);
+    assert!(plan["properties"]["workload"].is_object());
+    assert_eq!(plan["additionalProperties"], false);
+    let analysis = schema(&["schema", "--analysis"]);
+    for key in
+        ["schema", "run", "plan", "lab", "status", "treatments", "effects", "claims", "warnings"]
+    {
+        assert!(analysis["properties"][key].is_object(), "{key}");
+    }
+}
+
+#[test]
+fn lists_name_what_a_plan_can_use() {
+    let output = Place::new().ssdlab(&["list"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    for word in ["discard", "journal", "btrfs", "mq-deadline", "unpack, delete", "settled_ns"] {
+        assert!(text.contains(word), "{word}: {text}");
+    }
+}

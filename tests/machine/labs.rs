@@ -1,0 +1,325 @@
+//! The labs end to end: what is made, what is read back, what the JSON holds.
+
+use std::fs;
+use std::os::unix::process::CommandExt;
+
+use serde_json::Value;
+
+use super::support::{Loop, Place, number, phases, sh, shown, treatment};
+use super::{Case, Needs, case};
+
+pub fn cases() -> Vec<Case> {
+    vec![
+        case("discard_has_the_contracts_phases_and_fields", discard_contract),
+        case("every_filesystem_is_made_measured_and_left_clean", every_filesystem),
+        case("journal_writes_agree_with_ext4s_own_counter", journal_counter),
+        case("every_scheduler_is_set_read_back_and_restored", schedulers),
+        case("old_scheduler_names_are_mapped_with_a_note", old_schedulers),
+        case("atime_levels_differ_as_the_kernel_says", atime_levels),
+        case("free_mkfs_and_mount_options_are_read_back", free_options),
+        case("prefill_is_on_the_disk_and_survives_delete", prefill),
+        case("a_trials_seed_follows_from_the_runs_seed", same_seed),
+        case("a_device_is_measured_and_left_blank", device_lab),
+        Case {
+            name: "a_directory_is_measured_without_root",
+            needs: Needs::Nothing,
+            run: directory_lab,
+        },
+        case("nobody_is_told_what_the_image_lab_needs", image_lab_needs_root),
+    ]
+}
+
+fn discard_contract() {
+    let place = Place::new();
+    let (code, json) = place.run("discard", &["--scale", "0.01", "--runs", "2"]);
+    assert_eq!(code, 0);
+    assert_eq!(
+        (&json["plan"], &json["lab"], &json["status"]),
+        (&"discard".into(), &"image".into(), &"complete".into())
+    );
+    let names = |level: &str| {
+        let names = phases(treatment(&json, "discard", level)).iter().map(|phase| &phase["name"]);
+        names.map(|name| name.as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let shared = ["unpack", "sync_unpacked", "delete", "sync_deleted"];
+    assert_eq!(names("off"), shared);
+    assert_eq!(names("on"), shared);
+    assert_eq!(names("fstrim"), [&shared[..], &["fstrim"]].concat());
+    for field in [
+        "time_ns",
+        "settled_ns",
+        "written_bytes",
+        "write_requests",
+        "read_bytes",
+        "discarded_bytes",
+        "discard_requests",
+        "flushes",
+    ] {
+        number(treatment(&json, "discard", "on"), "sync_deleted", field);
+    }
+    let trial = &treatment(&json, "discard", "on")["trials"][0];
+    for field in ["block", "position", "seed", "fingerprint"] {
+        assert!(trial.get(field).is_some(), "{field}");
+    }
+    // The one difference between the treatments is what they tell the device.
+    assert_eq!(number(treatment(&json, "discard", "off"), "sync_deleted", "discard_requests"), 0);
+    assert!(
+        number(treatment(&json, "discard", "on"), "sync_deleted", "discarded_bytes") > 1_000_000
+    );
+    assert!(number(treatment(&json, "discard", "fstrim"), "fstrim", "discarded_bytes") > 1_000_000);
+    // What was unpacked reached the device.
+    let off = treatment(&json, "discard", "off");
+    let application = number(off, "unpack", "application_bytes");
+    assert_eq!(application, 4_930_000);
+    let device =
+        number(off, "unpack", "written_bytes") + number(off, "sync_unpacked", "written_bytes");
+    assert!(device >= application);
+    let effects = json["effects"].as_array().unwrap();
+    let one =
+        effects.iter().find(|e| e["metric"] == "time_ns" && e["phases"][0] == "delete").unwrap();
+    assert!(one["interval"][0].as_f64() < one["ratio"].as_f64());
+    assert_eq!((&one["n"], &one["baseline"]["discard"]), (&2.into(), &"off".into()));
+    assert_eq!(json["claims"].as_array().unwrap().len(), 4);
+    assert_eq!(place.leftovers(), Vec::<String>::new());
+}
+
+fn every_filesystem() {
+    let place = Place::new();
+    let set = "filesystem=ext2,ext3,ext4,xfs,btrfs";
+    let (code, json) = place.run("discard", &["--scale", "0.01", "--runs", "1", "--set", set]);
+    assert_eq!(code, 0, "{json:#}");
+    for filesystem in ["ext2", "ext3", "ext4", "xfs", "btrfs"] {
+        for discard in ["off", "on", "fstrim"] {
+            let all = json["treatments"].as_array().unwrap();
+            let found = all.iter().find(|t| {
+                t["levels"]["filesystem"] == filesystem && t["levels"]["discard"] == discard
+            });
+            let found = found.unwrap();
+            assert_eq!(found["status"], "ok", "{filesystem} {discard}: {}", found["reason"]);
+        }
+    }
+    assert_eq!(place.leftovers(), Vec::<String>::new());
+}
+
+fn journal_counter() {
+    let place = Place::new();
+    let (code, json) = place.run("journal", &["--scale", "0.02", "--runs", "1"]);
+    assert_eq!(code, 0, "{json:#}");
+    let all = json["treatments"].as_array().unwrap();
+    assert_eq!(all.len(), 16);
+    for treatment in all {
+        for phase in ["clone", "make", "clean"] {
+            let own_kib = number(treatment, phase, "lifetime_kib");
+            let device = number(treatment, phase, "written_bytes");
+            let difference = (own_kib * 1024).abs_diff(device);
+            assert!(difference < 1024, "{}: {phase}: {difference}", treatment["levels"]);
+        }
+    }
+    let written = |journal: &str| {
+        let found = all.iter().find(|t| {
+            t["levels"]["filesystem"] == "ext4"
+                && t["levels"]["journal"] == journal
+                && t["levels"]["atime"] == "strictatime"
+        });
+        number(found.unwrap(), "clean", "written_bytes") as f64
+    };
+    // Founding post 3: metadata-only work is nearly doubled by the journal.
+    let ratio = written("on") / written("off");
+    assert!((1.3..4.0).contains(&ratio), "{ratio}");
+}
+
+fn schedulers() {
+    let place = Place::new();
+    let before = sh("cat /sys/block/loop*/queue/scheduler");
+    let set = "scheduler=none,mq-deadline,bfq,kyber";
+    let plan = "discard";
+    let arguments = ["--scale", "0.005", "--runs", "1", "--set", "discard=off", "--set", set];
+    let (code, json) = place.run(plan, &arguments);
+    assert_eq!(code, 0, "{json:#}");
+    let offered = sh("cat /sys/block/loop0/queue/scheduler");
+    for scheduler in ["none", "mq-deadline", "bfq", "kyber"] {
+        let treatment = treatment(&json, "scheduler", scheduler);
+        let is_offered = offered.contains(scheduler);
+        assert_eq!(treatment["status"], if is_offered { "ok" } else { "unavailable" });
+    }
+    assert_eq!(sh("cat /sys/block/loop*/queue/scheduler"), before);
+    // Each record says what the kernel said, not what was asked for.
+    let records = sh(&format!("cat {}/ssdlab/*/records.jsonl", place.path("data").display()));
+    for line in records.lines() {
+        let record: Value = serde_json::from_str(line).unwrap();
+        if record["status"] == "ok" {
+            assert_eq!(record["applied"]["scheduler"], record["levels"]["scheduler"]);
+        }
+    }
+}
+
+fn old_schedulers() {
+    let place = Place::new();
+    let arguments = [
+        "--scale",
+        "0.005",
+        "--runs",
+        "1",
+        "--set",
+        "discard=off",
+        "--set",
+        "scheduler=noop,deadline",
+    ];
+    let (code, json) = place.run("discard", &arguments);
+    assert_eq!(code, 0);
+    treatment(&json, "scheduler", "mq-deadline");
+    assert!(json["warnings"].to_string().contains("`deadline` left the kernel"));
+}
+
+fn atime_levels() {
+    let place = Place::new();
+    let plan = place.plan(
+        r#"
+        name = "atime"
+        question = "Do reads write?"
+        [target]
+        size = "256 MiB"
+        [factors]
+        filesystem = ["ext4", "btrfs"]
+        atime = ["noatime", "strictatime", "relatime", "chattr"]
+        [baseline]
+        atime = "noatime"
+        [workload]
+        tree = { files = 400, size = "2 MB" }
+        phases = [
+            { do = "unpack", sync = true },
+            { do = "remount" },
+            { do = "command", name = "read", run = ["sh", "-c", "cat $(find . -type f) > /dev/null"], sync = true },
+        ]
+    "#,
+    );
+    let (code, json) = place.run(&plan, &["--runs", "1"]);
+    assert_eq!(code, 0, "{json:#}");
+    let all = json["treatments"].as_array().unwrap();
+    assert_eq!(all.len(), 8);
+    let written = |atime: &str| {
+        let found = all
+            .iter()
+            .find(|t| t["levels"]["filesystem"] == "ext4" && t["levels"]["atime"] == atime);
+        number(found.unwrap(), "read", "written_bytes")
+    };
+    // Every file was read once, and its inode written where access times are kept. btrfs is
+    // only set and read back: its own housekeeping after a mount writes more than that.
+    let kept = written("strictatime").min(written("relatime"));
+    assert!(kept > written("noatime") + 20_000, "{kept} {}", written("noatime"));
+    assert!(kept > written("chattr") + 20_000, "{kept} {}", written("chattr"));
+}
+
+fn free_options() {
+    let place = Place::new();
+    let plan = |mount: &str| {
+        place.plan(&format!(
+            r#"
+            name = "options"
+            question = "Are options read back?"
+            [target]
+            size = "256 MiB"
+            [factors]
+            filesystem = "ext4"
+            mkfs = "-I 128 -O ^metadata_csum"
+            mount = "{mount}"
+            [workload]
+            tree = {{ files = 10, size = "100 kB" }}
+            phases = [{{ do = "unpack", sync = true }}]
+        "#
+        ))
+    };
+    let (code, json) =
+        place.run(&plan("commit=77,data=writeback,noauto_da_alloc"), &["--runs", "1"]);
+    assert_eq!(code, 0, "{json:#}");
+    let records = sh(&format!("cat {}/ssdlab/*/records.jsonl", place.path("data").display()));
+    let record: Value = serde_json::from_str(&records).unwrap();
+    assert!(record["applied"]["mkfs"].as_str().unwrap().contains("-I 128"));
+    assert!(record["applied"]["mount_options"].as_str().unwrap().contains("commit=77"));
+    // An option the kernel does not know fails the trial and keeps its row.
+    let (code, json) = place.run(&plan("no_such_option"), &["--runs", "1"]);
+    assert_eq!(code, 1);
+    assert_eq!(json["treatments"][0]["status"], "failed");
+    assert!(json["treatments"][0]["reason"].as_str().unwrap().contains("no_such_option"));
+}
+
+fn prefill() {
+    let place = Place::new();
+    let arguments =
+        ["--scale", "0.005", "--runs", "1", "--set", "discard=off", "--set", "prefill=40 MB,2 %"];
+    let (code, json) = place.run("discard", &arguments);
+    assert_eq!(code, 0, "{json:#}");
+    assert_eq!(json["treatments"].as_array().unwrap().len(), 2);
+    assert!(json["treatments"].as_array().unwrap().iter().all(|t| t["status"] == "ok"));
+}
+
+fn same_seed() {
+    let place = Place::new();
+    let trial_seed = |seed: &str| {
+        let arguments = ["--scale", "0.01", "--runs", "1", "--seed", seed, "--set", "discard=off"];
+        let (code, json) = place.run("discard", &arguments);
+        assert_eq!(code, 0);
+        json["treatments"][0]["trials"][0]["seed"].as_u64().unwrap()
+    };
+    assert_eq!(trial_seed("7"), trial_seed("7"));
+    assert_ne!(trial_seed("7"), trial_seed("8"));
+}
+
+fn device_lab() {
+    let place = Place::new();
+    let device = Loop::new(&place, "disk", 600);
+    let arguments =
+        ["run", "discard", "--json", "--scale", "0.01", "--runs", "2", "--device", &device.device];
+    for _ in 0..2 {
+        let output = place.ssdlab(&arguments).output().unwrap();
+        assert!(output.status.success(), "{}", shown(&output));
+        let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(json["lab"], "device");
+        assert_eq!(json["treatments"].as_array().unwrap().len(), 3);
+        // It was blank before and is blank again, so the next run needs no --wipe.
+        assert_eq!(sh(&format!("wipefs --no-act {}", device.device)), "");
+    }
+    assert!(!fs::read_to_string("/proc/self/mounts").unwrap().contains(&device.device));
+}
+
+fn directory_lab() {
+    let folder = tempfile::tempdir().unwrap();
+    let [run, data, work] = ["run", "data", "work"].map(|name| folder.path().join(name));
+    fs::create_dir(&work).unwrap();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ssdlab"));
+    command
+        .args(["run", "discard", "--json", "--scale", "0.005", "--runs", "1"])
+        .args(["--set", "filesystem=any", "--set", "discard=off,on", "--lab", "directory", "--dir"])
+        .arg(&work)
+        .env("XDG_RUNTIME_DIR", &run)
+        .env("XDG_DATA_HOME", &data);
+    if rustix::process::geteuid().is_root() {
+        sh(&format!("chown -R nobody {}", folder.path().display()));
+        command.uid(65534).gid(65534);
+    }
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", shown(&output));
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    // The directory has discard either on or off; the other level keeps its row.
+    let mut states: Vec<_> =
+        ["off", "on"].map(|level| &treatment(&json, "discard", level)["status"]).to_vec();
+    states.sort_by_key(ToString::to_string);
+    assert_eq!(states, ["ok", "unavailable"]);
+    assert_eq!(fs::read_dir(&work).unwrap().count(), 0);
+}
+
+fn image_lab_needs_root() {
+    let folder = tempfile::tempdir().unwrap();
+    sh(&format!("chown nobody {}", folder.path().display()));
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_ssdlab"))
+        .args(["run", "discard"])
+        .env("XDG_RUNTIME_DIR", folder.path().join("run"))
+        .env("XDG_DATA_HOME", folder.path().join("data"))
+        .uid(65534)
+        .gid(65534)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(4), "{}", shown(&output));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--lab directory"));
+    assert!(!folder.path().join("data").exists());
+}

@@ -1,0 +1,58 @@
+//! Tests that change the machine: loop devices, filesystems, signals. They need root and say so
+//! where they do not have it: a test that cannot run is reported as ignored, with its reason.
+
+mod failures;
+mod labs;
+mod safety;
+mod stopping;
+mod support;
+mod workloads;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+
+/// A test and what it needs beyond root.
+struct Case {
+    name: &'static str,
+    needs: Needs,
+    run: fn(),
+}
+
+/// What a test needs.
+enum Needs {
+    /// Nothing but an ordinary user.
+    Nothing,
+    /// Root, to make filesystems on loop devices.
+    Root,
+}
+
+fn case(name: &'static str, run: fn()) -> Case {
+    Case { name, needs: Needs::Root, run }
+}
+
+fn main() {
+    let mut arguments = Arguments::from_args();
+    // Loop devices, mounts and the clock are shared: one test at a time.
+    arguments.test_threads = Some(1);
+    let cases =
+        [labs::cases(), safety::cases(), failures::cases(), stopping::cases(), workloads::cases()];
+    let trials = cases.into_iter().flatten().map(|case| {
+        let reason = match case.needs {
+            Needs::Root if !rustix::process::geteuid().is_root() => Some("needs root"),
+            _ => None,
+        };
+        let run = case.run;
+        Trial::test(case.name, move || caught(run))
+            .with_kind(reason.unwrap_or_default())
+            .with_ignored_flag(reason.is_some())
+    });
+    libtest_mimic::run(&arguments, trials.collect()).exit();
+}
+
+/// A panic is a failed assertion; the next test runs all the same.
+fn caught(run: fn()) -> Result<(), Failed> {
+    std::panic::catch_unwind(run).map_err(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+        Failed::from(text.unwrap_or_else(|| "it panicked".to_owned()))
+    })
+}

@@ -1,0 +1,159 @@
+//! No device that is in use or carries data is ever written to.
+
+use std::fs;
+
+use super::support::{Loop, Mounted, Place, file, sh, shown};
+use super::{Case, case};
+
+pub fn cases() -> Vec<Case> {
+    vec![
+        case("a_mounted_device_is_refused", mounted),
+        case("fio_1007_a_disk_with_a_mounted_partition_is_refused", mounted_partition),
+        case("a_partition_is_refused_while_a_sibling_is_in_use", mounted_sibling),
+        case("a_device_that_a_loop_device_stands_on_is_refused", stacked_loop),
+        case("two_loop_devices_over_one_file_are_refused", shared_backing),
+        case("swap_space_is_refused", swap),
+        case("the_root_disk_is_refused", root_disk),
+        case("what_carries_data_needs_its_own_name", signatures),
+        case("what_is_no_block_device_is_refused", no_device),
+    ]
+}
+
+fn runs(place: &Place) -> usize {
+    fs::read_dir(place.path("data/ssdlab")).map_or(0, Iterator::count)
+}
+
+/// Runs on a device and expects the refusal; not one byte may have changed.
+fn refused(place: &Place, device: &Loop, arguments: &[&str], because: &str) {
+    let sum = || sh(&format!("sync; sha256sum < {}", device.backing));
+    let (before, runs_before) = (sum(), runs(place));
+    let mut all = vec!["run", "discard", "--scale", "0.01", "--runs", "1", "--device"];
+    all.extend(arguments);
+    let output = place.ssdlab(&all).output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", shown(&output));
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(message.contains(because), "{message}");
+    assert_eq!(sum(), before);
+    assert_eq!(runs(place), runs_before);
+}
+
+fn mounted() {
+    let place = Place::new();
+    let device = Loop::new(&place, "disk", 64);
+    sh(&format!("mkfs.ext4 -q {}", device.device));
+    let _mounted = Mounted::new(&device.device, &place);
+    refused(&place, &device, &[&device.device], "is mounted on");
+    refused(&place, &device, &[&device.device, "--wipe", &device.backing], "is mounted on");
+}
+
+/// A disk with two partitions, known to the kernel whether or not it reads partition tables, and
+/// with nodes whether or not there is a udev to make them.
+fn partitioned(place: &Place) -> Loop {
+    let device = Loop::new(place, "disk", 96);
+    for (number, start) in [(1, 2048), (2, 100_000)] {
+        sh(&format!("addpart {} {number} {start} 80000", device.device));
+        let node = format!("{}p{number}", device.device);
+        let numbers = format!("/sys/class/block/{}p{number}/dev", device.name());
+        sh(&format!("[ -b {node} ] || mknod {node} b $(tr : ' ' < {numbers})"));
+    }
+    device
+}
+
+fn mounted_partition() {
+    let place = Place::new();
+    let device = partitioned(&place);
+    let first = format!("{}p1", device.device);
+    sh(&format!("mkfs.ext4 -q {first}"));
+    let _mounted = Mounted::new(&first, &place);
+    refused(&place, &device, &[&device.device], "its partition");
+    refused(&place, &device, &[&device.device, "--wipe", &device.backing], "its partition");
+}
+
+fn mounted_sibling() {
+    let place = Place::new();
+    let device = partitioned(&place);
+    let [first, second] = [1, 2].map(|n| format!("{}p{n}", device.device));
+    sh(&format!("mkfs.ext4 -q {first}"));
+    let _mounted = Mounted::new(&first, &place);
+    refused(&place, &device, &[&second], "on the same disk is mounted");
+}
+
+fn stacked_loop() {
+    let place = Place::new();
+    let below = Loop::new(&place, "disk", 64);
+    let above = Loop::over(&below.device);
+    sh(&format!("mkfs.ext4 -q {}", above.device));
+    let _mounted = Mounted::new(&above.device, &place);
+    refused(&place, &below, &[&below.device, "--wipe", &below.backing], "mounted");
+    // And from above: what lies under the device is in use.
+    let other = Loop::over(&below.device);
+    refused(&place, &below, &[&other.device, "--wipe", &below.device], "");
+}
+
+fn shared_backing() {
+    let place = Place::new();
+    let one = Loop::new(&place, "disk", 64);
+    let other = Loop::over(&one.backing);
+    refused(&place, &one, &[&one.device], &format!("is used by {}", other.name()));
+}
+
+/// Swap space that is given back when dropped.
+struct Swap<'a>(&'a str);
+
+impl Drop for Swap<'_> {
+    fn drop(&mut self) {
+        sh(&format!("swapoff {}", self.0));
+    }
+}
+
+fn swap() {
+    let place = Place::new();
+    let device = Loop::new(&place, "disk", 64);
+    sh(&format!("mkswap --quiet {0} 2>/dev/null || mkswap {0} >/dev/null", device.device));
+    sh(&format!("swapon {}", device.device));
+    let _swap = Swap(&device.device);
+    refused(&place, &device, &[&device.device], "is swap space");
+}
+
+/// The check is made before anything is opened for writing; this test only ever reads.
+fn root_disk() {
+    let place = Place::new();
+    let source = sh("findmnt --noheadings --output SOURCE / | sed 's/\\[.*//'");
+    if !source.starts_with("/dev/") {
+        return; // an overlay or a network root: there is no disk to protect
+    }
+    let output = place.ssdlab(&["run", "discard", "--device", &source]).output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", shown(&output));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("root filesystem"));
+}
+
+fn signatures() {
+    let place = Place::new();
+    let device = Loop::new(&place, "disk", 64);
+    sh(&format!("mkfs.ext4 -q -L Photos {}", device.device));
+    refused(&place, &device, &[&device.device], "carries ext4 \"Photos\"");
+    for wrong in ["", "yes", device.name(), "PHOTOS", &device.device] {
+        refused(&place, &device, &[&device.device, "--wipe", wrong], "is not its serial");
+    }
+    let output = place
+        .ssdlab(&["run", "discard", "--scale", "0.01", "--runs", "1", "--device", &device.device])
+        .args(["--wipe", &device.backing])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", shown(&output));
+    // What is destroyed is shown first.
+    assert!(String::from_utf8_lossy(&output.stderr).starts_with("will be destroyed"));
+    // A partition table is data too.
+    sh(&format!("printf 'size=40M\\n' | sfdisk --quiet {}", device.device));
+    refused(&place, &device, &[&device.device], "carries dos");
+}
+
+fn no_device() {
+    let place = Place::new();
+    let plain = file(&place.path("plain"), "data");
+    for path in [plain.as_str(), "/dev/null", "/", "/no/such/device"] {
+        let output = place.ssdlab(&["run", "discard", "--device", path]).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{path}: {}", shown(&output));
+    }
+    assert_eq!(fs::read_to_string(&plain).unwrap(), "data");
+}

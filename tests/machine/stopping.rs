@@ -1,0 +1,161 @@
+//! Signals, kills, and going on afterwards.
+
+use std::fs;
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::support::{Place, sh, shown};
+use super::{Case, case};
+
+pub fn cases() -> Vec<Case> {
+    vec![
+        case("a_signal_ends_a_run_cleanly_and_resume_completes_it", signals),
+        case("a_signal_ends_a_hanging_program_too", signal_in_command),
+        case("a_run_that_is_being_written_cannot_be_resumed", resume_while_alive),
+        case("a_cut_record_is_put_aside_and_its_trial_runs_again", cut_record),
+        case("a_hundred_kills_leave_nothing_behind", kills),
+    ]
+}
+
+const ARGUMENTS: [&str; 6] = ["run", "discard", "--scale", "0.01", "--runs", "4"];
+
+fn records(place: &Place) -> usize {
+    let Ok(mut runs) = fs::read_dir(place.path("data/ssdlab")) else { return 0 };
+    let Some(Ok(run)) = runs.next() else { return 0 };
+    fs::read_to_string(run.path().join("records.jsonl")).map_or(0, |text| text.lines().count())
+}
+
+fn wait_for(what: impl Fn() -> bool) {
+    let started = Instant::now();
+    while !what() {
+        assert!(started.elapsed() < Duration::from_mins(1), "it never happened");
+        sleep(Duration::from_millis(2));
+    }
+}
+
+fn run_name(place: &Place) -> String {
+    let run = fs::read_dir(place.path("data/ssdlab")).unwrap().next().unwrap().unwrap();
+    run.file_name().into_string().unwrap()
+}
+
+fn signals() {
+    for signal in ["INT", "TERM", "HUP"] {
+        let place = Place::new();
+        let images = place.path("images").display().to_string();
+        let mut child = place
+            .ssdlab(&ARGUMENTS)
+            .args(["--json", "--dir", &images])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        wait_for(|| records(&place) >= 2);
+        sh(&format!("kill -{signal} {}", child.id()));
+        let status = child.wait().unwrap();
+        assert_eq!(status.code(), Some(130), "{signal}");
+        assert_eq!(place.leftovers(), Vec::<String>::new());
+        let json: Value = serde_json::from_reader(child.stdout.take().unwrap()).unwrap();
+        assert_eq!(json["status"], "partial");
+        let before = records(&place);
+        assert!((2..12).contains(&before));
+
+        let output =
+            place.ssdlab(&["run", "--json", "--resume", &run_name(&place)]).output().unwrap();
+        assert!(output.status.success(), "{}", shown(&output));
+        let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(json["status"], "complete");
+        for treatment in json["treatments"].as_array().unwrap() {
+            let blocks: Vec<_> = treatment["trials"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|t| t["block"].as_u64().unwrap())
+                .collect();
+            assert_eq!(blocks, [0, 1, 2, 3]);
+        }
+        assert_eq!(records(&place), 12);
+    }
+}
+
+fn signal_in_command() {
+    let place = Place::new();
+    let plan = place.plan(
+        r#"
+        name = "hanging"
+        question = "Does it end?"
+        [target]
+        size = "64 MiB"
+        [workload]
+        phases = [{ do = "command", run = "sleep 600" }]
+    "#,
+    );
+    let images = place.path("images").display().to_string();
+    let mut child = place
+        .ssdlab(&["run", &plan, "--dir", &images])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_for(|| fs::read_to_string("/proc/self/mounts").unwrap().contains(&images));
+    sleep(Duration::from_millis(100));
+    sh(&format!("kill -INT {}", child.id()));
+    let started = Instant::now();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(started.elapsed() < Duration::from_secs(30));
+    assert_eq!(place.leftovers(), Vec::<String>::new());
+}
+
+fn resume_while_alive() {
+    let place = Place::new();
+    let images = place.path("images").display().to_string();
+    let mut child = place
+        .ssdlab(&ARGUMENTS)
+        .args(["--dir", &images])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_for(|| records(&place) >= 1);
+    let output = place.ssdlab(&["run", "--resume", &run_name(&place)]).output().unwrap();
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("is being written"),
+        "{}",
+        shown(&output)
+    );
+    let restored = place.ssdlab(&["restore"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&restored.stdout).contains("is alive"));
+    assert!(child.wait().unwrap().success());
+}
+
+fn cut_record() {
+    let place = Place::new();
+    let (code, _) = place.run("discard", &["--scale", "0.005", "--runs", "2"]);
+    assert_eq!(code, 0);
+    let run = place.path("data/ssdlab").join(run_name(&place));
+    let path = run.join("records.jsonl");
+    let whole = fs::read(&path).unwrap();
+    fs::write(&path, &whole[..whole.len() - 40]).unwrap();
+
+    // Reading warns and changes nothing.
+    let output = place.ssdlab(&["report", &run_name(&place), "--json"]).output().unwrap();
+    assert!(output.status.success());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("the last line was cut"));
+    assert_eq!(fs::read(&path).unwrap().len(), whole.len() - 40);
+
+    let output = place.ssdlab(&["run", "--resume", &run_name(&place), "--json"]).output().unwrap();
+    assert!(output.status.success(), "{}", shown(&output));
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["status"], "complete");
+    assert_eq!(records(&place), 6);
+    assert!(!fs::read(run.join("records.cut")).unwrap().is_empty());
+}
+
+fn kills() {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/kill-test");
+    let output =
+        Command::new(script).args([env!("CARGO_BIN_EXE_ssdlab"), "100", "1"]).output().unwrap();
+    assert!(output.status.success(), "{}", shown(&output));
+}

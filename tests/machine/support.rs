@@ -1,0 +1,160 @@
+//! Running the program in a place of its own, and loop devices that go away by themselves.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A folder with room for images, results and run-time files.
+pub struct Place {
+    folder: TempDir,
+}
+
+impl Place {
+    pub fn new() -> Self {
+        let folder =
+            tempfile::Builder::new().prefix("machine-test-").tempdir_in("/var/tmp").unwrap();
+        fs::create_dir(folder.path().join("images")).unwrap();
+        Self { folder }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The program, with nothing of the user's environment but the path.
+    pub fn ssdlab(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ssdlab"));
+        command
+            .args(arguments)
+            .env("XDG_RUNTIME_DIR", self.path("run"))
+            .env("XDG_DATA_HOME", self.path("data"))
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs a plan in the image lab with `--json`; returns the exit code and the object.
+    pub fn run(&self, plan: &str, arguments: &[&str]) -> (i32, Value) {
+        let images = self.path("images").display().to_string();
+        let mut all = vec!["run", plan, "--json", "--dir", &images];
+        all.extend(arguments);
+        let output = self.ssdlab(&all).output().unwrap();
+        let code = output.status.code().unwrap();
+        let json = serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|error| panic!("{error}: {}", shown(&output)));
+        (code, json)
+    }
+
+    /// Writes a plan file and returns its path.
+    pub fn plan(&self, text: &str) -> String {
+        let path = self.path("plan.toml");
+        fs::write(&path, text).unwrap();
+        path.display().to_string()
+    }
+
+    /// What a run may leave behind: files of images, mounts and loop devices below this place,
+    /// journals of undone changes.
+    pub fn leftovers(&self) -> Vec<String> {
+        let mut left = Vec::new();
+        for folder in ["images", "run/ssdlab"] {
+            let entries = fs::read_dir(self.path(folder)).into_iter().flatten().flatten();
+            left.extend(entries.map(|entry| entry.path().display().to_string()));
+        }
+        let here = self.folder.path().display().to_string();
+        let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
+        left.extend(mounts.lines().filter(|line| line.contains(&here)).map(str::to_owned));
+        let loops = Command::new("losetup").arg("--list").output().unwrap();
+        let loops = String::from_utf8_lossy(&loops.stdout).into_owned();
+        left.extend(loops.lines().filter(|line| line.contains(&here)).map(str::to_owned));
+        left
+    }
+}
+
+pub fn shown(output: &Output) -> String {
+    format!(
+        "{}\n{}\n{}",
+        output.status,
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    )
+}
+
+/// Runs a command that must succeed and returns what it printed.
+pub fn sh(script: &str) -> String {
+    let output = Command::new("sh").args(["-ec", script]).output().unwrap();
+    assert!(output.status.success(), "{script}: {}", shown(&output));
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+/// A loop device over a sparse file; detached when dropped.
+pub struct Loop {
+    pub device: String,
+    pub backing: String,
+}
+
+impl Loop {
+    pub fn new(place: &Place, name: &str, megabytes: u32) -> Self {
+        let backing = place.path(name).display().to_string();
+        sh(&format!("truncate -s {megabytes}M {backing}"));
+        Self::over(&backing)
+    }
+
+    /// A loop device over an existing file or device.
+    pub fn over(backing: &str) -> Self {
+        let device = sh(&format!("losetup --partscan --find --show {backing}"));
+        Self { device, backing: backing.to_owned() }
+    }
+
+    pub fn name(&self) -> &str {
+        self.device.strip_prefix("/dev/").unwrap()
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup").args(["--detach", &self.device]).status();
+    }
+}
+
+/// A mount that goes away when dropped.
+pub struct Mounted(PathBuf);
+
+impl Mounted {
+    pub fn new(device: &str, place: &Place) -> Self {
+        let target = place.path("mounted");
+        fs::create_dir_all(&target).unwrap();
+        sh(&format!("mount {device} {}", target.display()));
+        Self(target)
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+/// The phases of the first trial of a treatment.
+pub fn phases(treatment: &Value) -> &Vec<Value> {
+    treatment["trials"][0]["phases"].as_array().unwrap()
+}
+
+/// A number of a phase, by the phase's name.
+pub fn number(treatment: &Value, phase: &str, metric: &str) -> u64 {
+    let found = phases(treatment).iter().find(|candidate| candidate["name"] == phase);
+    found.unwrap_or_else(|| panic!("no phase {phase}"))[metric].as_u64().unwrap()
+}
+
+/// The treatment with this level.
+pub fn treatment<'a>(json: &'a Value, factor: &str, level: &str) -> &'a Value {
+    let all = json["treatments"].as_array().unwrap();
+    all.iter().find(|candidate| candidate["levels"][factor] == level).unwrap()
+}
+
+/// A file with these bytes in a place.
+pub fn file(path: &Path, text: &str) -> String {
+    fs::write(path, text).unwrap();
+    path.display().to_string()
+}

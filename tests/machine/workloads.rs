@@ -1,0 +1,140 @@
+//! Workloads that need other programs: archives against tar, a real build, fio.
+
+use std::fs;
+
+use super::support::{Place, number, sh};
+use super::{Case, case};
+
+pub fn cases() -> Vec<Case> {
+    vec![
+        case("an_archive_is_unpacked_as_tar_does", archive),
+        case("an_archive_that_climbs_out_is_refused_before_anything_runs", climbing_archive),
+        case("a_repository_is_really_cloned_built_and_cleaned", git_build),
+        case("a_fio_job_yields_metrics", fio),
+        case("a_fio_job_that_names_a_disk_is_refused", dangerous_fio),
+    ]
+}
+
+fn archive() {
+    let place = Place::new();
+    let tree = place.path("tree");
+    sh(&format!(
+        "mkdir -p {0}/a/b {0}/empty; seq 100000 > {0}/a/numbers; printf x > {0}/a/b/x; : > {0}/zero; \
+         ln -s ../a/numbers {0}/a/link; ln {0}/a/numbers {0}/hard; chmod 750 {0}/a/b/x; touch -d @1000000000 {0}/zero",
+        tree.display()
+    ));
+    for (flag, name) in [("", "t.tar"), ("-z", "t.tar.gz"), ("-J", "t.tar.xz")] {
+        let path = place.path(name).display().to_string();
+        sh(&format!("tar -C {} -c {flag} -f {path} .", tree.display()));
+        let copy = place.path("copy").display().to_string();
+        // A trial's directory is gone when it ends, so a phase of the trial keeps a copy.
+        let plan = place.plan(&format!(
+            r#"
+            name = "archive"
+            question = "Is it the same?"
+            [target]
+            size = "64 MiB"
+            [workload]
+            tree = {{ archive = "{path}" }}
+            phases = [
+                {{ do = "unpack", sync = true }},
+                {{ do = "remount" }},
+                {{ do = "command", run = ["sh", "-c", "rm -rf {copy}; cp -a . {copy}"] }},
+            ]
+        "#
+        ));
+        let (code, json) = place.run(&plan, &["--runs", "1"]);
+        assert_eq!(code, 0, "{json:#}");
+        let listing = |path: &str| {
+            sh(&format!(
+                "cd {path}; find . -mindepth 1 -printf '%p %y %m %s %l %n\\n' | grep -v ' d ' | sort; find . -type f -exec sha256sum {{}} + | sort; stat -c %Y zero"
+            ))
+        };
+        assert_eq!(listing(&copy), listing(&tree.display().to_string()), "{name}");
+    }
+}
+
+fn climbing_archive() {
+    let place = Place::new();
+    let path = place.path("evil.tar").display().to_string();
+    sh(&format!("cd /; tar -c -P -f {path} --transform 's,^etc,../etc,' etc/hostname"));
+    let output = place.ssdlab(&["run", "discard", "--source", &path]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(message.contains("../etc/hostname"), "{message}");
+    assert!(!place.path("data").exists());
+}
+
+fn git_build() {
+    let place = Place::new();
+    let repository = place.path("repository");
+    fs::create_dir(&repository).unwrap();
+    fs::write(
+        repository.join("Makefile"),
+        "all: a b\na b:\n\tseq 20000 > $@\nclean:\n\trm -f a b\n",
+    )
+    .unwrap();
+    sh(&format!(
+        "cd {}; git init -q; git add Makefile; git -c user.name=t -c user.email=t@example.org commit -qm one; chown -R nobody .",
+        repository.display()
+    ));
+    let arguments = [
+        "--runs",
+        "1",
+        "--source",
+        repository.to_str().unwrap(),
+        "--set",
+        "atime=noatime",
+        "--set",
+        "filesystem=ext4",
+    ];
+    let (code, json) = place.run("journal", &arguments);
+    assert_eq!(code, 0, "{json:#}");
+    let on = &json["treatments"][0];
+    assert!(number(on, "make", "written_bytes") > 200_000);
+    assert!(number(on, "clone", "written_bytes") > 10_000);
+    assert!(number(on, "clean", "written_bytes") > 0);
+}
+
+fn fio() {
+    let place = Place::new();
+    fs::write(place.path("job.fio"), "[job]\nrw=randwrite\nsize=4m\nbs=4k\nfsync=64\n").unwrap();
+    let plan = place.plan(
+        r#"
+        name = "fio"
+        question = "How many?"
+        metric = "fio.write_iops"
+        [target]
+        size = "64 MiB"
+        [factors]
+        journal = ["off", "on"]
+        filesystem = "ext4"
+        [workload]
+        phases = [{ do = "fio", job = "job.fio", sync = true }]
+        [[claims]]
+        id = "slower"
+        says = "A journal makes random writes slower"
+        phases = ["fio"]
+        compare = { journal = "on" }
+        at_most = 0.9
+    "#,
+    );
+    let (code, json) = place.run(&plan, &["--runs", "2"]);
+    assert_eq!(code, 0, "{json:#}");
+    let reported = &json["treatments"][0]["trials"][0]["phases"][0]["reported"];
+    assert!(reported["fio.write_iops"].as_f64().unwrap() > 0.0);
+    assert_eq!(json["claims"][0]["metric"], "fio.write_iops");
+    assert!(json["claims"][0]["ratio"].is_number());
+}
+
+fn dangerous_fio() {
+    let place = Place::new();
+    fs::write(place.path("job.fio"), "[job]\nrw=randwrite\nfilename=/dev/loop7\nsize=1m\n")
+        .unwrap();
+    let plan = place.plan(
+        "name = \"f\"\nquestion = \"?\"\n[workload]\nphases = [{ do = \"fio\", job = \"job.fio\" }]\n",
+    );
+    let output = place.ssdlab(&["run", &plan]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("/dev/loop7"));
+}

@@ -1,0 +1,170 @@
+//! House rules that a compiler does not know: arrows between rooms, module headers, sizes.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What each room may use. `plan`, `filesystem` and `host` are vocabulary: facts and thin calls.
+const ARROWS: [(&str, &[&str]); 12] = [
+    ("filesystem", &[]),
+    ("host", &[]),
+    ("plan", &["filesystem"]),
+    ("undo", &["host"]),
+    ("meter", &["host"]),
+    ("workload", &["plan", "host"]),
+    ("lab", &["plan", "filesystem", "host", "undo"]),
+    ("results", &["plan", "meter"]),
+    ("advice", &["plan", "results"]),
+    ("report", &["plan", "results", "advice"]),
+    (
+        "conductor",
+        &["plan", "filesystem", "host", "undo", "lab", "workload", "meter", "results", "advice"],
+    ),
+    (
+        "cli",
+        &[
+            "plan",
+            "filesystem",
+            "host",
+            "undo",
+            "lab",
+            "workload",
+            "meter",
+            "results",
+            "advice",
+            "report",
+            "conductor",
+        ],
+    ),
+];
+
+/// Crates whose rooms are pure must not name these.
+const IMPURE: [&str; 6] =
+    ["std::fs", "std::net", "std::process", "Instant::now", "SystemTime", "HashMap"];
+
+const PURE: [&str; 6] = [
+    "src/plan",
+    "src/filesystem",
+    "src/report",
+    "src/advice",
+    "src/workload/synthetic",
+    "crates/stats/src",
+];
+
+const LONGEST_FILE: usize = 600;
+const WIDEST_LINE: usize = 100;
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn sources(folder: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut folders = vec![root().join(folder)];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                found.push((short(&path), fs::read_to_string(&path).unwrap()));
+            }
+        }
+    }
+    found.sort();
+    assert!(!found.is_empty(), "no sources in {folder}");
+    found
+}
+
+fn short(path: &Path) -> String {
+    path.strip_prefix(root()).unwrap().display().to_string()
+}
+
+#[test]
+fn rooms_use_only_the_rooms_they_may() {
+    let allowed: BTreeMap<&str, &[&str]> = ARROWS.into();
+    let mut wrong = Vec::new();
+    for (path, text) in sources("src") {
+        let Some(room) = path.split('/').nth(1).filter(|room| !room.ends_with(".rs")) else {
+            continue;
+        };
+        let arrows = allowed.get(room).unwrap_or_else(|| panic!("an unknown room: {room}"));
+        for (index, line) in text.lines().enumerate() {
+            for used in rooms_in(line) {
+                if used != room && allowed.contains_key(used) && !arrows.contains(&used) {
+                    wrong.push(format!("{path}:{}: {room} -> {used}", index + 1));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The rooms that a line names: `crate::room` and `use crate::{room, ...}`.
+fn rooms_in(line: &str) -> Vec<&str> {
+    let mut rooms = Vec::new();
+    for rest in line.split("crate::").skip(1) {
+        let list = rest.strip_prefix('{').and_then(|rest| rest.split('}').next());
+        for path in list.unwrap_or(rest).split(',') {
+            let end = path.trim().find(|c: char| !c.is_ascii_lowercase() && c != '_');
+            rooms.push(path.trim().get(..end.unwrap_or(path.trim().len())).unwrap_or_default());
+            if list.is_none() {
+                break;
+            }
+        }
+    }
+    rooms
+}
+
+#[test]
+fn every_file_says_what_it_defines_and_stays_small() {
+    let mut wrong = Vec::new();
+    for folder in ["src", "crates", "tests", "benches"] {
+        for (path, text) in sources(folder) {
+            if !text.starts_with("//! ") {
+                wrong.push(format!("{path}: no `//!` header"));
+            }
+            if text.lines().count() > LONGEST_FILE {
+                wrong.push(format!("{path}: more than {LONGEST_FILE} lines"));
+            }
+            let wide = |line: &&str| line.chars().count() > WIDEST_LINE && !line.contains('"');
+            if let Some(line) = text.lines().find(wide) {
+                wrong.push(format!("{path}: wider than {WIDEST_LINE}: {line}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn pure_rooms_touch_nothing_outside() {
+    let mut wrong = Vec::new();
+    for (path, text) in PURE.iter().flat_map(|folder| sources(folder)) {
+        // Tests may do what the code they test must not.
+        let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+        for word in IMPURE {
+            if code.contains(word) {
+                wrong.push(format!("{path}: {word}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_unsafe_block_says_why_it_is_safe_and_few_files_have_one() {
+    let with_unsafe: Vec<String> = ["src", "crates"]
+        .iter()
+        .flat_map(|folder| sources(folder))
+        .filter(|(_, text)| text.contains("unsafe {") || text.contains("unsafe impl"))
+        .map(|(path, _)| path)
+        .collect();
+    // ioctls and the step between fork and exec: nothing else needs it.
+    let known = [
+        "src/host/loop_device.rs",
+        "src/host/program.rs",
+        "src/lab/device.rs",
+        "src/lab/mounting.rs",
+    ];
+    assert_eq!(with_unsafe, known);
+}
