@@ -77,7 +77,7 @@ fn ssdlab(disk: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ssdlab"));
     command
         .env("XDG_DATA_HOME", disk.join("data"))
-        .env("XDG_RUNTIME_DIR", disk.join("run"))
+        .env("XDG_STATE_HOME", disk.join("run"))
         .stderr(Stdio::null());
     command
 }

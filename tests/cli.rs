@@ -17,7 +17,7 @@ impl Place {
         Command::new(env!("CARGO_BIN_EXE_ssdlab"))
             .args(arguments)
             .current_dir(self.0.path())
-            .env("XDG_RUNTIME_DIR", self.0.path().join("run"))
+            .env("XDG_STATE_HOME", self.0.path().join("run"))
             .env("XDG_DATA_HOME", self.0.path().join("data"))
             .stdin(Stdio::null())
             .output()
@@ -154,7 +154,7 @@ fn wrong_command_lines_end_with_2_and_missing_things_with_a_message() {
         assert!(!output.stderr.is_empty(), "{arguments:?}");
     }
     let output = place.ssdlab(&["report", "no-such-run"]);
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(2));
     assert!(!place.0.path().join("data").exists());
 }
 

@@ -8,7 +8,7 @@ use ssdlab::meter::block::Counters;
 use ssdlab::meter::environment::Environment;
 use ssdlab::plan::{self, Overrides, Schedule, shipped};
 use ssdlab::report::{Style, text};
-use ssdlab::results::{Phase, RECORD_SCHEMA, Record, Status};
+use ssdlab::results::{Ending, Phase, RECORD_SCHEMA, Record, Status};
 
 fn schedule(plan: &str, runs: u32) -> Schedule {
     let overrides = Overrides { runs: Some(runs), ..Overrides::default() };
@@ -67,6 +67,7 @@ fn post_1(schedule: &Schedule) -> Vec<Record> {
                 fingerprint: None,
                 started_s: 1_310_000_000,
                 took_ns: 1,
+                written_bytes: 0,
                 background_written_bytes: 0,
                 phases,
                 teardown: None,
@@ -82,7 +83,7 @@ fn post_1(schedule: &Schedule) -> Vec<Record> {
 fn founding_post_1_as_it_was_measured() {
     let schedule = schedule("discard", 3);
     let records = post_1(&schedule);
-    let analysis = advice::analyse("discard-2011", &schedule, &records);
+    let analysis = advice::analyse("discard-2011", &schedule, &records, Ending::AllBlocks);
     // (0.48 + 40.41) / (0.47 + 0.17) = 63.9
     let claim = &analysis.claims[0];
     assert_eq!(claim.verdict, Verdict::Holds);
@@ -94,7 +95,8 @@ fn founding_post_1_as_it_was_measured() {
 #[test]
 fn a_narrow_terminal_wraps_instead_of_cutting() {
     let schedule = schedule("discard", 3);
-    let analysis = advice::analyse("discard-2011", &schedule, &post_1(&schedule));
+    let analysis =
+        advice::analyse("discard-2011", &schedule, &post_1(&schedule), Ending::AllBlocks);
     let style = Style { is_coloured: false, width: Some(60) };
     let report = text(&schedule, &analysis, style);
     assert!(report.lines().all(|line| line.chars().count() <= 60), "{report}");
@@ -104,7 +106,7 @@ fn a_narrow_terminal_wraps_instead_of_cutting() {
 #[test]
 fn too_few_runs_decide_nothing() {
     let schedule = schedule("discard", 1);
-    let analysis = advice::analyse("once", &schedule, &post_1(&schedule));
+    let analysis = advice::analyse("once", &schedule, &post_1(&schedule), Ending::AllBlocks);
     assert!(analysis.claims.iter().all(|claim| claim.verdict == Verdict::Undecided));
     assert!(analysis.claims.iter().all(|claim| claim.interval.is_none()));
     assert!(analysis.settings.is_empty());
@@ -121,7 +123,7 @@ fn failures_keep_their_row_and_their_reason() {
             record.phases.truncate(1);
         }
     }
-    let analysis = advice::analyse("failed", &schedule, &records);
+    let analysis = advice::analyse("failed", &schedule, &records, Ending::AllBlocks);
     insta::assert_snapshot!(text(&schedule, &analysis, Style::default()));
 }
 
@@ -129,11 +131,11 @@ fn failures_keep_their_row_and_their_reason() {
 #[test]
 fn verdicts_are_corrected_for_their_number() {
     let alone = schedule("discard", 3);
-    let analysis = advice::analyse("x", &alone, &post_1(&alone));
+    let analysis = advice::analyse("x", &alone, &post_1(&alone), Ending::AllBlocks);
     let raw: Vec<f64> = analysis.claims.iter().filter_map(|claim| claim.p).collect();
     assert_eq!(raw.len(), 4);
     let mut one = alone.clone();
     one.claims.truncate(1);
-    let single = advice::analyse("x", &one, &post_1(&one)).claims[0].p.unwrap();
+    let single = advice::analyse("x", &one, &post_1(&one), Ending::AllBlocks).claims[0].p.unwrap();
     assert!(raw[0] >= single);
 }

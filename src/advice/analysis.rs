@@ -11,7 +11,7 @@ use super::effects::{self, Effect};
 use super::warnings::{self, Warned};
 use crate::plan::metric::{FIO_PREFIX, METRICS};
 use crate::plan::{LabKind, Levels, Schedule};
-use crate::results::{Phase, Record, Status, Teardown};
+use crate::results::{Ending, Phase, Record, Status, Teardown};
 
 /// The version of the analysis' format.
 pub const ANALYSIS_SCHEMA: u32 = 1;
@@ -31,6 +31,8 @@ pub struct Analysis {
     pub lab: LabKind,
     /// Whether the run came to its planned end.
     pub status: Completeness,
+    /// Why it ended.
+    pub ending: Ending,
     /// The metric the plan is about.
     pub metric: String,
     /// The seed of the run.
@@ -179,9 +181,9 @@ pub struct Setting {
     pub claim: String,
 }
 
-/// Analyses a run; `run` is its name.
+/// Analyses a run; `run` is its name, `ending` why it ended.
 #[must_use]
-pub fn analyse(run: &str, schedule: &Schedule, records: &[Record]) -> Analysis {
+pub fn analyse(run: &str, schedule: &Schedule, records: &[Record], ending: Ending) -> Analysis {
     let treatments: Vec<Treatment> =
         (0..schedule.treatments.len()).map(|index| treatment(index, schedule, records)).collect();
     let effects = effects::all(schedule, records);
@@ -192,7 +194,11 @@ pub fn analyse(run: &str, schedule: &Schedule, records: &[Record]) -> Analysis {
         plan: schedule.plan.clone(),
         question: schedule.question.clone(),
         lab: schedule.target.lab,
-        status: completeness(schedule, records),
+        status: match ending {
+            Ending::Interrupted => Completeness::Partial,
+            _ => Completeness::Complete,
+        },
+        ending,
         metric: schedule.metric.clone(),
         seed: schedule.seed,
         settings: settings(schedule.target.lab, &claims),
@@ -200,35 +206,6 @@ pub fn analyse(run: &str, schedule: &Schedule, records: &[Record]) -> Analysis {
         treatments,
         effects,
         claims,
-    }
-}
-
-/// A run is whole when every block that was begun is, and there are enough of them. A
-/// treatment that cannot run here is found so once and not scheduled again.
-fn completeness(schedule: &Schedule, records: &[Record]) -> Completeness {
-    let is_unavailable = |treatment: usize| {
-        records.iter().any(|record| {
-            record.trial.treatment == treatment && record.status == Status::Unavailable
-        })
-    };
-    let able = (0..schedule.treatments.len()).filter(|index| !is_unavailable(*index)).count();
-    let blocks = records
-        .iter()
-        .filter(|record| record.status != Status::Unavailable)
-        .map(|record| record.trial.block + 1)
-        .max()
-        .unwrap_or(0);
-    let ran = records
-        .iter()
-        .filter(|record| !is_unavailable(record.trial.treatment))
-        .map(|record| (record.trial.block, record.trial.treatment))
-        .collect::<std::collections::BTreeSet<_>>()
-        .len();
-    let begun_are_whole = ran == able * blocks as usize;
-    if begun_are_whole && (able == 0 || blocks >= schedule.repetitions.least) {
-        Completeness::Complete
-    } else {
-        Completeness::Partial
     }
 }
 

@@ -4,10 +4,10 @@ use std::process::ExitCode;
 
 use miette::{GraphicalReportHandler, GraphicalTheme, Report};
 
-use crate::conductor::ConductorError;
 use crate::host::program::ProgramError;
 use crate::lab::LabError;
 use crate::plan::PlanError;
+use crate::results::StoreError;
 use crate::workload::WorkloadError;
 
 /// How the program ends.
@@ -51,8 +51,8 @@ pub fn explain(error: &Report) -> Exit {
         GraphicalReportHandler::new_themed(theme).with_width(super::output::error_width());
     let mut text = String::new();
     match handler.render_report(&mut text, error.as_ref()) {
-        Ok(()) => eprint!("{text}"),
-        Err(_) => eprintln!("{error}"),
+        Ok(()) => super::output::tell(text.trim_end()),
+        Err(_) => super::output::tell(&error.to_string()),
     }
     code(error)
 }
@@ -64,8 +64,8 @@ fn code(error: &Report) -> Exit {
     if let Some(error) = error.downcast_ref::<LabError>() {
         return of_lab(error);
     }
-    if let Some(ConductorError::Lab(error)) = error.downcast_ref::<ConductorError>() {
-        return of_lab(error);
+    if let Some(StoreError::NoRun { .. }) = error.downcast_ref::<StoreError>() {
+        return Exit::Wrong;
     }
     match error.downcast_ref::<WorkloadError>() {
         Some(WorkloadError::Program(ProgramError::Missing { .. })) => Exit::Lacking,

@@ -4,11 +4,22 @@ use std::io::{self, IsTerminal, Write};
 
 use crate::report::Style;
 
-/// Prints to standard output; a reader that has gone away (`| head`) ends nothing but the
-/// printing.
+/// Prints to standard output. A reader that has gone away (`| head`) ends nothing but the
+/// printing; a full disk ends the program, because what was printed is not whole.
 pub fn print(text: &str) {
     let mut stdout = io::stdout().lock();
-    let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            tell(&format!("standard output: {error}"));
+            std::process::exit(1);
+        }
+        _ => {}
+    }
+}
+
+/// Tells something on standard error; nobody listening is no reason to end.
+pub fn tell(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
 /// Whether a stream shows colours: a terminal does, unless `NO_COLOR` is set.

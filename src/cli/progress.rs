@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::output;
 use crate::conductor::{Event, Observer};
 use crate::report::duration;
 use crate::results::{Record, Status};
@@ -57,7 +58,7 @@ impl Progress {
                 bar.inc(1);
                 bar.println(format!("{}: {line}", record.levels));
             }
-            None => eprintln!("  {}: {line}", record.levels),
+            None => output::tell(&format!("  {}: {line}", record.levels)),
         }
     }
 }
@@ -80,7 +81,9 @@ impl Observer for Progress {
                         bar.set_position(done as u64);
                         bar.set_message(self.trial.clone());
                     }
-                    None => eprintln!("trial {} of {planned}: {}", done + 1, self.trial),
+                    None => {
+                        output::tell(&format!("trial {} of {planned}: {}", done + 1, self.trial))
+                    }
                 }
             }
             Event::PhaseStarted { name } => {
@@ -88,6 +91,10 @@ impl Observer for Progress {
                     bar.set_message(format!("{name}, {}", self.trial));
                 }
             }
+            Event::Trouble { text } => match &self.bar {
+                Some(bar) => bar.println(text),
+                None => output::tell(text),
+            },
             Event::TrialEnded { record } => self.ended(record),
         }
     }

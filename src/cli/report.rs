@@ -8,7 +8,7 @@ use miette::Report as Error;
 use super::exit::Exit;
 use super::output;
 use crate::advice::{self, Analysis};
-use crate::results::{self, Run};
+use crate::results::{self, Ending, Run};
 
 /// Arguments of `ssdlab report`.
 #[derive(Debug, Args)]
@@ -30,10 +30,11 @@ impl Report {
         let folder = find(&self.run, &results);
         let contents = Run::read(&folder)?;
         for warning in &contents.warnings {
-            eprintln!("{warning}");
+            output::tell(warning);
         }
         let id = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
-        let analysis = advice::analyse(&id, &contents.schedule, &contents.records);
+        let ending = contents.ending.unwrap_or(Ending::Interrupted);
+        let analysis = advice::analyse(&id, &contents.schedule, &contents.records, ending);
         if self.json {
             output::print(&json(&analysis));
         } else {

@@ -15,18 +15,23 @@ impl Restore {
     /// Runs it.
     #[expect(clippy::unused_self, reason = "every subcommand runs like this")]
     pub fn run(&self) -> Result<Exit, Report> {
-        let folder = undo::folder();
-        let restored = undo::restore(&folder).into_diagnostic()?;
-        for path in &restored.alive {
-            output::print(&format!("left alone, its run is alive: {}\n", path.display()));
+        let folders = undo::folders();
+        let (mut undone, mut failed) = (0, 0);
+        for folder in &folders {
+            let restored = undo::restore(folder).into_diagnostic()?;
+            for path in &restored.alive {
+                output::print(&format!("left alone, its run is alive: {}\n", path.display()));
+            }
+            undone += restored.undone;
+            failed += restored.failed.len();
+            for error in restored.failed {
+                explain(&error.into());
+            }
         }
-        let (undone, failed) = (restored.undone, restored.failed.len());
-        for error in restored.failed {
-            explain(&error.into());
-        }
+        let folders: Vec<_> = folders.iter().map(|folder| folder.display().to_string()).collect();
         output::print(&format!(
             "{undone} changes undone, {failed} could not be (journals in {})\n",
-            folder.display()
+            folders.join(", ")
         ));
         Ok(if failed == 0 { Exit::Done } else { Exit::Failed })
     }

@@ -11,13 +11,13 @@ use super::plan_arguments::{PlanArguments, Resolved};
 use super::progress::Progress;
 use super::{output, report};
 use crate::advice::{self, Analysis};
-use crate::conductor::{Conductor, Ending};
+use crate::conductor::Conductor;
 use crate::host::interrupt::Interrupt;
 use crate::host::program::Rules;
 use crate::lab::{self, Tools};
 use crate::plan::Schedule;
-use crate::results::{self, Record, Status};
-use crate::undo::{self, Journal};
+use crate::results::{self, Ending, Record, Status};
+use crate::undo;
 use crate::workload::Workload;
 
 /// The longest a look at a device may take when a lab is opened.
@@ -74,7 +74,7 @@ impl Run {
             Some(_) => None,
         };
         let interrupt = Interrupt::on_signals().into_diagnostic()?;
-        let mut journal = Journal::create(&undo::folder()).map_err(|error| no_journal(&error))?;
+        let mut journal = undo::start().map_err(|error| no_journal(&error))?;
         let planned = resolved.as_ref().map(|resolved| resolved.schedule.clone());
         let resumed = self.resume.as_ref().map(|run| resume(run, &folder)).transpose()?;
         let schedule = planned
@@ -107,7 +107,9 @@ impl Run {
         progress.finish();
         drop(lab);
         let undone = journal.finish();
-        let analysis = advice::analyse(&session.run.id(), &session.schedule, &session.records);
+        let ending = *ended.as_ref().unwrap_or(&Ending::Interrupted);
+        let id = session.run.id();
+        let analysis = advice::analyse(&id, &session.schedule, &session.records, ending);
         self.show(&session, &analysis);
         undone?;
         Ok(exit(ended?, &session.records))
@@ -135,7 +137,7 @@ fn start(folder: &Path, resolved: Resolved) -> Result<Session, Report> {
 fn resume(named: &Path, folder: &Path) -> Result<Session, Report> {
     let (run, contents) = results::Run::append(&report::find(named, folder))?;
     for warning in &contents.warnings {
-        eprintln!("{warning}; its trial runs again");
+        output::tell(&format!("{warning}; its trial runs again"));
     }
     Ok(Session { run, schedule: contents.schedule, records: contents.records })
 }
@@ -143,7 +145,7 @@ fn resume(named: &Path, folder: &Path) -> Result<Session, Report> {
 fn no_journal(error: &std::io::Error) -> Report {
     Wrong::report(
         format!("no undo journal can be kept: {error}"),
-        "nothing is changed on a machine without one; set XDG_RUNTIME_DIR to a private folder",
+        "nothing is changed on a machine without one; set XDG_STATE_HOME to a private folder",
     )
 }
 

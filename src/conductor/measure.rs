@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::failure::Failure;
+use crate::host::interrupt::Interrupt;
 use crate::host::sysfs::BlockDevice;
 use crate::meter::block::{self, Counters};
 use crate::meter::{ext4, process, quiet};
@@ -13,82 +14,119 @@ use crate::workload::Done;
 /// ext4 counts whole KiB and rounds down twice, at the start and at the end.
 const LIFETIME_SLACK_BYTES: u64 = 1023;
 
-/// The device under a trial, and how its quiet is waited for.
-#[derive(Clone, Copy)]
-pub(super) struct Watched<'a> {
-    pub device: Option<&'a BlockDevice>,
-    /// Whether others use it too, so that its quiet cannot be waited for.
-    pub is_shared: bool,
-    /// How long it must be silent.
-    pub silence: Duration,
-    /// Whether to stop waiting.
-    pub stop: &'a dyn Fn() -> bool,
+/// How often the device's and ext4's counts are read until they are of one moment.
+const TRIES: usize = 100;
+
+/// The counters at one moment.
+#[derive(Debug, Clone, Copy, Default)]
+struct Moment {
+    device: Option<Counters>,
+    lifetime_kib: Option<u64>,
 }
 
-impl Watched<'_> {
-    /// The counters now.
-    pub fn counters(&self) -> Result<Option<Counters>, Failure> {
-        match self.device {
-            Some(device) => Ok(Some(block::read(&device.number)?.counters)),
-            None => Ok(None),
+/// The device under a trial: its counters as of the last phase's end, and how its quiet is
+/// waited for.
+///
+/// A phase is charged from the last reading on, not from a reading of its own: whatever the device
+/// does between two phases is in one of them, and the phases' counts add up to the trial's.
+pub(super) struct Watched<'a> {
+    /// The device.
+    pub device: Option<&'a BlockDevice>,
+    /// Whether others use it too, so that its quiet cannot be waited for.
+    is_shared: bool,
+    interrupt: &'a Interrupt,
+    last: Moment,
+}
+
+impl<'a> Watched<'a> {
+    /// Watches the device of a trial from now on.
+    pub fn new(
+        device: Option<&'a BlockDevice>,
+        is_shared: bool,
+        interrupt: &'a Interrupt,
+    ) -> Result<Self, Failure> {
+        let mut watched = Self { device, is_shared, interrupt, last: Moment::default() };
+        watched.last = watched.read()?;
+        Ok(watched)
+    }
+
+    /// What the device has done since the last phase.
+    pub fn advance(&mut self) -> Result<Option<Counters>, Failure> {
+        let now = self.read()?;
+        let before = std::mem::replace(&mut self.last, now);
+        Ok(grown(now.device, before.device))
+    }
+
+    /// Reads the device's counters and ext4's, both of one moment: the device's are read again
+    /// until nothing has happened in between.
+    fn read(&self) -> Result<Moment, Failure> {
+        let Some(device) = self.device else { return Ok(Moment::default()) };
+        let mut counters = block::read(&device.number)?.counters;
+        for _ in 0..TRIES {
+            let lifetime_kib = ext4::lifetime_kib(&device.name);
+            let again = block::read(&device.number)?.counters;
+            if lifetime_kib.is_none() || again == counters {
+                return Ok(Moment { device: Some(again), lifetime_kib });
+            }
+            counters = again;
         }
+        Ok(Moment { device: Some(counters), lifetime_kib: None })
     }
 
-    fn lifetime_kib(&self) -> Option<u64> {
-        ext4::lifetime_kib(&self.device?.name)
-    }
-
-    /// Runs `work` as a phase and measures it.
+    /// Runs `work` as a phase and measures it; `silence` is how long the device must be silent
+    /// to count as quiet.
     pub fn measure(
-        &self,
+        &mut self,
         phase: &schedule::Phase,
+        silence: Duration,
         work: impl FnOnce() -> Result<Done, Failure>,
     ) -> Result<Phase, Failure> {
-        let (before, lifetime) = (self.counters()?, self.lifetime_kib());
         let usage = process::read()?;
         let started = Instant::now();
         let done = work();
         let time = started.elapsed();
         let used = process::read()?;
-        let at_return = self.counters()?;
+        let at_return = self.read()?;
         let done = done?;
         check_written(&done, usage, used)?;
 
-        let mut settled = time;
-        let mut is_quiet = true;
-        let mut after = at_return;
+        let (mut settled, mut is_quiet, mut end) = (time, true, at_return);
         if let Some(device) = self.device
             && !self.is_shared
             && phase.settles()
         {
             let patience = Duration::from_nanos(phase.limit_ns);
-            let end = quiet::wait(&device.number, self.silence, patience, self.stop)?;
-            if end.counters != at_return.unwrap_or_default() {
-                settled = end.last_activity.duration_since(started).max(time);
+            let stop = || self.interrupt.is_set();
+            let quiet = quiet::wait(&device.number, silence, patience, &stop)?;
+            if Some(quiet.counters) != at_return.device {
+                settled = quiet.last_activity.duration_since(started).max(time);
             }
-            (is_quiet, after) = (end.is_quiet, Some(end.counters));
+            is_quiet = quiet.is_quiet;
+            end = self.read()?;
         }
-        let since = |later: Option<Counters>| Some(later?.since(&before?));
-        let mut measured = Phase {
+        let before = std::mem::replace(&mut self.last, end);
+        let lifetime = end.lifetime_kib.zip(before.lifetime_kib);
+        // A remount starts ext4's count anew.
+        let is_counted = !self.is_shared && phase.action != schedule::Action::Remount;
+        let measured = Phase {
             name: phase.name.clone(),
             time_ns: nanos(time),
             settled_ns: nanos(settled),
             is_quiet,
             cpu_ns: used.cpu_ns.saturating_sub(usage.cpu_ns),
             application_bytes: done.application_bytes,
-            device: since(after),
-            at_return: since(at_return),
-            lifetime_kib: None,
+            device: grown(end.device, before.device),
+            at_return: grown(at_return.device, before.device),
+            lifetime_kib: lifetime.filter(|_| is_counted).and_then(|(l, e)| l.checked_sub(e)),
             reported: done.reported,
         };
-        if !self.is_shared && phase.settles() {
-            // A remount starts the count anew.
-            let grown = self.lifetime_kib().zip(lifetime).and_then(|(l, e)| l.checked_sub(e));
-            measured.lifetime_kib = grown.filter(|_| phase.action != schedule::Action::Remount);
-            check_lifetime(&measured)?;
-        }
+        check_lifetime(&measured)?;
         Ok(measured)
     }
+}
+
+fn grown(later: Option<Counters>, earlier: Option<Counters>) -> Option<Counters> {
+    Some(later?.since(&earlier?))
 }
 
 /// What the driver counted must be what the kernel counted for its thread.
@@ -109,13 +147,13 @@ fn check_written(
     Err(Failure::Void(format!("the workload wrote {ours} bytes, the kernel counted {theirs}")))
 }
 
-/// What ext4 says it wrote must be what its device says was written.
+/// What ext4 says it wrote must be what its device says was written: then the counters are those
+/// of the device under this filesystem, and nothing else wrote to it.
 fn check_lifetime(phase: &Phase) -> Result<(), Failure> {
     let (Some(lifetime_kib), Some(device)) = (phase.lifetime_kib, phase.device) else {
         return Ok(());
     };
-    if phase.is_quiet && (lifetime_kib * 1024).abs_diff(device.written_bytes) > LIFETIME_SLACK_BYTES
-    {
+    if (lifetime_kib * 1024).abs_diff(device.written_bytes) > LIFETIME_SLACK_BYTES {
         return Err(Failure::Void(format!(
             "ext4 says it wrote {lifetime_kib} KiB, its device counted {} bytes",
             device.written_bytes

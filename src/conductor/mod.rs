@@ -21,11 +21,11 @@ use self::failure::Failure;
 use crate::advice;
 use crate::filesystem;
 use crate::host::interrupt::Interrupt;
-use crate::lab::{Lab, LabError};
+use crate::lab::Lab;
 use crate::meter::environment;
 use crate::plan::Schedule;
 use crate::plan::schedule::{Action, Build, Trial};
-use crate::results::{Record, Run, Status, StoreError};
+use crate::results::{Ending, Record, Run, Status, StoreError};
 use crate::undo::{Journal, UndoError};
 use crate::workload::Workload;
 
@@ -40,27 +40,6 @@ pub enum ConductorError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Undo(#[from] UndoError),
-    /// The lab is no longer usable.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    Lab(#[from] LabError),
-}
-
-/// Why a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
-    /// Every interval is as narrow as asked for.
-    Precise,
-    /// All planned blocks have run.
-    AllBlocks,
-    /// The budget of time is spent.
-    TimeSpent,
-    /// The budget of bytes written is spent.
-    BytesSpent,
-    /// No treatment can run here.
-    NothingRuns,
-    /// It was interrupted and can be resumed.
-    Interrupted,
 }
 
 /// Everything a run needs.
@@ -84,11 +63,22 @@ pub struct Conductor<'a> {
 }
 
 impl Conductor<'_> {
-    /// Runs what the schedule holds and the records lack, block by block, until it is enough.
+    /// Runs what the schedule holds and the records lack, block by block, until it is enough, and
+    /// stores why it ended.
     pub fn conduct(&mut self) -> Result<Ending, ConductorError> {
+        self.run.ended(Ending::Interrupted)?;
+        let ending = self.blocks()?;
+        self.run.ended(ending)?;
+        Ok(ending)
+    }
+
+    fn blocks(&mut self) -> Result<Ending, ConductorError> {
         let schedule = self.schedule;
         let tools = tools(schedule);
         self.rule_out()?;
+        // A block that was begun is finished before anybody asks whether it is enough.
+        let ran = self.records.iter().filter(|record| record.status != Status::Unavailable);
+        let begun = ran.map(|record| record.trial.block).max().unwrap_or(0);
         let blocks: BTreeSet<u32> = schedule.trials.iter().map(|trial| trial.block).collect();
         for block in blocks {
             let trials = schedule.trials.iter().filter(|trial| trial.block == block);
@@ -104,7 +94,9 @@ impl Conductor<'_> {
                     return Ok(Ending::Interrupted);
                 }
             }
-            if let Some(ending) = self.is_enough(block) {
+            if block >= begun
+                && let Some(ending) = self.is_enough(block)
+            {
                 return Ok(ending);
             }
         }
@@ -142,7 +134,7 @@ impl Conductor<'_> {
         self.observer.notice(Event::TrialStarted {
             trial,
             levels: &self.schedule.treatments[trial.treatment].levels,
-            done: self.records.len(),
+            done: self.ran(),
             planned: self.planned(),
         });
         let mark = self.journal.mark();
@@ -151,6 +143,7 @@ impl Conductor<'_> {
         match failure {
             Some(Failure::Interrupted) => {
                 undone?;
+                self.give_back();
                 return Ok(false);
             }
             Some(failure) => failure.mark(&mut record),
@@ -159,8 +152,15 @@ impl Conductor<'_> {
         // The record is safe before anything else can go wrong.
         self.keep(record)?;
         undone?;
-        self.finish_trial()?;
+        self.give_back();
         Ok(true)
+    }
+
+    /// A device that cannot be given back has gone: the next trial says so in its record.
+    fn give_back(&mut self) {
+        if let Err(error) = self.finish_trial() {
+            self.observer.notice(Event::Trouble { text: &error.to_string() });
+        }
     }
 
     fn keep(&mut self, record: Record) -> Result<(), ConductorError> {
@@ -188,9 +188,12 @@ impl Conductor<'_> {
     fn planned(&self) -> usize {
         let able = self.schedule.treatments.len() - self.unavailable().len();
         let least = able * self.schedule.repetitions.least as usize;
-        let ran = self.records.iter().filter(|record| record.status != Status::Unavailable).count();
         // Beyond the least number, blocks are added one at a time.
-        least.max((ran + 1).next_multiple_of(able.max(1)))
+        least.max((self.ran() + 1).next_multiple_of(able.max(1)))
+    }
+
+    fn ran(&self) -> usize {
+        self.records.iter().filter(|record| record.status != Status::Unavailable).count()
     }
 
     fn is_enough(&self, block: u32) -> Option<Ending> {
@@ -205,7 +208,7 @@ impl Conductor<'_> {
         if limits.time_ns.is_some_and(|budget| took_ns >= budget) {
             return Some(Ending::TimeSpent);
         }
-        let written: u64 = self.records.iter().map(Record::written_bytes).sum();
+        let written: u64 = self.records.iter().map(|record| record.written_bytes).sum();
         if limits.written_bytes.is_some_and(|budget| written >= budget) {
             return Some(Ending::BytesSpent);
         }

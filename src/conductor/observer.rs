@@ -23,6 +23,11 @@ pub enum Event<'a> {
         /// The phase.
         name: &'a str,
     },
+    /// Something that no record can hold.
+    Trouble {
+        /// What.
+        text: &'a str,
+    },
     /// A trial has ended and its record is stored.
     TrialEnded {
         /// Its record.

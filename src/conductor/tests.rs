@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::*;
+use crate::host::sysfs::BlockDevice;
+use crate::lab::LabError;
 use crate::lab::{Ground, Tools};
 use crate::plan::{Overrides, Setup};
-use crate::undo::Change;
 
 /// A lab without a device, which fails and refuses as told.
 struct MockLab {
@@ -21,8 +22,13 @@ impl Lab for MockLab {
         (setup.scheduler == Some("kyber")).then(|| "no kyber here".to_owned())
     }
 
+    fn attach(&mut self, _: &mut Tools<'_>) -> Result<Option<BlockDevice>, LabError> {
+        Ok(None)
+    }
+
     fn prepare(
         &mut self,
+        _: Option<&BlockDevice>,
         setup: &Setup,
         seed: u64,
         tools: &mut Tools<'_>,
@@ -37,18 +43,22 @@ impl Lab for MockLab {
             return Err(LabError::Unavailable { reason: "found out late".to_owned() });
         }
         let directory = self.folder.join(format!("trial-{}", self.log.len()));
-        tools.journal.will(Change::Folder { path: directory.clone() }).unwrap();
-        std::fs::create_dir(&directory).unwrap();
+        tools.journal.make_folder(&directory).unwrap();
         Ok(Ground {
             directory: directory.clone(),
             mounted_at: directory,
-            device: None,
             is_shared: true,
             applied: BTreeMap::new(),
         })
     }
 
-    fn remount(&mut self, _: &Ground, _: &Setup, _: &str) -> Result<(), LabError> {
+    fn remount(
+        &mut self,
+        _: Option<&BlockDevice>,
+        _: &Ground,
+        _: &Setup,
+        _: &str,
+    ) -> Result<(), LabError> {
         Ok(())
     }
 

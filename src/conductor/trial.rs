@@ -6,9 +6,11 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::failure::Failure;
 use super::measure::{Watched, nanos};
-use super::{Conductor, ConductorError, Event};
+use super::{Conductor, Event};
+use crate::host::interrupt::Interrupt;
 use crate::host::program::Rules;
-use crate::lab::{Ground, Tools};
+use crate::host::sysfs::BlockDevice;
+use crate::lab::{Ground, LabError, Tools};
 use crate::meter::environment::{self, Environment};
 use crate::meter::smart;
 use crate::plan::schedule::{Action, Phase, Trial};
@@ -33,6 +35,7 @@ impl Conductor<'_> {
             fingerprint: None,
             started_s: now.as_secs(),
             took_ns: 0,
+            written_bytes: 0,
             background_written_bytes: 0,
             phases: Vec::new(),
             teardown: None,
@@ -51,12 +54,14 @@ impl Conductor<'_> {
         (record, failure)
     }
 
-    /// Gives the lab's device back when the changes of a trial have been undone.
-    pub(super) fn finish_trial(&mut self) -> Result<(), ConductorError> {
+    /// Gives the lab's device back when the changes of a trial have been undone. An interrupted run
+    /// leaves its device as blank as a finished one, so this is not to be interrupted.
+    pub(super) fn finish_trial(&mut self) -> Result<(), LabError> {
         let marker = self.journal.marker().to_owned();
-        let rules = Rules { marker: &marker, limit: PREPARATION, interrupt: self.interrupt };
+        let never = Interrupt::default();
+        let rules = Rules { marker: &marker, limit: PREPARATION, interrupt: &never };
         let tools = Tools { journal: self.journal, rules };
-        Ok(self.lab.finish_trial(&tools)?)
+        self.lab.finish_trial(&tools)
     }
 
     fn fill(&mut self, record: &mut Record, tools: &[String]) -> Result<(), Failure> {
@@ -67,26 +72,38 @@ impl Conductor<'_> {
         let marker = self.journal.marker().to_owned();
         let rules = Rules { marker: &marker, limit: PREPARATION, interrupt: self.interrupt };
         let mut lab_tools = Tools { journal: self.journal, rules };
-        let ground = self.lab.prepare(&setup, trial.seed, &mut lab_tools)?;
-        record.applied.clone_from(&ground.applied);
-        record.environment = environment::read(ground.device.as_ref(), tools);
-        self.prefill(&ground, &setup, trial, rules)?;
+        let device = self.lab.attach(&mut lab_tools)?;
+        let mut total = Watched::new(device.as_ref(), false, self.interrupt)?;
+        let measured = self.on_device(record, device.as_ref(), &setup, tools, rules);
+        // Also what a failed trial wrote is spent.
+        record.written_bytes = total.advance()?.map_or(0, |device| device.written_bytes);
+        measured
+    }
 
-        let smart_before = self.smart(&ground, rules);
-        let stop = || rules.interrupt.is_set();
-        let watched = Watched {
-            device: ground.device.as_ref(),
-            is_shared: ground.is_shared,
-            silence: Duration::from_nanos(self.schedule.workload.quiet_ns),
-            stop: &stop,
-        };
-        record.background_written_bytes = self.settle(&ground, rules, watched)?;
+    fn on_device(
+        &mut self,
+        record: &mut Record,
+        device: Option<&BlockDevice>,
+        setup: &Setup,
+        tools: &[String],
+        rules: Rules<'_>,
+    ) -> Result<(), Failure> {
+        let trial = record.trial;
+        record.environment = environment::read(device, tools);
+        let mut lab_tools = Tools { journal: self.journal, rules };
+        let ground = self.lab.prepare(device, setup, trial.seed, &mut lab_tools)?;
+        record.applied.clone_from(&ground.applied);
+        self.prefill(&ground, device, setup, trial, rules)?;
+
+        let smart_before = self.smart(device, rules);
+        let mut watched = Watched::new(device, ground.is_shared, self.interrupt)?;
+        record.background_written_bytes = self.settle(&ground, rules, &mut watched)?;
         let mut ledger = Ledger::default();
         for phase in self.schedule.phases(trial.treatment) {
             let name = &phase.name;
             self.observer.notice(Event::PhaseStarted { name });
             let measured = self
-                .phase(&phase, &ground, &setup, rules, watched)
+                .phase(&phase, &ground, setup, rules, &mut watched)
                 .map_err(|failure| failure.during(name))?;
             let checked = ledger.check(&phase, &measured, &record.applied);
             record.phases.push(measured);
@@ -95,8 +112,8 @@ impl Conductor<'_> {
                 return Err(Failure::Interrupted);
             }
         }
-        self.unmount(record, &ground, watched)?;
-        record.smart = smart_before.zip(self.smart(&ground, rules)).map(|(a, b)| [a, b]);
+        self.unmount(record, &ground, &mut watched)?;
+        record.smart = smart_before.zip(self.smart(device, rules)).map(|(a, b)| [a, b]);
         Ok(())
     }
 
@@ -104,11 +121,12 @@ impl Conductor<'_> {
     fn prefill(
         &mut self,
         ground: &Ground,
+        device: Option<&BlockDevice>,
         setup: &Setup,
         trial: Trial,
         rules: Rules<'_>,
     ) -> Result<(), Failure> {
-        let bytes = match (setup.prefill, &ground.device) {
+        let bytes = match (setup.prefill, device) {
             (None, _) => return Ok(()),
             (Some(Prefill::Amount(bytes)), _) => bytes,
             (Some(Prefill::Share(_)), None) => {
@@ -130,35 +148,34 @@ impl Conductor<'_> {
             .prefill(bytes, trial.seed, place)
             .map_err(|error| Failure::from(error).during("prefill"))?;
         if !ground.is_shared {
-            self.lab.remount(ground, setup, rules.marker)?;
+            self.lab.remount(device, ground, setup, rules.marker)?;
         }
         Ok(())
     }
 
     /// Lets everything that mkfs, mount and prefill left behind end before the first phase;
-    /// returns the bytes it wrote.
+    /// returns the bytes that were written although nothing was asked for.
     fn settle(
         &self,
         ground: &Ground,
         rules: Rules<'_>,
-        watched: Watched<'_>,
+        watched: &mut Watched<'_>,
     ) -> Result<u64, Failure> {
         if ground.is_shared {
             return Ok(0);
         }
         let limit_ns = nanos(PREPARATION);
-        let sync = Phase { name: "settle".to_owned(), action: Action::Sync, sync: false, limit_ns };
+        let step = |action| Phase { name: "settle".to_owned(), action, sync: false, limit_ns };
         let place = Place { directory: &ground.directory, mounted_at: &ground.mounted_at, rules };
-        self.workload.perform(&sync, place)?;
-        // Background work of a fresh filesystem shows within a few silences, or is over.
-        let idle = Phase {
-            name: "settle".to_owned(),
-            action: Action::Idle { quiet_ns: nanos(watched.silence) },
-            sync: false,
-            limit_ns,
-        };
-        let measured = watched.measure(&idle, || Ok(Done::default()))?;
+        self.workload.perform(&step(Action::Sync), place)?;
+        watched.advance()?;
+        let idle = step(Action::Idle { quiet_ns: self.schedule.workload.quiet_ns });
+        let measured = watched.measure(&idle, self.silence(), || Ok(Done::default()))?;
         Ok(measured.device.map_or(0, |device| device.written_bytes))
+    }
+
+    fn silence(&self) -> Duration {
+        Duration::from_nanos(self.schedule.workload.quiet_ns)
     }
 
     fn phase(
@@ -167,21 +184,22 @@ impl Conductor<'_> {
         ground: &Ground,
         setup: &Setup,
         rules: Rules<'_>,
-        watched: Watched<'_>,
+        watched: &mut Watched<'_>,
     ) -> Result<results::Phase, Failure> {
         let rules = Rules { limit: Duration::from_nanos(phase.limit_ns), ..rules };
         let place = Place { directory: &ground.directory, mounted_at: &ground.mounted_at, rules };
+        let (silence, device) = (self.silence(), watched.device);
         match phase.action {
-            Action::Remount => watched.measure(phase, || {
-                self.lab.remount(ground, setup, rules.marker)?;
+            Action::Remount => watched.measure(phase, silence, || {
+                self.lab.remount(device, ground, setup, rules.marker)?;
                 Ok(Done::default())
             }),
             // Waiting is what the measuring itself does after every phase that settles.
             Action::Idle { quiet_ns } => {
-                let watched = Watched { silence: Duration::from_nanos(quiet_ns), ..watched };
-                watched.measure(phase, || Ok(Done::default()))
+                let silence = Duration::from_nanos(quiet_ns);
+                watched.measure(phase, silence, || Ok(Done::default()))
             }
-            _ => watched.measure(phase, || Ok(self.workload.perform(phase, place)?)),
+            _ => watched.measure(phase, silence, || Ok(self.workload.perform(phase, place)?)),
         }
     }
 
@@ -190,27 +208,22 @@ impl Conductor<'_> {
         &mut self,
         record: &mut Record,
         ground: &Ground,
-        watched: Watched<'_>,
+        watched: &mut Watched<'_>,
     ) -> Result<(), Failure> {
         if ground.is_shared {
             return Ok(());
         }
-        let before = watched.counters()?;
         let started = Instant::now();
         self.lab.unmount(ground, self.journal.marker())?;
         let time_ns = nanos(started.elapsed());
-        let after = watched.counters()?;
-        record.teardown = after
-            .zip(before)
-            .map(|(after, before)| Teardown { time_ns, device: after.since(&before) });
+        record.teardown = watched.advance()?.map(|device| Teardown { time_ns, device });
         Ok(())
     }
 
     /// Only a real drive has counters of its own.
-    fn smart(&self, ground: &Ground, rules: Rules<'_>) -> Option<smart::Smart> {
-        let device = ground.device.as_ref()?;
+    fn smart(&self, device: Option<&BlockDevice>, rules: Rules<'_>) -> Option<smart::Smart> {
         let is_drive = self.schedule.target.lab == LabKind::Device;
-        is_drive.then(|| smart::read(&device.node, rules)).flatten()
+        device.filter(|_| is_drive).and_then(|device| smart::read(&device.node, rules))
     }
 }
 

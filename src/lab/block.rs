@@ -34,6 +34,11 @@ pub(super) trait Source {
     }
 }
 
+/// The device of a trial: this lab always attaches one.
+fn attached(device: Option<&BlockDevice>) -> &BlockDevice {
+    device.expect("this lab attaches a device")
+}
+
 /// What this machine lacks to make and mount a filesystem; `None` if nothing.
 #[must_use]
 pub fn missing(filesystem: &Filesystem) -> Option<String> {
@@ -57,11 +62,7 @@ impl<S: Source> BlockLab<S> {
     /// Makes the lab's own folder, which also holds the mount point.
     pub fn new(source: S, folder: &Path, tools: &mut Tools<'_>) -> Result<Self, LabError> {
         let mount_point = folder.join("mnt");
-        tools
-            .journal
-            .will(Change::Folder { path: folder.to_owned() })
-            .map_err(LabError::step("journal the making of", folder))?;
-        fs::create_dir(folder).map_err(LabError::step("make", folder))?;
+        tools.journal.make_folder(folder).map_err(LabError::step("make", folder))?;
         fs::create_dir(&mount_point).map_err(LabError::step("make", &mount_point))?;
         Ok(Self { source, mount_point })
     }
@@ -72,39 +73,46 @@ impl<S: Source> Lab for BlockLab<S> {
         missing(mounting::made(setup))
     }
 
+    fn attach(&mut self, tools: &mut Tools<'_>) -> Result<Option<BlockDevice>, LabError> {
+        self.source.attach(tools).map(Some)
+    }
+
     fn prepare(
         &mut self,
+        device: Option<&BlockDevice>,
         setup: &Setup,
         seed: u64,
         tools: &mut Tools<'_>,
     ) -> Result<Ground, LabError> {
-        let device = self.source.attach(tools)?;
-        let mut applied = settings::apply(&device, setup, tools)?;
-        applied.extend(self.source.facts(&device));
+        let device = attached(device);
+        let mut applied = settings::apply(device, setup, tools)?;
+        applied.extend(self.source.facts(device));
         self.source.hand_over()?;
-        applied.extend(format::make(&device, setup, seed, tools)?);
+        applied.extend(format::make(device, setup, seed, tools)?);
         let target = self.mount_point.clone();
         tools
             .journal
             .will(Change::Mount { target: target.clone() })
             .map_err(LabError::step("journal the mount on", &target))?;
+        // What mkfs has left in the device's cache is not there on a disk that was made earlier.
+        mounting::drop_caches(device)?;
         let started = Instant::now();
-        applied.extend(mounting::mount(&device, setup, &target)?);
+        applied.extend(mounting::mount(device, setup, &target)?);
         applied.insert("mount_ns".to_owned(), started.elapsed().as_nanos().to_string());
         mounting::set_attribute(&target, setup)?;
         let directory = target.join("ssdlab");
         fs::create_dir(&directory).map_err(LabError::step("make", &directory))?;
-        Ok(Ground {
-            directory,
-            mounted_at: target,
-            device: Some(device),
-            is_shared: false,
-            applied,
-        })
+        Ok(Ground { directory, mounted_at: target, is_shared: false, applied })
     }
 
-    fn remount(&mut self, ground: &Ground, setup: &Setup, marker: &str) -> Result<(), LabError> {
-        let device = ground.device.as_ref().expect("a ground of this lab has a device");
+    fn remount(
+        &mut self,
+        device: Option<&BlockDevice>,
+        ground: &Ground,
+        setup: &Setup,
+        marker: &str,
+    ) -> Result<(), LabError> {
+        let device = attached(device);
         self.unmount(ground, marker)?;
         mounting::drop_caches(device)?;
         mounting::mount(device, setup, &ground.mounted_at)?;

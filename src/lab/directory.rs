@@ -13,7 +13,6 @@ use crate::host::mounts::{self, Mount};
 use crate::host::sysfs::{self, BlockDevice};
 use crate::plan::Setup;
 use crate::plan::schedule::Target;
-use crate::undo::Change;
 
 #[derive(Debug)]
 pub(super) struct Directory {
@@ -38,6 +37,9 @@ pub(super) fn open(target: &Target, _: &mut Tools<'_>) -> Result<Directory, LabE
 
 impl Lab for Directory {
     fn missing(&self, setup: &Setup) -> Option<String> {
+        if setup.prefill.is_some() {
+            return Some("the directory lab does not fill somebody else's filesystem".to_owned());
+        }
         if !setup.mkfs.is_empty() || setup.journal.is_some() {
             return Some("the directory lab makes no filesystem".to_owned());
         }
@@ -59,18 +61,19 @@ impl Lab for Directory {
         setup.write_cache.map(|_| "the directory lab cannot set the write cache".to_owned())
     }
 
+    fn attach(&mut self, _: &mut Tools<'_>) -> Result<Option<BlockDevice>, LabError> {
+        Ok(self.device.clone())
+    }
+
     fn prepare(
         &mut self,
+        device: Option<&BlockDevice>,
         setup: &Setup,
         _seed: u64,
         tools: &mut Tools<'_>,
     ) -> Result<Ground, LabError> {
         let folder = self.path.join(format!("ssdlab-{}", tools.journal.marker()));
-        tools
-            .journal
-            .will(Change::Folder { path: folder.clone() })
-            .map_err(LabError::step("journal the making of", &folder))?;
-        fs::create_dir(&folder).map_err(LabError::step("make", &folder))?;
+        tools.journal.make_folder(&folder).map_err(LabError::step("make", &folder))?;
         mounting::set_attribute(&folder, setup)?;
         let directory = folder.join("ssdlab");
         fs::create_dir(&directory).map_err(LabError::step("make", &directory))?;
@@ -78,17 +81,17 @@ impl Lab for Directory {
             ("mount_type".to_owned(), self.mount.kind.clone()),
             ("mount_options".to_owned(), self.mount.options.join(",")),
         ]);
-        applied.extend(self.device.iter().flat_map(settings::recorded));
-        Ok(Ground {
-            directory,
-            mounted_at: self.mount.target.clone(),
-            device: self.device.clone(),
-            is_shared: true,
-            applied,
-        })
+        applied.extend(device.into_iter().flat_map(settings::recorded));
+        Ok(Ground { directory, mounted_at: self.mount.target.clone(), is_shared: true, applied })
     }
 
-    fn remount(&mut self, ground: &Ground, _: &Setup, _: &str) -> Result<(), LabError> {
+    fn remount(
+        &mut self,
+        _: Option<&BlockDevice>,
+        ground: &Ground,
+        _: &Setup,
+        _: &str,
+    ) -> Result<(), LabError> {
         Err(LabError::Unavailable {
             reason: format!(
                 "the directory lab does not remount {}: its caches stay",

@@ -43,9 +43,7 @@ pub struct Ground {
     pub directory: PathBuf,
     /// Where the filesystem is mounted (in the directory lab: the directory that was given).
     pub mounted_at: PathBuf,
-    /// The block device whose counters tell what was written; none where there is none.
-    pub device: Option<BlockDevice>,
-    /// Whether others use that device too, so that it need never fall quiet.
+    /// Whether others use the device too, so that it need never fall quiet.
     pub is_shared: bool,
     /// Every setting as the kernel or mkfs reports it.
     pub applied: BTreeMap<String, String>,
@@ -56,9 +54,13 @@ pub trait Lab {
     /// Why this treatment cannot run here at all; `None` if it can.
     fn missing(&self, setup: &Setup) -> Option<String>;
 
-    /// Makes the ground of a trial. Whatever it changes can be taken back by the journal.
+    /// Provides the block device of a trial; none where there is none.
+    fn attach(&mut self, tools: &mut Tools<'_>) -> Result<Option<BlockDevice>, LabError>;
+
+    /// Makes the ground of a trial on it. Whatever it changes can be taken back by the journal.
     fn prepare(
         &mut self,
+        device: Option<&BlockDevice>,
         setup: &Setup,
         seed: u64,
         tools: &mut Tools<'_>,
@@ -66,7 +68,13 @@ pub trait Lab {
 
     /// Unmounts, drops what the device's cache holds, and mounts again. `marker` names the run
     /// whose processes may be in the way.
-    fn remount(&mut self, ground: &Ground, setup: &Setup, marker: &str) -> Result<(), LabError>;
+    fn remount(
+        &mut self,
+        device: Option<&BlockDevice>,
+        ground: &Ground,
+        setup: &Setup,
+        marker: &str,
+    ) -> Result<(), LabError>;
 
     /// Unmounts, so that the last writes reach the device while its counters are still there.
     /// Does nothing where the filesystem stays.

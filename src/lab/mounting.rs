@@ -96,7 +96,8 @@ fn options(setup: &Setup) -> (MountFlags, Vec<String>) {
         }
         None => {}
     }
-    for option in &setup.mount {
+    let is_default = |option: &&String| matches!(option.as_str(), "defaults" | "rw");
+    for option in setup.mount.iter().filter(|option| !is_default(option)) {
         match FLAGS.iter().find(|(word, _)| word == option) {
             Some((_, flag)) => flags |= *flag,
             None => data.push(option.clone()),

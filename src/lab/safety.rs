@@ -69,6 +69,8 @@ pub enum Purpose {
     Swap,
     /// LVM, RAID, LUKS, a loop device ...: another device is built on it.
     Holder(String),
+    /// It is itself built on another device, which it shares with others.
+    BuiltOn(String),
 }
 
 /// A signature that libblkid knows.
@@ -130,6 +132,7 @@ fn explain(survey: &Survey, used: &Use) -> String {
         Purpose::Mounted(target) => format!("is mounted on {}", target.display()),
         Purpose::Swap => "is swap space".to_owned(),
         Purpose::Holder(holder) => format!("is used by {holder}"),
+        Purpose::BuiltOn(slave) => format!("is built on {slave}; name a drive or a partition"),
     };
     let name = &used.name;
     match used.relation {
@@ -210,8 +213,12 @@ mod tests {
     /// axboe/fio#1007: writing to `vdb` while `vdb1` is mounted must not pass.
     #[test]
     fn no_use_of_any_relative_passes_and_no_word_helps() {
-        let purposes =
-            [Purpose::Mounted("/home".into()), Purpose::Swap, Purpose::Holder("dm-0".to_owned())];
+        let purposes = [
+            Purpose::Mounted("/home".into()),
+            Purpose::Swap,
+            Purpose::Holder("dm-0".to_owned()),
+            Purpose::BuiltOn("sdx".to_owned()),
+        ];
         let relations = [
             Relation::Itself,
             Relation::Partition,

@@ -28,6 +28,8 @@ pub(super) fn apply(
     setup: &Setup,
     tools: &mut Tools<'_>,
 ) -> Result<BTreeMap<String, String>, LabError> {
+    // Without these counters nothing could be told about the device.
+    set(&device.queue_attribute("iostats"), "the device's counters", "1", tools)?;
     if let Some(scheduler) = setup.scheduler {
         let attribute = device.queue_attribute("scheduler");
         set(&attribute, "the I/O scheduler", scheduler, tools)
@@ -52,16 +54,21 @@ pub(super) fn recorded(device: &BlockDevice) -> BTreeMap<String, String> {
     RECORDED.iter().filter_map(value).collect()
 }
 
-/// The attribute that switches the write cache. A SCSI or ATA disk is asked itself (the kernel
-/// sends it MODE SELECT and asks again), so a drive that ignores the switch is found out; for
-/// others only the kernel's own view can be set, which decides whether it sends flushes.
+/// The attribute that switches the write cache. A SCSI, ATA or virtio disk is asked itself and
+/// asked again, so a drive that ignores the switch is found out (founding post 2's `hdparm -W0`
+/// was not). A loop device's cache is the kernel's own. Of other drives, `queue/write_cache` would
+/// only stop the flushes and leave the cache on: there the level is not available.
 fn write_cache(device: &BlockDevice) -> Result<(PathBuf, String), LabError> {
-    let disks = device.disk_folder().join("device/scsi_disk");
-    let of_disk = fs::read_dir(disks).ok().and_then(|mut entries| entries.next()?.ok());
-    let attribute = of_disk
-        .map(|entry| entry.path().join("cache_type"))
-        .filter(|path| path.exists())
-        .unwrap_or_else(|| device.queue_attribute("write_cache"));
+    let disk = device.disk_folder();
+    let scsi = fs::read_dir(disk.join("device/scsi_disk")).ok();
+    let scsi = scsi.and_then(|mut entries| Some(entries.next()?.ok()?.path().join("cache_type")));
+    let of_loop = device.name.starts_with("loop").then(|| device.queue_attribute("write_cache"));
+    let candidates = [scsi, Some(disk.join("cache_type")), of_loop];
+    let Some(attribute) = candidates.into_iter().flatten().find(|path| path.exists()) else {
+        return Err(LabError::Unavailable {
+            reason: format!("the kernel cannot switch the write cache of {}", device.name),
+        });
+    };
     let value = sysfs::read(&attribute).map_err(LabError::step("read", &attribute))?;
     Ok((attribute, value))
 }

@@ -1,13 +1,15 @@
 //! Surveys a device: gathers from the kernel and libblkid what `safety` judges by.
 //!
 //! Devices are followed by number, not by name, and through every layer: partitions, holders,
-//! slaves (LVM, RAID, LUKS), loop devices over devices. What cannot be found out is an error,
-//! never taken for "unused".
+//! slaves (LVM, RAID, LUKS), loop devices over devices. Besides, the kernel itself is asked of
+//! every relative: whatever is mounted, swaps or belongs to an array (also in another mount
+//! namespace, also the second device of a btrfs or a pool) cannot be opened exclusively. Looking
+//! never opens a device for writing: closing it would make udev probe it again.
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -18,13 +20,16 @@ use super::{LabError, Tools};
 use crate::host::sysfs::{self, BlockDevice};
 use crate::host::{loop_device, mounts, program};
 
+/// How much of a device's beginning and end is looked at, and left blank after a trial.
+pub(super) const END_BYTES: u64 = 1 << 20;
+
 /// Looks at a device from all sides.
 pub fn survey(node: &Path, tools: &Tools<'_>) -> Result<Survey, LabError> {
     let device = BlockDevice::open(node).map_err(LabError::step("use the device", node))?;
     let look = LabError::step("look at", node);
     let relatives = relatives(&device).map_err(look)?;
     let uses = uses(&relatives).map_err(LabError::step("find out what uses", node))?;
-    let busy = claim(node).is_err();
+    let busy = relatives.iter().any(|(_, relative)| is_claimed(relative));
     // What is in use is refused whatever it carries, and is not even read.
     let is_free = uses.is_empty() && !busy;
     let signatures = if is_free { signatures(&device, &relatives, tools)? } else { Vec::new() };
@@ -41,10 +46,18 @@ pub fn survey(node: &Path, tools: &Tools<'_>) -> Result<Survey, LabError> {
     })
 }
 
+/// Whether the kernel holds a device, or one that overlaps it. A node that does not exist cannot
+/// be asked; its disk can.
+fn is_claimed(device: &BlockDevice) -> bool {
+    let exclusive = rustix::fs::OFlags::EXCL.bits().cast_signed();
+    let node = Path::new("/dev").join(&device.name);
+    let opened = fs::OpenOptions::new().read(true).custom_flags(exclusive).open(node);
+    opened.is_err_and(|error| error.kind() != io::ErrorKind::NotFound)
+}
+
 /// Opens a device exclusively: fails while it, its disk or a partition of it is mounted or
 /// otherwise claimed, and keeps others from claiming it for as long as the file is open.
 pub(super) fn claim(node: &Path) -> io::Result<fs::File> {
-    use std::os::unix::fs::OpenOptionsExt;
     let exclusive = rustix::fs::OFlags::EXCL.bits().cast_signed();
     fs::OpenOptions::new().read(true).write(true).custom_flags(exclusive).open(node)
 }
@@ -125,9 +138,25 @@ fn uses(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> {
             add(*relation, device, Purpose::Swap);
         }
     }
+    let mut over: Vec<(Relation, BlockDevice, String)> = Vec::new();
+    for (relation, device) in relatives {
+        let others = loops_over(device)?.into_iter();
+        over.extend(others.map(|other| (*relation, device.clone(), other)));
+    }
+    // A target below another relative's loop device is that loop device's own stack.
+    let own = relatives.first().map(|(_, device)| device.name.clone()).unwrap_or_default();
+    for (relation, device, other) in over {
+        if other != own {
+            add(relation, &device, Purpose::Holder(other));
+        }
+    }
     if let Some((_, device)) = relatives.first() {
         for other in other_loops(device) {
             add(Relation::Itself, device, Purpose::Holder(other));
+        }
+        for slave in names(&device.folder.join("slaves")) {
+            // What is built on other devices (LVM, RAID, LUKS) shares them with others.
+            add(Relation::Itself, device, Purpose::BuiltOn(slave));
         }
         // A partition of the disk under `/` is refused with its disk: its traffic would be in
         // the numbers, and one wrong digit would cost the system.
@@ -137,6 +166,10 @@ fn uses(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> {
             .flat_map(|(_, devices)| disks(devices))
             .collect();
         let own = disks(&BTreeSet::from([device.number.clone()]));
+        if root.is_empty() {
+            let message = "it cannot be told which disk carries the root filesystem";
+            return Err(io::Error::other(message));
+        }
         if uses.is_empty() && own.intersection(&root).next().is_some() {
             let name = in_folder(&device.disk_folder())?.name;
             let purpose = Purpose::Mounted("/".into());
@@ -205,6 +238,18 @@ fn swaps() -> io::Result<BTreeSet<String>> {
         Some(format!("{}:{}", rustix::fs::major(rdev), rustix::fs::minor(rdev)))
     };
     Ok(nodes.filter_map(number).flat_map(|number| under(&number)).collect())
+}
+
+/// Loop devices that stand on a device. They do not claim it, so nothing else shows them.
+fn loops_over(device: &BlockDevice) -> io::Result<Vec<String>> {
+    let mut over = Vec::new();
+    for name in names(Path::new("/sys/block")) {
+        let Ok(other) = in_folder(&Path::new("/sys/block").join(&name)) else { continue };
+        if backing_device(&other)?.is_some_and(|below| below.number == device.number) {
+            over.push(name);
+        }
+    }
+    Ok(over)
 }
 
 /// Other loop devices over the same file: writing to one changes the other.
@@ -282,7 +327,30 @@ fn signatures(
             LabError::step("read the signatures of", &node)(io::Error::other(cause))
         })?);
     }
+    if signatures.is_empty()
+        && !has_blank_ends(&device.node).map_err(LabError::step("read", &device.node))?
+    {
+        // Plain dm-crypt, a database on a raw device: libblkid knows nothing of them.
+        let kind = "data of an unknown kind".to_owned();
+        signatures.push(Signature { device: device.name.clone(), kind, label: None });
+    }
     Ok(signatures)
+}
+
+/// Whether the first and the last MiB of a device hold nothing but zeros (or ones, which some
+/// drives return for what was discarded).
+fn has_blank_ends(node: &Path) -> io::Result<bool> {
+    let mut file = fs::File::open(node)?;
+    let length = file.seek(SeekFrom::End(0))?;
+    let mut buffer = vec![0; usize::try_from(END_BYTES.min(length)).unwrap_or(0)];
+    for start in [0, length.saturating_sub(END_BYTES)] {
+        file.seek(SeekFrom::Start(start))?;
+        file.read_exact(&mut buffer)?;
+        if buffer.iter().any(|byte| *byte != 0) && buffer.iter().any(|byte| *byte != 0xff) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// wipefs prints nothing at all where it finds nothing.

@@ -56,8 +56,14 @@ impl Counters {
 
 /// Reads the counters of a device by its number (`major:minor`).
 pub fn read(number: &str) -> io::Result<Reading> {
-    let path = Path::new("/sys/dev/block").join(number).join("stat");
-    parse(&fs::read_to_string(path)?)
+    let folder = Path::new("/sys/dev/block").join(number);
+    let mut reading = parse(&fs::read_to_string(folder.join("stat"))?)?;
+    if folder.join("partition").exists() {
+        // Flushes are counted for whole disks only; no other partition is in use beside ours.
+        let disk = parse(&fs::read_to_string(folder.join("../stat"))?)?;
+        reading.counters.flushes = disk.counters.flushes;
+    }
+    Ok(reading)
 }
 
 /// Parses the text of a `stat` attribute: 11 numbers, 15 with discards (Linux 4.18), 17 with

@@ -4,8 +4,9 @@ use std::fmt::Write;
 
 use super::number;
 use super::table::Layout;
-use crate::advice::{Analysis, Completeness, Judgement, Verdict};
+use crate::advice::{Analysis, Judgement, Verdict};
 use crate::plan::Schedule;
+use crate::results::Ending;
 
 /// What stands below a verdict.
 const INDENT: &str = "          ";
@@ -48,7 +49,7 @@ fn write_report(
         format!("{:?}", analysis.lab).to_lowercase(),
         trials.unwrap_or(0),
         analysis.seed,
-        if analysis.status == Completeness::Partial { ", interrupted: partial" } else { "" }
+        ended(analysis.ending)
     )?;
     let layout = Layout::new(schedule, analysis);
     let shows_bytes = analysis.metric == "written_bytes";
@@ -126,6 +127,17 @@ fn bounds(claim: &Judgement) -> String {
         (Some(low), None) => format!("at least {}", number::ratio(low)),
         (None, Some(high)) => format!("at most {}", number::ratio(high)),
         (None, None) => String::new(),
+    }
+}
+
+fn ended(ending: Ending) -> &'static str {
+    match ending {
+        Ending::Precise => "; stopped when precise enough",
+        Ending::AllBlocks => "",
+        Ending::TimeSpent => "; stopped when its time was spent",
+        Ending::BytesSpent => "; stopped when its bytes were written",
+        Ending::NothingRuns => "; nothing could run here",
+        Ending::Interrupted => "; interrupted, so partial: `ssdlab run --resume` goes on",
     }
 }
 

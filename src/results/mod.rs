@@ -3,5 +3,5 @@
 mod record;
 mod store;
 
-pub use record::{Phase, RECORD_SCHEMA, Record, Status, Teardown};
+pub use record::{Ending, Phase, RECORD_SCHEMA, Record, Status, Teardown};
 pub use store::{Contents, Run, StoreError, default_folder, fuzz_records};

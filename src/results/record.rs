@@ -35,8 +35,10 @@ pub struct Record {
     pub started_s: u64,
     /// How long it took, preparation and all, in ns.
     pub took_ns: u64,
-    /// Bytes written to the device between the mount and the first phase: work that mkfs or
-    /// the mount left to the background.
+    /// Bytes written to the device over the whole trial: mkfs, prefill and unmounting too.
+    pub written_bytes: u64,
+    /// Bytes written before the first phase although everything was synced: work that mkfs or the
+    /// mount left to the background.
     pub background_written_bytes: u64,
     /// What was measured, phase by phase.
     pub phases: Vec<Phase>,
@@ -62,6 +64,24 @@ pub enum Status {
     Failed,
     /// It ran, but two counts of the same thing disagree.
     Void,
+}
+
+/// Why a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// Every interval is as narrow as asked for.
+    Precise,
+    /// All planned blocks have run.
+    AllBlocks,
+    /// The budget of time is spent.
+    TimeSpent,
+    /// The budget of bytes written is spent.
+    BytesSpent,
+    /// No treatment can run here.
+    NothingRuns,
+    /// It was interrupted (or is still running) and can be resumed.
+    Interrupted,
 }
 
 /// What was measured in one phase. Counts are those of the device until it was quiet, and
@@ -110,15 +130,6 @@ impl Record {
         let value =
             |name: &String| self.phases.iter().find(|phase| phase.name == *name)?.metric(metric);
         phases.iter().map(value).sum()
-    }
-
-    /// Bytes written to the device over the whole trial.
-    #[must_use]
-    pub fn written_bytes(&self) -> u64 {
-        let phases = self.phases.iter().filter_map(|phase| phase.device);
-        let phases: u64 = phases.map(|counters| counters.written_bytes).sum();
-        let teardown = self.teardown.map_or(0, |teardown| teardown.device.written_bytes);
-        phases + self.background_written_bytes + teardown
     }
 }
 

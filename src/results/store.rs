@@ -12,9 +12,12 @@ use rustix::fs::{FlockOperation, flock};
 use serde::Deserialize;
 use thiserror::Error;
 
-use super::record::{RECORD_SCHEMA, Record};
+use super::record::{Ending, RECORD_SCHEMA, Record};
 use crate::plan::Schedule;
 use crate::plan::schedule::SCHEDULE_SCHEMA;
+
+/// The file that says why a run ended.
+const ENDING: &str = "ending.json";
 
 /// A run that cannot be stored or read.
 #[derive(Debug, Error, Diagnostic)]
@@ -90,6 +93,8 @@ pub struct Contents {
     pub schedule: Schedule,
     /// What was done.
     pub records: Vec<Record>,
+    /// Why it ended; none in a folder that something else has made.
+    pub ending: Option<Ending>,
     /// What is not as it should be, and harmless.
     pub warnings: Vec<String>,
 }
@@ -135,6 +140,9 @@ impl Run {
 
     /// Opens a run to append to it. A cut last line is put aside in `records.cut`.
     pub fn append(folder: &Path) -> Result<(Self, Contents), StoreError> {
+        if !folder.join("schedule.json").exists() {
+            return Err(no_run(folder));
+        }
         let path = folder.join("records.jsonl");
         let mut records = OpenOptions::new()
             .read(true)
@@ -162,16 +170,15 @@ impl Run {
         let path = folder.join("schedule.json");
         let text = match fs::read(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(StoreError::NoRun {
-                    path: folder.to_owned(),
-                    folder: default_folder(),
-                });
+                return Err(no_run(folder));
             }
             other => other.map_err(at("read", &path))?,
         };
         let schedule = versioned(&path, 1, &text, SCHEDULE_SCHEMA)?;
         let (records, warnings) = Self::read_records(&folder.join("records.jsonl"))?;
-        Ok(Contents { schedule, records, warnings })
+        let ending = fs::read(folder.join(ENDING)).ok();
+        let ending = ending.and_then(|text| serde_json::from_slice(&text).ok());
+        Ok(Contents { schedule, records, ending, warnings })
     }
 
     fn read_records(path: &Path) -> Result<(Vec<Record>, Vec<String>), StoreError> {
@@ -191,6 +198,12 @@ impl Run {
         self.folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
+    /// Stores why the run ended, in `ending.json`; a run that is killed keeps `interrupted`.
+    pub fn ended(&self, ending: Ending) -> Result<(), StoreError> {
+        let text = serde_json::to_vec(&ending).expect("an ending is plain data");
+        write_synced(&self.folder.join(ENDING), &text)
+    }
+
     /// Appends a record and waits until it is on the disk.
     pub fn push(&mut self, record: &Record) -> Result<(), StoreError> {
         let mut line = serde_json::to_vec(record).expect("a record is plain data");
@@ -199,6 +212,10 @@ impl Run {
         self.records.write_all(&line).map_err(at("append to", &path))?;
         self.records.sync_data().map_err(at("sync", &path))
     }
+}
+
+fn no_run(folder: &Path) -> StoreError {
+    StoreError::NoRun { path: folder.to_owned(), folder: default_folder() }
 }
 
 /// Parses the records of a file; a last line without its end is left out, with a warning.

@@ -51,6 +51,12 @@ pub enum Change {
 }
 
 impl Change {
+    /// Whether it is still there after the machine has crashed and booted again.
+    #[must_use]
+    pub fn outlives_a_crash(&self) -> bool {
+        matches!(self, Self::Folder { .. })
+    }
+
     /// Takes the change back; `marker` names the run whose processes may be in the way.
     pub fn undo(&self, marker: &str) -> Result<(), UndoError> {
         match self {

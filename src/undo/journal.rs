@@ -1,10 +1,10 @@
 //! The undo journal: every change is written down before it is made.
 //!
-//! One file a run, one line of JSON a change. It is locked for as long as the run lives, so
-//! `ssdlab restore` can tell a run that was killed from one that is working. A change is taken
-//! back last to first, and its line is cut off when that is done. Lines reach the kernel before
-//! the change is made; they are not synced to a disk, because a crash of the machine takes
-//! mounts and loop devices away together with the folder for run-time files.
+//! One file a run, one line of JSON a change, after a first line that names the boot. It is
+//! locked for as long as the run lives, so `ssdlab restore` can tell a run that was killed from
+//! one that is working. Changes are taken back last to first, and each line is cut off when that
+//! is done. A change that outlives a crash of the machine (a folder) is on the disk before it is
+//! made; mounts and loop devices end with the boot, so their lines need not be.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -12,6 +12,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
 
 use super::{Change, UndoError};
 use crate::host::processes;
@@ -28,23 +29,22 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Starts the journal of a new run in the folder for run-time files.
+    /// Starts the journal of a new run.
     pub fn create(folder: &Path) -> io::Result<Self> {
         private_folder(folder)?;
-        for attempt in 0_u32.. {
-            let marker = format!("{}-{attempt}", std::process::id());
-            let path = folder.join(&marker).with_extension(ENDING);
-            let mut options = OpenOptions::new();
-            match options.read(true).write(true).create_new(true).mode(0o600).open(&path) {
-                Ok(file) => {
-                    flock(&file, FlockOperation::NonBlockingLockExclusive)?;
-                    return Ok(Self { file, path, marker, changes: Vec::new() });
-                }
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
-            }
-        }
-        unreachable!("the names are endless")
+        // Names are never used twice, by whatever machine or container shares the folder: the
+        // run's own folders are called after its marker, and undoing removes them.
+        let mut random = [0; 8];
+        rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;
+        let marker = format!("{}-{:016x}", std::process::id(), u64::from_ne_bytes(random));
+        let path = folder.join(&marker).with_extension(ENDING);
+        let mut options = OpenOptions::new();
+        let mut file = options.read(true).write(true).create_new(true).mode(0o600).open(&path)?;
+        flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+        let mut header = serde_json::to_vec(&Header { boot: boot()? })?;
+        header.push(b'\n');
+        file.write_all(&header)?;
+        Ok(Self { file, path, marker, changes: Vec::new() })
     }
 
     /// Opens the journal of a run that is dead; `None` if the run is alive.
@@ -56,16 +56,7 @@ impl Journal {
         let mut text = Vec::new();
         file.read_to_end(&mut text)?;
         let marker = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let mut changes = Vec::new();
-        let mut offset = 0;
-        for line in text.split_inclusive(|byte| *byte == b'\n') {
-            // A last line that was cut was written for a change that was never made.
-            let Ok(change) = serde_json::from_slice(line) else {
-                break;
-            };
-            changes.push((offset, change));
-            offset += line.len() as u64;
-        }
+        let changes = parse(&text, &boot()?)?;
         Ok(Some(Self { file, path: path.to_owned(), marker, changes }))
     }
 
@@ -80,9 +71,29 @@ impl Journal {
         let offset = self.file.seek(SeekFrom::End(0))?;
         let mut line = serde_json::to_vec(&change)?;
         line.push(b'\n');
-        self.file.write_all(&line)?;
+        let written = self.file.write_all(&line).and_then(|()| match change.outlives_a_crash() {
+            true => self.file.sync_all(),
+            false => Ok(()),
+        });
+        if let Err(error) = written {
+            // A line that is cut must not run into the next.
+            self.file.set_len(offset)?;
+            return Err(error);
+        }
         self.changes.push((offset, change));
         Ok(())
+    }
+
+    /// Makes a folder that undoing will remove with all that is in it by then.
+    pub fn make_folder(&mut self, path: &Path) -> io::Result<()> {
+        self.will(Change::Folder { path: path.to_owned() })?;
+        let made = fs::create_dir(path);
+        if made.is_err() {
+            // A folder that was there before is not ours to remove.
+            let (offset, _) = self.changes.pop().expect("it was just written");
+            self.file.set_len(offset)?;
+        }
+        made
     }
 
     /// A point to come back to with [`Self::undo_to`].
@@ -124,6 +135,36 @@ impl Drop for Journal {
     }
 }
 
+/// The first line of a journal.
+#[derive(Debug, Serialize, Deserialize)]
+struct Header {
+    /// The kernel's id of the boot it was written in.
+    boot: String,
+}
+
+fn boot() -> io::Result<String> {
+    Ok(fs::read_to_string("/proc/sys/kernel/random/boot_id")?.trim().to_owned())
+}
+
+/// The changes in a journal's text that are still to be taken back, each with its place. Those
+/// that ended with an earlier boot are left out: their names may mean something else by now.
+fn parse(text: &[u8], boot: &str) -> io::Result<Vec<(u64, Change)>> {
+    let mut lines =
+        text.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
+    let Some(first) = lines.next() else { return Ok(Vec::new()) };
+    let header: Header = serde_json::from_slice(first)?;
+    let mut changes = Vec::new();
+    let mut offset = first.len() as u64;
+    for line in lines {
+        let change: Change = serde_json::from_slice(line)?;
+        if header.boot == boot || change.outlives_a_crash() {
+            changes.push((offset, change));
+        }
+        offset += line.len() as u64;
+    }
+    Ok(changes)
+}
+
 /// What `restore` found.
 #[derive(Debug, Default)]
 pub struct Restored {
@@ -138,21 +179,29 @@ pub struct Restored {
 /// Takes back what runs that died have left, in every journal of the folder.
 pub fn restore(folder: &Path) -> io::Result<Restored> {
     let mut restored = Restored::default();
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(restored),
-        Err(error) => return Err(error),
-    };
+    if !folder.exists() {
+        return Ok(restored);
+    }
     private_folder(folder)?;
+    let entries = fs::read_dir(folder)?;
     let mut paths: Vec<PathBuf> = entries
         .filter_map(|entry| entry.ok().map(|entry| entry.path()))
         .filter(|path| path.extension().is_some_and(|ending| ending == ENDING))
         .collect();
     paths.sort();
     for path in paths {
-        let Some(mut journal) = Journal::adopt(&path)? else {
-            restored.alive.push(path);
-            continue;
+        let mut journal = match Journal::adopt(&path) {
+            Ok(Some(journal)) => journal,
+            Ok(None) => {
+                restored.alive.push(path);
+                continue;
+            }
+            // It may just have been removed by its own run.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(cause) => {
+                restored.failed.push(UndoError::new("read the journal", &path, cause));
+                continue;
+            }
         };
         processes::kill_marked(&journal.marker);
         let before = journal.mark();
@@ -175,7 +224,7 @@ fn private_folder(folder: &Path) -> io::Result<()> {
             io::ErrorKind::PermissionDenied,
             format!(
                 "{} is not a folder that only user {own} can write to; remove it, or set \
-                 XDG_RUNTIME_DIR to one that is",
+                 XDG_STATE_HOME to one that is",
                 folder.display()
             ),
         ));
@@ -194,8 +243,7 @@ mod tests {
         let mut journal = Journal::create(&folder).unwrap();
         let (outer, inner) = (place.path().join("a"), place.path().join("a/b"));
         for path in [&outer, &inner] {
-            journal.will(Change::Folder { path: path.clone() }).unwrap();
-            fs::create_dir(path).unwrap();
+            journal.make_folder(path).unwrap();
         }
         journal.undo_to(1).unwrap();
         assert!(outer.exists() && !inner.exists());
@@ -226,8 +274,7 @@ mod tests {
         let folder = place.path().join("undo");
         let left = place.path().join("left");
         let mut journal = Journal::create(&folder).unwrap();
-        journal.will(Change::Folder { path: left.clone() }).unwrap();
-        fs::create_dir(&left).unwrap();
+        journal.make_folder(&left).unwrap();
         assert_eq!(restore(&folder).unwrap().alive.len(), 1);
         assert!(left.exists());
 
@@ -248,6 +295,33 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         fs::set_permissions(place.path(), fs::Permissions::from_mode(0o777)).unwrap();
         let error = Journal::create(place.path()).unwrap_err();
-        assert!(error.to_string().contains("XDG_RUNTIME_DIR"));
+        assert!(error.to_string().contains("XDG_STATE_HOME"));
+    }
+
+    #[test]
+    fn after_a_reboot_only_what_outlives_it_is_taken_back() {
+        let folder = Change::Folder { path: "/var/tmp/ssdlab-1-x".into() };
+        let mount = Change::Mount { target: "/var/tmp/ssdlab-1-x/mnt".into() };
+        let line = |value: &Change| format!("{}\n", serde_json::to_string(value).unwrap());
+        let text = format!("{{\"boot\":\"one\"}}\n{}{}", line(&folder), line(&mount));
+        assert_eq!(parse(text.as_bytes(), "one").unwrap().len(), 2);
+        let left = parse(text.as_bytes(), "two").unwrap();
+        assert_eq!(left.into_iter().map(|(_, change)| change).collect::<Vec<_>>(), [folder]);
+        // A last line that was cut was written for a change that was never made; a line in the
+        // middle that cannot be read is an error, not an end.
+        assert_eq!(parse(&text.as_bytes()[..text.len() - 3], "one").unwrap().len(), 1);
+        let broken = text.replace("folder", "moon");
+        assert!(parse(broken.as_bytes(), "one").is_err());
+    }
+
+    #[test]
+    fn a_folder_that_was_there_before_is_not_removed() {
+        let place = tempfile::tempdir().unwrap();
+        let theirs = place.path().join("ssdlab-theirs");
+        fs::create_dir(&theirs).unwrap();
+        let mut journal = Journal::create(&place.path().join("undo")).unwrap();
+        assert!(journal.make_folder(&theirs).is_err());
+        journal.finish().unwrap();
+        assert!(theirs.exists());
     }
 }

@@ -29,14 +29,34 @@ impl UndoError {
     }
 }
 
-/// The folder of the undo journals: under `XDG_RUNTIME_DIR`, else `/run/ssdlab` for root and a
-/// private folder under the temporary directory for others.
+/// Where undo journals are kept: `$XDG_STATE_HOME/ssdlab/undo`, which is `/var/lib` for root
+/// (however root was become) and `~/.local/state` for others; for a user without a home that can
+/// be written to, a private folder under the temporary directory.
+///
+/// Not a folder for run-time files: those go with the session or the boot, and what a crash of
+/// the machine has left on its disks would be forgotten.
 #[must_use]
-pub fn folder() -> PathBuf {
+pub fn folders() -> Vec<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let user = rustix::process::geteuid();
-    match std::env::var_os("XDG_RUNTIME_DIR").filter(|dir| !dir.is_empty()) {
-        Some(dir) => PathBuf::from(dir).join("ssdlab"),
-        None if user.is_root() => PathBuf::from("/run/ssdlab"),
-        None => std::env::temp_dir().join(format!("ssdlab-{}", user.as_raw())),
+    let home = || set("HOME").map(|home| PathBuf::from(home).join(".local/state"));
+    let state = match set("XDG_STATE_HOME") {
+        Some(folder) => Some(PathBuf::from(folder)),
+        None if user.is_root() => Some(PathBuf::from("/var/lib")),
+        None => home(),
+    };
+    let private = std::env::temp_dir().join(format!("ssdlab-state-{}", user.as_raw()));
+    state.into_iter().chain([private]).map(|folder| folder.join("ssdlab/undo")).collect()
+}
+
+/// Starts the journal of a run in the first folder that takes it.
+pub fn start() -> io::Result<Journal> {
+    let mut refused = io::Error::from(io::ErrorKind::NotFound);
+    for folder in folders() {
+        match Journal::create(&folder) {
+            Ok(journal) => return Ok(journal),
+            Err(error) => refused = error,
+        }
     }
+    Err(refused)
 }

@@ -291,7 +291,7 @@ fn directory_lab() {
         .args(["run", "discard", "--json", "--scale", "0.005", "--runs", "1"])
         .args(["--set", "filesystem=any", "--set", "discard=off,on", "--lab", "directory", "--dir"])
         .arg(&work)
-        .env("XDG_RUNTIME_DIR", &run)
+        .env("XDG_STATE_HOME", &run)
         .env("XDG_DATA_HOME", &data);
     if rustix::process::geteuid().is_root() {
         sh(&format!("chown -R nobody {}", folder.path().display()));
@@ -313,7 +313,7 @@ fn image_lab_needs_root() {
     sh(&format!("chown nobody {}", folder.path().display()));
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_ssdlab"))
         .args(["run", "discard"])
-        .env("XDG_RUNTIME_DIR", folder.path().join("run"))
+        .env("XDG_STATE_HOME", folder.path().join("run"))
         .env("XDG_DATA_HOME", folder.path().join("data"))
         .uid(65534)
         .gid(65534)

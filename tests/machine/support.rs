@@ -29,7 +29,7 @@ impl Place {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ssdlab"));
         command
             .args(arguments)
-            .env("XDG_RUNTIME_DIR", self.path("run"))
+            .env("XDG_STATE_HOME", self.path("run"))
             .env("XDG_DATA_HOME", self.path("data"))
             .stdin(Stdio::null());
         command
@@ -58,7 +58,7 @@ impl Place {
     /// journals of undone changes.
     pub fn leftovers(&self) -> Vec<String> {
         let mut left = Vec::new();
-        for folder in ["images", "run/ssdlab"] {
+        for folder in ["images", "run/ssdlab/undo"] {
             let entries = fs::read_dir(self.path(folder)).into_iter().flatten().flatten();
             left.extend(entries.map(|entry| entry.path().display().to_string()));
         }
