@@ -32,7 +32,10 @@ fn drifts_agree(a: Drift, b: Drift) -> bool {
 
 proptest! {
     #[test]
-    fn the_level_of_a_treatment_does_not_matter(trials in trials(), factors in [value(), value(), value()]) {
+    fn the_level_of_a_treatment_does_not_matter(
+        trials in trials(),
+        factors in [value(), value(), value()],
+    ) {
         let scaled: Vec<Trial> = trials
             .iter()
             .map(|trial| Trial { value: trial.value * factors[trial.treatment], ..*trial })
@@ -41,7 +44,10 @@ proptest! {
     }
 
     #[test]
-    fn the_order_of_the_rows_and_the_first_position_do_not_matter(trials in trials(), start in 0..1000_u32) {
+    fn the_order_of_the_rows_and_the_first_position_do_not_matter(
+        trials in trials(),
+        start in 0..1000_u32,
+    ) {
         let moved: Vec<Trial> = trials
             .iter()
             .rev()

@@ -77,7 +77,8 @@ fn agrees_with_nist_norris() {
 /// Expected values by least squares on a design matrix, not by centring:
 ///
 /// ```python
-/// X = np.column_stack([(treatment == k).astype(float) for k in sorted(set(treatment))] + [position])
+/// groups = [(treatment == k).astype(float) for k in sorted(set(treatment))]
+/// X = np.column_stack(groups + [position])
 /// beta = np.linalg.lstsq(X, np.log(value))[0]
 /// df = len(value) - X.shape[1]
 /// se = np.sqrt(((np.log(value) - X @ beta)**2).sum() / df * np.linalg.inv(X.T @ X)[-1, -1])
