@@ -73,6 +73,9 @@ fn faults_of_plans_are_named() {
         ("[repetitions]\nprecision = \"500 %\"\n", "no share"),
         ("metric = \"speed\"\n", "no metric `speed`"),
         ("exclude = [{ filesystem = \"ext4\" }]\n", "no combination"),
+        ("exclude = [{ filesystem = \"ext5\" }]\n", "does not vary"),
+        ("[factors]\nmkfs = \"-F\"\n", "forces mkfs"),
+        ("[factors]\nmount = \"logdev=/dev/sdb\"\n", "another device"),
     ];
     for (part, message) in cases {
         // Keys of the top level must come before the first table.
@@ -175,6 +178,15 @@ fn shipped_plans_are_checked_and_follow_the_schema() {
         serde_json::from_slice(&place.ssdlab(&["check", "journal", "--json"]).stdout).unwrap();
     assert_eq!(journal["treatments"].as_array().unwrap().len(), 16);
     assert_eq!(journal["claims"].as_array().unwrap().len(), 11);
+}
+
+/// Levels that the command line takes out of a run leave the plan's claims open, not wrong.
+#[test]
+fn the_command_line_may_drop_the_baseline() {
+    let output = Place::new().ssdlab(&["check", "discard", "--set", "discard=on,fstrim"]);
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("the baseline discard = off is not in this run"), "{text}");
 }
 
 #[test]

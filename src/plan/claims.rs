@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::error::Fault;
-use super::factor::Levels;
+use super::factor::{Factor, Levels};
 use super::metric;
-use super::resolve::Varied;
+use super::resolve::{Origin, Varied, modern};
 use super::schedule::{Claim, Schedule};
 use super::written::{self, Plan};
 
@@ -16,7 +16,7 @@ pub(super) fn resolve(
 ) -> Result<Vec<Claim>, Fault> {
     let mut claims: Vec<Claim> = Vec::new();
     for entry in &plan.claims {
-        let claim = claim(entry.get_ref(), entry.span(), schedule, factors)?;
+        let claim = claim(plan, entry.get_ref(), entry.span(), schedule, factors)?;
         if claims.iter().any(|earlier| earlier.id == claim.id) {
             return Err(Fault::at(
                 entry.span(),
@@ -30,6 +30,7 @@ pub(super) fn resolve(
 }
 
 fn claim(
+    plan: &Plan,
     written: &written::Claim,
     at: Range<usize>,
     schedule: &Schedule,
@@ -60,12 +61,18 @@ fn claim(
     if written.phases.is_empty() {
         return Err(fault(format!("claim `{id}` names no phase"), "name at least one"));
     }
-    let against = written.against.clone().unwrap_or_else(|| schedule.baseline.clone());
-    let parts = [&written.compare, &against, &written.only];
-    for levels in parts.into_iter().chain(&written.excess_over) {
+    // The plan's own baseline: where the command line has dropped it, the claim stays open.
+    let baseline = || match &plan.baseline {
+        Some(written) => modern(written.get_ref()),
+        None => schedule.baseline.clone(),
+    };
+    let against = written.against.as_ref().map_or_else(baseline, modern);
+    let (compare, only) = (modern(&written.compare), modern(&written.only));
+    let excess_over = written.excess_over.as_ref().map(modern);
+    for levels in [&compare, &against, &only].into_iter().chain(&excess_over) {
         check_levels(id, levels, factors).map_err(|(message, help)| fault(message, &help))?;
     }
-    if written.compare.0.is_empty() || against.matches(&written.compare) {
+    if compare.0.is_empty() || against.matches(&compare) {
         return Err(fault(
             format!("claim `{id}` compares a treatment with itself"),
             "let `compare` name levels other than the baseline's (or than `against`)",
@@ -82,10 +89,10 @@ fn claim(
         says: written.says.clone(),
         metric,
         phases: written.phases.clone(),
-        compare: written.compare.clone(),
+        compare,
         against,
-        only: written.only.clone(),
-        excess_over: written.excess_over.clone(),
+        only,
+        excess_over,
         at_least: written.at_least,
         at_most: written.at_most,
         if_holds: written.if_holds.clone(),
@@ -95,8 +102,11 @@ fn claim(
 
 /// `fstrim` exists only where a treatment asks for it; the command line may have dropped it.
 fn is_unknown(phase: &str, known: &[String], factors: &[Varied]) -> bool {
-    let dropped = phase == "fstrim" && factors.iter().any(|varied| varied.at.is_none());
-    !dropped && !known.iter().any(|name| name == phase)
+    let is_dropped = phase == "fstrim"
+        && factors
+            .iter()
+            .any(|varied| varied.factor == Factor::Discard && varied.origin == Origin::CommandLine);
+    !is_dropped && !known.iter().any(|name| name == phase)
 }
 
 fn check_levels(id: &str, levels: &Levels, factors: &[Varied]) -> Result<(), (String, String)> {
@@ -108,7 +118,7 @@ fn check_levels(id: &str, levels: &Levels, factors: &[Varied]) -> Result<(), (St
             ));
         };
         // Levels that the command line dropped leave the claim undecided, not the plan wrong.
-        if varied.at.is_some() && !varied.levels.contains(level) {
+        if varied.lacks(level) {
             return Err((
                 format!("claim `{id}`: {factor} = \"{level}\" is none of the plan's levels"),
                 format!("levels of `{factor}`: {}", varied.levels.join(", ")),

@@ -18,6 +18,9 @@ const TREE_BYTES: u64 = 493_000_000;
 const BUILD_FILES: u64 = 26_700;
 const BUILD_BYTES: u64 = 340_000_000;
 
+/// The most files of a tree.
+const MOST_FILES: u64 = 5_000_000;
+
 /// What a synthetic build adds to its tree, at the most, as a factor (objects and links).
 const BUILD_GROWTH: f64 = 1.8;
 
@@ -202,7 +205,7 @@ fn scale(overrides: &Overrides) -> Result<f64, Fault> {
 fn tree(written: &written::Tree, archive: Option<PathBuf>, scale: f64) -> Result<Tree, Fault> {
     let Some(path) = archive else {
         return Ok(Tree::Synthetic {
-            files: scaled(written.files.unwrap_or(TREE_FILES), scale),
+            files: count(written.files.unwrap_or(TREE_FILES), scale)?,
             bytes: scaled(written.size.map_or(TREE_BYTES, |size| size.0), scale),
         });
     };
@@ -222,7 +225,7 @@ fn build(
 ) -> Result<Build, Fault> {
     let Some(repository) = repository else {
         return Ok(Build::Synthetic {
-            files: scaled(written.files.unwrap_or(BUILD_FILES), scale),
+            files: count(written.files.unwrap_or(BUILD_FILES), scale)?,
             bytes: scaled(written.size.map_or(BUILD_BYTES, |size| size.0), scale),
         });
     };
@@ -242,6 +245,18 @@ fn build(
         make: words(&written.make, &["make", "-j2"]),
         clean: words(&written.clean, &["make", "clean"]),
     })
+}
+
+/// A number of files: each is an entry of a list in memory.
+fn count(files: u64, scale: f64) -> Result<u64, Fault> {
+    let files = scaled(files, scale);
+    if files > MOST_FILES {
+        return Err(Fault::nowhere(
+            format!("a tree of {files} files is too large"),
+            format!("stay below {MOST_FILES}"),
+        ));
+    }
+    Ok(files)
 }
 
 /// At least one: a workload of nothing answers nothing.

@@ -5,6 +5,7 @@
 //! experiment silently.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
@@ -97,6 +98,16 @@ pub enum LabKind {
     Device,
     /// An existing directory: no root, no mkfs.
     Directory,
+}
+
+impl fmt::Display for LabKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Image => "image",
+            Self::Device => "device",
+            Self::Directory => "directory",
+        })
+    }
 }
 
 /// What is done to the filesystem, phase by phase.
@@ -220,9 +231,9 @@ impl Verb {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Repetitions {
-    /// Blocks to run before precision is looked at (default 3).
+    /// Blocks to run before precision is looked at (default 8).
     pub least: Option<u32>,
-    /// Blocks after which to stop in any case (default 10).
+    /// Blocks after which to stop in any case (default 20).
     pub most: Option<u32>,
     /// Stop when the interval of every effect is this narrow: half its width, relative to the
     /// effect (default 5 %).
