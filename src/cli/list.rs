@@ -1,12 +1,12 @@
 //! `ssdlab list`: what a plan can name, and what of it runs here.
 
 use std::fmt::Write;
-use std::fs;
 
 use clap::{Args, ValueEnum};
 
 use super::exit::Exit;
 use super::output;
+use crate::host::sysfs;
 use crate::plan::{self, Factor, SCHEDULERS, metric, shipped};
 use crate::{filesystem, lab};
 
@@ -97,19 +97,14 @@ fn factors() -> Rows {
     Factor::ALL.map(|factor| (factor.name().to_owned(), levels(factor))).to_vec()
 }
 
-/// A scheduler that is a module shows up once it is asked for; the first loop device tells
-/// which are there.
 fn schedulers() -> Rows {
-    let offered = fs::read_dir("/sys/block")
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(|entry| fs::read_to_string(entry.path().join("queue/scheduler")).ok())
-        .max_by_key(String::len)
-        .unwrap_or_default();
+    let loaded = sysfs::loaded_schedulers();
     let state = |name: &str| {
-        let here = offered.split(['[', ']', ' ', '\n']).any(|word| word == name);
-        if here { "runs here" } else { "not loaded here; the kernel may have it as a module" }
+        if loaded.iter().any(|word| word == name) {
+            "runs here"
+        } else {
+            "not loaded here; the kernel may have it as a module"
+        }
     };
     SCHEDULERS.map(|name| (name.to_owned(), state(name).to_owned())).to_vec()
 }

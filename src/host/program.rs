@@ -69,8 +69,12 @@ pub enum ProgramError {
 /// What a program printed and how long it took.
 #[derive(Debug)]
 pub struct Finished {
+    /// How it ended.
+    pub status: ExitStatus,
     /// Its standard output.
     pub stdout: String,
+    /// Its standard error.
+    pub stderr: String,
     /// Wall-clock time from start to end.
     pub took: Duration,
 }
@@ -103,8 +107,20 @@ fn is_executable(path: &Path) -> bool {
     path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
 }
 
-/// Runs a program to its end. Its input is empty, its output is captured.
-pub fn run(mut command: Command, rules: Rules<'_>) -> Result<Finished, ProgramError> {
+/// Runs a program to a good end. Its input is empty, its output is captured.
+pub fn run(command: Command, rules: Rules<'_>) -> Result<Finished, ProgramError> {
+    let line = command_line(&command);
+    let finished = run_to_any_end(command, rules)?;
+    if finished.status.success() {
+        return Ok(finished);
+    }
+    let complaint = Some(finished.stderr).filter(|text| !text.trim().is_empty());
+    let output = complaint.unwrap_or(finished.stdout);
+    Err(ProgramError::Failed { command: line, how: how(finished.status), output })
+}
+
+/// Runs a program to its end, whatever its exit code.
+pub fn run_to_any_end(mut command: Command, rules: Rules<'_>) -> Result<Finished, ProgramError> {
     let line = command_line(&command);
     let start = |cause| ProgramError::Start { program: line.clone(), cause };
     let (mut stdout, mut stderr) = (scratch().map_err(start)?, scratch().map_err(start)?);
@@ -135,13 +151,9 @@ pub fn run(mut command: Command, rules: Rules<'_>) -> Result<Finished, ProgramEr
         }
         None => {}
     }
-    let printed = contents(&mut stdout).map_err(start)?;
-    if !status.success() {
-        let complaint = contents(&mut stderr).map_err(start)?;
-        let output = if complaint.trim().is_empty() { printed } else { complaint };
-        return Err(ProgramError::Failed { command: line, how: how(status), output });
-    }
-    Ok(Finished { stdout: printed, took })
+    let (stdout, stderr) =
+        (contents(&mut stdout).map_err(start)?, contents(&mut stderr).map_err(start)?);
+    Ok(Finished { status, stdout, stderr, took })
 }
 
 enum Stopped {

@@ -68,6 +68,22 @@ pub fn read(path: &Path) -> io::Result<String> {
     Ok(fs::read_to_string(path)?.trim().to_owned())
 }
 
+/// The I/O schedulers that some block device offers; a module shows up once it is asked for.
+#[must_use]
+pub fn loaded_schedulers() -> Vec<String> {
+    let disks = fs::read_dir("/sys/block").into_iter().flatten().flatten();
+    let mut names: Vec<String> = disks
+        .filter_map(|disk| fs::read_to_string(disk.path().join("queue/scheduler")).ok())
+        .flat_map(|text| {
+            let words = text.split(['[', ']', ' ', '\n']).filter(|word| !word.is_empty());
+            words.map(str::to_owned).collect::<Vec<_>>()
+        })
+        .collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
 /// The value an attribute has: the bracketed word where the kernel lists the choices.
 #[must_use]
 pub fn selected(text: &str) -> String {

@@ -1,7 +1,7 @@
 //! The environment of a trial: what somebody else needs to know to compare numbers.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ use crate::host::sysfs::{self, BlockDevice};
 /// The machine and the program, as they were for a trial.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Environment {
-    /// This program's version.
+    /// This program's version and the commit it was built from.
     pub ssdlab: String,
     /// The kernel's release and build.
     pub kernel: String,
@@ -29,7 +29,7 @@ pub struct Environment {
     pub drive_model: Option<String>,
     /// The drive's firmware.
     pub drive_firmware: Option<String>,
-    /// What the drive's disk is attached to, as a path in the kernel's device tree.
+    /// The speed of the link the drive hangs on, as the kernel says it.
     pub drive_link: Option<String>,
 }
 
@@ -42,7 +42,7 @@ pub fn read(device: Option<&BlockDevice>, tools: &[String]) -> Environment {
         (!text.is_empty()).then_some(text)
     };
     Environment {
-        ssdlab: env!("CARGO_PKG_VERSION").to_owned(),
+        ssdlab: concat!(env!("CARGO_PKG_VERSION"), " ", env!("SSDLAB_COMMIT")).to_owned(),
         kernel: kernel(),
         cpu: field(&text("/proc/cpuinfo"), "model name").unwrap_or_default(),
         cpus: std::thread::available_parallelism().map_or(1, usize::from),
@@ -68,10 +68,22 @@ pub fn version(name: &str, argument: &str) -> Option<String> {
     Some(if version.contains(name) { version } else { format!("{name}: {version}") })
 }
 
-/// A loop device or a memory disk hangs on nothing.
+/// An `NVMe` drive's controller and a SATA drive's link publish their speed above the disk in the
+/// device tree; a loop device hangs on nothing.
 fn link(disk: &Path) -> Option<String> {
-    let target: PathBuf = fs::canonicalize(disk.join("device")).ok()?;
-    Some(target.display().to_string())
+    let device = fs::canonicalize(disk.join("device")).ok()?;
+    device.ancestors().find_map(|above| {
+        let of = |name: &str| sysfs::read(&above.join(name)).ok();
+        let pcie = || Some(format!("{} x{}", of("current_link_speed")?, of("current_link_width")?));
+        let sata = || {
+            let links = fs::read_dir(above).ok()?.flatten();
+            let link =
+                links.into_iter().find(|e| e.file_name().to_string_lossy().starts_with("link"))?;
+            let inner = fs::read_dir(link.path().join("ata_link")).ok()?.flatten().next()?;
+            sysfs::read(&inner.path().join("sata_spd")).ok()
+        };
+        pcie().or_else(sata)
+    })
 }
 
 fn text(path: &str) -> String {

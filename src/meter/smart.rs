@@ -1,8 +1,8 @@
 //! A drive's own counters, through `smartctl --json`.
 //!
 //! Source: NVM Express Base Specification, SMART / Health Information log: a data unit is 1000
-//! blocks of 512 bytes, rounded up. ATA attributes are vendors' choice; the two that are widely
-//! agreed on are read (241 and 246, total LBAs or sectors written).
+//! blocks of 512 bytes, rounded up. ATA attributes are vendors' choice, and so is their unit: the
+//! count of writes is read only where smartctl's database names the unit.
 
 use std::path::Path;
 use std::process::Command;
@@ -28,7 +28,8 @@ pub struct Smart {
 pub fn read(device: &Path, rules: Rules<'_>) -> Option<Smart> {
     let mut command = Command::new(program::find("smartctl", "smartmontools").ok()?);
     command.args(["--json", "--attributes"]).arg(device);
-    parse(&program::run(command, rules).ok()?.stdout)
+    // smartctl's exit code is a mask of findings; what it printed counts.
+    parse(&program::run_to_any_end(command, rules).ok()?.stdout)
 }
 
 /// Parses smartctl's JSON; `None` if it holds none of the counters.
@@ -36,13 +37,16 @@ pub fn read(device: &Path, rules: Rules<'_>) -> Option<Smart> {
 pub fn parse(text: &str) -> Option<Smart> {
     let json: Value = serde_json::from_str(text).ok()?;
     let nvme = &json["nvme_smart_health_information_log"];
-    let block_bytes = json["logical_block_size"].as_u64().unwrap_or(512);
-    let ata = |id: u64| {
+    let of_ata = || {
         let table = json["ata_smart_attributes"]["table"].as_array()?;
-        table.iter().find(|row| row["id"] == id)?["raw"]["value"].as_u64()
+        let block_bytes = json["logical_block_size"].as_u64().unwrap_or(512);
+        table.iter().find_map(|row| {
+            let title = row["name"].as_str().filter(|title| title.contains("Writ"))?;
+            let units = [("LBAs", block_bytes), ("32MiB", 32 << 20), ("GiB", 1 << 30)];
+            let (_, unit) = units.into_iter().find(|(unit, _)| title.contains(unit))?;
+            row["raw"]["value"].as_u64()?.checked_mul(unit)
+        })
     };
-    let of_ata =
-        || ata(241).or_else(|| ata(246)).and_then(|blocks| blocks.checked_mul(block_bytes));
     let smart = Smart {
         host_written_bytes: nvme["data_units_written"]
             .as_u64()
@@ -69,10 +73,18 @@ mod tests {
     }
 
     #[test]
-    fn ata_attribute_241_counts_blocks() {
-        let text = r#"{"logical_block_size": 512, "ata_smart_attributes":
-            {"table": [{"id": 241, "raw": {"value": 1000}}]}}"#;
-        assert_eq!(parse(text).unwrap().host_written_bytes, Some(512_000));
+    fn ata_writes_are_read_in_the_unit_that_is_named() {
+        let of = |name: &str| {
+            let text = format!(
+                r#"{{"logical_block_size": 512, "ata_smart_attributes":
+                {{"table": [{{"id": 241, "name": "{name}", "raw": {{"value": 10}}}}]}}}}"#
+            );
+            parse(&text).and_then(|smart| smart.host_written_bytes)
+        };
+        assert_eq!(of("Total_LBAs_Written"), Some(5120));
+        assert_eq!(of("Host_Writes_32MiB"), Some(10 << 25));
+        assert_eq!(of("Lifetime_Writes_GiB"), Some(10 << 30));
+        assert_eq!(of("Unknown_Attribute"), None);
         assert_eq!(parse(r#"{"smartctl": {"exit_status": 2}}"#), None);
         assert_eq!(parse("not json"), None);
     }
