@@ -1,6 +1,7 @@
 //! The whole analysis of a run: what `--json` prints and every report is made from.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,9 +9,11 @@ use ssdlab_stats::Summary;
 
 use super::claims::{self, Judgement, Verdict};
 use super::effects::{self, Effect};
+use super::pairs::Blocks;
 use super::warnings::{self, Warned};
 use crate::plan::metric::{FIO_PREFIX, METRICS};
 use crate::plan::{LabKind, Levels, Schedule};
+use crate::results::Smart;
 use crate::results::{Ending, Phase, Record, Status, Teardown};
 
 /// The version of the analysis' format.
@@ -86,6 +89,16 @@ pub enum TreatmentStatus {
     Failed,
 }
 
+impl fmt::Display for TreatmentStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Ok => "ok",
+            Self::Unavailable => "unavailable",
+            Self::Failed => "failed",
+        })
+    }
+}
+
 /// One trial.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Trial {
@@ -107,6 +120,9 @@ pub struct Trial {
     /// What unmounting still wrote.
     #[schemars(with = "Option<BTreeMap<String, u64>>")]
     pub teardown: Option<Teardown>,
+    /// The drive's own counters before and after, where it has them.
+    #[schemars(with = "Option<[BTreeMap<String, u64>; 2]>")]
+    pub smart: Option<[Smart; 2]>,
 }
 
 /// The shape of a phase in JSON. Counts are absent where there is no block device of our own.
@@ -186,8 +202,12 @@ pub struct Setting {
 pub fn analyse(run: &str, schedule: &Schedule, records: &[Record], ending: Ending) -> Analysis {
     let treatments: Vec<Treatment> =
         (0..schedule.treatments.len()).map(|index| treatment(index, schedule, records)).collect();
-    let effects = effects::all(schedule, records);
-    let claims = claims::judge_all(schedule, records);
+    let blocks = Blocks::of(records);
+    let effects = effects::all(schedule, &blocks);
+    let mut claims = claims::judge_all(schedule, &blocks);
+    for claim in &mut claims {
+        claim.scope = scope(schedule.target.lab, &claim.metric).map(str::to_owned);
+    }
     Analysis {
         schema: ANALYSIS_SCHEMA,
         run: run.to_owned(),
@@ -202,7 +222,7 @@ pub fn analyse(run: &str, schedule: &Schedule, records: &[Record], ending: Endin
         metric: schedule.metric.clone(),
         seed: schedule.seed,
         settings: settings(schedule.target.lab, &claims),
-        warnings: warnings::all(schedule, records, &treatments),
+        warnings: warnings::all(schedule, records, &treatments, &claims),
         treatments,
         effects,
         claims,
@@ -250,6 +270,7 @@ fn trial(record: &Record) -> Trial {
         fingerprint: record.fingerprint.clone(),
         phases: record.phases.clone(),
         teardown: record.teardown,
+        smart: record.smart.clone(),
     }
 }
 
@@ -274,7 +295,12 @@ fn summary(phase: &str, well: &[&Record]) -> PhaseSummary {
 /// The settings that follow. A verdict never claims more than its lab can show: the times of an
 /// image file say nothing about a drive, so no setting follows from them.
 fn settings(lab: LabKind, claims: &[Judgement]) -> Vec<Setting> {
-    let shows = |claim: &Judgement| lab != LabKind::Image || !is_of_the_drive(&claim.metric);
+    let shows = |claim: &Judgement| match lab {
+        LabKind::Device => true,
+        LabKind::Image => !is_of_the_drive(&claim.metric),
+        // The device's counts include what others did.
+        LabKind::Directory => is_of_the_drive(&claim.metric),
+    };
     let of = |claim: &Judgement| match claim.verdict {
         Verdict::Holds => claim.if_holds.clone(),
         Verdict::Refuted => claim.if_refuted.clone(),
@@ -285,6 +311,15 @@ fn settings(lab: LabKind, claims: &[Judgement]) -> Vec<Setting> {
         Some(Setting { says, claim: claim.id.clone() })
     };
     claims.iter().filter(|claim| shows(claim)).filter_map(setting).collect()
+}
+
+/// What a verdict about a metric is limited to in a lab.
+fn scope(lab: LabKind, metric: &str) -> Option<&'static str> {
+    match lab {
+        LabKind::Image if is_of_the_drive(metric) => Some("of an image file, not of a drive"),
+        LabKind::Directory if !is_of_the_drive(metric) => Some("with whatever else ran there"),
+        _ => None,
+    }
 }
 
 /// Whether a metric depends on what is under the block layer.

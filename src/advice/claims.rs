@@ -11,10 +11,9 @@ use serde::Serialize;
 use ssdlab_stats::{LogRatio, holm, runs_to_separate};
 
 use super::CONFIDENCE;
-use super::pairs::{Quantity, Side, compare};
+use super::pairs::{Blocks, Quantity, Side};
 use crate::plan::schedule::Claim;
 use crate::plan::{Levels, Schedule};
-use crate::results::Record;
 
 /// A claim and what became of it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -49,6 +48,8 @@ pub struct Judgement {
     pub p: Option<f64>,
     /// About how many more runs a verdict takes; absent where it is not the number that lacks.
     pub more_runs: Option<u32>,
+    /// What the verdict is limited to: what the lab cannot show, it does not claim.
+    pub scope: Option<String>,
     /// The setting that follows if it holds.
     #[serde(skip)]
     pub if_holds: Option<String>,
@@ -98,7 +99,7 @@ pub(super) fn cases<'a>(schedule: &Schedule, claim: &'a Claim) -> Vec<Case<'a>> 
 }
 
 /// Judges every claim of the schedule.
-pub(super) fn judge_all(schedule: &Schedule, records: &[Record]) -> Vec<Judgement> {
+pub(super) fn judge_all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Judgement> {
     let mut judged: Vec<(Judgement, Option<Evidence>)> = Vec::new();
     for claim in &schedule.claims {
         let cases = cases(schedule, claim);
@@ -108,7 +109,7 @@ pub(super) fn judge_all(schedule: &Schedule, records: &[Record]) -> Vec<Judgemen
             judged.push((judgement, None));
         }
         for case in &cases {
-            judged.push(weigh(schedule, records, case, cases.len() > 1));
+            judged.push(weigh(schedule, blocks, case, cases.len() > 1));
         }
     }
     settle(&mut judged);
@@ -139,6 +140,7 @@ fn blank(claim: &Claim, id: String) -> Judgement {
         n: 0,
         p: None,
         more_runs: None,
+        scope: None,
         if_holds: claim.if_holds.clone(),
         if_refuted: claim.if_refuted.clone(),
     }
@@ -146,7 +148,7 @@ fn blank(claim: &Claim, id: String) -> Judgement {
 
 fn weigh(
     schedule: &Schedule,
-    records: &[Record],
+    blocks: &Blocks<'_>,
     case: &Case<'_>,
     is_one_of_several: bool,
 ) -> (Judgement, Option<Evidence>) {
@@ -157,7 +159,7 @@ fn weigh(
     judgement.levels = Some(levels.clone());
     judgement.baseline = Some(schedule.treatments[case.baseline.treatment].levels.clone());
     let quantity = Quantity { metric: &claim.metric, phases: &claim.phases };
-    let ratio = match compare(records, quantity, case.side, case.baseline) {
+    let ratio = match blocks.compare(quantity, case.side, case.baseline) {
         Ok(ratio) => ratio,
         Err(reason) => {
             judgement.reason = Some(reason);

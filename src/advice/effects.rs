@@ -4,10 +4,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::CONFIDENCE;
-use super::pairs::{Quantity, compare};
+use super::pairs::{Blocks, Quantity};
 use crate::plan::metric::is_additive;
 use crate::plan::{Levels, Schedule};
-use crate::results::Record;
 
 /// Resamples of the bootstrap interval; its seed is fixed, so that a report is reproducible.
 const RESAMPLES: usize = 2_000;
@@ -40,7 +39,7 @@ const USUAL: [&str; 4] = ["time_ns", "settled_ns", "written_bytes", "write_reque
 
 /// Every effect there is: per treatment with a baseline, metric and phase, and over all phases
 /// that both have.
-pub(super) fn all(schedule: &Schedule, records: &[Record]) -> Vec<Effect> {
+pub(super) fn all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Effect> {
     let mut metrics = vec![schedule.metric.as_str()];
     metrics.extend(USUAL.into_iter().filter(|usual| *usual != schedule.metric));
     let mut effects = Vec::new();
@@ -53,7 +52,7 @@ pub(super) fn all(schedule: &Schedule, records: &[Record]) -> Vec<Effect> {
             let singles = shared.iter().map(|phase| vec![phase.clone()]);
             let total = (shared.len() > 1 && is_additive(metric)).then(|| shared.clone());
             for phases in singles.chain(total) {
-                effects.extend(effect(schedule, records, metric, phases, index, baseline));
+                effects.extend(effect(schedule, blocks, metric, phases, index, baseline));
             }
         }
     }
@@ -69,14 +68,14 @@ pub(super) fn shared_phases(schedule: &Schedule, one: usize, other: usize) -> Ve
 
 fn effect(
     schedule: &Schedule,
-    records: &[Record],
+    blocks: &Blocks<'_>,
     metric: &str,
     phases: Vec<String>,
     treatment: usize,
     baseline: usize,
 ) -> Option<Effect> {
     let quantity = Quantity { metric, phases: &phases };
-    let ratio = compare(records, quantity, treatment.into(), baseline.into()).ok()?;
+    let ratio = blocks.compare(quantity, treatment.into(), baseline.into()).ok()?;
     let ends = |interval: ssdlab_stats::Interval| [interval.lo, interval.hi];
     Some(Effect {
         metric: metric.to_owned(),

@@ -2,6 +2,8 @@
 //!
 //! Only blocks in which both went well count; a block is the unit that shares seed and moment.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use ssdlab_stats::LogRatio;
 
 use crate::results::{Record, Status};
@@ -27,46 +29,54 @@ impl From<usize> for Side {
     }
 }
 
-/// The paired log-ratio of two sides, or why there is none.
-pub(super) fn compare(
-    records: &[Record],
-    quantity: Quantity<'_>,
-    side: Side,
-    baseline: Side,
-) -> Result<LogRatio, String> {
-    let blocks = records.iter().map(|record| record.trial.block).max().map_or(0, |last| last + 1);
-    let (mut of_side, mut of_baseline) = (Vec::new(), Vec::new());
-    for block in 0..blocks {
-        if let (Some(a), Some(b)) =
-            (value(records, quantity, side, block), value(records, quantity, baseline, block))
-        {
-            of_side.push(a);
-            of_baseline.push(b);
-        }
-    }
-    if of_side.is_empty() {
-        return Err("no block in which both sides were measured".to_owned());
-    }
-    let word = if side.excess_over.is_some() { "excess of " } else { "" };
-    LogRatio::paired(&of_side, &of_baseline).map_err(|_| {
-        format!("the {word}{} is not above 0 in every trial, so there is no ratio", quantity.metric)
-    })
+/// The trials that went well, by block and treatment.
+pub(super) struct Blocks<'a> {
+    trials: BTreeMap<(u32, usize), &'a Record>,
+    numbers: BTreeSet<u32>,
 }
 
-fn value(records: &[Record], quantity: Quantity<'_>, side: Side, block: u32) -> Option<f64> {
-    let of = |treatment: usize| {
-        records
-            .iter()
-            .find(|record| {
-                record.trial.block == block
-                    && record.trial.treatment == treatment
-                    && record.status == Status::Ok
-            })?
-            .sum(quantity.metric, quantity.phases)
-    };
-    let value = of(side.treatment)?;
-    match side.excess_over {
-        Some(other) => Some(value - of(other)?),
-        None => Some(value),
+impl<'a> Blocks<'a> {
+    /// Sorts records; where a trial was recorded twice, the first counts.
+    pub fn of(records: &'a [Record]) -> Self {
+        let mut trials = BTreeMap::new();
+        for record in records.iter().filter(|record| record.status == Status::Ok) {
+            trials.entry((record.trial.block, record.trial.treatment)).or_insert(record);
+        }
+        let numbers = trials.keys().map(|(block, _)| *block).collect();
+        Self { trials, numbers }
+    }
+
+    /// The paired log-ratio of two sides, or why there is none.
+    pub fn compare(
+        &self,
+        quantity: Quantity<'_>,
+        side: Side,
+        baseline: Side,
+    ) -> Result<LogRatio, String> {
+        let value = |side, block| self.value(quantity, side, block);
+        let pair = |block: &u32| Some((value(side, *block)?, value(baseline, *block)?));
+        let (of_side, of_baseline): (Vec<f64>, Vec<f64>) =
+            self.numbers.iter().filter_map(pair).unzip();
+        if of_side.is_empty() {
+            return Err("no block in which both sides were measured".to_owned());
+        }
+        let word = if side.excess_over.is_some() { "excess of " } else { "" };
+        LogRatio::paired(&of_side, &of_baseline).map_err(|_| {
+            format!(
+                "the {word}{} is not above 0 in every trial, so there is no ratio",
+                quantity.metric
+            )
+        })
+    }
+
+    fn value(&self, quantity: Quantity<'_>, side: Side, block: u32) -> Option<f64> {
+        let of = |treatment: usize| {
+            self.trials.get(&(block, treatment))?.sum(quantity.metric, quantity.phases)
+        };
+        let value = of(side.treatment)?;
+        match side.excess_over {
+            Some(other) => Some(value - of(other)?),
+            None => Some(value),
+        }
     }
 }

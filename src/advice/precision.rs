@@ -7,7 +7,7 @@
 use super::CONFIDENCE;
 use super::claims::cases;
 use super::effects::shared_phases;
-use super::pairs::{Quantity, Side, compare};
+use super::pairs::{Blocks, Quantity, Side};
 use crate::plan::Schedule;
 use crate::results::Record;
 
@@ -26,15 +26,18 @@ pub struct Precision {
 /// small difference of large numbers) are left out: no number of runs would narrow them.
 #[must_use]
 pub fn precision(schedule: &Schedule, records: &[Record]) -> Precision {
-    let widths = widths(schedule, records);
-    let widest = widths.iter().try_fold(0.0_f64, |widest, width| width.map(|w| widest.max(w)));
+    let widths = widths(schedule, &Blocks::of(records));
+    let widest = widths
+        .iter()
+        .try_fold(0.0_f64, |widest, width| width.map(|w| widest.max(w)))
+        .filter(|_| !widths.is_empty());
     let is_reached = widest.is_some_and(|widest| widest <= schedule.repetitions.precision);
     Precision { widest, is_reached }
 }
 
-fn widths(schedule: &Schedule, records: &[Record]) -> Vec<Option<f64>> {
+fn widths(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Option<f64>> {
     let width = |quantity: Quantity<'_>, side: Side, baseline: Side| {
-        let ratio = compare(records, quantity, side, baseline).ok()?;
+        let ratio = blocks.compare(quantity, side, baseline).ok()?;
         Some(ratio.relative_half_width(CONFIDENCE))
     };
     if schedule.claims.is_empty() {

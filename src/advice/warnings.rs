@@ -8,7 +8,7 @@ use serde::Serialize;
 use ssdlab_stats::{Drift, Summary, Trial};
 
 use super::analysis::Treatment;
-use super::claims::{Verdict, judge_all};
+use super::claims::{Judgement, Verdict};
 use super::precision::precision;
 use crate::plan::schedule::Action;
 use crate::plan::{LabKind, Levels, Schedule};
@@ -16,6 +16,8 @@ use crate::results::{Record, Status};
 
 /// Spread between runs that is worth a word: above what Cao et al. (FAST'17) found normal.
 const MUCH_SPREAD: f64 = 0.10;
+/// What unmounting writes is worth a word from this share of the phases' bytes on.
+const LATE_SHARE: f64 = 0.02;
 /// A drift is reported when it is unlikely to be chance and large enough to matter.
 const DRIFT_P: f64 = 0.01;
 const DRIFT_SIZE: f64 = 0.02;
@@ -76,6 +78,22 @@ pub enum Warning {
         /// Bytes, the most in any trial.
         bytes: u64,
     },
+    /// Unmounting wrote a share of the trial's bytes that is in no phase.
+    LateWrites {
+        /// The treatment.
+        levels: Levels,
+        /// Bytes, on average.
+        bytes: u64,
+        /// Relative to what the phases wrote.
+        share: f64,
+    },
+    /// Trials ran in different environments.
+    MixedEnvironment {
+        /// What differs.
+        what: String,
+    },
+    /// The drive cannot discard, so trials did not start from the same state.
+    NotEqualised,
     /// The image went through the page cache of the filesystem it is on.
     BufferedLoop,
     /// Data written last may still have been in memory when the clock stopped.
@@ -101,6 +119,7 @@ pub(super) fn all(
     schedule: &Schedule,
     records: &[Record],
     treatments: &[Treatment],
+    claims: &[Judgement],
 ) -> Vec<Warned> {
     let mut warnings = vec![Warning::Lab { lab: schedule.target.lab }];
     warnings.extend(schedule.notes.iter().map(|text| Warning::Note { text: text.clone() }));
@@ -109,10 +128,11 @@ pub(super) fn all(
         Some(Warning::Trials { levels: treatment.levels.clone(), reason })
     }));
     warnings.extend(unsynced(schedule));
-    warnings.extend(imprecise(schedule, records));
+    warnings.extend(imprecise(schedule, records, claims));
     warnings.extend(drifts(schedule, records));
     warnings.extend(spreads(schedule, records));
     warnings.extend(of_records(records));
+    warnings.extend(late_writes(schedule, records));
     warnings.into_iter().map(|warning| Warned { says: warning.to_string(), warning }).collect()
 }
 
@@ -120,12 +140,12 @@ fn well(records: &[Record]) -> impl Iterator<Item = &Record> {
     records.iter().filter(|record| record.status == Status::Ok)
 }
 
-fn imprecise(schedule: &Schedule, records: &[Record]) -> Option<Warning> {
+fn imprecise(schedule: &Schedule, records: &[Record], claims: &[Judgement]) -> Option<Warning> {
     let precision = precision(schedule, records);
     // Where every claim is decided, the width of an interval stands in nobody's way.
-    let judged = judge_all(schedule, records);
-    let is_open = judged.is_empty() || judged.iter().any(|j| j.verdict == Verdict::Undecided);
-    (is_open && !precision.is_reached).then(|| Warning::Imprecise {
+    let is_open = claims.is_empty() || claims.iter().any(|j| j.verdict == Verdict::Undecided);
+    let compares = schedule.treatments.iter().any(|treatment| treatment.baseline.is_some());
+    (compares && is_open && !precision.is_reached).then(|| Warning::Imprecise {
         widest: precision.widest,
         asked: schedule.repetitions.precision,
         blocks: well(records).map(|record| record.trial.block + 1).max().unwrap_or(0),
@@ -216,7 +236,44 @@ fn of_records(records: &[Record]) -> Vec<Warning> {
     if well(records).any(buffered) {
         warnings.push(Warning::BufferedLoop);
     }
+    if well(records).any(|r| r.applied.get("equalised").is_some_and(|value| value == "no")) {
+        warnings.push(Warning::NotEqualised);
+    }
+    warnings.extend(mixed(records));
     warnings
+}
+
+/// A run that is resumed after an update, or on another drive, compares what is not comparable.
+fn mixed(records: &[Record]) -> Option<Warning> {
+    let first = well(records).next()?;
+    let differs = |record: &Record| {
+        let (one, other) = (&first.environment, &record.environment);
+        let drive = |record: &Record| record.applied.get("identity").cloned();
+        [
+            ("kernel", one.kernel != other.kernel),
+            ("processor", one.cpu != other.cpu || one.cpus != other.cpus),
+            ("version of ssdlab", one.ssdlab != other.ssdlab),
+            ("drive", one.drive_model != other.drive_model || drive(first) != drive(record)),
+        ]
+        .into_iter()
+        .find_map(|(what, differs)| differs.then(|| what.to_owned()))
+    };
+    well(records).find_map(differs).map(|what| Warning::MixedEnvironment { what })
+}
+
+/// What a filesystem leaves to its unmounting is in no phase; it is said where it matters.
+fn late_writes(schedule: &Schedule, records: &[Record]) -> Vec<Warning> {
+    let of_treatment = |index: usize| {
+        let own = || well(records).filter(move |record| record.trial.treatment == index);
+        let late: u64 = own().filter_map(|r| Some(r.teardown?.device.written_bytes)).sum();
+        let phases = own().flat_map(|record| &record.phases);
+        let inside: u64 = phases.filter_map(|phase| Some(phase.device?.written_bytes)).sum();
+        let share = late as f64 / inside.max(1) as f64;
+        let bytes = late / (own().count().max(1) as u64);
+        let levels = schedule.treatments[index].levels.clone();
+        (late > 0 && share > LATE_SHARE).then_some(Warning::LateWrites { levels, bytes, share })
+    };
+    (0..schedule.treatments.len()).filter_map(of_treatment).collect()
 }
 
 impl fmt::Display for Warning {
@@ -264,6 +321,20 @@ impl fmt::Display for Warning {
                 f,
                 "up to {bytes} bytes were written between mount and first phase; they are in no \
                  phase"
+            ),
+            Self::LateWrites { levels, bytes, share } => write!(
+                f,
+                "unmounting wrote a further {:.1} MB, {:.0} % of what the phases wrote; it is in \
+                 none of them ({levels})",
+                *bytes as f64 / 1e6,
+                share * 100.0
+            ),
+            Self::MixedEnvironment { what } => {
+                write!(f, "not all trials ran on the same {what}: they are hardly comparable")
+            }
+            Self::NotEqualised => write!(
+                f,
+                "the drive cannot discard: each trial found it as the one before had left it"
             ),
             Self::BufferedLoop => write!(
                 f,

@@ -118,7 +118,7 @@ impl<'a> Layout<'a> {
         let Some(mean) = mean(treatment, phase, metric) else {
             let is_first = self.schedule.phase_names().first().is_some_and(|first| first == phase);
             return (is_first && treatment.status != TreatmentStatus::Ok)
-                .then(|| format!("{:?}", treatment.status).to_lowercase());
+                .then(|| treatment.status.to_string());
         };
         let mut cell = number::value(metric, mean);
         match metric {

@@ -46,7 +46,7 @@ fn write_report(
         out,
         "{}: {} lab, {} trials a treatment, seed {}{}",
         analysis.run,
-        format!("{:?}", analysis.lab).to_lowercase(),
+        analysis.lab,
         trials.unwrap_or(0),
         analysis.seed,
         ended(analysis.ending)
@@ -101,6 +101,9 @@ fn write_claim(out: &mut String, claim: &Judgement, style: Style) -> std::fmt::R
     if let Some(ratio) = claim.ratio {
         write!(evidence, "{}, n = {}", number::effect(ratio, claim.interval), claim.n)?;
         write!(evidence, "; claimed: {}", bounds(claim))?;
+        if let Some(scope) = &claim.scope {
+            write!(evidence, " ({scope})")?;
+        }
     }
     if claim.verdict == Verdict::Undecided {
         match (&claim.reason, claim.more_runs) {

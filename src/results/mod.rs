@@ -3,5 +3,7 @@
 mod record;
 mod store;
 
+pub use crate::meter::smart::Smart;
+
 pub use record::{Ending, Phase, RECORD_SCHEMA, Record, Status, Teardown};
 pub use store::{Contents, Run, StoreError, default_folder, fuzz_records};

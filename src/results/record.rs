@@ -1,6 +1,7 @@
 //! The record of one trial: what ran, what was measured, raw, in units that its names end in.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,6 +65,17 @@ pub enum Status {
     Failed,
     /// It ran, but two counts of the same thing disagree.
     Void,
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Ok => "ok",
+            Self::Unavailable => "unavailable",
+            Self::Failed => "failed",
+            Self::Void => "void",
+        })
+    }
 }
 
 /// Why a run ended.
