@@ -44,7 +44,7 @@ fn summary(schedule: &Schedule) -> Result<String, std::fmt::Error> {
         schedule.treatments.len(),
         limits.least,
         limits.most,
-        format!("{:?}", schedule.target.lab).to_lowercase()
+        schedule.target.lab
     )?;
     for treatment in &schedule.treatments {
         let compared = treatment.baseline.map(|index| &schedule.treatments[index].levels);

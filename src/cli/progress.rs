@@ -48,7 +48,6 @@ impl Progress {
         let line = match (record.status, &record.reason) {
             (Status::Ok, _) => format!("ok, {}", duration(record.took_ns as f64)),
             (status, reason) => {
-                let status = format!("{status:?}").to_lowercase();
                 format!("{status}: {}", reason.as_deref().unwrap_or(""))
             }
         };
@@ -82,7 +81,7 @@ impl Observer for Progress {
                         bar.set_message(self.trial.clone());
                     }
                     None => {
-                        output::tell(&format!("trial {} of {planned}: {}", done + 1, self.trial))
+                        output::tell(&format!("trial {} of {planned}: {}", done + 1, self.trial));
                     }
                 }
             }

@@ -15,7 +15,7 @@ use crate::conductor::Conductor;
 use crate::host::interrupt::Interrupt;
 use crate::host::program::Rules;
 use crate::lab::{self, Tools};
-use crate::plan::Schedule;
+use crate::plan::{Bytes, LabKind, Schedule};
 use crate::results::{self, Ending, Record, Status};
 use crate::undo;
 use crate::workload::Workload;
@@ -82,6 +82,7 @@ impl Run {
             .or(resumed.as_ref().map(|session| &session.schedule))
             .expect("a run is new or resumed");
         let mut workload = Workload::new(&schedule.workload, schedule.seed)?;
+        check_fits(schedule, &workload)?;
         let marker = journal.marker().to_owned();
         let rules = Rules { marker: &marker, limit: LOOK, interrupt: &interrupt };
         let mut tools = Tools { journal: &mut journal, rules };
@@ -123,6 +124,18 @@ impl Run {
         output::print(&crate::report::text(&session.schedule, analysis, output::style()));
         output::print(&format!("\nRecords: {}\n", session.run.folder().display()));
     }
+}
+
+/// How large an archive's tree is, is known only now.
+fn check_fits(schedule: &Schedule, workload: &Workload) -> Result<(), Report> {
+    let (tree, image) = (workload.archive_bytes(), schedule.target.size_bytes);
+    if schedule.target.lab != LabKind::Image || tree <= image {
+        return Ok(());
+    }
+    Err(Wrong::report(
+        format!("the archive holds {}, the image has {}", Bytes(tree), Bytes(image)),
+        "set a larger size in the plan's [target], or unpack a share of it: --scale",
+    ))
 }
 
 fn start(folder: &Path, resolved: Resolved) -> Result<Session, Report> {

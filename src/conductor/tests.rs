@@ -206,6 +206,17 @@ fn budgets_end_a_run_at_a_block() {
     assert_eq!((ending, records.len()), (Ending::TimeSpent, 2));
 }
 
+/// A block that was cut is finished before a spent budget ends the run.
+#[test]
+fn a_resumed_run_finishes_its_block_first() {
+    let place = tempfile::tempdir().unwrap();
+    let plan = PLAN.replace("most = 3", "most = 9\ntime = \"1 ms\"");
+    let (_, mut records, _) = conduct(PLAN, place.path(), Vec::new(), None);
+    records.truncate(5);
+    let (ending, records, _) = conduct(&plan, place.path(), records, None);
+    assert_eq!((ending, records.len()), (Ending::TimeSpent, 6));
+}
+
 #[test]
 fn precision_ends_a_run_once_the_least_number_has_run() {
     let place = tempfile::tempdir().unwrap();

@@ -2,8 +2,9 @@
 //!
 //! The device is claimed (`O_EXCL`) for the whole run, except while mkfs and the mounted
 //! filesystem hold that same claim themselves: the kernel knows one claim, so it is handed over
-//! and taken back; meanwhile the disk's lock keeps udev and its helpers away. Before every trial the device is compared with the one that was judged; a
-//! name that meanwhile means another drive ends the run.
+//! and taken back; meanwhile the disk's lock keeps udev and its helpers away. Before every trial
+//! the device is compared with the one that was judged; a name that meanwhile means another drive
+//! is not written to.
 
 use std::fs::File;
 use std::io::{self, Write};

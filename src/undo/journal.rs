@@ -71,10 +71,10 @@ impl Journal {
         let offset = self.file.seek(SeekFrom::End(0))?;
         let mut line = serde_json::to_vec(&change)?;
         line.push(b'\n');
-        let written = self.file.write_all(&line).and_then(|()| match change.outlives_a_crash() {
-            true => self.file.sync_all(),
-            false => Ok(()),
-        });
+        let written = self
+            .file
+            .write_all(&line)
+            .and_then(|()| if change.outlives_a_crash() { self.file.sync_all() } else { Ok(()) });
         if let Err(error) = written {
             // A line that is cut must not run into the next.
             self.file.set_len(offset)?;

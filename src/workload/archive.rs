@@ -10,6 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use miette::Diagnostic;
+use procfs::Current;
 use tar::EntryType;
 use thiserror::Error;
 
@@ -56,7 +57,7 @@ pub fn read(path: &Path, share: f64) -> Result<Archive, ArchiveError> {
     let unreadable = |cause| ArchiveError::Unreadable { path: path.to_owned(), cause };
     let file = File::open(path).map_err(unreadable)?;
     let stream = decoder(BufReader::with_capacity(1 << 20, file)).map_err(unreadable)?;
-    let mut unpacking = Unpacking::default();
+    let mut unpacking = Unpacking { most_bytes: available_memory() / 2, ..Unpacking::default() };
     let mut archive = tar::Archive::new(stream);
     for entry in archive.entries().map_err(unreadable)? {
         let mut entry = entry.map_err(unreadable)?;
@@ -77,6 +78,12 @@ pub fn read(path: &Path, share: f64) -> Result<Archive, ArchiveError> {
     let kept = (operations.len() as f64 * share).ceil() as usize;
     operations.truncate(kept.max(1));
     Ok(Archive { operations, bytes: unpacking.bytes })
+}
+
+/// What the kernel says could be used without swapping, in bytes.
+fn available_memory() -> u64 {
+    let info = procfs::Meminfo::current().ok();
+    info.and_then(|info| info.mem_available).unwrap_or(1 << 30)
 }
 
 /// Recognises the compression by the first bytes, not by the name.
@@ -109,6 +116,8 @@ impl From<io::Error> for Trouble {
 
 #[derive(Default)]
 struct Unpacking {
+    /// The most the files may come to: they are unpacked from memory.
+    most_bytes: u64,
     operations: Vec<Operation>,
     bytes: Vec<u8>,
     directories: BTreeSet<String>,
@@ -147,6 +156,9 @@ impl Unpacking {
             }
             EntryType::Regular | EntryType::Continuous | EntryType::GNUSparse => {
                 let offset = self.bytes.len() as u64;
+                if offset.saturating_add(entry.size()) > self.most_bytes {
+                    return Err(Trouble::Refused("is too large for this machine's memory"));
+                }
                 entry.read_to_end(&mut self.bytes)?;
                 Operation::WriteFile {
                     path: shared,
@@ -205,7 +217,7 @@ impl Unpacking {
 fn link_target<R: Read>(entry: &tar::Entry<'_, R>, path: &str) -> Result<Arc<str>, Trouble> {
     let bytes = entry.link_name_bytes().ok_or(Trouble::Refused("is a link to nothing"))?;
     let target = String::from_utf8_lossy(&bytes).into_owned();
-    let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
+    let parent = path.rsplit_once('/').map_or(".", |(parent, _)| parent);
     inside(&format!("{parent}/{target}"))
         .filter(|_| !target.starts_with('/') && !target.is_empty())
         .ok_or(Trouble::Refused("is a link that leads outside the directory"))?;
@@ -265,11 +277,12 @@ mod tests {
         read(file.path(), 1.0)
     }
 
-    const PLAIN: [(&str, EntryType, &str); 4] = [
+    const PLAIN: [(&str, EntryType, &str); 5] = [
         ("./top/", EntryType::Directory, ""),
         ("top/a.c", EntryType::Regular, "int a;"),
         ("deep/er/b.c", EntryType::Regular, "int b;"),
         ("top/l", EntryType::Symlink, "../deep/er/b.c"),
+        ("latest", EntryType::Symlink, "top/a.c"),
     ];
 
     #[test]
@@ -285,7 +298,7 @@ mod tests {
             .collect();
         assert_eq!(made, ["top", "deep", "deep/er"]);
         assert_eq!(archive.bytes, b"int a;int b;");
-        assert_eq!(archive.operations.len(), 6);
+        assert_eq!(archive.operations.len(), 7);
     }
 
     #[test]
@@ -300,7 +313,7 @@ mod tests {
             ruzstd::encoding::CompressionLevel::Fastest,
         );
         for bytes in [gzip.finish().unwrap(), xz.finish().unwrap(), zstd] {
-            assert_eq!(read_bytes(&bytes).unwrap().operations.len(), 6);
+            assert_eq!(read_bytes(&bytes).unwrap().operations.len(), 7);
         }
     }
 
@@ -339,6 +352,6 @@ mod tests {
     fn a_share_keeps_the_front() {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(&tarball(&PLAIN)).unwrap();
-        assert_eq!(read(file.path(), 0.5).unwrap().operations.len(), 3);
+        assert_eq!(read(file.path(), 0.5).unwrap().operations.len(), 4);
     }
 }

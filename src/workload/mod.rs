@@ -24,7 +24,7 @@ use crate::host::program::{self, Rules};
 use crate::plan::schedule::{self, Action, Build, Tree};
 
 /// Mean size of the files a prefill is made of.
-const PREFILL_FILE_BYTES: u64 = 128 << 10;
+const PREFILL_FILE_BYTES: u64 = 1 << 20;
 
 /// The name of the clone in a trial's directory.
 const CLONE: &str = "clone";
@@ -119,6 +119,12 @@ impl Workload {
             self.build.operations = build::synthetic(shape, seed);
             self.build.seed = Some(seed);
         }
+    }
+
+    /// Bytes of the tree that `unpack` makes.
+    #[must_use]
+    pub fn archive_bytes(&self) -> u64 {
+        self.contents.archive.len() as u64
     }
 
     /// Performs one phase; those that need the lab or a meter (`idle`, `remount`) are not here.

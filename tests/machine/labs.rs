@@ -19,6 +19,7 @@ pub fn cases() -> Vec<Case> {
         case("free_mkfs_and_mount_options_are_read_back", free_options),
         case("prefill_is_on_the_disk_and_survives_delete", prefill),
         case("a_trials_seed_follows_from_the_runs_seed", same_seed),
+        case("a_folder_with_a_blank_in_its_name_is_no_trap", blank_in_name),
         case("a_device_is_measured_and_left_blank", device_lab),
         Case {
             name: "a_directory_is_measured_without_root",
@@ -263,6 +264,22 @@ fn same_seed() {
     };
     assert_eq!(trial_seed("7"), trial_seed("7"));
     assert_ne!(trial_seed("7"), trial_seed("8"));
+}
+
+/// The kernel escapes blanks in its table of mounts.
+fn blank_in_name() {
+    let place = Place::new();
+    let images = place.path("images").join("My Passport");
+    fs::create_dir(&images).unwrap();
+    let output = place
+        .ssdlab(&["run", "discard", "--scale", "0.005", "--runs", "1", "--json", "--dir"])
+        .arg(&images)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", shown(&output));
+    assert_eq!(fs::read_dir(&images).unwrap().count(), 0);
+    fs::remove_dir(&images).unwrap();
+    assert_eq!(place.leftovers(), Vec::<String>::new());
 }
 
 fn device_lab() {

@@ -15,6 +15,7 @@ pub fn cases() -> Vec<Case> {
         case("swap_space_is_refused", swap),
         case("the_root_disk_is_refused", root_disk),
         case("what_carries_data_needs_its_own_name", signatures),
+        case("data_without_a_signature_is_data", unknown_data),
         case("what_is_no_block_device_is_refused", no_device),
     ]
 }
@@ -83,8 +84,10 @@ fn stacked_loop() {
     let below = Loop::new(&place, "disk", 64);
     let above = Loop::over(&below.device);
     sh(&format!("mkfs.ext4 -q {}", above.device));
-    let _mounted = Mounted::new(&above.device, &place);
+    let mounted = Mounted::new(&above.device, &place);
     refused(&place, &below, &[&below.device, "--wipe", &below.backing], "mounted");
+    drop(mounted);
+    refused(&place, &below, &[&below.device, "--wipe", &below.backing], "is used by");
     // And from above: what lies under the device is in use.
     let other = Loop::over(&below.device);
     refused(&place, &below, &[&other.device, "--wipe", &below.device], "");
@@ -146,6 +149,17 @@ fn signatures() {
     // A partition table is data too.
     sh(&format!("printf 'size=40M\\n' | sfdisk --quiet {}", device.device));
     refused(&place, &device, &[&device.device], "carries dos");
+}
+
+/// Plain dm-crypt looks like this.
+fn unknown_data() {
+    let place = Place::new();
+    let device = Loop::new(&place, "disk", 64);
+    sh(&format!(
+        "dd if=/dev/urandom of={} bs=4k count=1 conv=notrunc status=none; sync",
+        device.backing
+    ));
+    refused(&place, &device, &[&device.device], "data of an unknown kind");
 }
 
 fn no_device() {

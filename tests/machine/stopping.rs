@@ -7,13 +7,14 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::support::{Place, sh, shown};
+use super::support::{Loop, Place, sh, shown};
 use super::{Case, case};
 
 pub fn cases() -> Vec<Case> {
     vec![
         case("a_signal_ends_a_run_cleanly_and_resume_completes_it", signals),
         case("a_signal_ends_a_hanging_program_too", signal_in_command),
+        case("an_interrupted_device_is_left_blank", interrupted_device),
         case("a_run_that_is_being_written_cannot_be_resumed", resume_while_alive),
         case("a_cut_record_is_put_aside_and_its_trial_runs_again", cut_record),
         case("a_hundred_kills_leave_nothing_behind", kills),
@@ -106,6 +107,25 @@ fn signal_in_command() {
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert!(started.elapsed() < Duration::from_secs(30));
     assert_eq!(place.leftovers(), Vec::<String>::new());
+}
+
+fn interrupted_device() {
+    let place = Place::new();
+    let device = Loop::new(&place, "disk", 128);
+    let mut child = place
+        .ssdlab(&ARGUMENTS)
+        .args(["--device", &device.device])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_for(|| records(&place) >= 1);
+    sh(&format!("kill -INT {}", child.id()));
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(sh(&format!("wipefs --no-act {}", device.device)), "");
+    // So going on needs no --wipe.
+    let output = place.ssdlab(&["run", "--resume", &run_name(&place)]).output().unwrap();
+    assert!(output.status.success(), "{}", shown(&output));
 }
 
 fn resume_while_alive() {
