@@ -1,16 +1,17 @@
-//! Tar archives: decoded and checked before the clock starts, then unpacked from memory.
+//! Tar archives: decoded and checked before the clock starts, so that unpacking only copies.
 //!
 //! An archive is somebody else's data and is unpacked by root: an entry that would land, or
 //! lead, outside the directory is refused, and so is what tar itself would overwrite silently.
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Read, Seek};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use miette::Diagnostic;
 use procfs::Current;
+use rustix::fs::{MemfdFlags, memfd_create};
 use tar::EntryType;
 use thiserror::Error;
 
@@ -43,26 +44,27 @@ pub enum ArchiveError {
     },
 }
 
-/// A decoded archive: what to do, and the bytes of the files.
+/// An archive ready to unpack: what to do, and where the files' bytes are.
 #[derive(Debug)]
 pub struct Archive {
     /// The operations that unpack it.
     pub operations: Vec<Operation>,
-    /// The contents of all files, one after the other.
-    pub bytes: Vec<u8>,
+    /// The plain tar: the archive itself, which has just been read and so lies in the page cache,
+    /// or its decoded form in memory.
+    pub tar: File,
 }
 
-/// Decodes an archive; of its entries only the first `share` (0 to 1) is kept.
+/// Reads an archive; of its entries only the first `share` (0 to 1) is kept.
 pub fn read(path: &Path, share: f64) -> Result<Archive, ArchiveError> {
     let unreadable = |cause| ArchiveError::Unreadable { path: path.to_owned(), cause };
     let file = File::open(path).map_err(unreadable)?;
-    let stream = decoder(BufReader::with_capacity(1 << 20, file)).map_err(unreadable)?;
-    let mut unpacking = Unpacking { most_bytes: available_memory() / 2, ..Unpacking::default() };
-    let mut archive = tar::Archive::new(stream);
+    let tar = plain(file).map_err(unreadable)?;
+    let mut unpacking = Unpacking::default();
+    let mut archive = tar::Archive::new(BufReader::with_capacity(1 << 20, &tar));
     for entry in archive.entries().map_err(unreadable)? {
-        let mut entry = entry.map_err(unreadable)?;
+        let entry = entry.map_err(unreadable)?;
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
-        match unpacking.add(&mut entry, &name) {
+        match unpacking.add(&entry, &name) {
             Ok(()) => {}
             Err(Trouble::Unreadable(cause)) => return Err(unreadable(cause)),
             Err(Trouble::Refused(why)) => {
@@ -77,30 +79,42 @@ pub fn read(path: &Path, share: f64) -> Result<Archive, ArchiveError> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "share is 0 to 1")]
     let kept = (operations.len() as f64 * share).ceil() as usize;
     operations.truncate(kept.max(1));
-    Ok(Archive { operations, bytes: unpacking.bytes })
+    Ok(Archive { operations, tar })
+}
+
+/// The plain tar of an archive. The compression is recognised by the first bytes, not by the name;
+/// what is compressed is decoded into memory, up to half of what is free.
+fn plain(mut file: File) -> io::Result<File> {
+    let mut magic = Vec::new();
+    file.by_ref().take(6).read_to_end(&mut magic)?;
+    file.rewind()?;
+    let stream = BufReader::with_capacity(1 << 20, &file);
+    let mut decoder: Box<dyn Read> = match &magic[..] {
+        [0x1f, 0x8b, ..] => Box::new(flate2::bufread::MultiGzDecoder::new(stream)),
+        [0xfd, b'7', b'z', b'X', b'Z', 0] => {
+            Box::new(liblzma::bufread::XzDecoder::new_multi_decoder(stream))
+        }
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => {
+            Box::new(ruzstd::decoding::StreamingDecoder::new(stream).map_err(io::Error::other)?)
+        }
+        _ => return Ok(file),
+    };
+    let mut memory = File::from(memfd_create("archive", MemfdFlags::CLOEXEC)?);
+    let most = available_memory() / 2;
+    let decoded = io::copy(&mut decoder.by_ref().take(most), &mut memory)?;
+    if decoded == most && decoder.read(&mut [0])? > 0 {
+        let message = format!("decoded, it is larger than {most} bytes, half of the free memory");
+        return Err(io::Error::new(io::ErrorKind::OutOfMemory, message));
+    }
+    drop(decoder);
+    memory.rewind()?;
+    Ok(memory)
 }
 
 /// What the kernel says could be used without swapping, in bytes.
 fn available_memory() -> u64 {
     let info = procfs::Meminfo::current().ok();
     info.and_then(|info| info.mem_available).unwrap_or(1 << 30)
-}
-
-/// Recognises the compression by the first bytes, not by the name.
-fn decoder<'a>(mut file: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
-    let mut magic = Vec::new();
-    file.by_ref().take(6).read_to_end(&mut magic)?;
-    let whole = io::Cursor::new(magic.clone()).chain(file);
-    Ok(match &magic[..] {
-        [0x1f, 0x8b, ..] => Box::new(flate2::read::MultiGzDecoder::new(whole)),
-        [0xfd, b'7', b'z', b'X', b'Z', 0] => {
-            Box::new(liblzma::read::XzDecoder::new_multi_decoder(whole))
-        }
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => {
-            Box::new(ruzstd::decoding::StreamingDecoder::new(whole).map_err(io::Error::other)?)
-        }
-        _ => Box::new(whole),
-    })
 }
 
 enum Trouble {
@@ -116,17 +130,14 @@ impl From<io::Error> for Trouble {
 
 #[derive(Default)]
 struct Unpacking {
-    /// The most the files may come to: they are unpacked from memory.
-    most_bytes: u64,
     operations: Vec<Operation>,
-    bytes: Vec<u8>,
     directories: BTreeSet<String>,
     links: BTreeSet<String>,
     others: BTreeSet<String>,
 }
 
 impl Unpacking {
-    fn add<R: Read>(&mut self, entry: &mut tar::Entry<'_, R>, name: &str) -> Result<(), Trouble> {
+    fn add<R: Read>(&mut self, entry: &tar::Entry<'_, R>, name: &str) -> Result<(), Trouble> {
         let kind = entry.header().entry_type();
         if kind == EntryType::XGlobalHeader {
             return Ok(());
@@ -154,19 +165,15 @@ impl Unpacking {
                 let existing = self.existing(entry)?;
                 Operation::HardLink { path: shared, existing }
             }
-            EntryType::Regular | EntryType::Continuous | EntryType::GNUSparse => {
-                let offset = self.bytes.len() as u64;
-                if offset.saturating_add(entry.size()) > self.most_bytes {
-                    return Err(Trouble::Refused("is too large for this machine's memory"));
-                }
-                entry.read_to_end(&mut self.bytes)?;
-                Operation::WriteFile {
-                    path: shared,
-                    bytes: self.bytes.len() as u64 - offset,
-                    content: Content::Archive { offset },
-                    mode: entry.header().mode()? & 0o777,
-                    mtime_s: entry.header().mtime().ok().and_then(|s| i64::try_from(s).ok()),
-                }
+            EntryType::Regular | EntryType::Continuous => Operation::WriteFile {
+                path: shared,
+                bytes: entry.size(),
+                content: Content::Archive { offset: entry.raw_file_position() },
+                mode: entry.header().mode()? & 0o777,
+                mtime_s: entry.header().mtime().ok().and_then(|s| i64::try_from(s).ok()),
+            },
+            EntryType::GNUSparse => {
+                return Err(Trouble::Refused("is stored sparsely (tar --sparse)"));
             }
             _ => return Err(Trouble::Refused("is neither file, directory nor link")),
         };
@@ -247,6 +254,7 @@ fn inside(path: &str) -> Option<String> {
 mod tests {
     use super::*;
     use std::io::Write;
+    use std::os::unix::fs::FileExt;
 
     fn entry(builder: &mut tar::Builder<Vec<u8>>, name: &str, kind: EntryType, rest: &str) {
         let mut header = tar::Header::new_gnu();
@@ -297,7 +305,20 @@ mod tests {
             })
             .collect();
         assert_eq!(made, ["top", "deep", "deep/er"]);
-        assert_eq!(archive.bytes, b"int a;int b;");
+        let mut bytes = [0; 6];
+        for operation in &archive.operations {
+            if let Operation::WriteFile {
+                content: Content::Archive { offset },
+                bytes: 6,
+                path,
+                ..
+            } = operation
+            {
+                archive.tar.read_exact_at(&mut bytes, *offset).unwrap();
+                let expected = if path.ends_with("a.c") { b"int a;" } else { b"int b;" };
+                assert_eq!(&bytes, expected);
+            }
+        }
         assert_eq!(archive.operations.len(), 7);
     }
 

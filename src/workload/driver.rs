@@ -5,7 +5,9 @@
 //! from the decoded archive, paths are made before the clock starts.
 
 use std::ffi::{CStr, CString};
+use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -31,8 +33,8 @@ const GLANCE: usize = 64;
 pub struct Contents {
     /// For synthetic files.
     pub pool: ContentPool,
-    /// The files of a decoded archive, one after the other.
-    pub archive: Vec<u8>,
+    /// The plain tar that an archive's files are in.
+    pub archive: Option<File>,
 }
 
 /// When to stop before the work is done.
@@ -159,8 +161,10 @@ impl<'a> Driver<'a> {
                     chunk
                 }
                 Content::Archive { offset: start } => {
-                    let start = usize::try_from(start + offset).expect("it is in memory");
-                    &self.contents.archive[start..start + length]
+                    // A driver with operations of an archive has the archive.
+                    let tar = self.contents.archive.as_ref().ok_or(Errno::BADF)?;
+                    tar.read_exact_at(chunk, start + offset).map_err(|_| Errno::IO)?;
+                    chunk
                 }
             };
             write_all(&file, data)?;
@@ -262,9 +266,12 @@ fn entries(directory: &OwnedFd) -> Result<Vec<(CString, bool)>, Errno> {
 mod tests {
     use super::*;
     use std::fs;
+    use std::io::Write;
 
     fn contents() -> Contents {
-        Contents { pool: ContentPool::new(1), archive: b"from the archive".to_vec() }
+        let mut archive = tempfile::tempfile().unwrap();
+        archive.write_all(b"from the archive").unwrap();
+        Contents { pool: ContentPool::new(1), archive: Some(archive) }
     }
 
     fn perform(place: &Path, operations: &[Operation]) -> Result<u64, WorkloadError> {

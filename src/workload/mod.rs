@@ -16,7 +16,7 @@ use std::process::Command;
 
 use self::driver::{Bounds, Contents, Driver};
 pub use self::error::WorkloadError;
-use self::operation::Operation;
+use self::operation::{Content, Operation};
 use self::synthetic::build::{self, BuildShape};
 use self::synthetic::content::ContentPool;
 use self::synthetic::tree::{self, TreeShape};
@@ -74,11 +74,11 @@ impl Done {
 impl Workload {
     /// Makes a run's workload: decodes its archive, looks for its repository and its programs.
     pub fn new(spec: &schedule::Workload, seed: u64) -> Result<Self, WorkloadError> {
-        let mut contents = Contents { pool: ContentPool::new(seed), archive: Vec::new() };
+        let mut contents = Contents { pool: ContentPool::new(seed), archive: None };
         let mut tree = Source { spec: spec.tree.clone(), seed: None, operations: Vec::new() };
         if let Some(Tree::Archive { path, share }) = &spec.tree {
             let archive = archive::read(path, *share)?;
-            contents.archive = archive.bytes;
+            contents.archive = Some(archive.tar);
             tree.operations = archive.operations;
         }
         if let Some(Build::Git { repository, .. }) = &spec.build {
@@ -121,10 +121,14 @@ impl Workload {
         }
     }
 
-    /// Bytes of the tree that `unpack` makes.
+    /// Bytes of the tree that `unpack` makes of an archive.
     #[must_use]
     pub fn archive_bytes(&self) -> u64 {
-        self.contents.archive.len() as u64
+        let bytes = |operation: &Operation| match operation {
+            Operation::WriteFile { bytes, content: Content::Archive { .. }, .. } => *bytes,
+            _ => 0,
+        };
+        self.tree.operations.iter().map(bytes).sum()
     }
 
     /// Performs one phase; those that need the lab or a meter (`idle`, `remount`) are not here.
