@@ -44,10 +44,10 @@ fn write_report(
     let trials = analysis.treatments.iter().map(|treatment| treatment.trials.len()).max();
     writeln!(
         out,
-        "{}: {} lab, {} trials a treatment, seed {}{}",
+        "{}: {} lab, {} a treatment, seed {}{}",
         analysis.run,
         analysis.lab,
-        trials.unwrap_or(0),
+        counted(trials.unwrap_or(0), "trial"),
         analysis.seed,
         ended(analysis.ending)
     )?;
@@ -109,8 +109,8 @@ fn write_claim(out: &mut String, claim: &Judgement, style: Style) -> std::fmt::R
         match (&claim.reason, claim.more_runs) {
             (Some(reason), _) => write!(evidence, "{}{reason}", separator(&evidence))?,
             (None, Some(runs)) => {
-                let plural = if runs == 1 { "" } else { "s" };
-                write!(evidence, "{}about {runs} more run{plural}", separator(&evidence))?;
+                let runs = counted(runs as usize, "more run");
+                write!(evidence, "{}about {runs}", separator(&evidence))?;
             }
             (None, None) => {
                 write!(evidence, "{}no number of runs would tell", separator(&evidence))?;
@@ -118,6 +118,10 @@ fn write_claim(out: &mut String, claim: &Judgement, style: Style) -> std::fmt::R
         }
     }
     writeln!(out, "{}", wrapped(INDENT, &evidence, INDENT, style))
+}
+
+fn counted(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 fn separator(text: &str) -> &'static str {
