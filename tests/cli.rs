@@ -74,7 +74,7 @@ fn faults_of_plans_are_named() {
         ("metric = \"speed\"\n", "no metric `speed`"),
         ("exclude = [{ filesystem = \"ext4\" }]\n", "no combination"),
         ("exclude = [{ filesystem = \"ext5\" }]\n", "does not vary"),
-        ("[factors]\nmkfs = \"-F\"\n", "forces mkfs"),
+        ("[factors]\nfilesystem = \"ext4\"\nmkfs = \"-F\"\n", "not one a plan may use"),
         ("[factors]\nmount = \"logdev=/dev/sdb\"\n", "another device"),
     ];
     for (part, message) in cases {

@@ -82,9 +82,16 @@ fn of_lab(error: &LabError) -> Exit {
         | LabError::NoSpace { .. }
         | LabError::Program(ProgramError::Missing { .. }) => Exit::Lacking,
         LabError::Program(ProgramError::Interrupted) => Exit::Interrupted,
+        LabError::Step { cause, .. } if is_in_use(cause) => Exit::Refused,
         LabError::Step { cause, .. } if is_of_the_argument(cause) => Exit::Wrong,
         _ => Exit::Failed,
     }
+}
+
+/// A device that somebody took between the look at it and the claim.
+fn is_in_use(cause: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{ResourceBusy, WouldBlock};
+    matches!(cause.kind(), ResourceBusy | WouldBlock)
 }
 
 /// A path on the command line that is not there, or not what it should be.

@@ -4,6 +4,11 @@
 
 use super::Format;
 
+/// Options that shape the filesystem; left out are those that name devices and files, force, or
+/// only print.
+pub const OPTIONS: &[&str] =
+    &["-b", "-C", "-E", "-g", "-G", "-i", "-I", "-J", "-L", "-m", "-N", "-O", "-T"];
+
 /// mke2fs arguments: quiet, no discard (the lab prepares the device itself), inode tables and
 /// journal written now instead of by a kernel thread during the measurement, and a directory
 /// hash seed drawn from the trial's seed instead of the system's random pool.

@@ -6,6 +6,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     name: "ext2",
     mkfs: "mkfs.ext2",
     package: "e2fsprogs",
+    mkfs_options: ext::OPTIONS,
     journal: Journal::Never,
     driver: Driver::Ext4,
     discard_on: "discard",

@@ -6,6 +6,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     name: "ext3",
     mkfs: "mkfs.ext3",
     package: "e2fsprogs",
+    mkfs_options: ext::OPTIONS,
     journal: Journal::Always,
     driver: Driver::Ext4,
     discard_on: "discard",

@@ -6,6 +6,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     name: "ext4",
     mkfs: "mkfs.ext4",
     package: "e2fsprogs",
+    mkfs_options: ext::OPTIONS,
     journal: Journal::Optional,
     driver: Driver::Ext4,
     discard_on: "discard",

@@ -24,6 +24,8 @@ pub struct Filesystem {
     pub mkfs: &'static str,
     /// The Debian package that carries [`Self::mkfs`].
     pub package: &'static str,
+    /// Options of [`Self::mkfs`] that a plan may add; each takes a value.
+    pub mkfs_options: &'static [&'static str],
     /// Whether it has a journal that a plan can switch.
     pub journal: Journal,
     /// What the kernel's driver publishes about itself.

@@ -8,6 +8,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     name: "xfs",
     mkfs: "mkfs.xfs",
     package: "xfsprogs",
+    mkfs_options: &["-b", "-d", "-i", "-l", "-L", "-m", "-n", "-s"],
     journal: Journal::NotApplicable,
     driver: Driver::Other,
     discard_on: "discard",

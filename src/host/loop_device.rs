@@ -7,10 +7,11 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
-use linux_raw_sys::loop_device::{LO_FLAGS_DIRECT_IO, loop_config};
-use rustix::ioctl::{self, IntegerSetter, NoArg, Setter};
+use linux_raw_sys::loop_device::{LO_FLAGS_DIRECT_IO, loop_config, loop_info64};
+use rustix::ioctl::{self, Getter, IntegerSetter, NoArg, Setter};
 
 const LOOP_CLR_FD: ioctl::Opcode = 0x4c01;
+const LOOP_GET_STATUS64: ioctl::Opcode = 0x4c05;
 const LOOP_CONFIGURE: ioctl::Opcode = 0x4c0a;
 const LOOP_CTL_GET_FREE: ioctl::Opcode = 0x4c82;
 const LOOP_SET_DIRECT_IO: ioctl::Opcode = 0x4c08;
@@ -55,6 +56,37 @@ pub fn detach(device: &Path) -> io::Result<()> {
 pub fn backing_file(device: &Path) -> Option<PathBuf> {
     let text = fs::read_to_string(attribute(device, "backing_file")?).ok()?;
     Some(PathBuf::from(text.trim_end_matches('\n').trim_end_matches(" (deleted)")))
+}
+
+/// What a loop device stands on, by numbers that no renaming changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Backing {
+    /// The device number of the filesystem its file is on.
+    pub filesystem: u64,
+    /// The file's inode.
+    pub inode: u64,
+    /// The block device it stands on, as `major:minor`, where that is no file.
+    pub device: Option<String>,
+}
+
+/// What a loop device stands on; `None` if it is not attached or no loop device.
+pub fn backing(device: &Path) -> io::Result<Option<Backing>> {
+    if backing_file(device).is_none() {
+        return Ok(None);
+    }
+    let node = OpenOptions::new().read(true).open(device)?;
+    // SAFETY: LOOP_GET_STATUS64 fills a loop_info64, for which all bit patterns are valid.
+    let info = unsafe { ioctl::ioctl(&node, Getter::<LOOP_GET_STATUS64, loop_info64>::new()) };
+    let info = match info {
+        Ok(info) => info,
+        // It was detached meanwhile.
+        Err(rustix::io::Errno::NXIO) => return Ok(None),
+        Err(errno) => return Err(errno.into()),
+    };
+    let number = info.lo_rdevice;
+    let device = (number != 0)
+        .then(|| format!("{}:{}", rustix::fs::major(number), rustix::fs::minor(number)));
+    Ok(Some(Backing { filesystem: info.lo_device, inode: info.lo_inode, device }))
 }
 
 /// Whether the loop device bypasses the page cache of the filesystem its file is on.

@@ -22,6 +22,13 @@ use super::processes::MARKER_VARIABLE;
 /// How often a running program's interrupt and limit are looked at; its end is seen at once.
 const GLANCE: Duration = Duration::from_millis(100);
 
+/// How long a program may take to say its version.
+const VERSION_LIMIT: Duration = Duration::from_secs(5);
+
+/// The most a program may print, in bytes, and how much of it is shown when it fails.
+const MOST_OUTPUT: u64 = 64 << 20;
+const MOST_SHOWN: usize = 2_000;
+
 /// A program that could not be run to a good end.
 #[derive(Debug, Error, Diagnostic)]
 pub enum ProgramError {
@@ -60,6 +67,13 @@ pub enum ProgramError {
         command: String,
         /// The limit.
         limit: Duration,
+    },
+    /// It printed without end and was ended.
+    #[error("`{command}` printed more than 64 MiB and was ended")]
+    #[diagnostic(help("let it print to a file or to /dev/null"))]
+    Output {
+        /// The command line.
+        command: String,
     },
     /// The run is to stop.
     #[error("interrupted")]
@@ -137,7 +151,9 @@ pub fn run_to_any_end(mut command: Command, rules: Rules<'_>) -> Result<Finished
     let started = Instant::now();
     let mut child = command.spawn().map_err(start)?;
     let pid = Pid::from_child(&child);
-    let stopped = wait(pid, started, rules).map_err(start)?;
+    let printed =
+        || [&stdout, &stderr].iter().any(|f| f.metadata().is_ok_and(|m| m.len() > MOST_OUTPUT));
+    let stopped = wait(pid, started, rules, &printed).map_err(start)?;
     if stopped.is_some() {
         // The group may be gone already.
         let _ = kill_process_group(pid, Signal::KILL);
@@ -149,6 +165,7 @@ pub fn run_to_any_end(mut command: Command, rules: Rules<'_>) -> Result<Finished
         Some(Stopped::Limit) => {
             return Err(ProgramError::Limit { command: line, limit: rules.limit });
         }
+        Some(Stopped::Output) => return Err(ProgramError::Output { command: line }),
         None => {}
     }
     let (stdout, stderr) =
@@ -159,10 +176,16 @@ pub fn run_to_any_end(mut command: Command, rules: Rules<'_>) -> Result<Finished
 enum Stopped {
     Interrupt,
     Limit,
+    Output,
 }
 
 /// Waits for the end of a child, or for a reason to end it.
-fn wait(pid: Pid, started: Instant, rules: Rules<'_>) -> io::Result<Option<Stopped>> {
+fn wait(
+    pid: Pid,
+    started: Instant,
+    rules: Rules<'_>,
+    has_printed_too_much: &dyn Fn() -> bool,
+) -> io::Result<Option<Stopped>> {
     let descriptor = pidfd_open(pid, PidfdFlags::empty())?;
     loop {
         let left = rules.limit.saturating_sub(started.elapsed());
@@ -179,6 +202,9 @@ fn wait(pid: Pid, started: Instant, rules: Rules<'_>) -> io::Result<Option<Stopp
         if started.elapsed() >= rules.limit {
             return Ok(Some(Stopped::Limit));
         }
+        if has_printed_too_much() {
+            return Ok(Some(Stopped::Output));
+        }
     }
 }
 
@@ -186,9 +212,12 @@ fn wait(pid: Pid, started: Instant, rules: Rules<'_>) -> io::Result<Option<Stopp
 /// print it on the error output, some end with an error; only the text counts.
 #[must_use]
 pub fn version(program: &Path, argument: &str) -> Option<String> {
-    let output = Command::new(program).arg(argument).stdin(Stdio::null()).output().ok()?;
-    let text = [output.stdout, output.stderr].concat();
-    let text = String::from_utf8_lossy(&text);
+    let mut command = Command::new(program);
+    command.arg(argument);
+    let interrupt = Interrupt::default();
+    let rules = Rules { marker: "version", limit: VERSION_LIMIT, interrupt: &interrupt };
+    let finished = run_to_any_end(command, rules).ok()?;
+    let text = finished.stdout + &finished.stderr;
     text.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
 }
 
@@ -217,7 +246,9 @@ fn how(status: ExitStatus) -> String {
 fn said(output: &str) -> String {
     let lines: Vec<_> = output.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let tail = &lines[lines.len().saturating_sub(4)..];
-    if tail.is_empty() { String::new() } else { format!(": {}", tail.join("; ")) }
+    let shown: String =
+        tail.join("; ").chars().filter(|c| !c.is_control()).take(MOST_SHOWN).collect();
+    if shown.is_empty() { shown } else { format!(": {shown}") }
 }
 
 fn command_line(command: &Command) -> String {

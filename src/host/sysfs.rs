@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// A block device, by its number and its folder in sysfs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlockDevice {
-    /// The node that was named, as it was named.
+    /// The device's node.
     pub node: PathBuf,
     /// The kernel's name (`sda1`).
     pub name: String,
@@ -19,7 +19,7 @@ pub struct BlockDevice {
 }
 
 impl BlockDevice {
-    /// Looks a device node up, following symbolic links.
+    /// Looks a device up; the result names the kernel's own node, whatever link led to it.
     pub fn open(node: &Path) -> io::Result<Self> {
         let metadata = fs::metadata(node)?;
         if !metadata.file_type().is_block_device() {
@@ -27,7 +27,11 @@ impl BlockDevice {
         }
         let (major, minor) =
             (rustix::fs::major(metadata.rdev()), rustix::fs::minor(metadata.rdev()));
-        Self::numbered(node, &format!("{major}:{minor}"))
+        let device = Self::numbered(node, &format!("{major}:{minor}"))?;
+        let own = Path::new("/dev").join(&device.name);
+        let is_same = fs::symlink_metadata(&own).is_ok_and(|m| m.rdev() == metadata.rdev());
+        let node = if is_same { own } else { node.canonicalize()? };
+        Ok(Self { node, ..device })
     }
 
     /// Looks a device number up.

@@ -1,7 +1,7 @@
 //! What the labs with a block device of their own share: settings, mkfs, mount, remount.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::{Ground, Lab, LabError, Tools, format, mounting, settings};
@@ -59,10 +59,13 @@ pub(super) struct BlockLab<S> {
 }
 
 impl<S: Source> BlockLab<S> {
-    /// Makes the lab's own folder, which also holds the mount point.
-    pub fn new(source: S, folder: &Path, tools: &mut Tools<'_>) -> Result<Self, LabError> {
+    /// Makes the mount point, in a folder that nobody else can write to: a link in its place would
+    /// be mounted over.
+    pub fn new(source: S, tools: &mut Tools<'_>) -> Result<Self, LabError> {
+        let name = format!("ssdlab-{}", tools.journal.marker());
+        let folder = tools.journal.private_folder().join(name);
         let mount_point = folder.join("mnt");
-        tools.journal.make_folder(folder).map_err(LabError::step("make", folder))?;
+        tools.journal.make_folder(&folder).map_err(LabError::step("make", &folder))?;
         fs::create_dir(&mount_point).map_err(LabError::step("make", &mount_point))?;
         Ok(Self { source, mount_point })
     }

@@ -25,9 +25,6 @@ use crate::host::program;
 use crate::host::sysfs::{self, BlockDevice};
 use crate::plan::schedule::Target;
 
-/// Where the mount point is made.
-const FOLDER: &str = "/var/tmp";
-
 /// How long a claim is waited for when a child of ours has just given it up.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -49,25 +46,20 @@ pub(super) fn open(
     if !rustix::process::geteuid().is_root() {
         return Err(LabError::NeedsRoot { lab: "device" });
     }
-    let node = target.device.clone().expect("the schedule names the device of this lab");
+    let named = target.device.clone().expect("the schedule names the device of this lab");
+    // A link is followed once; from here on the kernel's own node is meant.
+    let found = BlockDevice::open(&named).map_err(LabError::step("use the device", &named))?;
+    let node = found.node.clone();
     let judged = survey(&node, tools)?;
     let destroyed = safety::judge(&judged, wipe)?;
     for line in &destroyed {
         // Nobody listening is no reason to end.
         let _ = writeln!(io::stderr(), "will be destroyed on {judged}: {line}");
     }
-    let found = BlockDevice::open(&node).map_err(LabError::step("open", &node))?;
     let held = claim(&node).map_err(LabError::step("claim", &node))?;
     let lock = lock(&found)?;
-    let parent =
-        Path::new(FOLDER).canonicalize().map_err(LabError::step("use", Path::new(FOLDER)))?;
-    let folder = parent.join(format!("ssdlab-{}", tools.journal.marker()));
     let sequence = sequence(&found);
-    BlockLab::new(
-        Device { found, judged, sequence, claim: Some(held), _lock: lock },
-        &folder,
-        tools,
-    )
+    BlockLab::new(Device { found, judged, sequence, claim: Some(held), _lock: lock }, tools)
 }
 
 /// Takes the lock that udev and partitioning tools respect (systemd's block device locking): while

@@ -4,21 +4,38 @@
 //! there already; the others keep their row with both values.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::File;
 use std::io;
-use std::path::PathBuf;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
+use rustix::fs::{Mode, OFlags};
+
+use super::mounting::Maker;
 use super::{Ground, Lab, LabError, Tools, mounting, settings};
 use crate::host::mounts::{self, Mount};
 use crate::host::sysfs::{self, BlockDevice};
-use crate::plan::Setup;
 use crate::plan::schedule::Target;
+use crate::plan::{Discard, Setup};
 
 #[derive(Debug)]
 pub(super) struct Directory {
     path: PathBuf,
     mount: Mount,
     device: Option<BlockDevice>,
+    /// The folder of the trial that runs.
+    held: Option<File>,
+}
+
+/// Opens a folder that this user has just made, and not a link or somebody else's.
+fn hold(folder: &Path) -> io::Result<File> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let held = File::from(rustix::fs::open(folder, flags, Mode::empty())?);
+    if held.metadata()?.uid() != rustix::process::geteuid().as_raw() {
+        return Err(io::Error::other("somebody has put another folder in its place"));
+    }
+    Ok(held)
 }
 
 pub(super) fn open(target: &Target, _: &mut Tools<'_>) -> Result<Directory, LabError> {
@@ -32,13 +49,16 @@ pub(super) fn open(target: &Target, _: &mut Tools<'_>) -> Result<Directory, LabE
         .and_then(|mount| mount.ok_or_else(|| io::Error::other("it lies in no mount")))
         .map_err(LabError::step("find the filesystem of", &path))?;
     let device = BlockDevice::numbered(mount.source.as_ref(), &mount.device).ok();
-    Ok(Directory { path, mount, device })
+    Ok(Directory { path, mount, device, held: None })
 }
 
 impl Lab for Directory {
     fn missing(&self, setup: &Setup) -> Option<String> {
         if setup.prefill.is_some() {
             return Some("the directory lab does not fill somebody else's filesystem".to_owned());
+        }
+        if setup.discard == Some(Discard::Fstrim) {
+            return Some("a trim would be of the whole filesystem, which is not ours".to_owned());
         }
         if !setup.mkfs.is_empty() || setup.journal.is_some() {
             return Some("the directory lab makes no filesystem".to_owned());
@@ -47,7 +67,7 @@ impl Lab for Directory {
             (Some(filesystem), Some(device)) => mounting::driver_options(filesystem.driver, device),
             _ => Vec::new(),
         };
-        if let Err(error) = mounting::check(setup, &self.mount, &options) {
+        if let Err(error) = mounting::check(setup, &self.mount, &options, Maker::Other) {
             return Some(format!("{} is as it is: {error}", self.mount.target.display()));
         }
         let attribute = |name| {
@@ -75,8 +95,10 @@ impl Lab for Directory {
         let folder = self.path.join(format!("ssdlab-{}", tools.journal.marker()));
         tools.journal.make_folder(&folder).map_err(LabError::step("make", &folder))?;
         mounting::set_attribute(&folder, setup)?;
-        let directory = folder.join("ssdlab");
-        fs::create_dir(&directory).map_err(LabError::step("make", &directory))?;
+        // By descriptor: in a directory of somebody else, a link can take the folder's place.
+        let held = hold(&folder).map_err(LabError::step("hold", &folder))?;
+        let directory = PathBuf::from(format!("/proc/self/fd/{}", held.as_raw_fd()));
+        self.held = Some(held);
         let mut applied = BTreeMap::from([
             ("mount_type".to_owned(), self.mount.kind.clone()),
             ("mount_options".to_owned(), self.mount.options.join(",")),

@@ -23,7 +23,7 @@ pub(super) fn make(
     let format = Format { journal: setup.journal, seed, extra: setup.mkfs.clone() };
     let arguments = filesystem.format_arguments(&format);
     let mut command = Command::new(path);
-    command.args(&arguments).arg(&device.node);
+    command.args(&arguments).arg(&device.node).current_dir("/");
     let finished = program::run(command, tools.rules)?;
     Ok(BTreeMap::from([
         ("mkfs".to_owned(), format!("{} {}", filesystem.mkfs, arguments.join(" "))),

@@ -37,8 +37,9 @@ pub(super) fn open(target: &Target, tools: &mut Tools<'_>) -> Result<BlockLab<Im
         return Err(LabError::NoSpace { folder: parent, free_bytes, needed_bytes });
     }
     let folder = parent.join(format!("ssdlab-{}", tools.journal.marker()));
+    tools.journal.make_folder(&folder).map_err(LabError::step("make", &folder))?;
     let image = Image { path: folder.join("disk.img"), size_bytes: target.size_bytes };
-    BlockLab::new(image, &folder, tools)
+    BlockLab::new(image, tools)
 }
 
 impl Source for Image {

@@ -66,7 +66,7 @@ pub(super) fn mount(
         .and_then(|mount| mount.ok_or_else(|| io::Error::other("it is not in the mount table")))
         .map_err(LabError::step("read back the mount on", target))?;
     let driver = driver_options(filesystem.driver, device);
-    check(setup, &mount, &driver)?;
+    check(setup, &mount, &driver, Maker::Us)?;
     check_journal(setup, device)?;
     Ok(BTreeMap::from([
         ("mount_type".to_owned(), mount.kind),
@@ -106,9 +106,23 @@ fn options(setup: &Setup) -> (MountFlags, Vec<String>) {
     (flags, data)
 }
 
+/// Who mounted a filesystem.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Maker {
+    /// This program, with the options asked for.
+    Us,
+    /// Somebody else.
+    Other,
+}
+
 /// Checks the options of a mount against the treatment. `driver` holds what the filesystem's
 /// driver lists beyond the mount table.
-pub(super) fn check(setup: &Setup, mount: &Mount, driver: &[String]) -> Result<(), LabError> {
+pub(super) fn check(
+    setup: &Setup,
+    mount: &Mount,
+    driver: &[String],
+    maker: Maker,
+) -> Result<(), LabError> {
     let shown = |word: &str| {
         mount.options.iter().chain(driver).any(|option| {
             // Kernels add a detail to some: `discard=async`, `compress=zstd:3`.
@@ -151,9 +165,12 @@ pub(super) fn check(setup: &Setup, mount: &Mount, driver: &[String]) -> Result<(
     }
     for option in &setup.mount {
         let positive = option.strip_prefix("no").filter(|rest| !rest.is_empty());
-        let is_switched_off = positive.is_some_and(|word| !shown(word));
+        // The kernel accepted it when we mounted, and lists no default that is off.
+        let is_flag = FLAGS.iter().any(|(word, _)| word == option);
+        let is_switched_off =
+            maker == Maker::Us && !is_flag && positive.is_some_and(|word| !shown(word));
         let is_strict = option == "strictatime" && !shown("relatime") && !shown("noatime");
-        let is_hidden = matches!(option.as_str(), "defaults" | "silent");
+        let is_hidden = matches!(option.as_str(), "defaults" | "rw" | "silent");
         if !shown(option) && !is_switched_off && !is_strict && !is_hidden {
             return Err(mismatch(&format!("the mount option {option}"), option));
         }
@@ -257,21 +274,24 @@ mod tests {
     #[test]
     fn a_setting_that_did_not_take_is_reported_with_both_values() {
         let asked = setup(&[(Factor::Atime, "noatime")]);
-        let error = check(&asked, &mounted("ext4", "rw,relatime"), &[]).unwrap_err();
+        let error = check(&asked, &mounted("ext4", "rw,relatime"), &[], Maker::Us).unwrap_err();
         let message = error.to_string();
         assert!(message.contains("noatime") && message.contains("rw,relatime"), "{message}");
-        assert!(check(&asked, &mounted("ext4", "rw,noatime"), &[]).is_ok());
+        assert!(check(&asked, &mounted("ext4", "rw,noatime"), &[], Maker::Us).is_ok());
     }
 
     #[test]
     fn discard_off_is_checked_too() {
         let off = setup(&[(Factor::Filesystem, "btrfs"), (Factor::Discard, "off")]);
-        assert!(check(&off, &mounted("btrfs", "rw,discard=async"), &[]).is_err());
+        assert!(check(&off, &mounted("btrfs", "rw,discard=async"), &[], Maker::Us).is_err());
         assert_eq!(options(&off).1, ["nodiscard"]);
         let on = setup(&[(Factor::Filesystem, "btrfs"), (Factor::Discard, "on")]);
-        assert!(check(&on, &mounted("btrfs", "rw,discard=async"), &[]).is_ok());
+        assert!(check(&on, &mounted("btrfs", "rw,discard=async"), &[], Maker::Us).is_ok());
         let ext4 = setup(&[(Factor::Filesystem, "ext4"), (Factor::Discard, "off")]);
-        assert!(check(&ext4, &mounted("ext4", "rw,relatime"), &["nodiscard".to_owned()]).is_ok());
+        assert!(
+            check(&ext4, &mounted("ext4", "rw,relatime"), &["nodiscard".to_owned()], Maker::Us)
+                .is_ok()
+        );
     }
 
     #[test]
@@ -279,8 +299,16 @@ mod tests {
         let free = setup(&[(Factor::Mount, "commit=60,data=ordered,noauto_da_alloc,lazytime")]);
         let driver = ["commit=60".to_owned(), "data=ordered".to_owned()];
         let options = "rw,relatime,lazytime,noauto_da_alloc";
-        assert!(check(&free, &mounted("ext4", options), &driver).is_ok());
-        assert!(check(&free, &mounted("ext4", options), &driver[..1]).is_err());
+        assert!(check(&free, &mounted("ext4", options), &driver, Maker::Us).is_ok());
+        assert!(check(&free, &mounted("ext4", options), &driver[..1], Maker::Us).is_err());
+    }
+
+    #[test]
+    fn an_option_we_did_not_give_must_be_listed() {
+        let asked = setup(&[(Factor::Mount, "nosuchthing")]);
+        assert!(check(&asked, &mounted("ext4", "rw"), &[], Maker::Other).is_err());
+        let flag = setup(&[(Factor::Mount, "noatime")]);
+        assert!(check(&flag, &mounted("ext4", "rw,relatime"), &[], Maker::Us).is_err());
     }
 
     #[test]
@@ -292,8 +320,9 @@ mod tests {
 
     #[test]
     fn another_filesystem_than_asked_for_is_a_mismatch() {
-        let error = check(&setup(&[(Factor::Filesystem, "ext4")]), &mounted("ext3", "rw"), &[])
-            .unwrap_err();
+        let error =
+            check(&setup(&[(Factor::Filesystem, "ext4")]), &mounted("ext3", "rw"), &[], Maker::Us)
+                .unwrap_err();
         assert!(error.to_string().contains("ext3"));
     }
 }

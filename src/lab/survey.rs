@@ -20,6 +20,9 @@ use super::{LabError, Tools};
 use crate::host::sysfs::{self, BlockDevice};
 use crate::host::{loop_device, mounts, program};
 
+/// A node that was replaced by a link is not the one that was judged.
+const NO_LINK: i32 = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
+
 /// How much of a device's beginning and end is looked at, and left blank after a trial.
 pub(super) const END_BYTES: u64 = 1 << 20;
 
@@ -59,7 +62,8 @@ fn is_claimed(device: &BlockDevice) -> bool {
 /// otherwise claimed, and keeps others from claiming it for as long as the file is open.
 pub(super) fn claim(node: &Path) -> io::Result<fs::File> {
     let exclusive = rustix::fs::OFlags::EXCL.bits().cast_signed();
-    fs::OpenOptions::new().read(true).write(true).custom_flags(exclusive).open(node)
+    let mut options = fs::OpenOptions::new();
+    options.read(true).write(true).custom_flags(exclusive | NO_LINK).open(node)
 }
 
 /// The device and all that shares its storage.
@@ -103,16 +107,13 @@ fn partitions(disk: &Path) -> io::Result<Vec<BlockDevice>> {
 
 /// The device a loop device was set up on, where that is a device and not a file.
 fn backing_device(device: &BlockDevice) -> io::Result<Option<BlockDevice>> {
+    // By number: the node it was set up with may have been removed since.
     let node = Path::new("/dev").join(&device.name);
-    let Some(file) = loop_device::backing_file(&node) else {
+    let Some(number) = loop_device::backing(&node)?.and_then(|backing| backing.device) else {
         return Ok(None);
     };
-    match fs::metadata(&file) {
-        Ok(metadata) if metadata.file_type().is_block_device() => {
-            BlockDevice::open(&file).map(Some)
-        }
-        _ => Ok(None),
-    }
+    let below = BlockDevice::numbered(&node, &number)?;
+    Ok(Some(BlockDevice { node: Path::new("/dev").join(&below.name), ..below }))
 }
 
 fn uses(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> {
@@ -254,13 +255,15 @@ fn loops_over(device: &BlockDevice) -> io::Result<Vec<String>> {
 
 /// Other loop devices over the same file: writing to one changes the other.
 fn other_loops(device: &BlockDevice) -> Vec<String> {
-    let file_of = |name: &str| loop_device::backing_file(&Path::new("/dev").join(name));
-    let Some(own) = file_of(&device.name) else {
-        return Vec::new();
+    // By inode: a file has as many names as it has links and mounts.
+    let file_of = |name: &str| {
+        let backing = loop_device::backing(&Path::new("/dev").join(name)).ok().flatten()?;
+        Some((backing.filesystem, backing.inode))
     };
+    let Some(own) = file_of(&device.name) else { return Vec::new() };
     names(Path::new("/sys/block"))
         .into_iter()
-        .filter(|name| *name != device.name && file_of(name).as_ref() == Some(&own))
+        .filter(|name| *name != device.name && file_of(name) == Some(own))
         .collect()
 }
 

@@ -219,9 +219,37 @@ impl Setup {
                 .map(|l| switch(Factor::WriteCache, l))
                 .transpose()?,
         };
+        setup.check_mkfs()?;
         setup.check_journal()?;
         setup.check_mount()?;
         Ok(setup)
+    }
+
+    /// Only options that say what the filesystem is like, never where it is made, and never to force
+    /// anything: mkfs runs as root, and its own checks stay on.
+    fn check_mkfs(&self) -> Result<(), LevelError> {
+        let Some(filesystem) = self.filesystem else { return Ok(()) };
+        let known = filesystem.mkfs_options;
+        let mut words = self.mkfs.iter();
+        while let Some(word) = words.next() {
+            let option = known.iter().find(|option| {
+                let rest = word.strip_prefix(**option);
+                rest.is_some_and(|rest| {
+                    rest.is_empty() || !word.starts_with("--") || rest.starts_with('=')
+                })
+            });
+            let Some(option) = option else {
+                return Err(LevelError {
+                    factor: Factor::Mkfs,
+                    message: format!("the mkfs option `{word}` is not one a plan may use"),
+                    help: format!("options with a value: {}", known.join(" ")),
+                });
+            };
+            if word == option {
+                words.next();
+            }
+        }
+        Ok(())
     }
 
     fn check_journal(&self) -> Result<(), LevelError> {
@@ -322,18 +350,6 @@ fn read_mkfs(level: &str) -> Result<Vec<String>, LevelError> {
         message,
         help: "write the options as on a command line".to_owned(),
     })?;
-    let is_force = |word: &&String| {
-        let flags = word.strip_prefix('-').filter(|flags| !flags.starts_with('-'));
-        let is_cluster = |flags: &str| flags.chars().all(|c| c.is_ascii_alphabetic());
-        *word == "--force" || flags.is_some_and(|f| is_cluster(f) && f.contains(['f', 'F']))
-    };
-    if let Some(word) = words.iter().find(is_force) {
-        return Err(LevelError {
-            factor: Factor::Mkfs,
-            message: format!("the option `{word}` forces mkfs"),
-            help: "mkfs's own checks stay on: leave it out".to_owned(),
-        });
-    }
     stays_on_its_device(Factor::Mkfs, words)
 }
 
@@ -346,7 +362,7 @@ fn read_mount(level: &str) -> Result<Vec<String>, LevelError> {
 fn stays_on_its_device(factor: Factor, words: Vec<String>) -> Result<Vec<String>, LevelError> {
     let names_another = |word: &&String| {
         word.contains('/')
-            || ["device=", "dev=", "journal_path"].iter().any(|key| word.contains(key))
+            || ["device=", "dev=", "journal_path", "name="].iter().any(|key| word.contains(key))
     };
     match words.iter().find(names_another) {
         None => Ok(words),
@@ -432,12 +448,25 @@ mod tests {
 
     #[test]
     fn free_options_cannot_force_or_reach_another_device() {
-        let mkfs = |text| Setup::new(&levels(&[(Factor::Mkfs, text)]));
-        for bad in ["-f /dev/sdb", "-F", "-qF", "--force", "-l logdev=/dev/sdb", "-J device=UUID=1"]
-        {
-            assert!(mkfs(bad).is_err(), "{bad}");
+        let mkfs = |filesystem, text| {
+            Setup::new(&levels(&[(Factor::Filesystem, filesystem), (Factor::Mkfs, text)]))
+        };
+        for (filesystem, bad) in [
+            ("btrfs", "-f /dev/sdb"),
+            ("btrfs", "--forc loop1"),
+            ("btrfs", "loop1"),
+            ("ext4", "-F"),
+            ("ext4", "-qF"),
+            ("ext4", "-z undo.e2"),
+            ("ext4", "-J device=UUID=1"),
+            ("xfs", "-l logdev=/dev/sdb"),
+            ("xfs", "-d file,name=x"),
+        ] {
+            assert!(mkfs(filesystem, bad).is_err(), "{filesystem} {bad}");
         }
-        assert!(mkfs("-O ^has_journal -I 128 -E stride=16 -m reflink=0").is_ok());
+        assert!(mkfs("ext4", "-O ^has_journal -I 128 -E stride=16 -Tlargefile -Lfoo").is_ok());
+        assert!(mkfs("xfs", "-m reflink=0").is_ok());
+        assert!(mkfs("btrfs", "--csum=xxhash -n 16k").is_ok());
         for bad in ["device=/dev/sdb", "logdev=/dev/sdb", "journal_path=x", "journal_dev=1793"] {
             assert!(Setup::new(&levels(&[(Factor::Mount, bad)])).is_err(), "{bad}");
         }

@@ -252,6 +252,26 @@ pub struct Claim {
 }
 
 impl Schedule {
+    /// Whether its parts fit each other, as those of a schedule that was resolved do; a stored one
+    /// may have been changed since.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        let count = self.treatments.len();
+        let programs = self.workload.phases.iter().all(|phase| match &phase.action {
+            Action::Command { run, .. } => !run.is_empty(),
+            _ => true,
+        });
+        let place = match self.target.lab {
+            LabKind::Image => true,
+            LabKind::Device => self.target.device.is_some(),
+            LabKind::Directory => self.target.directory.is_some(),
+        };
+        programs
+            && place
+            && self.treatments.iter().all(|t| t.baseline.is_none_or(|index| index < count))
+            && self.trials.iter().all(|trial| trial.treatment < count)
+    }
+
     /// What a treatment's levels mean.
     pub fn setup(&self, treatment: usize) -> Result<Setup, LevelError> {
         Setup::new(&self.treatments[treatment].levels)

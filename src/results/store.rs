@@ -55,6 +55,13 @@ pub enum StoreError {
         /// What is wrong with it.
         cause: serde_json::Error,
     },
+    /// A schedule whose parts do not fit each other.
+    #[error("{} was changed: its parts do not fit each other", path.display())]
+    #[diagnostic(help("start a new run from the plan.toml beside it"))]
+    Unsound {
+        /// The file.
+        path: PathBuf,
+    },
     /// A newer program wrote it.
     #[error("{} has schema {found}; this program reads up to {known}", path.display())]
     #[diagnostic(help("read it with the version of ssdlab that wrote it, or a newer one"))]
@@ -174,7 +181,10 @@ impl Run {
             }
             other => other.map_err(at("read", &path))?,
         };
-        let schedule = versioned(&path, 1, &text, SCHEDULE_SCHEMA)?;
+        let schedule: Schedule = versioned(&path, 1, &text, SCHEDULE_SCHEMA)?;
+        if !schedule.is_sound() {
+            return Err(StoreError::Unsound { path });
+        }
         let (records, warnings) = Self::read_records(&folder.join("records.jsonl"))?;
         let ending = fs::read(folder.join(ENDING)).ok();
         let ending = ending.and_then(|text| serde_json::from_slice(&text).ok());

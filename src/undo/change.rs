@@ -6,7 +6,7 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -57,8 +57,34 @@ impl Change {
         matches!(self, Self::Folder { .. })
     }
 
+    /// Refuses what no run ever changes: a journal that was tampered with must not become a way to
+    /// write or delete anything else.
+    fn check(&self) -> Result<(), UndoError> {
+        let is_plain = |path: &Path| {
+            let normal = |part| matches!(part, Component::RootDir | Component::Normal(_));
+            path.is_absolute() && path.components().all(normal)
+        };
+        let is_named = |path: &Path, start: &str| {
+            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(start))
+        };
+        let (path, is_ours) = match self {
+            Self::Folder { path } => (path, is_named(path, "ssdlab-")),
+            Self::Loop { device, .. } => {
+                (device, device.parent() == Some(Path::new("/dev")) && is_named(device, "loop"))
+            }
+            Self::Mount { target } => (target, is_named(target, "mnt")),
+            Self::Sysfs { path, .. } => (path, path.starts_with("/sys")),
+        };
+        if is_ours && is_plain(path) {
+            return Ok(());
+        }
+        let cause = io::Error::new(io::ErrorKind::PermissionDenied, "no run changes that");
+        Err(UndoError::new("undo a change of", path, cause))
+    }
+
     /// Takes the change back; `marker` names the run whose processes may be in the way.
     pub fn undo(&self, marker: &str) -> Result<(), UndoError> {
+        self.check()?;
         match self {
             Self::Folder { path } => remove_folder(path),
             Self::Loop { device, backing } => detach(device, backing),
@@ -106,7 +132,7 @@ fn detach(device: &Path, backing: &Path) -> Result<(), UndoError> {
     Ok(())
 }
 
-fn restore_value(path: &Path, before: &str, after: &str) -> Result<(), UndoError> {
+pub(super) fn restore_value(path: &Path, before: &str, after: &str) -> Result<(), UndoError> {
     let Ok(text) = fs::read_to_string(path) else {
         return Ok(()); // the device is gone, and its settings with it
     };

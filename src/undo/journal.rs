@@ -8,10 +8,13 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::{Change, UndoError};
@@ -31,7 +34,7 @@ pub struct Journal {
 impl Journal {
     /// Starts the journal of a new run.
     pub fn create(folder: &Path) -> io::Result<Self> {
-        private_folder(folder)?;
+        let folder = private_folder(folder)?;
         // Names are never used twice, by whatever machine or container shares the folder: the
         // run's own folders are called after its marker, and undoing removes them.
         let mut random = [0; 8];
@@ -49,8 +52,11 @@ impl Journal {
 
     /// Opens the journal of a run that is dead; `None` if the run is alive.
     fn adopt(path: &Path) -> io::Result<Option<Self>> {
+        if !fs::symlink_metadata(path)?.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not a file"));
+        }
         let mut file = OpenOptions::new().read(true).write(true).open(path)?;
-        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+        if !lock_of_the_dead(&file, path)? {
             return Ok(None);
         }
         let mut text = Vec::new();
@@ -58,6 +64,12 @@ impl Journal {
         let marker = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let changes = parse(&text, &boot()?)?;
         Ok(Some(Self { file, path: path.to_owned(), marker, changes }))
+    }
+
+    /// A folder that only this user can write to, for what a run needs while it lasts.
+    #[must_use]
+    pub fn private_folder(&self) -> &Path {
+        self.path.parent().expect("a journal lies in a folder")
     }
 
     /// The name of this run, which every process it starts carries in its environment.
@@ -87,7 +99,7 @@ impl Journal {
     /// Makes a folder that undoing will remove with all that is in it by then.
     pub fn make_folder(&mut self, path: &Path) -> io::Result<()> {
         self.will(Change::Folder { path: path.to_owned() })?;
-        let made = fs::create_dir(path);
+        let made = fs::DirBuilder::new().mode(0o700).create(path);
         if made.is_err() {
             // A folder that was there before is not ours to remove.
             let (offset, _) = self.changes.pop().expect("it was just written");
@@ -132,6 +144,26 @@ impl Drop for Journal {
         if self.undo_to(0).is_ok() {
             let _ = fs::remove_file(&self.path);
         }
+    }
+}
+
+/// Takes the lock of a run that is dead. A child that was being started when the run was killed
+/// holds the lock for a moment longer.
+fn lock_of_the_dead(file: &File, path: &Path) -> io::Result<bool> {
+    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let pid = name.split('-').next().unwrap_or_default().to_owned();
+    let started = Instant::now();
+    loop {
+        match flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(true),
+            Err(Errno::WOULDBLOCK) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+        let is_alive = Path::new("/proc").join(&pid).exists();
+        if is_alive || started.elapsed() > Duration::from_secs(5) {
+            return Ok(false);
+        }
+        sleep(Duration::from_millis(5));
     }
 }
 
@@ -182,8 +214,8 @@ pub fn restore(folder: &Path) -> io::Result<Restored> {
     if !folder.exists() {
         return Ok(restored);
     }
-    private_folder(folder)?;
-    let entries = fs::read_dir(folder)?;
+    let folder = private_folder(folder)?;
+    let entries = fs::read_dir(&folder)?;
     let mut paths: Vec<PathBuf> = entries
         .filter_map(|entry| entry.ok().map(|entry| entry.path()))
         .filter(|path| path.extension().is_some_and(|ending| ending == ENDING))
@@ -213,23 +245,31 @@ pub fn restore(folder: &Path) -> io::Result<Restored> {
     Ok(restored)
 }
 
-/// A journal is read and acted upon as root: nobody else may have written it.
-fn private_folder(folder: &Path) -> io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
+/// Makes a folder that nobody else can write to, and returns its real path. A journal is read and
+/// acted upon as root: nobody may be able to write it, or to put another folder in its place
+/// later, so every folder above is looked at too.
+fn private_folder(folder: &Path) -> io::Result<PathBuf> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    let metadata = fs::symlink_metadata(folder)?;
+    let folder = folder.canonicalize()?;
     let own = rustix::process::geteuid().as_raw();
-    if !metadata.is_dir() || metadata.uid() != own || metadata.mode() & 0o022 != 0 {
-        return Err(io::Error::new(
-            io::ErrorKind::PermissionDenied,
-            format!(
-                "{} is not a folder that only user {own} can write to; remove it, or set \
-                 XDG_STATE_HOME to one that is",
-                folder.display()
-            ),
-        ));
+    for (above, path) in folder.ancestors().enumerate() {
+        let metadata = fs::symlink_metadata(path)?;
+        let is_trusted = metadata.uid() == own || (above > 0 && metadata.uid() == 0);
+        let is_closed = metadata.mode() & 0o022 == 0;
+        // In a sticky folder only a name's owner can replace it.
+        let is_sticky = above > 0 && metadata.mode() & 0o1000 != 0;
+        if !is_trusted || !(is_closed || is_sticky) {
+            return Err(io::Error::new(
+                io::ErrorKind::PermissionDenied,
+                format!(
+                    "others than user {own} can change {}; set XDG_STATE_HOME to a folder that \
+                     only this user can write to",
+                    path.display()
+                ),
+            ));
+        }
     }
-    Ok(())
+    Ok(folder)
 }
 
 #[cfg(test)]
@@ -241,7 +281,8 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let folder = place.path().join("undo");
         let mut journal = Journal::create(&folder).unwrap();
-        let (outer, inner) = (place.path().join("a"), place.path().join("a/b"));
+        let (outer, inner) =
+            (place.path().join("ssdlab-a"), place.path().join("ssdlab-a/ssdlab-b"));
         for path in [&outer, &inner] {
             journal.make_folder(path).unwrap();
         }
@@ -254,17 +295,13 @@ mod tests {
 
     #[test]
     fn a_value_that_somebody_else_set_since_is_left_alone() {
+        use crate::undo::change::restore_value;
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("scheduler");
-        let change = |after: &str| Change::Sysfs {
-            path: path.clone(),
-            before: "none".to_owned(),
-            after: after.to_owned(),
-        };
         fs::write(&path, "none mq-deadline [kyber]\n").unwrap();
-        change("bfq").undo("x").unwrap();
+        restore_value(&path, "none", "bfq").unwrap();
         assert!(fs::read_to_string(&path).unwrap().contains("kyber"));
-        change("kyber").undo("x").unwrap();
+        restore_value(&path, "none", "kyber").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "none");
     }
 
@@ -272,7 +309,7 @@ mod tests {
     fn restore_leaves_a_living_run_alone_and_cleans_after_a_dead_one() {
         let place = tempfile::tempdir().unwrap();
         let folder = place.path().join("undo");
-        let left = place.path().join("left");
+        let left = place.path().join("ssdlab-left");
         let mut journal = Journal::create(&folder).unwrap();
         journal.make_folder(&left).unwrap();
         assert_eq!(restore(&folder).unwrap().alive.len(), 1);
@@ -287,6 +324,24 @@ mod tests {
         assert_eq!(restored.undone, 1);
         assert!(restored.failed.is_empty());
         assert!(!left.exists() && !copy.exists());
+    }
+
+    #[test]
+    fn a_journal_cannot_name_anything_but_what_runs_change() {
+        let refused = [
+            Change::Sysfs { path: "/etc/passwd".into(), before: "x".into(), after: "y".into() },
+            Change::Sysfs {
+                path: "/sys/../etc/passwd".into(),
+                before: "x".into(),
+                after: "y".into(),
+            },
+            Change::Folder { path: "/home".into() },
+            Change::Folder { path: "/var/ssdlab-x/..".into() },
+            Change::Loop { device: "/dev/sda".into(), backing: "x".into() },
+        ];
+        for change in refused {
+            assert!(change.undo("m").is_err(), "{change:?}");
+        }
     }
 
     #[test]

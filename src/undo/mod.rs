@@ -45,8 +45,10 @@ pub fn folders() -> Vec<PathBuf> {
         None if user.is_root() => Some(PathBuf::from("/var/lib")),
         None => home(),
     };
-    let private = std::env::temp_dir().join(format!("ssdlab-state-{}", user.as_raw()));
-    state.into_iter().chain([private]).map(|folder| folder.join("ssdlab/undo")).collect()
+    // Never for root: anybody can make a folder there first.
+    let name = format!("ssdlab-state-{}", user.as_raw());
+    let private = (!user.is_root()).then(|| std::env::temp_dir().join(name));
+    state.into_iter().chain(private).map(|folder| folder.join("ssdlab/undo")).collect()
 }
 
 /// Starts the journal of a run in the first folder that takes it.

@@ -3,7 +3,7 @@
 //! An archive is somebody else's data and is unpacked by root: an entry that would land, or
 //! lead, outside the directory is refused, and so is what tar itself would overwrite silently.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek};
 use std::path::{Component, Path, PathBuf};
@@ -57,20 +57,28 @@ pub struct Archive {
 /// Reads an archive; of its entries only the first `share` (0 to 1) is kept.
 pub fn read(path: &Path, share: f64) -> Result<Archive, ArchiveError> {
     let unreadable = |cause| ArchiveError::Unreadable { path: path.to_owned(), cause };
+    if !path.is_file() {
+        let message = "it is not there, or not a file";
+        return Err(unreadable(io::Error::new(io::ErrorKind::InvalidInput, message)));
+    }
     let file = File::open(path).map_err(unreadable)?;
     let tar = plain(file).map_err(unreadable)?;
     let mut unpacking = Unpacking::default();
     let mut archive = tar::Archive::new(BufReader::with_capacity(1 << 20, &tar));
     for entry in archive.entries().map_err(unreadable)? {
-        let entry = entry.map_err(unreadable)?;
+        let mut entry = entry.map_err(unreadable)?;
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
-        match unpacking.add(&entry, &name) {
+        match check_form(&mut entry).and_then(|()| unpacking.add(&entry, &name)) {
             Ok(()) => {}
             Err(Trouble::Unreadable(cause)) => return Err(unreadable(cause)),
             Err(Trouble::Refused(why)) => {
                 return Err(ArchiveError::Refused { path: path.to_owned(), entry: name, why });
             }
         }
+    }
+    if let Some(link) = unpacking.link_through_a_link() {
+        let why = "is a link that leads through another link";
+        return Err(ArchiveError::Refused { path: path.to_owned(), entry: link, why });
     }
     let mut operations = unpacking.operations;
     if operations.is_empty() {
@@ -101,8 +109,8 @@ fn plain(mut file: File) -> io::Result<File> {
     };
     let mut memory = File::from(memfd_create("archive", MemfdFlags::CLOEXEC)?);
     let most = available_memory() / 2;
-    let decoded = io::copy(&mut decoder.by_ref().take(most), &mut memory)?;
-    if decoded == most && decoder.read(&mut [0])? > 0 {
+    let length = io::copy(&mut decoder.by_ref().take(most), &mut memory)?;
+    if length == most && decoder.read(&mut [0])? > 0 {
         let message = format!("decoded, it is larger than {most} bytes, half of the free memory");
         return Err(io::Error::new(io::ErrorKind::OutOfMemory, message));
     }
@@ -128,11 +136,26 @@ impl From<io::Error> for Trouble {
     }
 }
 
+/// Refuses forms of entries that would be unpacked as something else than they are.
+fn check_form<R: Read>(entry: &mut tar::Entry<'_, R>) -> Result<(), Trouble> {
+    let link = entry.link_name_bytes().map(|name| std::str::from_utf8(&name).is_ok());
+    if std::str::from_utf8(&entry.path_bytes()).is_err() || link == Some(false) {
+        return Err(Trouble::Refused("has a name that is not UTF-8"));
+    }
+    for extension in entry.pax_extensions()?.into_iter().flatten() {
+        if extension?.key_bytes().starts_with(b"GNU.sparse") {
+            return Err(Trouble::Refused("is stored sparsely (tar --sparse)"));
+        }
+    }
+    Ok(())
+}
+
 #[derive(Default)]
 struct Unpacking {
     operations: Vec<Operation>,
     directories: BTreeSet<String>,
-    links: BTreeSet<String>,
+    /// Symbolic links, each with the paths that following it goes through.
+    links: BTreeMap<String, Vec<String>>,
     others: BTreeSet<String>,
 }
 
@@ -157,8 +180,8 @@ impl Unpacking {
         let shared: Arc<str> = path.as_str().into();
         let operation = match kind {
             EntryType::Symlink => {
-                let target = link_target(entry, &path)?;
-                self.links.insert(path);
+                let (target, through) = link_target(entry, &path)?;
+                self.links.insert(path, through);
                 Operation::Symlink { path: shared, target }
             }
             EntryType::Link => {
@@ -200,13 +223,20 @@ impl Unpacking {
         let Some((parent, _)) = path.rsplit_once('/') else {
             return Ok(());
         };
-        if self.links.contains(parent) {
+        if self.links.contains_key(parent) {
             return Err(Trouble::Refused("lies behind a symbolic link"));
         }
         if self.others.contains(parent) {
             return Err(Trouble::Refused("lies in a file"));
         }
         self.add_directory(parent)
+    }
+
+    /// A symbolic link whose way leads over another one: where that ends, no name tells.
+    fn link_through_a_link(&self) -> Option<String> {
+        let leads =
+            |through: &Vec<String>| through.iter().any(|step| self.links.contains_key(step));
+        self.links.iter().find(|(_, through)| leads(through)).map(|(link, _)| link.clone())
     }
 
     fn existing<R: Read>(&self, entry: &tar::Entry<'_, R>) -> Result<Arc<str>, Trouble> {
@@ -220,15 +250,24 @@ impl Unpacking {
     }
 }
 
-/// The text of a symbolic link, which must not lead out of the directory.
-fn link_target<R: Read>(entry: &tar::Entry<'_, R>, path: &str) -> Result<Arc<str>, Trouble> {
+/// The text of a symbolic link, which must not lead out of the directory, and the paths that
+/// following it goes through before its end.
+fn link_target<R: Read>(
+    entry: &tar::Entry<'_, R>,
+    path: &str,
+) -> Result<(Arc<str>, Vec<String>), Trouble> {
+    const OUT: Trouble = Trouble::Refused("is a link that leads outside the directory");
     let bytes = entry.link_name_bytes().ok_or(Trouble::Refused("is a link to nothing"))?;
     let target = String::from_utf8_lossy(&bytes).into_owned();
     let parent = path.rsplit_once('/').map_or(".", |(parent, _)| parent);
     inside(&format!("{parent}/{target}"))
         .filter(|_| !target.starts_with('/') && !target.is_empty())
-        .ok_or(Trouble::Refused("is a link that leads outside the directory"))?;
-    Ok(target.into())
+        .ok_or(OUT)?;
+    let steps: Vec<&str> = target.split('/').collect();
+    let through = (1..steps.len())
+        .map(|count| inside(&format!("{parent}/{}", steps[..count].join("/"))).ok_or(OUT))
+        .collect::<Result<Vec<String>, Trouble>>()?;
+    Ok((target.into(), through))
 }
 
 /// A path without `.` and `..`; `None` if it is absolute or climbs out on its way, or cannot be
@@ -341,7 +380,8 @@ mod tests {
     #[test]
     fn what_climbs_out_is_refused() {
         use EntryType::{Directory, Link, Regular, Symlink};
-        let cases: [&[(&str, EntryType, &str)]; 9] = [
+        let cases: [&[(&str, EntryType, &str)]; 10] = [
+            &[("a/d", Symlink, ".."), ("l", Symlink, "a/d/../x")],
             &[("../x", Regular, "")],
             &[("a/../../x", Regular, "")],
             &[("/etc/x", Regular, "")],

@@ -65,7 +65,8 @@ impl<'a> Driver<'a> {
         bounds: Bounds<'a>,
     ) -> Result<Self, WorkloadError> {
         let name = path.display().to_string();
-        let directory = openat(CWD, path, DIRECTORY, Mode::empty())
+        // The path itself may be a link: that of an open descriptor.
+        let directory = openat(CWD, path, DIRECTORY - OFlags::NOFOLLOW, Mode::empty())
             .map_err(WorkloadError::operation("open", &name))?;
         let buffer = vec![0; CHUNK_BYTES];
         Ok(Self { directory, contents, bounds, started: Instant::now(), buffer, written_bytes: 0 })

@@ -18,11 +18,88 @@ use crate::plan::metric::FIO_PREFIX;
 const ENGINES: [&str; 9] =
     ["sync", "psync", "vsync", "pvsync", "pvsync2", "libaio", "io_uring", "posixaio", "mmap"];
 
+/// Keys of a job file that say what is done to its files and nothing else; fio has others that run
+/// programs, switch the scheduler or write logs elsewhere.
+const KEYS: [&str; 69] = [
+    "name",
+    "rw",
+    "readwrite",
+    "size",
+    "filesize",
+    "io_size",
+    "io_limit",
+    "bs",
+    "blocksize",
+    "bsrange",
+    "blocksize_range",
+    "bssplit",
+    "ba",
+    "blockalign",
+    "filename",
+    "nrfiles",
+    "openfiles",
+    "file_service_type",
+    "numjobs",
+    "thread",
+    "iodepth",
+    "iodepth_batch",
+    "iodepth_batch_submit",
+    "iodepth_batch_complete",
+    "iodepth_low",
+    "direct",
+    "buffered",
+    "sync",
+    "fsync",
+    "fdatasync",
+    "end_fsync",
+    "fsync_on_close",
+    "sync_file_range",
+    "ioengine",
+    "hipri",
+    "fixedbufs",
+    "registerfiles",
+    "sqthread_poll",
+    "runtime",
+    "time_based",
+    "ramp_time",
+    "startdelay",
+    "loops",
+    "number_ios",
+    "stonewall",
+    "wait_for_previous",
+    "group_reporting",
+    "new_group",
+    "rwmixread",
+    "rwmixwrite",
+    "rate",
+    "rate_iops",
+    "rate_min",
+    "thinktime",
+    "thinktime_blocks",
+    "randrepeat",
+    "randseed",
+    "norandommap",
+    "random_distribution",
+    "percentage_random",
+    "offset",
+    "offset_increment",
+    "overwrite",
+    "fallocate",
+    "invalidate",
+    "refill_buffers",
+    "zero_buffers",
+    "buffer_compress_percentage",
+    "percentile_list",
+];
+
 /// Refuses a job file that could touch anything outside its working directory or start other
 /// programs. Nothing in a job needs a slash or a variable: fio takes even a section's name for
 /// a file where a device has that name.
 pub(super) fn check(job: &Path) -> Result<(), WorkloadError> {
     let refused = |reason: String| WorkloadError::Job { job: job.to_owned(), reason };
+    if !job.is_file() {
+        return Err(refused("it is not a file".to_owned()));
+    }
     let text = fs::read_to_string(job).map_err(|cause| refused(cause.to_string()))?;
     for (index, line) in text.lines().enumerate() {
         let line = line.trim();
@@ -34,8 +111,8 @@ pub(super) fn check(job: &Path) -> Result<(), WorkloadError> {
             "leads out of the trial's directory"
         } else if line.contains(['$', '`']) {
             "depends on the environment"
-        } else if key.starts_with("exec") || key.starts_with("include") {
-            "runs or includes something that is not checked"
+        } else if !key.starts_with('[') && !KEYS.contains(&key) {
+            "is not among the keys that only say what is done to a job's files"
         } else if key == "ioengine" && !ENGINES.contains(&value) {
             "names an I/O engine that is not known to stay within files"
         } else {
@@ -167,6 +244,8 @@ fio: some farewell
             "filename=${DISK}",
             "exec_prerun=rm -rf x",
             "ioengine=exec",
+            "ioscheduler=kyber",
+            "write_bw_log=x",
             "replay_redirect=/dev/sda",
         ] {
             assert!(job(&format!("[a]\n{bad}\n")).is_err(), "{bad}");

@@ -98,6 +98,13 @@ fn shared_backing() {
     let one = Loop::new(&place, "disk", 64);
     let other = Loop::over(&one.backing);
     refused(&place, &one, &[&one.device], &format!("is used by {}", other.name()));
+    drop(other);
+    // The same file by another name, from another offset on.
+    let link = place.path("link").display().to_string();
+    sh(&format!("ln {} {link}", one.backing));
+    let device = sh(&format!("losetup --offset 4194304 --find --show {link}"));
+    let other = Loop { device, backing: link };
+    refused(&place, &one, &[&one.device], &format!("is used by {}", other.name()));
 }
 
 /// Swap space that is given back when dropped.

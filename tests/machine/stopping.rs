@@ -100,7 +100,8 @@ fn signal_in_command() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    wait_for(|| fs::read_to_string("/proc/self/mounts").unwrap().contains(&images));
+    let state = place.path("run").display().to_string();
+    wait_for(|| fs::read_to_string("/proc/self/mounts").unwrap().contains(&state));
     sleep(Duration::from_millis(100));
     sh(&format!("kill -INT {}", child.id()));
     let started = Instant::now();
