@@ -225,7 +225,7 @@ impl Setup {
         Ok(setup)
     }
 
-    /// Only options that say what the filesystem is like, never where it is made, and never to force
+    /// Only options that say what the filesystem is like: never where it is made, never to force
     /// anything: mkfs runs as root, and its own checks stay on.
     fn check_mkfs(&self) -> Result<(), LevelError> {
         let Some(filesystem) = self.filesystem else { return Ok(()) };
