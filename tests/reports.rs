@@ -104,6 +104,15 @@ fn a_narrow_terminal_wraps_instead_of_cutting() {
 }
 
 #[test]
+fn a_plan_cannot_steer_the_terminal() {
+    let mut schedule = schedule("discard", 1);
+    schedule.question = "What?\u{1b}[2J\u{7}".to_owned();
+    let analysis = advice::analyse("x", &schedule, &post_1(&schedule), Ending::AllBlocks);
+    let report = text(&schedule, &analysis, Style::default());
+    assert!(!report.chars().any(|c| c.is_control() && c != '\n'));
+}
+
+#[test]
 fn too_few_runs_decide_nothing() {
     let schedule = schedule("discard", 1);
     let analysis = advice::analyse("once", &schedule, &post_1(&schedule), Ending::AllBlocks);

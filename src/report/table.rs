@@ -6,7 +6,7 @@
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 use super::number;
-use super::text::Style;
+use super::text::{Style, plain};
 use crate::advice::{Analysis, Effect, Treatment, TreatmentStatus};
 use crate::plan::{Factor, Levels, Schedule};
 
@@ -52,7 +52,7 @@ impl<'a> Layout<'a> {
             self.rows.iter().any(|other| other.0.get(factor) != self.rows[0].0.get(factor))
         };
         let levels = row.0.iter().filter(|(factor, _)| differs(factor));
-        levels.map(|(_, level)| level.as_str()).collect::<Vec<_>>().join(", ")
+        plain(&levels.map(|(_, level)| level.as_str()).collect::<Vec<_>>().join(", "))
     }
 
     fn header(&self, column: &Levels) -> String {
@@ -60,7 +60,7 @@ impl<'a> Layout<'a> {
             return String::new();
         }
         let is_baseline = *column == self.schedule.baseline && self.columns.len() > 1;
-        format!("{column}{}", if is_baseline { " (baseline)" } else { "" })
+        plain(&format!("{column}{}", if is_baseline { " (baseline)" } else { "" }))
     }
 
     /// The plan's metric: means, and the ratio to the baseline with its interval.
@@ -76,8 +76,8 @@ impl<'a> Layout<'a> {
     fn table(&self, style: Style, cell: impl Fn(&Treatment, &str) -> Option<String>) -> String {
         let mut table = Table::new();
         table.load_style(presets::UTF8_FULL_CONDENSED);
-        table.set_content_arrangement(ContentArrangement::Dynamic);
         if let Some(width) = style.width {
+            table.set_content_arrangement(ContentArrangement::Dynamic);
             table.set_width(width);
         }
         let labelled = self.rows.len() > 1;

@@ -156,5 +156,10 @@ fn wrapped(first: &str, text: &str, indent: &str, style: Style) -> String {
         .initial_indent(first)
         .subsequent_indent(indent)
         .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit);
-    textwrap::fill(text, options)
+    textwrap::fill(&plain(text), options)
+}
+
+/// Text of plans and programs without what would steer the terminal.
+pub(super) fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

@@ -118,14 +118,15 @@ impl Drop for Loop {
     }
 }
 
-/// A mount that goes away when dropped.
+/// A mount that goes away when dropped; read-only, so that the kernel's own lazy initialisation does
+/// not change what a test compares.
 pub struct Mounted(PathBuf);
 
 impl Mounted {
     pub fn new(device: &str, place: &Place) -> Self {
         let target = place.path("mounted");
         fs::create_dir_all(&target).unwrap();
-        sh(&format!("mount {device} {}", target.display()));
+        sh(&format!("mount -o ro {device} {}", target.display()));
         Self(target)
     }
 }
