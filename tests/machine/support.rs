@@ -118,8 +118,8 @@ impl Drop for Loop {
     }
 }
 
-/// A mount that goes away when dropped; read-only, so that the kernel's own lazy initialisation does
-/// not change what a test compares.
+/// A mount that goes away when dropped; read-only, so that the kernel's own lazy initialisation
+/// does not change what a test compares.
 pub struct Mounted(PathBuf);
 
 impl Mounted {
