@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
 
 use serde_json::Value;
 
-use super::support::{Place, file, treatment};
+use super::support::{Place, file, shown, treatment};
 use super::{Case, case};
 
 pub fn cases() -> Vec<Case> {
@@ -86,16 +87,23 @@ fn failing_mkfs() {
 
 fn missing_mkfs() {
     let place = Place::new();
-    let (code, json) = place.run(
-        "discard",
-        &["--scale", "0.005", "--runs", "1", "--set", "discard=off", "--set", "filesystem=ext4"],
-    );
-    assert_eq!((code, json["status"].as_str().unwrap()), (0, "complete"));
-    // xfs without its mkfs: hide it behind a search path that lacks it is not possible for
-    // /usr/sbin, so a kernel without the filesystem stands for "missing" in the unit tests, and
-    // the list command shows the package.
-    let listed = place.ssdlab(&["list", "filesystems"]).output().unwrap();
-    assert!(String::from_utf8_lossy(&listed.stdout).contains("ext4"));
+    let images = place.path("images").display().to_string();
+    let mut ssdlab = place.ssdlab(&["run", "discard", "--json", "--scale", "0.005", "--runs", "1"]);
+    ssdlab.args(["--set", "discard=off", "--set", "filesystem=ext4,xfs", "--dir", &images]);
+    // In a mount namespace of its own, where something that is no program lies over mkfs.xfs.
+    let hide =
+        "mount --bind /dev/null $(command -v mkfs.xfs || echo /usr/sbin/mkfs.xfs); exec \"$@\"";
+    let mut hidden = Command::new("unshare");
+    hidden.args(["--mount", "sh", "-ec", hide, "sh"]).arg(ssdlab.get_program());
+    hidden.args(ssdlab.get_args());
+    hidden.envs(ssdlab.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let output = hidden.output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", shown(&output));
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let xfs = treatment(&json, "filesystem", "xfs");
+    assert_eq!(xfs["status"], "unavailable");
+    assert!(xfs["reason"].as_str().unwrap().contains("package xfsprogs"), "{}", xfs["reason"]);
+    assert_eq!(treatment(&json, "filesystem", "ext4")["status"], "ok");
 }
 
 fn failing_command() {
