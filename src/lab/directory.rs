@@ -52,6 +52,18 @@ pub(super) fn open(target: &Target, _: &mut Tools<'_>) -> Result<Directory, LabE
     Ok(Directory { path, mount, device, held: None })
 }
 
+impl Directory {
+    /// Says that the filesystem is not the one a treatment describes.
+    fn differs(&self, error: LabError) -> String {
+        let place = self.mount.target.display();
+        let LabError::Mismatch { what, asked, found } = error else { return error.to_string() };
+        let hint = if found == self.mount.kind { "; --set filesystem=any takes any" } else { "" };
+        format!(
+            "the directory lab takes {place} as it is: {what} is `{found}`, not `{asked}`{hint}"
+        )
+    }
+}
+
 impl Lab for Directory {
     fn missing(&self, setup: &Setup) -> Option<String> {
         if setup.prefill.is_some() {
@@ -68,7 +80,7 @@ impl Lab for Directory {
             _ => Vec::new(),
         };
         if let Err(error) = mounting::check(setup, &self.mount, &options, Maker::Other) {
-            return Some(format!("{} is as it is: {error}", self.mount.target.display()));
+            return Some(self.differs(error));
         }
         let attribute = |name| {
             let text = sysfs::read(&self.device.as_ref()?.queue_attribute(name)).ok()?;
