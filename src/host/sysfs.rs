@@ -27,18 +27,19 @@ impl BlockDevice {
         }
         let (major, minor) =
             (rustix::fs::major(metadata.rdev()), rustix::fs::minor(metadata.rdev()));
-        let device = Self::numbered(node, &format!("{major}:{minor}"))?;
-        let own = Path::new("/dev").join(&device.name);
-        let is_same = fs::symlink_metadata(&own).is_ok_and(|m| m.rdev() == metadata.rdev());
-        let node = if is_same { own } else { node.canonicalize()? };
-        Ok(Self { node, ..device })
+        let mut device = Self::numbered(&format!("{major}:{minor}"))?;
+        let is_same = |own: fs::Metadata| own.rdev() == metadata.rdev();
+        if !fs::symlink_metadata(&device.node).is_ok_and(is_same) {
+            device.node = node.canonicalize()?;
+        }
+        Ok(device)
     }
 
-    /// Looks a device number up.
-    pub fn numbered(node: &Path, number: &str) -> io::Result<Self> {
+    /// Looks a device number up; its node is the one the kernel's name stands for.
+    pub fn numbered(number: &str) -> io::Result<Self> {
         let folder = fs::canonicalize(Path::new("/sys/dev/block").join(number))?;
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(Self { node: node.to_owned(), name, number: number.to_owned(), folder })
+        Ok(Self { node: Path::new("/dev").join(&name), name, number: number.to_owned(), folder })
     }
 
     /// Whether it is a partition of a disk.

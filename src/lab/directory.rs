@@ -48,7 +48,7 @@ pub(super) fn open(target: &Target, _: &mut Tools<'_>) -> Result<Directory, LabE
     let mount = mounts::containing(&path)
         .and_then(|mount| mount.ok_or_else(|| io::Error::other("it lies in no mount")))
         .map_err(LabError::step("find the filesystem of", &path))?;
-    let device = BlockDevice::numbered(mount.source.as_ref(), &mount.device).ok();
+    let device = BlockDevice::numbered(&mount.device).ok();
     Ok(Directory { path, mount, device, held: None })
 }
 

@@ -88,9 +88,7 @@ fn relatives(device: &BlockDevice) -> io::Result<Vec<(Relation, BlockDevice)>> {
 }
 
 fn in_folder(folder: &Path) -> io::Result<BlockDevice> {
-    let number = sysfs::read(&folder.join("dev"))?;
-    let name = folder.file_name().unwrap_or_default();
-    BlockDevice::numbered(&Path::new("/dev").join(name), &number)
+    BlockDevice::numbered(&sysfs::read(&folder.join("dev"))?)
 }
 
 fn partitions(disk: &Path) -> io::Result<Vec<BlockDevice>> {
@@ -109,11 +107,8 @@ fn partitions(disk: &Path) -> io::Result<Vec<BlockDevice>> {
 fn backing_device(device: &BlockDevice) -> io::Result<Option<BlockDevice>> {
     // By number: the node it was set up with may have been removed since.
     let node = Path::new("/dev").join(&device.name);
-    let Some(number) = loop_device::backing(&node)?.and_then(|backing| backing.device) else {
-        return Ok(None);
-    };
-    let below = BlockDevice::numbered(&node, &number)?;
-    Ok(Some(BlockDevice { node: Path::new("/dev").join(&below.name), ..below }))
+    let number = loop_device::backing(&node)?.and_then(|backing| backing.device);
+    number.map(|number| BlockDevice::numbered(&number)).transpose()
 }
 
 fn uses(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> {
