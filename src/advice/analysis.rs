@@ -115,51 +115,11 @@ pub struct Trial {
     /// Equal for trials that were the same to the bit (virtual lab only).
     pub fingerprint: Option<String>,
     /// What was measured.
-    #[schemars(with = "Vec<Measured>")]
     pub phases: Vec<Phase>,
     /// What unmounting still wrote.
-    #[schemars(with = "Option<BTreeMap<String, u64>>")]
     pub teardown: Option<Teardown>,
     /// The drive's own counters before and after, where it has them.
-    #[schemars(with = "Option<[BTreeMap<String, u64>; 2]>")]
     pub smart: Option<[Smart; 2]>,
-}
-
-/// The shape of a phase in JSON. Counts are absent where there is no block device of our own.
-#[derive(Debug, JsonSchema)]
-pub struct Measured {
-    /// The phase.
-    pub name: String,
-    /// Time until it returned.
-    pub time_ns: u64,
-    /// Time until the device was quiet.
-    pub settled_ns: u64,
-    /// Whether the device really fell quiet.
-    pub is_quiet: bool,
-    /// Processor time.
-    pub cpu_ns: u64,
-    /// Bytes handed to write(2).
-    pub application_bytes: Option<u64>,
-    /// Bytes written to the device until it was quiet.
-    pub written_bytes: Option<u64>,
-    /// Write requests completed.
-    pub write_requests: Option<u64>,
-    /// Bytes read from the device.
-    pub read_bytes: Option<u64>,
-    /// Read requests completed.
-    pub read_requests: Option<u64>,
-    /// Bytes discarded.
-    pub discarded_bytes: Option<u64>,
-    /// Discard requests completed.
-    pub discard_requests: Option<u64>,
-    /// Cache flushes completed.
-    pub flushes: Option<u64>,
-    /// The same counts when the phase returned.
-    pub at_return: Option<BTreeMap<String, u64>>,
-    /// What ext4 itself says it wrote, in KiB.
-    pub lifetime_kib: Option<u64>,
-    /// What a program reported about itself.
-    pub reported: BTreeMap<String, f64>,
 }
 
 /// A treatment's phase, summed up.

@@ -11,8 +11,8 @@ mod precision;
 mod warnings;
 
 pub use analysis::{
-    ANALYSIS_SCHEMA, Analysis, Completeness, Measured, MetricSummary, PhaseSummary, Setting,
-    Treatment, TreatmentStatus, Trial, analyse,
+    ANALYSIS_SCHEMA, Analysis, Completeness, MetricSummary, PhaseSummary, Setting, Treatment,
+    TreatmentStatus, Trial, analyse,
 };
 pub use claims::{Judgement, Verdict};
 pub use effects::Effect;

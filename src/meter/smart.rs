@@ -7,13 +7,14 @@
 use std::path::Path;
 use std::process::Command;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::host::program::{self, Rules};
 
 /// What a drive says about its life.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Smart {
     /// Bytes the host has written, as coarse as the drive counts them.
     pub host_written_bytes: Option<u64>,

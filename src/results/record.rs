@@ -98,7 +98,7 @@ pub enum Ending {
 
 /// What was measured in one phase. Counts are those of the device until it was quiet, and
 /// absent where there is no device of our own.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Phase {
     /// The phase.
     pub name: String,
@@ -126,7 +126,7 @@ pub struct Phase {
 }
 
 /// What unmounting still did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Teardown {
     /// How long it took, in ns.
     pub time_ns: u64,
