@@ -9,8 +9,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::quantity::{Bytes, split_words};
 use crate::filesystem::{self, Filesystem, Journal};
+use ssdlab_quantity::{Bytes, split_words};
 
 /// What an experiment varies.
 #[derive(

@@ -8,7 +8,6 @@ mod error;
 mod factor;
 pub mod metric;
 mod order;
-mod quantity;
 mod resolve;
 pub mod schedule;
 pub mod shipped;
@@ -19,9 +18,9 @@ use std::path::Path;
 
 pub use error::{Fault, PlanError};
 pub use factor::{Atime, Discard, Factor, LevelError, Levels, Prefill, SCHEDULERS, Setup};
-pub use quantity::{Bytes, Span};
 pub use resolve::Overrides;
 pub use schedule::Schedule;
+pub use ssdlab_quantity::{Bytes, Span};
 pub use written::{LabKind, Plan, Verb};
 
 /// Parses the text of a plan; `file` is its name in messages.

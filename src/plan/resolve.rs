@@ -185,13 +185,12 @@ fn repetitions(plan: &Plan, overrides: &Overrides) -> Result<Repetitions, Fault>
             "repetitions: 1 <= least <= most <= 10000",
         ));
     }
-    let nanos = |span: super::quantity::Span| u64::try_from(span.0.as_nanos()).unwrap_or(u64::MAX);
     Ok(Repetitions {
         least,
         most,
         precision: written.precision.map_or(0.05, |share| share.0),
         // An exact number of runs is a budget of its own.
-        time_ns: written.time.filter(|_| overrides.runs.is_none()).map(nanos),
+        time_ns: written.time.filter(|_| overrides.runs.is_none()).map(Span::nanos),
         written_bytes: written.written.filter(|_| overrides.runs.is_none()).map(|bytes| bytes.0),
     })
 }

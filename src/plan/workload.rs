@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use super::error::Fault;
 use super::factor::{Discard, Prefill, Setup};
-use super::quantity::Bytes;
 use super::resolve::Overrides;
 use super::schedule::{Action, Build, Phase, Schedule, Tree, Workload};
 use super::written::{self, LabKind, Verb};
+use ssdlab_quantity::Bytes;
 
 /// Linux 2.6.39, the tree of founding post 1.
 const TREE_FILES: u64 = 36_706;
@@ -236,7 +236,7 @@ fn build(
             "leave --scale out, or use the synthetic build",
         ));
     }
-    let words = |own: &Option<super::quantity::Words>, default: &[&str]| match own {
+    let words = |own: &Option<ssdlab_quantity::Words>, default: &[&str]| match own {
         Some(words) => words.0.clone(),
         None => default.iter().map(|word| (*word).to_owned()).collect(),
     };

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use super::factor::{Factor, Levels};
-use super::quantity::{Bytes, Share, Span, Words};
+use ssdlab_quantity::{Bytes, Share, Span, Words};
 
 /// A question about filesystems on SSDs, and the experiment that settles it.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]

@@ -1,4 +1,4 @@
-//! Amounts as people write them in plans: `"493 MB"`, `"10 min"`, `"5 %"`.
+//! Amounts as people write them in files: `"493 MB"`, `"10 min"`, `"235 MB/s"`, `"5 %"`.
 //!
 //! They are parsed once, here, so that the rest of the program sees integers with their unit in
 //! the name. MB is 10^6 bytes and MiB is 2^20.
@@ -22,6 +22,12 @@ pub struct Bytes(pub u64);
 #[serde(try_from = "IntegerOrText")]
 #[schemars(with = "IntegerOrText")]
 pub struct Span(pub Duration);
+
+/// Bytes a second, written as `"235 MB/s"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
+#[serde(try_from = "String")]
+#[schemars(with = "String")]
+pub struct Rate(pub u64);
 
 /// A share between 0 and 1, written as `"5 %"`.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Deserialize, JsonSchema)]
@@ -106,6 +112,26 @@ impl FromStr for Span {
     }
 }
 
+impl Span {
+    /// The whole nanoseconds; what is longer than 584 years is cut to that.
+    #[must_use]
+    pub fn nanos(self) -> u64 {
+        u64::try_from(self.0.as_nanos()).unwrap_or(u64::MAX)
+    }
+}
+
+impl TryFrom<String> for Rate {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let bytes = text.trim().strip_suffix("/s").and_then(|size| size.parse::<ByteSize>().ok());
+        match bytes {
+            Some(size) if size.as_u64() > 0 => Ok(Self(size.as_u64())),
+            _ => Err(format!("\"{text}\" is no rate; write for example \"235 MB/s\"")),
+        }
+    }
+}
+
 impl TryFrom<String> for Share {
     type Error = String;
 
@@ -155,6 +181,13 @@ mod tests {
     fn sizes_read_back_as_written() {
         assert_eq!(Bytes(493_000_000).to_string(), "493.0 MB");
         assert_eq!(Bytes(4 << 30).to_string(), "4.0 GiB");
+    }
+
+    #[test]
+    fn rates_are_sizes_a_second() {
+        assert_eq!(Rate::try_from("235 MB/s".to_owned()), Ok(Rate(235_000_000)));
+        assert!(Rate::try_from("235 MB".to_owned()).is_err());
+        assert!(Rate::try_from("0 MB/s".to_owned()).is_err());
     }
 
     #[test]
