@@ -1,0 +1,163 @@
+//! Defines the text that blkparse(1) prints when it is not told to print it otherwise.
+//!
+//! Source: blkparse(1), section "Output description and formatting", and the program's output. An
+//! event is a line:
+//!
+//! ```text
+//!   8,0    1       12     0.000123456  4162  D  WS 2048 + 8 [kworker/0:1H]
+//! device cpu sequence            time   pid  |   | sector + sectors [process]
+//!                                       action   RWBS
+//! ```
+//!
+//! Sectors are of 512 bytes, and the time is in seconds. RWBS is `F` if the request carries a
+//! flush; then `R`, `W`, `D` (discard) or `N` (none of them), where `WZ` is write-zeroes; then
+//! flags: `F` (FUA), `A` (read-ahead), `S` (sync), `M` (metadata) and others that do not matter
+//! here.
+//!
+//! Lines of other actions, and all lines that do not begin with a device (such as the summary at
+//! the end), are left out. Further rules are those of the [binary format](super::blktrace), from
+//! which blkparse makes this; a command that bypasses the block layer has a length and no `+`.
+
+use std::io::BufRead;
+
+use memchr::memchr;
+
+use crate::error::Fault;
+use crate::field::{SECTOR_BYTES, multiple, number, words};
+use crate::lines::Lines;
+use crate::selection::Selection;
+use crate::{Flags, Format, Kind, Position, Request, Stage, TraceError};
+
+/// Whether some line of a trace that begins so is an event of blkparse.
+pub fn looks_like(first_bytes: &[u8]) -> bool {
+    first_bytes.split(|byte| *byte == b'\n').any(|line| {
+        let mut words = words(line);
+        words.next().is_some_and(is_device)
+            && words.by_ref().take(2).filter(|word| number(word).is_some()).count() == 2
+            && words.next().is_some_and(|word| time_ns(word).is_some())
+    })
+}
+
+/// The requests of a trace, with times on the clock of the trace.
+#[derive(Debug)]
+pub struct Blkparse<R> {
+    lines: Lines<R>,
+    pub selection: Selection,
+}
+
+impl<R: BufRead> Blkparse<R> {
+    pub fn new(input: R, selection: Selection) -> Self {
+        Self { lines: Lines::new(input, Format::Blkparse), selection }
+    }
+
+    pub fn next(&mut self) -> Result<Option<Request>, TraceError> {
+        while let Some(line) = self.lines.next()? {
+            match event(line) {
+                Ok(Some(event)) => {
+                    if self.selection.takes_stage(event.stage)
+                        && self.selection.takes_drive(event.device)?
+                    {
+                        return Ok(Some(event.request));
+                    }
+                }
+                Ok(None) => {}
+                Err(fault) => return Err(self.lines.fault(fault)),
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl<R> Blkparse<R> {
+    pub fn position(&self) -> Position {
+        self.lines.position()
+    }
+}
+
+struct Event<'a> {
+    device: &'a [u8],
+    stage: Stage,
+    request: Request,
+}
+
+/// The event of a line, if it is one of a request that is queued or issued.
+fn event(line: &[u8]) -> Result<Option<Event<'_>>, Fault> {
+    let mut words = words(line);
+    let Some(device) = words.next().filter(|word| is_device(word)) else {
+        return Ok(None);
+    };
+    let time = words.nth(2).unwrap_or_default();
+    let stage = match words.nth(1) {
+        Some(b"D") => Stage::Issued,
+        Some(b"Q") => Stage::Queued,
+        Some(_) => return Ok(None),
+        None => return Err(Fault::new("the line", "an event of seven fields or more", line)),
+    };
+    let submitted_ns = time_ns(time)
+        .ok_or_else(|| Fault::new("the time", "seconds with nine decimal places", time))?;
+    let rwbs = words.next().unwrap_or_default();
+    let (operation, mut flags) = operation(rwbs);
+
+    let sector = words.next().unwrap_or_default();
+    let (kind, offset_bytes, length_bytes) = if let Some(b'[' | b'(') = sector.first() {
+        if !flags.contains(Flags::PREFLUSH) {
+            return Ok(None);
+        }
+        flags.remove(Flags::PREFLUSH);
+        (Kind::Flush, 0, 0)
+    } else {
+        let expected = "a number of 512-byte sectors";
+        let offset_bytes =
+            multiple("the sector", expected, SECTOR_BYTES, &mut [sector].into_iter())?;
+        if words.next() != Some(b"+") {
+            return Ok(None);
+        }
+        let length_bytes = multiple("the length", expected, SECTOR_BYTES, &mut words)?;
+        let kind = operation
+            .ok_or_else(|| Fault::new("the operation", "R, W, WZ or D, with flags", rwbs))?;
+        (kind, offset_bytes, length_bytes)
+    };
+    let request =
+        Request { submitted_ns, completed_ns: None, kind, offset_bytes, length_bytes, flags };
+    Ok(Some(Event { device, stage, request }))
+}
+
+/// Whether a word is a device, `major,minor`.
+fn is_device(word: &[u8]) -> bool {
+    memchr(b',', word)
+        .is_some_and(|comma| number(&word[..comma]).and(number(&word[comma + 1..])).is_some())
+}
+
+/// A time in seconds with nine decimal places, as nanoseconds.
+fn time_ns(word: &[u8]) -> Option<u64> {
+    let point = memchr(b'.', word)?;
+    let (seconds, decimals) = (&word[..point], &word[point + 1..]);
+    let nanoseconds = number(decimals).filter(|_| decimals.len() == 9)?;
+    number(seconds)?.checked_mul(1_000_000_000)?.checked_add(nanoseconds)
+}
+
+/// What an RWBS field says.
+fn operation(rwbs: &[u8]) -> (Option<Kind>, Flags) {
+    let (mut flags, operation) = match rwbs.strip_prefix(b"F") {
+        Some(rest) => (Flags::PREFLUSH, rest),
+        None => (Flags::empty(), rwbs),
+    };
+    let (kind, letters) = match operation {
+        [b'R', letters @ ..] => (Some(Kind::Read), letters),
+        [b'W', b'Z', letters @ ..] => (Some(Kind::WriteZeroes), letters),
+        [b'W', letters @ ..] => (Some(Kind::Write), letters),
+        [b'D', letters @ ..] => (Some(Kind::Discard), letters),
+        [b'N', letters @ ..] => (None, letters),
+        _ => (None, operation),
+    };
+    for letter in letters {
+        flags |= match letter {
+            b'F' => Flags::FUA,
+            b'A' => Flags::READAHEAD,
+            b'S' => Flags::SYNC,
+            b'M' => Flags::METADATA,
+            _ => Flags::empty(),
+        };
+    }
+    (kind, flags)
+}

@@ -1,0 +1,245 @@
+//! Defines the binary format of blktrace(8): one file for each processor, in time order.
+//!
+//! Source: `include/uapi/linux/blktrace_api.h` for the layout, `kernel/trace/blktrace.c` for what
+//! the kernel writes. A trace is a sequence of events in the byte order of the machine that
+//! recorded it, which the first field tells. An event is a `struct blk_io_trace` of 48 bytes
+//! (version 7) or, of newer kernels, a `struct blk_io_trace2` of 64 bytes (version 8), and then
+//! `pdu_len` bytes.
+//!
+//! What an event says, and what becomes of it:
+//!
+//! - Events other than queueing and issuing, and messages of the tracer, are left out.
+//! - So are commands that bypass the block layer (`BLK_TC_PC`, as from smartctl): the kernel
+//!   records no position for them.
+//! - An event without bytes is a flush if `BLK_TC_FLUSH` is set. Otherwise it is left out, the
+//!   resetting of zones included.
+//! - With bytes, `BLK_TC_FLUSH` is [`Flags::PREFLUSH`].
+//! - Discards and secure discards are both `BLK_TC_DISCARD`.
+//! - Version 7 cannot tell write-zeroes from writes, and they are read as writes. Version 8 can.
+//! - Requests that only zoned drives know are refused.
+
+use std::io::BufRead;
+
+use zerocopy::byteorder::{BE, ByteOrder, LE, U16, U32, U64};
+use zerocopy::{FromBytes, Immutable, IntoBytes, Unaligned};
+
+use crate::error::Fault;
+use crate::field::bytes_before;
+use crate::records::Records;
+use crate::selection::Selection;
+use crate::{Flags, Format, Kind, Position, Request, Stage, TraceError};
+
+/// `BLK_IO_TRACE_MAGIC`; its lowest byte is the version.
+const MAGIC: u32 = 0x6561_7400;
+
+// `enum blktrace_cat`, which an action holds above its lowest 16 bits.
+const WRITE: u64 = 1 << 1;
+const FLUSH: u64 = 1 << 2;
+const SYNC: u64 = 1 << 3;
+const PC: u64 = 1 << 9;
+const NOTIFY: u64 = 1 << 10;
+const AHEAD: u64 = 1 << 11;
+const META: u64 = 1 << 12;
+const DISCARD: u64 = 1 << 13;
+const FUA: u64 = 1 << 15;
+const ZONED: u64 = 0b11_1111 << 16;
+const WRITE_ZEROES: u64 = 1 << 22;
+
+// `enum blktrace_act`.
+const TA_QUEUE: u64 = 1;
+const TA_ISSUE: u64 = 7;
+const TA_CGROUP: u64 = 1 << 8;
+
+/// `struct blk_io_trace` after its magic.
+#[derive(FromBytes, IntoBytes, Immutable, Unaligned)]
+#[repr(C)]
+struct Version7<O: ByteOrder> {
+    sequence: U32<O>,
+    time: U64<O>,
+    sector: U64<O>,
+    bytes: U32<O>,
+    action: U32<O>,
+    pid: U32<O>,
+    device: U32<O>,
+    cpu: U32<O>,
+    error: U16<O>,
+    pdu_len: U16<O>,
+}
+
+/// `struct blk_io_trace2` after its magic.
+#[derive(FromBytes, IntoBytes, Immutable, Unaligned)]
+#[repr(C)]
+struct Version8<O: ByteOrder> {
+    sequence: U32<O>,
+    time: U64<O>,
+    sector: U64<O>,
+    bytes: U32<O>,
+    pid: U32<O>,
+    action: U64<O>,
+    device: U32<O>,
+    cpu: U32<O>,
+    error: U16<O>,
+    pdu_len: U16<O>,
+    pad: [u8; 12],
+}
+
+/// What matters of an event, whatever its version and byte order.
+struct Event {
+    time_ns: u64,
+    sector: u64,
+    bytes: u32,
+    action: u64,
+    device: u32,
+    pdu_len: u16,
+}
+
+impl<O: ByteOrder> From<Version7<O>> for Event {
+    fn from(event: Version7<O>) -> Self {
+        Self {
+            time_ns: event.time.get(),
+            sector: event.sector.get(),
+            bytes: event.bytes.get(),
+            action: event.action.get().into(),
+            device: event.device.get(),
+            pdu_len: event.pdu_len.get(),
+        }
+    }
+}
+
+impl<O: ByteOrder> From<Version8<O>> for Event {
+    fn from(event: Version8<O>) -> Self {
+        Self {
+            time_ns: event.time.get(),
+            sector: event.sector.get(),
+            bytes: event.bytes.get(),
+            action: event.action.get(),
+            device: event.device.get(),
+            pdu_len: event.pdu_len.get(),
+        }
+    }
+}
+
+/// Whether a trace that begins so is one of blktrace, of whatever version.
+pub fn looks_like(first_bytes: &[u8]) -> bool {
+    let magic = MAGIC.to_be_bytes();
+    match first_bytes {
+        [a, b, c, d, ..] => [*a, *b, *c] == magic[..3] || [*d, *c, *b] == magic[..3],
+        _ => false,
+    }
+}
+
+/// The requests of a trace, with times on the clock of the trace.
+#[derive(Debug)]
+pub struct Blktrace<R> {
+    records: Records<R>,
+    pub selection: Selection,
+    /// The last device and whether it is taken: it seldom changes, and its name takes time to make.
+    device: Option<(u32, bool)>,
+}
+
+impl<R: BufRead> Blktrace<R> {
+    pub fn new(input: R, selection: Selection) -> Self {
+        Self { records: Records::new(input, Format::Blktrace, 1), selection, device: None }
+    }
+
+    pub fn next(&mut self) -> Result<Option<Request>, TraceError> {
+        while let Some(event) = self.event()? {
+            self.records.skip(event.pdu_len.into())?;
+            if !self.takes(&event)? {
+                continue;
+            }
+            if let Some(request) = request(&event).map_err(|fault| self.records.fault(fault))? {
+                return Ok(Some(request));
+            }
+        }
+        Ok(None)
+    }
+
+    fn event(&mut self) -> Result<Option<Event>, TraceError> {
+        let Some(magic) = self.records.start::<[u8; 4]>()? else {
+            return Ok(None);
+        };
+        let (le, be) = (u32::from_le_bytes(magic), u32::from_be_bytes(magic));
+        let event = match (le ^ MAGIC, be ^ MAGIC) {
+            (7, _) => self.records.rest::<Version7<LE>>()?.into(),
+            (_, 7) => self.records.rest::<Version7<BE>>()?.into(),
+            (8, _) => self.records.rest::<Version8<LE>>()?.into(),
+            (_, 8) => self.records.rest::<Version8<BE>>()?.into(),
+            (found @ 0..=0xff, _) | (_, found @ 0..=0xff) => {
+                let (format, known) = (Format::Blktrace, "7 or 8");
+                return Err(TraceError::UnknownVersion { format, found, known });
+            }
+            _ => {
+                let expected = "0x65617400 + version, in either byte order";
+                return Err(self.records.fault(Fault::new("the magic", expected, &magic)));
+            }
+        };
+        Ok(Some(event))
+    }
+
+    /// Whether the event is a request of the stage and to the drive that are asked for.
+    #[inline]
+    fn takes(&mut self, event: &Event) -> Result<bool, TraceError> {
+        let stage = match event.action & 0xffff & !TA_CGROUP {
+            TA_QUEUE => Stage::Queued,
+            TA_ISSUE => Stage::Issued,
+            _ => return Ok(false),
+        };
+        if (event.action >> 16) & (NOTIFY | PC) != 0 || !self.selection.takes_stage(stage) {
+            return Ok(false);
+        }
+        match self.device {
+            Some((device, taken)) if device == event.device => Ok(taken),
+            _ => {
+                // A device number is 12 bits major and 20 bits minor, as inside the kernel.
+                let name = format!("{},{}", event.device >> 20, event.device & 0xf_ffff);
+                let taken = self.selection.takes_drive(name.as_bytes())?;
+                self.device = Some((event.device, taken));
+                Ok(taken)
+            }
+        }
+    }
+}
+
+impl<R> Blktrace<R> {
+    pub fn position(&self) -> Position {
+        self.records.position()
+    }
+}
+
+/// The request that an event reports, if it is one that moves data or flushes.
+fn request(event: &Event) -> Result<Option<Request>, Fault> {
+    let categories = event.action >> 16;
+    let is = |category| categories & category != 0;
+    let mut flags = Flags::empty();
+    flags.set(Flags::SYNC, is(SYNC));
+    flags.set(Flags::METADATA, is(META));
+    flags.set(Flags::FUA, is(FUA));
+    flags.set(Flags::READAHEAD, is(AHEAD));
+    let kind = match event.bytes {
+        0 if is(FLUSH) => Kind::Flush,
+        0 => return Ok(None),
+        _ if is(ZONED) => {
+            let expected = "one of a drive without zones";
+            return Err(Fault::new(
+                "the category",
+                expected,
+                format!("{categories:#x}").as_bytes(),
+            ));
+        }
+        _ if is(DISCARD) => Kind::Discard,
+        _ if is(WRITE_ZEROES) => Kind::WriteZeroes,
+        _ if is(WRITE) => Kind::Write,
+        _ => Kind::Read,
+    };
+    flags.set(Flags::PREFLUSH, is(FLUSH) && kind != Kind::Flush);
+    Ok(Some(Request {
+        submitted_ns: event.time_ns,
+        completed_ns: None,
+        kind,
+        // A flush has no place; some kernels put the last sector there.
+        offset_bytes: if kind == Kind::Flush { 0 } else { bytes_before(event.sector)? },
+        length_bytes: event.bytes.into(),
+        flags,
+    }))
+}

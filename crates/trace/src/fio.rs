@@ -1,0 +1,122 @@
+//! Defines the I/O log of fio(1), versions 2 and 3.
+//!
+//! Source: fio(1), section "Trace file format", and what fio 3.33 writes and replays. The first
+//! line is `fio version 2 iolog` or `fio version 3 iolog`. Every other line is `file action`, where
+//! the action is `add`, `open` or `close`, or `file action offset length` in bytes. Version 3 puts
+//! the time before that, in microseconds since the log began (its manual names no unit).
+//!
+//! `read` and `write` are what they say, `trim` is a discard, and `sync` and `datasync` are
+//! flushes. Version 2 has no times but `file wait offset length`, whose offset is a time. The
+//! manual calls it microseconds since the last `wait`; fio takes it for milliseconds since the
+//! start, and the log is read as fio replays it. Requests between two waits are at the same time.
+//!
+//! Offsets are within the file, which stands for the drive: a log of several files is one of
+//! several drives. What a filesystem would make of the requests, the log does not know.
+
+use std::io::BufRead;
+
+use crate::error::Fault;
+use crate::field::{multiple, words};
+use crate::lines::Lines;
+use crate::selection::Selection;
+use crate::{Flags, Format, Kind, Position, Request, TraceError};
+
+/// Whether a trace that begins so is a log of fio, of whatever version.
+pub fn looks_like(first_bytes: &[u8]) -> bool {
+    first_bytes.starts_with(b"fio version ")
+}
+
+/// The requests of a log, with times since it began.
+#[derive(Debug)]
+pub struct Fio<R> {
+    lines: Lines<R>,
+    pub selection: Selection,
+    /// Version 2: how far the waits have come.
+    waited_ns: u64,
+    /// Version 3, where every line has a time.
+    timed: bool,
+}
+
+impl<R: BufRead> Fio<R> {
+    pub fn new(input: R, selection: Selection) -> Result<Self, TraceError> {
+        let mut lines = Lines::new(input, Format::FioLog);
+        let timed = match lines.next()?.map(<[u8]>::trim_ascii) {
+            Some(b"fio version 2 iolog") => false,
+            Some(b"fio version 3 iolog") => true,
+            first => {
+                let expected = "\"fio version 2 iolog\" or \"fio version 3 iolog\"";
+                let fault = Fault::new("the first line", expected, first.unwrap_or_default());
+                return Err(lines.fault(fault));
+            }
+        };
+        Ok(Self { lines, selection, waited_ns: 0, timed })
+    }
+
+    pub fn next(&mut self) -> Result<Option<Request>, TraceError> {
+        while let Some(line) = self.lines.next()? {
+            match parse(line, self.timed, &mut self.waited_ns) {
+                Ok(Some((file, request))) => {
+                    if self.selection.takes_drive(file)? {
+                        return Ok(Some(request));
+                    }
+                }
+                Ok(None) => {}
+                Err(fault) => return Err(self.lines.fault(fault)),
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl<R> Fio<R> {
+    pub fn position(&self) -> Position {
+        self.lines.position()
+    }
+}
+
+/// The file and the request of a line, if it has one.
+fn parse<'a>(
+    line: &'a [u8],
+    timed: bool,
+    waited_ns: &mut u64,
+) -> Result<Option<(&'a [u8], Request)>, Fault> {
+    let mut words = words(line).peekable();
+    if words.peek().is_none() {
+        return Ok(None);
+    }
+    let submitted_ns = if timed {
+        multiple("the time", "a number of microseconds", 1_000, &mut words)?
+    } else {
+        *waited_ns
+    };
+    let file = words.next().unwrap_or_default();
+    let action = words.next().unwrap_or_default();
+    let kind = match action {
+        b"add" | b"open" | b"close" => return Ok(None),
+        b"wait" if !timed => {
+            let until_ns = multiple("the wait", "milliseconds", 1_000_000, &mut words)?;
+            *waited_ns = until_ns.max(*waited_ns);
+            return Ok(None);
+        }
+        b"read" => Kind::Read,
+        b"write" => Kind::Write,
+        b"trim" => Kind::Discard,
+        b"sync" | b"datasync" => Kind::Flush,
+        _ => {
+            let expected = "add, open, close, read, write, trim, sync, datasync or, \
+                            in version 2, wait";
+            return Err(Fault::new("the action", expected, action));
+        }
+    };
+    let (offset_bytes, length_bytes) = if kind == Kind::Flush {
+        (0, 0)
+    } else {
+        let bytes = "a number of bytes";
+        let offset_bytes = multiple("the offset", bytes, 1, &mut words)?;
+        (offset_bytes, multiple("the length", bytes, 1, &mut words)?)
+    };
+    let flags = Flags::empty();
+    let request =
+        Request { submitted_ns, completed_ns: None, kind, offset_bytes, length_bytes, flags };
+    Ok(Some((file, request)))
+}

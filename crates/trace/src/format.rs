@@ -1,0 +1,76 @@
+//! Defines the trace formats, their names, and how to tell them apart by content.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::excerpt;
+use crate::{TraceError, blkparse, blktrace, fio, msr, request_log};
+
+/// A format that traces come in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// What blktrace(8) records: binary, one file for each processor.
+    Blktrace,
+    /// What blkparse(1) prints by default: text.
+    Blkparse,
+    /// The comma-separated lines of the MSR Cambridge traces.
+    MsrCambridge,
+    /// What fio(1) writes with `write_iolog`, version 2 or 3.
+    FioLog,
+    /// ssdlab's own log: binary, see [`RequestLogWriter`](crate::RequestLogWriter).
+    RequestLog,
+}
+
+impl Format {
+    /// Every format.
+    pub const ALL: [Self; 5] =
+        [Self::Blktrace, Self::Blkparse, Self::MsrCambridge, Self::FioLog, Self::RequestLog];
+
+    /// The name by which a person chooses the format; [`str::parse`] understands it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Blktrace => "blktrace",
+            Self::Blkparse => "blkparse",
+            Self::MsrCambridge => "msr-cambridge",
+            Self::FioLog => "fio",
+            Self::RequestLog => "ssdlab",
+        }
+    }
+
+    /// The format of a trace that begins with these bytes; a few lines or records are enough.
+    pub fn detect(first_bytes: &[u8]) -> Result<Self, TraceError> {
+        let looks_like = |format: &Self| match format {
+            Self::Blktrace => blktrace::looks_like(first_bytes),
+            Self::Blkparse => blkparse::looks_like(first_bytes),
+            Self::MsrCambridge => msr::looks_like(first_bytes),
+            Self::FioLog => fio::looks_like(first_bytes),
+            Self::RequestLog => request_log::looks_like(first_bytes),
+        };
+        Self::ALL
+            .into_iter()
+            .find(looks_like)
+            .ok_or_else(|| TraceError::UnknownFormat { beginning: excerpt(first_bytes) })
+    }
+
+    pub(crate) fn names() -> String {
+        Self::ALL.map(Self::name).join(", ")
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Format {
+    type Err = TraceError;
+
+    fn from_str(name: &str) -> Result<Self, TraceError> {
+        Self::ALL
+            .into_iter()
+            .find(|format| format.name() == name)
+            .ok_or_else(|| TraceError::UnknownName { name: name.to_owned() })
+    }
+}

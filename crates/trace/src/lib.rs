@@ -1,0 +1,44 @@
+//! Block traces, each as one stream of requests to one drive.
+//!
+//! Whoever recorded a trace chose its format; whoever replays it wants to know only what was asked
+//! of the drive, and when. [`Reader`] makes [`Request`]s out of any [`Format`], [`merge()`] joins
+//! the files of one trace (blktrace writes one for each processor), and [`RequestLogWriter`] writes
+//! ssdlab's own format.
+//!
+//! The same rules hold for every format:
+//!
+//! - **Time** begins at 0 with the first request. A request never comes before the one ahead of it
+//!   in the trace: a time that goes backwards is raised to the last one, and counted ([`Clamped`]).
+//! - **One drive.** Offsets on several drives mean nothing together. A trace of several drives is
+//!   refused until one is chosen ([`Options::drive`]).
+//! - **One stage.** The Linux block layer reports a request as it is queued and again as it is
+//!   issued to the drive; one of them is read ([`Options::stage`]).
+//! - **Nothing is guessed.** What cannot be understood is an error with its position, and ends the
+//!   stream. The requests before it are good. What moves no data and is no flush is left out.
+//!
+//! Everything here is pure: input is any [`BufRead`](std::io::BufRead), no file is opened and no
+//! clock is read. No input makes it panic, and memory does not grow with the length of a trace.
+
+mod blkparse;
+mod blktrace;
+mod error;
+mod field;
+mod fio;
+mod format;
+mod input;
+mod lines;
+mod merge;
+mod msr;
+mod reader;
+mod records;
+mod request;
+mod request_log;
+mod selection;
+
+pub use error::{Position, TraceError};
+pub use format::Format;
+pub use merge::{Merge, merge};
+pub use reader::{Clamped, Reader};
+pub use request::{Flags, Kind, Request};
+pub use request_log::RequestLogWriter;
+pub use selection::{Options, Stage};

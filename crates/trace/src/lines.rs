@@ -1,0 +1,100 @@
+//! Defines how lines are read: borrowed from the input's buffer where they lie in it whole.
+
+use std::io::{self, BufRead};
+use std::mem;
+
+use memchr::memchr;
+
+use crate::error::Fault;
+use crate::input::fill;
+use crate::{Format, Position, TraceError};
+
+/// The longest line, in bytes. No tool writes a longer one, and memory must not grow with input.
+const LONGEST: usize = 64 << 10;
+
+/// The lines of a text trace.
+#[derive(Debug)]
+pub struct Lines<R> {
+    input: R,
+    format: Format,
+    number: u64,
+    /// How much of the input's buffer is the line last handed out.
+    lent: usize,
+    /// A line that does not lie in the input's buffer whole.
+    gathered: Vec<u8>,
+}
+
+impl<R: BufRead> Lines<R> {
+    pub fn new(input: R, format: Format) -> Self {
+        Self { input, format, number: 0, lent: 0, gathered: Vec::new() }
+    }
+
+    /// The next line, without its end (LF or CR LF).
+    pub fn next(&mut self) -> Result<Option<&[u8]>, TraceError> {
+        self.input.consume(mem::take(&mut self.lent));
+        self.number += 1;
+        let read = |cause| unreadable(self.format, self.number, cause);
+        let end = memchr(b'\n', fill(&mut self.input).map_err(read)?);
+        if let Some(end) = end.filter(|end| *end <= LONGEST) {
+            self.lent = end + 1;
+            let buffer = self.input.fill_buf().map_err(read)?;
+            return Ok(Some(without_cr(buffer.get(..end).unwrap_or(buffer))));
+        }
+        let whole = self.gather()?;
+        Ok(whole.then_some(without_cr(&self.gathered)))
+    }
+
+    /// Gathers a line piece by piece; false at the end of the trace.
+    fn gather(&mut self) -> Result<bool, TraceError> {
+        self.gathered.clear();
+        loop {
+            let buffer = fill(&mut self.input)
+                .map_err(|cause| unreadable(self.format, self.number, cause))?;
+            if buffer.is_empty() {
+                if self.gathered.trim_ascii().is_empty() {
+                    return Ok(false);
+                }
+                return Err(TraceError::Truncated {
+                    format: self.format,
+                    position: self.position(),
+                });
+            }
+            let end = memchr(b'\n', buffer);
+            let piece = buffer.get(..end.unwrap_or(buffer.len())).unwrap_or(buffer);
+            if self.gathered.len() + piece.len() > LONGEST {
+                self.gathered.extend(piece.iter().take(LONGEST));
+                return Err(self.fault(Fault::new(
+                    "it",
+                    "a line of 64 KiB at most",
+                    &self.gathered,
+                )));
+            }
+            self.gathered.extend_from_slice(piece);
+            let used = piece.len() + usize::from(end.is_some());
+            self.input.consume(used);
+            if end.is_some() {
+                return Ok(true);
+            }
+        }
+    }
+}
+
+impl<R> Lines<R> {
+    /// Where the line last handed out stands.
+    pub fn position(&self) -> Position {
+        Position::Line(self.number)
+    }
+
+    /// The error that this fault of the line last handed out is.
+    pub fn fault(&self, fault: Fault) -> TraceError {
+        fault.at(self.format, self.position())
+    }
+}
+
+fn unreadable(format: Format, line: u64, cause: io::Error) -> TraceError {
+    TraceError::Read { format, position: Position::Line(line), cause }
+}
+
+fn without_cr(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\r").unwrap_or(line)
+}

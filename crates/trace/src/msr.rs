@@ -1,0 +1,110 @@
+//! Defines the comma-separated lines of the MSR Cambridge traces.
+//!
+//! Source: the `README.txt` of the traces (SNIA IOTTA repository, trace set 388; Narayanan,
+//! Donnelly and Rowstron 2008, "Write off-loading", FAST). A line has seven fields:
+//!
+//! ```text
+//! Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime
+//! 128166372003061629,usr,0,Read,7014609920,24576,41286
+//! ```
+//!
+//! `Timestamp` is when the request was issued, in ticks of 100 ns since 1601 (Windows file time);
+//! `ResponseTime` is in the same ticks; `Type` is `Read` or `Write`; `Offset` and `Size` are in
+//! bytes. A drive is `Hostname,DiskNumber`. The published files have no line of titles, but copies
+//! may, and it is left out.
+
+use std::io::BufRead;
+
+use crate::error::Fault;
+use crate::field::multiple;
+use crate::lines::Lines;
+use crate::selection::Selection;
+use crate::{Flags, Format, Kind, Position, Request, TraceError};
+
+/// The unit of both times.
+const TICK_NS: u64 = 100;
+
+/// How a line of titles begins.
+const TITLES: &[u8] = b"Timestamp,";
+
+/// Whether the first line of a trace that begins so is one of these traces.
+pub fn looks_like(first_bytes: &[u8]) -> bool {
+    let line = first_bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let line = line.trim_ascii_end();
+    line.split(|byte| *byte == b',').count() == 7
+        && (line.starts_with(TITLES) || parse(line).is_ok())
+}
+
+/// The requests of a trace, with times since 1601.
+#[derive(Debug)]
+pub struct Msr<R> {
+    lines: Lines<R>,
+    pub selection: Selection,
+}
+
+impl<R: BufRead> Msr<R> {
+    pub fn new(input: R, selection: Selection) -> Self {
+        Self { lines: Lines::new(input, Format::MsrCambridge), selection }
+    }
+
+    pub fn next(&mut self) -> Result<Option<Request>, TraceError> {
+        while let Some(line) = self.lines.next()? {
+            if line.is_empty() || line.starts_with(TITLES) {
+                continue;
+            }
+            match parse(line) {
+                Ok((drive, request)) => {
+                    if self.selection.takes_drive(drive)? {
+                        return Ok(Some(request));
+                    }
+                }
+                Err(fault) => return Err(self.lines.fault(fault)),
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl<R> Msr<R> {
+    pub fn position(&self) -> Position {
+        self.lines.position()
+    }
+}
+
+/// The drive and the request of a line.
+fn parse(line: &[u8]) -> Result<(&[u8], Request), Fault> {
+    let mut fields = line.split(|byte| *byte == b',');
+    let timestamp = fields.clone().next().unwrap_or_default();
+    let ticks = "a number of 100 ns ticks";
+    let submitted_ns = multiple("the timestamp", ticks, TICK_NS, &mut fields)?;
+    let (Some(host), Some(disk), Some(kind)) = (fields.next(), fields.next(), fields.next()) else {
+        return Err(Fault::new("the line", "seven fields with commas between them", line));
+    };
+    let before_drive = timestamp.len() + 1;
+    let after_drive = before_drive + host.len() + 1 + disk.len();
+    let drive = line.get(before_drive..after_drive).unwrap_or_default();
+
+    let kind = match kind {
+        b"Read" => Kind::Read,
+        b"Write" => Kind::Write,
+        _ => return Err(Fault::new("the type", "Read or Write", kind)),
+    };
+    let bytes = "a number of bytes";
+    let offset_bytes = multiple("the offset", bytes, 1, &mut fields)?;
+    let length_bytes = multiple("the size", bytes, 1, &mut fields)?;
+    let response_ns = multiple("the response time", ticks, TICK_NS, &mut fields)?;
+    if fields.next().is_some() {
+        return Err(Fault::new("the line", "seven fields", line));
+    }
+    Ok((
+        drive,
+        Request {
+            submitted_ns,
+            completed_ns: Some(submitted_ns.saturating_add(response_ns)),
+            kind,
+            offset_bytes,
+            length_bytes,
+            flags: Flags::empty(),
+        },
+    ))
+}

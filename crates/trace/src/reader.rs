@@ -1,0 +1,185 @@
+//! Defines the reader of all formats: one stream of requests, in order and from time 0.
+
+use std::io::BufRead;
+
+use crate::blkparse::Blkparse;
+use crate::blktrace::Blktrace;
+use crate::error::Fault;
+use crate::field::bounded;
+use crate::fio::Fio;
+use crate::input::fill;
+use crate::msr::Msr;
+use crate::request_log::RequestLog;
+use crate::selection::Selection;
+use crate::{Format, Kind, Options, Position, Request, TraceError};
+
+/// Times that went backwards in a trace, and were raised to the one before.
+///
+/// A few, by little, are usual: requests of several processors are recorded as they come. Many, or
+/// by seconds, mean that the trace is not in the order of submission, as when files of blktrace are
+/// put one behind the other instead of [merged](crate::merge()).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Clamped {
+    /// How many requests were affected.
+    pub requests: u64,
+    /// By how much at most, in nanoseconds.
+    pub furthest_ns: u64,
+}
+
+/// Reads the requests of one trace.
+///
+/// It ends after the first error. Of [`TraceError::Truncated`] one can make do with what came
+/// before.
+#[derive(Debug)]
+pub struct Reader<R> {
+    source: Source<R>,
+    format: Format,
+    /// When the first request was submitted, on the clock of the trace.
+    began_ns: Option<u64>,
+    last_ns: u64,
+    clamped: Clamped,
+    ended: bool,
+}
+
+#[derive(Debug)]
+enum Source<R> {
+    Blktrace(Blktrace<R>),
+    Blkparse(Blkparse<R>),
+    Msr(Msr<R>),
+    Fio(Fio<R>),
+    RequestLog(RequestLog<R>),
+}
+
+impl<R: BufRead> Reader<R> {
+    /// Reads a trace of a known format, of which the header is read at once if it has one.
+    pub fn new(input: R, format: Format, options: &Options) -> Result<Self, TraceError> {
+        let selection = Selection::new(options);
+        let source = match format {
+            Format::Blktrace => Source::Blktrace(Blktrace::new(input, selection)),
+            Format::Blkparse => Source::Blkparse(Blkparse::new(input, selection)),
+            Format::MsrCambridge => Source::Msr(Msr::new(input, selection)),
+            Format::FioLog => Source::Fio(Fio::new(input, selection)?),
+            Format::RequestLog => Source::RequestLog(RequestLog::new(input, selection)?),
+        };
+        let clamped = Clamped::default();
+        Ok(Self { source, format, began_ns: None, last_ns: 0, clamped, ended: false })
+    }
+
+    /// Reads a trace of the format that its beginning shows, see [`Format::detect`].
+    ///
+    /// Only what the input holds in its buffer at first is looked at. A few lines are enough.
+    pub fn detect(mut input: R, options: &Options) -> Result<Self, TraceError> {
+        let format = match fill(&mut input) {
+            Ok(buffer) => Format::detect(buffer)?,
+            Err(cause) => return Err(TraceError::Unreadable { cause }),
+        };
+        Self::new(input, format, options)
+    }
+
+    /// The next request, on the clock of the trace.
+    pub(crate) fn next_on_clock(&mut self) -> Result<Option<Request>, TraceError> {
+        if self.ended {
+            return Ok(None);
+        }
+        let next = self.next_in_order();
+        self.ended = !matches!(next, Ok(Some(_)));
+        next
+    }
+
+    fn next_in_order(&mut self) -> Result<Option<Request>, TraceError> {
+        loop {
+            let next = match &mut self.source {
+                Source::Blktrace(source) => source.next(),
+                Source::Blkparse(source) => source.next(),
+                Source::Msr(source) => source.next(),
+                Source::Fio(source) => source.next(),
+                Source::RequestLog(source) => source.next(),
+            };
+            let Some(request) = next? else {
+                return Ok(None);
+            };
+            let mut request = bounded(request).map_err(|fault| self.fault(fault))?;
+            if request.length_bytes == 0 && request.kind != Kind::Flush {
+                continue;
+            }
+            if request.submitted_ns < self.last_ns {
+                self.clamped.requests += 1;
+                let by_ns = self.last_ns - request.submitted_ns;
+                self.clamped.furthest_ns = self.clamped.furthest_ns.max(by_ns);
+                request.submitted_ns = self.last_ns;
+                request.completed_ns = request.completed_ns.map(|time| time.max(self.last_ns));
+            }
+            self.last_ns = request.submitted_ns;
+            return Ok(Some(request));
+        }
+    }
+}
+
+impl<R> Reader<R> {
+    /// The format that is read.
+    #[must_use]
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// The capacity of the drive in bytes, which only ssdlab's own log knows.
+    #[must_use]
+    pub fn capacity_bytes(&self) -> Option<u64> {
+        match &self.source {
+            Source::RequestLog(source) => Some(source.capacity_bytes),
+            _ => None,
+        }
+    }
+
+    /// The times that went backwards so far.
+    #[must_use]
+    pub fn clamped(&self) -> Clamped {
+        self.clamped
+    }
+
+    pub(crate) fn selection(&self) -> &Selection {
+        match &self.source {
+            Source::Blktrace(source) => &source.selection,
+            Source::Blkparse(source) => &source.selection,
+            Source::Msr(source) => &source.selection,
+            Source::Fio(source) => &source.selection,
+            Source::RequestLog(source) => &source.selection,
+        }
+    }
+
+    fn fault(&self, fault: Fault) -> TraceError {
+        let position: Position = match &self.source {
+            Source::Blktrace(source) => source.position(),
+            Source::Blkparse(source) => source.position(),
+            Source::Msr(source) => source.position(),
+            Source::Fio(source) => source.position(),
+            Source::RequestLog(source) => source.position(),
+        };
+        fault.at(self.format, position)
+    }
+}
+
+impl<R: BufRead> Iterator for Reader<R> {
+    type Item = Result<Request, TraceError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        match self.next_on_clock() {
+            Ok(Some(request)) => {
+                let began_ns = *self.began_ns.get_or_insert(request.submitted_ns);
+                Some(Ok(since(began_ns, request)))
+            }
+            Ok(None) => self.selection().check_met().err().map(Err),
+            Err(error) => Some(Err(error)),
+        }
+    }
+}
+
+/// The request with times since `began_ns`, which is not after its submission.
+pub fn since(began_ns: u64, mut request: Request) -> Request {
+    request.submitted_ns -= began_ns;
+    request.completed_ns = request.completed_ns.map(|time| time - began_ns);
+    request
+}

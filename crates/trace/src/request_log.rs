@@ -1,0 +1,226 @@
+//! Defines ssdlab's own request log: what was asked of one drive, and when each was done.
+//!
+//! The log is binary and little-endian throughout. It begins with a header of 32 bytes:
+//!
+//! | at | size | field |
+//! |---|---|---|
+//! | 0 | 8 | magic: the ASCII letters `ssdlabrq` |
+//! | 8 | 4 | version: 1 |
+//! | 12 | 4 | reserved: written as 0, not read |
+//! | 16 | 8 | capacity of the drive, in bytes |
+//! | 24 | 8 | reserved: written as 0, not read |
+//!
+//! Records of 32 bytes follow until the end of the file:
+//!
+//! | at | size | field |
+//! |---|---|---|
+//! | 0 | 8 | time of submission, in nanoseconds of any clock that does not go backwards |
+//! | 8 | 8 | time of completion on that clock; 2^64 - 1 if it is not known |
+//! | 16 | 8 | first sector, of 512 bytes whatever the drive's own; 0 for a flush |
+//! | 24 | 4 | number of sectors: 0 for a flush, at least 1 for all else |
+//! | 28 | 1 | kind: 0 read, 1 write, 2 flush, 3 discard, 4 write-zeroes |
+//! | 29 | 1 | reserved: written as 0, not read |
+//! | 30 | 2 | flags: bit 0 sync, 1 metadata, 2 FUA, 3 preflush, 4 read-ahead; others are 0 |
+//!
+//! Records stand in the order of submission. No request ends beyond the capacity, and none is
+//! completed before it is submitted. A file whose last record is not whole was cut; the records
+//! before it are good. Any change to this bears a new version.
+
+use std::io::{BufRead, Write};
+
+use zerocopy::byteorder::{LE, U16, U32, U64};
+use zerocopy::{FromBytes, Immutable, IntoBytes, Unaligned};
+
+use crate::error::Fault;
+use crate::field::{SECTOR_BYTES, bytes_before};
+use crate::records::Records;
+use crate::selection::Selection;
+use crate::{Flags, Format, Kind, Position, Request, TraceError};
+
+const MAGIC: [u8; 8] = *b"ssdlabrq";
+const VERSION: u32 = 1;
+
+/// The time of a completion that is not known.
+const NEVER: u64 = u64::MAX;
+
+/// What each number of a kind means.
+const KINDS: [Kind; 5] = [Kind::Read, Kind::Write, Kind::Flush, Kind::Discard, Kind::WriteZeroes];
+
+#[derive(FromBytes, IntoBytes, Immutable, Unaligned)]
+#[repr(C)]
+struct Header {
+    magic: [u8; 8],
+    version: U32<LE>,
+    reserved: U32<LE>,
+    capacity_bytes: U64<LE>,
+    reserved_too: U64<LE>,
+}
+
+#[derive(FromBytes, IntoBytes, Immutable, Unaligned)]
+#[repr(C)]
+struct Record {
+    submitted_ns: U64<LE>,
+    completed_ns: U64<LE>,
+    sector: U64<LE>,
+    sectors: U32<LE>,
+    kind: u8,
+    reserved: u8,
+    flags: U16<LE>,
+}
+
+/// Writes a request log, record by record.
+///
+/// A record is one small write, so the output should be buffered.
+#[derive(Debug)]
+pub struct RequestLogWriter<W> {
+    output: W,
+    capacity_bytes: u64,
+}
+
+impl<W: Write> RequestLogWriter<W> {
+    /// Writes the header of a log for a drive of this capacity.
+    pub fn new(mut output: W, capacity_bytes: u64) -> Result<Self, TraceError> {
+        let header = Header {
+            magic: MAGIC,
+            version: VERSION.into(),
+            reserved: 0.into(),
+            capacity_bytes: capacity_bytes.into(),
+            reserved_too: 0.into(),
+        };
+        output.write_all(header.as_bytes()).map_err(|cause| TraceError::Write { cause })?;
+        Ok(Self { output, capacity_bytes })
+    }
+
+    /// Writes the record of one request, which was submitted no earlier than the one before.
+    ///
+    /// Times may be of any clock; a reader makes them relative. A request that the format cannot
+    /// hold is refused, and the log goes on without it.
+    pub fn append(&mut self, request: &Request) -> Result<(), TraceError> {
+        let record =
+            record(request, self.capacity_bytes).map_err(|Fault { what, expected, found }| {
+                TraceError::Unwritable { what, expected, found }
+            })?;
+        self.output.write_all(record.as_bytes()).map_err(|cause| TraceError::Write { cause })
+    }
+
+    /// Flushes the output and gives it back.
+    pub fn finish(mut self) -> Result<W, TraceError> {
+        self.output.flush().map_err(|cause| TraceError::Write { cause })?;
+        Ok(self.output)
+    }
+}
+
+/// Whether a trace that begins so is a request log, of whatever version.
+pub fn looks_like(first_bytes: &[u8]) -> bool {
+    first_bytes.starts_with(&MAGIC)
+}
+
+/// The requests of a log, with times on the clock of the log.
+#[derive(Debug)]
+pub struct RequestLog<R> {
+    records: Records<R>,
+    pub selection: Selection,
+    pub capacity_bytes: u64,
+}
+
+impl<R: BufRead> RequestLog<R> {
+    pub fn new(input: R, mut selection: Selection) -> Result<Self, TraceError> {
+        let format = Format::RequestLog;
+        let mut records = Records::new(input, format, 0);
+        let Some(header) = records.start::<Header>()? else {
+            return Err(TraceError::Truncated { format, position: records.position() });
+        };
+        if header.magic != MAGIC {
+            let fault = Fault::new("the magic", "ssdlabrq", header.magic.as_bytes());
+            return Err(records.fault(fault));
+        }
+        if header.version.get() != VERSION {
+            let found = header.version.get();
+            return Err(TraceError::UnknownVersion { format, found, known: "1" });
+        }
+        if !selection.takes_drive(b"the only drive")? {
+            selection.check_met()?;
+        }
+        Ok(Self { records, selection, capacity_bytes: header.capacity_bytes.get() })
+    }
+
+    pub fn next(&mut self) -> Result<Option<Request>, TraceError> {
+        match self.records.start()? {
+            Some(record) => request(&record, self.capacity_bytes)
+                .map(Some)
+                .map_err(|fault| self.records.fault(fault)),
+            None => Ok(None),
+        }
+    }
+}
+
+impl<R> RequestLog<R> {
+    pub fn position(&self) -> Position {
+        self.records.position()
+    }
+}
+
+/// The record of a request, if there is one.
+fn record(request: &Request, capacity_bytes: u64) -> Result<Record, Fault> {
+    check(request, capacity_bytes)?;
+    let whole_sectors = |what, bytes: u64| {
+        let fault = || Fault::number(what, "a multiple of 512 bytes", bytes);
+        if bytes.is_multiple_of(SECTOR_BYTES) { Ok(bytes / SECTOR_BYTES) } else { Err(fault()) }
+    };
+    let sector = whole_sectors("the offset", request.offset_bytes)?;
+    let sectors = whole_sectors("the length", request.length_bytes)?;
+    let sectors = u32::try_from(sectors)
+        .map_err(|_| Fault::number("the length", "below 2^32 sectors", sectors))?;
+    let kind = match request.kind {
+        Kind::Read => 0,
+        Kind::Write => 1,
+        Kind::Flush => 2,
+        Kind::Discard => 3,
+        Kind::WriteZeroes => 4,
+    };
+    Ok(Record {
+        submitted_ns: request.submitted_ns.into(),
+        completed_ns: request.completed_ns.unwrap_or(NEVER).into(),
+        sector: sector.into(),
+        sectors: sectors.into(),
+        kind,
+        reserved: 0,
+        flags: request.flags.bits().into(),
+    })
+}
+
+/// The request of a record, if it is one.
+fn request(record: &Record, capacity_bytes: u64) -> Result<Request, Fault> {
+    let kind = KINDS.get(usize::from(record.kind)).copied();
+    let flags = Flags::from_bits(record.flags.get());
+    let request = Request {
+        submitted_ns: record.submitted_ns.get(),
+        completed_ns: Some(record.completed_ns.get()).filter(|time| *time != NEVER),
+        kind: kind.ok_or_else(|| Fault::number("the kind", "0 to 4", record.kind.into()))?,
+        offset_bytes: bytes_before(record.sector.get())?,
+        length_bytes: u64::from(record.sectors.get()) * SECTOR_BYTES,
+        flags: flags.ok_or_else(|| {
+            Fault::number("the set of flags", "below 32", record.flags.get().into())
+        })?,
+    };
+    check(&request, capacity_bytes)?;
+    Ok(request)
+}
+
+/// Checks what holds for every record, read or written.
+fn check(request: &Request, capacity_bytes: u64) -> Result<(), Fault> {
+    let fault = |what, expected, found| Err(Fault::number(what, expected, found));
+    if request.completed_ns.is_some_and(|time| time < request.submitted_ns) {
+        return fault("the submission", "before the completion", request.submitted_ns);
+    }
+    let (offset, length) = (request.offset_bytes, request.length_bytes);
+    match request.kind {
+        Kind::Flush if (offset, length) == (0, 0) => Ok(()),
+        Kind::Flush => fault("the range of a flush", "0", offset.max(length)),
+        _ if length == 0 => fault("the length", "above 0 for all but a flush", length),
+        _ if offset.checked_add(length).is_none_or(|end| end > capacity_bytes) => {
+            fault("the offset", "one whose range lies within the drive's capacity", offset)
+        }
+        _ => Ok(()),
+    }
+}
