@@ -1,0 +1,91 @@
+//! What a host asks of a drive, and what it gets back.
+
+use crate::units::Nanos;
+
+/// The smallest piece of the logical space that a command can name.
+pub const SECTOR_BYTES: u64 = 512;
+
+/// A stretch of the logical space; both numbers are multiples of [`SECTOR_BYTES`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Extent {
+    /// The first byte.
+    pub offset_bytes: u64,
+    /// How many bytes; none is allowed and does nothing.
+    pub length_bytes: u64,
+}
+
+/// How soon the host expects data to change. It only matters to drives that keep hot and cold
+/// data apart, as with the streams of `NVMe`'s directives.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Stream {
+    /// Soon.
+    Hot,
+    /// Later than others.
+    #[default]
+    Cold,
+}
+
+/// A command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Command {
+    /// Reads.
+    Read(Extent),
+    /// Writes.
+    Write(Extent, Stream),
+    /// Makes everything written so far survive a power cut.
+    Flush,
+    /// Says that the contents are not needed any more.
+    Discard(Extent),
+    /// Makes the contents zeros; they are unmapped where the drive honours discards.
+    WriteZeroes(Extent),
+}
+
+impl Command {
+    /// The stretch it names; none for a flush.
+    #[must_use]
+    pub const fn extent(&self) -> Option<Extent> {
+        match *self {
+            Self::Read(extent)
+            | Self::Write(extent, _)
+            | Self::Discard(extent)
+            | Self::WriteZeroes(extent) => Some(extent),
+            Self::Flush => None,
+        }
+    }
+}
+
+/// The end of a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Completion {
+    /// When the host learns that it is done.
+    pub at: Nanos,
+}
+
+/// Why a drive does not take a command. Its state is as before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// It reaches beyond the drive's end.
+    #[error(
+        "bytes {} to {} are beyond the drive's end at {capacity_bytes}; the drive is too small \
+         for this command",
+        extent.offset_bytes, u128::from(extent.offset_bytes) + u128::from(extent.length_bytes)
+    )]
+    OutOfRange {
+        /// What was asked for.
+        extent: Extent,
+        /// The bytes there are.
+        capacity_bytes: u64,
+    },
+    /// It names parts of sectors.
+    #[error(
+        "offset {} and length {} must be multiples of {SECTOR_BYTES} bytes",
+        extent.offset_bytes, extent.length_bytes
+    )]
+    Misaligned {
+        /// What was asked for.
+        extent: Extent,
+    },
+    /// Too many blocks are worn out; the drive can only be read.
+    #[error("the drive is worn out and can only be read")]
+    WornOut,
+}

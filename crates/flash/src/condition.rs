@@ -1,0 +1,235 @@
+//! Bringing a drive into a state before something is measured on it. It is done inside the model,
+//! in no time and without I/O.
+
+use crate::command::{Command, Extent, Refusal, Stream};
+use crate::drive::Drive;
+use crate::nand::Nand;
+use crate::pattern::{MILLION, Requests, Workload};
+use crate::play::play;
+use crate::units::{LogicalPage, Nanos, Run};
+
+/// A state of a drive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Condition {
+    /// As after a secure erase: no page holds data, every block is erased.
+    Purged,
+    /// Every page was written once, in order.
+    Filled,
+    /// Filled, then pages at random overwritten, so many times the capacity.
+    Overwritten {
+        /// Times the capacity, in millionths.
+        capacities_ppm: u64,
+    },
+    /// Filled, then overwritten at random until the drive's work settles.
+    Steady,
+    /// Steady, and erased so many times a block on average.
+    Aged {
+        /// The mean number of erases of a block.
+        erases: u32,
+    },
+}
+
+/// What conditioning has found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conditioned {
+    /// Rounds of random overwrites on the way to the steady state; 0 if that was not asked for.
+    pub rounds: u32,
+    /// Whether the steady state was reached, if it was asked for.
+    pub is_steady: Option<bool>,
+}
+
+/// Rounds after which a drive that does not become steady is given up (SNIA, "Solid State Storage
+/// Performance Test Specification" 2.0, section 3.2).
+const MOST_ROUNDS: u32 = 25;
+
+/// Rounds that have to agree.
+const WINDOW: usize = 5;
+
+/// How many times the capacity a round overwrites, in millionths. The specification's rounds are
+/// of a length in time; in half a capacity a drive comes to a new balance.
+const ROUND_PPM: u64 = 500_000;
+
+/// Pages of one write of the sequential fill.
+const FILL_PAGES: u32 = 1024;
+
+impl<N: Nand> Drive<N> {
+    /// Brings the drive into a state, from a purge on, and counts from 0 afterwards. Writes stay
+    /// within the first `span_pages`, and the rest holds no data. `progress` is told how many of
+    /// how many page writes are done, as far as that is known.
+    pub fn condition(
+        &mut self,
+        condition: Condition,
+        span_pages: u32,
+        seed: u64,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Conditioned, Refusal> {
+        self.out_of_time(|drive| {
+            let mut conditioner = Conditioner {
+                requests: Requests::new(Workload::uniform_writes(span_pages), seed),
+                span_pages,
+                done: 0,
+                total: u64::from(span_pages),
+                progress,
+            };
+            conditioner.bring(drive, condition)
+        })
+    }
+}
+
+struct Conditioner<'a> {
+    requests: Requests,
+    span_pages: u32,
+    done: u64,
+    total: u64,
+    progress: &'a mut dyn FnMut(u64, u64),
+}
+
+impl Conditioner<'_> {
+    fn bring<N: Nand>(
+        &mut self,
+        drive: &mut Drive<N>,
+        condition: Condition,
+    ) -> Result<Conditioned, Refusal> {
+        let mut found = Conditioned { rounds: 0, is_steady: None };
+        drive.purge();
+        match condition {
+            Condition::Purged => return Ok(found),
+            Condition::Filled => self.fill(drive)?,
+            Condition::Overwritten { capacities_ppm } => {
+                self.total += self.pages_of(capacities_ppm);
+                self.fill(drive)?;
+                self.overwrite(drive, self.pages_of(capacities_ppm))?;
+            }
+            Condition::Steady => found = self.steady(drive)?,
+            Condition::Aged { erases } => {
+                found = self.steady(drive)?;
+                self.age(drive, erases)?;
+            }
+        }
+        drive.submit(Nanos::ZERO, Command::Flush)?;
+        Ok(found)
+    }
+
+    fn pages_of(&self, capacities_ppm: u64) -> u64 {
+        let pages = u128::from(self.span_pages) * u128::from(capacities_ppm) / u128::from(MILLION);
+        u64::try_from(pages).unwrap_or(u64::MAX)
+    }
+
+    fn fill<N: Nand>(&mut self, drive: &mut Drive<N>) -> Result<(), Refusal> {
+        let page_bytes = u64::from(drive.specification().page_bytes);
+        let mut first = 0;
+        while first < self.span_pages {
+            let count = FILL_PAGES.min(self.span_pages - first);
+            let extent = Extent {
+                offset_bytes: u64::from(first) * page_bytes,
+                length_bytes: u64::from(count) * page_bytes,
+            };
+            drive.submit(Nanos::ZERO, Command::Write(extent, Stream::default()))?;
+            first += count;
+            self.tell(u64::from(count));
+        }
+        Ok(())
+    }
+
+    fn overwrite<N: Nand>(&mut self, drive: &mut Drive<N>, pages: u64) -> Result<(), Refusal> {
+        /// How many pages are written between two words of progress.
+        const STEP: u64 = 1 << 18;
+        let mut left = pages;
+        while left > 0 {
+            let step = left.min(STEP);
+            play(drive, &mut self.requests, step, 1, Nanos::ZERO, |_, _| true)?;
+            left -= step;
+            self.tell(step);
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self, pages: u64) {
+        self.done += pages;
+        (self.progress)(self.done, self.total.max(self.done));
+    }
+
+    /// Overwrites until the last rounds agree.
+    fn steady<N: Nand>(&mut self, drive: &mut Drive<N>) -> Result<Conditioned, Refusal> {
+        let pages = self.pages_of(ROUND_PPM).max(1);
+        self.total += pages * u64::from(MOST_ROUNDS);
+        self.fill(drive)?;
+        let mut speeds = Vec::new();
+        for round in 1..=MOST_ROUNDS {
+            let before = drive.work().programs.total();
+            self.overwrite(drive, pages)?;
+            let programs = drive.work().programs.total() - before;
+            speeds.push(speed(pages, programs));
+            if is_steady(&speeds) {
+                return Ok(Conditioned { rounds: round, is_steady: Some(true) });
+            }
+        }
+        Ok(Conditioned { rounds: MOST_ROUNDS, is_steady: Some(false) })
+    }
+
+    /// Wears the blocks to a mean of `erases`: for a while by overwriting, which spreads the wear
+    /// as this drive does, and then evenly.
+    fn age<N: Nand>(&mut self, drive: &mut Drive<N>, erases: u32) -> Result<(), Refusal> {
+        /// Capacities overwritten before the wear is taken to be spread as it will be.
+        const MOST_ROUNDS: u32 = 20;
+        let pages = u64::from(self.span_pages);
+        for _ in 0..MOST_ROUNDS {
+            if drive.wear().mean() >= f64::from(erases) {
+                return Ok(());
+            }
+            self.overwrite(drive, pages)?;
+        }
+        let wear = drive.wear();
+        let mean = wear.total.div_ceil(u64::from(wear.blocks).max(1));
+        let missing = u64::from(erases).saturating_sub(mean);
+        drive.array_mut().age(u32::try_from(missing).unwrap_or(u32::MAX));
+        Ok(())
+    }
+}
+
+/// What the host gets of the flash's writing, in millionths: the inverse of write amplification,
+/// and so of the speed of writes.
+fn speed(host_pages: u64, flash_pages: u64) -> u64 {
+    host_pages.saturating_mul(u64::from(MILLION)) / flash_pages.max(1)
+}
+
+/// Whether the last five rounds lie within 20 % of their mean, and the straight line through them
+/// rises or falls by at most 10 % of it (SNIA, as above).
+fn is_steady(speeds: &[u64]) -> bool {
+    let Some(window) = speeds.len().checked_sub(WINDOW).map(|first| &speeds[first..]) else {
+        return false;
+    };
+    let rounds = window.iter().map(|speed| i128::from(*speed));
+    let sum: i128 = rounds.clone().sum();
+    let range = rounds.clone().max().unwrap_or(0) - rounds.clone().min().unwrap_or(0);
+    // The least-squares slope over x = -2..2 is sum(x * y) / 10; the line spans four steps.
+    let slope: i128 = rounds.zip(-2..).map(|(y, x): (i128, i128)| x * y).sum();
+    let rise = slope.abs() * 4;
+    range * 5 * 100 <= 20 * sum && rise * 5 * 100 <= 10 * 10 * sum
+}
+
+impl<N: Nand> Drive<N> {
+    /// Unmaps every page and erases every full block, whether the drive honours discards or not.
+    fn purge(&mut self) {
+        let all = Run { first: LogicalPage(0), count: self.specification().logical_pages };
+        self.purge_run(all);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steady_means_close_together_and_level() {
+        assert!(!is_steady(&[100; 4]), "too few rounds");
+        assert!(is_steady(&[100; 5]));
+        assert!(is_steady(&[300, 100, 100, 100, 100, 100]), "only the last five count");
+        assert!(is_steady(&[95, 105, 95, 105, 100]));
+        // A range of 30 %.
+        assert!(!is_steady(&[85, 115, 100, 85, 115]));
+        // Level enough in range (16 %), but falling by 16 % from end to end.
+        assert!(!is_steady(&[108, 104, 100, 96, 92]));
+        assert!(is_steady(&[104, 102, 100, 98, 96]));
+    }
+}

@@ -1,0 +1,493 @@
+//! The drive: commands in, completions out.
+
+use crate::array::{Array, Work};
+use crate::command::{Command, Completion, Extent, Refusal, SECTOR_BYTES, Stream};
+use crate::layer::Layer;
+use crate::link::Link;
+use crate::map_cache::MapCache;
+use crate::nand::{Nand, Why};
+use crate::specification::Specification;
+use crate::units::{LogicalPage, Nanos, Place, Run};
+use crate::wear::WearSummary;
+use crate::write_buffer::Buffer;
+
+/// What the host has asked for since counting began.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// Commands of any kind.
+    pub commands: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Bytes written, zeros included.
+    pub written_bytes: u64,
+    /// Pages written, in whole or in part.
+    pub written_pages: u64,
+    /// Bytes discarded.
+    pub discarded_bytes: u64,
+    /// Pages that held data when they were discarded.
+    pub trimmed_pages: u64,
+    /// Flushes.
+    pub flushes: u64,
+}
+
+/// A simulated SSD.
+///
+/// Equal drives that get equal commands at equal times give equal answers: there is no clock and
+/// no randomness but what the seed gives.
+///
+/// # Snapshots
+/// A clone is a snapshot, and assigning it restores the state.
+#[derive(Debug, Clone)]
+pub struct Drive<N: Nand = Array> {
+    specification: Specification,
+    layer: Layer,
+    nand: N,
+    buffer: Option<Buffer>,
+    map_cache: Option<MapCache>,
+    link: Option<Link>,
+    asked: Asked,
+    /// A discard holds up everything until then.
+    blocked_until: Nanos,
+    discarding_until: Nanos,
+    /// When the last of the commands so far is done.
+    last_done: Nanos,
+}
+
+impl Drive {
+    /// A new drive. The seed decides what is random in it: only the choice of blocks to collect,
+    /// and only where the specification asks for that.
+    #[must_use]
+    pub fn new(specification: Specification, seed: u64) -> Self {
+        Self::watched(specification, seed, |array| array)
+    }
+}
+
+impl<N: Nand> Drive<N> {
+    /// A new drive whose flash something watches.
+    pub fn watched(
+        specification: Specification,
+        seed: u64,
+        watch: impl FnOnce(Array) -> N,
+    ) -> Self {
+        let layer = Layer::new(&specification, seed);
+        let nand = watch(Array::new(&specification, layer.blocks()));
+        let pages = specification.logical_pages;
+        Self {
+            buffer: specification
+                .write_buffer
+                .map(|buffer| Buffer::new(buffer.pages, buffer.protected, pages)),
+            map_cache: specification
+                .map_cache
+                .map(|cache| MapCache::new(cache.map_pages, cache.covers_pages, pages)),
+            link: specification.timing.as_ref().map(Link::new),
+            layer,
+            nand,
+            asked: Asked::default(),
+            blocked_until: Nanos::ZERO,
+            discarding_until: Nanos::ZERO,
+            last_done: Nanos::ZERO,
+            specification,
+        }
+    }
+
+    /// Does a command that comes at `now`, which is never earlier than the command before.
+    ///
+    /// The drive's state afterwards is that of the command being done, although it is done only
+    /// at the completion's time. Commands whose times overlap work side by side.
+    pub fn submit(&mut self, now: Nanos, command: Command) -> Result<Completion, Refusal> {
+        self.check(command)?;
+        let now = now.max(self.blocked_until);
+        self.work_in_background(now);
+        self.nand.as_mut().begin(now);
+        self.asked.commands += 1;
+        let at = match command {
+            Command::Read(extent) => self.read(extent, now),
+            Command::Write(extent, stream) => self.write(extent, stream, now),
+            Command::Flush => {
+                self.asked.flushes += 1;
+                self.flush(now)
+            }
+            Command::Discard(extent) => self.discard(extent, now),
+            Command::WriteZeroes(extent) => self.write_zeroes(extent, now),
+        };
+        self.last_done = self.last_done.max(at);
+        Ok(Completion { at })
+    }
+
+    /// Asks the processor for what writes of the `next` few pages will need, and of those `after`
+    /// them, which are `next` another time. Changes nothing but the time it all takes.
+    pub fn expect(&self, next: &[LogicalPage], after: &[LogicalPage]) {
+        self.layer.expect(next, after);
+    }
+
+    /// Cuts the power. Returns the logical pages whose last write is lost, in the order they were
+    /// written; each is as it was before the writes since the last flush, and everything else is
+    /// kept. Commands that were submitted and are not lost have happened.
+    pub fn cut_power(&mut self) -> Vec<LogicalPage> {
+        let lost = match &mut self.buffer {
+            Some(buffer) if buffer.is_protected => {
+                self.drain(Nanos::ZERO);
+                Vec::new()
+            }
+            Some(buffer) => buffer.lose(),
+            None => Vec::new(),
+        };
+        self.forget_time();
+        lost
+    }
+
+    /// What the drive is.
+    pub fn specification(&self) -> &Specification {
+        &self.specification
+    }
+
+    /// What the host has asked for since [`Drive::reset_counts`].
+    pub fn asked(&self) -> &Asked {
+        &self.asked
+    }
+
+    /// What the flash has done since [`Drive::reset_counts`].
+    pub fn work(&self) -> &Work {
+        self.nand.as_ref().work()
+    }
+
+    /// Flash that watches the array, or the array itself.
+    pub fn nand(&self) -> &N {
+        &self.nand
+    }
+
+    /// Counts from 0 again; wear stays.
+    pub fn reset_counts(&mut self) {
+        self.asked = Asked::default();
+        self.nand.as_mut().reset_work();
+    }
+
+    /// How worn the blocks for data are.
+    pub fn wear(&self) -> WearSummary {
+        self.nand.as_ref().wear()
+    }
+
+    /// Where the newest version of a page is on the flash; none if it holds no data, or waits in
+    /// the write buffer and was never on the flash.
+    pub fn locate(&self, page: LogicalPage) -> Option<Place> {
+        self.layer.locate(page)
+    }
+
+    /// Whether the newest version of a page waits in the write buffer.
+    pub fn is_buffered(&self, page: LogicalPage) -> bool {
+        self.buffer.as_ref().is_some_and(|buffer| buffer.holds(page))
+    }
+
+    /// Whether a page holds data, on the flash or in the write buffer.
+    pub fn is_mapped(&self, page: LogicalPage) -> bool {
+        self.layer.locate(page).is_some() || self.is_buffered(page)
+    }
+
+    /// Whether commands take time.
+    pub fn is_timed(&self) -> bool {
+        self.link.is_some()
+    }
+
+    /// The pages that hold data on the flash.
+    pub fn mapped_pages(&self) -> u32 {
+        self.layer.mapped_pages()
+    }
+
+    /// Erased blocks ready to be written.
+    pub fn free_blocks(&self) -> u32 {
+        self.layer.free_blocks()
+    }
+
+    /// Erased blocks of the SLC cache, where there is one.
+    pub fn free_slc_blocks(&self) -> Option<u32> {
+        self.layer.free_slc_blocks()
+    }
+
+    /// Whether too many blocks are worn out to go on writing.
+    pub fn is_worn_out(&self) -> bool {
+        self.layer.is_worn_out()
+    }
+
+    /// The bytes the model takes in memory.
+    pub fn memory_bytes(&self) -> usize {
+        self.layer.memory_bytes() + self.nand.as_ref().memory_bytes()
+    }
+
+    /// Does something in no time: all dies are idle afterwards, and nothing is counted.
+    pub(crate) fn out_of_time<R>(&mut self, what: impl FnOnce(&mut Self) -> R) -> R {
+        self.forget_time();
+        let link = self.link.take();
+        self.nand.as_mut().pause_time();
+        let result = what(self);
+        self.nand.as_mut().resume_time();
+        self.link = link;
+        self.forget_time();
+        self.reset_counts();
+        result
+    }
+
+    /// Unmaps pages and erases every full block.
+    pub(crate) fn purge_run(&mut self, run: Run) {
+        self.unmap(run, Nanos::ZERO);
+        self.layer.idle(&mut self.nand, u32::MAX, Nanos::ZERO, Nanos(u64::MAX));
+    }
+
+    pub(crate) fn array_mut(&mut self) -> &mut Array {
+        self.nand.as_mut()
+    }
+
+    fn forget_time(&mut self) {
+        self.nand.as_mut().forget_time();
+        self.link = self.link.as_ref().and(self.specification.timing.as_ref()).map(Link::new);
+        self.blocked_until = Nanos::ZERO;
+        self.discarding_until = Nanos::ZERO;
+        self.last_done = Nanos::ZERO;
+    }
+
+    #[inline]
+    fn check(&self, command: Command) -> Result<(), Refusal> {
+        let changes = matches!(command, Command::Write(..) | Command::WriteZeroes(_));
+        if changes && self.is_worn_out() {
+            return Err(Refusal::WornOut);
+        }
+        let Some(extent) = command.extent() else { return Ok(()) };
+        if !extent.offset_bytes.is_multiple_of(SECTOR_BYTES)
+            || !extent.length_bytes.is_multiple_of(SECTOR_BYTES)
+        {
+            return Err(Refusal::Misaligned { extent });
+        }
+        let capacity_bytes = self.specification.capacity_bytes();
+        match extent.offset_bytes.checked_add(extent.length_bytes) {
+            Some(end) if end <= capacity_bytes => Ok(()),
+            _ => Err(Refusal::OutOfRange { extent, capacity_bytes }),
+        }
+    }
+
+    /// Does what a drive does in quiet moments, if the last command was long enough ago.
+    fn work_in_background(&mut self, now: Nanos) {
+        let Some(background) = self.specification.background else { return };
+        let from = self.last_done.max(self.nand.as_ref().busy_until()) + background.after;
+        if from >= now || self.is_worn_out() {
+            return;
+        }
+        self.nand.as_mut().begin(from);
+        let drained = self.drain(from);
+        self.layer.idle(&mut self.nand, background.free_blocks, drained, now);
+    }
+
+    fn page_bytes(&self) -> u64 {
+        u64::from(self.specification.page_bytes)
+    }
+
+    /// How many whole pages so many bytes are. A page is a power of two, and this is done for
+    /// every command: hence the shift.
+    fn whole_pages(&self, bytes: u64) -> u64 {
+        bytes >> self.specification.page_bytes.trailing_zeros()
+    }
+
+    /// The pages that an extent touches.
+    fn touched(&self, extent: Extent) -> Run {
+        let end = extent.offset_bytes + extent.length_bytes + self.page_bytes() - 1;
+        run(self.whole_pages(extent.offset_bytes), self.whole_pages(end))
+    }
+
+    /// The pages that lie in an extent as a whole.
+    fn covered(&self, extent: Extent) -> Run {
+        let end = extent.offset_bytes + extent.length_bytes;
+        let first = self.whole_pages(extent.offset_bytes + self.page_bytes() - 1);
+        run(first, self.whole_pages(end))
+    }
+
+    /// The controller takes a command. Returns when it has.
+    #[inline]
+    fn accept(&mut self, takes: Nanos, now: Nanos) -> Nanos {
+        now.max(self.nand.as_mut().occupy_controller(takes))
+    }
+
+    fn read(&mut self, extent: Extent, now: Nanos) -> Nanos {
+        self.asked.read_bytes += extent.length_bytes;
+        let takes = self.specification.timing.map_or(Nanos::ZERO, |t| t.controller.per_read);
+        let begun = self.accept(takes, now);
+        let run = self.touched(extent);
+        let known = self.look_up(run, false, begun);
+        let mut ready = known;
+        for page in run.pages() {
+            if self.is_buffered(page) {
+                continue;
+            }
+            if let Some(place) = self.layer.locate(page) {
+                ready = ready.max(self.nand.read(place, Why::Host, known));
+            }
+        }
+        let page_bytes = self.page_bytes();
+        let (Some(link), Some(timing)) = (&mut self.link, &self.specification.timing) else {
+            return ready;
+        };
+        link.send(extent.length_bytes, page_bytes, begun, ready) + timing.read_latency
+    }
+
+    #[inline]
+    fn write(&mut self, extent: Extent, stream: Stream, now: Nanos) -> Nanos {
+        let run = self.touched(extent);
+        self.asked.written_bytes += extent.length_bytes;
+        self.asked.written_pages += u64::from(run.count);
+        let Some(timing) = self.specification.timing else {
+            let known = self.look_up(run, true, now);
+            return self.store(extent, run, stream, known);
+        };
+        let begun = self.accept(timing.controller.per_write, now);
+        let received = match &mut self.link {
+            Some(link) => link.receive(extent.length_bytes, begun),
+            None => begun,
+        };
+        let known = self.look_up(run, true, received);
+        self.store(extent, run, stream, known) + timing.write_latency
+    }
+
+    /// Puts what the host writes into the buffer, or on the flash where there is none.
+    #[inline]
+    fn store(&mut self, extent: Extent, run: Run, stream: Stream, at: Nanos) -> Nanos {
+        let at = self.read_around(extent, at);
+        if self.buffer.is_none() {
+            return self.layer.write(&mut self.nand, run, stream, at);
+        }
+        let mut taken = at;
+        for page in run.pages() {
+            taken = taken.max(self.store_in_buffer(page, stream, taken));
+        }
+        taken
+    }
+
+    fn store_in_buffer(&mut self, page: LogicalPage, stream: Stream, at: Nanos) -> Nanos {
+        let Some(buffer) = &mut self.buffer else { return at };
+        if buffer.holds(page) {
+            return at;
+        }
+        let taken = buffer.room(at);
+        buffer.take(page, stream);
+        while let Some((run, stream)) = buffer.overflow() {
+            let safe = self.layer.write(&mut self.nand, run, stream, taken);
+            buffer.send(run.count, safe);
+        }
+        taken
+    }
+
+    /// Reads the pages of which a write covers only a part. Returns when they have been read.
+    #[inline]
+    fn read_around(&mut self, extent: Extent, at: Nanos) -> Nanos {
+        let end = extent.offset_bytes + extent.length_bytes;
+        let is_within = |bytes: u64| bytes & (self.page_bytes() - 1) != 0;
+        let cut = |bytes| is_within(bytes).then(|| self.whole_pages(bytes));
+        let (first, last) = (cut(extent.offset_bytes), cut(end));
+        let mut done = at;
+        for number in first.into_iter().chain(last.filter(|last| Some(*last) != first)) {
+            let page = run(number, number + 1).first;
+            if let Some(place) = self.layer.locate(page).filter(|_| !self.is_buffered(page)) {
+                done = done.max(self.nand.read(place, Why::Host, at));
+            }
+        }
+        done
+    }
+
+    fn flush(&mut self, now: Nanos) -> Nanos {
+        match &self.buffer {
+            Some(buffer) if !buffer.is_protected => self.drain(now),
+            _ => now,
+        }
+    }
+
+    /// Sends everything in the buffer to the flash. Returns when it is safe.
+    fn drain(&mut self, at: Nanos) -> Nanos {
+        let Some(buffer) = &mut self.buffer else { return at };
+        while let Some((run, stream)) = buffer.oldest(usize::MAX) {
+            let safe = self.layer.write(&mut self.nand, run, stream, at);
+            buffer.send(run.count, safe);
+        }
+        at.max(buffer.all_safe())
+    }
+
+    fn discard(&mut self, extent: Extent, now: Nanos) -> Nanos {
+        self.asked.discarded_bytes += extent.length_bytes;
+        let trim = self.specification.trim;
+        if !trim.honoured {
+            return now;
+        }
+        let start = if trim.blocking { now.max(self.last_done) } else { now };
+        let start = start.max(self.discarding_until);
+        let run = self.covered(extent);
+        let known = self.look_up(run, true, start);
+        let held = self.unmap(run, known);
+        let free = u64::from(run.count - held) * self.page_bytes();
+        let takes = u128::from(trim.per_command.0)
+            + u128::from(trim.per_mapped_page.0) * u128::from(held)
+            + u128::from(trim.per_unmapped_mib.0) * u128::from(free) / (1 << 20);
+        let done = known + Nanos(u64::try_from(takes).unwrap_or(u64::MAX));
+        self.discarding_until = done;
+        if trim.blocking {
+            self.blocked_until = done;
+        }
+        done
+    }
+
+    /// Forgets pages. Returns how many held data.
+    fn unmap(&mut self, run: Run, at: Nanos) -> u32 {
+        let mut only_buffered = 0;
+        if let Some(buffer) = &mut self.buffer {
+            for page in run.pages() {
+                let held = buffer.drop_page(page);
+                only_buffered += u32::from(held && self.layer.locate(page).is_none());
+            }
+        }
+        let held = only_buffered + self.layer.trim(&mut self.nand, run, at);
+        self.asked.trimmed_pages += u64::from(held);
+        held
+    }
+
+    fn write_zeroes(&mut self, extent: Extent, now: Nanos) -> Nanos {
+        if !self.specification.trim.honoured {
+            return self.write(extent, Stream::default(), now);
+        }
+        let run = self.covered(extent);
+        let (start, end) = (extent.offset_bytes, extent.offset_bytes + extent.length_bytes);
+        let first = u64::from(run.first.0) * self.page_bytes();
+        if run.count == 0 {
+            return self.write(extent, Stream::default(), now);
+        }
+        let last = first + u64::from(run.count) * self.page_bytes();
+        let mut done =
+            self.discard(Extent { offset_bytes: first, length_bytes: last - first }, now);
+        // What is left of pages at the ends has to be written.
+        for (from, to) in [(start, first), (last, end)] {
+            if from < to {
+                let edge = Extent { offset_bytes: from, length_bytes: to - from };
+                done = done.max(self.write(edge, Stream::default(), now));
+            }
+        }
+        done
+    }
+
+    /// Makes the map say where pages are. Returns when it does.
+    #[inline]
+    fn look_up(&mut self, run: Run, changes: bool, at: Nanos) -> Nanos {
+        let Some(cache) = &mut self.map_cache else { return at };
+        if run.count == 0 {
+            return at;
+        }
+        let array = self.nand.as_mut();
+        let last = cache.map_page(run.first.0 + run.count - 1);
+        let mut known = at;
+        for map_page in cache.map_page(run.first.0)..=last {
+            if let Some(miss) = cache.look_up(map_page, changes) {
+                let freed = miss.write_back.map_or(at, |old| array.program_map(old, at));
+                known = known.max(array.read_map(miss.read, freed));
+            }
+        }
+        known
+    }
+}
+
+/// The pages from a first to before an end, which are on the drive.
+fn run(first: u64, end: u64) -> Run {
+    let page = |number: u64| u32::try_from(number).expect("the extent is on the drive");
+    Run { first: LogicalPage(page(first)), count: page(end.saturating_sub(first)) }
+}

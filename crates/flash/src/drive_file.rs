@@ -1,0 +1,351 @@
+//! The TOML file that describes a drive: what a person writes, and how it becomes a
+//! [`Specification`] in which everything is explicit.
+//!
+//! Keys that are not known are refused, so a typo cannot change a drive silently. Keys that only
+//! matter to another mapping or collection than the file's are allowed, so that one file can be
+//! tried with several.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use ssdlab_quantity::{Bytes, Rate, Share, Span};
+use toml::Spanned;
+
+use crate::specification::Specification;
+
+mod resolve;
+
+pub use resolve::DriveFileError;
+
+/// A drive as it is written.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DriveFile {
+    /// Its name.
+    pub name: String,
+    /// What it stands for, in a sentence.
+    #[serde(default)]
+    pub description: String,
+    /// What the host sees.
+    pub capacity: Spanned<Bytes>,
+    /// The part of the flash that is spare: (T - U) / T, where U is the capacity and T what may
+    /// hold data.
+    pub spare_factor: Spanned<f64>,
+    /// The page size, in which pages are mapped and programmed (default 4 KiB).
+    pub page: Option<Spanned<Bytes>>,
+    /// The pages of an erase block (default 256).
+    pub pages_per_block: Option<Spanned<u32>>,
+    /// How many erase blocks, each on a die of its own, are filled and erased together
+    /// (default 1).
+    pub superblock: Option<Spanned<u32>>,
+    /// What is left of a page after compression, as a share of its size (default 1).
+    pub compression: Option<Spanned<f64>>,
+    /// How logical pages find their place (default `page`).
+    #[serde(default)]
+    pub mapping: Mapping,
+    /// For `block`: how many blocks may be open for writing at once (default 1).
+    pub open_blocks: Option<Spanned<u32>>,
+    /// For `bast` and `fast`: the number of log blocks, as a share of the data blocks.
+    pub log_fraction: Option<Spanned<f64>>,
+    /// For `page`: which full block is collected (default `greedy`).
+    #[serde(default)]
+    pub collection: Collection,
+    /// For `d-choices`: how many blocks are drawn (default 10).
+    pub choices: Option<Spanned<u32>>,
+    /// For `page`: which pages are written side by side (default `one`).
+    #[serde(default)]
+    pub frontiers: Frontiers,
+    /// How blocks wear.
+    #[serde(default)]
+    pub wear: Wear,
+    /// What a discard does and costs.
+    #[serde(default)]
+    pub trim: Trim,
+    /// Memory for data on their way to the flash.
+    pub write_buffer: Option<WriteBuffer>,
+    /// Flash with one bit a cell, which takes all writes first.
+    pub slc_cache: Option<SlcCache>,
+    /// The part of the map in memory, where the whole does not fit.
+    pub map_cache: Option<MapCache>,
+    /// What operations take; `"none"` (the default) for a drive outside time.
+    #[serde(default)]
+    pub timing: MaybeTiming,
+    /// What the drive does when nobody asks anything of it.
+    pub background: Option<Background>,
+}
+
+/// How logical pages find their place.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mapping {
+    /// Every page on its own.
+    #[default]
+    Page,
+    /// A whole block at a time.
+    Block,
+    /// By blocks, with a log block for each of a few.
+    Bast,
+    /// By blocks, with log blocks that all share.
+    Fast,
+}
+
+/// Which full block is collected.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Collection {
+    /// The one with the fewest valid pages.
+    #[default]
+    Greedy,
+    /// The one that was filled first.
+    Fifo,
+    /// Any.
+    Random,
+    /// The one with the fewest valid pages among a few drawn at random.
+    DChoices,
+    /// The one with the best relation of age and free space to work.
+    CostBenefit,
+}
+
+/// Which pages are written side by side.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Frontiers {
+    /// All.
+    #[default]
+    One,
+    /// Those the host writes apart from those the collector copies.
+    Collector,
+    /// Those the host calls hot apart from the rest.
+    HotCold,
+}
+
+/// How blocks wear.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wear {
+    /// How the drive spreads erases (default `none`).
+    #[serde(default)]
+    pub levelling: Levelling,
+    /// For `static`: the most that erase counts may differ before data move (default 100).
+    pub threshold: Option<Spanned<u32>>,
+    /// How often a block can be erased (default: for ever).
+    pub endurance: Option<Spanned<u32>>,
+}
+
+/// How a drive spreads erases.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Levelling {
+    /// Not at all.
+    #[default]
+    None,
+    /// The least worn free block is used next.
+    Dynamic,
+    /// Data that do not change move, too.
+    Static,
+}
+
+/// What a discard does and costs.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Trim {
+    /// Whether the drive forgets what is discarded (default true).
+    pub honoured: bool,
+    /// Whether a discard waits for all before it and holds up all after it (default false).
+    pub blocking: bool,
+    /// What a command takes.
+    pub per_command: Span,
+    /// What each discarded page that held data takes, on top.
+    pub per_mapped_page: Span,
+    /// What each discarded MiB without data takes, on top.
+    pub per_unmapped_mib: Span,
+}
+
+impl Default for Trim {
+    fn default() -> Self {
+        let none = Span(std::time::Duration::ZERO);
+        Self {
+            honoured: true,
+            blocking: false,
+            per_command: none,
+            per_mapped_page: none,
+            per_unmapped_mib: none,
+        }
+    }
+}
+
+/// Memory for data on their way to the flash.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WriteBuffer {
+    /// Its size.
+    pub size: Spanned<Bytes>,
+    /// Whether the drive can still save it when the power fails (default false).
+    #[serde(default)]
+    pub protected: bool,
+}
+
+/// Flash with one bit a cell.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SlcCache {
+    /// What it holds.
+    pub size: Spanned<Bytes>,
+    /// The bits a cell holds outside the cache: a block holds so many times fewer pages in it.
+    pub bits_per_cell: Spanned<u32>,
+    /// To read a page there into the die's register.
+    pub read: Option<Span>,
+    /// To program a page there from the die's register.
+    pub program: Option<Span>,
+}
+
+/// The part of the map in memory.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MapCache {
+    /// Its size.
+    pub size: Spanned<Bytes>,
+    /// What an entry takes (default 4 bytes).
+    pub entry: Option<Spanned<Bytes>>,
+}
+
+/// What operations take, or `"none"`.
+#[derive(Debug, Clone, Default)]
+pub struct MaybeTiming(pub Option<Timing>);
+
+/// What operations take.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Timing {
+    /// Buses to the dies.
+    pub channels: Spanned<u32>,
+    /// Dies a channel.
+    pub dies_per_channel: Spanned<u32>,
+    /// Planes a die, each of which works on its own (default 1).
+    pub planes: Option<Spanned<u32>>,
+    /// To read a page into the die's register.
+    pub read: Span,
+    /// To program a page from the die's register.
+    pub program: Span,
+    /// To erase a block.
+    pub erase: Span,
+    /// What a channel carries.
+    pub bus: Rate,
+    /// To interrupt a program or an erase for a read of the host (default: they cannot be).
+    pub suspend: Option<Span>,
+    /// What the link carries from the drive to the host.
+    pub link_read: Rate,
+    /// What the link carries from the host to the drive.
+    pub link_write: Rate,
+    /// The controller's own time for a command that reads.
+    #[serde(default = "no_time")]
+    pub controller_read: Span,
+    /// The controller's own time for a command that writes.
+    #[serde(default = "no_time")]
+    pub controller_write: Span,
+    /// The controller's own time for a page it copies for itself.
+    #[serde(default = "no_time")]
+    pub controller_copy: Span,
+    /// What a read takes besides, without keeping the controller busy.
+    #[serde(default = "no_time")]
+    pub read_latency: Span,
+    /// What a write takes besides, without keeping the controller busy.
+    #[serde(default = "no_time")]
+    pub write_latency: Span,
+}
+
+const fn no_time() -> Span {
+    Span(std::time::Duration::ZERO)
+}
+
+/// What the drive does when nobody asks anything of it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Background {
+    /// After how long without a command.
+    pub after: Span,
+    /// How much of its blocks it then makes free.
+    pub free: Share,
+}
+
+impl<'de> Deserialize<'de> for MaybeTiming {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct NoneOrTable;
+
+        impl<'de> Visitor<'de> for NoneOrTable {
+            type Value = MaybeTiming;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("\"none\" or a table [timing]")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<MaybeTiming, E> {
+                match text {
+                    "none" => Ok(MaybeTiming(None)),
+                    _ => Err(E::invalid_value(serde::de::Unexpected::Str(text), &self)),
+                }
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<MaybeTiming, A::Error> {
+                Timing::deserialize(MapAccessDeserializer::new(map))
+                    .map(|timing| MaybeTiming(Some(timing)))
+            }
+        }
+
+        deserializer.deserialize_any(NoneOrTable)
+    }
+}
+
+impl DriveFile {
+    /// Reads a file's text.
+    pub fn parse(text: &str) -> Result<Self, DriveFileError> {
+        toml::from_str(text).map_err(|error| DriveFileError {
+            message: error.message().to_owned(),
+            at: error.span(),
+            help: "`ssdlab drive show ideal` is a complete drive file".to_owned(),
+        })
+    }
+
+    /// The same drive with another capacity: spare space, SLC cache and map cache keep their ratio
+    /// to it. The dies and the write buffer, which is there to keep them busy, stay as they are,
+    /// and so does the drive's speed. The capacity is rounded down to what its blocks allow.
+    pub fn with_capacity(&mut self, capacity: Bytes) {
+        let old = self.capacity.get_ref().0.max(1);
+        let scale = |size: &mut Spanned<Bytes>| {
+            let scaled = u128::from(size.get_ref().0) * u128::from(capacity.0) / u128::from(old);
+            size.get_mut().0 = u64::try_from(scaled).unwrap_or(u64::MAX);
+        };
+        for size in [
+            self.slc_cache.as_mut().map(|cache| &mut cache.size),
+            self.map_cache.as_mut().map(|cache| &mut cache.size),
+        ] {
+            size.into_iter().for_each(scale);
+        }
+        let unit = self.capacity_unit().max(1);
+        self.capacity.get_mut().0 = capacity.0 / unit * unit;
+    }
+
+    /// What the capacity has to be a multiple of.
+    fn capacity_unit(&self) -> u64 {
+        let page = self.page.as_ref().map_or(resolve::PAGE_BYTES.into(), |page| page.get_ref().0);
+        match self.mapping {
+            Mapping::Page => page,
+            Mapping::Block | Mapping::Bast | Mapping::Fast => {
+                let pages = |count: &Option<Spanned<u32>>, default| {
+                    u64::from(count.as_ref().map_or(default, |count| *count.get_ref()))
+                };
+                page.saturating_mul(pages(&self.pages_per_block, resolve::PAGES_PER_BLOCK))
+                    .saturating_mul(pages(&self.superblock, 1))
+            }
+        }
+    }
+}
+
+impl Specification {
+    /// Reads a drive file.
+    pub fn parse(text: &str) -> Result<Self, DriveFileError> {
+        DriveFile::parse(text)?.resolve()
+    }
+}

@@ -1,0 +1,411 @@
+//! From a drive file to a specification: defaults filled in, impossible drives refused.
+
+use std::ops::Range;
+
+use ssdlab_quantity::{Bytes, Span};
+use toml::Spanned;
+
+use super::{Collection, DriveFile, Frontiers, Levelling, Mapping, Timing};
+use crate::pattern::MILLION;
+use crate::specification as exact;
+use crate::specification::Specification;
+use crate::units::Nanos;
+
+pub(super) const PAGE_BYTES: u32 = 4096;
+pub(super) const PAGES_PER_BLOCK: u32 = 256;
+const CHOICES: u32 = 10;
+const THRESHOLD: u32 = 100;
+
+/// A drive that cannot be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct DriveFileError {
+    /// What is wrong.
+    pub message: String,
+    /// The bytes of the file it is about, where there are such.
+    pub at: Option<Range<usize>>,
+    /// What to do.
+    pub help: String,
+}
+
+impl DriveFileError {
+    fn at<T>(value: &Spanned<T>, message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { message: message.into(), at: Some(value.span()), help: help.into() }
+    }
+
+    fn nowhere(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { message: message.into(), at: None, help: help.into() }
+    }
+}
+
+/// What the sizes come to.
+struct Geometry {
+    page_bytes: u32,
+    logical_pages: u32,
+    superblock: u32,
+    compression_ppm: u32,
+    pages_per_block: u32,
+    blocks: u32,
+}
+
+impl DriveFile {
+    /// The drive with every default filled in.
+    pub fn resolve(&self) -> Result<Specification, DriveFileError> {
+        let geometry = self.geometry()?;
+        let mapping = self.exact_mapping(&geometry)?;
+        let timing = match &self.timing.0 {
+            Some(timing) => Some(exact_timing(timing, &geometry)?),
+            None => None,
+        };
+        let specification = Specification {
+            name: self.name.clone(),
+            description: self.description.clone(),
+            page_bytes: geometry.page_bytes,
+            logical_pages: geometry.logical_pages,
+            pages_per_block: geometry.pages_per_block,
+            superblock: geometry.superblock,
+            blocks: geometry.blocks,
+            compression_ppm: geometry.compression_ppm,
+            mapping,
+            wear: self.exact_wear()?,
+            trim: exact::Trim {
+                honoured: self.trim.honoured,
+                blocking: self.trim.blocking,
+                per_command: nanos(self.trim.per_command),
+                per_mapped_page: nanos(self.trim.per_mapped_page),
+                per_unmapped_mib: nanos(self.trim.per_unmapped_mib),
+            },
+            write_buffer: self.exact_write_buffer(&geometry)?,
+            slc_cache: self.exact_slc_cache(&geometry, timing.as_ref())?,
+            map_cache: self.exact_map_cache(&geometry)?,
+            timing,
+            background: self.background.as_ref().map(|background| exact::Background {
+                after: nanos(background.after),
+                free_blocks: part(geometry.blocks, background.free.0),
+            }),
+        };
+        let slc_blocks = specification.slc_cache.map_or(0, |cache| cache.blocks);
+        let most = u64::from(geometry.blocks) + u64::from(slc_blocks) + RESERVES;
+        if most * u64::from(geometry.pages_per_block) >= u64::from(u32::MAX) {
+            return Err(DriveFileError::at(
+                &self.capacity,
+                "the drive has more than 2^32 pages of flash",
+                "take a larger page, or a smaller capacity",
+            ));
+        }
+        Ok(specification)
+    }
+
+    fn geometry(&self) -> Result<Geometry, DriveFileError> {
+        let page_bytes = self.page_bytes()?;
+        let per_block = count(self.pages_per_block.as_ref(), PAGES_PER_BLOCK, "pages_per_block")?;
+        let superblock = count(self.superblock.as_ref(), 1, "superblock")?;
+        let compression_ppm = self.compression_ppm()?;
+        let stored = u64::from(per_block) * u64::from(superblock) * u64::from(MILLION)
+            / u64::from(compression_ppm);
+        let Some(pages_per_block) = u32::try_from(stored).ok().filter(|pages| *pages <= 1 << 24)
+        else {
+            return Err(DriveFileError::nowhere(
+                format!("a block of {stored} pages is too large"),
+                "take fewer pages_per_block, or a smaller superblock; 2^24 pages are the most",
+            ));
+        };
+        let logical_pages = self.logical_pages(page_bytes)?;
+        let spare = *self.spare_factor.get_ref();
+        if !(spare > 0.0 && spare < 0.99) {
+            return Err(DriveFileError::at(
+                &self.spare_factor,
+                format!("a spare factor of {spare} makes no drive: it needs spare space and data"),
+                "take a share above 0 and below 0.99, such as 0.07; it is (T - U) / T",
+            ));
+        }
+        let spare_ppm = ppm(spare);
+        let usable = u64::from(logical_pages) * u64::from(MILLION) / u64::from(MILLION - spare_ppm);
+        // To the nearest block.
+        let blocks = (usable + u64::from(pages_per_block) / 2) / u64::from(pages_per_block);
+        let needed = u64::from(logical_pages.div_ceil(pages_per_block)) + 1;
+        if blocks < needed {
+            return Err(DriveFileError::at(
+                &self.spare_factor,
+                format!(
+                    "the spare space is less than a block: {blocks} blocks for data, but the \
+                     capacity fills {}",
+                    needed - 1
+                ),
+                "take a larger spare_factor, a larger capacity, or smaller blocks",
+            ));
+        }
+        let blocks = u32::try_from(blocks).map_err(|_| {
+            DriveFileError::at(&self.capacity, "the drive has too many blocks", "take larger ones")
+        })?;
+        Ok(Geometry {
+            page_bytes,
+            logical_pages,
+            superblock,
+            compression_ppm,
+            pages_per_block,
+            blocks,
+        })
+    }
+
+    fn page_bytes(&self) -> Result<u32, DriveFileError> {
+        let Some(page) = &self.page else { return Ok(PAGE_BYTES) };
+        let bytes = page.get_ref().0;
+        if !bytes.is_power_of_two() || !(512..=1 << 20).contains(&bytes) {
+            return Err(DriveFileError::at(
+                page,
+                format!("a page of {bytes} bytes: not a power of two from 512 bytes to 1 MiB"),
+                "take for example \"4 KiB\"",
+            ));
+        }
+        Ok(u32::try_from(bytes).expect("at most 1 MiB"))
+    }
+
+    fn compression_ppm(&self) -> Result<u32, DriveFileError> {
+        let Some(compression) = &self.compression else { return Ok(MILLION) };
+        let share = *compression.get_ref();
+        if (0.01..=1.0).contains(&share) {
+            return Ok(ppm(share));
+        }
+        Err(DriveFileError::at(
+            compression,
+            format!("{share} of a page cannot be left after compression"),
+            "take a share from 0.01 to 1",
+        ))
+    }
+
+    fn logical_pages(&self, page_bytes: u32) -> Result<u32, DriveFileError> {
+        let bytes = self.capacity.get_ref().0;
+        let unit = self.capacity_unit();
+        if bytes == 0 || !bytes.is_multiple_of(unit) {
+            let whole = (bytes / unit).max(1) * unit;
+            let what = if unit == u64::from(page_bytes) { "page" } else { "block" };
+            return Err(DriveFileError::at(
+                &self.capacity,
+                format!("a capacity of {bytes} bytes is no multiple of the {what} of {unit} bytes"),
+                format!("{whole} bytes would be"),
+            ));
+        }
+        u32::try_from(bytes / u64::from(page_bytes)).map_err(|_| {
+            DriveFileError::at(
+                &self.capacity,
+                format!("{} has more than 2^32 pages", Bytes(bytes)),
+                "take a larger page, or a smaller capacity",
+            )
+        })
+    }
+
+    fn exact_mapping(&self, geometry: &Geometry) -> Result<exact::Mapping, DriveFileError> {
+        Ok(match self.mapping {
+            Mapping::Page => exact::Mapping::Page {
+                collection: match self.collection {
+                    Collection::Greedy => exact::Collection::Greedy,
+                    Collection::Fifo => exact::Collection::Fifo,
+                    Collection::Random => exact::Collection::Random,
+                    Collection::DChoices => exact::Collection::Choices(count(
+                        self.choices.as_ref(),
+                        CHOICES,
+                        "choices",
+                    )?),
+                    Collection::CostBenefit => exact::Collection::CostBenefit,
+                },
+                frontiers: match self.frontiers {
+                    Frontiers::One => exact::Frontiers::One,
+                    Frontiers::Collector => exact::Frontiers::Collector,
+                    Frontiers::HotCold => exact::Frontiers::HotCold,
+                },
+            },
+            Mapping::Block => exact::Mapping::Block {
+                open_blocks: count(self.open_blocks.as_ref(), 1, "open_blocks")?,
+            },
+            Mapping::Bast => exact::Mapping::Bast { log_blocks: self.log_blocks(geometry)? },
+            Mapping::Fast => exact::Mapping::Fast { log_blocks: self.log_blocks(geometry)? },
+        })
+    }
+
+    fn log_blocks(&self, geometry: &Geometry) -> Result<u32, DriveFileError> {
+        let Some(fraction) = &self.log_fraction else {
+            return Err(DriveFileError::nowhere(
+                "a hybrid mapping needs a log_fraction",
+                "write for example `log_fraction = 0.03`: log blocks as a share of data blocks",
+            ));
+        };
+        let data = geometry.logical_pages.div_ceil(geometry.pages_per_block);
+        let log = part(data, *fraction.get_ref());
+        let spare = geometry.blocks - data;
+        if !(1..=spare).contains(&log) {
+            return Err(DriveFileError::at(
+                fraction,
+                format!(
+                    "a log_fraction of {} comes to {log} log blocks for {data} data blocks; the \
+                     spare space has {spare}",
+                    fraction.get_ref()
+                ),
+                "take a larger spare_factor, or a log_fraction that comes to at least one block",
+            ));
+        }
+        Ok(log)
+    }
+
+    fn exact_wear(&self) -> Result<exact::Wear, DriveFileError> {
+        let threshold = count(self.wear.threshold.as_ref(), THRESHOLD, "threshold")?;
+        let endurance = match &self.wear.endurance {
+            Some(_) => Some(count(self.wear.endurance.as_ref(), 1, "endurance")?),
+            None => None,
+        };
+        let levelling = match self.wear.levelling {
+            Levelling::None => exact::Levelling::None,
+            Levelling::Dynamic => exact::Levelling::Dynamic,
+            Levelling::Static => exact::Levelling::Static { threshold },
+        };
+        Ok(exact::Wear { levelling, endurance })
+    }
+
+    fn exact_write_buffer(
+        &self,
+        geometry: &Geometry,
+    ) -> Result<Option<exact::WriteBuffer>, DriveFileError> {
+        let Some(buffer) = &self.write_buffer else { return Ok(None) };
+        let pages = units(&buffer.size, geometry.page_bytes.into(), "page")?;
+        Ok(Some(exact::WriteBuffer { pages, protected: buffer.protected }))
+    }
+
+    fn exact_slc_cache(
+        &self,
+        geometry: &Geometry,
+        timing: Option<&exact::Timing>,
+    ) -> Result<Option<exact::SlcCache>, DriveFileError> {
+        let Some(cache) = &self.slc_cache else { return Ok(None) };
+        if self.mapping != Mapping::Page {
+            return Err(DriveFileError::at(
+                &cache.size,
+                "only a page-mapped drive can have an SLC cache",
+                "leave [slc_cache] out, or write `mapping = \"page\"`",
+            ));
+        }
+        let bits = count(Some(&cache.bits_per_cell), 1, "bits_per_cell")?;
+        let pages_per_block = (geometry.pages_per_block / bits).max(1);
+        let block_bytes = u64::from(pages_per_block) * u64::from(geometry.page_bytes);
+        let blocks = units(&cache.size, block_bytes, "block of one bit a cell")?.max(2);
+        let cell = timing.map(|timing| exact::Cell {
+            read: cache.read.map_or(timing.cell.read, nanos),
+            program: cache.program.map_or(timing.cell.program, nanos),
+        });
+        Ok(Some(exact::SlcCache { blocks, pages_per_block, cell }))
+    }
+
+    fn exact_map_cache(
+        &self,
+        geometry: &Geometry,
+    ) -> Result<Option<exact::MapCache>, DriveFileError> {
+        const ENTRY_BYTES: u64 = 4;
+        let Some(cache) = &self.map_cache else { return Ok(None) };
+        let map_pages = units(&cache.size, geometry.page_bytes.into(), "page")?;
+        let entry = cache.entry.as_ref().map_or(ENTRY_BYTES, |entry| entry.get_ref().0);
+        let covers_pages = u64::from(geometry.page_bytes) / entry.max(1);
+        match u32::try_from(covers_pages) {
+            Ok(covers_pages) if covers_pages > 0 => {
+                Ok(Some(exact::MapCache { map_pages, covers_pages }))
+            }
+            _ => Err(DriveFileError::nowhere(
+                format!("a map entry of {entry} bytes does not fit into a page"),
+                "leave [map_cache] entry out; 4 bytes is the rule",
+            )),
+        }
+    }
+}
+
+/// Blocks beyond those for data that any mapping may add.
+const RESERVES: u64 = 64;
+
+fn exact_timing(timing: &Timing, geometry: &Geometry) -> Result<exact::Timing, DriveFileError> {
+    let channels = count(Some(&timing.channels), 1, "channels")?;
+    let dies_per_channel = count(Some(&timing.dies_per_channel), 1, "dies_per_channel")?;
+    let planes = count(timing.planes.as_ref(), 1, "planes")?;
+    let units = u64::from(channels) * u64::from(dies_per_channel) * u64::from(planes);
+    if units > 4096 {
+        return Err(DriveFileError::at(
+            &timing.channels,
+            format!("{units} planes in all are more than a drive has"),
+            "4096 are the most: channels x dies_per_channel x planes",
+        ));
+    }
+    if u64::from(geometry.superblock) > units {
+        return Err(DriveFileError::at(
+            &timing.channels,
+            format!("a superblock of {} blocks needs as many planes", geometry.superblock),
+            format!("there are {units}: channels x dies_per_channel x planes"),
+        ));
+    }
+    // A compressed page takes its share of every step.
+    let compressed = |time: u128| {
+        let part = time * u128::from(geometry.compression_ppm) / u128::from(MILLION);
+        Nanos(u64::try_from(part).unwrap_or(u64::MAX))
+    };
+    let transfer = u128::from(geometry.page_bytes) * 1_000_000_000 / u128::from(timing.bus.0);
+    Ok(exact::Timing {
+        channels,
+        dies_per_channel,
+        planes,
+        cell: exact::Cell {
+            read: nanos(timing.read),
+            program: compressed(timing.program.0.as_nanos()),
+        },
+        erase: nanos(timing.erase),
+        transfer: compressed(transfer),
+        suspend: timing.suspend.map(nanos),
+        link_read_rate: timing.link_read.0,
+        link_write_rate: timing.link_write.0,
+        controller: exact::Controller {
+            per_read: nanos(timing.controller_read),
+            per_write: nanos(timing.controller_write),
+            per_copy: nanos(timing.controller_copy),
+        },
+        read_latency: nanos(timing.read_latency),
+        write_latency: nanos(timing.write_latency),
+    })
+}
+
+fn nanos(span: Span) -> Nanos {
+    Nanos(span.nanos())
+}
+
+/// A share in millionths.
+fn ppm(share: f64) -> u32 {
+    // The callers have checked that it lies between 0 and 1.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    let ppm = (share * f64::from(MILLION)).round() as u32;
+    ppm
+}
+
+/// A share of a number, to the nearest.
+fn part(of: u32, share: f64) -> u32 {
+    // A cast keeps to the range of the type.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    let part = (f64::from(of) * share).round() as u32;
+    part
+}
+
+/// A number that has to be at least 1.
+fn count(written: Option<&Spanned<u32>>, default: u32, key: &str) -> Result<u32, DriveFileError> {
+    match written {
+        None => Ok(default),
+        Some(value) if *value.get_ref() == 0 => {
+            Err(DriveFileError::at(value, format!("{key} is 0"), "take at least 1"))
+        }
+        Some(value) => Ok(*value.get_ref()),
+    }
+}
+
+/// How many units of so many bytes a size holds; at least one.
+fn units(size: &Spanned<Bytes>, unit_bytes: u64, unit: &str) -> Result<u32, DriveFileError> {
+    match u32::try_from(size.get_ref().0 / unit_bytes) {
+        Ok(units) if units > 0 => Ok(units),
+        Ok(_) => Err(DriveFileError::at(
+            size,
+            format!("{} holds no {unit} of {unit_bytes} bytes", size.get_ref()),
+            "take a larger size, or leave the table out",
+        )),
+        Err(_) => Err(DriveFileError::at(size, "the size is too large", "take a smaller one")),
+    }
+}

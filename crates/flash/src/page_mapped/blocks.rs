@@ -1,0 +1,32 @@
+//! What is known of each block.
+//!
+//! Which of its pages are valid is not: a page is valid if the map still says that it is there.
+
+/// What a block is used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    /// Erased, or worn out.
+    Idle,
+    /// Being filled.
+    Open,
+    /// Full: a candidate for collection.
+    Closed,
+}
+
+/// One block. Sixteen bytes, because the records of random blocks are what a write looks up
+/// besides the map.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Record {
+    /// Links of the collector's lists; see [`super::victims`].
+    pub next: u32,
+    pub previous: u32,
+    /// Valid pages.
+    pub valid: u32,
+    pub state: State,
+    pub pool: u8,
+}
+
+impl Record {
+    /// The record of an erased block.
+    pub const IDLE: Self = Self { next: 0, previous: 0, valid: 0, state: State::Idle, pool: 0 };
+}

@@ -1,0 +1,85 @@
+//! Performing requests on a drive as a program does that keeps so many under way at once.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::command::{Command, Refusal};
+use crate::drive::Drive;
+use crate::nand::Nand;
+use crate::pattern::Requests;
+use crate::units::{LogicalPage, Nanos};
+
+/// How many requests are made at once, so that the drive can be told what to expect.
+const LOOK_AHEAD: u64 = 32;
+
+/// One performed request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Played {
+    /// What was asked for.
+    pub command: Command,
+    /// When.
+    pub submitted: Nanos,
+    /// When it was done.
+    pub done: Nanos,
+}
+
+/// Performs `count` requests, `depth` at a time, from `start` on, and shows each to `each`, which
+/// goes on as long as it returns true. Returns when the last of them was done.
+pub fn play<N: Nand>(
+    drive: &mut Drive<N>,
+    requests: &mut Requests,
+    count: u64,
+    depth: usize,
+    start: Nanos,
+    mut each: impl FnMut(&Drive<N>, Played) -> bool,
+) -> Result<Nanos, Refusal> {
+    let mut under_way = BinaryHeap::with_capacity(depth);
+    let mut now = start;
+    let mut end = start;
+    let mut left = count;
+    let (mut batch, mut later) = (Batch::default(), Batch::default());
+    later.make(requests, drive, left);
+    while left > 0 {
+        std::mem::swap(&mut batch, &mut later);
+        left -= batch.commands.len() as u64;
+        later.make(requests, drive, left);
+        drive.expect(&batch.pages, &later.pages);
+        for command in &batch.commands {
+            if drive.is_timed()
+                && under_way.len() == depth
+                && let Some(Reverse(done)) = under_way.pop()
+            {
+                now = now.max(done);
+            }
+            let done = drive.submit(now, *command)?.at;
+            if drive.is_timed() {
+                under_way.push(Reverse(done));
+            }
+            end = end.max(done);
+            if !each(drive, Played { command: *command, submitted: now, done }) {
+                return Ok(end);
+            }
+        }
+    }
+    Ok(end)
+}
+
+/// Requests that are made but not performed yet.
+#[derive(Debug, Default)]
+struct Batch {
+    commands: Vec<Command>,
+    /// The page each begins with.
+    pages: Vec<LogicalPage>,
+}
+
+impl Batch {
+    fn make<N: Nand>(&mut self, requests: &mut Requests, drive: &Drive<N>, left: u64) {
+        self.commands.clear();
+        self.pages.clear();
+        for _ in 0..left.min(LOOK_AHEAD) {
+            let (page, command) = requests.next(drive);
+            self.pages.push(page);
+            self.commands.push(command);
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! The drives that come with the crate. Each is a drive file with the source of every value in a
+//! comment, and can serve as the start of one's own.
+
+/// A drive's name and its file.
+#[derive(Debug, Clone, Copy)]
+pub struct Preset {
+    /// Its name, which is also the name in the file.
+    pub name: &'static str,
+    /// The text of the file.
+    pub text: &'static str,
+}
+
+/// Every preset, the oldest drive first.
+pub const ALL: [Preset; 9] = [
+    Preset { name: "eeepc-4g", text: include_str!("../presets/eeepc-4g.toml") },
+    Preset { name: "sd-card", text: include_str!("../presets/sd-card.toml") },
+    Preset { name: "x25m-g1", text: include_str!("../presets/x25m-g1.toml") },
+    Preset { name: "x25m-g2", text: include_str!("../presets/x25m-g2.toml") },
+    Preset { name: "vertex-le", text: include_str!("../presets/vertex-le.toml") },
+    Preset { name: "970-pro", text: include_str!("../presets/970-pro.toml") },
+    Preset { name: "tlc-dramless", text: include_str!("../presets/tlc-dramless.toml") },
+    Preset { name: "datacenter", text: include_str!("../presets/datacenter.toml") },
+    Preset { name: "ideal", text: include_str!("../presets/ideal.toml") },
+];
+
+/// Finds a preset by name.
+#[must_use]
+pub fn find(name: &str) -> Option<Preset> {
+    ALL.into_iter().find(|preset| preset.name == name)
+}

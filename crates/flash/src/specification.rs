@@ -1,0 +1,265 @@
+//! What a drive is: everything a [`crate::Drive`] is made from, with every default filled in.
+//!
+//! [`Specification::parse`] makes one from a drive file; see [`crate::drive_file`].
+
+use crate::units::Nanos;
+
+/// A drive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Specification {
+    /// Its name.
+    pub name: String,
+    /// What it stands for, in a sentence.
+    pub description: String,
+    /// The bytes of a page: a power of two.
+    pub page_bytes: u32,
+    /// The pages the host sees (U).
+    pub logical_pages: u32,
+    /// The pages of a block: of what is erased at once, so of a superblock where there are such.
+    /// On a drive that compresses it is the number of *compressed* pages that fit.
+    pub pages_per_block: u32,
+    /// How many erase blocks, each on a die of its own, make up a block.
+    pub superblock: u32,
+    /// The blocks that may hold data (T / `pages_per_block`). What the drive needs besides, to
+    /// have somewhere to write while it collects, comes on top.
+    pub blocks: u32,
+    /// What is left of a page after compression, in millionths of its size.
+    pub compression_ppm: u32,
+    /// How logical pages find their place.
+    pub mapping: Mapping,
+    /// How blocks wear.
+    pub wear: Wear,
+    /// What a discard does and costs.
+    pub trim: Trim,
+    /// Memory for data on their way to the flash.
+    pub write_buffer: Option<WriteBuffer>,
+    /// Flash with one bit a cell, which takes all writes first.
+    pub slc_cache: Option<SlcCache>,
+    /// The part of the map in memory, where the whole does not fit.
+    pub map_cache: Option<MapCache>,
+    /// What operations take; none for a drive outside time.
+    pub timing: Option<Timing>,
+    /// What the drive does when nobody asks anything of it.
+    pub background: Option<Background>,
+}
+
+impl Specification {
+    /// The bytes the host sees.
+    #[must_use]
+    pub fn capacity_bytes(&self) -> u64 {
+        u64::from(self.logical_pages) * u64::from(self.page_bytes)
+    }
+
+    /// The bytes of flash that a page takes, after compression.
+    #[must_use]
+    pub fn stored_page_bytes(&self) -> u32 {
+        let bytes = u64::from(self.page_bytes) * u64::from(self.compression_ppm) / 1_000_000;
+        u32::try_from(bytes).expect("compression makes no page larger")
+    }
+
+    /// The spare factor, `(T - U) / T`, in the pages as they are stored.
+    #[must_use]
+    pub fn spare_factor(&self) -> f64 {
+        let usable = f64::from(self.blocks) * f64::from(self.pages_per_block);
+        1.0 - f64::from(self.logical_pages) / usable
+    }
+}
+
+/// How logical pages find their place on the flash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mapping {
+    /// Every page on its own.
+    Page {
+        /// Which full block is collected.
+        collection: Collection,
+        /// Which pages are written side by side.
+        frontiers: Frontiers,
+    },
+    /// A whole block at a time; a page that is written out of turn has its block rewritten.
+    Block {
+        /// How many blocks may be open for writing at once.
+        open_blocks: u32,
+    },
+    /// A log block for each of a few blocks (Kim et al., "A space-efficient flash translation
+    /// layer for compactflash systems", 2002).
+    Bast {
+        /// The number of log blocks.
+        log_blocks: u32,
+    },
+    /// Log blocks shared by all blocks, and one for a sequential stream (Lee et al., "A log
+    /// buffer-based flash translation layer using fully-associative sector translation", 2007).
+    Fast {
+        /// The number of log blocks.
+        log_blocks: u32,
+    },
+}
+
+/// Which full block is collected next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Collection {
+    /// The one with the fewest valid pages.
+    Greedy,
+    /// The one that was filled first.
+    Fifo,
+    /// Any.
+    Random,
+    /// The one with the fewest valid pages among so many drawn at random.
+    Choices(u32),
+    /// The one with the best relation of age and free space to work.
+    CostBenefit,
+}
+
+/// Which pages are written side by side, into the same block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Frontiers {
+    /// All.
+    One,
+    /// Those the host writes apart from those the collector copies.
+    Collector,
+    /// Those the host calls hot apart from the rest, each with its own spare space.
+    HotCold,
+}
+
+impl Frontiers {
+    /// How many blocks are open at once.
+    #[must_use]
+    pub const fn count(self) -> u32 {
+        match self {
+            Self::One => 1,
+            Self::Collector | Self::HotCold => 2,
+        }
+    }
+}
+
+/// How blocks wear.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wear {
+    /// How the drive spreads erases.
+    pub levelling: Levelling,
+    /// How often a block can be erased; none for ever.
+    pub endurance: Option<u32>,
+}
+
+/// How a drive spreads erases over its blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Levelling {
+    /// Not at all: the block erased last is used next.
+    None,
+    /// The least worn of the free blocks is used next; data that do not change stay.
+    Dynamic,
+    /// Data that do not change move, too.
+    Static {
+        /// The most that the erase counts of blocks may differ before data move.
+        threshold: u32,
+    },
+}
+
+/// What a discard does and costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Trim {
+    /// Whether the drive forgets what is discarded; if not, the command does nothing.
+    pub honoured: bool,
+    /// Whether a discard waits for all commands before it and holds up all after it.
+    pub blocking: bool,
+    /// What a command takes.
+    pub per_command: Nanos,
+    /// What each discarded page that held data takes, on top.
+    pub per_mapped_page: Nanos,
+    /// What each discarded MiB without data takes, on top.
+    pub per_unmapped_mib: Nanos,
+}
+
+/// Memory for data on their way to the flash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WriteBuffer {
+    /// How many pages fit.
+    pub pages: u32,
+    /// Whether the drive can still save it when the power fails.
+    pub protected: bool,
+}
+
+/// Flash with one bit a cell, which takes all writes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SlcCache {
+    /// How many blocks, besides those for data.
+    pub blocks: u32,
+    /// The pages such a block holds.
+    pub pages_per_block: u32,
+    /// What reading and programming a page there takes.
+    pub cell: Option<Cell>,
+}
+
+/// The part of the map in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MapCache {
+    /// How many pages of the map fit.
+    pub map_pages: u32,
+    /// How many logical pages a page of the map covers.
+    pub covers_pages: u32,
+}
+
+/// What a page's cells take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cell {
+    /// To read a page into the die's register.
+    pub read: Nanos,
+    /// To program a page from the die's register.
+    pub program: Nanos,
+}
+
+/// What operations take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timing {
+    /// Buses to the dies.
+    pub channels: u32,
+    /// Dies a channel.
+    pub dies_per_channel: u32,
+    /// Planes a die; each works on its own.
+    pub planes: u32,
+    /// The data cells.
+    pub cell: Cell,
+    /// To erase a block.
+    pub erase: Nanos,
+    /// To carry a page between the controller and a die.
+    pub transfer: Nanos,
+    /// To interrupt a program or an erase for a read of the host, where the dies can.
+    pub suspend: Option<Nanos>,
+    /// Bytes a second from the drive to the host.
+    pub link_read_rate: u64,
+    /// Bytes a second from the host to the drive.
+    pub link_write_rate: u64,
+    /// The controller's own time, in which it does nothing else.
+    pub controller: Controller,
+    /// What a read takes besides, without keeping the controller busy.
+    pub read_latency: Nanos,
+    /// What a write takes besides, without keeping the controller busy.
+    pub write_latency: Nanos,
+}
+
+impl Timing {
+    /// Planes that work independently of each other.
+    #[must_use]
+    pub const fn units(&self) -> u32 {
+        self.channels * self.dies_per_channel * self.planes
+    }
+}
+
+/// The controller's own time, by what it does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Controller {
+    /// A command that reads.
+    pub per_read: Nanos,
+    /// A command that writes.
+    pub per_write: Nanos,
+    /// A page it copies for itself.
+    pub per_copy: Nanos,
+}
+
+/// What the drive does when nobody asks anything of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Background {
+    /// After how long without a command.
+    pub after: Nanos,
+    /// How many blocks it then makes free.
+    pub free_blocks: u32,
+}

@@ -1,0 +1,118 @@
+//! What the model counts in: nanoseconds, logical pages, and places on the flash.
+
+use std::ops::{Add, AddAssign, Sub};
+
+/// A point in virtual time, or a length of it, in nanoseconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Nanos(pub u64);
+
+impl Nanos {
+    /// The beginning of time, and no time at all.
+    pub const ZERO: Self = Self(0);
+
+    /// The time since an `earlier` point; none if that was later.
+    #[must_use]
+    pub const fn since(self, earlier: Self) -> Self {
+        Self(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl Add for Nanos {
+    type Output = Self;
+
+    /// Saturates: the end of time is 584 years away.
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl AddAssign for Nanos {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl Sub for Nanos {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        self.since(other)
+    }
+}
+
+/// A page of the space the host sees, counted from 0.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LogicalPage(pub u32);
+
+/// A block of flash: what is erased at once, counted from 0. On a drive with superblocks it is
+/// the superblock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Block(pub u32);
+
+impl Block {
+    /// Its index into a table of blocks.
+    pub(crate) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A page of flash: a block, and which of its pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The block.
+    pub block: Block,
+    /// The page within the block, counted from 0.
+    pub offset: u32,
+}
+
+/// Consecutive logical pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    /// The first page.
+    pub first: LogicalPage,
+    /// How many pages.
+    pub count: u32,
+}
+
+impl Run {
+    /// A single page.
+    #[must_use]
+    pub const fn page(page: LogicalPage) -> Self {
+        Self { first: page, count: 1 }
+    }
+
+    /// The pages in order.
+    pub fn pages(self) -> impl Iterator<Item = LogicalPage> {
+        (self.first.0..self.first.0 + self.count).map(LogicalPage)
+    }
+
+    /// The parts of the run that lie in one stretch of `length` pages each (an erase block, say):
+    /// the stretch, the page within it where the part starts, and the number of pages.
+    pub(crate) fn split(self, length: u32) -> impl Iterator<Item = Part> {
+        let end = self.first.0 + self.count;
+        let mut at = self.first.0;
+        std::iter::from_fn(move || {
+            if at == end {
+                return None;
+            }
+            let (stretch, offset) = (at / length, at % length);
+            let count = (length - offset).min(end - at);
+            at += count;
+            Some(Part { stretch, offset, count })
+        })
+    }
+}
+
+/// A number of things of a drive, of which it has fewer than 2^32.
+#[inline]
+pub(crate) fn count(things: usize) -> u32 {
+    u32::try_from(things).expect("a drive has fewer than 2^32 of anything")
+}
+
+/// The part of a run that lies in one stretch of the logical space.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub stretch: u32,
+    pub offset: u32,
+    pub count: u32,
+}

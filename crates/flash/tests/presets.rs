@@ -1,0 +1,498 @@
+//! The presets against what is known of the real drives.
+//!
+//! The sources of the figures are in the presets' files. Where a file says that a value is fitted
+//! to a figure, a test of that figure shows that the fit is still good, and no more. Large drives
+//! are made smaller, which keeps their ratios and their dies. Each line that a test prints is a
+//! line of a table: `cargo test --release -p ssdlab-flash --test presets -- --nocapture`.
+
+use ssdlab_flash::drive_file::DriveFile;
+use ssdlab_flash::{
+    Command, Condition, Drive, Extent, Nanos, Pattern, Requests, SECTOR_BYTES, Specification,
+    Stream, Workload, play, presets,
+};
+use ssdlab_quantity::Bytes;
+
+const SEED: u64 = 1;
+const ALWAYS_PPM: u32 = 1_000_000;
+const SECOND: Nanos = Nanos(1_000_000_000);
+
+/// Prints a line of the table, and fails if the model is too far off.
+fn check(figure: &str, cited: f64, measured: f64, tolerance: f64) {
+    let off = measured / cited - 1.0;
+    println!("| {figure} | {cited} | {measured:.2} | {:+.1} % |", 100.0 * off);
+    assert!(
+        off.abs() <= tolerance,
+        "{figure}: cited {cited}, measured {measured}, off by {:.1} %",
+        100.0 * off
+    );
+}
+
+/// A preset at a fraction of its capacity.
+fn specification(name: &str, fraction: u64) -> Specification {
+    let preset = presets::find(name).expect("a preset has this name");
+    let mut file = DriveFile::parse(preset.text).expect("a preset can be read");
+    // The buffer has to do with the number of dies, which stays.
+    let buffer = file.write_buffer.clone();
+    file.with_capacity(Bytes(file.capacity.get_ref().0 / fraction));
+    file.write_buffer = buffer;
+    file.resolve().unwrap_or_else(|error| panic!("{name}: {error}; {}", error.help))
+}
+
+/// What a number of requests came to.
+#[derive(Debug, Clone, Copy)]
+struct Measured {
+    /// 10^6 bytes a second.
+    mb_per_s: f64,
+    requests_per_s: f64,
+    /// The mean time from submission to completion.
+    latency_us: f64,
+    /// Pages programmed for each page the host wrote.
+    amplification: f64,
+}
+
+/// A drive, and the time on it.
+struct Bench {
+    drive: Drive,
+    now: Nanos,
+    seed: u64,
+}
+
+impl Bench {
+    fn new(name: &str, fraction: u64) -> Self {
+        Self { drive: Drive::new(specification(name, fraction), SEED), now: Nanos::ZERO, seed: 0 }
+    }
+
+    fn in_condition(name: &str, fraction: u64, condition: Condition) -> Self {
+        let mut bench = Self::new(name, fraction);
+        bench
+            .drive
+            .condition(condition, bench.pages(), SEED, &mut |_, _| {})
+            .expect("the span is the drive");
+        bench
+    }
+
+    fn filled(name: &str, fraction: u64) -> Self {
+        Self::in_condition(name, fraction, Condition::Filled)
+    }
+
+    fn pages(&self) -> u32 {
+        self.drive.specification().logical_pages
+    }
+
+    fn page_bytes(&self) -> u64 {
+        u64::from(self.drive.specification().page_bytes)
+    }
+
+    fn pages_in(&self, bytes: u64) -> u32 {
+        u32::try_from(bytes.div_ceil(self.page_bytes())).expect("fewer than the drive has")
+    }
+
+    fn workload(&self, pattern: Pattern, request_bytes: u64, reads_ppm: u32) -> Workload {
+        Workload {
+            pattern,
+            span_pages: self.pages(),
+            request_pages: self.pages_in(request_bytes),
+            reads_ppm,
+            trims_ppm: 0,
+        }
+    }
+
+    fn play(&mut self, requests: &mut Requests, count: u64, depth: usize) -> Measured {
+        self.drive.reset_counts();
+        let mut waited_ns = 0;
+        let end = play(&mut self.drive, requests, count, depth, self.now, |_, played| {
+            waited_ns += played.done.since(played.submitted).0;
+            true
+        })
+        .expect("the requests are on the drive");
+        let seconds = end.since(self.now).0 as f64 / SECOND.0 as f64;
+        self.now = end;
+        let asked = self.drive.asked();
+        Measured {
+            mb_per_s: (asked.read_bytes + asked.written_bytes) as f64 / 1e6 / seconds,
+            requests_per_s: count as f64 / seconds,
+            latency_us: waited_ns as f64 / 1e3 / count as f64,
+            amplification: self.drive.work().programs.total() as f64
+                / asked.written_pages.max(1) as f64,
+        }
+    }
+
+    fn run(&mut self, workload: Workload, count: u64, depth: usize) -> Measured {
+        self.seed += 1;
+        self.play(&mut Requests::new(workload, self.seed), count, depth)
+    }
+
+    fn read_in_order(&mut self, request_bytes: u64, count: u64, depth: usize) -> Measured {
+        self.run(self.workload(Pattern::Sequential, request_bytes, ALWAYS_PPM), count, depth)
+    }
+
+    fn write_in_order(&mut self, request_bytes: u64, count: u64, depth: usize) -> Measured {
+        self.run(self.workload(Pattern::Sequential, request_bytes, 0), count, depth)
+    }
+
+    fn read_at_random(&mut self, count: u64, depth: usize) -> Measured {
+        self.run(self.workload(Pattern::Uniform, 4 << 10, ALWAYS_PPM), count, depth)
+    }
+
+    fn write_at_random(&mut self, count: u64, depth: usize) -> Measured {
+        self.run(self.workload(Pattern::Uniform, 4 << 10, 0), count, depth)
+    }
+
+    /// Writes 4 KiB at random within a first part of the drive.
+    fn write_within(&mut self, span_pages: u32, count: u64, depth: usize) -> Measured {
+        let workload = self.workload(Pattern::Uniform, 4 << 10, 0);
+        self.run(Workload { span_pages, ..workload }, count, depth)
+    }
+
+    /// Does a command alone. Returns how long it took, in seconds.
+    fn submit(&mut self, command: Command) -> f64 {
+        let done = self.drive.submit(self.now, command).expect("the command is on the drive").at;
+        let taken = done.since(self.now);
+        self.now = done;
+        taken.0 as f64 / SECOND.0 as f64
+    }
+
+    fn discard_all(&mut self) -> f64 {
+        let length_bytes = self.drive.specification().capacity_bytes();
+        self.submit(Command::Discard(Extent { offset_bytes: 0, length_bytes }))
+    }
+
+    fn assert_discards_do_nothing(&mut self) {
+        let mapped = self.drive.mapped_pages();
+        assert!(mapped > 0, "the drive holds data");
+        assert!(self.discard_all().abs() < f64::EPSILON, "a discard takes no time");
+        assert_eq!(self.drive.mapped_pages(), mapped, "a discard unmaps nothing");
+    }
+}
+
+const SEQUENTIAL_BYTES: u64 = 128 << 10;
+
+#[test]
+fn every_preset_has_its_name_a_description_and_a_drive() {
+    for preset in presets::ALL {
+        let specification = Specification::parse(preset.text)
+            .unwrap_or_else(|error| panic!("{}: {error}; {}", preset.name, error.help));
+        assert_eq!(specification.name, preset.name);
+        assert!(!specification.description.is_empty(), "{} says what it is", preset.name);
+        assert_eq!(specification.timing.is_none(), preset.name == "ideal");
+    }
+}
+
+#[test]
+fn every_preset_can_be_filled_and_overwritten_at_random() {
+    for preset in presets::ALL {
+        let whole = specification(preset.name, 1).capacity_bytes();
+        let mut bench = Bench::filled(preset.name, (whole >> 33).max(1));
+        let pages = bench.pages();
+        let workload = bench.workload(Pattern::Uniform, 4 << 10, 0);
+        let mut requests = Requests::new(workload, SEED);
+        // A block-mapped drive copies as much within a few writes as others within many.
+        let mut programs = 0;
+        while programs < u64::from(pages) {
+            bench.play(&mut requests, 1000, 4);
+            programs += bench.drive.work().programs.total();
+        }
+        assert_eq!(bench.drive.mapped_pages(), pages, "{} keeps all data", preset.name);
+    }
+}
+
+#[test]
+fn every_value_of_a_preset_has_its_source_in_a_comment() {
+    // Those that say themselves what they are.
+    const PLAIN: [&str; 2] = ["name", "description"];
+    for preset in presets::ALL {
+        let mut is_explained = false;
+        for line in preset.text.lines() {
+            match line.split_once(" = ") {
+                _ if line.starts_with('#') => is_explained = true,
+                Some((key, _)) => assert!(
+                    is_explained || PLAIN.contains(&key),
+                    "{}: {key} has no comment above it",
+                    preset.name
+                ),
+                // A comment goes for the values below it, up to an empty line.
+                None if line.is_empty() => is_explained = false,
+                None => {}
+            }
+        }
+    }
+}
+
+#[test]
+fn eeepc_4g_reads_and_writes_in_order_as_measured() {
+    let mut bench = Bench::filled("eeepc-4g", 1);
+    let read = bench.read_in_order(SEQUENTIAL_BYTES, 4000, 1);
+    check("eeepc-4g: sequential read, MB/s", 28.7, read.mb_per_s, 0.15);
+    let write = bench.write_in_order(SEQUENTIAL_BYTES, 4000, 1);
+    check("eeepc-4g: sequential write, MB/s (20 to 23)", 21.5, write.mb_per_s, 0.07);
+}
+
+#[test]
+fn eeepc_4g_rewrites_a_block_for_a_small_write() {
+    let mut bench = Bench::filled("eeepc-4g", 1);
+    let pages = bench.drive.specification().pages_per_block;
+    assert_eq!(u64::from(pages) * bench.page_bytes(), 128 << 10, "a block is 128 KiB");
+    let write = bench.write_at_random(2000, 1);
+    // 64 pages for two.
+    check("eeepc-4g: write amplification, random 4 KiB", 32.0, write.amplification, 0.01);
+    let erases = bench.drive.work().erases.total();
+    assert!((1990..=2000).contains(&erases), "an erase a write: {erases}");
+    bench.assert_discards_do_nothing();
+}
+
+#[test]
+fn sd_card_writes_fast_within_its_open_units() {
+    for (request_kib, cited, count) in
+        [(4, 1.20, 4000), (16, 4.54, 2000), (64, 8.78, 1000), (512, 12.07, 500)]
+    {
+        let mut bench = Bench::filled("sd-card", 8);
+        let write = bench.write_in_order(request_kib << 10, count, 1);
+        let figure = format!("sd-card: write of {request_kib} KiB in order, MB/s");
+        check(&figure, cited, write.mb_per_s, 0.15);
+    }
+    let read = Bench::filled("sd-card", 8).read_in_order(SEQUENTIAL_BYTES, 1000, 1);
+    check("sd-card: sequential read, MB/s", 20.4, read.mb_per_s, 0.15);
+}
+
+#[test]
+fn sd_card_writes_three_to_five_pages_a_second_beyond_its_open_units() {
+    let mut bench = Bench::filled("sd-card", 8);
+    let write = bench.write_at_random(300, 1);
+    check("sd-card: random write, pages a second (3 to 5)", 4.0, write.requests_per_s, 0.25);
+}
+
+#[test]
+fn sd_card_keeps_five_units_open() {
+    let seconds_a_write = |units: u64| {
+        let mut bench = Bench::filled("sd-card", 8);
+        let mut worst: f64 = 0.0;
+        for page in 0..8 {
+            for unit in 0..units {
+                let extent = Extent {
+                    offset_bytes: unit * (4 << 20) + page * (4 << 10),
+                    length_bytes: 4 << 10,
+                };
+                let taken = bench.submit(Command::Write(extent, Stream::default()));
+                // The first page opens the unit.
+                if page > 0 {
+                    worst = worst.max(taken);
+                }
+            }
+        }
+        worst
+    };
+    assert!(seconds_a_write(5) < 0.01, "five units in turn stay open");
+    assert!(seconds_a_write(6) > 0.1, "a sixth closes the first");
+}
+
+#[test]
+fn x25m_g1_is_as_fast_as_rated() {
+    let mut bench = Bench::filled("x25m-g1", 10);
+    let read = bench.read_in_order(SEQUENTIAL_BYTES, 8000, 32);
+    check("x25m-g1: sequential read, MB/s", 250.0, read.mb_per_s, 0.03);
+    let read = bench.read_at_random(100_000, 32);
+    check("x25m-g1: random read, IOPS", 35_000.0, read.requests_per_s, 0.03);
+    let write = bench.write_in_order(SEQUENTIAL_BYTES, 30_000, 32);
+    check("x25m-g1: sequential write, MB/s", 70.0, write.mb_per_s, 0.03);
+}
+
+#[test]
+fn x25m_g1_slows_down_with_use_and_has_no_trim() {
+    let mut bench = Bench::new("x25m-g1", 10);
+    let span = bench.pages() / 10;
+    let new = bench.write_within(span, u64::from(span), 3);
+    check("x25m-g1: random write over a tenth, new, MB/s", 40.8, new.mb_per_s, 0.03);
+    let mut bench = Bench::filled("x25m-g1", 10);
+    bench.write_within(span, 2 * u64::from(span), 3);
+    let used = bench.write_within(span, u64::from(span), 3);
+    check("x25m-g1: random write over a tenth, used, MB/s", 26.3, used.mb_per_s, 0.05);
+    bench.assert_discards_do_nothing();
+}
+
+#[test]
+fn x25m_g2_slows_down_on_the_second_pass_and_recovers_by_trim() {
+    const FRACTION: u64 = 10;
+    let mut bench = Bench::new("x25m-g2", FRACTION);
+    let pass = u64::from(bench.pages());
+    let fresh = bench.write_at_random(pass, 16);
+    check("x25m-g2: random write, fresh, MB/s", 37.9, fresh.mb_per_s, 0.15);
+    let second = bench.write_at_random(pass, 16);
+    check("x25m-g2: random write, second pass, MB/s", 13.8, second.mb_per_s, 0.15);
+    let seconds = bench.discard_all();
+    assert_eq!(bench.drive.mapped_pages(), 0, "everything is trimmed");
+    assert!(seconds * (FRACTION as f64) < 30.0, "the whole drive is trimmed in less than 30 s");
+    // There are no erased blocks yet, and no idle time to make some.
+    let trimmed = bench.write_at_random(pass, 16);
+    check("x25m-g2: random write, after TRIM, MB/s", 38.0, trimmed.mb_per_s, 0.15);
+}
+
+#[test]
+fn x25m_g2_is_as_fast_as_rated() {
+    let mut bench = Bench::filled("x25m-g2", 10);
+    let read = bench.read_in_order(SEQUENTIAL_BYTES, 8000, 32);
+    check("x25m-g2: sequential read, MB/s", 250.0, read.mb_per_s, 0.15);
+    let read = bench.read_at_random(100_000, 32);
+    check("x25m-g2: random read, IOPS", 35_000.0, read.requests_per_s, 0.03);
+    let write = bench.write_in_order(SEQUENTIAL_BYTES, 30_000, 32);
+    check("x25m-g2: sequential write, MB/s", 70.0, write.mb_per_s, 0.15);
+}
+
+#[test]
+fn vertex_le_is_as_fast_as_rated() {
+    let mut bench = Bench::filled("vertex-le", 10);
+    let read = bench.read_in_order(SEQUENTIAL_BYTES, 20_000, 32);
+    check("vertex-le: sequential read, MB/s", 270.0, read.mb_per_s, 0.03);
+    // Once over the drive, which takes the spare space and comes to the filled blocks.
+    let write = bench.write_in_order(SEQUENTIAL_BYTES, 76_000, 32);
+    check("vertex-le: sequential write, MB/s", 235.0, write.mb_per_s, 0.03);
+    let read = bench.read_at_random(100_000, 3);
+    check("vertex-le: random read, MB/s", 52.1, read.mb_per_s, 0.15);
+    let fresh = Bench::new("vertex-le", 10).write_at_random(200_000, 3);
+    check("vertex-le: random write, fresh, MB/s", 164.6, fresh.mb_per_s, 0.15);
+}
+
+#[test]
+fn vertex_le_discards_what_holds_data_slowly_and_in_the_way() {
+    let mut bench = Bench::filled("vertex-le", 10);
+    // In whole pages.
+    let tree = Extent { offset_bytes: 0, length_bytes: 493_000_000 / 4096 * 4096 };
+    let begun = bench.now;
+    let seconds = bench.submit(Command::Discard(tree));
+    check("vertex-le: discard of 493 MB, s", 40.4, seconds, 0.10);
+    let beyond = Extent { offset_bytes: tree.length_bytes, length_bytes: 4096 };
+    let read = bench.drive.submit(begun + Nanos(1000), Command::Read(beyond));
+    let read = read.expect("the page is on the drive").at;
+    assert!(read > bench.now, "a read waits for the discard");
+    assert!(read.since(bench.now) < Nanos(1_000_000), "and for nothing else");
+    bench.now = read;
+    let again = bench.submit(Command::Discard(tree));
+    check("vertex-le: the same discard again, s", 0.001, again, 0.01);
+}
+
+#[test]
+fn pro_970_is_as_fast_as_measured() {
+    let mut bench = Bench::filled("970-pro", 32);
+    let read = bench.read_at_random(20_000, 1);
+    check("970-pro: random read alone, us", 62.0, read.latency_us, 0.15);
+    let read = bench.read_at_random(200_000, 32);
+    check("970-pro: random read, IOPS", 370_000.0, read.requests_per_s, 0.15);
+    let read = bench.read_in_order(SEQUENTIAL_BYTES, 40_000, 32);
+    check("970-pro: sequential read, MB/s", 3500.0, read.mb_per_s, 0.15);
+    let write = bench.write_in_order(SEQUENTIAL_BYTES, 160_000, 32);
+    check("970-pro: sequential write, MB/s", 2300.0, write.mb_per_s, 0.15);
+    let mut bench = Bench::new("970-pro", 32);
+    let write = bench.write_at_random(20_000, 1);
+    check("970-pro: write into the buffer alone, us", 4.46, write.latency_us, 0.15);
+    let write = bench.write_at_random(500_000, 32);
+    check("970-pro: random write, fresh, IOPS", 500_000.0, write.requests_per_s, 0.15);
+}
+
+#[test]
+fn tlc_dramless_falls_off_a_cliff_and_recovers_when_idle() {
+    const FRACTION: u64 = 16;
+    /// Requests of a stretch of 131 MB.
+    const STRETCH: u64 = 1000;
+    let stretch_gb = (STRETCH * SEQUENTIAL_BYTES) as f64 / 1e9;
+    let mut bench = Bench::new("tlc-dramless", FRACTION);
+    let workload = bench.workload(Pattern::Sequential, SEQUENTIAL_BYTES, 0);
+    let mut requests = Requests::new(workload, SEED);
+    for round in ["new", "after 30 s of idleness"] {
+        let mut cached = 0.0;
+        let cliff = loop {
+            let write = bench.play(&mut requests, STRETCH, 32);
+            if write.mb_per_s < 2900.0 {
+                break write;
+            }
+            check("tlc-dramless: write into the cache, MB/s", 3000.0, write.mb_per_s, 0.03);
+            cached += stretch_gb;
+        };
+        assert!(cliff.mb_per_s < 2000.0, "it is a cliff");
+        let cited = 12.0 / FRACTION as f64;
+        assert!(
+            (cited - 1.5 * stretch_gb..=cited).contains(&cached),
+            "{round}: the cache takes {cited} GB, to within a stretch: {cached}"
+        );
+        // Six stretches fold the cache out once over.
+        let write = bench.play(&mut requests, 6 * STRETCH, 32);
+        check("tlc-dramless: write beyond the cache, MB/s", 600.0, write.mb_per_s, 0.20);
+        bench.now += Nanos(30 * SECOND.0);
+    }
+}
+
+#[test]
+fn tlc_dramless_is_as_fast_as_rated_where_its_map_is_at_hand() {
+    const FRACTION: u64 = 16;
+    let mut bench = Bench::filled("tlc-dramless", FRACTION);
+    // The filling has left the cache full.
+    bench.now = Nanos(60 * SECOND.0);
+    let read = bench.read_in_order(SEQUENTIAL_BYTES, 40_000, 32);
+    check("tlc-dramless: sequential read, MB/s", 3500.0, read.mb_per_s, 0.05);
+    let workload = bench.workload(Pattern::Uniform, 4 << 10, ALWAYS_PPM);
+    let near = Workload { span_pages: bench.pages() / 20, ..workload };
+    bench.run(near, 100_000, 128);
+    let read = bench.run(near, 200_000, 128);
+    check("tlc-dramless: random read, IOPS", 460_000.0, read.requests_per_s, 0.05);
+    let far = bench.run(workload, 200_000, 128);
+    assert!(far.requests_per_s < 0.8 * read.requests_per_s, "the map is read beyond");
+    bench.write_within(near.span_pages, 20_000, 128);
+    let write = bench.write_within(near.span_pages, 80_000, 128);
+    check("tlc-dramless: random write, IOPS", 450_000.0, write.requests_per_s, 0.05);
+}
+
+#[test]
+fn datacenter_is_as_fast_as_rated() {
+    let mut bench = Bench::filled("datacenter", 100);
+    let read = bench.read_in_order(SEQUENTIAL_BYTES, 40_000, 32);
+    check("datacenter: sequential read, MB/s", 2800.0, read.mb_per_s, 0.20);
+    let read = bench.read_at_random(300_000, 128);
+    check("datacenter: random read, IOPS", 450_000.0, read.requests_per_s, 0.20);
+    let write = bench.write_in_order(4 << 10, 1000, 1);
+    check("datacenter: write alone, us", 20.0, write.latency_us, 0.20);
+    let write = bench.write_in_order(SEQUENTIAL_BYTES, 160_000, 32);
+    check("datacenter: sequential write, MB/s", 1900.0, write.mb_per_s, 0.20);
+}
+
+#[test]
+fn datacenter_writes_at_random_in_its_steady_state_as_rated() {
+    let mut bench = Bench::in_condition("datacenter", 100, Condition::Steady);
+    let write = bench.write_at_random(u64::from(bench.pages()) / 2, 128);
+    check("datacenter: random write, steady, IOPS", 150_000.0, write.requests_per_s, 0.20);
+}
+
+#[test]
+fn datacenter_loses_nothing_when_the_power_fails() {
+    let mut bench = Bench::new("datacenter", 100);
+    bench.write_at_random(10_000, 32);
+    assert_eq!(bench.drive.cut_power(), []);
+    let mut bench = Bench::new("vertex-le", 10);
+    bench.write_at_random(10_000, 32);
+    assert_ne!(bench.drive.cut_power(), [], "a drive without that protection does");
+}
+
+#[test]
+fn ideal_adds_nothing() {
+    let mut bench = Bench::filled("ideal", 16);
+    let pages = u64::from(bench.pages());
+    let workload = bench.workload(Pattern::Uniform, 4 << 10, 0);
+    let mut requests = Requests::new(workload, SEED);
+    let submitted = Nanos(42);
+    play(&mut bench.drive, &mut requests, 3 * pages, 1, submitted, |_, played| {
+        assert_eq!(played.submitted, played.done, "a write is done at once");
+        true
+    })
+    .expect("the requests are on the drive");
+    assert_eq!(bench.drive.asked().written_pages, 3 * pages);
+    assert_eq!(bench.drive.work().programs.total(), 3 * pages, "write amplification is 1");
+    assert_eq!(bench.drive.work().reads.total(), 0);
+    let extent = Extent { offset_bytes: SECTOR_BYTES, length_bytes: 1 << 20 };
+    for command in [
+        Command::Read(extent),
+        Command::Flush,
+        Command::WriteZeroes(extent),
+        Command::Discard(extent),
+        Command::Write(extent, Stream::Hot),
+    ] {
+        let done = bench.drive.submit(submitted, command).expect("it is on the drive").at;
+        assert_eq!(done, submitted, "{command:?} is done at once");
+    }
+}
