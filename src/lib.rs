@@ -11,6 +11,7 @@
 //! - [`results`]: records and the folders they are kept in
 //! - [`advice`]: effects, verdicts and settings
 //! - [`report`]: analyses as something people read
+//! - [`simulation`]: patterns and traces on simulated drives
 //! - [`host`]: calls into the running machine
 //! - [`undo`]: taking back every change to the machine
 //! - [`cli`]: the command line
@@ -25,5 +26,6 @@ pub mod meter;
 pub mod plan;
 pub mod report;
 pub mod results;
+pub mod simulation;
 pub mod undo;
 pub mod workload;

@@ -1,6 +1,7 @@
 //! The command line: one file a subcommand.
 
 mod check;
+mod drive;
 mod exit;
 mod list;
 mod output;
@@ -10,6 +11,8 @@ mod report;
 mod restore;
 mod run;
 mod schema;
+mod simulate;
+mod simulation_progress;
 
 use std::process::ExitCode;
 
@@ -38,6 +41,10 @@ enum Command {
     Check(check::Check),
     /// Show a run's results again.
     Report(report::Report),
+    /// Put a pattern or a trace on simulated drives.
+    Simulate(simulate::Simulate),
+    /// List, show and check simulated drives.
+    Drive(drive::Drive),
     /// List plans, filesystems, factors, schedulers, workloads or metrics.
     List(list::List),
     /// Print the JSON schema of plans, or of `--json` output.
@@ -64,6 +71,8 @@ pub fn main() -> ExitCode {
         Command::Report(report) => report.run(),
         Command::List(list) => Ok(list.run()),
         Command::Schema(schema) => Ok(schema.run()),
+        Command::Simulate(simulate) => simulate.run(),
+        Command::Drive(drive) => drive.run(),
         Command::Restore(restore) => restore.run(),
     };
     done.unwrap_or_else(|error| exit::explain(&error)).into()

@@ -35,6 +35,12 @@ pub fn width() -> Option<u16> {
         .filter(|width| *width > 0)
 }
 
+/// The most memory this process has taken, as proc(5) says; 0 where that cannot be read.
+pub fn peak_memory_bytes() -> u64 {
+    let status = procfs::process::Process::myself().and_then(|process| process.status());
+    status.ok().and_then(|status| status.vmhwm).map_or(0, |kib| kib * 1024)
+}
+
 /// The width that messages are wrapped to; a log is not wrapped.
 pub fn error_width() -> usize {
     let width = if io::stderr().is_terminal() { width() } else { None };

@@ -6,6 +6,8 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use ssdlab_quantity::Span;
+
 use super::claims;
 use super::error::Fault;
 use super::factor::{ANY_FILESYSTEM, Factor, LevelError, Levels, Setup, todays_scheduler};

@@ -1,8 +1,10 @@
-//! Reports: an analysis as something people read. Pure: no clock, no machine, no file.
+//! Reports: analyses and outcomes as something people read. Pure: no clock, no machine, no file.
 
 mod number;
+mod simulation;
 mod table;
 mod text;
 
 pub use number::duration;
+pub use simulation::{simulation, specification};
 pub use text::{Style, text};

@@ -1,0 +1,211 @@
+//! Simulations: a pattern or a trace on a simulated drive, and what came of it.
+//!
+//! Time and randomness come from the job, so equal jobs have equal outcomes; only the speed of the
+//! simulation itself is measured by a real clock, and that is the caller's business. Traces are
+//! opened by the caller, too.
+
+mod outcome;
+mod recorder;
+
+use ssdlab_flash::pattern::MILLION;
+use ssdlab_flash::{
+    Command, Condition, Drive, Extent, Nanos, Played, Refusal, Requests, Specification, Stream,
+    Workload, play,
+};
+use ssdlab_trace::{Flags, Kind, Request, TraceError};
+
+pub use outcome::{Latency, Lifetime, Outcome, Replayed, Sample, Sequence, WearBin, WearOutcome};
+use recorder::Recorder;
+
+/// A drive, and what is done to it.
+#[derive(Debug, Clone)]
+pub struct Job<S> {
+    /// The drive.
+    pub specification: Specification,
+    /// The state it is brought into first.
+    pub condition: Condition,
+    /// The part of the drive that conditioning and patterns use, in millionths; the rest holds no
+    /// data.
+    pub fill_ppm: u32,
+    /// The seed of everything random.
+    pub seed: u64,
+    /// What is done to it then.
+    pub source: S,
+}
+
+/// Requests that are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Synthetic {
+    /// The requests; their span is set from the job's `fill_ppm`.
+    pub workload: Workload,
+    /// Requests come to so many times the capacity before counting begins, in millionths.
+    pub warm_up_ppm: u64,
+    /// Requests come to so many times the capacity while it is counted, in millionths.
+    pub overwrites_ppm: u64,
+    /// Requests under way at once.
+    pub queue_depth: usize,
+}
+
+/// What a simulation is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Bringing the drive into its state.
+    Conditioning,
+    /// Requests that are not counted.
+    WarmUp,
+    /// Requests that are counted.
+    Running,
+}
+
+/// Told how far a simulation is: the stage, and how much of how much of it is done; 0 of 0 where
+/// that is not known.
+pub type Progress<'a> = &'a mut dyn FnMut(Stage, u64, u64);
+
+/// A simulation that could not be done.
+#[derive(Debug, thiserror::Error)]
+pub enum SimulationError {
+    /// The drive refuses to be brought into its state.
+    #[error("the drive cannot be brought into its state: {0}")]
+    Condition(#[source] Refusal),
+    /// A request of a trace that the drive refuses.
+    #[error("request {number} of the trace, at {submitted_ns} ns: {refusal}")]
+    Request {
+        /// Which one, counted from 1.
+        number: u64,
+        /// When it was submitted.
+        submitted_ns: u64,
+        /// Why it is refused.
+        #[source]
+        refusal: Refusal,
+    },
+    /// The trace cannot be read.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+}
+
+/// How often progress is told, in requests.
+const STEP: u64 = 1 << 16;
+
+/// Keeps the requests of a workload apart from those of conditioning, which have the same seed.
+const WORKLOAD_SEED: u64 = 0x776f_726b_6c6f_6164;
+
+/// Performs synthetic requests.
+pub fn synthetic(job: &Job<Synthetic>, progress: Progress<'_>) -> Result<Outcome, SimulationError> {
+    let (mut drive, span_pages, mut outcome) = conditioned(job, progress)?;
+    let Synthetic { workload, warm_up_ppm, overwrites_ppm, queue_depth } = job.source;
+    let workload = Workload { span_pages, ..workload };
+    let mut requests = Requests::new(workload, job.seed ^ WORKLOAD_SEED);
+    let count = |capacities_ppm: u64| {
+        let pages = u128::from(span_pages) * u128::from(capacities_ppm) / u128::from(MILLION);
+        u64::try_from(pages / u128::from(workload.request_pages)).unwrap_or(u64::MAX)
+    };
+    let mut now = Nanos::ZERO;
+    let mut perform =
+        |drive: &mut Drive, stage, count: u64, each: &mut dyn FnMut(&Drive, Played)| {
+            let mut left = count;
+            while left > 0 {
+                progress(stage, count - left, count);
+                let step = left.min(STEP);
+                let done = play(drive, &mut requests, step, queue_depth, now, |drive, played| {
+                    each(drive, played);
+                    true
+                });
+                match done {
+                    Ok(end) => now = end,
+                    // A drive at the end of its life is a finding.
+                    Err(_) => return,
+                }
+                left -= step;
+            }
+        };
+    perform(&mut drive, Stage::WarmUp, count(warm_up_ppm), &mut |_, _| {});
+    drive.reset_counts();
+    let mut recorder = Recorder::new(&drive);
+    perform(&mut drive, Stage::Running, count(overwrites_ppm), &mut |drive, played| {
+        recorder.record(drive, &played.command, played.submitted, played.done);
+    });
+    recorder.finish(&drive, &mut outcome);
+    Ok(outcome)
+}
+
+/// Performs the requests of a trace at their times. A trace that is cut off is performed as far
+/// as it goes.
+pub fn replay<T>(
+    job: &Job<()>,
+    trace: T,
+    progress: Progress<'_>,
+) -> Result<Outcome, SimulationError>
+where
+    T: IntoIterator<Item = Result<Request, TraceError>>,
+{
+    let (mut drive, _, mut outcome) = conditioned(job, progress)?;
+    let mut recorder = Recorder::new(&drive);
+    let mut replayed = Replayed { requests: 0, duration_ns: 0, cut_off: None };
+    for request in trace {
+        let request = match request {
+            Ok(request) => request,
+            Err(error @ TraceError::Truncated { .. }) => {
+                replayed.cut_off = Some(error.to_string());
+                break;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        replayed.requests += 1;
+        if replayed.requests.is_multiple_of(STEP) {
+            progress(Stage::Running, replayed.requests, 0);
+        }
+        let now = Nanos(request.submitted_ns);
+        replayed.duration_ns = request.submitted_ns;
+        for command in commands(&request).into_iter().flatten() {
+            match drive.submit(now, command) {
+                Ok(completion) => recorder.record(&drive, &command, now, completion.at),
+                Err(Refusal::WornOut) => break,
+                Err(refusal) => {
+                    let (number, submitted_ns) = (replayed.requests, request.submitted_ns);
+                    return Err(SimulationError::Request { number, submitted_ns, refusal });
+                }
+            }
+        }
+    }
+    outcome.trace = Some(replayed);
+    recorder.finish(&drive, &mut outcome);
+    Ok(outcome)
+}
+
+/// A drive in its state, the pages that are used of it, and an outcome that says how it got there.
+fn conditioned<S>(
+    job: &Job<S>,
+    progress: Progress<'_>,
+) -> Result<(Drive, u32, Outcome), SimulationError> {
+    let mut drive = Drive::new(job.specification.clone(), job.seed);
+    let pages = u64::from(job.specification.logical_pages) * u64::from(job.fill_ppm);
+    let span_pages = u32::try_from(pages / u64::from(MILLION)).unwrap_or(u32::MAX).max(1);
+    let conditioned = drive
+        .condition(job.condition, span_pages, job.seed, &mut |done, total| {
+            progress(Stage::Conditioning, done, total);
+        })
+        .map_err(SimulationError::Condition)?;
+    let outcome = Outcome::new(&job.specification, job.seed, &conditioned);
+    Ok((drive, span_pages, outcome))
+}
+
+/// The commands a request comes to: one that is to be on the flash by its end is followed by a
+/// flush, and one that has to come after everything before it follows one.
+fn commands(request: &Request) -> [Option<Command>; 3] {
+    let extent = Extent { offset_bytes: request.offset_bytes, length_bytes: request.length_bytes };
+    let command = match request.kind {
+        Kind::Read => Command::Read(extent),
+        Kind::Write => Command::Write(extent, Stream::default()),
+        Kind::Flush => Command::Flush,
+        Kind::Discard => Command::Discard(extent),
+        Kind::WriteZeroes => Command::WriteZeroes(extent),
+    };
+    let flush = |flag| {
+        let is_asked = request.kind != Kind::Flush && request.flags.contains(flag);
+        is_asked.then_some(Command::Flush)
+    };
+    [flush(Flags::PREFLUSH), Some(command), flush(Flags::FUA)]
+}
+
+#[cfg(test)]
+mod tests;
