@@ -5,7 +5,7 @@ SSDLAB = target/release/ssdlab
 # The labs that make filesystems need root.
 SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: demo build test check bench kill-test fuzz-check clean
+.PHONY: demo build test check bench validation kill-test fuzz-check clean
 
 # Installs what is missing, builds, and answers founding question 1 on an image file.
 demo:
@@ -26,11 +26,19 @@ check:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
-# Side by side with the equivalent shell script; needs root.
+# The simulated drive and traces, then a trial beside the equivalent shell script (needs root).
 bench:
 	scripts/install-packages build run test
 	$(CARGO) bench --locked --bench content
+	$(CARGO) bench --locked -p ssdlab-flash --bench model
+	$(CARGO) bench --locked -p ssdlab-trace --bench formats
+	$(CARGO) bench --locked --bench sweep
 	$(SUDO) $$(command -v $(CARGO)) bench --locked --bench trial
+
+# The simulated drive against theory, as the table in docs/flash-model.md.
+validation:
+	@$(CARGO) test --quiet --release --locked -p ssdlab-flash --test validation -- \
+		--nocapture --test-threads 1 2>/dev/null | sed -n 's/^[^|]*|/|/p'
 
 # Kills a run at a random moment, restores, and looks for leftovers; a hundred times.
 kill-test: build
