@@ -91,9 +91,10 @@ fn reasons(outcome: &Outcome) -> String {
     reasons.into_iter().map(share).collect::<Vec<_>>().join("\n")
 }
 
+const DAYS_PER_YEAR: f64 = 365.25;
+
 fn life(host_bytes: f64, years: Option<f64>) -> String {
     let bytes = number::value("x_bytes", host_bytes);
-    const DAYS_PER_YEAR: f64 = 365.25;
     match years {
         Some(years) if years >= 1000.0 => format!("{bytes} written, over 1000 years"),
         Some(years) if years >= 2.0 => format!("{bytes} written, {years:.1} years"),

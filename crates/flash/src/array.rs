@@ -2,9 +2,11 @@
 //!
 //! Each plane of each die works on its own and is busy until a point in time, and so is each
 //! channel; that is all the state there is, so an operation costs the same however many are
-//! waiting, and there is no queue of events. Operations start in the order they are asked for.
-//! The time of a channel, and of the controller, is accounted as work to do and not as a place in
-//! a queue: a transfer that has to wait for its die does not hold up those that need not.
+//! waiting, and there is no queue of events. Programs and erases start in the order they are asked
+//! for. A read goes before the programs that wait at its die, as in most controllers, but not
+//! before the one in progress; and not before an erase. The time of a channel, and of the
+//! controller, is accounted as work to do and not as a place in a queue: a transfer that has to
+//! wait for its die does not hold up those that need not.
 
 use crate::nand::{Nand, Why};
 use crate::specification::{Cell, Specification, Timing};
@@ -238,8 +240,10 @@ struct Unit {
     busy_until: Nanos,
     /// When the last of its operations that was the drive's own ends.
     own_work_until: Nanos,
-    /// When the last read that interrupted something ends.
-    urgent_read_until: Nanos,
+    /// When the last erase ends.
+    erasing_until: Nanos,
+    /// When the last read ends.
+    reading_until: Nanos,
 }
 
 /// The dies and the channels to them.
@@ -317,20 +321,24 @@ impl Dies {
     /// Returns when the page is out of the die, and how long it waited for the drive's own work.
     fn read(&mut self, unit: usize, cell: Cell, why: Why, earliest: Nanos) -> (Nanos, Nanos) {
         let carried = self.carry(unit);
-        let Unit { busy_until, own_work_until, urgent_read_until } = &mut self.units[unit];
-        let interrupts = why == Why::Host && *busy_until > earliest;
-        let sensed = match self.suspend {
-            Some(suspend) if interrupts => {
-                let start = earliest.max(*urgent_read_until);
-                *urgent_read_until = start + suspend + cell.read;
-                *busy_until += suspend + cell.read;
-                *urgent_read_until
+        let program = self.cell.program;
+        let Unit { busy_until, own_work_until, erasing_until, reading_until } =
+            &mut self.units[unit];
+        let waits = busy_until.since(earliest);
+        let start = match self.suspend {
+            Some(suspend) if why == Why::Host && waits > Nanos::ZERO => {
+                *busy_until += suspend;
+                earliest.max(*reading_until) + suspend
             }
+            // Of the programs that wait at the die only the one in progress is in a read's way.
             _ => {
-                *busy_until = earliest.max(*busy_until) + cell.read;
-                *busy_until
+                let in_progress = Nanos(waits.0.checked_rem(program.0).unwrap_or(0));
+                (earliest + in_progress).max(*erasing_until).max(*reading_until)
             }
         };
+        let sensed = start + cell.read;
+        *reading_until = sensed;
+        *busy_until = sensed.max(*busy_until + cell.read);
         let stalled = if why == Why::Host {
             own_work_until.since(earliest).min(sensed.since(earliest + cell.read))
         } else {
@@ -370,6 +378,7 @@ impl Dies {
             let unit = &mut self.units[(first + member) % units];
             unit.busy_until = unit.busy_until.max(earliest) + self.erase;
             unit.own_work_until = unit.busy_until;
+            unit.erasing_until = unit.busy_until;
             done = done.max(unit.busy_until);
         }
         self.busy_until = self.busy_until.max(done);

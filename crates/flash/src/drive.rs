@@ -3,7 +3,7 @@
 use crate::array::{Array, Work};
 use crate::command::{Command, Completion, Extent, Refusal, SECTOR_BYTES, Stream};
 use crate::layer::Layer;
-use crate::link::Link;
+use crate::link::{Arrival, Link};
 use crate::map_cache::MapCache;
 use crate::nand::{Nand, Why};
 use crate::specification::Specification;
@@ -301,7 +301,9 @@ impl<N: Nand> Drive<N> {
     /// The controller takes a command. Returns when it has.
     #[inline]
     fn accept(&mut self, takes: Nanos, now: Nanos) -> Nanos {
-        now.max(self.nand.as_mut().occupy_controller(takes))
+        let begun = now.max(self.nand.as_mut().occupy_controller(takes));
+        self.nand.as_mut().begin(begun);
+        begun
     }
 
     fn read(&mut self, extent: Extent, now: Nanos) -> Nanos {
@@ -333,27 +335,35 @@ impl<N: Nand> Drive<N> {
         self.asked.written_pages += u64::from(run.count);
         let Some(timing) = self.specification.timing else {
             let known = self.look_up(run, true, now);
-            return self.store(extent, run, stream, known);
+            return self.store(extent, run, stream, known, Arrival::at(known));
         };
         let begun = self.accept(timing.controller.per_write, now);
-        let received = match &mut self.link {
-            Some(link) => link.receive(extent.length_bytes, begun),
-            None => begun,
+        let arrival = match &mut self.link {
+            Some(link) => link.receive(extent.length_bytes, run.count, begun),
+            None => Arrival::at(begun),
         };
-        let known = self.look_up(run, true, received);
-        self.store(extent, run, stream, known) + timing.write_latency
+        let known = self.look_up(run, true, begun);
+        self.store(extent, run, stream, known, arrival) + timing.write_latency
     }
 
-    /// Puts what the host writes into the buffer, or on the flash where there is none.
+    /// Puts what the host writes into the buffer, each page as it arrives, or on the flash where
+    /// there is none.
     #[inline]
-    fn store(&mut self, extent: Extent, run: Run, stream: Stream, at: Nanos) -> Nanos {
-        let at = self.read_around(extent, at);
+    fn store(
+        &mut self,
+        extent: Extent,
+        run: Run,
+        stream: Stream,
+        known: Nanos,
+        mut arrival: Arrival,
+    ) -> Nanos {
+        let known = self.read_around(extent, known);
         if self.buffer.is_none() {
-            return self.layer.write(&mut self.nand, run, stream, at);
+            return self.layer.write(&mut self.nand, run, stream, known.max(arrival.last));
         }
-        let mut taken = at;
+        let mut taken = known;
         for page in run.pages() {
-            taken = taken.max(self.store_in_buffer(page, stream, taken));
+            taken = self.store_in_buffer(page, stream, taken.max(arrival.next()));
         }
         taken
     }

@@ -23,10 +23,12 @@ impl Link {
         }
     }
 
-    /// Carries what the host writes. Returns when the drive has it.
-    pub fn receive(&mut self, bytes: u64, earliest: Nanos) -> Nanos {
-        self.writing_until = self.writing_until.max(earliest) + time(bytes, self.write_rate);
-        self.writing_until
+    /// Carries what the host writes: so many pages, one after another.
+    pub fn receive(&mut self, bytes: u64, pages: u32, earliest: Nanos) -> Arrival {
+        let takes = time(bytes, self.write_rate);
+        let each = Nanos(takes.0 / u64::from(pages.max(1)));
+        self.writing_until = self.writing_until.max(earliest) + takes;
+        Arrival { last: self.writing_until, each, left: pages }
     }
 
     /// Carries what the host reads: bytes whose last page is there at `ready`, of a command that
@@ -35,6 +37,29 @@ impl Link {
         // Pages leave as they come, so only the last one is still to be carried then.
         self.reading_until = self.reading_until.max(begun) + time(bytes, self.read_rate);
         self.reading_until.max(ready + time(bytes.min(page_bytes), self.read_rate))
+    }
+}
+
+/// When the pages of a write arrive.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Arrival {
+    /// When the last does.
+    pub last: Nanos,
+    /// From one page to the next.
+    each: Nanos,
+    left: u32,
+}
+
+impl Arrival {
+    /// All at once.
+    pub const fn at(time: Nanos) -> Self {
+        Self { last: time, each: Nanos::ZERO, left: 0 }
+    }
+
+    /// When the next page arrives.
+    pub fn next(&mut self) -> Nanos {
+        self.left = self.left.saturating_sub(1);
+        self.last.since(Nanos(self.each.0.saturating_mul(self.left.into())))
     }
 }
 

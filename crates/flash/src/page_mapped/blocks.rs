@@ -11,6 +11,8 @@ pub(super) enum State {
     Open,
     /// Full: a candidate for collection.
     Closed,
+    /// Being emptied.
+    Emptying,
 }
 
 /// One block. Sixteen bytes, because the records of random blocks are what a write looks up

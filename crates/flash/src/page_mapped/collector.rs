@@ -1,12 +1,14 @@
 //! Opening blocks, and collecting full ones so that there are blocks to open.
 
+use std::ops::Range;
+
 use super::blocks::State;
 use super::pools::Frontier;
 use super::{PageMapped, RESERVE};
 use crate::command::Stream;
 use crate::nand::{Nand, Why};
 use crate::prefetch::prefetch;
-use crate::units::{Block, LogicalPage, Nanos, Place};
+use crate::units::{Block, LogicalPage, Nanos, Place, count};
 
 /// A valid page of a block that is being emptied.
 #[derive(Debug, Clone, Copy, Default)]
@@ -17,8 +19,84 @@ pub(super) struct Moving {
     pub read: Nanos,
 }
 
+/// How many pages of a block are emptied together on a drive that takes time. Fewer would make the
+/// host wait less, but cost more work.
+pub(super) const STEP: u32 = 64;
+
+/// A block that is being emptied bit by bit, while the host writes.
+///
+/// A drive that emptied a block in one go would let the host wait for all of it. So for each page
+/// that the host writes a part of the block is emptied, just so large that the whole is done by the
+/// time its space is needed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Emptying {
+    pub block: Block,
+    /// How many pages there are to look at, and at how many at a time.
+    pages: u32,
+    step: u32,
+    /// The pages before this one have been moved.
+    pub next: u32,
+    /// The pages the host can write for this block's space: those that were not valid.
+    gain: u32,
+    /// The pages the host has written since the block was chosen, and those at which the next
+    /// step is due.
+    paid: u32,
+    due_at: u32,
+    /// When the pages that have been moved are safe.
+    pub safe: Nanos,
+}
+
+impl Emptying {
+    /// A block is to be emptied.
+    pub fn new(block: Block, pages: u32, step: u32, gain: u32) -> Self {
+        let mut emptying =
+            Self { block, pages, step, next: 0, gain, paid: 0, due_at: 0, safe: Nanos::ZERO };
+        emptying.set_due();
+        emptying
+    }
+
+    /// Charges so many pages of the host. Returns whether a step is due.
+    #[inline]
+    pub const fn charge(&mut self, host_pages: u32) -> bool {
+        self.paid = self.paid.saturating_add(host_pages);
+        self.paid >= self.due_at
+    }
+
+    /// Up to which page the block should be emptied by now.
+    pub fn due(&self) -> u32 {
+        if self.paid >= self.gain {
+            return self.pages;
+        }
+        let due = u64::from(self.paid) * u64::from(self.pages) / u64::from(self.gain);
+        u32::try_from(due).expect("paid for a part, so due is a part of the pages")
+    }
+
+    /// The next part of the block to be emptied, of those before a page.
+    pub fn take_part(&mut self, until: u32) -> Option<Range<u32>> {
+        if self.next >= until {
+            return None;
+        }
+        let part = self.next..(self.next + self.step).min(self.pages);
+        self.next = part.end;
+        self.set_due();
+        Some(part)
+    }
+
+    /// Whether all of the block's pages have been moved.
+    pub const fn is_done(&self) -> bool {
+        self.next == self.pages
+    }
+
+    fn set_due(&mut self) {
+        let end = (self.next + self.step).min(self.pages);
+        let due = (u64::from(end) * u64::from(self.gain)).div_ceil(u64::from(self.pages));
+        self.due_at = u32::try_from(due).expect("the end of a step is a part of the pages");
+    }
+}
+
 impl PageMapped {
-    /// Gives a full frontier a new block, and collects until the reserve is whole again.
+    /// Gives a full frontier room: what is left of the block being emptied may bring some, and
+    /// otherwise it gets a new block, for which the reserve has to be whole.
     pub(super) fn advance<N: Nand>(
         &mut self,
         nand: &mut N,
@@ -26,8 +104,30 @@ impl PageMapped {
         pool: u8,
         earliest: Nanos,
     ) {
-        self.open(nand, frontier, pool);
-        while self.free_blocks() < RESERVE && self.collect(nand, earliest).is_some() {}
+        while self.free_blocks() < RESERVE
+            && self.frontiers[frontier].is_full()
+            && self.collect(nand, earliest).is_some()
+        {}
+        if self.frontiers[frontier].is_full() && !self.free.is_empty() {
+            self.open(nand, frontier, pool);
+        }
+    }
+
+    /// Does the part of collecting that so many pages of the host are to be charged with.
+    #[inline]
+    pub(super) fn collect_a_part<N: Nand>(&mut self, nand: &mut N, pages: u32, earliest: Nanos) {
+        if self.collecting.is_none() {
+            if self.free_blocks() >= RESERVE {
+                return;
+            }
+            self.collecting = self.choose(nand);
+        }
+        if let Some(emptying) = &mut self.collecting
+            && emptying.charge(pages)
+        {
+            let until = emptying.due();
+            self.empty(nand, until, earliest);
+        }
     }
 
     /// Closes a full frontier's block and opens another.
@@ -50,32 +150,46 @@ impl PageMapped {
         self.leveller.settled(block, nand.erases(block));
     }
 
-    /// Empties the best block. Returns when that is done; none if there was none to empty.
-    fn collect<N: Nand>(&mut self, nand: &mut N, earliest: Nanos) -> Option<Nanos> {
+    /// Chooses a block to be emptied; none if no block is full.
+    fn choose<N: Nand>(&mut self, nand: &N) -> Option<Emptying> {
         let (pool, victim) = self.pools.choose(&self.blocks)?;
-        let frontier = self.pools[pool].collector;
         let valid = self.blocks[victim.index()].valid;
-        if self.free.is_empty() && valid > self.frontiers[frontier].room() {
-            // Blocks have worn out faster than they were collected.
-            self.is_worn_out = true;
+        self.pools[pool].victims.remove(&mut self.blocks, victim);
+        self.leveller.erasing(victim, nand.erases(victim));
+        self.blocks[victim.index()].state = State::Emptying;
+        let pages = self.pages_per_block;
+        Some(Emptying::new(victim, pages, self.step, pages - valid))
+    }
+
+    /// Empties a block as a whole: the one that is being emptied, or the best one. Returns when
+    /// that is done; none if there was none to empty.
+    fn collect<N: Nand>(&mut self, nand: &mut N, earliest: Nanos) -> Option<Nanos> {
+        self.collecting = Some(self.collecting.or_else(|| self.choose(nand))?);
+        self.empty(nand, self.pages_per_block, earliest)
+    }
+
+    /// Empties the block that is being emptied up to a page. Returns when that is done, if it is
+    /// empty then.
+    fn empty<N: Nand>(&mut self, nand: &mut N, until: u32, earliest: Nanos) -> Option<Nanos> {
+        let mut emptying = self.collecting?;
+        let pool = self.blocks[emptying.block.index()].pool;
+        let frontier = self.pools[pool].collector;
+        while let Some(part) = emptying.take_part(until) {
+            let read = self.read_out(nand, emptying.block, part, Why::Collection, earliest);
+            self.look_ahead(emptying.block, emptying.next);
+            let safe = self.put_moving(nand, frontier, pool, Why::Collection);
+            emptying.safe = emptying.safe.max(read).max(safe);
+        }
+        if !emptying.is_done() {
+            self.collecting = Some(emptying);
             return None;
         }
-        self.pools[pool].victims.remove(&mut self.blocks, victim);
-        let mut safe = self.read_out(nand, victim, Why::Collection, earliest);
-        self.pools[pool].valid -= valid;
-        let moving = std::mem::take(&mut self.moving);
-        let mut left = &moving[..];
-        while !left.is_empty() {
-            if self.frontiers[frontier].is_full() {
-                self.open(nand, frontier, pool);
-            }
-            let (put, rest) = self.put_moving(nand, frontier, left, Why::Collection);
-            (safe, left) = (safe.max(put), rest);
+        self.collecting = None;
+        let erased = self.erase(nand, emptying.block, Why::Collection, emptying.safe);
+        self.level(nand, emptying.safe);
+        if let Some(next) = self.pools.likely_next() {
+            self.look_ahead(next, 0);
         }
-        self.moving = moving;
-        let erased = self.erase(nand, victim, Why::Collection, safe);
-        self.level(nand, safe);
-        self.look_ahead();
         Some(erased)
     }
 
@@ -85,8 +199,8 @@ impl PageMapped {
         while now < until && !self.is_worn_out {
             let pool = self.pools.of_stream(Stream::default());
             let done = self.fold(nand, pool, now).or_else(|| {
-                let lacks = self.free_blocks() < free_blocks;
-                if lacks && self.can_gain() { self.collect(nand, now) } else { None }
+                let lacks = self.free_blocks() < free_blocks && self.can_gain();
+                if lacks || self.collecting.is_some() { self.collect(nand, now) } else { None }
             });
             let Some(done) = done else { return };
             now = done.max(now + Nanos(1));
@@ -99,18 +213,18 @@ impl PageMapped {
         best.is_some_and(|(_, block)| self.blocks[block.index()].valid < self.pages_per_block)
     }
 
-    /// Reads the valid pages of a block into `moving`, which leaves the block without any.
-    /// Returns when the last has been read.
+    /// Reads the valid pages of a part of a block into `moving`, after which they belong to no
+    /// block. Returns when the last has been read.
     pub(super) fn read_out<N: Nand>(
         &mut self,
         nand: &mut N,
         block: Block,
+        part: Range<u32>,
         why: Why,
         earliest: Nanos,
     ) -> Nanos {
-        self.moving.clear();
         let first = block.0 * self.pages_per_block;
-        let held = &self.reverse[first as usize..(first + self.pages_per_block) as usize];
+        let held = &self.reverse[(first + part.start) as usize..(first + part.end) as usize];
         // All entries of the map are asked for before the first is waited for.
         for page in held {
             prefetch(&self.map, *page as usize);
@@ -118,7 +232,7 @@ impl PageMapped {
         // Which pages are still valid cannot be predicted, so there is no branch on it.
         self.moving.resize(held.len(), Moving::default());
         let mut valid = 0;
-        for (page, offset) in held.iter().zip(0..) {
+        for (page, offset) in held.iter().zip(part) {
             let is_valid = self.map.get(*page as usize) == Some(&(first + offset));
             self.moving[valid] = Moving { page: LogicalPage(*page), offset, read: earliest };
             valid += usize::from(is_valid);
@@ -130,19 +244,49 @@ impl PageMapped {
             moving.read = nand.read(place, why, earliest);
             last = last.max(moving.read);
         }
-        self.blocks[block.index()].valid = 0;
+        let record = &mut self.blocks[block.index()];
+        record.valid -= count(valid);
+        match &mut self.slc {
+            Some(slc) if slc.owns(block) => slc.valid -= count(valid),
+            _ => self.pools[record.pool].valid -= count(valid),
+        }
         last
+    }
+
+    /// Puts the pages in `moving` at a frontier. Returns when they are safe.
+    pub(super) fn put_moving<N: Nand>(
+        &mut self,
+        nand: &mut N,
+        frontier: usize,
+        pool: u8,
+        why: Why,
+    ) -> Nanos {
+        let moving = std::mem::take(&mut self.moving);
+        let mut safe = Nanos::ZERO;
+        let mut left = &moving[..];
+        while !left.is_empty() {
+            if self.frontiers[frontier].is_full() {
+                self.open(nand, frontier, pool);
+            }
+            let room = self.frontiers[frontier].room() as usize;
+            let (now, later) = left.split_at(room.min(left.len()));
+            let Some(first) = self.frontiers[frontier].take(count(now.len())) else { break };
+            safe = safe.max(self.put_moving_at(nand, first, now, why));
+            left = later;
+        }
+        self.moving = moving;
+        safe
     }
 
     /// Erases an empty block, and puts it by or retires it.
     fn erase<N: Nand>(&mut self, nand: &mut N, block: Block, why: Why, safe: Nanos) -> Nanos {
         self.blocks[block.index()].state = State::Idle;
-        self.leveller.erasing(block, nand.erases(block));
         let erased = nand.erase(block, why, safe);
-        if nand.is_worn(block) {
+        // The collector has to have a block to work with: one that is worn serves once more if it
+        // is the only one, or if the drive is at its end and only finishes the last command.
+        if nand.is_worn(block) && !self.free.is_empty() && !self.is_worn_out {
             self.in_service -= 1;
-            let needed = self.logical_pages.div_ceil(self.pages_per_block) + RESERVE + 1;
-            self.is_worn_out |= self.in_service < needed;
+            self.is_worn_out = self.in_service < self.blocks_needed;
         } else {
             self.free.give(block, nand.erases(block));
         }
@@ -154,28 +298,27 @@ impl PageMapped {
         let Some(cold) = self.leveller.due() else { return };
         let Some(worn) = self.free.take_most_worn() else { return };
         let pool = self.blocks[cold.index()].pool;
-        let valid = self.blocks[cold.index()].valid;
         self.pools[pool].victims.remove(&mut self.blocks, cold);
-        let mut safe = self.read_out(nand, cold, Why::Levelling, earliest);
-        self.pools[pool].valid -= valid;
-        self.blocks[worn.index()].pool = self.blocks[cold.index()].pool;
+        self.leveller.erasing(cold, nand.erases(cold));
+        let all = 0..self.pages_per_block;
+        let read = self.read_out(nand, cold, all, Why::Levelling, earliest);
+        self.blocks[worn.index()].pool = pool;
         let moving = std::mem::take(&mut self.moving);
         let first = Place { block: worn, offset: 0 };
-        safe = safe.max(self.put_moving_at(nand, first, &moving, Why::Levelling));
+        let safe = read.max(self.put_moving_at(nand, first, &moving, Why::Levelling));
         self.moving = moving;
         self.close(nand, worn);
         self.erase(nand, cold, Why::Levelling, safe);
     }
 
-    /// Asks for what the next collection will read first.
-    fn look_ahead(&mut self) {
+    /// Asks for what emptying a block from a page on will read first.
+    pub(super) fn look_ahead(&self, block: Block, next: u32) {
         /// The entries of the reverse map in a line of the processor's cache.
         const A_LINE: usize = 16;
-        if let Some(next) = self.pools.likely_next() {
-            let first = next.index() * self.pages_per_block as usize;
-            for page in (first..first + self.pages_per_block as usize).step_by(A_LINE) {
-                prefetch(&self.reverse, page);
-            }
+        let first = block.index() * self.pages_per_block as usize;
+        let end = (next + self.step).min(self.pages_per_block);
+        for line in (first + next as usize..first + end as usize).step_by(A_LINE) {
+            prefetch(&self.reverse, line);
         }
     }
 }

@@ -14,7 +14,7 @@ mod slc;
 mod victims;
 
 use self::blocks::{Record, State};
-use self::collector::Moving;
+use self::collector::{Emptying, Moving, STEP};
 use self::pools::{Frontier, Pools};
 use self::slc::Slc;
 use crate::command::Stream;
@@ -35,7 +35,8 @@ const RESERVE: u32 = 2;
 #[derive(Debug, Clone)]
 pub(crate) struct PageMapped {
     pages_per_block: u32,
-    logical_pages: u32,
+    /// The fewest blocks in service with which all data fit and collection gains something.
+    blocks_needed: u32,
     /// Where each logical page is: `block * pages_per_block + offset`.
     map: Vec<u32>,
     /// What each page of flash holds or held.
@@ -49,6 +50,9 @@ pub(crate) struct PageMapped {
     /// Blocks for data that are not worn out.
     in_service: u32,
     is_worn_out: bool,
+    collecting: Option<Emptying>,
+    /// How many pages of a block are emptied together.
+    step: u32,
     /// The pages of the block being collected; kept for its memory.
     moving: Vec<Moving>,
 }
@@ -77,7 +81,10 @@ impl PageMapped {
         });
         Self {
             pages_per_block,
-            logical_pages: specification.logical_pages,
+            blocks_needed: Self::blocks_needed(
+                specification.logical_pages.div_ceil(pages_per_block) + 1,
+                frontiers,
+            ),
             map: vec![UNMAPPED; specification.logical_pages as usize],
             reverse: vec![UNMAPPED; blocks as usize * pages_per_block as usize],
             blocks: vec![Record::IDLE; blocks as usize],
@@ -88,6 +95,9 @@ impl PageMapped {
             slc,
             in_service,
             is_worn_out: false,
+            collecting: None,
+            // On a drive outside time nobody waits.
+            step: specification.timing.map_or(pages_per_block, |_| STEP),
             moving: Vec::new(),
         }
     }
@@ -123,6 +133,11 @@ impl PageMapped {
                 safe = safe.max(nand.program(place, page, Why::Host, earliest));
             }
             at += count;
+            if self.slc.is_some() {
+                self.fold_a_part(nand, pool, count, earliest);
+            } else {
+                self.collect_a_part(nand, count, earliest);
+            }
         }
         self.pools.count_writes(pool, run.count);
         safe
@@ -229,23 +244,6 @@ impl PageMapped {
                 self.pools[pool].valid += added;
             }
         }
-    }
-
-    /// Puts pages that have been read at a frontier, as many as it has room for. Returns when
-    /// they are safe, and the others.
-    fn put_moving<'a, N: Nand>(
-        &mut self,
-        nand: &mut N,
-        frontier: usize,
-        moving: &'a [Moving],
-        why: Why,
-    ) -> (Nanos, &'a [Moving]) {
-        let room = self.frontiers[frontier].room() as usize;
-        let (moving, left) = moving.split_at(room.min(moving.len()));
-        let Some(first) = self.frontiers[frontier].take(count(moving.len())) else {
-            return (Nanos::ZERO, left);
-        };
-        (self.put_moving_at(nand, first, moving, why), left)
     }
 
     /// Puts pages that have been read side by side. Returns when they are safe.

@@ -5,6 +5,7 @@
 use std::collections::VecDeque;
 
 use super::PageMapped;
+use super::collector::{Emptying, STEP};
 use super::pools::Frontier;
 use crate::nand::{Nand, Why};
 use crate::specification::SlcCache;
@@ -22,6 +23,7 @@ pub(super) struct Slc {
     free: VecDeque<Block>,
     /// In the order they were filled, which is the order they are folded in.
     full: VecDeque<Block>,
+    folding: Option<Emptying>,
 }
 
 impl Slc {
@@ -35,6 +37,7 @@ impl Slc {
             pages_per_block: cache.pages_per_block,
             free: (first.0..first.0 + cache.blocks).map(Block).collect(),
             full: VecDeque::new(),
+            folding: None,
         }
     }
 
@@ -52,6 +55,16 @@ impl Slc {
         self.blocks
     }
 
+    /// The block that has been begun to be folded out, or the oldest full one.
+    fn next_to_fold(&mut self) -> Option<Emptying> {
+        let oldest = |full: &mut VecDeque<Block>| {
+            // All of the block's pages are space that the host gets for it.
+            let pages = self.pages_per_block;
+            full.pop_front().map(|block| Emptying::new(block, pages, STEP, pages))
+        };
+        self.folding.or_else(|| oldest(&mut self.full))
+    }
+
     fn open_next(&mut self) -> Option<Frontier> {
         self.free.pop_front().map(|block| Frontier::open(block, self.pages_per_block))
     }
@@ -61,9 +74,8 @@ impl PageMapped {
     /// Opens a block of the cache, which is there, after folding one out if need be.
     pub(super) fn open_slc<N: Nand>(&mut self, nand: &mut N, pool: u8, earliest: Nanos) {
         let Some(slc) = &mut self.slc else { return };
-        let full = self.frontiers[slc.frontier].block;
-        slc.full.extend(full);
         let frontier = slc.frontier;
+        slc.full.extend(self.frontiers[frontier].block);
         if slc.free.is_empty() {
             self.fold(nand, pool, earliest);
         }
@@ -71,34 +83,84 @@ impl PageMapped {
         self.frontiers[frontier] = opened.expect("a fold frees a block");
     }
 
-    /// Folds the oldest full block of the cache out. Returns when that is done; none if no block
-    /// is full.
+    /// Does the part of folding that so many pages of the host are to be charged with, once the
+    /// last block of the cache is being filled.
+    pub(super) fn fold_a_part<N: Nand>(
+        &mut self,
+        nand: &mut N,
+        pool: u8,
+        pages: u32,
+        earliest: Nanos,
+    ) {
+        let Some(slc) = self.slc.as_mut().filter(|slc| slc.free.is_empty()) else { return };
+        slc.folding = slc.next_to_fold();
+        if let Some(folding) = &mut slc.folding
+            && folding.charge(pages)
+        {
+            let until = folding.due();
+            self.fold_until(nand, pool, until, earliest);
+        }
+    }
+
+    /// Folds a full block of the cache out: the one that has been begun, or the oldest. Returns
+    /// when that is done; none if no block is full.
     pub(super) fn fold<N: Nand>(
         &mut self,
         nand: &mut N,
         pool: u8,
         earliest: Nanos,
     ) -> Option<Nanos> {
-        let block = self.slc.as_mut()?.full.pop_front()?;
-        let mut safe = self.read_out(nand, block, Why::Fold, earliest);
-        let moving = std::mem::take(&mut self.moving);
-        if let Some(slc) = &mut self.slc {
-            slc.valid -= count(moving.len());
+        let slc = self.slc.as_mut()?;
+        slc.folding = Some(slc.next_to_fold()?);
+        let all = slc.pages_per_block;
+        self.fold_until(nand, pool, all, earliest)
+    }
+
+    /// Folds out the block that has been begun, up to a page. Returns when that is done, if it is
+    /// empty then.
+    fn fold_until<N: Nand>(
+        &mut self,
+        nand: &mut N,
+        pool: u8,
+        until: u32,
+        earliest: Nanos,
+    ) -> Option<Nanos> {
+        let mut folding = self.slc.as_ref()?.folding?;
+        while let Some(part) = folding.take_part(until) {
+            let read = self.read_out(nand, folding.block, part, Why::Fold, earliest);
+            self.look_ahead(folding.block, folding.next);
+            let safe = self.put_folded(nand, pool, earliest);
+            folding.safe = folding.safe.max(read).max(safe);
         }
+        let slc = self.slc.as_mut()?;
+        if !folding.is_done() {
+            slc.folding = Some(folding);
+            return None;
+        }
+        slc.folding = None;
+        slc.free.push_back(folding.block);
+        Some(nand.erase(folding.block, Why::Fold, folding.safe))
+    }
+
+    /// Puts the pages in `moving` where the host's would go without a cache. Returns when they
+    /// are safe.
+    fn put_folded<N: Nand>(&mut self, nand: &mut N, pool: u8, earliest: Nanos) -> Nanos {
+        let moving = std::mem::take(&mut self.moving);
         let frontier = self.pools[pool].host;
+        let mut safe = Nanos::ZERO;
         let mut left = &moving[..];
         while !left.is_empty() {
             while self.frontiers[frontier].is_full() {
                 self.advance(nand, frontier, pool, earliest);
             }
-            let (put, rest) = self.put_moving(nand, frontier, left, Why::Fold);
-            (safe, left) = (safe.max(put), rest);
+            let room = self.frontiers[frontier].room() as usize;
+            let (now, later) = left.split_at(room.min(left.len()));
+            let Some(first) = self.frontiers[frontier].take(count(now.len())) else { break };
+            safe = safe.max(self.put_moving_at(nand, first, now, Why::Fold));
+            self.collect_a_part(nand, count(now.len()), earliest);
+            left = later;
         }
         self.moving = moving;
-        let erased = nand.erase(block, Why::Fold, safe);
-        if let Some(slc) = &mut self.slc {
-            slc.free.push_back(block);
-        }
-        Some(erased)
+        safe
     }
 }
