@@ -8,7 +8,7 @@ use crate::free::FreeBlocks;
 use crate::levelling::Leveller;
 use crate::nand::{Nand, Why};
 use crate::specification::Specification;
-use crate::units::{Block, LogicalPage, Nanos, Place, count};
+use crate::units::{Block, LogicalPage, Nanos, Place, count, is_set};
 
 /// The data blocks and the free ones.
 #[derive(Debug, Clone)]
@@ -22,9 +22,13 @@ pub(crate) struct Blockwise {
     /// A bit a logical page: whether it holds data.
     mapped: Vec<u64>,
     mapped_pages: u32,
+    /// A bit a logical page: whether its data block holds a version of it, be it the newest or
+    /// not. Pages that were written since may be in a log or an open block only.
+    stored: Vec<u64>,
     leveller: Leveller,
     in_service: u32,
     needed: u32,
+    is_worn_out: bool,
 }
 
 impl Blockwise {
@@ -42,9 +46,11 @@ impl Blockwise {
             owner: vec![0; in_service as usize],
             mapped: vec![0; specification.logical_pages.div_ceil(u64::BITS) as usize],
             mapped_pages: 0,
+            stored: vec![0; specification.logical_pages.div_ceil(u64::BITS) as usize],
             leveller: Leveller::new(levelling),
             in_service,
             needed: data + needed,
+            is_worn_out: false,
         }
     }
 
@@ -62,7 +68,7 @@ impl Blockwise {
     }
 
     pub fn is_mapped(&self, page: LogicalPage) -> bool {
-        self.mapped[(page.0 / u64::BITS) as usize] >> (page.0 % u64::BITS) & 1 == 1
+        is_set(&self.mapped, page)
     }
 
     /// All blocks, in service or not.
@@ -115,6 +121,7 @@ impl Blockwise {
         let done = self.release(nand, logical, earliest);
         self.data[logical as usize] = Some(block);
         self.owner[block.index()] = logical;
+        self.set_stored(logical, |_| true);
         self.leveller.settled(block, nand.erases(block));
         self.level(nand, done);
         done
@@ -139,14 +146,18 @@ impl Blockwise {
         self.leveller.erasing(block, nand.erases(block));
         let done = nand.erase(block, why, earliest);
         if nand.is_worn(block) {
-            self.in_service -= 1;
-        } else {
-            self.free.give(block, nand.erases(block));
+            if self.in_service > self.needed && !self.free.is_empty() {
+                self.in_service -= 1;
+                return done;
+            }
+            // Without it the command that is being done could not be finished.
+            self.is_worn_out |= self.in_service <= self.needed;
         }
+        self.free.give(block, nand.erases(block));
         done
     }
 
-    /// Copies the pages of a logical block that hold data, from `first` on, to a block. Returns
+    /// Copies those of a logical block's pages that its data block holds to another block. Returns
     /// when the last is safe.
     pub fn copy_rest<N: Nand>(
         &self,
@@ -161,7 +172,7 @@ impl Blockwise {
         let mut safe = earliest;
         for offset in offsets {
             let page = self.page(logical, offset);
-            if self.is_mapped(page) {
+            if self.is_mapped(page) && is_set(&self.stored, page) {
                 let (from, to) = (Place { block: from, offset }, Place { block: to, offset });
                 safe = safe.max(nand.copy(from, to, page, why, earliest));
             }
@@ -169,9 +180,21 @@ impl Blockwise {
         safe
     }
 
+    /// Notes that a logical block's new data block holds those of its pages that hold data and of
+    /// which `is_stored`, which is told whether the old one did.
+    fn set_stored(&mut self, logical: u32, is_stored: impl Fn(bool) -> bool) {
+        for offset in 0..self.pages_per_block {
+            let page = self.page(logical, offset);
+            let was = is_set(&self.stored, page);
+            if was != (self.is_mapped(page) && is_stored(was)) {
+                self.stored[(page.0 / u64::BITS) as usize] ^= 1 << (page.0 % u64::BITS);
+            }
+        }
+    }
+
     /// Whether too many blocks are worn out to go on writing.
     pub fn is_worn_out(&self) -> bool {
-        self.in_service < self.needed
+        self.is_worn_out
     }
 
     /// Moves the data of the least worn block, if wear has become too uneven.
@@ -181,18 +204,21 @@ impl Blockwise {
             return;
         }
         let Some(cold) = self.leveller.due() else { return };
-        let Some(worn) = self.free.take_most_worn() else { return };
+        let Some(target) = self.free.take_most_worn() else { return };
         let logical = self.owner[cold.index()];
         let all = 0..self.pages_per_block;
-        let safe = self.copy_rest(nand, logical, all, worn, Why::Levelling, earliest);
-        self.data[logical as usize] = Some(worn);
-        self.owner[worn.index()] = logical;
-        self.leveller.settled(worn, nand.erases(worn));
+        let safe = self.copy_rest(nand, logical, all, target, Why::Levelling, earliest);
+        self.set_stored(logical, |was_stored| was_stored);
+        self.data[logical as usize] = Some(target);
+        self.owner[target.index()] = logical;
+        self.leveller.settled(target, nand.erases(target));
         self.erase(nand, cold, Why::Levelling, safe);
     }
 
     /// The bytes it takes in memory.
     pub fn memory_bytes(&self) -> usize {
-        size_of_val(&self.data[..]) + size_of_val(&self.owner[..]) + size_of_val(&self.mapped[..])
+        size_of_val(&self.data[..])
+            + size_of_val(&self.owner[..])
+            + 2 * size_of_val(&self.mapped[..])
     }
 }

@@ -1,5 +1,5 @@
-//! Static wear levelling: when the blocks in use are worn too unevenly, the data of the least
-//! worn one, which evidently do not change, move to the most worn free block.
+//! Static wear levelling: when blocks are worn too unevenly, the data of the least worn one in use,
+//! which evidently do not change, move elsewhere, and the block is written again.
 
 use std::collections::BTreeSet;
 

@@ -109,6 +109,11 @@ pub(crate) fn count(things: usize) -> u32 {
     u32::try_from(things).expect("a drive has fewer than 2^32 of anything")
 }
 
+/// The bit of a page.
+pub(crate) fn is_set(bits: &[u64], page: LogicalPage) -> bool {
+    bits[(page.0 / u64::BITS) as usize] >> (page.0 % u64::BITS) & 1 == 1
+}
+
 /// The part of a run that lies in one stretch of the logical space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Part {

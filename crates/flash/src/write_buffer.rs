@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use crate::command::Stream;
-use crate::units::{LogicalPage, Nanos, Run};
+use crate::units::{LogicalPage, Nanos, Run, is_set};
 
 /// A write buffer.
 #[derive(Debug, Clone)]
@@ -112,8 +112,4 @@ impl Buffer {
         self.leaving.clear();
         lost
     }
-}
-
-fn is_set(bits: &[u64], page: LogicalPage) -> bool {
-    bits[(page.0 / u64::BITS) as usize] >> (page.0 % u64::BITS) & 1 == 1
 }

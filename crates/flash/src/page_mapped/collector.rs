@@ -23,6 +23,9 @@ pub(super) struct Moving {
 /// host wait less, but cost more work.
 pub(super) const STEP: u32 = 64;
 
+/// In the background only blocks are emptied of which at least one page in so many is invalid.
+const WORTH_A_SHARE: u32 = 8;
+
 /// A block that is being emptied bit by bit, while the host writes.
 ///
 /// A drive that emptied a block in one go would let the host wait for all of it. So for each page
@@ -104,8 +107,9 @@ impl PageMapped {
         pool: u8,
         earliest: Nanos,
     ) {
-        while self.free_blocks() < RESERVE
-            && self.frontiers[frontier].is_full()
+        // A block that was retired instead of becoming free is made up for at once.
+        while (self.free_blocks() < RESERVE - 1
+            || self.free_blocks() < RESERVE && self.frontiers[frontier].is_full())
             && self.collect(nand, earliest).is_some()
         {}
         if self.frontiers[frontier].is_full() && !self.free.is_empty() {
@@ -193,24 +197,38 @@ impl PageMapped {
         Some(erased)
     }
 
-    /// Folds the SLC cache out and makes `free_blocks` blocks free, as far as time allows.
+    /// Folds the SLC cache out and makes `free_blocks` blocks free, as far as time allows and it is
+    /// worth while.
     pub fn idle<N: Nand>(&mut self, nand: &mut N, free_blocks: u32, from: Nanos, until: Nanos) {
+        /// Blocks emptied without one more becoming free, after which nothing more is gained.
+        const MOST_FRUITLESS: u32 = 2 * WORTH_A_SHARE;
         let mut now = from;
-        while now < until && !self.is_worn_out {
+        let mut most_free = 0;
+        let mut fruitless = 0;
+        while now < until && !self.is_worn_out && fruitless < MOST_FRUITLESS {
             let pool = self.pools.of_stream(Stream::default());
-            let done = self.fold(nand, pool, now).or_else(|| {
-                let lacks = self.free_blocks() < free_blocks && self.can_gain();
-                if lacks || self.collecting.is_some() { self.collect(nand, now) } else { None }
-            });
-            let Some(done) = done else { return };
-            now = done.max(now + Nanos(1));
+            if let Some(done) = self.fold(nand, pool, now) {
+                now = done;
+                continue;
+            }
+            let lacks = self.free_blocks() < free_blocks && self.is_worth_while();
+            if !lacks && self.collecting.is_none() {
+                return;
+            }
+            let Some(done) = self.collect(nand, now) else { return };
+            now = done;
+            fruitless = if self.free_blocks() > most_free { 0 } else { fruitless + 1 };
+            most_free = most_free.max(self.free_blocks());
         }
     }
 
-    /// Whether the best block has anything but valid pages.
-    fn can_gain(&mut self) -> bool {
+    /// Whether the best block has enough invalid pages to be emptied before that has to be.
+    fn is_worth_while(&mut self) -> bool {
         let best = self.pools.choose(&self.blocks);
-        best.is_some_and(|(_, block)| self.blocks[block.index()].valid < self.pages_per_block)
+        best.is_some_and(|(_, block)| {
+            let invalid = self.pages_per_block - self.blocks[block.index()].valid;
+            invalid > 0 && invalid >= self.pages_per_block / WORTH_A_SHARE
+        })
     }
 
     /// Reads the valid pages of a part of a block into `moving`, after which they belong to no
@@ -282,32 +300,28 @@ impl PageMapped {
     fn erase<N: Nand>(&mut self, nand: &mut N, block: Block, why: Why, safe: Nanos) -> Nanos {
         self.blocks[block.index()].state = State::Idle;
         let erased = nand.erase(block, why, safe);
-        // The collector has to have a block to work with: one that is worn serves once more if it
-        // is the only one, or if the drive is at its end and only finishes the last command.
-        if nand.is_worn(block) && !self.free.is_empty() && !self.is_worn_out {
-            self.in_service -= 1;
-            self.is_worn_out = self.in_service < self.blocks_needed;
-        } else {
-            self.free.give(block, nand.erases(block));
+        if nand.is_worn(block) {
+            if self.in_service > self.blocks_needed && !self.free.is_empty() {
+                self.in_service -= 1;
+                return erased;
+            }
+            // Without it the command that is being done could not be finished.
+            self.is_worn_out |= self.in_service <= self.blocks_needed;
         }
+        self.free.give(block, nand.erases(block));
         erased
     }
 
     /// Moves the data of the least worn block, if wear has become too uneven.
     fn level<N: Nand>(&mut self, nand: &mut N, earliest: Nanos) {
         let Some(cold) = self.leveller.due() else { return };
-        let Some(worn) = self.free.take_most_worn() else { return };
         let pool = self.blocks[cold.index()].pool;
         self.pools[pool].victims.remove(&mut self.blocks, cold);
         self.leveller.erasing(cold, nand.erases(cold));
         let all = 0..self.pages_per_block;
         let read = self.read_out(nand, cold, all, Why::Levelling, earliest);
-        self.blocks[worn.index()].pool = pool;
-        let moving = std::mem::take(&mut self.moving);
-        let first = Place { block: worn, offset: 0 };
-        let safe = read.max(self.put_moving_at(nand, first, &moving, Why::Levelling));
-        self.moving = moving;
-        self.close(nand, worn);
+        let frontier = self.pools[pool].collector;
+        let safe = read.max(self.put_moving(nand, frontier, pool, Why::Levelling));
         self.erase(nand, cold, Why::Levelling, safe);
     }
 

@@ -28,8 +28,9 @@ use crate::units::{Block, LogicalPage, Nanos, Place, Run, count};
 /// A logical page that is nowhere.
 const UNMAPPED: u32 = u32::MAX;
 
-/// Blocks that are kept free for the collector to work with.
-const RESERVE: u32 = 2;
+/// Blocks that are kept free for the collector to work with: one for the host, one for copies, and
+/// one in case the block that is collected turns out to be worn.
+const RESERVE: u32 = 3;
 
 /// A page-mapped drive's state.
 #[derive(Debug, Clone)]

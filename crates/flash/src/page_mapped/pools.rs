@@ -149,7 +149,7 @@ impl Pools {
             let Some(block) = pool.victims.choose(records) else { continue };
             let worth = match self.gains.get(records[block.index()].valid as usize) {
                 Some(gain) => {
-                    u128::from(*gain) * u128::from(pool.valid) / u128::from(pool.writes + 1)
+                    u128::from(*gain) * u128::from(pool.valid + 1) / u128::from(pool.writes + 1)
                 }
                 None => 0,
             };

@@ -1,0 +1,109 @@
+//! Time: what a command takes on an idle drive, what overlaps, and what does not.
+
+use ssdlab_flash::{Command, Condition, Drive, Extent, Nanos, Stream};
+
+use crate::specification;
+
+/// Two dies on two channels; a page takes 1 ms over the bus and 0.1 ms over the link.
+const HEAD: &str = "name = \"timed\"\ncapacity = \"4 MiB\"\nspare_factor = 0.2\n\
+                    pages_per_block = 16\nsuperblock = 2\n";
+const TIMING: &str = "[timing]\nchannels = 2\ndies_per_channel = 1\nread = \"2 ms\"\n\
+                      program = \"10 ms\"\nerase = \"100 ms\"\nbus = \"4096 kB/s\"\n\
+                      link_read = \"40960 kB/s\"\nlink_write = \"40960 kB/s\"\n\
+                      controller_read = \"30 us\"\ncontroller_write = \"40 us\"\n";
+
+const fn micros(micros: u64) -> Nanos {
+    Nanos(micros * 1000)
+}
+
+fn filled(text: &str) -> Drive {
+    let mut drive = Drive::new(specification(text), 1);
+    let pages = drive.specification().logical_pages;
+    drive.condition(Condition::Filled, pages, 1, &mut |_, _| {}).expect("it is new");
+    drive
+}
+
+fn page(number: u64) -> Extent {
+    Extent { offset_bytes: number * 4096, length_bytes: 4096 }
+}
+
+fn at(drive: &mut Drive, now: Nanos, command: Command) -> Nanos {
+    drive.submit(now, command).expect("it is in range").at
+}
+
+#[test]
+fn a_read_takes_controller_cells_bus_and_link() {
+    let mut drive = filled(&format!("{HEAD}{TIMING}"));
+    assert_eq!(at(&mut drive, micros(0), Command::Read(page(0))), micros(30 + 2000 + 1000 + 100));
+}
+
+#[test]
+fn reads_of_two_dies_overlap_and_of_one_do_not() {
+    let mut drive = filled(&format!("{HEAD}{TIMING}"));
+    let first = at(&mut drive, micros(0), Command::Read(page(0)));
+    let other_die = at(&mut drive, micros(0), Command::Read(page(1)));
+    let same_die = at(&mut drive, micros(0), Command::Read(page(2)));
+    assert_eq!(other_die - first, micros(30), "only the controller is in the way");
+    assert_eq!(same_die - first, micros(2000), "the cells are read one after the other");
+}
+
+#[test]
+fn a_write_is_done_when_it_is_in_the_buffer_and_safe_when_it_is_flushed() {
+    let mut drive = filled(&format!("{HEAD}[write_buffer]\nsize = \"64 KiB\"\n{TIMING}"));
+    let write = at(&mut drive, micros(0), Command::Write(page(0), Stream::Cold));
+    assert_eq!(write, micros(40 + 100));
+    let flush = at(&mut drive, write, Command::Flush);
+    assert_eq!(flush - write, micros(1000 + 10_000), "bus and program");
+    assert_eq!(at(&mut drive, flush, Command::Flush), flush, "nothing is left to do");
+    let mut unbuffered = filled(&format!("{HEAD}{TIMING}"));
+    let write = at(&mut unbuffered, micros(0), Command::Write(page(0), Stream::Cold));
+    assert_eq!(write, micros(40 + 100 + 1000 + 10_000));
+}
+
+#[test]
+fn a_read_goes_before_waiting_programs_and_a_suspended_one() {
+    for (suspend, waits) in [("", 10_000 - 1000), ("suspend = \"50 us\"\n", 50)] {
+        let mut drive = filled(&format!("{HEAD}{TIMING}{suspend}"));
+        for number in 0..8 {
+            at(&mut drive, micros(0), Command::Write(page(number), Stream::Cold));
+        }
+        // Programs on the die of page 0 begin 1.14 ms after the start at the earliest; one is in
+        // progress, and three wait.
+        let now = micros(2140);
+        let read = at(&mut drive, now, Command::Read(page(100)));
+        let alone = micros(30 + 2000 + 1000 + 100);
+        let waited = read - now - alone;
+        assert!(waited <= micros(waits + 100), "{suspend}: {waited:?}");
+        assert!(waited >= micros(waits / 2), "{suspend}: {waited:?}");
+    }
+}
+
+#[test]
+fn a_blocking_discard_holds_up_everything_and_a_queued_one_nothing() {
+    let costs = "per_command = \"1 ms\"\nper_mapped_page = \"2 ms\"\nper_unmapped_mib = \"5 ms\"";
+    for (blocking, read_at) in [(true, 1000 + 2 * 2000), (false, 0)] {
+        let mut drive = filled(&format!("{HEAD}[trim]\nblocking = {blocking}\n{costs}\n{TIMING}"));
+        let two = Extent { offset_bytes: 0, length_bytes: 8192 };
+        let discard = at(&mut drive, micros(0), Command::Discard(two));
+        assert_eq!(discard, micros(1000 + 2 * 2000));
+        let read = at(&mut drive, micros(0), Command::Read(page(100)));
+        assert_eq!(read, micros(read_at + 30 + 2000 + 1000 + 100), "blocking: {blocking}");
+        // What is discarded already is cheap: two pages are 1/128 MiB.
+        let again = at(&mut drive, micros(100_000), Command::Discard(two));
+        assert_eq!(again, Nanos(101_000_000 + 5_000_000 / 128));
+    }
+}
+
+#[test]
+fn a_drive_outside_time_takes_none() {
+    let mut drive = filled(HEAD);
+    for command in [
+        Command::Read(page(0)),
+        Command::Write(page(0), Stream::Cold),
+        Command::Flush,
+        Command::Discard(page(0)),
+        Command::WriteZeroes(page(0)),
+    ] {
+        assert_eq!(at(&mut drive, micros(7), command), micros(7), "{command:?}");
+    }
+}
