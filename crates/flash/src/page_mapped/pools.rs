@@ -61,22 +61,23 @@ pub(super) struct Pool {
 /// All pools: one, or one for hot and one for cold data.
 #[derive(Debug, Clone)]
 pub(super) struct Pools {
-    pools: Vec<Pool>,
+    all: Vec<Pool>,
     /// What a collection gains by its number of valid pages; see [`gains`].
     gains: Vec<u64>,
+    chosen_last: u8,
 }
 
 impl Index<u8> for Pools {
     type Output = Pool;
 
     fn index(&self, pool: u8) -> &Pool {
-        &self.pools[usize::from(pool)]
+        &self.all[usize::from(pool)]
     }
 }
 
 impl IndexMut<u8> for Pools {
     fn index_mut(&mut self, pool: u8) -> &mut Pool {
-        &mut self.pools[usize::from(pool)]
+        &mut self.all[usize::from(pool)]
     }
 }
 
@@ -103,35 +104,35 @@ impl Pools {
             Frontiers::HotCold => vec![pool(0, 0, 0), pool(1, 1, 1)],
         };
         let gains = if pools.len() > 1 { gains(pages_per_block) } else { Vec::new() };
-        Self { pools, gains }
+        Self { all: pools, gains, chosen_last: 0 }
     }
 
     /// The pool for what the host writes in a stream.
     pub fn of_stream(&self, stream: Stream) -> u8 {
         match stream {
             Stream::Hot => 0,
-            Stream::Cold => u8::from(self.pools.len() > 1),
+            Stream::Cold => u8::from(self.all.len() > 1),
         }
     }
 
     pub fn valid_pages(&self) -> u32 {
-        self.pools.iter().map(|pool| pool.valid).sum()
+        self.all.iter().map(|pool| pool.valid).sum()
     }
 
     /// Counts what the host writes. Only the pools' shares matter, so old counts fade.
     pub fn count_writes(&mut self, pool: u8, pages: u32) {
-        if self.pools.len() == 1 {
+        if self.all.len() == 1 {
             return;
         }
         self[pool].writes += u64::from(pages);
         if self[pool].writes > 2 * u64::from(self.valid_pages()) {
-            self.pools.iter_mut().for_each(|pool| pool.writes /= 2);
+            self.all.iter_mut().for_each(|pool| pool.writes /= 2);
         }
     }
 
     /// The block that will most likely be collected next, where that can be told without effort.
     pub fn likely_next(&self) -> Option<Block> {
-        self.pools[0].victims.likely_next()
+        self.all[0].victims.likely_next()
     }
 
     /// The pool and the block to collect next; none if no block is full.
@@ -144,8 +145,8 @@ impl Pools {
     /// `U / r * ((1 - u) / u + ln(u))` is the same in both pools; so the pool where it is larger
     /// has to give a block.
     pub fn choose(&mut self, records: &[Record]) -> Option<(u8, Block)> {
-        let mut best = None;
-        for (pool, index) in self.pools.iter_mut().zip(0..) {
+        let mut best: Option<(u128, u8, Block)> = None;
+        for (pool, index) in self.all.iter_mut().zip(0..) {
             let Some(block) = pool.victims.choose(records) else { continue };
             let worth = match self.gains.get(records[block.index()].valid as usize) {
                 Some(gain) => {
@@ -153,11 +154,18 @@ impl Pools {
                 }
                 None => 0,
             };
-            if best.is_none_or(|(most, _, _)| worth > most) {
+            // Pools take turns where it makes no difference: with FIFO the oldest blocks of both
+            // may be fully valid, and those behind them have to have their turn, too.
+            let is_better = best.is_none_or(|(most, other, _)| {
+                worth > most || worth == most && other == self.chosen_last
+            });
+            if is_better {
                 best = Some((worth, index, block));
             }
         }
-        best.map(|(_, index, block)| (index, block))
+        let (_, index, block) = best?;
+        self.chosen_last = index;
+        Some((index, block))
     }
 }
 
