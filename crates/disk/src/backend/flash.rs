@@ -1,0 +1,92 @@
+//! Defines a disk that takes the time a simulated SSD would.
+//!
+//! The model does not store contents: what a page holds is of no matter to its timing. So the
+//! drive decides when a command is done, and memory keeps the data.
+
+use ssdlab_flash::{Command, Drive, Extent, Nanos, Stream};
+
+use super::{Backend, BackendError, Memory};
+
+/// A simulated SSD with contents.
+///
+/// What is discarded reads as zeros, also on a drive that does not honour discards; a file system
+/// may not count on either.
+///
+/// A clone is a snapshot.
+#[derive(Debug, Clone)]
+pub struct Flash {
+    drive: Drive,
+    contents: Memory,
+}
+
+impl Flash {
+    /// A drive that reads as zeros everywhere, in whatever state it is: conditioning it decides
+    /// what its flash is like, and its contents are of no matter to that.
+    #[must_use]
+    pub fn new(drive: Drive) -> Self {
+        let contents = Memory::new(drive.specification().capacity_bytes());
+        Self { drive, contents }
+    }
+
+    /// The drive, for what it has done and how worn it is.
+    #[must_use]
+    pub const fn drive(&self) -> &Drive {
+        &self.drive
+    }
+
+    /// The drive, to count from 0 again.
+    pub const fn drive_mut(&mut self) -> &mut Drive {
+        &mut self.drive
+    }
+
+    /// What it holds.
+    #[must_use]
+    pub const fn contents(&self) -> &Memory {
+        &self.contents
+    }
+
+    fn submit(&mut self, now: Nanos, command: Command) -> Result<Nanos, BackendError> {
+        Ok(self.drive.submit(now, command)?.at)
+    }
+}
+
+impl Backend for Flash {
+    fn capacity_bytes(&self) -> u64 {
+        self.contents.capacity_bytes()
+    }
+
+    fn read(
+        &mut self,
+        now: Nanos,
+        offset_bytes: u64,
+        into: &mut [u8],
+    ) -> Result<Nanos, BackendError> {
+        let extent = Extent { offset_bytes, length_bytes: into.len() as u64 };
+        let done = self.submit(now, Command::Read(extent))?;
+        self.contents.load(offset_bytes, into)?;
+        Ok(done)
+    }
+
+    fn write(&mut self, now: Nanos, offset_bytes: u64, from: &[u8]) -> Result<Nanos, BackendError> {
+        let extent = Extent { offset_bytes, length_bytes: from.len() as u64 };
+        let done = self.submit(now, Command::Write(extent, Stream::default()))?;
+        self.contents.store(offset_bytes, from)?;
+        Ok(done)
+    }
+
+    fn discard(&mut self, now: Nanos, extent: Extent) -> Result<Nanos, BackendError> {
+        let done = self.submit(now, Command::Discard(extent))?;
+        self.contents.clear(extent)?;
+        Ok(done)
+    }
+
+    fn write_zeroes(&mut self, now: Nanos, extent: Extent) -> Result<Nanos, BackendError> {
+        let done = self.submit(now, Command::WriteZeroes(extent))?;
+        self.contents.clear(extent)?;
+        Ok(done)
+    }
+
+    fn flush(&mut self, now: Nanos) -> Result<Nanos, BackendError> {
+        self.submit(now, Command::Flush)
+    }
+}

@@ -1,0 +1,234 @@
+//! Defines a disk in memory, in which pages of zeros take no room.
+//!
+//! A file system on a large drive touches little of it, and much of what a trial writes it deletes
+//! again. So the data lie in pages that come with the first byte other than 0 and go with the last,
+//! in a table of two levels: looking a page up takes two steps whatever the capacity, and nothing
+//! depends on addresses or on the order of a hash.
+
+use ssdlab_flash::{Extent, Nanos, Refusal};
+
+use super::{Backend, BackendError, check};
+
+/// What is kept or not kept as a whole. A file system's block, so that deleting one frees memory.
+const PAGE_BYTES: usize = 4096;
+
+/// The pages of a stretch, the lower level of the table: 2 MiB of the disk.
+const STRETCH_PAGES: usize = 512;
+
+static ZEROS: [u8; PAGE_BYTES] = [0; PAGE_BYTES];
+
+type Page = Box<[u8; PAGE_BYTES]>;
+
+/// A stretch of the disk in which some page is not all zeros.
+#[derive(Debug, Clone)]
+struct Stretch {
+    pages: Box<[Option<Page>]>,
+    held: usize,
+}
+
+impl Stretch {
+    fn new() -> Self {
+        Self { pages: vec![None; STRETCH_PAGES].into(), held: 0 }
+    }
+}
+
+/// A disk in memory. Commands take no time.
+///
+/// A clone is a snapshot.
+#[derive(Debug, Clone)]
+pub struct Memory {
+    stretches: Vec<Option<Stretch>>,
+    capacity_bytes: u64,
+    held_pages: usize,
+}
+
+/// A part of a page: which page, where in it, and where in the caller's data.
+struct Part {
+    stretch: usize,
+    page: usize,
+    offset: usize,
+    length: usize,
+    at: u64,
+}
+
+impl Memory {
+    /// An empty disk of so many bytes, a multiple of 512.
+    #[must_use]
+    pub fn new(capacity_bytes: u64) -> Self {
+        let stretch_bytes = (PAGE_BYTES * STRETCH_PAGES) as u64;
+        let stretches = usize::try_from(capacity_bytes.div_ceil(stretch_bytes))
+            .expect("the table of a disk fits the address space");
+        Self { stretches: vec![None; stretches], capacity_bytes, held_pages: 0 }
+    }
+
+    /// The bytes of pages that are not all zeros. The table takes another 8 for each 2 MiB of the
+    /// disk, and 4 KiB for each 2 MiB in which there are such pages.
+    #[must_use]
+    pub fn held_bytes(&self) -> u64 {
+        (self.held_pages * PAGE_BYTES) as u64
+    }
+
+    pub(super) fn load(&self, offset_bytes: u64, into: &mut [u8]) -> Result<(), Refusal> {
+        let extent = check(self.capacity_bytes, offset_bytes, into.len() as u64)?;
+        for part in parts(extent) {
+            let page = self.stretches[part.stretch]
+                .as_ref()
+                .and_then(|stretch| stretch.pages[part.page].as_ref());
+            let page = page.map_or(&ZEROS, |page| page);
+            part.of_mut(into).copy_from_slice(&page[part.offset..part.offset + part.length]);
+        }
+        Ok(())
+    }
+
+    pub(super) fn store(&mut self, offset_bytes: u64, from: &[u8]) -> Result<(), Refusal> {
+        let extent = check(self.capacity_bytes, offset_bytes, from.len() as u64)?;
+        for part in parts(extent) {
+            let data = part.of(from);
+            if data == &ZEROS[..data.len()] {
+                self.zero(&part);
+            } else {
+                self.page(&part)[part.offset..part.offset + part.length].copy_from_slice(data);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn clear(&mut self, extent: Extent) -> Result<(), Refusal> {
+        let extent = check(self.capacity_bytes, extent.offset_bytes, extent.length_bytes)?;
+        for part in parts(extent) {
+            self.zero(&part);
+        }
+        Ok(())
+    }
+
+    /// The page a part lies in, which is made if it is all zeros.
+    fn page(&mut self, part: &Part) -> &mut [u8; PAGE_BYTES] {
+        let stretch = self.stretches[part.stretch].get_or_insert_with(Stretch::new);
+        let page = &mut stretch.pages[part.page];
+        if page.is_none() {
+            stretch.held += 1;
+            self.held_pages += 1;
+        }
+        page.get_or_insert_with(|| Box::new(ZEROS))
+    }
+
+    /// Makes a part zeros, and drops its page if that is all zeros then.
+    fn zero(&mut self, part: &Part) {
+        let Some(stretch) = &mut self.stretches[part.stretch] else { return };
+        let Some(page) = &mut stretch.pages[part.page] else { return };
+        page[part.offset..part.offset + part.length].fill(0);
+        if page[..] != ZEROS {
+            return;
+        }
+        stretch.pages[part.page] = None;
+        stretch.held -= 1;
+        self.held_pages -= 1;
+        if stretch.held == 0 {
+            self.stretches[part.stretch] = None;
+        }
+    }
+}
+
+impl Part {
+    fn of<'a>(&self, data: &'a [u8]) -> &'a [u8] {
+        let at = usize::try_from(self.at).expect("it lies within a slice");
+        &data[at..at + self.length]
+    }
+
+    fn of_mut<'a>(&self, data: &'a mut [u8]) -> &'a mut [u8] {
+        let at = usize::try_from(self.at).expect("it lies within a slice");
+        &mut data[at..at + self.length]
+    }
+}
+
+/// The parts of pages that make up an extent of the disk.
+fn parts(extent: Extent) -> impl Iterator<Item = Part> {
+    let page_bytes = PAGE_BYTES as u64;
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        if at == extent.length_bytes {
+            return None;
+        }
+        let here = extent.offset_bytes + at;
+        let length = (page_bytes - here % page_bytes).min(extent.length_bytes - at);
+        let small = |number: u64| usize::try_from(number).expect("the table fits memory");
+        let page = small(here / page_bytes);
+        let part = Part {
+            stretch: page / STRETCH_PAGES,
+            page: page % STRETCH_PAGES,
+            offset: small(here % page_bytes),
+            length: small(length),
+            at,
+        };
+        at += length;
+        Some(part)
+    })
+}
+
+impl Backend for Memory {
+    fn capacity_bytes(&self) -> u64 {
+        self.capacity_bytes
+    }
+
+    fn read(
+        &mut self,
+        now: Nanos,
+        offset_bytes: u64,
+        into: &mut [u8],
+    ) -> Result<Nanos, BackendError> {
+        self.load(offset_bytes, into)?;
+        Ok(now)
+    }
+
+    fn write(&mut self, now: Nanos, offset_bytes: u64, from: &[u8]) -> Result<Nanos, BackendError> {
+        self.store(offset_bytes, from)?;
+        Ok(now)
+    }
+
+    fn discard(&mut self, now: Nanos, extent: Extent) -> Result<Nanos, BackendError> {
+        self.clear(extent)?;
+        Ok(now)
+    }
+
+    fn write_zeroes(&mut self, now: Nanos, extent: Extent) -> Result<Nanos, BackendError> {
+        self.clear(extent)?;
+        Ok(now)
+    }
+
+    fn flush(&mut self, now: Nanos) -> Result<Nanos, BackendError> {
+        Ok(now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Nanos = Nanos::ZERO;
+
+    #[test]
+    fn zeros_take_no_memory_however_they_come() {
+        let mut disk = Memory::new(1 << 40);
+        disk.write(NOW, 0, &vec![0; 1 << 16]).unwrap();
+        assert_eq!(disk.held_bytes(), 0);
+        disk.write(NOW, 512, &[1; 8192]).unwrap();
+        assert_eq!(disk.held_bytes(), 3 * 4096);
+        disk.discard(NOW, Extent { offset_bytes: 0, length_bytes: 4096 }).unwrap();
+        assert_eq!(disk.held_bytes(), 2 * 4096);
+        // What is left of the last page goes a sector at a time, once as a write of zeros.
+        disk.write(NOW, 4096, &[0; 4096]).unwrap();
+        disk.write_zeroes(NOW, Extent { offset_bytes: 8192, length_bytes: 512 }).unwrap();
+        assert_eq!(disk.held_bytes(), 0);
+        assert!(disk.stretches.iter().all(Option::is_none));
+    }
+
+    #[test]
+    fn the_last_page_may_be_cut_short() {
+        let mut disk = Memory::new(4096 + 512);
+        disk.write(NOW, 4096, &[7; 512]).unwrap();
+        assert!(disk.write(NOW, 4096, &[7; 1024]).is_err());
+        let mut data = [0; 512];
+        disk.read(NOW, 4096, &mut data).unwrap();
+        assert_eq!(data, [7; 512]);
+    }
+}

@@ -1,0 +1,151 @@
+//! Defines the memory that a request names: what the device may read of it, what it may write, and
+//! the byte in which it answers.
+//!
+//! A driver may cut its header, data and status into descriptors as it likes (VIRTIO 1.2, 2.7.4),
+//! so everything here counts bytes, not descriptors. The chain comes from the guest and may be
+//! anything: a loop, addresses that do not exist, a table that is none.
+
+use std::ops::Deref;
+
+use virtio_queue::DescriptorChain;
+use vm_memory::{Bytes, GuestAddress, GuestMemory, Permissions};
+
+/// The header and the status, which come on top of the data.
+const BESIDES_DATA: usize = 2;
+
+/// A piece of guest memory.
+#[derive(Debug, Clone, Copy)]
+struct Piece {
+    address: GuestAddress,
+    length: usize,
+}
+
+/// Pieces of guest memory, of which the bytes are counted as one stretch.
+#[derive(Debug, Default)]
+pub struct Pieces {
+    pieces: Vec<Piece>,
+    length: usize,
+}
+
+/// The memory that a request names.
+#[derive(Debug, Default)]
+pub struct Buffers {
+    /// What the device reads: the header, and data to be written to the disk.
+    pub readable: Pieces,
+    /// What the device writes, but for the status.
+    pub writable: Pieces,
+}
+
+/// Why nothing is done for a chain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Malformed {
+    /// There is no byte for the answer, or none that could be trusted to be it.
+    Unanswerable,
+    /// There is one, here.
+    Answer(GuestAddress),
+}
+
+impl Pieces {
+    /// How many bytes.
+    pub const fn length(&self) -> usize {
+        self.length
+    }
+
+    /// Whether all of it is memory the guest has.
+    pub fn exist<M: GuestMemory>(&self, memory: &M, access: Permissions) -> bool {
+        self.pieces.iter().all(|piece| memory.check_range(piece.address, piece.length, access))
+    }
+
+    /// Copies bytes out of guest memory, from `skip` bytes on. Returns whether all of them exist;
+    /// if not, the copy is of no use.
+    pub fn load<M: GuestMemory>(&self, memory: &M, skip: usize, into: &mut [u8]) -> bool {
+        let mut at = 0;
+        self.parts(skip, into.len()).all(|piece| {
+            let part = &mut into[at..at + piece.length];
+            at += piece.length;
+            memory.read_slice(part, piece.address).is_ok()
+        }) && at == into.len()
+    }
+
+    /// Copies bytes to the start of this memory. Returns whether there was room for all of them.
+    pub fn store<M: GuestMemory>(&self, memory: &M, from: &[u8]) -> bool {
+        let mut at = 0;
+        self.parts(0, from.len()).all(|piece| {
+            let part = &from[at..at + piece.length];
+            at += piece.length;
+            memory.write_slice(part, piece.address).is_ok()
+        }) && at == from.len()
+    }
+
+    /// The pieces of `length` bytes after `skip` bytes, as far as there are any.
+    fn parts(&self, mut skip: usize, mut length: usize) -> impl Iterator<Item = Piece> {
+        self.pieces.iter().filter_map(move |piece| {
+            let skipped = skip.min(piece.length);
+            skip -= skipped;
+            let taken = length.min(piece.length - skipped);
+            length -= taken;
+            let address = GuestAddress(piece.address.0.wrapping_add(skipped as u64));
+            (taken > 0).then_some(Piece { address, length: taken })
+        })
+    }
+
+    fn clear(&mut self) {
+        self.pieces.clear();
+        self.length = 0;
+    }
+
+    fn push(&mut self, address: GuestAddress, length: usize) {
+        self.pieces.push(Piece { address, length });
+        self.length += length;
+    }
+
+    /// Takes the last byte off.
+    fn pop_byte(&mut self) -> Option<GuestAddress> {
+        let last = self.pieces.last_mut()?;
+        let end = last.address.0.checked_add(last.length.checked_sub(1)? as u64)?;
+        last.length -= 1;
+        self.length -= 1;
+        Some(GuestAddress(end))
+    }
+}
+
+impl Buffers {
+    /// Takes up the memory that a chain names in at most `segments` pieces, besides header and
+    /// status. Returns where the status goes.
+    pub fn walk<M>(
+        &mut self,
+        chain: DescriptorChain<M>,
+        segments: u32,
+    ) -> Result<GuestAddress, Malformed>
+    where
+        M: Deref + Clone,
+        M::Target: GuestMemory + Sized,
+    {
+        self.readable.clear();
+        self.writable.clear();
+        let most = segments as usize + BESIDES_DATA;
+        let memory = chain.clone();
+        let (mut is_sound, mut is_whole, mut ends_writable) = (true, false, false);
+        for (index, descriptor) in chain.enumerate() {
+            // The iterator ends a loop only after as many steps as the table is long.
+            if index == most {
+                is_whole = false;
+                break;
+            }
+            let length = descriptor.len() as usize;
+            ends_writable = descriptor.is_write_only();
+            is_sound &= length > 0 && (ends_writable || self.writable.pieces.is_empty());
+            let side = if ends_writable { &mut self.writable } else { &mut self.readable };
+            side.push(descriptor.addr(), length);
+            is_whole = !descriptor.has_next();
+        }
+        if !is_whole || !ends_writable {
+            return Err(Malformed::Unanswerable);
+        }
+        let status = self.writable.pop_byte().ok_or(Malformed::Unanswerable)?;
+        if !memory.memory().check_range(status, 1, Permissions::Write) {
+            return Err(Malformed::Unanswerable);
+        }
+        if is_sound { Ok(status) } else { Err(Malformed::Answer(status)) }
+    }
+}

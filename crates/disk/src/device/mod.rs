@@ -1,0 +1,303 @@
+//! Defines the block device: descriptor chains in, answers and their times out.
+//!
+//! It knows virtio's requests and a backend. It does not know how chains reach it or how the guest
+//! learns of the answer, so it serves under any transport, in virtual time or real.
+
+mod buffers;
+mod request;
+mod shape;
+
+use std::ops::Deref;
+
+use ssdlab_flash::{Extent, Nanos};
+use ssdlab_trace::Kind;
+use virtio_queue::DescriptorChain;
+use vm_memory::{Bytes, GuestAddress, GuestMemory, Permissions};
+use zerocopy::IntoBytes;
+
+use crate::backend::{Backend, BackendError};
+use crate::fingerprint::Witness;
+
+use buffers::{Buffers, Malformed};
+use request::{Asked, HEADER_BYTES};
+use shape::{Config, ID_BYTES, WRITEBACK_AT};
+
+pub use request::Status;
+pub use shape::{DiscardLimits, Features, Shape, ShapeFault, WriteCache, WriteZeroesLimits};
+
+/// A backend as a device keeps it.
+pub type AnyBackend<'a> = Box<dyn Backend + Send + 'a>;
+
+/// A block device.
+pub struct Device<'a> {
+    backend: AnyBackend<'a>,
+    shape: Shape,
+    config: Config,
+    /// What the guest has said it will use.
+    accepted: Features,
+    buffers: Buffers,
+    data: Vec<u8>,
+}
+
+/// What became of a request.
+#[derive(Debug)]
+pub struct Served {
+    /// The head of its chain, by which the guest knows it.
+    pub head: u16,
+    /// Its number in virtio; `u32::MAX` if it has none.
+    pub number: u32,
+    /// When it is done.
+    pub done: Nanos,
+    /// How many bytes the guest may look at, with the status.
+    pub used_bytes: u32,
+    /// Where the answer goes, and what it is; none if there is no place for it.
+    pub answer: Option<(GuestAddress, Status)>,
+    /// What was done on the disk; more than one if a command named several ranges.
+    pub commands: Vec<(Kind, Extent)>,
+    /// Whether writes are safe as soon as they are done.
+    pub writes_through: bool,
+}
+
+/// What doing a request comes to.
+struct Done {
+    at: Nanos,
+    returned_bytes: usize,
+    commands: Vec<(Kind, Extent)>,
+}
+
+/// Why a request is not done.
+enum Undone {
+    /// The guest is told.
+    Answer(Status),
+    /// The machine failed, so that nothing the guest does from here on means anything.
+    Failed(BackendError),
+}
+
+impl From<Status> for Undone {
+    fn from(status: Status) -> Self {
+        Self::Answer(status)
+    }
+}
+
+impl From<BackendError> for Undone {
+    fn from(error: BackendError) -> Self {
+        match error {
+            BackendError::Refused(_) => Self::Answer(Status::IoError),
+            BackendError::File { .. } => Self::Failed(error),
+        }
+    }
+}
+
+impl<'a> Device<'a> {
+    /// A device on a backend.
+    pub fn new(backend: AnyBackend<'a>, shape: Shape) -> Result<Self, ShapeFault> {
+        let capacity_bytes = backend.capacity_bytes();
+        shape.check(capacity_bytes)?;
+        Ok(Self {
+            config: shape.config(capacity_bytes),
+            accepted: shape.features(),
+            backend,
+            shape,
+            buffers: Buffers::default(),
+            data: Vec::new(),
+        })
+    }
+
+    /// The bytes there are.
+    #[must_use]
+    pub fn capacity_bytes(&self) -> u64 {
+        self.backend.capacity_bytes()
+    }
+
+    /// What it can do.
+    #[must_use]
+    pub fn features(&self) -> Features {
+        self.shape.features()
+    }
+
+    /// The guest says what it will use of that.
+    pub fn accept(&mut self, features: Features) {
+        self.accepted = features;
+    }
+
+    /// The configuration space.
+    #[must_use]
+    pub fn config(&self) -> &[u8] {
+        self.config.as_bytes()
+    }
+
+    /// The guest writes to the configuration space. Returns whether it may: only the byte that
+    /// says if writes are cached is its to write.
+    pub fn configure(&mut self, offset: usize, bytes: &[u8]) -> bool {
+        let may = offset == WRITEBACK_AT && self.accepted.contains(Features::CONFIG_WCE);
+        match bytes {
+            [writeback @ (0 | 1)] if may => {
+                self.config.writeback = *writeback;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a write is only done once it is safe (VIRTIO 1.2, 5.2.5 and 5.2.6.2).
+    #[must_use]
+    pub fn writes_through(&self) -> bool {
+        let is_off = self.accepted.contains(Features::CONFIG_WCE) && self.config.writeback == 0;
+        is_off || !self.accepted.contains(Features::FLUSH)
+    }
+
+    /// Serves a request that comes at `now`. It has its effect on the disk and on the guest's
+    /// memory at once; the guest is to see it when it is done. Anything may be in the chain: what
+    /// makes no sense is answered with an I/O error, or given back without an answer.
+    pub fn serve<M>(
+        &mut self,
+        chain: DescriptorChain<M>,
+        now: Nanos,
+        witness: &mut Witness,
+    ) -> Result<Served, BackendError>
+    where
+        M: Deref + Clone,
+        M::Target: GuestMemory + Sized,
+    {
+        let mut served = Served {
+            head: chain.head_index(),
+            number: u32::MAX,
+            done: now,
+            used_bytes: 0,
+            answer: None,
+            commands: Vec::new(),
+            writes_through: self.writes_through(),
+        };
+        let memory = chain.clone();
+        let memory = memory.memory();
+        let (place, performed) = match self.buffers.walk(chain, self.shape.segments) {
+            Err(Malformed::Unanswerable) => return Ok(served),
+            Err(Malformed::Answer(place)) => (place, Err(Status::IoError.into())),
+            Ok(place) => {
+                let buffers = &self.buffers;
+                let parsed = request::parse(memory, buffers, &self.shape, self.capacity_bytes());
+                served.number = parsed.number;
+                let performed = parsed
+                    .asked
+                    .map_err(Undone::from)
+                    .and_then(|asked| self.perform(memory, asked, now, witness));
+                (place, performed)
+            }
+        };
+        let status = match performed {
+            Ok(done) => {
+                served.done = done.at.max(now);
+                served.commands = done.commands;
+                served.used_bytes = u32::try_from(done.returned_bytes + 1).unwrap_or(u32::MAX);
+                Status::Ok
+            }
+            Err(Undone::Answer(status)) => {
+                served.used_bytes = 1;
+                status
+            }
+            Err(Undone::Failed(error)) => return Err(error),
+        };
+        served.answer = Some((place, status));
+        Ok(served)
+    }
+
+    fn perform<M: GuestMemory>(
+        &mut self,
+        memory: &M,
+        asked: Asked,
+        now: Nanos,
+        witness: &mut Witness,
+    ) -> Result<Done, Undone> {
+        match asked {
+            Asked::Read(extent) => self.read(memory, extent, now),
+            Asked::Write(extent) => self.write(memory, extent, now, witness),
+            Asked::Flush => {
+                let at = self.backend.flush(now)?;
+                let nowhere = Extent { offset_bytes: 0, length_bytes: 0 };
+                Ok(Done { at, returned_bytes: 0, commands: vec![(Kind::Flush, nowhere)] })
+            }
+            Asked::Discard(ranges) => self
+                .each(&ranges, Kind::Discard, now, |backend, extent| backend.discard(now, extent)),
+            Asked::WriteZeroes(ranges) => {
+                let mut done = self.each(&ranges, Kind::WriteZeroes, now, |backend, extent| {
+                    backend.write_zeroes(now, extent)
+                })?;
+                done.at = self.through(done.at, now)?;
+                Ok(done)
+            }
+            Asked::Identify => {
+                let mut id = [0; ID_BYTES];
+                id[..self.shape.id.len()].copy_from_slice(self.shape.id.as_bytes());
+                if !self.buffers.writable.store(memory, &id) {
+                    return Err(Status::IoError.into());
+                }
+                Ok(Done { at: now, returned_bytes: ID_BYTES, commands: Vec::new() })
+            }
+        }
+    }
+
+    fn read<M: GuestMemory>(
+        &mut self,
+        memory: &M,
+        extent: Extent,
+        now: Nanos,
+    ) -> Result<Done, Undone> {
+        let room = &self.buffers.writable;
+        if !room.exist(memory, Permissions::Write) {
+            return Err(Status::IoError.into());
+        }
+        let returned_bytes = room.length();
+        self.data.resize(returned_bytes, 0);
+        let at = self.backend.read(now, extent.offset_bytes, &mut self.data)?;
+        if !room.store(memory, &self.data) {
+            return Err(Status::IoError.into());
+        }
+        Ok(Done { at, returned_bytes, commands: vec![(Kind::Read, extent)] })
+    }
+
+    fn write<M: GuestMemory>(
+        &mut self,
+        memory: &M,
+        extent: Extent,
+        now: Nanos,
+        witness: &mut Witness,
+    ) -> Result<Done, Undone> {
+        self.data.resize(self.buffers.readable.length() - HEADER_BYTES, 0);
+        if !self.buffers.readable.load(memory, HEADER_BYTES, &mut self.data) {
+            return Err(Status::IoError.into());
+        }
+        let at = self.backend.write(now, extent.offset_bytes, &self.data)?;
+        witness.data(&self.data);
+        let at = self.through(at, now)?;
+        Ok(Done { at, returned_bytes: 0, commands: vec![(Kind::Write, extent)] })
+    }
+
+    /// Does a command for each range. They are submitted together, and done when the last is.
+    fn each(
+        &mut self,
+        ranges: &[Extent],
+        kind: Kind,
+        now: Nanos,
+        mut submit: impl FnMut(&mut AnyBackend<'a>, Extent) -> Result<Nanos, BackendError>,
+    ) -> Result<Done, Undone> {
+        let mut at = now;
+        for extent in ranges {
+            at = at.max(submit(&mut self.backend, *extent)?);
+        }
+        let commands = ranges.iter().map(|extent| (kind, *extent)).collect();
+        Ok(Done { at, returned_bytes: 0, commands })
+    }
+
+    /// When a write that is done at `at` may be called done.
+    fn through(&mut self, at: Nanos, now: Nanos) -> Result<Nanos, BackendError> {
+        if self.writes_through() { Ok(at.max(self.backend.flush(now)?)) } else { Ok(at) }
+    }
+}
+
+/// Writes an answer into the guest's memory. Returns whether it is there.
+pub fn answer<M: GuestMemory>(memory: &M, place: GuestAddress, status: Status) -> bool {
+    memory.write_obj(status as u8, place).is_ok()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,181 @@
+//! Defines what a guest can ask of a block device, and how it says so.
+//!
+//! The layout is that of `struct virtio_blk_req` in VIRTIO 1.2, 5.2.6.
+
+use ssdlab_flash::{Extent, SECTOR_BYTES};
+use vm_memory::GuestMemory;
+use zerocopy::byteorder::little_endian::{U32, U64};
+use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+use super::buffers::Buffers;
+use super::shape::Shape;
+
+/// The most data that one request moves. Linux sends 1.25 MiB at most unless it is told otherwise;
+/// the bound keeps a broken guest from having gigabytes copied about.
+pub const LONGEST_TRANSFER_BYTES: usize = 64 << 20;
+
+/// The flag of a range that may be unmapped.
+const UNMAP: u32 = 1;
+
+/// The answer to a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// It was done.
+    Ok = 0,
+    /// It was not done.
+    IoError = 1,
+    /// The device does not do such things.
+    Unsupported = 2,
+}
+
+/// What a guest asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Asked {
+    /// Return data.
+    Read(Extent),
+    /// Store data.
+    Write(Extent),
+    /// Make safe what was written.
+    Flush,
+    /// Forget data.
+    Discard(Vec<Extent>),
+    /// Make zeros.
+    WriteZeroes(Vec<Extent>),
+    /// Say the disk's name.
+    Identify,
+}
+
+#[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+struct Header {
+    kind: U32,
+    priority: U32,
+    sector: U64,
+}
+
+/// The bytes of the header, after which data to be written begin.
+pub const HEADER_BYTES: usize = size_of::<Header>();
+
+#[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned, Clone)]
+#[repr(C)]
+struct Range {
+    sector: U64,
+    sectors: U32,
+    flags: U32,
+}
+
+/// What the device makes of one request: what it is, and the number it goes by in the header.
+pub struct Parsed {
+    pub number: u32,
+    pub asked: Result<Asked, Status>,
+}
+
+/// Reads what a guest asks. Everything is checked before anything is done, so that a request that
+/// is refused has changed nothing.
+pub fn parse<M: GuestMemory>(
+    memory: &M,
+    buffers: &Buffers,
+    shape: &Shape,
+    capacity_bytes: u64,
+) -> Parsed {
+    let mut header = Header::new_zeroed();
+    if !buffers.readable.load(memory, 0, header.as_mut_bytes()) {
+        return Parsed { number: u32::MAX, asked: Err(Status::IoError) };
+    }
+    let number = header.kind.get();
+    let sector = header.sector.get();
+    let (sent, room) = (buffers.readable.length() - HEADER_BYTES, buffers.writable.length());
+    let fits = Fits { shape, capacity_bytes };
+    let discard = shape.discard.map(|limits| Limits {
+        sectors: limits.longest_sectors,
+        ranges: limits.ranges,
+        flags: 0,
+    });
+    let zeroes = shape.write_zeroes.map(|limits| Limits {
+        sectors: limits.longest_sectors,
+        ranges: limits.ranges,
+        flags: UNMAP,
+    });
+    let asked = match number {
+        0 if sent == 0 => fits.transfer(sector, room).map(Asked::Read),
+        1 if room == 0 => fits.transfer(sector, sent).map(Asked::Write),
+        4 if sent == 0 && room == 0 => Ok(Asked::Flush),
+        8 if sent == 0 && room == super::shape::ID_BYTES => Ok(Asked::Identify),
+        11 if room == 0 => fits.ranges(memory, buffers, discard).map(Asked::Discard),
+        13 if room == 0 => fits.ranges(memory, buffers, zeroes).map(Asked::WriteZeroes),
+        0 | 1 | 4 | 8 | 11 | 13 => Err(Status::IoError),
+        _ => Err(Status::Unsupported),
+    };
+    Parsed { number, asked }
+}
+
+/// The limits on commands that name ranges.
+struct Limits {
+    sectors: u32,
+    ranges: u32,
+    flags: u32,
+}
+
+/// What a request must fit.
+struct Fits<'a> {
+    shape: &'a Shape,
+    capacity_bytes: u64,
+}
+
+impl Fits<'_> {
+    /// The extent of a transfer that begins at a sector.
+    fn transfer(&self, sector: u64, length: usize) -> Result<Extent, Status> {
+        if length == 0 || length > LONGEST_TRANSFER_BYTES {
+            return Err(Status::IoError);
+        }
+        self.extent(sector, length as u64)
+    }
+
+    fn extent(&self, sector: u64, length_bytes: u64) -> Result<Extent, Status> {
+        let block_bytes = u64::from(self.shape.logical_block_bytes);
+        let offset_bytes = sector.checked_mul(SECTOR_BYTES).ok_or(Status::IoError)?;
+        let end = offset_bytes.checked_add(length_bytes).ok_or(Status::IoError)?;
+        let is_whole =
+            offset_bytes.is_multiple_of(block_bytes) && length_bytes.is_multiple_of(block_bytes);
+        if is_whole && end <= self.capacity_bytes {
+            Ok(Extent { offset_bytes, length_bytes })
+        } else {
+            Err(Status::IoError)
+        }
+    }
+
+    /// The ranges that a command sends; those of no length are left out.
+    fn ranges<M: GuestMemory>(
+        &self,
+        memory: &M,
+        buffers: &Buffers,
+        limits: Option<Limits>,
+    ) -> Result<Vec<Extent>, Status> {
+        let limits = limits.ok_or(Status::Unsupported)?;
+        let sent = buffers.readable.length() - HEADER_BYTES;
+        let count = sent / size_of::<Range>();
+        if count == 0 || !sent.is_multiple_of(size_of::<Range>()) || count > limits.ranges as usize
+        {
+            return Err(Status::IoError);
+        }
+        let mut ranges = vec![Range::new_zeroed(); count];
+        if !buffers.readable.load(memory, HEADER_BYTES, ranges.as_mut_bytes()) {
+            return Err(Status::IoError);
+        }
+        let mut extents = Vec::with_capacity(count);
+        for range in &ranges {
+            if range.flags.get() & !limits.flags != 0 {
+                return Err(Status::Unsupported);
+            }
+            if range.sectors.get() > limits.sectors {
+                return Err(Status::IoError);
+            }
+            let length_bytes = u64::from(range.sectors.get()) * SECTOR_BYTES;
+            let extent = self.extent(range.sector.get(), length_bytes)?;
+            if length_bytes > 0 {
+                extents.push(extent);
+            }
+        }
+        Ok(extents)
+    }
+}

@@ -1,0 +1,276 @@
+//! Defines what a disk looks like to its guest: sizes, limits and caches, and the configuration
+//! space that says so.
+//!
+//! Layout and meaning are those of `struct virtio_blk_config` in "Virtual I/O Device (VIRTIO)
+//! Version 1.2", 5.2.4. Linux takes its queue limits from there, so this is where an experiment
+//! sets how long a discard may be.
+
+use bitflags::bitflags;
+use ssdlab_flash::SECTOR_BYTES;
+use zerocopy::byteorder::little_endian::{U16, U32, U64};
+use zerocopy::{Immutable, IntoBytes, Unaligned};
+
+/// The longest name a guest can be told (5.2.6).
+pub const ID_BYTES: usize = 20;
+
+/// Where the configuration space says whether writes are cached.
+pub const WRITEBACK_AT: usize = 32;
+
+bitflags! {
+    /// What a block device can do (5.2.3). What its ring can do is the transport's.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct Features: u64 {
+        /// A request has a largest number of segments.
+        const SEG_MAX = 1 << 2;
+        /// The size of a logical block is given.
+        const BLK_SIZE = 1 << 6;
+        /// It takes flushes.
+        const FLUSH = 1 << 9;
+        /// The size of a physical block is given.
+        const TOPOLOGY = 1 << 10;
+        /// The guest may switch the write cache.
+        const CONFIG_WCE = 1 << 11;
+        /// It takes discards.
+        const DISCARD = 1 << 13;
+        /// It takes write-zeroes.
+        const WRITE_ZEROES = 1 << 14;
+    }
+}
+
+/// What a disk looks like to its guest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shape {
+    /// Its name, of at most 20 bytes; Linux shows it as `/sys/block/vda/serial`.
+    pub id: String,
+    /// The smallest piece that can be read or written, in bytes: 512 or a larger power of two.
+    pub logical_block_bytes: u32,
+    /// What the disk would rather have written as a whole, in bytes: a power of two.
+    pub physical_block_bytes: u32,
+    /// The length of requests the disk likes best, in bytes; 0 if it does not care.
+    pub optimal_io_bytes: u32,
+    /// The most pieces of memory that a request may name.
+    pub segments: u32,
+    /// What becomes of writes that no flush has followed.
+    pub write_cache: WriteCache,
+    /// Whether it takes discards, and which.
+    pub discard: Option<DiscardLimits>,
+    /// Whether it takes write-zeroes, and which.
+    pub write_zeroes: Option<WriteZeroesLimits>,
+}
+
+/// What becomes of writes that no flush has followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WriteCache {
+    /// They may be lost; the guest flushes.
+    WriteBack,
+    /// As before, and the guest may switch to writing through.
+    Switchable,
+    /// They are safe: the disk flushes after each of them, and the guest never does.
+    WriteThrough,
+}
+
+/// Which discards a disk takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DiscardLimits {
+    /// The longest range, in sectors of 512 bytes.
+    pub longest_sectors: u32,
+    /// The most ranges in a command.
+    pub ranges: u32,
+    /// What the guest should align ranges to, in sectors.
+    pub alignment_sectors: u32,
+}
+
+/// Which write-zeroes a disk takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WriteZeroesLimits {
+    /// The longest range, in sectors of 512 bytes.
+    pub longest_sectors: u32,
+    /// The most ranges in a command.
+    pub ranges: u32,
+}
+
+impl Default for Shape {
+    /// An SSD of today: sectors of 512 bytes and pages of 4 KiB, a write cache, and discards of up
+    /// to 1 GiB in each of 256 ranges.
+    fn default() -> Self {
+        Self {
+            id: "ssdlab".to_owned(),
+            logical_block_bytes: 512,
+            physical_block_bytes: 4096,
+            optimal_io_bytes: 0,
+            segments: 126,
+            write_cache: WriteCache::WriteBack,
+            discard: Some(DiscardLimits {
+                longest_sectors: 1 << 21,
+                ranges: 256,
+                alignment_sectors: 8,
+            }),
+            write_zeroes: Some(WriteZeroesLimits { longest_sectors: 1 << 15, ranges: 1 }),
+        }
+    }
+}
+
+/// What is wrong with a shape.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShapeFault {
+    /// Which value.
+    pub what: &'static str,
+    /// What it may be.
+    pub expected: &'static str,
+    /// What it is.
+    pub found: String,
+}
+
+/// The configuration space, as it lies in memory.
+#[derive(Debug, Clone, Copy, IntoBytes, Immutable, Unaligned)]
+#[repr(C)]
+pub struct Config {
+    capacity_sectors: U64,
+    size_max: U32,
+    segments_max: U32,
+    geometry: [u8; 4],
+    block_bytes: U32,
+    physical_block_exponent: u8,
+    alignment_offset: u8,
+    min_io_blocks: U16,
+    optimal_io_blocks: U32,
+    pub writeback: u8,
+    reserved: u8,
+    queues: U16,
+    max_discard_sectors: U32,
+    max_discard_ranges: U32,
+    discard_alignment_sectors: U32,
+    max_write_zeroes_sectors: U32,
+    max_write_zeroes_ranges: U32,
+    write_zeroes_may_unmap: u8,
+    reserved_too: [u8; 3],
+}
+
+impl Shape {
+    /// Checks that a disk of this capacity can look so.
+    pub fn check(&self, capacity_bytes: u64) -> Result<(), ShapeFault> {
+        let logical = u64::from(self.logical_block_bytes);
+        let physical = u64::from(self.physical_block_bytes);
+        let discard_alignment = self.discard.map_or(1, |limits| limits.alignment_sectors);
+        let lengths = [
+            self.discard.map_or(1, |limits| limits.longest_sectors),
+            self.discard.map_or(1, |limits| limits.ranges),
+            self.write_zeroes.map_or(1, |limits| limits.longest_sectors),
+            self.write_zeroes.map_or(1, |limits| limits.ranges),
+            discard_alignment,
+            self.segments,
+        ];
+        let rules = [
+            (
+                self.id.len() <= ID_BYTES,
+                "the disk's id",
+                "at most 20 bytes",
+                self.id.escape_debug().to_string(),
+            ),
+            (
+                logical >= SECTOR_BYTES && logical.is_power_of_two(),
+                "the size of a logical block in bytes",
+                "512 or a larger power of two",
+                logical.to_string(),
+            ),
+            (
+                physical >= logical && physical.is_power_of_two(),
+                "the size of a physical block in bytes",
+                "the size of a logical block, or a larger power of two",
+                physical.to_string(),
+            ),
+            (
+                capacity_bytes > 0 && capacity_bytes.is_multiple_of(logical.max(1)),
+                "the capacity in bytes",
+                "a multiple of the logical block, and not 0",
+                capacity_bytes.to_string(),
+            ),
+            (
+                !lengths.contains(&0),
+                "a limit on the length, ranges, alignment or segments of commands",
+                "at least 1",
+                "0".to_owned(),
+            ),
+        ];
+        rules.into_iter().try_for_each(|(holds, what, expected, found)| {
+            if holds { Ok(()) } else { Err(ShapeFault { what, expected, found }) }
+        })
+    }
+
+    /// What the device can do.
+    #[must_use]
+    pub fn features(&self) -> Features {
+        let mut features = Features::SEG_MAX | Features::BLK_SIZE | Features::TOPOLOGY;
+        features.set(Features::FLUSH, self.write_cache != WriteCache::WriteThrough);
+        features.set(Features::CONFIG_WCE, self.write_cache == WriteCache::Switchable);
+        features.set(Features::DISCARD, self.discard.is_some());
+        features.set(Features::WRITE_ZEROES, self.write_zeroes.is_some());
+        features
+    }
+
+    /// The configuration space of a disk of this capacity.
+    #[must_use]
+    pub fn config(&self, capacity_bytes: u64) -> Config {
+        let discard = self.discard;
+        let zeroes = self.write_zeroes;
+        let logical = self.logical_block_bytes;
+        let exponent = self.physical_block_bytes.ilog2() - logical.ilog2();
+        Config {
+            capacity_sectors: (capacity_bytes / SECTOR_BYTES).into(),
+            size_max: 0.into(),
+            segments_max: self.segments.into(),
+            geometry: [0; 4],
+            block_bytes: logical.into(),
+            physical_block_exponent: u8::try_from(exponent).expect("a logarithm of a u32"),
+            alignment_offset: 0,
+            min_io_blocks: 1.into(),
+            optimal_io_blocks: (self.optimal_io_bytes / logical).into(),
+            writeback: u8::from(self.write_cache != WriteCache::WriteThrough),
+            reserved: 0,
+            queues: 1.into(),
+            max_discard_sectors: discard.map_or(0, |limits| limits.longest_sectors).into(),
+            max_discard_ranges: discard.map_or(0, |limits| limits.ranges).into(),
+            discard_alignment_sectors: discard.map_or(0, |limits| limits.alignment_sectors).into(),
+            max_write_zeroes_sectors: zeroes.map_or(0, |limits| limits.longest_sectors).into(),
+            max_write_zeroes_ranges: zeroes.map_or(0, |limits| limits.ranges).into(),
+            write_zeroes_may_unmap: u8::from(zeroes.is_some()),
+            reserved_too: [0; 3],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_configuration_space_is_laid_out_as_the_standard_says() {
+        let shape = Shape {
+            physical_block_bytes: 4096,
+            optimal_io_bytes: 1 << 20,
+            write_cache: WriteCache::Switchable,
+            ..Shape::default()
+        };
+        let config = shape.config(1 << 30);
+        let bytes = config.as_bytes();
+        let number = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+        assert_eq!(bytes.len(), 60);
+        assert_eq!(number(0), 1 << 21);
+        assert_eq!((number(12), number(20), bytes[24]), (126, 512, 3));
+        assert_eq!((number(28), bytes[WRITEBACK_AT]), (2048, 1));
+        assert_eq!((number(36), number(40), number(44)), (1 << 21, 256, 8));
+        assert_eq!((number(48), number(52), bytes[56]), (1 << 15, 1, 1));
+    }
+
+    #[test]
+    fn impossible_shapes_are_refused() {
+        let good = Shape::default();
+        assert_eq!(good.check(1 << 20), Ok(()));
+        assert!(good.check(1000).is_err());
+        assert!(good.check(0).is_err());
+        assert!(Shape { logical_block_bytes: 0, ..good.clone() }.check(1 << 20).is_err());
+        assert!(Shape { logical_block_bytes: 8192, ..good.clone() }.check(1 << 20).is_err());
+        assert!(Shape { segments: 0, ..good.clone() }.check(1 << 20).is_err());
+        assert!(Shape { id: "x".repeat(21), ..good }.check(1 << 20).is_err());
+    }
+}

@@ -1,0 +1,246 @@
+//! Defines a disk as the caller makes it and as the event loop serves it.
+
+use std::fmt;
+use std::io::Write;
+
+use ssdlab_flash::{Extent, Nanos};
+use ssdlab_trace::{Flags, Kind, Request, TraceError};
+
+use crate::DiskError;
+use crate::backend::Backend;
+use crate::device::{Device, Served, Shape, ShapeFault, Status};
+use crate::fingerprint::{Seen, Witness};
+use crate::log::Log;
+use crate::socket::{Door, Socket};
+use crate::vhost::{Answer, Frame, Pending, RingFault, Session};
+
+/// What a guest has asked of a disk.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Reads that were done.
+    pub reads: u64,
+    /// The bytes they returned.
+    pub read_bytes: u64,
+    /// Writes that were done.
+    pub writes: u64,
+    /// The bytes they stored.
+    pub written_bytes: u64,
+    /// Flushes.
+    pub flushes: u64,
+    /// Ranges that were discarded; a command may name several.
+    pub discards: u64,
+    /// The bytes in them.
+    pub discarded_bytes: u64,
+    /// Ranges that were made zeros; a command may name several.
+    pub write_zeroes: u64,
+    /// The bytes in them.
+    pub zeroed_bytes: u64,
+    /// Requests that were answered with an error.
+    pub refused: u64,
+    /// Chains that made no sense, so that there was no place for an answer.
+    pub unanswered: u64,
+}
+
+impl Counts {
+    fn count(&mut self, served: &Served) {
+        match served.answer {
+            None => self.unanswered += 1,
+            Some((_, Status::Ok)) => {}
+            Some(_) => self.refused += 1,
+        }
+        for (kind, extent) in &served.commands {
+            let (commands, bytes) = match kind {
+                Kind::Read => (&mut self.reads, &mut self.read_bytes),
+                Kind::Write => (&mut self.writes, &mut self.written_bytes),
+                Kind::Discard => (&mut self.discards, &mut self.discarded_bytes),
+                Kind::WriteZeroes => (&mut self.write_zeroes, &mut self.zeroed_bytes),
+                Kind::Flush => {
+                    self.flushes += 1;
+                    continue;
+                }
+            };
+            *commands += 1;
+            *bytes += extent.length_bytes;
+        }
+    }
+}
+
+/// A disk to be served.
+///
+/// It owns its backend, or borrows it: a `&mut` backend is one too, and so is one behind an
+/// `Arc<Mutex<_>>`.
+pub struct Disk<'a> {
+    name: String,
+    device: Device<'a>,
+    log: Option<Log<'a>>,
+    counts: Counts,
+    pub(crate) door: Door,
+    pub(crate) socket: Option<Socket>,
+    pub(crate) has_ended: bool,
+    pub(crate) session: Session,
+}
+
+impl fmt::Debug for Disk<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Disk").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Disk<'a> {
+    /// A disk that a guest finds behind a door, a socket named by `virtio_uml.device=SOCKET:2` on
+    /// its command line. The name is for messages.
+    pub fn new(
+        name: &str,
+        door: impl Into<Door>,
+        backend: impl Backend + Send + 'a,
+        shape: Shape,
+    ) -> Result<Self, DiskError> {
+        let device =
+            Device::new(Box::new(backend), shape).map_err(|fault| shape_error(name, fault))?;
+        Ok(Self {
+            name: name.to_owned(),
+            device,
+            log: None,
+            counts: Counts::default(),
+            door: door.into(),
+            socket: None,
+            has_ended: false,
+            session: Session::new(name),
+        })
+    }
+
+    /// Also writes a log of all requests, in the format of [`ssdlab_trace::RequestLogWriter`]. It
+    /// is complete when the guest has ended. The output should be buffered.
+    pub fn with_log(mut self, output: impl Write + Send + 'a) -> Result<Self, DiskError> {
+        let log = Log::new(Box::new(output), self.device.capacity_bytes())
+            .map_err(|cause| log_error(&self.name, cause))?;
+        self.log = Some(log);
+        Ok(self)
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What the guest has asked of it.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// How many requests the guest waits for.
+    #[must_use]
+    pub fn in_flight(&self) -> u16 {
+        self.session.ring.in_flight()
+    }
+
+    /// Takes in a message about this disk.
+    pub(crate) fn handle(&mut self, frame: Frame) -> Result<Answer, DiskError> {
+        self.session.handle(frame, &mut self.device)
+    }
+
+    /// Serves all requests that wait, and hands each on with the time at which it is done.
+    pub(crate) fn serve(
+        &mut self,
+        index: u32,
+        now: Nanos,
+        witness: &mut Witness,
+        mut each: impl FnMut(Nanos, Pending),
+    ) -> Result<(), DiskError> {
+        let Self { session, device, log, counts, .. } = self;
+        let Some(memory) = &session.memory else { return Ok(()) };
+        let mut seen = Vec::new();
+        let served = session.ring.serve(memory, device, now, witness, |served, mut pending| {
+            counts.count(&served);
+            if let Some(log) = log {
+                let mut last = None;
+                for (kind, extent) in &served.commands {
+                    let number = log.submit(record(&served, *kind, *extent, now));
+                    let first = last.map_or(number, |_| pending.logged.start);
+                    pending.logged = first..number + 1;
+                    last = Some(number);
+                }
+            }
+            see(&mut seen, index, now, &served);
+            each(served.done, pending);
+        });
+        for seen in &seen {
+            witness.request(seen);
+        }
+        served.map_err(|fault| ring_error(&self.name, fault))
+    }
+
+    /// Gives a request back to the guest.
+    pub(crate) fn complete(&mut self, now: Nanos, pending: &Pending) -> Result<(), DiskError> {
+        if let Some(log) = &mut self.log {
+            for number in pending.logged.clone() {
+                log.complete(number, now.0).map_err(|cause| log_error(&self.name, cause))?;
+            }
+        }
+        let Some(memory) = &self.session.memory else { return Ok(()) };
+        self.session.ring.complete(memory, pending).map_err(|fault| ring_error(&self.name, fault))
+    }
+
+    /// Whether the guest wants to be told of what was given back.
+    pub(crate) fn wants_call(&mut self) -> Result<bool, DiskError> {
+        let Some(memory) = &self.session.memory else { return Ok(false) };
+        self.session.ring.wants_call(memory).map_err(|fault| ring_error(&self.name, fault))
+    }
+
+    /// Ends the log.
+    pub(crate) fn finish(&mut self) -> Result<(), DiskError> {
+        match self.log.take() {
+            Some(log) => log.finish().map_err(|cause| log_error(&self.name, cause)),
+            None => Ok(()),
+        }
+    }
+}
+
+fn record(served: &Served, kind: Kind, extent: Extent, now: Nanos) -> Request {
+    let stores = matches!(kind, Kind::Write | Kind::WriteZeroes);
+    let is_safe = stores && served.writes_through;
+    Request {
+        submitted_ns: now.0,
+        completed_ns: None,
+        kind,
+        offset_bytes: extent.offset_bytes,
+        length_bytes: extent.length_bytes,
+        flags: if is_safe { Flags::FUA } else { Flags::empty() },
+    }
+}
+
+/// What the fingerprint has of a request: one entry for each range, or one without.
+fn see(seen: &mut Vec<Seen>, disk: u32, now: Nanos, served: &Served) {
+    let nowhere = Extent { offset_bytes: 0, length_bytes: 0 };
+    let extents = served.commands.iter().map(|(_, extent)| *extent);
+    let none = served.commands.is_empty().then_some(nowhere);
+    let status = served.answer.map_or(255, |(_, status)| status as u32);
+    seen.extend(extents.chain(none).map(|extent| Seen {
+        disk: disk.into(),
+        number: served.number.into(),
+        submitted_ns: now.0.into(),
+        completed_ns: served.done.0.into(),
+        offset_bytes: extent.offset_bytes.into(),
+        length_bytes: extent.length_bytes.into(),
+        status: status.into(),
+    }));
+}
+
+fn shape_error(disk: &str, fault: ShapeFault) -> DiskError {
+    let ShapeFault { what, expected, found } = fault;
+    DiskError::Shape { disk: disk.to_owned(), what, expected, found }
+}
+
+fn log_error(disk: &str, cause: TraceError) -> DiskError {
+    DiskError::Log { disk: disk.to_owned(), cause }
+}
+
+fn ring_error(disk: &str, fault: RingFault) -> DiskError {
+    let disk = disk.to_owned();
+    match fault {
+        RingFault::Broken(cause) => DiskError::Ring { disk, cause },
+        RingFault::Backend(cause) => DiskError::Backend { disk, cause },
+    }
+}

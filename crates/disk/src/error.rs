@@ -1,0 +1,126 @@
+//! Defines why a disk cannot be served, or a guest not go on.
+
+use std::io;
+
+use ssdlab_flash::Nanos;
+use ssdlab_trace::TraceError;
+use thiserror::Error;
+
+use crate::backend::BackendError;
+
+/// Why a disk cannot be served, or a guest not go on.
+#[derive(Debug, Error)]
+pub enum DiskError {
+    /// A disk cannot look like that.
+    #[error("disk {disk}: {what} is {found}, not {expected}; change the disk's shape")]
+    Shape {
+        /// The disk.
+        disk: String,
+        /// Which part of its shape.
+        what: &'static str,
+        /// What that may be.
+        expected: &'static str,
+        /// What it is.
+        found: String,
+    },
+    /// A socket failed.
+    #[error(
+        "cannot {doing} the {peer}: {cause}; \
+         if the guest was not ended on purpose, its console says what it did last"
+    )]
+    Socket {
+        /// Whom the socket leads to.
+        peer: String,
+        /// What was tried.
+        doing: &'static str,
+        /// The machine's own error.
+        #[source]
+        cause: io::Error,
+    },
+    /// The guest ended in the middle of something.
+    #[error(
+        "the guest was gone at {} ns of its time, before {expected} came from its {peer}; \
+         it was killed or it panicked: see its console", now.0
+    )]
+    GuestGone {
+        /// Whom the answer was to come from.
+        peer: String,
+        /// What should have come.
+        expected: &'static str,
+        /// The time.
+        now: Nanos,
+    },
+    /// A message is none, or comes at the wrong moment.
+    #[error(
+        "{peer}, {message}: {what} is {found}, not {expected}; \
+         a User-Mode Linux guest of 6.1 to 6.12 does not do that: boot a kernel of \
+         `ssdlab kernel build`"
+    )]
+    Message {
+        /// Who sent it.
+        peer: String,
+        /// The message.
+        message: String,
+        /// Which part of it.
+        what: &'static str,
+        /// What that may be.
+        expected: String,
+        /// What it is.
+        found: String,
+    },
+    /// The guest's memory cannot be had.
+    #[error(
+        "disk {disk}: cannot map the guest's memory: {cause}; \
+         is there address space left (`ulimit -v`), and the whole of the guest's memory file?"
+    )]
+    Memory {
+        /// The disk.
+        disk: String,
+        /// The reason.
+        cause: String,
+    },
+    /// The ring of a disk is broken.
+    #[error("disk {disk}: the ring of requests is broken: {cause}; the guest's driver is at fault")]
+    Ring {
+        /// The disk.
+        disk: String,
+        /// The reason.
+        cause: String,
+    },
+    /// The machine failed under a backend.
+    #[error("disk {disk}: {cause}; the trial is void, make room and run it again")]
+    Backend {
+        /// The disk.
+        disk: String,
+        /// The backend's own error.
+        #[source]
+        cause: BackendError,
+    },
+    /// The log of requests cannot be written.
+    #[error("disk {disk}: the log of requests cannot go on: {cause}")]
+    Log {
+        /// The disk.
+        disk: String,
+        /// The log's own error.
+        #[source]
+        cause: TraceError,
+    },
+    /// The guest waits, and nothing will ever wake it.
+    #[error(
+        "the guest waits for ever since {} ns of its time: it has no timer and no disk has a \
+         request; its console says what it did last", now.0
+    )]
+    Deadlock {
+        /// The time.
+        now: Nanos,
+    },
+    /// The guest has not ended in the time it was given.
+    #[error(
+        "the guest still runs at {} ns of its time; allow it more, or see on its console what it \
+         waits for", limit.0
+    )]
+    OutOfTime {
+        /// The time it was given.
+        limit: Nanos,
+    },
+}

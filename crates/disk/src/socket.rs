@@ -1,0 +1,188 @@
+//! Defines the sockets to a guest: whole messages in and out, with their file descriptors.
+//!
+//! A guest is one thread that sends a message in one piece. So waiting for a message may take as
+//! long as the guest computes, but the rest of one that has begun comes at once, or never.
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::time::Duration;
+
+use rustix::cmsg_space;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::{Errno, retry_on_intr};
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
+};
+
+use crate::DiskError;
+
+/// How long the rest of a message may take. It is far beyond what a busy machine needs, and only
+/// decides when a broken guest is given up.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The most file descriptors that come with a message.
+const DESCRIPTORS: usize = 8;
+
+/// Where a guest comes in: it may not have connected yet.
+#[derive(Debug)]
+pub enum Door {
+    /// It will.
+    Listening(UnixListener),
+    /// It has.
+    Open(UnixStream),
+}
+
+impl From<UnixListener> for Door {
+    fn from(listener: UnixListener) -> Self {
+        Self::Listening(listener)
+    }
+}
+
+impl From<UnixStream> for Door {
+    fn from(stream: UnixStream) -> Self {
+        Self::Open(stream)
+    }
+}
+
+impl AsFd for Door {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Listening(listener) => listener.as_fd(),
+            Self::Open(stream) => stream.as_fd(),
+        }
+    }
+}
+
+impl Door {
+    /// Takes in the guest. Blocks if it has not connected.
+    pub fn enter(&self, peer: &str) -> Result<Socket, DiskError> {
+        let stream = match self {
+            Self::Listening(listener) => listener.accept().map(|(stream, _)| stream),
+            Self::Open(stream) => stream.try_clone(),
+        };
+        stream.and_then(|stream| Socket::new(stream, peer)).map_err(|cause| DiskError::Socket {
+            peer: peer.to_owned(),
+            doing: "connect to",
+            cause,
+        })
+    }
+}
+
+/// What comes of reading.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arrived {
+    /// What was asked for.
+    All,
+    /// Nothing more: the other side has ended.
+    End,
+}
+
+/// A socket to a guest.
+#[derive(Debug)]
+pub struct Socket {
+    stream: UnixStream,
+    peer: String,
+}
+
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.stream.as_fd()
+    }
+}
+
+impl Socket {
+    /// Takes up a stream that leads to `peer`.
+    pub fn new(stream: UnixStream, peer: &str) -> io::Result<Self> {
+        stream.set_nonblocking(false)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        Ok(Self { stream, peer: peer.to_owned() })
+    }
+
+    /// Whom it leads to.
+    pub fn peer(&self) -> &str {
+        &self.peer
+    }
+
+    /// Fills a buffer, and adds the file descriptors that come with the bytes. An end after the
+    /// first byte, or a rest that does not come, is an error.
+    pub fn fill(
+        &self,
+        into: &mut [u8],
+        descriptors: &mut Vec<OwnedFd>,
+    ) -> Result<Arrived, DiskError> {
+        let mut got = 0;
+        while got < into.len() {
+            match self.receive(&mut into[got..], descriptors) {
+                Ok(0) if got == 0 => return Ok(Arrived::End),
+                Ok(0) => return Err(self.fault("read a whole message from", Errno::PIPE.into())),
+                Ok(count) => got += count,
+                // Nothing has begun: the guest computes.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock && got == 0 => {}
+                Err(error) if error.kind() == io::ErrorKind::ConnectionReset && got == 0 => {
+                    return Ok(Arrived::End);
+                }
+                Err(error) => return Err(self.fault("read a whole message from", error)),
+            }
+        }
+        Ok(Arrived::All)
+    }
+
+    fn receive(&self, into: &mut [u8], descriptors: &mut Vec<OwnedFd>) -> io::Result<usize> {
+        let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(DESCRIPTORS))];
+        let mut control = RecvAncillaryBuffer::new(&mut space);
+        let received = retry_on_intr(|| {
+            let mut pieces = [IoSliceMut::new(into)];
+            recvmsg(&self.stream, &mut pieces, &mut control, RecvFlags::CMSG_CLOEXEC)
+        })?;
+        for message in control.drain() {
+            if let RecvAncillaryMessage::ScmRights(rights) = message {
+                descriptors.extend(rights);
+            }
+        }
+        if received.flags.contains(ReturnFlags::CTRUNC) || descriptors.len() > DESCRIPTORS {
+            return Err(io::Error::other(format!(
+                "more than {DESCRIPTORS} file descriptors come with a message"
+            )));
+        }
+        Ok(received.bytes)
+    }
+
+    /// Sends a message. Returns whether the other side is still there.
+    pub fn send(&self, bytes: &[u8], descriptors: &[BorrowedFd<'_>]) -> Result<Arrived, DiskError> {
+        let mut sent = 0;
+        while sent < bytes.len() {
+            let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(DESCRIPTORS))];
+            let mut control = SendAncillaryBuffer::new(&mut space);
+            if sent == 0 && !descriptors.is_empty() {
+                control.push(SendAncillaryMessage::ScmRights(descriptors));
+            }
+            let pieces = [IoSlice::new(&bytes[sent..])];
+            match sendmsg(&self.stream, &pieces, &mut control, SendFlags::NOSIGNAL) {
+                Ok(count) => sent += count,
+                Err(Errno::INTR) => {}
+                Err(Errno::PIPE | Errno::CONNRESET) => return Ok(Arrived::End),
+                Err(error) => return Err(self.fault("send a message to", error.into())),
+            }
+        }
+        Ok(Arrived::All)
+    }
+
+    /// What an error of the machine becomes.
+    pub fn fault(&self, doing: &'static str, cause: io::Error) -> DiskError {
+        DiskError::Socket { peer: self.peer.clone(), doing, cause }
+    }
+}
+
+/// Waits until at least one of these has something to read, or has ended. Returns which have.
+pub fn wait(sources: &[Option<BorrowedFd<'_>>]) -> io::Result<Vec<bool>> {
+    let present = sources.iter().flatten();
+    let mut polled: Vec<PollFd<'_>> =
+        present.map(|fd| PollFd::from_borrowed_fd(*fd, PollFlags::IN)).collect();
+    retry_on_intr(|| poll(&mut polled, None))?;
+    let mut events = polled.iter().map(|one| !one.revents().is_empty());
+    Ok(sources.iter().map(|source| source.is_some() && events.next().unwrap_or(false)).collect())
+}

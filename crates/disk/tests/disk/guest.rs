@@ -1,0 +1,514 @@
+//! A guest that is none: it speaks to a disk and the calendar as User-Mode Linux does, message by
+//! message, and computes nothing.
+//!
+//! What it sends, waits for and answers follows `arch/um/drivers/virtio_uml.c` and
+//! `arch/um/kernel/time.c` of Linux 6.1; what these panic at is an assertion here.
+
+use std::io::{Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+use ssdlab_disk::{Backend, BackendError, Disk, DiskError, Options, Outcome, Shape, run};
+use ssdlab_flash::{Extent, Nanos, Refusal};
+use vm_memory::{Bytes, FileOffset, GuestAddress, GuestMemoryMmap, GuestRegionMmap};
+
+/// Where the guest's memory begins, in its own addresses and in its file.
+const BASE: u64 = 1 << 20;
+const MEMORY_BYTES: u64 = 2 << 20;
+pub const DESCRIPTORS: u64 = BASE;
+const AVAILABLE: u64 = BASE + 0x1000;
+const USED: u64 = BASE + 0x2000;
+/// The headers, statuses and data of requests, one stretch for each slot.
+pub const BUFFERS: u64 = BASE + 0x1_0000;
+pub const SLOTS: u16 = 16;
+const BUFFER_BYTES: u64 = 0x1_0000 + 0x1000;
+
+/// A disk to be served.
+pub struct Setup<'a> {
+    pub backend: Box<dyn Backend + Send + 'a>,
+    pub shape: Shape,
+    pub log: Option<Box<dyn Write + Send + 'a>>,
+}
+
+impl<'a> Setup<'a> {
+    pub fn new(backend: impl Backend + Send + 'a, shape: Shape) -> Self {
+        Self { backend: Box::new(backend), shape, log: None }
+    }
+}
+
+/// Runs a guest on these disks. It has taken them into use when it is handed over.
+pub fn serve<R>(setups: Vec<Setup<'_>>, guest: impl FnOnce(&mut Guest) -> R) -> (Outcome, R) {
+    let (outcome, result) = try_serve(setups, Options::default(), |mut talking| {
+        talking.take_up();
+        guest(&mut talking)
+    });
+    (outcome.unwrap(), result)
+}
+
+/// Runs a guest that has said nothing yet, and may end badly.
+pub fn try_serve<R>(
+    setups: Vec<Setup<'_>>,
+    options: Options,
+    guest: impl FnOnce(Guest) -> R,
+) -> (Result<Outcome, DiskError>, R) {
+    let (calendar, calendar_end) = UnixStream::pair().unwrap();
+    let mut ends = Vec::new();
+    let mut disks: Vec<Disk<'_>> = setups
+        .into_iter()
+        .map(|setup| {
+            let (here, there) = UnixStream::pair().unwrap();
+            let config = setup.shape.clone();
+            ends.push((there, setup.backend.capacity_bytes(), config));
+            let disk = Disk::new("test", here, setup.backend, setup.shape).unwrap();
+            match setup.log {
+                Some(log) => disk.with_log(log).unwrap(),
+                None => disk,
+            }
+        })
+        .collect();
+    std::thread::scope(|scope| {
+        let server = scope.spawn(move || run(calendar, &mut disks, options));
+        let result = guest(Guest::new(calendar_end, ends));
+        (server.join().unwrap(), result)
+    })
+}
+
+/// A disk as the guest has it.
+pub struct Port {
+    pub socket: UnixStream,
+    calls: Option<UnixStream>,
+    pub memory: GuestMemoryMmap,
+    file: OwnedFd,
+    available: u16,
+    seen: u16,
+    capacity_bytes: u64,
+    shape: Shape,
+    called: bool,
+}
+
+pub struct Guest {
+    pub calendar: UnixStream,
+    pub ports: Vec<Port>,
+    pub now: u64,
+    /// It need not ask before then.
+    pub free_until: Option<u64>,
+    propagated: Option<u64>,
+    sequence: u32,
+    is_waiting: bool,
+}
+
+impl Guest {
+    fn new(calendar: UnixStream, ends: Vec<(UnixStream, u64, Shape)>) -> Self {
+        let ports = ends.into_iter().map(|(socket, capacity_bytes, shape)| {
+            let file = memfd_create("guest", MemfdFlags::CLOEXEC).unwrap();
+            ftruncate(&file, BASE + MEMORY_BYTES).unwrap();
+            let place = FileOffset::new(file.try_clone().unwrap().into(), BASE);
+            let bytes = usize::try_from(MEMORY_BYTES).unwrap();
+            let region = GuestRegionMmap::from_range(GuestAddress(BASE), bytes, Some(place));
+            let memory = GuestMemoryMmap::from_regions(vec![region.unwrap()]).unwrap();
+            Port {
+                socket,
+                calls: None,
+                memory,
+                file,
+                available: 0,
+                seen: 0,
+                capacity_bytes,
+                shape,
+                called: false,
+            }
+        });
+        Self {
+            calendar,
+            ports: ports.collect(),
+            now: 0,
+            free_until: None,
+            propagated: None,
+            sequence: 0,
+            is_waiting: false,
+        }
+    }
+
+    /// Sends a message to the calendar and waits for its acknowledgement.
+    pub fn tell(&mut self, operation: u32, time: u64) -> u64 {
+        self.sequence += 1;
+        let sequence = self.sequence;
+        self.send_time(operation, sequence, time);
+        loop {
+            let (operation, found, time) = self.hear();
+            if operation == 0 {
+                assert_eq!(found, sequence, "acknowledged out of order");
+                return time;
+            }
+        }
+    }
+
+    pub fn send_time(&mut self, operation: u32, sequence: u32, time: u64) {
+        let mut message = operation.to_le_bytes().to_vec();
+        message.extend(sequence.to_le_bytes());
+        message.extend(time.to_le_bytes());
+        self.calendar.write_all(&message).unwrap();
+    }
+
+    /// Takes in one message of the calendar.
+    fn hear(&mut self) -> (u32, u32, u64) {
+        let mut message = [0; 16];
+        self.calendar.read_exact(&mut message).unwrap();
+        let word = |at: usize| u32::from_le_bytes(message[at..at + 4].try_into().unwrap());
+        let time = u64::from_le_bytes(message[8..].try_into().unwrap());
+        let (operation, sequence) = (word(0), word(4));
+        match operation {
+            0 => return (operation, sequence, time),
+            6 => {
+                assert!(time >= self.now, "time goes backwards: {} -> {time}", self.now);
+                self.now = time;
+                self.is_waiting = false;
+            }
+            7 => self.free_until = Some(time),
+            other => panic!("the calendar says {other}"),
+        }
+        self.send_time(0, sequence, 0);
+        (operation, sequence, time)
+    }
+
+    /// Lets time pass until then, or until a disk calls.
+    pub fn sleep(&mut self, until: u64) {
+        assert!(until >= self.now);
+        if self.free_until.is_some_and(|free| until < free) {
+            self.now = until;
+            return;
+        }
+        self.tell(2, until);
+        self.free_until = None;
+        self.is_waiting = true;
+        self.tell(3, u64::MAX);
+        let mut has_asked = false;
+        while self.is_waiting {
+            let ready = self.poll();
+            if ready[0] {
+                self.hear();
+                continue;
+            }
+            let caller = ready[1..].iter().position(|ready| *ready).unwrap();
+            self.ports[caller].take_call();
+            let now = self.tell(4, u64::MAX);
+            assert!(now >= self.now, "time goes backwards: {} -> {now}", self.now);
+            self.now = now;
+            // It is not asked again for what was asked already.
+            if !has_asked {
+                self.tell(2, now);
+                has_asked = true;
+            }
+            self.ports[caller].answer_call();
+        }
+    }
+
+    fn poll(&self) -> Vec<bool> {
+        let calls = self.ports.iter().filter_map(|port| port.calls.as_ref());
+        let sources: Vec<&UnixStream> = [&self.calendar].into_iter().chain(calls).collect();
+        let mut polled: Vec<PollFd<'_>> =
+            sources.iter().map(|source| PollFd::new(*source, PollFlags::IN)).collect();
+        poll(&mut polled, None).unwrap();
+        polled.iter().map(|one| !one.revents().is_empty()).collect()
+    }
+
+    /// Asks a disk, with descriptors; returns what it answers. The calendar is served meanwhile.
+    pub fn ask(&mut self, disk: usize, request: u32, needs: bool, body: &[u8]) -> Vec<u8> {
+        self.send(disk, request, needs, body, &[]);
+        self.answer(disk, request)
+    }
+
+    pub fn send(&mut self, disk: usize, request: u32, needs: bool, body: &[u8], fds: &[OwnedFd]) {
+        let flags: u32 = if needs { 9 } else { 1 };
+        let length = u32::try_from(body.len()).unwrap();
+        let mut message = [request, flags, length].map(u32::to_le_bytes).concat();
+        message.extend(body);
+        let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        let fds: Vec<_> = fds.iter().map(AsFd::as_fd).collect();
+        if !fds.is_empty() {
+            control.push(SendAncillaryMessage::ScmRights(&fds));
+        }
+        let pieces = [std::io::IoSlice::new(&message)];
+        let socket = &self.ports[disk].socket;
+        let sent = sendmsg(socket, &pieces, &mut control, SendFlags::NOSIGNAL).unwrap();
+        assert_eq!(sent, message.len());
+    }
+
+    fn answer(&mut self, disk: usize, request: u32) -> Vec<u8> {
+        loop {
+            let ready = {
+                let (calendar, socket) = (&self.calendar, &self.ports[disk].socket);
+                let mut polled =
+                    [calendar, socket].map(|source| PollFd::new(source, PollFlags::IN));
+                poll(&mut polled, None).unwrap();
+                !polled[1].revents().is_empty()
+            };
+            if ready {
+                let socket = &mut self.ports[disk].socket;
+                let (found, flags, body) = receive(socket);
+                assert_eq!((found, flags), (request, 5));
+                return body;
+            }
+            self.hear();
+        }
+    }
+
+    /// Begins the conversation and takes all disks into use, in the order of the kernel.
+    pub fn take_up(&mut self) {
+        self.tell(1, 0x7e57);
+        for disk in 0..self.ports.len() {
+            self.take_up_disk(disk);
+        }
+        assert_eq!(self.tell(8, 0), self.now);
+    }
+
+    fn take_up_disk(&mut self, disk: usize) {
+        let acknowledged = 0_u64.to_le_bytes();
+        self.send(disk, 3, false, &[], &[]);
+        let features = self.ask(disk, 1, false, &[]);
+        let protocol = self.ask(disk, 15, false, &[]);
+        assert_eq!(protocol, 0x4228_u64.to_le_bytes());
+        assert_eq!(self.ask(disk, 16, true, &protocol), acknowledged);
+        let (calls, theirs) = UnixStream::pair().unwrap();
+        self.ports[disk].calls = Some(calls);
+        self.send(disk, 21, true, &[], &[theirs.into()]);
+        assert_eq!(self.answer(disk, 21), acknowledged);
+        assert_eq!(self.ask(disk, 2, true, &features), acknowledged);
+        self.check_config(disk);
+        let words = |words: &[u64]| -> Vec<u8> {
+            words.iter().flat_map(|word| word.to_le_bytes()).collect()
+        };
+        let table = words(&[1, BASE, MEMORY_BYTES, BASE, BASE, 0, 0, 0, 0]);
+        let file = self.ports[disk].file();
+        self.send(disk, 5, true, &table, &[file]);
+        assert_eq!(self.answer(disk, 5), acknowledged);
+        let slots = u64::from(SLOTS) << 32;
+        assert_eq!(self.ask(disk, 8, true, &words(&[slots])), acknowledged);
+        assert_eq!(self.ask(disk, 10, true, &words(&[0])), acknowledged);
+        let ring = words(&[0, DESCRIPTORS, USED, AVAILABLE, u64::MAX]);
+        assert_eq!(self.ask(disk, 9, true, &ring), acknowledged);
+        assert_eq!(self.ask(disk, 18, true, &words(&[1 << 32])), acknowledged);
+    }
+
+    fn check_config(&mut self, disk: usize) {
+        let mut question = [0_u32, 60, 0].map(u32::to_le_bytes).concat();
+        question.resize(12 + 60, 0);
+        let config = self.ask(disk, 24, false, &question);
+        let port = &self.ports[disk];
+        assert_eq!(config[..12], question[..12]);
+        assert_eq!(config[12..20], (port.capacity_bytes / 512).to_le_bytes());
+        assert_eq!(config[32..36], port.shape.logical_block_bytes.to_le_bytes());
+    }
+
+    /// Tells a disk of new requests.
+    pub fn kick(&mut self, disk: usize) {
+        if self.propagated != Some(self.now) {
+            self.tell(5, self.now);
+            self.propagated = Some(self.now);
+        }
+        assert_eq!(self.ask(disk, 35, true, &[0; 8]), 0_u64.to_le_bytes());
+    }
+
+    /// Does one request and waits for it. Returns its status.
+    pub fn perform(&mut self, disk: usize, request: &Request<'_>, room: &mut [u8]) -> u8 {
+        let slot = self.ports[disk].submit(request, room.len());
+        self.kick(disk);
+        let timer = self.now + 10_000_000_000;
+        loop {
+            self.sleep(timer);
+            let port = &mut self.ports[disk];
+            if let Some((head, _)) = port.next_used() {
+                assert_eq!(head, u32::from(slot) * 3);
+                return port.result(slot, request, room);
+            }
+            assert!(self.now < timer, "the disk never answers");
+        }
+    }
+
+    pub fn disk(&mut self, disk: usize) -> GuestDisk<'_> {
+        GuestDisk { guest: self, disk }
+    }
+}
+
+/// Takes in a message of a disk: its number, flags and body.
+fn receive(socket: &mut UnixStream) -> (u32, u32, Vec<u8>) {
+    let mut header = [0; 12];
+    socket.read_exact(&mut header).unwrap();
+    let word = |at: usize| u32::from_le_bytes(header[at..at + 4].try_into().unwrap());
+    let mut body = vec![0; word(8) as usize];
+    socket.read_exact(&mut body).unwrap();
+    (word(0), word(4), body)
+}
+
+/// A request: its number, its first sector, and what goes with it.
+pub struct Request<'a> {
+    pub number: u32,
+    pub sector: u64,
+    pub data: &'a [u8],
+}
+
+impl Port {
+    /// The file that the memory is in.
+    pub fn file(&self) -> OwnedFd {
+        self.file.try_clone().unwrap()
+    }
+
+    fn take_call(&mut self) {
+        let (request, flags, body) = receive(self.calls.as_mut().unwrap());
+        assert_eq!((request, flags, body), (4, 9, vec![0; 8]));
+        self.called = true;
+    }
+
+    fn answer_call(&mut self) {
+        let mut message = [4_u32, 5, 8].map(u32::to_le_bytes).concat();
+        message.extend([0; 8]);
+        self.calls.as_mut().unwrap().write_all(&message).unwrap();
+    }
+
+    pub fn write(&self, bytes: &[u8], at: u64) {
+        self.memory.write_slice(bytes, GuestAddress(at)).unwrap();
+    }
+
+    /// Puts a request into the ring: a header, data, a status. Returns its slot.
+    pub fn submit(&mut self, request: &Request<'_>, room: usize) -> u16 {
+        let slot = self.available % (SLOTS / 3);
+        let at = BUFFERS + u64::from(slot) * BUFFER_BYTES;
+        let mut header = request.number.to_le_bytes().to_vec();
+        header.extend([0; 4]);
+        header.extend(request.sector.to_le_bytes());
+        self.write(&header, at);
+        self.write(&[0xFF], at + 16);
+        let mut parts = vec![(at, 16, 0)];
+        if !request.data.is_empty() {
+            self.write(request.data, at + 0x1000);
+            parts.push((at + 0x1000, request.data.len(), 0));
+        }
+        if room > 0 {
+            parts.push((at + 0x1000, room, 2));
+        }
+        parts.push((at + 16, 1, 2));
+        let last = parts.len() - 1;
+        let head = slot * 3;
+        for (index, (address, length, flags)) in parts.into_iter().enumerate() {
+            let index = u16::try_from(index).unwrap();
+            let goes_on = u16::from(usize::from(index) != last);
+            let length = u32::try_from(length).unwrap();
+            self.describe(head + index, address, length, flags | goes_on, head + index + 1);
+        }
+        self.offer(head);
+        slot
+    }
+
+    pub fn describe(&self, index: u16, address: u64, length: u32, flags: u16, next: u16) {
+        let mut descriptor = address.to_le_bytes().to_vec();
+        descriptor.extend(length.to_le_bytes());
+        descriptor.extend(flags.to_le_bytes());
+        descriptor.extend(next.to_le_bytes());
+        self.write(&descriptor, DESCRIPTORS + 16 * u64::from(index));
+    }
+
+    /// Puts the head of a chain where the disk looks.
+    pub fn offer(&mut self, head: u16) {
+        let slot = u64::from(self.available % SLOTS);
+        self.write(&head.to_le_bytes(), AVAILABLE + 4 + 2 * slot);
+        self.available = self.available.wrapping_add(1);
+        self.write(&self.available.to_le_bytes(), AVAILABLE + 2);
+    }
+
+    /// The next request that was given back: its head, and how many bytes it got. The disk is
+    /// asked to tell of the one after.
+    pub fn next_used(&mut self) -> Option<(u32, u32)> {
+        let index: u16 = self.memory.read_obj(GuestAddress(USED + 2)).unwrap();
+        if index == self.seen {
+            return None;
+        }
+        let at = USED + 4 + 8 * u64::from(self.seen % SLOTS);
+        self.seen = self.seen.wrapping_add(1);
+        self.write(&self.seen.to_le_bytes(), AVAILABLE + 4 + 2 * u64::from(SLOTS));
+        let element: [u32; 2] = self.memory.read_obj(GuestAddress(at)).unwrap();
+        Some((element[0], element[1]))
+    }
+
+    /// The status of a request that was given back, and what it returned.
+    pub fn result(&self, slot: u16, request: &Request<'_>, room: &mut [u8]) -> u8 {
+        let at = BUFFERS + u64::from(slot) * BUFFER_BYTES;
+        if request.data.is_empty() {
+            self.memory.read_slice(room, GuestAddress(at + 0x1000)).unwrap();
+        }
+        self.memory.read_obj(GuestAddress(at + 16)).unwrap()
+    }
+}
+
+/// A guest's disk as a backend, so that what holds for backends can be checked of it.
+pub struct GuestDisk<'a> {
+    guest: &'a mut Guest,
+    disk: usize,
+}
+
+impl GuestDisk<'_> {
+    fn perform(
+        &mut self,
+        now: Nanos,
+        request: &Request<'_>,
+        room: &mut [u8],
+    ) -> Result<Nanos, BackendError> {
+        if now.0 > self.guest.now {
+            self.guest.sleep(now.0);
+        }
+        match self.guest.perform(self.disk, request, room) {
+            0 => Ok(Nanos(self.guest.now)),
+            _ => Err(refused()),
+        }
+    }
+
+    fn range(&mut self, now: Nanos, number: u32, extent: Extent) -> Result<Nanos, BackendError> {
+        let whole = |bytes: u64| bytes.is_multiple_of(512).then_some(bytes / 512);
+        let first = whole(extent.offset_bytes).ok_or_else(refused)?;
+        let length = whole(extent.length_bytes).ok_or_else(refused)?;
+        let mut data = first.to_le_bytes().to_vec();
+        data.extend(u32::try_from(length).unwrap().to_le_bytes());
+        data.extend([0; 4]);
+        self.perform(now, &Request { number, sector: 0, data: &data }, &mut [])
+    }
+}
+
+fn refused() -> BackendError {
+    let extent = Extent { offset_bytes: 0, length_bytes: 0 };
+    Refusal::Misaligned { extent }.into()
+}
+
+impl Backend for GuestDisk<'_> {
+    fn capacity_bytes(&self) -> u64 {
+        self.guest.ports[self.disk].capacity_bytes
+    }
+
+    fn read(&mut self, now: Nanos, at: u64, into: &mut [u8]) -> Result<Nanos, BackendError> {
+        if !at.is_multiple_of(512) {
+            return Err(refused());
+        }
+        self.perform(now, &Request { number: 0, sector: at / 512, data: &[] }, into)
+    }
+
+    fn write(&mut self, now: Nanos, at: u64, from: &[u8]) -> Result<Nanos, BackendError> {
+        if !at.is_multiple_of(512) {
+            return Err(refused());
+        }
+        self.perform(now, &Request { number: 1, sector: at / 512, data: from }, &mut [])
+    }
+
+    fn discard(&mut self, now: Nanos, extent: Extent) -> Result<Nanos, BackendError> {
+        self.range(now, 11, extent)
+    }
+
+    fn write_zeroes(&mut self, now: Nanos, extent: Extent) -> Result<Nanos, BackendError> {
+        self.range(now, 13, extent)
+    }
+
+    fn flush(&mut self, now: Nanos) -> Result<Nanos, BackendError> {
+        self.perform(now, &Request { number: 4, sector: 0, data: &[] }, &mut [])
+    }
+}

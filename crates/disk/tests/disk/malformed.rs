@@ -1,0 +1,345 @@
+//! Guests that send what they should not: whatever it is, the disk answers or says why it stops.
+//! It neither panics nor waits for what cannot come.
+
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use ssdlab_disk::{Disk, DiskError, Memory, Options, Shape, run};
+
+use crate::guest::{BUFFERS, Guest, Request, SLOTS, Setup, serve, try_serve};
+
+fn memory() -> Vec<Setup<'static>> {
+    vec![Setup::new(Memory::new(1 << 20), Shape::default())]
+}
+
+/// A guest that sends these bytes, then ends.
+fn send(to_calendar: &[u8], to_disk: &[u8]) -> Result<(), DiskError> {
+    let (calendar, mut calendar_end) = UnixStream::pair().unwrap();
+    let (socket, mut socket_end) = UnixStream::pair().unwrap();
+    // Both fit the buffers of the sockets, so that nothing waits here.
+    socket_end.write_all(to_disk).unwrap();
+    calendar_end.write_all(to_calendar).unwrap();
+    socket_end.shutdown(std::net::Shutdown::Write).unwrap();
+    calendar_end.shutdown(std::net::Shutdown::Write).unwrap();
+    let disk = Disk::new("vda", socket, Memory::new(1 << 20), Shape::default()).unwrap();
+    let outcome = run(calendar, &mut [disk], Options::default());
+    let mut answers = Vec::new();
+    let _ = calendar_end.read_to_end(&mut answers);
+    outcome.map(drop)
+}
+
+fn calendar_message() -> impl Strategy<Value = Vec<u8>> {
+    let time = prop_oneof![0..1000_u64, any::<u64>(), Just(1 << 62), Just(u64::MAX)];
+    (0..11_u32, 0..4_u32, time).prop_map(|(operation, sequence, time)| {
+        let mut message = operation.to_le_bytes().to_vec();
+        message.extend(sequence.to_le_bytes());
+        message.extend(time.to_le_bytes());
+        message
+    })
+}
+
+/// The next message of a proper conversation, or one that is wrong in some way.
+fn disk_message() -> impl Strategy<Value = Vec<u8>> {
+    let request = prop_oneof![
+        Just(1_u32),
+        Just(2),
+        Just(3),
+        Just(5),
+        Just(15),
+        Just(16),
+        Just(21),
+        Just(24),
+        Just(25),
+        Just(35),
+        any::<u32>()
+    ];
+    let flags = prop_oneof![4 => Just(1_u32), 4 => Just(9_u32), 1 => any::<u32>()];
+    let body = prop_oneof![Just(0), Just(8), Just(12), Just(40), Just(72), 0..100_usize];
+    (request, flags, body, any::<u8>()).prop_map(|(request, flags, size, fill)| {
+        let length = u32::try_from(size).unwrap();
+        let mut message = [request, flags, length].map(u32::to_le_bytes).concat();
+        message.extend(vec![fill; size]);
+        message
+    })
+}
+
+#[derive(Debug, Clone)]
+struct Descriptor {
+    address: u64,
+    length: u32,
+    flags: u16,
+    next: u16,
+}
+
+/// Descriptors of which many nearly make sense.
+fn descriptor() -> impl Strategy<Value = Descriptor> {
+    let address = prop_oneof![
+        4 => (0..16_u64).prop_map(|page| BUFFERS + page * 4096),
+        1 => Just(crate::guest::DESCRIPTORS),
+        1 => Just((3 << 20) - 8),
+        1 => any::<u64>(),
+        1 => Just(u64::MAX),
+    ];
+    let length = prop_oneof![
+        3 => Just(16_u32),
+        3 => Just(1),
+        2 => Just(512),
+        1 => Just(0),
+        1 => Just(u32::MAX),
+        1 => any::<u32>()
+    ];
+    let flags = prop_oneof![4 => Just(1_u16), 3 => Just(2), 3 => Just(3), 1 => 0..8_u16];
+    (address, length, flags, 0..SLOTS + 2).prop_map(|(address, length, flags, next)| Descriptor {
+        address,
+        length,
+        flags,
+        next,
+    })
+}
+
+/// What a header asks for.
+fn number() -> impl Strategy<Value = u32> {
+    prop_oneof![Just(0_u32), Just(1), Just(4), Just(8), Just(11), Just(13), any::<u32>()]
+}
+
+/// Offers chains of these descriptors, each with any header, and lets time pass.
+fn offer(guest: &mut Guest, descriptors: &[Descriptor], heads: &[u16], header: &[u8]) -> usize {
+    let port = &mut guest.ports[0];
+    for page in 0..16 {
+        port.write(header, BUFFERS + page * 4096);
+    }
+    for (index, one) in (0..).zip(descriptors) {
+        port.describe(index, one.address, one.length, one.flags, one.next);
+    }
+    for head in heads {
+        port.offer(*head);
+    }
+    guest.kick(0);
+    guest.sleep(guest.now + 1_000_000_000);
+    let mut used = 0;
+    while guest.ports[0].next_used().is_some() {
+        used += 1;
+    }
+    used
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_bytes_to_a_disk(bytes in vec(any::<u8>(), 0..2000)) {
+        let _ = send(&[], &bytes);
+    }
+
+    #[test]
+    fn any_messages_to_a_disk(messages in vec(disk_message(), 0..30)) {
+        let _ = send(&[], &messages.concat());
+    }
+
+    #[test]
+    fn any_bytes_to_the_calendar(bytes in vec(any::<u8>(), 0..2000)) {
+        let _ = send(&bytes, &[]);
+    }
+
+    #[test]
+    fn any_messages_to_the_calendar(messages in vec(calendar_message(), 0..60)) {
+        let _ = send(&messages.concat(), &[]);
+    }
+
+    #[test]
+    fn any_chains(
+        descriptors in vec(descriptor(), usize::from(SLOTS)),
+        heads in vec(0..SLOTS + 2, 0..usize::from(SLOTS)),
+        kind in number(),
+        sector in prop_oneof![0..4096_u64, any::<u64>()],
+    ) {
+        let mut header = kind.to_le_bytes().to_vec();
+        header.extend([0; 4]);
+        header.extend(sector.to_le_bytes());
+        // What one chain has the disk write may be the descriptors of the next, or the ring itself:
+        // then the disk stops, and says so.
+        let (outcome, used) = try_serve(memory(), Options::default(), |mut guest| {
+            guest.take_up();
+            let offered = std::panic::AssertUnwindSafe(|| {
+                offer(&mut guest, &descriptors, &heads, &header)
+            });
+            std::panic::catch_unwind(offered).ok()
+        });
+        match (outcome, used) {
+            (Ok(_), Some(used)) => {
+                // All are given back, but those that name no descriptor.
+                let given = heads.iter().filter(|head| **head < SLOTS).count();
+                prop_assert_eq!(used, given);
+            }
+            (Err(DiskError::Ring { .. }), _) => {}
+            (outcome, used) => prop_assert!(false, "{:?} {:?}", outcome, used),
+        }
+    }
+}
+
+#[test]
+fn a_loop_is_given_back_without_an_answer_and_the_disk_goes_on() {
+    serve(memory(), |guest| {
+        let looping = |next| Descriptor { address: BUFFERS, length: 16, flags: 1, next };
+        assert_eq!(offer(guest, &[looping(1), looping(0)], &[0], &[0; 16]), 1);
+        let request = Request { number: 1, sector: 0, data: &[1; 512] };
+        let slot = guest.ports[0].submit(&request, 0);
+        guest.kick(0);
+        guest.sleep(guest.now + 1000);
+        assert!(guest.ports[0].next_used().is_some());
+        assert_eq!(guest.ports[0].result(slot, &request, &mut []), 0);
+    });
+}
+
+/// What a guest may not say once it has taken up its disk, each with what the disk says of it.
+#[test]
+fn messages_out_of_order_or_of_the_wrong_size_are_refused() {
+    let wrong: [(u32, usize, &str); 8] = [
+        (3, 0, "how far the conversation is"),
+        (16, 8, "how far the conversation is"),
+        (35, 4, "the size of its body"),
+        (5, 72, "the number of its file descriptors"),
+        (8, 8, "the ring"),
+        (9, 40, "the ring"),
+        (24, 400, "the size of its body"),
+        (99, 0, "its number"),
+    ];
+    for (request, size, expected) in wrong {
+        let (outcome, ()) = try_serve(memory(), Options::default(), |mut guest| {
+            guest.take_up();
+            guest.send(0, request, true, &vec![0; size], &[]);
+            // The disk lets go.
+            let _ = guest.calendar.read(&mut [0; 16]);
+        });
+        match outcome {
+            Err(DiskError::Message { what, .. }) => assert_eq!(what, expected, "{request}"),
+            other => panic!("{request}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn time_that_goes_backwards_or_too_far_is_refused() {
+    for time in [50, 1 << 40] {
+        let (outcome, ()) = try_serve(memory(), Options::default(), |mut guest| {
+            guest.take_up();
+            guest.sleep(100);
+            // At 100 a completion is due, so that the guest may not run on.
+            guest.ports[0].submit(&Request { number: 4, sector: 0, data: &[] }, 0);
+            guest.kick(0);
+            guest.send_time(5, 1, time);
+            let _ = guest.calendar.read(&mut [0; 16]);
+        });
+        let Err(DiskError::Message { message, what, .. }) = outcome else { panic!("{outcome:?}") };
+        assert_eq!((&message[..], what), ("UPDATE", "the time"));
+    }
+}
+
+#[test]
+fn requests_that_make_no_sense_are_answered_with_an_error() {
+    serve(memory(), |guest| {
+        let range = |sector: u64, sectors: u32, flags: u32| {
+            let mut data = sector.to_le_bytes().to_vec();
+            data.extend(sectors.to_le_bytes());
+            data.extend(flags.to_le_bytes());
+            data
+        };
+        let cases: [(u32, u64, Vec<u8>, usize, u8); 14] = [
+            (0, 0, vec![], 0, 1),
+            (0, 2048, vec![], 512, 1),
+            (0, u64::MAX, vec![], 512, 1),
+            (0, 0, vec![], 100, 1),
+            (1, 0, vec![], 0, 1),
+            (1, 2047, vec![0; 1024], 0, 1),
+            (1, 0, vec![0; 513], 0, 1),
+            (4, 0, vec![], 8, 1),
+            (8, 0, vec![], 8, 1),
+            (11, 0, vec![0; 15], 0, 1),
+            (11, 0, range(0, 8, 1), 0, 2),
+            (11, 0, range(2048, 1, 0), 0, 1),
+            (13, 0, range(0, 1 << 20, 0), 0, 1),
+            (77, 0, vec![], 0, 2),
+        ];
+        for (number, sector, data, room, status) in cases {
+            let request = Request { number, sector, data: &data };
+            let answer = guest.perform(0, &request, &mut vec![0; room]);
+            assert_eq!(answer, status, "{number} at {sector}: {data:?}, {room}");
+        }
+        let data = range(0, 8, 0);
+        let discard = Request { number: 11, sector: 0, data: &data };
+        assert_eq!(guest.perform(0, &discard, &mut []), 0);
+    });
+}
+
+/// Says the beginning of the conversation, then what is wrong, and returns what the disk says of
+/// that.
+fn refusal(wrong: impl FnOnce(&mut Guest)) -> String {
+    let (outcome, ()) = try_serve(memory(), Options::default(), |mut guest| {
+        guest.tell(1, 0);
+        guest.send(0, 3, false, &[], &[]);
+        guest.ask(0, 1, false, &[]);
+        guest.ask(0, 15, false, &[]);
+        wrong(&mut guest);
+        let _ = guest.calendar.read(&mut [0; 16]);
+    });
+    match outcome {
+        Err(error @ DiskError::Message { .. }) => error.to_string(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_guest_that_cannot_travel_in_time_is_refused_with_the_reason() {
+    let lacking = refusal(|guest| guest.send(0, 16, true, &0x228_u64.to_le_bytes(), &[]));
+    assert!(lacking.contains("what the guest has of the protocol is 0x228"), "{lacking}");
+    let protocol = 0x4228_u64.to_le_bytes();
+    let early = refusal(|guest| {
+        guest.ask(0, 16, true, &protocol);
+        guest.send(0, 2, true, &(1_u64 << 32).to_le_bytes(), &[]);
+    });
+    assert!(early.contains("SET_FEATURES: how far the conversation is"), "{early}");
+    let no_socket = refusal(|guest| {
+        guest.ask(0, 16, true, &protocol);
+        let (reader, _writer) = std::io::pipe().unwrap();
+        guest.send(0, 21, true, &[], &[reader.into()]);
+    });
+    assert!(no_socket.contains("not a stream socket"), "{no_socket}");
+    for features in [0_u64, 1 << 33 | 1 << 32] {
+        let unknown = refusal(|guest| {
+            guest.ask(0, 16, true, &protocol);
+            let (_here, there) = UnixStream::pair().unwrap();
+            guest.send(0, 21, false, &[], &[there.into()]);
+            guest.send(0, 2, true, &features.to_le_bytes(), &[]);
+        });
+        assert!(unknown.contains("the set of features"), "{unknown}");
+    }
+}
+
+#[test]
+fn memory_that_is_not_there_is_refused() {
+    // The number of regions, then for each: its address, its size, its address again, its place in
+    // the file, which has 3 MiB.
+    let tables: [[u64; 5]; 5] = [
+        [2, 0, 4096, 0, 0],
+        [1, 0, 4096, 4096, 0],
+        [1, 0, 0, 0, 0],
+        [1, 0, 4 << 20, 0, 0],
+        [1, 0, 4096, 0, u64::MAX],
+    ];
+    for table in tables {
+        let (outcome, ()) = try_serve(memory(), Options::default(), |mut guest| {
+            guest.take_up();
+            guest.ask(0, 18, true, &[0; 8]);
+            let mut body: Vec<u8> = table.iter().flat_map(|word| word.to_le_bytes()).collect();
+            body.resize(72, 0);
+            let file = guest.ports[0].file();
+            guest.send(0, 5, true, &body, &[file]);
+            let _ = guest.calendar.read(&mut [0; 16]);
+        });
+        let is_refused =
+            matches!(outcome, Err(DiskError::Message { .. } | DiskError::Memory { .. }));
+        assert!(is_refused, "{table:?}: {outcome:?}");
+    }
+}
