@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * ssdlab: the lab kernel as a process of the host. Included once, by os-Linux/util.c.
+ */
+#ifndef __UM_SSDLAB_HOST_H
+#define __UM_SSDLAB_HOST_H
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <unistd.h>
+#include <ssdlab.h>
+
+/*
+ * Two properties a process has from its exec on, so start again with them:
+ *
+ * - No address-space randomisation, or addresses would differ from run to run.
+ * - No rseq(2) area. The C library registers one since glibc 2.35, the processes UML
+ *   makes for the guest's programs inherit it, and the host kills those with SIGSEGV
+ *   once UML has replaced their memory.
+ */
+static void __attribute__((constructor)) ssdlab_settle(int argc, char **argv, char **envp)
+{
+	static const char no_rseq[] = "glibc.pthread.rseq=0";
+	const char *tunables = getenv("GLIBC_TUNABLES");
+	int persona = personality(0xffffffff);
+	int again = 0;
+
+	(void)argc;
+	(void)envp;
+	if (getenv("SSDLAB_SETTLED")) {
+		unsetenv("SSDLAB_SETTLED");
+		if (persona == -1 || !(persona & ADDR_NO_RANDOMIZE))
+			fprintf(stderr, "ssdlab: address-space randomisation is on: runs may differ\n");
+		return;
+	}
+	if (persona != -1 && !(persona & ADDR_NO_RANDOMIZE)) {
+		if (personality(persona | ADDR_NO_RANDOMIZE) == -1)
+			fprintf(stderr, "ssdlab: address-space randomisation cannot be turned off (%s): runs may differ\n",
+				strerror(errno));
+		else
+			again = 1;
+	}
+	if (!tunables || !strstr(tunables, no_rseq)) {
+		char all[512];
+		int n = snprintf(all, sizeof(all), "%s%s%s", tunables ? tunables : "",
+				 tunables && *tunables ? ":" : "", no_rseq);
+
+		setenv("GLIBC_TUNABLES", n > 0 && n < (int)sizeof(all) ? all : no_rseq, 1);
+		again = 1;
+	}
+	if (!again)
+		return;
+	setenv("SSDLAB_SETTLED", "1", 1);
+	execv("/proc/self/exe", argv);
+	fprintf(stderr, "ssdlab: /proc/self/exe: %s\n", strerror(errno));
+	unsetenv("SSDLAB_SETTLED");
+}
+
+#endif
