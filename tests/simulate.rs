@@ -106,7 +106,8 @@ fn equal_seeds_give_equal_outcomes_and_others_do_not() {
 #[test]
 fn several_drives_are_a_list_in_their_order() {
     let place = Place::with(&[("point.toml", POINT)]);
-    let found = place.json("--drive point.toml --drive x25m-g1 --drive ideal --capacity 64MiB");
+    let found = place
+        .json("--drive point.toml --drive x25m-g1 --drive ideal --capacity 1GiB --overwrites 0.1");
     let names: Vec<_> = found.as_array().unwrap().iter().map(|one| &one["drive"]).collect();
     assert_eq!(names, ["point", "x25m-g1", "ideal"]);
 }
