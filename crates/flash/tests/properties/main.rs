@@ -39,14 +39,20 @@ proptest! {
     /// The same drive and the same commands: the same completions and the same state. A clone is
     /// a snapshot: what is done to one does not show in the other.
     #[test]
-    fn equal_input_gives_equal_output(text in drive_file(), steps in steps(120), cut in 0_usize..120) {
+    fn equal_input_gives_equal_output(
+        text in drive_file(),
+        steps in steps(120),
+        cut in 0_usize..120,
+    ) {
         let perform = |drive: &mut Drive, now: &mut Nanos, steps: &[Step]| -> Vec<Option<Nanos>> {
             steps.iter().map(|step| step.submit(drive, now)).collect()
         };
-        let (mut first, mut second) = (Drive::new(specification(&text), 1), Drive::new(specification(&text), 1));
+        let new = || Drive::new(specification(&text), 1);
+        let (mut first, mut second) = (new(), new());
         let (mut now, mut other_now) = (Nanos::ZERO, Nanos::ZERO);
         let (before, after) = steps.split_at(cut.min(steps.len()));
-        prop_assert_eq!(perform(&mut first, &mut now, before), perform(&mut second, &mut other_now, before));
+        let ends = perform(&mut first, &mut now, before);
+        prop_assert_eq!(ends, perform(&mut second, &mut other_now, before));
         let snapshot = (first.clone(), now);
         let ends = perform(&mut first, &mut now, after);
         prop_assert_eq!(&ends, &perform(&mut second, &mut other_now, after));
