@@ -3,10 +3,12 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io::{self, BufRead, BufReader, Read, Seek};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use miette::Diagnostic;
@@ -24,6 +26,9 @@ const GLANCE: Duration = Duration::from_millis(100);
 
 /// How long a program may take to say its version.
 const VERSION_LIMIT: Duration = Duration::from_secs(5);
+
+/// How long a program that is asked to end may take to clean up.
+const GRACE: Duration = Duration::from_secs(5);
 
 /// The most a program may print, in bytes, and how much of it is shown when it fails.
 const MOST_OUTPUT: u64 = 64 << 20;
@@ -141,13 +146,8 @@ pub fn run_to_any_end(mut command: Command, rules: Rules<'_>) -> Result<Finished
     command
         .stdin(Stdio::null())
         .stdout(stdout.try_clone().map_err(start)?)
-        .stderr(stderr.try_clone().map_err(start)?)
-        .env(MARKER_VARIABLE, rules.marker)
-        .process_group(0);
-    // SAFETY: between fork and exec the closure makes one system call and touches no memory.
-    unsafe {
-        command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::KILL))?));
-    }
+        .stderr(stderr.try_clone().map_err(start)?);
+    belongs_to_us(&mut command, rules.marker);
     let started = Instant::now();
     let mut child = command.spawn().map_err(start)?;
     let pid = Pid::from_child(&child);
@@ -171,6 +171,63 @@ pub fn run_to_any_end(mut command: Command, rules: Rules<'_>) -> Result<Finished
     let (stdout, stderr) =
         (contents(&mut stdout).map_err(start)?, contents(&mut stderr).map_err(start)?);
     Ok(Finished { status, stdout, stderr, took })
+}
+
+/// Runs a program to its end, whatever its exit code, and hands on what it prints on its error
+/// output line by line. It has no limit, because somebody watches it. On an interrupt it and
+/// what it has started are asked to end, then made to.
+pub fn follow(
+    mut command: Command,
+    marker: &str,
+    interrupt: &Interrupt,
+    line: &mut dyn FnMut(&str),
+) -> Result<ExitStatus, ProgramError> {
+    let program = command_line(&command);
+    let start = |cause| ProgramError::Start { program: program.clone(), cause };
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    belongs_to_us(&mut command, marker);
+    let mut child = command.spawn().map_err(start)?;
+    let stderr = BufReader::new(child.stderr.take().expect("it is piped"));
+    let (sender, lines) = mpsc::channel();
+    thread::spawn(move || {
+        for bytes in stderr.split(b'\n').map_while(Result::ok) {
+            if sender.send(bytes).is_err() {
+                break;
+            }
+        }
+    });
+    loop {
+        match lines.recv_timeout(GLANCE) {
+            Ok(bytes) => line(&String::from_utf8_lossy(&bytes)),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return child.wait().map_err(start),
+        }
+        if interrupt.is_set() {
+            end(&mut child).map_err(start)?;
+            return Err(ProgramError::Interrupted);
+        }
+    }
+}
+
+/// Asks a child's process group to end, and kills what is left of it after a while.
+fn end(child: &mut Child) -> io::Result<()> {
+    let pid = Pid::from_child(child);
+    // The child is not reaped before the last signal, so the group is still its own.
+    let descriptor = pidfd_open(pid, PidfdFlags::empty())?;
+    let _ = kill_process_group(pid, Signal::TERM);
+    let grace = Timespec::try_from(GRACE).map_err(io::Error::other)?;
+    let _ = poll(&mut [PollFd::new(&descriptor, PollFlags::IN)], Some(&grace));
+    let _ = kill_process_group(pid, Signal::KILL);
+    child.wait().map(drop)
+}
+
+/// Puts a program into a process group of its own that ends with us.
+fn belongs_to_us(command: &mut Command, marker: &str) {
+    command.env(MARKER_VARIABLE, marker).process_group(0);
+    // SAFETY: between fork and exec the closure makes one system call and touches no memory.
+    unsafe {
+        command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::KILL))?));
+    }
 }
 
 enum Stopped {
@@ -289,6 +346,33 @@ mod tests {
         interrupt.set();
         let error = run(shell("sleep 300"), rules(&interrupt, Duration::from_mins(1)));
         assert!(matches!(error.unwrap_err(), ProgramError::Interrupted));
+    }
+
+    #[test]
+    fn a_program_is_followed_line_by_line() {
+        let interrupt = Interrupt::default();
+        let mut lines = Vec::new();
+        let mut note = |line: &str| lines.push(line.to_owned());
+        let script = "echo unseen; echo one >&2; echo two >&2; exit 3";
+        let status = follow(shell(script), "test", &interrupt, &mut note).unwrap();
+        assert_eq!(status.code(), Some(3));
+        assert_eq!(lines, ["one", "two"]);
+    }
+
+    #[test]
+    fn a_followed_program_and_its_children_may_clean_up_on_an_interrupt() {
+        let interrupt = Interrupt::default();
+        let place = tempfile::tempdir().unwrap();
+        let cleaned = place.path().join("cleaned");
+        let script = format!(
+            "trap 'touch {}; exit 1' TERM; (trap '' TERM; sleep 300) & echo up >&2; wait",
+            cleaned.display()
+        );
+        let started = Instant::now();
+        let mut stop = |_: &str| interrupt.set();
+        let error = follow(shell(&script), "test-follow", &interrupt, &mut stop).unwrap_err();
+        assert!(matches!(error, ProgramError::Interrupted));
+        assert!(cleaned.exists() && started.elapsed() < Duration::from_mins(1));
     }
 
     #[test]
