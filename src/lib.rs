@@ -13,6 +13,7 @@
 //! - [`report`]: analyses as something people read
 //! - [`simulation`]: patterns and traces on simulated drives
 //! - [`host`]: calls into the running machine
+//! - [`kernel`]: the lab kernel, built and found
 //! - [`undo`]: taking back every change to the machine
 //! - [`cli`]: the command line
 
@@ -21,6 +22,7 @@ pub mod cli;
 pub mod conductor;
 pub mod filesystem;
 pub mod host;
+pub mod kernel;
 pub mod lab;
 pub mod meter;
 pub mod plan;

@@ -5,12 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What each room may use. `plan`, `filesystem` and `host` are vocabulary: facts and thin calls.
-const ARROWS: [(&str, &[&str]); 13] = [
+const ARROWS: [(&str, &[&str]); 14] = [
     ("filesystem", &[]),
     ("host", &[]),
     ("plan", &["filesystem"]),
     ("undo", &["host"]),
     ("meter", &["host"]),
+    ("kernel", &["host"]),
     ("workload", &["plan", "host"]),
     ("lab", &["plan", "filesystem", "host", "undo"]),
     ("results", &["plan", "meter"]),
@@ -34,6 +35,7 @@ const ARROWS: [(&str, &[&str]); 13] = [
             "results",
             "advice",
             "simulation",
+            "kernel",
             "report",
             "conductor",
         ],

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use miette::{GraphicalReportHandler, GraphicalTheme, Report};
 
 use crate::host::program::ProgramError;
+use crate::kernel::KernelError;
 use crate::lab::LabError;
 use crate::plan::PlanError;
 use crate::results::StoreError;
@@ -64,6 +65,9 @@ fn code(error: &Report) -> Exit {
     if let Some(error) = error.downcast_ref::<LabError>() {
         return of_lab(error);
     }
+    if let Some(error) = error.downcast_ref::<KernelError>() {
+        return of_kernel(error);
+    }
     if let Some(StoreError::NoRun { .. }) = error.downcast_ref::<StoreError>() {
         return Exit::Wrong;
     }
@@ -85,6 +89,25 @@ fn of_lab(error: &LabError) -> Exit {
         LabError::Step { cause, .. } if is_in_use(cause) => Exit::Refused,
         LabError::Step { cause, .. } if is_of_the_argument(cause) => Exit::Wrong,
         _ => Exit::Failed,
+    }
+}
+
+fn of_kernel(error: &KernelError) -> Exit {
+    match error {
+        KernelError::NoCache
+        | KernelError::NotBuilt { .. }
+        | KernelError::OtherRecipe { .. }
+        | KernelError::Damaged { .. }
+        | KernelError::NoSource { .. }
+        | KernelError::Lacking { .. }
+        | KernelError::File { .. }
+        | KernelError::Program(ProgramError::Missing { .. }) => Exit::Lacking,
+        KernelError::NoLabKernel { .. } | KernelError::Source { .. } => Exit::Wrong,
+        KernelError::Exposed { .. } => Exit::Refused,
+        KernelError::Program(ProgramError::Interrupted) => Exit::Interrupted,
+        KernelError::Busy { .. } | KernelError::Failed { .. } | KernelError::Program(_) => {
+            Exit::Failed
+        }
     }
 }
 

@@ -1,0 +1,123 @@
+//! Looking at a lab kernel: whether it may be run, what it is and what it has.
+
+use std::fmt::Write;
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+
+use super::{KernelError, LabKernel};
+use crate::host::interrupt::Interrupt;
+use crate::host::program::{self, Rules};
+
+/// How long a kernel may take to print its configuration.
+const LIMIT: Duration = Duration::from_secs(5);
+
+/// What every lab kernel understands, and no other program.
+const PARAMETERS: [&str; 2] = ["ssdlab.seed=", "ssdlab.cpu="];
+
+/// What `config` may turn on, and the name in a plan.
+const FILESYSTEMS: [(&str, &str); 10] = [
+    ("EXT4_USE_FOR_EXT2", "ext2"),
+    ("EXT4_FS", "ext3"),
+    ("EXT4_FS", "ext4"),
+    ("XFS_FS", "xfs"),
+    ("BTRFS_FS", "btrfs"),
+    ("F2FS_FS", "f2fs"),
+    ("JFS_FS", "jfs"),
+    ("NILFS2_FS", "nilfs2"),
+    ("REISERFS_FS", "reiserfs"),
+    ("FUSE_FS", "fuse"),
+];
+const SCHEDULERS: [(&str, &str); 4] = [
+    ("BLOCK", "none"),
+    ("MQ_IOSCHED_DEADLINE", "mq-deadline"),
+    ("MQ_IOSCHED_KYBER", "kyber"),
+    ("IOSCHED_BFQ", "bfq"),
+];
+
+/// Looks at a program before it is run: it must be out of others' reach and a lab kernel.
+pub fn inspect(path: &Path) -> Result<LabKernel, KernelError> {
+    let no_kernel = |reason: String| KernelError::NoLabKernel { path: path.to_owned(), reason };
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|mut file| {
+            let metadata = file.metadata()?;
+            file.read_to_end(&mut bytes)?;
+            Ok(metadata)
+        })
+        .map_err(|cause| no_kernel(cause.to_string()))
+        .and_then(|metadata| is_out_of_reach(path, &metadata))?;
+    let understands = |parameter: &str| {
+        bytes.windows(parameter.len()).any(|window| window == parameter.as_bytes())
+    };
+    if let Some(parameter) = PARAMETERS.iter().find(|parameter| !understands(parameter)) {
+        return Err(no_kernel(format!("it does not know the parameter {parameter}")));
+    }
+    let path = std::path::absolute(path).map_err(|cause| no_kernel(cause.to_string()))?;
+    let said = program::version(&path, "--version");
+    let version = said.filter(|said| said.ends_with("-ssdlab")).ok_or_else(|| {
+        no_kernel("`--version` does not print one such as 6.1.192-ssdlab".to_owned())
+    })?;
+    let identity = hexadecimal(&Sha256::digest(&bytes))[..16].to_owned();
+    Ok(LabKernel { path, identity, version })
+}
+
+/// Refuses what somebody but this user and root could change.
+pub fn is_out_of_reach(path: &Path, metadata: &std::fs::Metadata) -> Result<(), KernelError> {
+    let exposed = |reason| Err(KernelError::Exposed { path: path.to_owned(), reason });
+    let user = rustix::process::geteuid().as_raw();
+    if ![user, 0].contains(&metadata.uid()) {
+        return exposed(format!("it belongs to user {}, this is user {user}", metadata.uid()));
+    }
+    if metadata.mode() & 0o022 != 0 {
+        return exposed(format!("others may write to it (mode {:o})", metadata.mode() & 0o7777));
+    }
+    Ok(())
+}
+
+/// A kernel's configuration, as it prints it itself.
+pub struct Config(String);
+
+/// Asks a kernel for its configuration.
+pub fn config(kernel: &LabKernel) -> Result<Config, KernelError> {
+    let mut command = Command::new(&kernel.path);
+    command.arg("--showconfig");
+    let interrupt = Interrupt::default();
+    let rules = Rules { marker: "kernel-config", limit: LIMIT, interrupt: &interrupt };
+    Ok(Config(program::run(command, rules)?.stdout))
+}
+
+impl Config {
+    /// The filesystems that are on.
+    pub fn filesystems(&self) -> Vec<&'static str> {
+        self.those_on(&FILESYSTEMS)
+    }
+
+    /// The I/O schedulers that are on.
+    pub fn schedulers(&self) -> Vec<&'static str> {
+        self.those_on(&SCHEDULERS)
+    }
+
+    fn those_on(&self, known: &[(&str, &'static str)]) -> Vec<&'static str> {
+        let is_on = |option: &str| {
+            self.0.lines().any(|line| {
+                line.strip_prefix("CONFIG_").and_then(|rest| rest.strip_suffix("=y"))
+                    == Some(option)
+            })
+        };
+        known.iter().filter(|(option, _)| is_on(option)).map(|(_, name)| *name).collect()
+    }
+}
+
+/// Bytes as hexadecimal digits.
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

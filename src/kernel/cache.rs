@@ -1,0 +1,129 @@
+//! The user's cache of the one lab kernel: what is in it, who may use it, how it is replaced.
+//!
+//! The folder has `linux-IDENTITY`, the kernel; `kernel.json`, its origin, which is put in place
+//! last and says which kernel counts; `work`, a build that is not finished; and `lock`.
+
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Write};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::FlockOperation;
+use tempfile::NamedTempFile;
+
+use super::binary::{inspect, is_out_of_reach};
+use super::recipe::Recipe;
+use super::{KernelError, LabKernel, Origin};
+
+/// The cache.
+pub struct Cache {
+    folder: PathBuf,
+}
+
+impl Cache {
+    /// The user's: `$XDG_CACHE_HOME/ssdlab/kernel`, or below `~/.cache`.
+    pub fn of_user() -> Result<Self, KernelError> {
+        // The specification of these variables has relative paths ignored.
+        let set = |name: &str| {
+            std::env::var_os(name).map(PathBuf::from).filter(|folder| folder.is_absolute())
+        };
+        let cache = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")));
+        cache.map(|cache| Self::at(cache.join("ssdlab/kernel"))).ok_or(KernelError::NoCache)
+    }
+
+    /// A cache in a folder.
+    pub fn at(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    /// Where builds work.
+    pub fn work(&self) -> PathBuf {
+        self.folder.join("work")
+    }
+
+    /// The kernel, if it is there, whole, and of this recipe.
+    pub fn kernel(&self, recipe: &Recipe) -> Result<(LabKernel, Origin), KernelError> {
+        let folder = &self.folder;
+        let damaged = |reason| KernelError::Damaged { folder: folder.clone(), reason };
+        let text = match fs::read(self.record()) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(KernelError::NotBuilt { folder: folder.clone() });
+            }
+            text => text.map_err(KernelError::at("read", &self.record()))?,
+        };
+        self.check_reach()?;
+        let origin: Origin = serde_json::from_slice(&text)
+            .map_err(|error| damaged(format!("kernel.json: {error}")))?;
+        let expected = recipe.identity();
+        if origin.recipe != expected {
+            let found = origin.recipe;
+            return Err(KernelError::OtherRecipe { folder: folder.clone(), found, expected });
+        }
+        let kernel = inspect(&self.place(&origin.identity)).map_err(|error| match error {
+            KernelError::NoLabKernel { path, reason } => {
+                damaged(format!("{}: {reason}", path.display()))
+            }
+            error => error,
+        })?;
+        if kernel.identity != origin.identity {
+            return Err(damaged(format!(
+                "its identity is {}, {} was built",
+                kernel.identity, origin.identity
+            )));
+        }
+        Ok((kernel, origin))
+    }
+
+    /// Makes the folder and claims it, for as long as the file is held.
+    pub fn claim(&self) -> Result<File, KernelError> {
+        let folder = &self.folder;
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)
+            .map_err(KernelError::at("make the folder", folder))?;
+        self.check_reach()?;
+        let path = folder.join("lock");
+        let lock = File::create(&path).map_err(KernelError::at("write", &path))?;
+        match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(lock),
+            Err(rustix::io::Errno::WOULDBLOCK) => Err(KernelError::Busy { folder: folder.clone() }),
+            Err(error) => Err(KernelError::at("lock", &path)(error.into())),
+        }
+    }
+
+    /// Takes a kernel that has been built in place of the one before.
+    pub fn keep(&self, built: &LabKernel, origin: &Origin) -> Result<LabKernel, KernelError> {
+        let place = self.place(&built.identity);
+        fs::rename(&built.path, &place).map_err(KernelError::at("make", &place))?;
+        let record = self.record();
+        let text = serde_json::to_vec_pretty(origin).expect("an origin is plain data");
+        NamedTempFile::new_in(&self.folder)
+            .and_then(|mut file| file.write_all(&text).map(|()| file))
+            .and_then(|file| Ok(file.persist(&record)?))
+            .map_err(KernelError::at("write", &record))?;
+        for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            let is_kernel = entry.file_name().to_string_lossy().starts_with("linux-");
+            if is_kernel && entry.path() != place {
+                fs::remove_file(entry.path()).map_err(KernelError::at("remove", &entry.path()))?;
+            }
+        }
+        let work = self.work();
+        fs::remove_dir_all(&work).map_err(KernelError::at("remove", &work))?;
+        Ok(LabKernel { path: place, ..built.clone() })
+    }
+
+    fn check_reach(&self) -> Result<(), KernelError> {
+        let folder: &Path = &self.folder;
+        let metadata = fs::metadata(folder).map_err(KernelError::at("read", folder))?;
+        is_out_of_reach(folder, &metadata)
+    }
+
+    fn record(&self) -> PathBuf {
+        self.folder.join("kernel.json")
+    }
+
+    fn place(&self, identity: &str) -> PathBuf {
+        self.folder.join(format!("linux-{identity}"))
+    }
+}

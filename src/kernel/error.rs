@@ -1,0 +1,135 @@
+//! What can go wrong with a lab kernel.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use miette::Diagnostic;
+use thiserror::Error;
+
+use crate::host::program::ProgramError;
+
+/// A lab kernel that is not there, cannot be trusted, or cannot be built.
+#[derive(Debug, Error, Diagnostic)]
+pub enum KernelError {
+    /// There is no place to keep one.
+    #[error("the lab kernel has no place: neither XDG_CACHE_HOME nor HOME names a folder")]
+    #[diagnostic(help("set XDG_CACHE_HOME to a folder of yours, or name a kernel: --kernel PATH"))]
+    NoCache,
+    /// None has been built.
+    #[error("there is no lab kernel in {}", folder.display())]
+    #[diagnostic(help(
+        "build it once, in some minutes: ssdlab kernel build; or name one: --kernel PATH"
+    ))]
+    NotBuilt {
+        /// The cache.
+        folder: PathBuf,
+    },
+    /// It was built from other files than this program carries.
+    #[error("the lab kernel in {} is of recipe {found}, this program's is {expected}", folder.display())]
+    #[diagnostic(help("build it again: ssdlab kernel build; or name one: --kernel PATH"))]
+    OtherRecipe {
+        /// The cache.
+        folder: PathBuf,
+        /// The recipe it was built by.
+        found: String,
+        /// This program's.
+        expected: String,
+    },
+    /// What is in the cache is not what was put there.
+    #[error("the lab kernel in {} is damaged: {reason}", folder.display())]
+    #[diagnostic(help("build it again: ssdlab kernel build"))]
+    Damaged {
+        /// The cache.
+        folder: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A program that is no lab kernel.
+    #[error("{} is no lab kernel: {reason}", path.display())]
+    #[diagnostic(help("name one that `ssdlab kernel build` or kernel/build has made"))]
+    NoLabKernel {
+        /// The program.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// Somebody else could change it.
+    #[error("{} is not used: {reason}", path.display())]
+    #[diagnostic(help("what is run must be yours or root's, and writable by its owner alone"))]
+    Exposed {
+        /// The file or the folder.
+        path: PathBuf,
+        /// Who could.
+        reason: String,
+    },
+    /// No source is installed.
+    #[error(
+        "there is no kernel source: looked in {} for linux-source-6.1.tar.* to \
+         linux-source-6.12.tar.*, found {found}", folder.display()
+    )]
+    #[diagnostic(help(
+        "install one: apt-get install linux-source-6.1 (Debian 12), linux-source-6.12 (Debian 13) \
+         or linux-source (Ubuntu 24.04); or name a tarball or a tree: --source PATH"
+    ))]
+    NoSource {
+        /// Where it was looked for.
+        folder: PathBuf,
+        /// What was there instead.
+        found: String,
+    },
+    /// The source that was named cannot be read.
+    #[error("the kernel source {}: {cause}", path.display())]
+    #[diagnostic(help("name a tarball or a tree of Linux 6.1 to 6.12"))]
+    Source {
+        /// The source.
+        path: PathBuf,
+        /// Why not.
+        cause: io::Error,
+    },
+    /// Somebody else is building.
+    #[error("another `ssdlab kernel build` is at work in {}", folder.display())]
+    #[diagnostic(help("wait for its end"))]
+    Busy {
+        /// The cache.
+        folder: PathBuf,
+    },
+    /// This machine or the source lacks what a build needs.
+    #[error("the lab kernel cannot be built here:\n{said}")]
+    #[diagnostic(help("run `ssdlab kernel build` again when this is remedied"))]
+    Lacking {
+        /// The end of what the build printed.
+        said: String,
+    },
+    /// The source was fine, but did not become a kernel.
+    #[error("the build of the lab kernel failed:\n{said}")]
+    #[diagnostic(help(
+        "another source may do: --source PATH; Linux 6.1 and 6.12 with gcc 12 are known to"
+    ))]
+    Failed {
+        /// The end of what the build printed.
+        said: String,
+    },
+    /// A file or a folder.
+    #[error("cannot {action} {}: {cause}", path.display())]
+    #[diagnostic(help("the lab kernel is kept below XDG_CACHE_HOME; --kernel PATH names another"))]
+    File {
+        /// What was attempted.
+        action: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// Why not.
+        cause: io::Error,
+    },
+    /// A program could not be run.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Program(#[from] ProgramError),
+}
+
+impl KernelError {
+    /// Names the action and the file an I/O error is about.
+    pub(super) fn at(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |cause| Self::File { action, path, cause }
+    }
+}

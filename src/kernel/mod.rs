@@ -1,0 +1,103 @@
+//! The lab kernel: built once from a distribution's source, kept in the user's cache, looked at
+//! before it is run.
+//!
+//! How it is built is the business of `kernel/build`, which the program carries with it; what it
+//! is run for is not known here.
+
+mod binary;
+mod build;
+mod cache;
+mod error;
+mod origin;
+mod recipe;
+#[cfg(test)]
+mod tests;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use self::cache::Cache;
+pub use self::error::KernelError;
+pub use self::origin::{Kind, Origin, Source};
+use self::recipe::Recipe;
+use crate::host::interrupt::Interrupt;
+
+/// A lab kernel that is ready to run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LabKernel {
+    /// The program.
+    pub path: PathBuf,
+    /// The first 16 hexadecimal digits of its SHA-256.
+    pub identity: String,
+    /// What it calls itself, e.g. `6.1.192-ssdlab`.
+    pub version: String,
+}
+
+/// How a build gets on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress<'a> {
+    /// The kernel in the cache is what would be built.
+    Current,
+    /// A step has begun, in the words of `kernel/build`.
+    Step(&'a str),
+    /// Files have been compiled.
+    Compiled {
+        /// So many.
+        files: u32,
+        /// Of about so many.
+        about: u32,
+    },
+}
+
+/// What is known about a lab kernel.
+#[derive(Debug)]
+pub struct Info {
+    /// The kernel.
+    pub kernel: LabKernel,
+    /// Its size.
+    pub size_bytes: u64,
+    /// What it was made from; none for one that is not from the cache.
+    pub origin: Option<Origin>,
+    /// The filesystems it has.
+    pub filesystems: Vec<&'static str>,
+    /// The I/O schedulers it has.
+    pub schedulers: Vec<&'static str>,
+}
+
+/// The kernel that a run uses: the one that is named, or else the one in the cache.
+pub fn find(named: Option<&Path>) -> Result<LabKernel, KernelError> {
+    find_with_origin(named).map(|(kernel, _)| kernel)
+}
+
+/// What is known about the kernel that a run would use.
+pub fn info(named: Option<&Path>) -> Result<Info, KernelError> {
+    let (kernel, origin) = find_with_origin(named)?;
+    let config = binary::config(&kernel)?;
+    let metadata = fs::metadata(&kernel.path);
+    let size_bytes = metadata.map_err(KernelError::at("read", &kernel.path))?.len();
+    let (filesystems, schedulers) = (config.filesystems(), config.schedulers());
+    Ok(Info { kernel, size_bytes, origin, filesystems, schedulers })
+}
+
+/// Builds a kernel into the cache, from the best source that is installed where none is named.
+/// A build that was interrupted goes on where it was; until one is finished the old kernel stays.
+pub fn build(
+    source: Option<&Path>,
+    interrupt: &Interrupt,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<LabKernel, KernelError> {
+    let cache = Cache::of_user()?;
+    let source = match source {
+        Some(path) => Source::named(path)?,
+        None => Source::installed(Path::new("/usr/src"))?,
+    };
+    build::build(&cache, &Recipe::shipped(), &source, interrupt, progress)
+}
+
+fn find_with_origin(named: Option<&Path>) -> Result<(LabKernel, Option<Origin>), KernelError> {
+    if let Some(path) = named {
+        return Ok((binary::inspect(path)?, None));
+    }
+    let (kernel, origin) = Cache::of_user()?.kernel(&Recipe::shipped())?;
+    Ok((kernel, Some(origin)))
+}

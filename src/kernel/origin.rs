@@ -1,0 +1,143 @@
+//! What a lab kernel is made from: the choice of a source, and the record of it.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::binary::hexadecimal;
+use super::error::KernelError;
+
+/// The versions of Linux that the patch was made for; the first is preferred, because it was
+/// used most.
+const VERSIONS: std::ops::RangeInclusive<(u32, u32)> = (6, 1)..=(6, 12);
+
+/// What a kernel in the cache was made from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// The kernel's identity.
+    pub identity: String,
+    /// The identity of the files it was built by.
+    pub recipe: String,
+    /// Its source.
+    pub source: Source,
+    /// The compiler, as it calls itself.
+    pub compiler: String,
+}
+
+/// A source of Linux.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What it is.
+    pub kind: Kind,
+    /// A tarball's SHA-256. A tree has none: it may change at any time.
+    pub sha256: Option<String>,
+}
+
+/// A kind of source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// A compressed archive.
+    Tarball,
+    /// An unpacked tree.
+    Tree,
+}
+
+impl Source {
+    /// A tarball or a tree that somebody has named.
+    pub fn named(path: &Path) -> Result<Self, KernelError> {
+        let unreadable = |cause| KernelError::Source { path: path.to_owned(), cause };
+        let whole = fs::canonicalize(path).map_err(unreadable)?;
+        if whole.is_dir() {
+            return Ok(Self { path: whole, kind: Kind::Tree, sha256: None });
+        }
+        let sha256 = Some(checksum(&whole).map_err(unreadable)?);
+        Ok(Self { path: whole, kind: Kind::Tarball, sha256 })
+    }
+
+    /// The best tarball that a distribution's package has put into `folder`.
+    pub fn installed(folder: &Path) -> Result<Self, KernelError> {
+        let mut found: Vec<((u32, u32), PathBuf)> = fs::read_dir(folder)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter_map(|entry| Some((version(entry.file_name().to_str()?)?, entry.path())))
+            .collect();
+        found.sort();
+        let suitable = || found.iter().filter(|(version, _)| VERSIONS.contains(version));
+        let preferred = suitable().find(|(version, _)| version == VERSIONS.start());
+        if let Some((_, path)) = preferred.or_else(|| suitable().next_back()) {
+            return Self::named(path);
+        }
+        let names = found.iter().filter_map(|(_, path)| path.file_name());
+        let names: Vec<_> = names.map(|name| name.to_string_lossy()).collect();
+        let found = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        Err(KernelError::NoSource { folder: folder.to_owned(), found })
+    }
+}
+
+/// The version in a name such as `linux-source-6.1.tar.xz` or `linux-source-6.8.0.tar.bz2`.
+fn version(name: &str) -> Option<(u32, u32)> {
+    let (version, _) = name.strip_prefix("linux-source-")?.split_once(".tar.")?;
+    let mut numbers = version.split('.').map(|number| number.parse().ok());
+    Some((numbers.next()??, numbers.next()??))
+}
+
+/// The SHA-256 of a file, in hexadecimal digits.
+fn checksum(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let mut hasher = Sha256::new();
+    let mut piece = vec![0; 1 << 20];
+    loop {
+        match file.read(&mut piece)? {
+            0 => return Ok(hexadecimal(&hasher.finalize())),
+            length => hasher.update(&piece[..length]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(names: &[&str]) -> Result<String, KernelError> {
+        let folder = tempfile::tempdir().unwrap();
+        for name in names {
+            fs::write(folder.path().join(name), name).unwrap();
+        }
+        let source = Source::installed(folder.path())?;
+        assert_eq!((source.kind, source.sha256.unwrap().len()), (Kind::Tarball, 64));
+        Ok(source.path.file_name().unwrap().to_string_lossy().into_owned())
+    }
+
+    #[test]
+    fn linux_6_1_is_preferred_then_the_newest_that_suits() {
+        let all =
+            ["linux-source-6.12.tar.xz", "linux-source-6.1.tar.xz", "linux-source-6.9.tar.xz"];
+        assert_eq!(chosen(&all).unwrap(), "linux-source-6.1.tar.xz");
+        let newer = ["linux-source-6.8.0.tar.bz2", "linux-source-6.12.tar.xz", "gtest"];
+        assert_eq!(chosen(&newer).unwrap(), "linux-source-6.12.tar.xz");
+        assert_eq!(chosen(&newer[..1]).unwrap(), "linux-source-6.8.0.tar.bz2");
+    }
+
+    #[test]
+    fn what_does_not_suit_is_named() {
+        let message = chosen(&["linux-source-5.10.tar.xz"]).unwrap_err().to_string();
+        assert!(message.contains("found linux-source-5.10.tar.xz"), "{message}");
+        assert!(chosen(&[]).unwrap_err().to_string().contains("found none"));
+    }
+
+    #[test]
+    fn a_checksum_is_what_sha256sum_prints() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(&file, "abc").unwrap();
+        // FIPS 180-2, appendix B.1.
+        let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(checksum(file.path()).unwrap(), expected);
+    }
+}
