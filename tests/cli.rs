@@ -19,6 +19,7 @@ impl Place {
             .current_dir(self.0.path())
             .env("XDG_STATE_HOME", self.0.path().join("run"))
             .env("XDG_DATA_HOME", self.0.path().join("data"))
+            .env("XDG_CACHE_HOME", self.0.path().join("cache"))
             .stdin(Stdio::null())
             .output()
             .unwrap()
@@ -224,4 +225,43 @@ fn lists_name_what_a_plan_can_use() {
     for word in ["discard", "journal", "btrfs", "mq-deadline", "unpack, delete", "settled_ns"] {
         assert!(text.contains(word), "{word}: {text}");
     }
+}
+
+#[test]
+fn a_missing_lab_kernel_is_4_and_says_how_to_build_one() {
+    let place = Place::new();
+    let output = place.ssdlab(&["kernel", "info"]);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(4), "{message}");
+    for word in ["cache/ssdlab/kernel", "ssdlab kernel build", "--kernel PATH"] {
+        assert!(message.contains(word), "{word}: {message}");
+    }
+    // Looking for one makes nothing.
+    assert!(!place.0.path().join("cache").exists());
+}
+
+#[test]
+fn a_program_that_is_no_lab_kernel_is_refused() {
+    let place = Place::new();
+    fs::write(place.0.path().join("notes"), "of no use\n").unwrap();
+    for (path, reason) in [
+        ("/bin/true", "does not know the parameter ssdlab.seed="),
+        ("notes", "does not know the parameter ssdlab.seed="),
+        ("nowhere", "No such file"),
+        (".", "Is a directory"),
+    ] {
+        let output = place.ssdlab(&["kernel", "info", "--kernel", path]);
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{message}");
+        assert!(message.contains(&format!("{path} is no lab kernel")), "{message}");
+        assert!(message.contains(reason), "{message}");
+    }
+}
+
+#[test]
+fn a_wrong_kernel_source_is_named() {
+    let output = Place::new().ssdlab(&["kernel", "build", "--source", "nowhere.tar.xz"]);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("nowhere.tar.xz: No such file"), "{message}");
 }

@@ -3,6 +3,7 @@
 mod check;
 mod drive;
 mod exit;
+mod kernel;
 mod list;
 mod output;
 mod plan_arguments;
@@ -45,6 +46,8 @@ enum Command {
     Simulate(simulate::Simulate),
     /// List, show and check simulated drives.
     Drive(drive::Drive),
+    /// Build and show the lab kernel, which virtual labs run.
+    Kernel(kernel::Kernel),
     /// List plans, filesystems, factors, schedulers, workloads or metrics.
     List(list::List),
     /// Print the JSON schema of plans, or of `--json` output.
@@ -73,6 +76,7 @@ pub fn main() -> ExitCode {
         Command::Schema(schema) => Ok(schema.run()),
         Command::Simulate(simulate) => simulate.run(),
         Command::Drive(drive) => drive.run(),
+        Command::Kernel(kernel) => kernel.run(),
         Command::Restore(restore) => restore.run(),
     };
     done.unwrap_or_else(|error| exit::explain(&error)).into()

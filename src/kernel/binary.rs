@@ -59,10 +59,13 @@ pub fn inspect(path: &Path) -> Result<LabKernel, KernelError> {
         return Err(no_kernel(format!("it does not know the parameter {parameter}")));
     }
     let path = std::path::absolute(path).map_err(|cause| no_kernel(cause.to_string()))?;
-    let said = program::version(&path, "--version");
-    let version = said.filter(|said| said.ends_with("-ssdlab")).ok_or_else(|| {
-        no_kernel("`--version` does not print one such as 6.1.192-ssdlab".to_owned())
-    })?;
+    let version = match program::version(&path, "--version") {
+        Some(version) if version.ends_with("-ssdlab") => version,
+        Some(other) => {
+            return Err(no_kernel(format!("its version is `{other}`, not one as 6.1.192-ssdlab")));
+        }
+        None => return Err(no_kernel("it does not run: `--version` prints nothing".to_owned())),
+    };
     let identity = hexadecimal(&Sha256::digest(&bytes))[..16].to_owned();
     Ok(LabKernel { path, identity, version })
 }
