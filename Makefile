@@ -5,7 +5,7 @@ SSDLAB = target/release/ssdlab
 # The labs that make filesystems need root.
 SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: demo build test check bench validation kill-test fuzz-check clean
+.PHONY: demo build kernel test check bench validation kill-test fuzz-check clean
 
 # Installs what is missing, builds, and answers founding question 1 on an image file.
 demo:
@@ -15,6 +15,12 @@ demo:
 
 build:
 	$(CARGO) build --release --locked
+
+# The lab kernel, which virtual labs run, into the cache of whoever calls this: some minutes, once.
+kernel:
+	scripts/install-packages build kernel
+	$(MAKE) --no-print-directory build
+	$(SSDLAB) kernel build
 
 # Every test. Those that need root are reported as ignored without it.
 test:
