@@ -33,6 +33,7 @@ pub fn build(
         let is_same = source.kind == Kind::Tarball && origin.source.sha256 == source.sha256;
         if is_same && Some(&origin.compiler) == compiler.as_ref() {
             progress(Progress::Current);
+            cache.clean()?;
             return Ok(kernel);
         }
     }
@@ -53,7 +54,10 @@ pub fn build(
         source: source.clone(),
         compiler: compiler.unwrap_or_default(),
     };
-    cache.keep(&built, &origin)
+    let kernel = cache.keep(&built, &origin)?;
+    progress(Progress::Step("remove the tree"));
+    cache.clean()?;
+    Ok(kernel)
 }
 
 /// What the compiler that the script takes calls itself; none where there is none.

@@ -108,9 +108,18 @@ impl Cache {
                 fs::remove_file(entry.path()).map_err(KernelError::at("remove", &entry.path()))?;
             }
         }
-        let work = self.work();
-        fs::remove_dir_all(&work).map_err(KernelError::at("remove", &work))?;
         Ok(LabKernel { path: place, ..built.clone() })
+    }
+
+    /// Removes what builds have left.
+    pub fn clean(&self) -> Result<(), KernelError> {
+        let work = self.work();
+        match fs::remove_dir_all(&work) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(KernelError::at("remove", &work)(error))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn check_reach(&self) -> Result<(), KernelError> {

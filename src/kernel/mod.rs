@@ -38,7 +38,7 @@ pub struct LabKernel {
 pub enum Progress<'a> {
     /// The kernel in the cache is what would be built.
     Current,
-    /// A step has begun, in the words of `kernel/build`.
+    /// A step has begun.
     Step(&'a str),
     /// Files have been compiled.
     Compiled {

@@ -88,7 +88,7 @@ fn a_kernel_is_built_once_and_found() {
     assert!(matches!(place.found(), Err(KernelError::NotBuilt { .. })));
     let (built, told) = place.build("6.1");
     let built = built.unwrap();
-    assert_eq!(told, ["unpack", "configure", "compile", "1 compiled"]);
+    assert_eq!(told, ["unpack", "configure", "compile", "1 compiled", "remove"]);
     assert_eq!(built.version, "6.1.192-ssdlab");
     assert_eq!(place.found().unwrap(), built);
     // The tree is gone.
@@ -105,7 +105,7 @@ fn another_source_takes_the_place_of_the_first() {
     let first = place.build("6.1").0.unwrap();
     let (second, told) = place.build("6.12");
     let second = second.unwrap();
-    assert!(first.identity != second.identity && told.len() == 4);
+    assert!(first.identity != second.identity && told.len() == 5);
     assert_eq!(place.found().unwrap(), second);
     assert!(!first.path.exists());
 }
@@ -121,6 +121,8 @@ fn a_failed_build_says_why_and_leaves_the_kernel() {
     assert_eq!(place.found().unwrap(), kernel);
     // What has been done of it is there to go on with.
     assert!(place.files().contains(&"work".to_owned()));
+    place.build("6.1").0.unwrap();
+    assert!(!place.files().contains(&"work".to_owned()));
 }
 
 #[test]
