@@ -3,12 +3,11 @@
 //! The folder has `linux-IDENTITY`, the kernel; `kernel.json`, its origin, which is put in place
 //! last and says which kernel counts; `work`, a build that is not finished; and `lock`.
 
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, DirBuilder, File, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::FlockOperation;
 use tempfile::NamedTempFile;
 
 use super::binary::{inspect, is_out_of_reach};
@@ -18,6 +17,17 @@ use super::{KernelError, LabKernel, Origin};
 /// The cache.
 pub struct Cache {
     folder: PathBuf,
+}
+
+/// The claim of one build on the cache.
+pub struct Claim(File);
+
+impl Drop for Claim {
+    /// Closing the file is not enough: a program that is just being started has a copy of it.
+    fn drop(&mut self) {
+        // A lock that cannot be given back ends with the program.
+        let _ = self.0.unlock();
+    }
 }
 
 impl Cache {
@@ -74,8 +84,8 @@ impl Cache {
         Ok((kernel, origin))
     }
 
-    /// Makes the folder and claims it, for as long as the file is held.
-    pub fn claim(&self) -> Result<File, KernelError> {
+    /// Makes the folder and claims it, for as long as the claim is held.
+    pub fn claim(&self) -> Result<Claim, KernelError> {
         let folder = &self.folder;
         DirBuilder::new()
             .recursive(true)
@@ -85,10 +95,10 @@ impl Cache {
         self.check_reach()?;
         let path = folder.join("lock");
         let lock = File::create(&path).map_err(KernelError::at("write", &path))?;
-        match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(lock),
-            Err(rustix::io::Errno::WOULDBLOCK) => Err(KernelError::Busy { folder: folder.clone() }),
-            Err(error) => Err(KernelError::at("lock", &path)(error.into())),
+        match lock.try_lock() {
+            Ok(()) => Ok(Claim(lock)),
+            Err(TryLockError::WouldBlock) => Err(KernelError::Busy { folder: folder.clone() }),
+            Err(TryLockError::Error(error)) => Err(KernelError::at("lock", &path)(error)),
         }
     }
 
