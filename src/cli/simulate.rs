@@ -33,7 +33,7 @@ pub struct Simulate {
     capacity: Option<Bytes>,
     /// The state the drive is brought into first: purged, filled (in order), overwritten:X (at
     /// random, X times the capacity), steady, or aged:N (steady, and N erases a block).
-    #[arg(long, value_name = "STATE", default_value = "filled", value_parser = condition)]
+    #[arg(long, value_name = "STATE", default_value = "filled")]
     condition: Condition,
     /// The share of the drive that conditioning and patterns use; the rest holds no data.
     #[arg(long, value_name = "SHARE", default_value = "1", value_parser = share)]
@@ -311,21 +311,4 @@ fn skew(text: &str) -> Result<u32, String> {
 
 fn times(text: &str) -> Result<u64, String> {
     millionths(text, 1e6)
-}
-
-fn condition(text: &str) -> Result<Condition, String> {
-    let (state, amount) = text.split_once(':').map_or((text, None), |(s, a)| (s, Some(a)));
-    match (state, amount) {
-        ("purged", None) => Ok(Condition::Purged),
-        ("filled", None) => Ok(Condition::Filled),
-        ("steady", None) => Ok(Condition::Steady),
-        ("overwritten", Some(amount)) => {
-            times(amount).map(|capacities_ppm| Condition::Overwritten { capacities_ppm })
-        }
-        ("aged", Some(amount)) => match amount.parse() {
-            Ok(erases) => Ok(Condition::Aged { erases }),
-            Err(_) => Err("aged:N takes a whole number of erases a block".to_owned()),
-        },
-        _ => Err("one of purged, filled, overwritten:X, steady, aged:N".to_owned()),
-    }
 }

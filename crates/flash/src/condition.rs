@@ -1,6 +1,8 @@
 //! Bringing a drive into a state before something is measured on it. It is done inside the model,
 //! in no time and without I/O.
 
+use std::str::FromStr;
+
 use crate::command::{Command, Extent, Refusal, Stream};
 use crate::drive::Drive;
 use crate::nand::Nand;
@@ -28,6 +30,38 @@ pub enum Condition {
         erases: u32,
     },
 }
+
+impl FromStr for Condition {
+    type Err = String;
+
+    /// Reads `purged`, `filled`, `overwritten:X` (times the capacity), `steady` or `aged:N` (erases
+    /// a block); the error says what there is.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (state, amount) = text.split_once(':').map_or((text, None), |(s, a)| (s, Some(a)));
+        match (state, amount) {
+            ("purged", None) => Ok(Self::Purged),
+            ("filled", None) => Ok(Self::Filled),
+            ("steady", None) => Ok(Self::Steady),
+            ("overwritten", Some(amount)) => match amount.parse::<f64>() {
+                // In range of the type, as was just checked.
+                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+                Ok(times) if (0.0..=MOST_OVERWRITES).contains(&times) => {
+                    let capacities_ppm = (times * f64::from(MILLION)).round() as u64;
+                    Ok(Self::Overwritten { capacities_ppm })
+                }
+                _ => Err(format!("overwritten:X takes a number from 0 to {MOST_OVERWRITES}")),
+            },
+            ("aged", Some(amount)) => match amount.parse() {
+                Ok(erases) => Ok(Self::Aged { erases }),
+                Err(_) => Err("aged:N takes a whole number of erases a block".to_owned()),
+            },
+            _ => Err("one of purged, filled, overwritten:X, steady, aged:N".to_owned()),
+        }
+    }
+}
+
+/// The most times a drive is overwritten to bring it into a state.
+const MOST_OVERWRITES: f64 = 1e6;
 
 /// What conditioning has found.
 #[derive(Debug, Clone, PartialEq, Eq)]
