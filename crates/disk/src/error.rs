@@ -1,6 +1,7 @@
 //! Defines why a disk cannot be served, or a guest not go on.
 
 use std::io;
+use std::time::Duration;
 
 use ssdlab_flash::Nanos;
 use ssdlab_trace::TraceError;
@@ -111,6 +112,18 @@ pub enum DiskError {
          request; its console says what it did last", now.0
     )]
     Deadlock {
+        /// The time.
+        now: Nanos,
+    },
+    /// The guest computes and computes.
+    #[error(
+        "the guest has asked for nothing for {} s since {} ns of its time: it computes for ever, \
+         or this machine is very slow; its console says what it did last",
+        patience.as_secs(), now.0
+    )]
+    Silent {
+        /// How long it was waited for.
+        patience: Duration,
         /// The time.
         now: Nanos,
     },

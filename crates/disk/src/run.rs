@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
 
 use ssdlab_flash::Nanos;
 
@@ -22,9 +23,11 @@ use crate::vhost::{Answer, CALL, Frame, Pending, Purpose, receive_frame, send_fr
 pub struct Options {
     /// What the guest's clock says at time 0, in nanoseconds since 1970.
     pub epoch: Nanos,
-    /// How far the guest's time may go; without a limit, as far as it likes. It does not stop a
-    /// guest that computes for ever: for that no time passes.
+    /// How far the guest's time may go; without a limit, as far as it likes.
     pub limit: Option<Nanos>,
+    /// How long, in real time, the guest may compute without asking for anything; without it, as
+    /// long as it likes. For a guest that computes for ever no time of its own passes.
+    pub patience: Option<Duration>,
     /// Becomes readable when the guest's process has ended, as a pidfd does. With it a guest that
     /// never connects is noticed too.
     pub process: Option<OwnedFd>,
@@ -128,11 +131,13 @@ impl Lab<'_, '_> {
         let process = self.options.process.as_ref().map(AsFd::as_fd);
         let sources: Vec<Option<BorrowedFd<'_>>> =
             [Some(calendar), process].into_iter().chain(disks).collect();
-        let ready = wait(&sources).map_err(|cause| DiskError::Socket {
-            peer: "guest".to_owned(),
-            doing: "wait for",
-            cause,
-        })?;
+        let ready = wait(&sources, self.options.patience)
+            .map_err(|cause| DiskError::Socket {
+                peer: "guest".to_owned(),
+                doing: "wait for",
+                cause,
+            })?
+            .ok_or_else(|| self.silent())?;
         if ready[0] {
             return self.hear_calendar();
         }
@@ -275,7 +280,9 @@ impl Lab<'_, '_> {
         loop {
             let process = options.process.as_ref().map(AsFd::as_fd);
             let sources = [Some(calendar.socket().as_fd()), Some(calls.as_fd()), process];
-            let ready = wait(&sources).map_err(|cause| calls.fault("wait for", cause))?;
+            let ready = wait(&sources, options.patience)
+                .map_err(|cause| calls.fault("wait for", cause))?
+                .ok_or_else(|| silent(options, now))?;
             if ready[0] {
                 match calendar.hear()? {
                     Heard::Message => {}
@@ -313,8 +320,9 @@ impl Lab<'_, '_> {
         loop {
             let process = self.options.process.as_ref().map(AsFd::as_fd);
             let sources = [Some(calendar.socket().as_fd()), process];
-            let ready =
-                wait(&sources).map_err(|cause| calendar.socket().fault("wait for", cause))?;
+            let ready = wait(&sources, self.options.patience)
+                .map_err(|cause| calendar.socket().fault("wait for", cause))?
+                .ok_or_else(|| silent(&self.options, now))?;
             if !ready[0] {
                 return Err(gone());
             }
@@ -331,7 +339,16 @@ impl Lab<'_, '_> {
         }
     }
 
+    fn silent(&self) -> DiskError {
+        silent(&self.options, self.now())
+    }
+
     fn gone(&self, peer: &str, expected: &'static str) -> DiskError {
         DiskError::GuestGone { peer: peer.to_owned(), expected, now: self.now() }
     }
+}
+
+/// The guest has not been heard of for as long as anybody waits.
+fn silent(options: &Options, now: Nanos) -> DiskError {
+    DiskError::Silent { patience: options.patience.unwrap_or_default(), now }
 }

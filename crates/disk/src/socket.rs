@@ -10,7 +10,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::time::Duration;
 
 use rustix::cmsg_space;
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
@@ -177,12 +177,20 @@ impl Socket {
     }
 }
 
-/// Waits until at least one of these has something to read, or has ended. Returns which have.
-pub fn wait(sources: &[Option<BorrowedFd<'_>>]) -> io::Result<Vec<bool>> {
+/// Waits until at least one of these has something to read, or has ended. Returns which have;
+/// nothing if none has for so long.
+pub fn wait(
+    sources: &[Option<BorrowedFd<'_>>],
+    patience: Option<Duration>,
+) -> io::Result<Option<Vec<bool>>> {
     let present = sources.iter().flatten();
     let mut polled: Vec<PollFd<'_>> =
         present.map(|fd| PollFd::from_borrowed_fd(*fd, PollFlags::IN)).collect();
-    retry_on_intr(|| poll(&mut polled, None))?;
+    let patience = patience.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
+    if retry_on_intr(|| poll(&mut polled, patience.as_ref()))? == 0 {
+        return Ok(None);
+    }
     let mut events = polled.iter().map(|one| !one.revents().is_empty());
-    Ok(sources.iter().map(|source| source.is_some() && events.next().unwrap_or(false)).collect())
+    let ready = sources.iter().map(|s| s.is_some() && events.next().unwrap_or(false)).collect();
+    Ok(Some(ready))
 }
