@@ -5,6 +5,7 @@
 //! - [`plan`]: what a person writes, resolved into a schedule
 //! - [`filesystem`]: what is known about each filesystem
 //! - [`lab`]: places to run a trial
+//! - [`guest`]: a real kernel in virtual time
 //! - [`workload`]: what is done to a filesystem
 //! - [`meter`]: what is measured
 //! - [`conductor`]: runs a schedule on a lab
@@ -21,6 +22,7 @@ pub mod advice;
 pub mod cli;
 pub mod conductor;
 pub mod filesystem;
+pub mod guest;
 pub mod host;
 pub mod kernel;
 pub mod lab;

@@ -68,7 +68,7 @@ fn faults_of_plans_are_named() {
         ("[factors]\nscheduler = [\"noop\", \"none\"]\n", "twice"),
         ("[baseline]\natime = \"noatime\"\n", "does not vary"),
         ("[target]\nsize = \"4 apples\"\n", "4 apples"),
-        ("[target]\nsize = \"1 MiB\"\n", "too small"),
+        ("[target]\nlab = \"image\"\nsize = \"1 MiB\"\n", "too small"),
         ("[target]\nlab = \"cloud\"\n", "unknown variant `cloud`"),
         ("[repetitions]\nleast = 0\n", "cannot be run"),
         ("[repetitions]\nprecision = \"500 %\"\n", "no share"),

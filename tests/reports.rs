@@ -33,6 +33,7 @@ fn phase(name: &str, time_ms: u64, written: u64, discards: u64) -> Phase {
         application_bytes: Some(if name == "unpack" { 493_000_000 } else { 0 }),
         device: Some(counters),
         at_return: Some(counters),
+        flash: None,
         lifetime_kib: None,
         reported: BTreeMap::new(),
     }

@@ -256,7 +256,7 @@ fn summary(phase: &str, well: &[&Record]) -> PhaseSummary {
 /// image file say nothing about a drive, so no setting follows from them.
 fn settings(lab: LabKind, claims: &[Judgement]) -> Vec<Setting> {
     let shows = |claim: &Judgement| match lab {
-        LabKind::Device => true,
+        LabKind::Virtual | LabKind::Device => true,
         LabKind::Image => !is_of_the_drive(&claim.metric),
         // The device's counts include what others did.
         LabKind::Directory => is_of_the_drive(&claim.metric),
@@ -276,6 +276,7 @@ fn settings(lab: LabKind, claims: &[Judgement]) -> Vec<Setting> {
 /// What a verdict about a metric is limited to in a lab.
 fn scope(lab: LabKind, metric: &str) -> Option<&'static str> {
     match lab {
+        LabKind::Virtual if is_of_the_drive(metric) => Some("of a simulated drive"),
         LabKind::Image if is_of_the_drive(metric) => Some("of an image file, not of a drive"),
         LabKind::Directory if !is_of_the_drive(metric) => Some("with whatever else ran there"),
         _ => None,

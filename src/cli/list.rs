@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use super::exit::Exit;
 use super::output;
 use crate::host::sysfs;
-use crate::plan::{self, Factor, SCHEDULERS, metric, shipped};
+use crate::plan::{self, Factor, HOSTS, SCHEDULERS, metric, shipped};
 use crate::{filesystem, lab};
 
 /// Arguments of `ssdlab list`.
@@ -24,6 +24,7 @@ enum What {
     Filesystems,
     Factors,
     Schedulers,
+    Hosts,
     Workloads,
     Metrics,
 }
@@ -34,11 +35,12 @@ type Rows = Vec<(String, String)>;
 impl List {
     /// Runs it.
     pub fn run(&self) -> Exit {
-        let lists: [(What, fn() -> Rows); 6] = [
+        let lists: [(What, fn() -> Rows); 7] = [
             (What::Plans, plans),
             (What::Filesystems, filesystems),
             (What::Factors, factors),
             (What::Schedulers, schedulers),
+            (What::Hosts, hosts),
             (What::Workloads, workloads),
             (What::Metrics, metrics),
         ];
@@ -93,6 +95,11 @@ fn factors() -> Rows {
         Factor::Mount => "options for mount".to_owned(),
         Factor::Prefill => "an amount (10 GB) or a share of the device (60 %)".to_owned(),
         Factor::WriteCache => "on, off".to_owned(),
+        Factor::Drive => "a drive of `ssdlab drive list`, or a drive file (virtual lab)".to_owned(),
+        Factor::Condition => {
+            "purged, filled, overwritten:X, steady, aged:N (virtual lab)".to_owned()
+        }
+        Factor::Host => HOSTS.map(|host| host.name).join(", ") + " (virtual lab)",
     };
     Factor::ALL.map(|factor| (factor.name().to_owned(), levels(factor))).to_vec()
 }
@@ -107,6 +114,10 @@ fn schedulers() -> Rows {
         }
     };
     SCHEDULERS.map(|name| (name.to_owned(), state(name).to_owned())).to_vec()
+}
+
+fn hosts() -> Rows {
+    HOSTS.map(|host| (host.name.to_owned(), host.description.to_owned())).to_vec()
 }
 
 fn workloads() -> Rows {

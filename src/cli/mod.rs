@@ -3,6 +3,7 @@
 mod check;
 mod drive;
 mod exit;
+mod guest;
 mod kernel;
 mod list;
 mod output;
@@ -54,6 +55,9 @@ enum Command {
     Schema(schema::Schema),
     /// Undo what a killed run has left on this machine.
     Restore(restore::Restore),
+    /// Be the first process of a guest of the virtual lab.
+    #[command(hide = true)]
+    Guest(guest::Guest),
 }
 
 /// Runs the program; the result is its exit code.
@@ -78,6 +82,7 @@ pub fn main() -> ExitCode {
         Command::Drive(drive) => drive.run(),
         Command::Kernel(kernel) => kernel.run(),
         Command::Restore(restore) => restore.run(),
+        Command::Guest(_) => guest::Guest::run(),
     };
     done.unwrap_or_else(|error| exit::explain(&error)).into()
 }

@@ -8,7 +8,7 @@ use clap::Args;
 use miette::{IntoDiagnostic, Report};
 
 use super::exit::Wrong;
-use crate::plan::{self, LabKind, Overrides, Schedule, shipped};
+use crate::plan::{self, Bytes, LabKind, Overrides, Schedule, shipped};
 
 /// A plan and what the command line changes in it.
 #[derive(Debug, Args)]
@@ -18,6 +18,13 @@ pub struct PlanArguments {
     /// Where trials run.
     #[arg(long, value_enum)]
     lab: Option<LabKind>,
+    /// The simulated drive: a drive file, or a drive of `ssdlab drive list`; several, separated by
+    /// commas, are compared (virtual lab).
+    #[arg(long, value_name = "NAME|FILE")]
+    drive: Option<String>,
+    /// Give every simulated drive this capacity; spare space and caches keep their ratio to it.
+    #[arg(long, value_name = "SIZE")]
+    capacity: Option<Bytes>,
     /// The device to wipe and measure (device lab).
     #[arg(long, value_name = "PATH")]
     device: Option<PathBuf>,
@@ -56,6 +63,8 @@ impl PlanArguments {
     pub fn changes_anything(&self) -> bool {
         self.plan.is_some()
             || self.lab.is_some()
+            || self.drive.is_some()
+            || self.capacity.is_some()
             || self.device.is_some()
             || self.dir.is_some()
             || self.source.is_some()
@@ -75,6 +84,8 @@ impl PlanArguments {
         let absolute = |path: &Option<PathBuf>| path.as_ref().map(|path| here.join(path));
         let overrides = Overrides {
             lab: self.lab,
+            drive: self.drive.as_ref().map(|drives| absolute_drives(drives, &here)),
+            capacity: self.capacity.map(|capacity| capacity.0),
             device: absolute(&self.device),
             directory: absolute(&self.dir),
             source: absolute(&self.source),
@@ -86,6 +97,15 @@ impl PlanArguments {
         let schedule = plan::schedule(&file, &text, &overrides, &base)?;
         Ok(Resolved { text, schedule })
     }
+}
+
+/// Drive files are named from where the person stands, drives that come with the program are not.
+fn absolute_drives(drives: &str, here: &Path) -> String {
+    let absolute = |drive: &str| {
+        let is_file = plan::is_drive_file(drive);
+        if is_file { here.join(drive).display().to_string() } else { drive.to_owned() }
+    };
+    drives.split(',').map(|drive| absolute(drive.trim())).collect::<Vec<_>>().join(",")
 }
 
 /// A name without a slash or an ending means a shipped plan, unless a file has it.

@@ -90,6 +90,7 @@ impl Observer for Progress {
                     bar.set_message(format!("{name}, {}", self.trial));
                 }
             }
+            Event::PhaseEnded => {}
             Event::Trouble { text } => match &self.bar {
                 Some(bar) => bar.println(text),
                 None => output::tell(text),

@@ -1,27 +1,32 @@
 //! `ssdlab run`: from a plan to its answer.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use clap::Args;
 use miette::{IntoDiagnostic, Report};
+use procfs::Current;
+use ssdlab_flash::Specification;
 
 use super::exit::{Exit, Wrong};
 use super::plan_arguments::{PlanArguments, Resolved};
 use super::progress::Progress;
-use super::{output, report};
+use super::{drive, output, report};
 use crate::advice::{self, Analysis};
-use crate::conductor::Conductor;
+use crate::conductor::{self, Conductor, ConductorError, Desk, Guests, Here, Provided, Stage};
 use crate::host::interrupt::Interrupt;
 use crate::host::program::Rules;
+use crate::kernel;
 use crate::lab::{self, Tools};
 use crate::plan::{Bytes, LabKind, Schedule};
 use crate::results::{self, Ending, Record, Status};
-use crate::undo;
+use crate::undo::{self, Journal};
 use crate::workload::Workload;
 
-/// The longest a look at a device may take when a lab is opened.
-const LOOK: std::time::Duration = std::time::Duration::from_mins(1);
+/// What a guest and its drive take at the most, as a rule of thumb: the memory of the guest is
+/// touched as far as its page cache grows, and what it writes is kept.
+const GUEST_BYTES: u64 = 3 << 30;
 
 /// Arguments of `ssdlab run`.
 #[derive(Debug, Args)]
@@ -37,12 +42,41 @@ pub struct Run {
     /// Go on with an interrupted run: its name or its folder.
     #[arg(long, value_name = "RUN")]
     resume: Option<PathBuf>,
-    /// Trials to run at the same time; more than one only where time is virtual.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    jobs: u32,
+    /// Trials to run at the same time (virtual lab; default: as many as there are processors and
+    /// memory for; elsewhere always one).
+    #[arg(long, value_name = "N")]
+    jobs: Option<u32>,
+    /// The lab kernel (virtual lab; default: that of `ssdlab kernel build`).
+    #[arg(long, value_name = "FILE")]
+    kernel: Option<PathBuf>,
     /// Print the whole analysis as one JSON object.
     #[arg(long)]
     json: bool,
+}
+
+/// What a run came to.
+type Ended = Result<Ending, ConductorError>;
+
+/// A run before anything is done.
+enum Planned {
+    New(Resolved),
+    Resumed(Session),
+}
+
+impl Planned {
+    fn schedule(&self) -> &Schedule {
+        match self {
+            Self::New(resolved) => &resolved.schedule,
+            Self::Resumed(session) => &session.schedule,
+        }
+    }
+
+    fn start(self, folder: &Path) -> Result<Session, Report> {
+        match self {
+            Self::New(resolved) => start(folder, resolved),
+            Self::Resumed(session) => Ok(session),
+        }
+    }
 }
 
 /// A run that is ready to go on.
@@ -55,58 +89,31 @@ struct Session {
 impl Run {
     /// Runs it.
     pub fn run(&self) -> Result<Exit, Report> {
-        if self.jobs != 1 {
-            return Err(Wrong::report(
-                format!("--jobs {}: trials on a wall clock run one at a time", self.jobs),
-                "two at once would measure each other; leave --jobs out",
-            ));
-        }
         let folder = self.results.clone().unwrap_or_else(results::default_folder);
         // Whatever can be wrong is found before a folder is made or a device is touched.
-        let resolved = match &self.resume {
-            None => Some(self.plan.resolve()?),
+        let planned = match &self.resume {
+            None => Planned::New(self.plan.resolve()?),
             Some(_) if self.plan.changes_anything() => {
                 return Err(Wrong::report(
                     "--resume goes on with a run as it was planned",
                     "leave out the plan and what changes it",
                 ));
             }
-            Some(_) => None,
+            Some(run) => Planned::Resumed(resume(run, &folder)?),
         };
+        let schedule = planned.schedule().clone();
+        let lab = schedule.target.lab;
+        if lab != LabKind::Virtual {
+            self.check_wall_clock(lab)?;
+        }
         let interrupt = Interrupt::on_signals().into_diagnostic()?;
         let mut journal = undo::start().map_err(|error| no_journal(&error))?;
-        let planned = resolved.as_ref().map(|resolved| resolved.schedule.clone());
-        let resumed = self.resume.as_ref().map(|run| resume(run, &folder)).transpose()?;
-        let schedule = planned
-            .as_ref()
-            .or(resumed.as_ref().map(|session| &session.schedule))
-            .expect("a run is new or resumed");
-        let mut workload = Workload::new(&schedule.workload, schedule.seed)?;
-        check_fits(schedule, &workload)?;
-        let marker = journal.marker().to_owned();
-        let rules = Rules { marker: &marker, limit: LOOK, interrupt: &interrupt };
-        let mut tools = Tools { journal: &mut journal, rules };
-        let mut lab = lab::open(&schedule.target, self.wipe.as_deref(), &mut tools)?;
-        let mut session = match (resolved, resumed) {
-            (Some(resolved), _) => start(&folder, resolved)?,
-            (None, Some(session)) => session,
-            (None, None) => unreachable!("a run is new or resumed"),
+        let session = || planned.start(&folder);
+        let (ended, session) = if lab == LabKind::Virtual {
+            self.in_guests(&schedule, session, &mut journal, &interrupt)?
+        } else {
+            self.here(&schedule, session, &mut journal, &interrupt)?
         };
-        let mut progress = Progress::new();
-        let mut conductor = Conductor {
-            schedule: &session.schedule,
-            lab: &mut *lab,
-            workload: &mut workload,
-            run: &mut session.run,
-            journal: &mut journal,
-            interrupt: &interrupt,
-            observer: &mut progress,
-            records: std::mem::take(&mut session.records),
-        };
-        let ended = conductor.conduct();
-        session.records = std::mem::take(&mut conductor.records);
-        progress.finish();
-        drop(lab);
         let undone = journal.finish();
         let ending = *ended.as_ref().unwrap_or(&Ending::Interrupted);
         let id = session.run.id();
@@ -114,6 +121,70 @@ impl Run {
         self.show(&session, &analysis);
         undone?;
         Ok(exit(ended?, &session.records))
+    }
+
+    /// Refuses what only guests can do.
+    fn check_wall_clock(&self, lab: LabKind) -> Result<(), Report> {
+        if let Some(jobs) = self.jobs.filter(|jobs| *jobs != 1) {
+            return Err(Wrong::report(
+                format!("--jobs {jobs}: trials on a wall clock run one at a time"),
+                "two at once would measure each other; leave --jobs out",
+            ));
+        }
+        if self.kernel.is_some() {
+            return Err(Wrong::report(
+                format!("--kernel is for guests, and the {lab} lab has none"),
+                "leave it out, or say --lab virtual",
+            ));
+        }
+        Ok(())
+    }
+
+    fn here(
+        &self,
+        schedule: &Schedule,
+        session: impl FnOnce() -> Result<Session, Report>,
+        journal: &mut Journal,
+        interrupt: &Interrupt,
+    ) -> Result<(Ended, Session), Report> {
+        let mut workload = Workload::new(&schedule.workload, schedule.seed)?;
+        check_fits(schedule, &workload)?;
+        let marker = journal.marker().to_owned();
+        let rules = Rules { marker: &marker, limit: lab::LOOK, interrupt };
+        let mut tools = Tools { journal, rules };
+        let mut lab = lab::open(&schedule.target, self.wipe.as_deref(), &mut tools)?;
+        let mut session = session()?;
+        let mut here = Here {
+            schedule,
+            lab: &mut *lab,
+            workload: &mut workload,
+            journal,
+            interrupt,
+            tools: conductor::tools(schedule),
+        };
+        Ok((conduct(&mut session, &mut here), session))
+    }
+
+    fn in_guests(
+        &self,
+        schedule: &Schedule,
+        session: impl FnOnce() -> Result<Session, Report>,
+        journal: &mut Journal,
+        interrupt: &Interrupt,
+    ) -> Result<(Ended, Session), Report> {
+        let kernel = kernel::find(self.kernel.as_deref())?;
+        let drives = drives(schedule)?;
+        let mut session = session()?;
+        let provided = Provided {
+            schedule,
+            kernel,
+            drives,
+            logs: session.run.folder().join("requests"),
+            jobs: self.jobs.map_or_else(usual_jobs, |jobs| jobs as usize).max(1),
+            interrupt,
+        };
+        let mut guests = Guests::open(provided, journal)?;
+        Ok((conduct(&mut session, &mut guests), session))
     }
 
     fn show(&self, session: &Session, analysis: &Analysis) {
@@ -124,6 +195,42 @@ impl Run {
         output::print(&crate::report::text(&session.schedule, analysis, output::style()));
         output::print(&format!("\nRecords: {}\n", session.run.folder().display()));
     }
+}
+
+fn conduct(session: &mut Session, stage: &mut dyn Stage) -> Ended {
+    let mut progress = Progress::new();
+    let desk = Desk {
+        schedule: &session.schedule,
+        run: &mut session.run,
+        observer: &mut progress,
+        records: std::mem::take(&mut session.records),
+    };
+    let mut conductor = Conductor { desk, stage };
+    let ended = conductor.conduct();
+    session.records = std::mem::take(&mut conductor.desk.records);
+    progress.finish();
+    ended
+}
+
+/// The drives that a schedule's treatments name.
+fn drives(schedule: &Schedule) -> Result<BTreeMap<String, Specification>, Report> {
+    let mut drives = BTreeMap::new();
+    for setup in (0..schedule.treatments.len()).filter_map(|index| schedule.setup(index).ok()) {
+        let name = setup.simulated.drive;
+        if !drives.contains_key(&name) {
+            let capacity = schedule.target.capacity_bytes.map(Bytes);
+            drives.insert(name.clone(), drive::load(&name, capacity)?);
+        }
+    }
+    Ok(drives)
+}
+
+/// As many guests as there are processors, as long as their memory is there.
+fn usual_jobs() -> usize {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let memory = procfs::Meminfo::current().ok().and_then(|info| info.mem_available);
+    let guests = memory.map_or(1, |bytes| bytes / GUEST_BYTES);
+    processors.min(usize::try_from(guests).unwrap_or(usize::MAX)).max(1)
 }
 
 /// How large an archive's tree is, is known only now.

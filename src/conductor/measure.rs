@@ -117,6 +117,7 @@ impl<'a> Watched<'a> {
             application_bytes: done.application_bytes,
             device: grown(end.device, before.device),
             at_return: grown(at_return.device, before.device),
+            flash: None,
             lifetime_kib: lifetime.filter(|_| is_counted).and_then(|(l, e)| l.checked_sub(e)),
             reported: done.reported,
         };
@@ -195,6 +196,7 @@ mod tests {
             application_bytes: None,
             device: Some(Counters { written_bytes, ..Counters::default() }),
             at_return: None,
+            flash: None,
             lifetime_kib: Some(lifetime_kib),
             reported: std::collections::BTreeMap::new(),
         };

@@ -1,9 +1,13 @@
 //! The conductor: runs a schedule on a lab, trial by trial, and stores what comes out.
 //!
 //! The only room that knows lab, workload, meter and results. It decides nothing about the
-//! statistics: whether to go on is asked of `advice`.
+//! statistics: whether to go on is asked of `advice`. Trials run on this machine ([`Here`]) or in
+//! guests ([`Guests`]), which perform the very same trial inside.
 
 mod failure;
+mod guests;
+mod here;
+mod inside;
 mod measure;
 mod observer;
 #[cfg(test)]
@@ -15,19 +19,18 @@ use std::collections::BTreeSet;
 use miette::Diagnostic;
 use thiserror::Error;
 
+pub use guests::{Guests, GuestsError, Provided};
+pub use here::Here;
+pub use inside::guest;
 pub use observer::{Event, Observer};
 
-use self::failure::Failure;
 use crate::advice;
 use crate::filesystem;
-use crate::host::interrupt::Interrupt;
-use crate::lab::Lab;
 use crate::meter::environment;
-use crate::plan::Schedule;
 use crate::plan::schedule::{Action, Build, Trial};
+use crate::plan::{Schedule, Setup};
 use crate::results::{Ending, Record, Run, Status, StoreError};
-use crate::undo::{Journal, UndoError};
-use crate::workload::Workload;
+use crate::undo::UndoError;
 
 /// What ends a run before its time. What the run had measured by then is stored.
 #[derive(Debug, Error, Diagnostic)]
@@ -42,60 +45,65 @@ pub enum ConductorError {
     Undo(#[from] UndoError),
 }
 
-/// Everything a run needs.
-pub struct Conductor<'a> {
+/// Where the trials of a run take place: on this machine, or in guests.
+pub trait Stage {
+    /// Why this treatment cannot run here at all; `None` if it can.
+    fn missing(&self, setup: &Setup) -> Option<String>;
+
+    /// Runs trials of one block and puts each record on the desk as soon as it is there. False
+    /// means that the run is to stop.
+    fn perform(&mut self, trials: &[Trial], desk: &mut Desk<'_>) -> Result<bool, ConductorError>;
+}
+
+/// What a run is to do and has done: its schedule and its records.
+pub struct Desk<'a> {
     /// What to do.
     pub schedule: &'a Schedule,
-    /// Where.
-    pub lab: &'a mut dyn Lab,
-    /// The workload.
-    pub workload: &'a mut Workload,
     /// Where records go.
     pub run: &'a mut Run,
-    /// Where changes to the machine are written down.
-    pub journal: &'a mut Journal,
-    /// The request to stop.
-    pub interrupt: &'a Interrupt,
     /// Who is told about progress.
     pub observer: &'a mut dyn Observer,
     /// The records so far; those of an earlier session of the run come first.
     pub records: Vec<Record>,
 }
 
+/// Everything a run needs.
+pub struct Conductor<'a> {
+    /// Its papers.
+    pub desk: Desk<'a>,
+    /// Where its trials take place.
+    pub stage: &'a mut dyn Stage,
+}
+
 impl Conductor<'_> {
     /// Runs what the schedule holds and the records lack, block by block, until it is enough, and
     /// stores why it ended.
     pub fn conduct(&mut self) -> Result<Ending, ConductorError> {
-        self.run.ended(Ending::Interrupted)?;
+        self.desk.run.ended(Ending::Interrupted)?;
         let ending = self.blocks()?;
-        self.run.ended(ending)?;
+        self.desk.run.ended(ending)?;
         Ok(ending)
     }
 
     fn blocks(&mut self) -> Result<Ending, ConductorError> {
-        let schedule = self.schedule;
-        let tools = tools(schedule);
+        let schedule = self.desk.schedule;
         self.rule_out()?;
         // A block that was begun is finished before anybody asks whether it is enough.
-        let ran = self.records.iter().filter(|record| record.status != Status::Unavailable);
+        let ran = self.desk.records.iter().filter(|record| record.status != Status::Unavailable);
         let begun = ran.map(|record| record.trial.block).max().unwrap_or(0);
         let blocks: BTreeSet<u32> = schedule.trials.iter().map(|trial| trial.block).collect();
         for block in blocks {
             let trials = schedule.trials.iter().filter(|trial| trial.block == block);
-            let todo: Vec<Trial> = trials.filter(|trial| self.is_open(trial)).copied().collect();
-            if self.unavailable().len() == schedule.treatments.len() {
+            let todo: Vec<Trial> =
+                trials.filter(|trial| self.desk.is_open(trial)).copied().collect();
+            if self.desk.unavailable().len() == schedule.treatments.len() {
                 return Ok(Ending::NothingRuns);
             }
-            for trial in todo {
-                if self.unavailable().contains(&trial.treatment) {
-                    continue;
-                }
-                if !self.one(trial, &tools)? {
-                    return Ok(Ending::Interrupted);
-                }
+            if !self.stage.perform(&todo, &mut self.desk)? {
+                return Ok(Ending::Interrupted);
             }
             if block >= begun
-                && let Some(ending) = self.is_enough(block)
+                && let Some(ending) = self.desk.is_enough(block)
             {
                 return Ok(ending);
             }
@@ -106,63 +114,40 @@ impl Conductor<'_> {
     /// Finds the treatments that cannot run here before anything is made; each gets a record
     /// that says why.
     fn rule_out(&mut self) -> Result<(), ConductorError> {
-        for index in 0..self.schedule.treatments.len() {
-            let is_known = self.records.iter().any(|record| record.trial.treatment == index);
+        let schedule = self.desk.schedule;
+        for index in 0..schedule.treatments.len() {
+            let is_known = self.desk.records.iter().any(|record| record.trial.treatment == index);
             if is_known {
                 continue;
             }
-            let reason = match self.schedule.setup(index) {
-                Ok(setup) => self.lab.missing(&setup),
+            let reason = match schedule.setup(index) {
+                Ok(setup) => self.stage.missing(&setup),
                 Err(error) => Some(error.message),
             };
-            let first = self.schedule.trials.iter().find(|trial| trial.treatment == index);
+            let first = schedule.trials.iter().find(|trial| trial.treatment == index);
             if let (Some(reason), Some(first)) = (reason, first) {
-                let mut record = self.blank(*first);
+                let mut record = trial::blank(schedule, *first);
                 record.status = Status::Unavailable;
                 record.reason = Some(reason);
-                self.keep(record)?;
+                self.desk.keep(record)?;
             }
         }
         Ok(())
     }
+}
 
-    /// Runs one trial and stores its record. False means that it was interrupted.
-    fn one(&mut self, trial: Trial, tools: &[String]) -> Result<bool, ConductorError> {
-        if self.interrupt.is_set() {
-            return Ok(false);
-        }
+impl Desk<'_> {
+    /// A trial begins.
+    fn begin(&mut self, trial: Trial) {
         self.observer.notice(Event::TrialStarted {
             trial,
             levels: &self.schedule.treatments[trial.treatment].levels,
             done: self.ran(),
             planned: self.planned(),
         });
-        let mark = self.journal.mark();
-        let (mut record, failure) = self.trial(trial, tools);
-        let undone = self.journal.undo_to(mark);
-        match failure {
-            Some(Failure::Interrupted) => {
-                undone?;
-                self.give_back();
-                return Ok(false);
-            }
-            Some(failure) => failure.mark(&mut record),
-            None => {}
-        }
-        // The record is safe before anything else can go wrong.
-        self.keep(record)?;
-        undone?;
-        self.give_back();
-        Ok(true)
     }
 
-    /// A device that cannot be given back has gone: the next trial says so in its record.
-    fn give_back(&mut self) {
-        if let Err(error) = self.finish_trial() {
-            self.observer.notice(Event::Trouble { text: &error.to_string() });
-        }
-    }
-
+    /// Stores the record of a trial.
     fn keep(&mut self, record: Record) -> Result<(), ConductorError> {
         self.run.push(&record)?;
         self.observer.notice(Event::TrialEnded { record: &record });
@@ -170,6 +155,7 @@ impl Conductor<'_> {
         Ok(())
     }
 
+    /// Whether a trial is still to be run; that may change within its block.
     fn is_open(&self, trial: &Trial) -> bool {
         let is_done = |record: &Record| {
             record.trial.treatment == trial.treatment
@@ -219,7 +205,8 @@ impl Conductor<'_> {
 }
 
 /// The versions of the programs that a schedule's trials use.
-fn tools(schedule: &Schedule) -> Vec<String> {
+#[must_use]
+pub fn tools(schedule: &Schedule) -> Vec<String> {
     let mut programs: Vec<(&str, &str)> = filesystem::ALL
         .iter()
         .filter(|known| {

@@ -23,6 +23,8 @@ pub enum Event<'a> {
         /// The phase.
         name: &'a str,
     },
+    /// The phase is over, and the device quiet if it was waited for.
+    PhaseEnded,
     /// Something that no record can hold.
     Trouble {
         /// What.
@@ -37,6 +39,7 @@ pub enum Event<'a> {
 
 /// Somebody who wants to know.
 pub trait Observer {
-    /// Called for every event, between phases, never within one.
+    /// Called for every event, between phases, never within one; trials that run at the same time
+    /// take turns.
     fn notice(&mut self, event: Event<'_>);
 }

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::*;
+use crate::host::interrupt::Interrupt;
 use crate::host::sysfs::BlockDevice;
-use crate::lab::LabError;
-use crate::lab::{Ground, Tools};
-use crate::plan::{Overrides, Setup};
+use crate::lab::{Ground, Lab, LabError, Tools};
+use crate::plan::Overrides;
+use crate::undo::Journal;
+use crate::workload::Workload;
 
 /// A lab without a device, which fails and refuses as told.
 struct MockLab {
@@ -116,18 +118,18 @@ fn conduct(
     let mut run = Run::create(folder, "run", plan, &schedule).unwrap();
     let mut journal = Journal::create(&folder.join("undo")).unwrap();
     let mut workload = Workload::new(&schedule.workload, 1).unwrap();
-    let mut conductor = Conductor {
+    let mut here = Here {
         schedule: &schedule,
         lab: &mut lab,
         workload: &mut workload,
-        run: &mut run,
         journal: &mut journal,
         interrupt: &interrupt,
-        observer: &mut Silent,
-        records,
+        tools: Vec::new(),
     };
+    let desk = Desk { schedule: &schedule, run: &mut run, observer: &mut Silent, records };
+    let mut conductor = Conductor { desk, stage: &mut here };
     let ending = conductor.conduct().unwrap();
-    let records = std::mem::take(&mut conductor.records);
+    let records = std::mem::take(&mut conductor.desk.records);
     (ending, records, lab.log)
 }
 

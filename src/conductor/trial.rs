@@ -5,8 +5,9 @@ use std::fs;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::failure::Failure;
+use super::here::Here;
 use super::measure::{Watched, nanos};
-use super::{Conductor, Event};
+use super::{Event, Observer};
 use crate::host::interrupt::Interrupt;
 use crate::host::program::Rules;
 use crate::host::sysfs::BlockDevice;
@@ -14,42 +15,46 @@ use crate::lab::{Ground, LabError, Tools};
 use crate::meter::environment::{self, Environment};
 use crate::meter::smart;
 use crate::plan::schedule::{Action, Phase, Trial};
-use crate::plan::{LabKind, Prefill, Setup};
+use crate::plan::{LabKind, Prefill, Schedule, Setup};
 use crate::results::{self, RECORD_SCHEMA, Record, Status, Teardown};
 use crate::workload::{Done, Place};
 
 /// The longest mkfs, a mount or a prefill may take.
-const PREPARATION: Duration = Duration::from_hours(1);
+pub(super) const PREPARATION: Duration = Duration::from_hours(1);
 
-impl Conductor<'_> {
-    /// A record that says nothing yet.
-    pub(super) fn blank(&self, trial: Trial) -> Record {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Record {
-            schema: RECORD_SCHEMA,
-            trial,
-            levels: self.schedule.treatments[trial.treatment].levels.clone(),
-            lab: self.schedule.target.lab,
-            status: Status::Ok,
-            reason: None,
-            fingerprint: None,
-            started_s: now.as_secs(),
-            took_ns: 0,
-            written_bytes: 0,
-            background_written_bytes: 0,
-            phases: Vec::new(),
-            teardown: None,
-            applied: BTreeMap::new(),
-            environment: Environment::default(),
-            smart: None,
-        }
+/// A record that says nothing yet.
+pub(super) fn blank(schedule: &Schedule, trial: Trial) -> Record {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Record {
+        schema: RECORD_SCHEMA,
+        trial,
+        levels: schedule.treatments[trial.treatment].levels.clone(),
+        lab: schedule.target.lab,
+        status: Status::Ok,
+        reason: None,
+        fingerprint: None,
+        started_s: now.as_secs(),
+        took_ns: 0,
+        written_bytes: 0,
+        background_written_bytes: 0,
+        phases: Vec::new(),
+        teardown: None,
+        applied: BTreeMap::new(),
+        environment: Environment::default(),
+        smart: None,
     }
+}
 
+impl Here<'_> {
     /// Runs a trial. What had been measured before a failure is in the record all the same.
-    pub(super) fn trial(&mut self, trial: Trial, tools: &[String]) -> (Record, Option<Failure>) {
+    pub(super) fn trial(
+        &mut self,
+        trial: Trial,
+        observer: &mut dyn Observer,
+    ) -> (Record, Option<Failure>) {
         let started = Instant::now();
-        let mut record = self.blank(trial);
-        let failure = self.fill(&mut record, tools).err();
+        let mut record = blank(self.schedule, trial);
+        let failure = self.fill(&mut record, observer).err();
         record.took_ns = nanos(started.elapsed());
         (record, failure)
     }
@@ -64,7 +69,7 @@ impl Conductor<'_> {
         self.lab.finish_trial(&tools)
     }
 
-    fn fill(&mut self, record: &mut Record, tools: &[String]) -> Result<(), Failure> {
+    fn fill(&mut self, record: &mut Record, observer: &mut dyn Observer) -> Result<(), Failure> {
         let trial = record.trial;
         let setup =
             self.schedule.setup(trial.treatment).map_err(|error| Failure::Failed(error.message))?;
@@ -74,7 +79,7 @@ impl Conductor<'_> {
         let mut lab_tools = Tools { journal: self.journal, rules };
         let device = self.lab.attach(&mut lab_tools)?;
         let mut total = Watched::new(device.as_ref(), false, self.interrupt)?;
-        let measured = self.on_device(record, device.as_ref(), &setup, tools, rules);
+        let measured = self.on_device(record, device.as_ref(), &setup, observer, rules);
         // Also what a failed trial wrote is spent.
         record.written_bytes = total.advance()?.map_or(0, |device| device.written_bytes);
         measured
@@ -85,11 +90,11 @@ impl Conductor<'_> {
         record: &mut Record,
         device: Option<&BlockDevice>,
         setup: &Setup,
-        tools: &[String],
+        observer: &mut dyn Observer,
         rules: Rules<'_>,
     ) -> Result<(), Failure> {
         let trial = record.trial;
-        record.environment = environment::read(device, tools);
+        record.environment = environment::read(device, &self.tools);
         let mut lab_tools = Tools { journal: self.journal, rules };
         let ground = self.lab.prepare(device, setup, trial.seed, &mut lab_tools)?;
         record.applied.clone_from(&ground.applied);
@@ -101,10 +106,11 @@ impl Conductor<'_> {
         let mut ledger = Ledger::default();
         for phase in self.schedule.phases(trial.treatment) {
             let name = &phase.name;
-            self.observer.notice(Event::PhaseStarted { name });
+            observer.notice(Event::PhaseStarted { name });
             let measured = self
                 .phase(&phase, &ground, setup, rules, &mut watched)
                 .map_err(|failure| failure.during(name))?;
+            observer.notice(Event::PhaseEnded);
             let checked = ledger.check(&phase, &measured, &record.applied);
             record.phases.push(measured);
             checked.map_err(|failure| failure.during(name))?;
@@ -282,6 +288,7 @@ mod tests {
             application_bytes: Some(application_bytes),
             device: Some(Counters { written_bytes, ..Counters::default() }),
             at_return: None,
+            flash: None,
             lifetime_kib: None,
             reported: BTreeMap::new(),
         }

@@ -8,6 +8,7 @@ mod device;
 mod directory;
 mod error;
 mod format;
+mod guest;
 mod image;
 mod mounting;
 pub mod safety;
@@ -16,6 +17,7 @@ mod survey;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
 pub use block::missing;
 pub use error::LabError;
@@ -84,6 +86,14 @@ pub trait Lab {
     fn finish_trial(&mut self, tools: &Tools<'_>) -> Result<(), LabError>;
 }
 
+/// The longest a look at a device may take when a lab is opened.
+pub const LOOK: Duration = Duration::from_mins(1);
+
+/// Opens the lab inside a guest of the virtual lab.
+pub fn in_guest(tools: &mut Tools<'_>) -> Result<Box<dyn Lab>, LabError> {
+    Ok(Box::new(guest::open(tools)?))
+}
+
 /// Opens the lab a schedule asks for, or says why it cannot or must not be.
 pub fn open(
     target: &Target,
@@ -91,6 +101,7 @@ pub fn open(
     tools: &mut Tools<'_>,
 ) -> Result<Box<dyn Lab>, LabError> {
     match target.lab {
+        LabKind::Virtual => unreachable!("a guest opens its lab itself"),
         LabKind::Image => Ok(Box::new(image::open(target, tools)?)),
         LabKind::Device => Ok(Box::new(device::open(target, wipe, tools)?)),
         LabKind::Directory => Ok(Box::new(directory::open(target, tools)?)),

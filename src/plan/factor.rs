@@ -9,7 +9,9 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::host_model::{self, HostModel};
 use crate::filesystem::{self, Filesystem, Journal};
+use ssdlab_flash::{Condition, presets};
 use ssdlab_quantity::{Bytes, split_words};
 
 /// What an experiment varies.
@@ -39,11 +41,18 @@ pub enum Factor {
     Prefill,
     /// The drive's volatile write cache: `on` or `off`.
     WriteCache,
+    /// Virtual lab: the simulated drive, a name of `ssdlab drive list` or a drive file.
+    Drive,
+    /// Virtual lab: the state the drive is brought into first: `purged`, `filled`,
+    /// `overwritten:X` (times its capacity), `steady`, or `aged:N` (erases a block).
+    Condition,
+    /// Virtual lab: the computer whose costs are charged, a name of `ssdlab list hosts`.
+    Host,
 }
 
 impl Factor {
     /// Every factor, in the order treatments list them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 12] = [
         Self::Filesystem,
         Self::Journal,
         Self::Atime,
@@ -53,7 +62,16 @@ impl Factor {
         Self::Mount,
         Self::Prefill,
         Self::WriteCache,
+        Self::Drive,
+        Self::Condition,
+        Self::Host,
     ];
+
+    /// Whether it is about the simulated machine, which only the virtual lab has.
+    #[must_use]
+    pub fn is_simulated(self) -> bool {
+        matches!(self, Self::Drive | Self::Condition | Self::Host)
+    }
 
     /// The name in plans and results.
     #[must_use]
@@ -68,6 +86,9 @@ impl Factor {
             Self::Mount => "mount",
             Self::Prefill => "prefill",
             Self::WriteCache => "write_cache",
+            Self::Drive => "drive",
+            Self::Condition => "condition",
+            Self::Host => "host",
         }
     }
 
@@ -166,6 +187,12 @@ pub fn todays_scheduler(name: &str) -> Option<&'static str> {
     }
 }
 
+/// The simulated machine where a plan does not say: that of founding post 1, under a computer of
+/// today.
+const DEFAULT_DRIVE: &str = "vertex-le";
+const DEFAULT_CONDITION: &str = "purged";
+const DEFAULT_HOST: &str = "modern-2020s";
+
 /// What a treatment's levels mean: everything the lab has to set. A `None` leaves the
 /// machine's or mkfs's default.
 #[derive(Debug, Clone)]
@@ -188,6 +215,19 @@ pub struct Setup {
     pub prefill: Option<Prefill>,
     /// The drive's write cache.
     pub write_cache: Option<bool>,
+    /// The simulated machine, which only the virtual lab has.
+    pub simulated: Simulated,
+}
+
+/// The machine that the virtual lab stands in for.
+#[derive(Debug, Clone)]
+pub struct Simulated {
+    /// The drive: a preset's name or a file.
+    pub drive: String,
+    /// The state it is brought into first.
+    pub condition: Condition,
+    /// The computer.
+    pub host: &'static HostModel,
 }
 
 /// A level that means nothing, or levels that exclude each other.
@@ -218,6 +258,7 @@ impl Setup {
             write_cache: level(Factor::WriteCache)
                 .map(|l| switch(Factor::WriteCache, l))
                 .transpose()?,
+            simulated: read_simulated(levels)?,
         };
         setup.check_mkfs()?;
         setup.check_journal()?;
@@ -387,6 +428,31 @@ fn read_prefill(level: &str) -> Result<Prefill, LevelError> {
             Err(unknown(Factor::Prefill, level, "an amount (\"10 GB\") or a share (\"60 %\")"))
         }
     }
+}
+
+/// Whether a level of `drive` names a file, not a drive that comes with the program.
+#[must_use]
+pub fn is_drive_file(drive: &str) -> bool {
+    drive.contains('/') || drive.contains('.')
+}
+
+fn read_simulated(levels: &Levels) -> Result<Simulated, LevelError> {
+    let level = |factor, default| levels.0.get(&factor).map_or(default, String::as_str);
+    let drive = level(Factor::Drive, DEFAULT_DRIVE);
+    let condition = level(Factor::Condition, DEFAULT_CONDITION);
+    let host = level(Factor::Host, DEFAULT_HOST);
+    if !is_drive_file(drive) && presets::find(drive).is_none() {
+        let names: Vec<&str> = presets::ALL.iter().map(|preset| preset.name).collect();
+        let known = format!("a drive file, or {}", names.join(", "));
+        return Err(unknown(Factor::Drive, drive, &known));
+    }
+    let condition: Condition =
+        condition.parse().map_err(|known: String| unknown(Factor::Condition, condition, &known))?;
+    let host = host_model::find(host).ok_or_else(|| {
+        let names: Vec<&str> = host_model::HOSTS.iter().map(|host| host.name).collect();
+        unknown(Factor::Host, host, &names.join(", "))
+    })?;
+    Ok(Simulated { drive: drive.to_owned(), condition, host })
 }
 
 fn switch(factor: Factor, level: &str) -> Result<bool, LevelError> {

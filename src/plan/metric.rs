@@ -1,7 +1,7 @@
 //! The metrics a phase yields, by the names they have in plans and results.
 
 /// Metrics every phase has. All add up over phases.
-pub const METRICS: [(&str, &str); 11] = [
+pub const METRICS: [(&str, &str); 13] = [
     ("time_ns", "time until the phase returned"),
     ("settled_ns", "time until the device was quiet after it"),
     ("cpu_ns", "processor time, user and system"),
@@ -13,6 +13,8 @@ pub const METRICS: [(&str, &str); 11] = [
     ("discarded_bytes", "bytes discarded (trimmed)"),
     ("discard_requests", "discard commands the device completed"),
     ("flushes", "cache flushes the device completed"),
+    ("flash_written_bytes", "bytes a simulated drive programmed into its flash"),
+    ("erases", "blocks a simulated drive erased"),
 ];
 
 /// The prefix of metrics a phase's own program reports (fio's, say).

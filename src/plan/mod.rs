@@ -6,6 +6,7 @@
 mod claims;
 mod error;
 mod factor;
+mod host_model;
 pub mod metric;
 mod order;
 mod resolve;
@@ -17,7 +18,11 @@ mod written;
 use std::path::Path;
 
 pub use error::{Fault, PlanError};
-pub use factor::{Atime, Discard, Factor, LevelError, Levels, Prefill, SCHEDULERS, Setup};
+pub use factor::{
+    Atime, Discard, Factor, LevelError, Levels, Prefill, SCHEDULERS, Setup, Simulated,
+    is_drive_file,
+};
+pub use host_model::{HOSTS, HostModel};
 pub use resolve::Overrides;
 pub use schedule::Schedule;
 pub use ssdlab_quantity::{Bytes, Span};

@@ -10,7 +10,9 @@ use ssdlab_quantity::Span;
 
 use super::claims;
 use super::error::Fault;
-use super::factor::{ANY_FILESYSTEM, Factor, LevelError, Levels, Setup, todays_scheduler};
+use super::factor::{
+    ANY_FILESYSTEM, Factor, LevelError, Levels, Setup, is_drive_file, todays_scheduler,
+};
 use super::metric;
 use super::order;
 use super::schedule::{Repetitions, SCHEDULE_SCHEMA, Schedule, Target, Treatment};
@@ -23,6 +25,8 @@ const DEFAULT_IMAGE_BYTES: u64 = 4 << 30;
 /// simulated runs; from three on, in 91 % (see the test `stopping_on_width_keeps_coverage`).
 const LEAST_BLOCKS: u32 = 8;
 const MOST_BLOCKS: u32 = 20;
+/// A fixed number of seeds is never stopped early, so the interval of any number is an honest one.
+const SEEDS: u32 = 3;
 
 const MOST_TREATMENTS: usize = 1_000;
 const MOST_TRIALS: usize = 100_000;
@@ -36,6 +40,10 @@ pub struct Overrides {
     pub device: Option<PathBuf>,
     /// `--dir`.
     pub directory: Option<PathBuf>,
+    /// `--drive`: the levels of the factor `drive`.
+    pub drive: Option<String>,
+    /// `--capacity`, in bytes.
+    pub capacity: Option<u64>,
     /// `--source`: an archive or a repository.
     pub source: Option<PathBuf>,
     /// `--set`, in order: `FACTOR=L1,L2`.
@@ -88,11 +96,11 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
     })?;
     let mut notes = Vec::new();
     let target = target(plan, overrides)?;
-    let factors = factors(plan, overrides, target.lab, &mut notes)?;
+    let factors = factors(plan, overrides, target.lab, base, &mut notes)?;
     let baseline = baseline(plan, &factors, &mut notes)?;
     let treatments = treatments(plan, &factors, &baseline)?;
     let workload = workload::resolve(&plan.workload, overrides, base)?;
-    let repetitions = repetitions(plan, overrides)?;
+    let repetitions = repetitions(plan, overrides, target.lab)?;
     if treatments.len() * repetitions.most as usize > MOST_TRIALS {
         return Err(Fault::nowhere(
             format!(
@@ -149,8 +157,18 @@ fn metric(plan: &Plan) -> Result<String, Fault> {
 }
 
 fn target(plan: &Plan, overrides: &Overrides) -> Result<Target, Fault> {
-    let implied = overrides.device.as_ref().map(|_| LabKind::Device);
-    let lab = overrides.lab.or(implied).or(plan.target.lab).unwrap_or(LabKind::Image);
+    let implied = match (&overrides.device, &overrides.drive, overrides.capacity) {
+        (Some(_), ..) => Some(LabKind::Device),
+        (_, Some(_), _) | (.., Some(_)) => Some(LabKind::Virtual),
+        _ => None,
+    };
+    let lab = overrides.lab.or(implied).or(plan.target.lab).unwrap_or(LabKind::Virtual);
+    let goes_with = |option: &str, lab: &str| {
+        Fault::nowhere(
+            format!("{option} goes with the {lab} lab only"),
+            format!("leave {option} out, or say --lab {lab}"),
+        )
+    };
     let missing = |option: &str, what: &str| {
         Fault::nowhere(format!("the {lab} lab needs {what}"), format!("name it with {option} PATH"))
     };
@@ -161,12 +179,18 @@ fn target(plan: &Plan, overrides: &Overrides) -> Result<Target, Fault> {
         LabKind::Directory if overrides.directory.is_none() => {
             return Err(missing("--dir", "a directory"));
         }
-        LabKind::Image | LabKind::Directory if overrides.device.is_some() => {
+        LabKind::Virtual | LabKind::Image | LabKind::Directory if overrides.device.is_some() => {
+            return Err(goes_with("--device", "device"));
+        }
+        LabKind::Virtual if overrides.directory.is_some() => {
             return Err(Fault::nowhere(
-                "--device goes with the device lab only",
-                "leave --lab out, or say --lab device",
+                "--dir names a directory of this machine, which the virtual lab does not use",
+                "say --lab directory to measure in it, or --lab image to put the image there",
             ));
         }
+        LabKind::Virtual => {}
+        _ if overrides.drive.is_some() => return Err(goes_with("--drive", "virtual")),
+        _ if overrides.capacity.is_some() => return Err(goes_with("--capacity", "virtual")),
         _ => {}
     }
     Ok(Target {
@@ -174,14 +198,22 @@ fn target(plan: &Plan, overrides: &Overrides) -> Result<Target, Fault> {
         size_bytes: plan.target.size.map_or(DEFAULT_IMAGE_BYTES, |size| size.0),
         device: overrides.device.clone(),
         directory: overrides.directory.clone(),
+        capacity_bytes: overrides
+            .capacity
+            .or(plan.target.capacity.map(|capacity| capacity.0))
+            .filter(|_| lab == LabKind::Virtual),
     })
 }
 
-fn repetitions(plan: &Plan, overrides: &Overrides) -> Result<Repetitions, Fault> {
+fn repetitions(plan: &Plan, overrides: &Overrides, lab: LabKind) -> Result<Repetitions, Fault> {
     let written = &plan.repetitions;
-    let least = overrides.runs.or(written.least).unwrap_or(LEAST_BLOCKS);
-    let most = overrides.runs.or(written.most).unwrap_or(least.max(MOST_BLOCKS));
-    if least == 0 || most < least || most > 10_000 {
+    let is_virtual = lab == LabKind::Virtual;
+    let exactly = overrides.runs.or_else(|| is_virtual.then(|| written.seeds.unwrap_or(SEEDS)));
+    let least = written.least.unwrap_or(LEAST_BLOCKS);
+    let most = written.most.unwrap_or(least.max(MOST_BLOCKS));
+    let written_is_right = 0 < least && least <= most;
+    let (least, most) = exactly.map_or((least, most), |blocks| (blocks, blocks));
+    if !written_is_right || least == 0 || most < least || most > 10_000 {
         return Err(Fault::nowhere(
             format!("{least} to {most} blocks cannot be run"),
             "repetitions: 1 <= least <= most <= 10000",
@@ -192,8 +224,8 @@ fn repetitions(plan: &Plan, overrides: &Overrides) -> Result<Repetitions, Fault>
         most,
         precision: written.precision.map_or(0.05, |share| share.0),
         // An exact number of runs is a budget of its own.
-        time_ns: written.time.filter(|_| overrides.runs.is_none()).map(Span::nanos),
-        written_bytes: written.written.filter(|_| overrides.runs.is_none()).map(|bytes| bytes.0),
+        time_ns: written.time.filter(|_| exactly.is_none()).map(Span::nanos),
+        written_bytes: written.written.filter(|_| exactly.is_none()).map(|bytes| bytes.0),
     })
 }
 
@@ -201,6 +233,7 @@ fn factors(
     plan: &Plan,
     overrides: &Overrides,
     lab: LabKind,
+    base: &Path,
     notes: &mut Vec<String>,
 ) -> Result<Vec<Varied>, Fault> {
     let mut factors: Vec<Varied> = plan
@@ -212,10 +245,13 @@ fn factors(
             origin: Origin::File(written.span()),
         })
         .collect();
-    for set in set_levels(&overrides.set)? {
+    let drive = overrides.drive.iter().map(|drive| format!("drive={drive}"));
+    let set: Vec<String> = overrides.set.iter().cloned().chain(drive).collect();
+    for set in set_levels(&set)? {
         factors.retain(|varied| varied.factor != set.factor);
         factors.push(set);
     }
+    simulate(&mut factors, lab, base)?;
     factors.sort_by_key(|varied| varied.factor);
     if !factors.iter().any(|varied| varied.factor == Factor::Filesystem) {
         let level = if lab == LabKind::Directory { ANY_FILESYSTEM } else { "ext4" };
@@ -229,6 +265,31 @@ fn factors(
         }
     }
     Ok(factors)
+}
+
+/// What is simulated is for the virtual lab. A plan may fix it all the same and run elsewhere
+/// without it, unless it is what the plan varies.
+fn simulate(factors: &mut Vec<Varied>, lab: LabKind, base: &Path) -> Result<(), Fault> {
+    if lab == LabKind::Virtual {
+        let drives = factors.iter_mut().filter(|varied| varied.factor == Factor::Drive);
+        for drive in drives.flat_map(|varied| &mut varied.levels) {
+            if is_drive_file(drive) {
+                *drive = base.join(&*drive).display().to_string();
+            }
+        }
+        return Ok(());
+    }
+    for varied in factors.iter().filter(|varied| varied.factor.is_simulated()) {
+        if varied.levels.len() > 1 || varied.origin == Origin::CommandLine {
+            return Err(fault(
+                varied.at(),
+                format!("`{}` is simulated, and the {lab} lab is real", varied.factor),
+                "say --lab virtual, or leave it out".to_owned(),
+            ));
+        }
+    }
+    factors.retain(|varied| !varied.factor.is_simulated());
+    Ok(())
 }
 
 /// Reads `--set FACTOR=L1,L2`. Options of mkfs and mount contain commas, so there each `--set`

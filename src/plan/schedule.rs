@@ -59,6 +59,9 @@ pub struct Target {
     pub device: Option<PathBuf>,
     /// The directory (directory lab), or the folder the image is put in (image lab).
     pub directory: Option<PathBuf>,
+    /// The capacity in bytes that every simulated drive is given (virtual lab).
+    #[serde(default)]
+    pub capacity_bytes: Option<u64>,
 }
 
 /// One combination of levels.
@@ -262,7 +265,7 @@ impl Schedule {
             _ => true,
         });
         let place = match self.target.lab {
-            LabKind::Image => true,
+            LabKind::Virtual | LabKind::Image => true,
             LabKind::Device => self.target.device.is_some(),
             LabKind::Directory => self.target.directory.is_some(),
         };

@@ -289,6 +289,7 @@ pub(super) fn check_size(schedule: &Schedule, at: Range<usize>) -> Result<(), Fa
                 "name one: --set filesystem=ext4, or say --lab directory",
             ));
         }
+        check_programs(schedule)?;
         if schedule.target.lab != LabKind::Image {
             continue;
         }
@@ -314,6 +315,25 @@ pub(super) fn check_size(schedule: &Schedule, at: Range<usize>) -> Result<(), Fa
         }
     }
     Ok(())
+}
+
+/// A guest of the virtual lab has the programs that make and check filesystems, and no others.
+fn check_programs(schedule: &Schedule) -> Result<(), Fault> {
+    let workload = &schedule.workload;
+    let foreign = workload.phases.iter().find(|phase| match phase.action {
+        Action::Command { .. } | Action::Fio { .. } => true,
+        Action::Clone | Action::Make | Action::Clean => {
+            matches!(workload.build, Some(Build::Git { .. }))
+        }
+        _ => false,
+    });
+    match foreign {
+        Some(phase) if schedule.target.lab == LabKind::Virtual => Err(Fault::nowhere(
+            format!("phase `{}` runs a program of this machine", phase.name),
+            "the virtual lab has none of them: say --lab image (with root) or --lab directory",
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// A lower bound of the space the workload takes: each file rounded up to half a block more.

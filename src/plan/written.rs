@@ -80,10 +80,12 @@ impl OneOrMany {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
-    /// The lab (default `image`); `--lab` overrides it.
+    /// The lab (default `virtual`); `--lab` overrides it.
     pub lab: Option<LabKind>,
     /// The size of the image file (default 4 GiB).
     pub size: Option<Bytes>,
+    /// Virtual lab: gives every drive this capacity (default: each has its own).
+    pub capacity: Option<Bytes>,
 }
 
 /// A place where trials run.
@@ -92,6 +94,8 @@ pub struct Target {
 )]
 #[serde(rename_all = "lowercase")]
 pub enum LabKind {
+    /// A simulated drive under a real kernel, in virtual time: no root.
+    Virtual,
     /// A loop device over a file: needs root.
     Image,
     /// A real drive or partition, which is wiped: needs root, and proof.
@@ -103,6 +107,7 @@ pub enum LabKind {
 impl fmt::Display for LabKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Virtual => "virtual",
             Self::Image => "image",
             Self::Device => "device",
             Self::Directory => "directory",
@@ -235,6 +240,9 @@ pub struct Repetitions {
     pub least: Option<u32>,
     /// Blocks after which to stop in any case (default 20).
     pub most: Option<u32>,
+    /// Blocks in the virtual lab, each with a seed of its own (default 3): there is no noise to
+    /// wait out, and repeating a seed would repeat every nanosecond.
+    pub seeds: Option<u32>,
     /// Stop when the interval of every effect is this narrow: half its width, relative to the
     /// effect (default 5 %).
     pub precision: Option<Share>,

@@ -5,5 +5,5 @@ mod store;
 
 pub use crate::meter::smart::Smart;
 
-pub use record::{Ending, Phase, RECORD_SCHEMA, Record, Status, Teardown};
+pub use record::{Ending, Flashed, Phase, RECORD_SCHEMA, Record, Status, Teardown};
 pub use store::{Contents, Run, StoreError, default_folder, fuzz_records};

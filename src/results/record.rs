@@ -118,11 +118,28 @@ pub struct Phase {
     pub device: Option<Counters>,
     /// What it had done when the phase returned.
     pub at_return: Option<Counters>,
+    /// What the flash of a simulated drive did until it was quiet.
+    #[serde(flatten)]
+    pub flash: Option<Flashed>,
     /// What ext4 itself says it wrote, in KiB.
     pub lifetime_kib: Option<u64>,
     /// What a program reported about itself.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub reported: BTreeMap<String, f64>,
+}
+
+/// What the flash of a simulated drive did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Flashed {
+    /// Bytes programmed, for the host and for the drive's own work.
+    pub flash_written_bytes: u64,
+    /// Bytes read, for the host and for the drive's own work.
+    pub flash_read_bytes: u64,
+    /// Blocks erased.
+    pub erases: u64,
+    /// How long the host's pages waited for dies that were busy with the drive's own work, summed
+    /// over pages, in ns.
+    pub stalled_ns: u64,
 }
 
 /// What unmounting still did.
@@ -162,6 +179,8 @@ impl Phase {
             "discarded_bytes" => of_device(|device| device.discarded_bytes),
             "discard_requests" => of_device(|device| device.discard_requests),
             "flushes" => of_device(|device| device.flushes),
+            "flash_written_bytes" => self.flash.map(|flash| flash.flash_written_bytes),
+            "erases" => self.flash.map(|flash| flash.erases),
             _ => return self.reported.get(name).copied(),
         };
         value.map(|value| value as f64)
@@ -184,6 +203,7 @@ mod tests {
             application_bytes: Some(4),
             device: Some(Counters::default()),
             at_return: None,
+            flash: Some(Flashed::default()),
             lifetime_kib: None,
             reported: BTreeMap::from([("fio.read_iops".to_owned(), 5.0)]),
         };

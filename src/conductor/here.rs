@@ -1,0 +1,77 @@
+//! The stage for trials on this machine: one at a time, each on ground that its lab has made and
+//! that is taken back before the next.
+
+use super::failure::Failure;
+use super::{ConductorError, Desk, Event, Stage};
+use crate::host::interrupt::Interrupt;
+use crate::lab::Lab;
+use crate::plan::schedule::Trial;
+use crate::plan::{Schedule, Setup};
+use crate::undo::Journal;
+use crate::workload::Workload;
+
+/// This machine.
+pub struct Here<'a> {
+    /// What to do.
+    pub schedule: &'a Schedule,
+    /// Where.
+    pub lab: &'a mut dyn Lab,
+    /// The workload.
+    pub workload: &'a mut Workload,
+    /// Where changes to the machine are written down.
+    pub journal: &'a mut Journal,
+    /// The request to stop.
+    pub interrupt: &'a Interrupt,
+    /// The versions of the programs that trials use, for their records.
+    pub tools: Vec<String>,
+}
+
+impl Stage for Here<'_> {
+    fn missing(&self, setup: &Setup) -> Option<String> {
+        self.lab.missing(setup)
+    }
+
+    fn perform(&mut self, trials: &[Trial], desk: &mut Desk<'_>) -> Result<bool, ConductorError> {
+        for trial in trials {
+            // Another trial of this treatment may just have found that it cannot run.
+            if desk.is_open(trial) && !self.one(*trial, desk)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl Here<'_> {
+    /// Runs one trial and stores its record. False means that it was interrupted.
+    fn one(&mut self, trial: Trial, desk: &mut Desk<'_>) -> Result<bool, ConductorError> {
+        if self.interrupt.is_set() {
+            return Ok(false);
+        }
+        desk.begin(trial);
+        let mark = self.journal.mark();
+        let (mut record, failure) = self.trial(trial, desk.observer);
+        let undone = self.journal.undo_to(mark);
+        match failure {
+            Some(Failure::Interrupted) => {
+                undone?;
+                self.give_back(desk);
+                return Ok(false);
+            }
+            Some(failure) => failure.mark(&mut record),
+            None => {}
+        }
+        // The record is safe before anything else can go wrong.
+        desk.keep(record)?;
+        undone?;
+        self.give_back(desk);
+        Ok(true)
+    }
+
+    /// A device that cannot be given back has gone: the next trial says so in its record.
+    fn give_back(&mut self, desk: &mut Desk<'_>) {
+        if let Err(error) = self.finish_trial() {
+            desk.observer.notice(Event::Trouble { text: &error.to_string() });
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! What a guest of the virtual lab does: the trial of its job, by the same code as on any machine.
+
+use std::io;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::here::Here;
+use super::{Event, Observer};
+use crate::guest::{self, Line, Message};
+use crate::host::interrupt::Interrupt;
+use crate::host::program::Rules;
+use crate::lab::{self, Tools};
+use crate::plan::Schedule;
+use crate::plan::schedule::Trial;
+use crate::results::Record;
+use crate::undo::Journal;
+use crate::workload::Workload;
+
+/// Where the channel is in the guest.
+const CHANNEL: &str = "/dev/vdb";
+
+/// Where the guest's own undo journal is kept; it goes with the guest.
+const JOURNAL: &str = "/run/ssdlab";
+
+/// A trial to be performed: a schedule of one treatment, and the one trial of it. Nothing in it
+/// says where in a run it stands, so equal trials are equal jobs.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Job {
+    pub schedule: Schedule,
+    pub trial: Trial,
+}
+
+/// The life of a guest's first process. It returns only if the guest cannot end.
+#[must_use]
+pub fn guest() -> io::Error {
+    if let Err(error) = work() {
+        // The console is all there is to tell it by.
+        eprintln!("ssdlab guest: {error}");
+    }
+    guest::shut_down()
+}
+
+fn work() -> io::Result<()> {
+    guest::prepare()?;
+    let line = Line::open(Path::new(CHANNEL))?;
+    let job: Job = line.job()?;
+    let record = perform(&job, &line)?;
+    line.tell(&Message::Done(serde_json::to_value(&record)?))
+}
+
+fn perform(job: &Job, line: &Line) -> io::Result<Record> {
+    let Job { schedule, trial } = job;
+    let interrupt = Interrupt::default();
+    let mut journal = Journal::create(Path::new(JOURNAL))?;
+    let marker = journal.marker().to_owned();
+    let mut workload =
+        Workload::new(&schedule.workload, schedule.seed).map_err(io::Error::other)?;
+    let rules = Rules { marker: &marker, limit: lab::LOOK, interrupt: &interrupt };
+    let mut tools = Tools { journal: &mut journal, rules };
+    let mut lab = lab::in_guest(&mut tools).map_err(io::Error::other)?;
+    let mut here = Here {
+        schedule,
+        lab: &mut *lab,
+        workload: &mut workload,
+        journal: &mut journal,
+        interrupt: &interrupt,
+        tools: Vec::new(),
+    };
+    let (mut record, failure) = here.trial(*trial, &mut Teller { line });
+    if let Some(failure) = failure {
+        failure.mark(&mut record);
+    }
+    Ok(record)
+}
+
+/// Passes the beginnings and ends of phases on to the host.
+struct Teller<'a> {
+    line: &'a Line,
+}
+
+impl Observer for Teller<'_> {
+    fn notice(&mut self, event: Event<'_>) {
+        let message = match event {
+            Event::PhaseStarted { name } => Message::Begins(name.to_owned()),
+            Event::PhaseEnded => Message::Over,
+            _ => return,
+        };
+        if let Err(error) = self.line.tell(&message) {
+            eprintln!("ssdlab guest: the channel is broken: {error}");
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! The channel between a guest and its host: a disk whose reads are the job and whose writes are
+//! messages.
+//!
+//! Both directions are framed alike: eight bytes of length, little-endian, then JSON. A message
+//! starts at offset 0 and takes as many blocks as it needs.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use ssdlab_disk::{Backend, BackendError};
+use ssdlab_flash::{Extent, Nanos};
+
+/// Direct I/O moves whole blocks of this many bytes.
+const BLOCK_BYTES: usize = 4096;
+
+/// The size of the disk, and so of the longest job or message.
+const CAPACITY_BYTES: u64 = 64 << 20;
+
+/// The length before the text.
+const HEADER_BYTES: usize = 8;
+
+/// What a guest tells its host.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Message {
+    /// A phase begins.
+    Begins(String),
+    /// The phase is over and the disk is quiet.
+    Over,
+    /// The job is done; this is what came of it.
+    Done(serde_json::Value),
+}
+
+/// The host's end: a disk to be served.
+pub struct Channel<'a> {
+    job: Vec<u8>,
+    message: Vec<u8>,
+    heard: Box<dyn FnMut(Message) + Send + 'a>,
+}
+
+impl<'a> Channel<'a> {
+    /// A channel with a job in it; `heard` is told each message at its moment.
+    pub fn new(job: &impl Serialize, heard: impl FnMut(Message) + Send + 'a) -> Self {
+        Self { job: framed(job), message: Vec::new(), heard: Box::new(heard) }
+    }
+
+    /// Takes in a piece of a message; one that makes no sense is dropped, and the guest will be
+    /// found to have ended without being done.
+    fn take(&mut self, offset_bytes: u64, from: &[u8]) {
+        if offset_bytes == 0 {
+            self.message.clear();
+        }
+        if offset_bytes != self.message.len() as u64 {
+            return;
+        }
+        self.message.extend(from);
+        if let Some(text) = text(&self.message)
+            && let Ok(message) = serde_json::from_slice(text)
+        {
+            (self.heard)(message);
+        }
+    }
+}
+
+impl Backend for Channel<'_> {
+    fn capacity_bytes(&self) -> u64 {
+        CAPACITY_BYTES
+    }
+
+    fn read(
+        &mut self,
+        now: Nanos,
+        offset_bytes: u64,
+        into: &mut [u8],
+    ) -> Result<Nanos, BackendError> {
+        let start = usize::try_from(offset_bytes).unwrap_or(usize::MAX).min(self.job.len());
+        let length = into.len().min(self.job.len() - start);
+        into[..length].copy_from_slice(&self.job[start..start + length]);
+        into[length..].fill(0);
+        Ok(now)
+    }
+
+    fn write(&mut self, now: Nanos, offset_bytes: u64, from: &[u8]) -> Result<Nanos, BackendError> {
+        self.take(offset_bytes, from);
+        Ok(now)
+    }
+
+    fn discard(&mut self, now: Nanos, _: Extent) -> Result<Nanos, BackendError> {
+        Ok(now)
+    }
+
+    fn write_zeroes(&mut self, now: Nanos, _: Extent) -> Result<Nanos, BackendError> {
+        Ok(now)
+    }
+
+    fn flush(&mut self, now: Nanos) -> Result<Nanos, BackendError> {
+        Ok(now)
+    }
+}
+
+/// The guest's end: the disk's node.
+#[derive(Debug)]
+pub struct Line {
+    node: File,
+}
+
+impl Line {
+    /// Opens the disk, past the page cache.
+    pub fn open(node: &Path) -> io::Result<Self> {
+        let direct = i32::try_from(rustix::fs::OFlags::DIRECT.bits()).map_err(io::Error::other)?;
+        let node = OpenOptions::new().read(true).write(true).custom_flags(direct).open(node)?;
+        Ok(Self { node })
+    }
+
+    /// Reads the job.
+    pub fn job<T: DeserializeOwned>(&self) -> io::Result<T> {
+        let mut blocks = Blocks::new(BLOCK_BYTES);
+        self.node.read_exact_at(blocks.bytes(), 0)?;
+        let length = length(blocks.bytes()).unwrap_or(0);
+        if length as u64 > CAPACITY_BYTES {
+            return Err(io::Error::other(format!("a job of {length} bytes is none")));
+        }
+        let mut blocks = Blocks::new(HEADER_BYTES + length);
+        self.node.read_exact_at(blocks.bytes(), 0)?;
+        let job = &blocks.bytes()[HEADER_BYTES..HEADER_BYTES + length];
+        Ok(serde_json::from_slice(job)?)
+    }
+
+    /// Tells the host something. It has been heard when this returns.
+    pub fn tell(&self, message: &Message) -> io::Result<()> {
+        let framed = framed(message);
+        let mut blocks = Blocks::new(framed.len());
+        blocks.bytes()[..framed.len()].copy_from_slice(&framed);
+        self.node.write_all_at(blocks.bytes(), 0)
+    }
+}
+
+fn framed(value: &impl Serialize) -> Vec<u8> {
+    let text = serde_json::to_vec(value).expect("jobs and messages are plain data");
+    let mut framed = (text.len() as u64).to_le_bytes().to_vec();
+    framed.extend(text);
+    framed
+}
+
+fn length(framed: &[u8]) -> Option<usize> {
+    let header = framed.first_chunk::<HEADER_BYTES>()?;
+    usize::try_from(u64::from_le_bytes(*header)).ok()
+}
+
+/// The text, once it is whole.
+fn text(framed: &[u8]) -> Option<&[u8]> {
+    framed.get(HEADER_BYTES..HEADER_BYTES.checked_add(length(framed)?)?)
+}
+
+/// Whole blocks of memory at a block's boundary, as direct I/O wants them.
+struct Blocks {
+    memory: Vec<u8>,
+    start: usize,
+    length: usize,
+}
+
+impl Blocks {
+    /// Room for so many bytes, all zeros.
+    fn new(bytes: usize) -> Self {
+        let length = bytes.next_multiple_of(BLOCK_BYTES);
+        let memory = vec![0; length + BLOCK_BYTES];
+        let start = memory.as_ptr().align_offset(BLOCK_BYTES);
+        Self { memory, start, length }
+    }
+
+    fn bytes(&mut self) -> &mut [u8] {
+        &mut self.memory[self.start..self.start + self.length]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_in_pieces_is_heard_once_it_is_whole() {
+        let message = Message::Done(serde_json::json!({ "text": "x".repeat(10_000) }));
+        let framed = framed(&message);
+        let mut heard = Vec::new();
+        let mut channel = Channel::new(&7, |message| heard.push(message));
+        for (index, piece) in framed.chunks(BLOCK_BYTES).enumerate() {
+            channel.write(Nanos(1), (index * BLOCK_BYTES) as u64, piece).unwrap();
+        }
+        // A piece from nowhere is no message.
+        channel.write(Nanos(2), 1 << 20, &framed).unwrap();
+        drop(channel);
+        assert_eq!(heard, [message]);
+    }
+
+    #[test]
+    fn a_job_is_read_as_it_was_written() {
+        let job = "a job ".repeat(2_000);
+        let mut channel = Channel::new(&job, |_| ());
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let mut bytes = vec![0; 64 << 10];
+        channel.read(Nanos(0), 0, &mut bytes).unwrap();
+        std::fs::write(file.path(), bytes).unwrap();
+        match Line::open(file.path()) {
+            Ok(line) => assert_eq!(line.job::<String>().unwrap(), job),
+            // A filesystem without direct I/O.
+            Err(error) => assert_eq!(error.kind(), io::ErrorKind::InvalidInput),
+        }
+    }
+}

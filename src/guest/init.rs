@@ -1,0 +1,30 @@
+//! What the first and only process of a guest does before its work and after it.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use rustix::mount::{MountFlags, mount};
+use rustix::system::{RebootCommand, reboot};
+
+/// Mounts what programs expect and the read-only root lacks.
+pub fn prepare() -> io::Result<()> {
+    let mounts = [("proc", "/proc"), ("sysfs", "/sys"), ("tmpfs", "/tmp"), ("tmpfs", "/run")];
+    for (kind, target) in mounts {
+        mount(kind, target, kind, MountFlags::empty(), None)?;
+    }
+    // mount(8) and its relatives look for it.
+    if !Path::new("/dev/null").exists() {
+        mount("devtmpfs", "/dev", "devtmpfs", MountFlags::empty(), None)?;
+    }
+    fs::create_dir_all("/run/lock")
+}
+
+/// Ends the guest. Nothing is left to be written by then, so nothing is synced.
+#[must_use]
+pub fn shut_down() -> io::Error {
+    match reboot(RebootCommand::PowerOff) {
+        Ok(()) => io::Error::other("the guest goes on after its power was cut"),
+        Err(errno) => errno.into(),
+    }
+}

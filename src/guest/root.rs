@@ -1,0 +1,146 @@
+//! The file tree that a guest sees: this program, the programs it calls, their libraries, and
+//! nothing else of the machine.
+//!
+//! Everything is copied, so that an upgrade of the machine in the middle of a run changes nothing.
+//! Which libraries a program needs, its own loader says (`ld.so --list`), so it does not matter
+//! where a distribution keeps them; in the guest all are in one folder.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use miette::Diagnostic;
+use thiserror::Error;
+
+use crate::host::program::{self, ProgramError, Rules};
+
+/// The loader of 64-bit programs, at the place their headers name (System V ABI, AMD64
+/// supplement, 1.0, 5.2.1 and the GNU C library).
+const LOADER: &str = "/lib64/ld-linux-x86-64.so.2";
+
+/// Where programs and libraries are in the guest.
+const PROGRAMS: &str = "bin";
+const LIBRARIES: &str = "lib";
+
+/// What a guest's root cannot be made of.
+#[derive(Debug, Error, Diagnostic)]
+pub enum RootError {
+    /// A file cannot be made or copied.
+    #[error("cannot make the guest's {}: {cause}", path.display())]
+    #[diagnostic(help("is there room left where ssdlab keeps its state (XDG_STATE_HOME)?"))]
+    File {
+        /// The file in the guest's root.
+        path: PathBuf,
+        /// Why not.
+        cause: io::Error,
+    },
+    /// A program's libraries cannot be listed.
+    #[error("cannot tell which libraries {} needs: {cause}", program.display())]
+    Libraries {
+        /// The program.
+        program: PathBuf,
+        /// Why not.
+        cause: ProgramError,
+    },
+    /// A library is missing.
+    #[error("{} needs the library {library}, which is not installed", program.display())]
+    #[diagnostic(help("reinstall the package that carries the program"))]
+    NoLibrary {
+        /// The program.
+        program: PathBuf,
+        /// The library.
+        library: String,
+    },
+}
+
+/// A guest's root on this machine.
+#[derive(Debug)]
+pub struct Root {
+    folder: PathBuf,
+}
+
+impl Root {
+    /// Makes a root in an empty folder, with this program as its first process.
+    pub fn make(folder: &Path, rules: Rules<'_>) -> Result<Self, RootError> {
+        let root = Self { folder: folder.to_owned() };
+        for name in [PROGRAMS, LIBRARIES, "lib64", "dev", "proc", "sys", "run", "tmp"] {
+            let path = folder.join(name);
+            fs::create_dir(&path).map_err(at(&path))?;
+        }
+        let this = Path::new("/proc/self/exe");
+        let this = fs::read_link(this).map_err(at(&folder.join("init")))?;
+        root.add(&this, "init", rules)?;
+        Ok(root)
+    }
+
+    /// Adds a program with its libraries.
+    pub fn add_program(&self, program: &Path, rules: Rules<'_>) -> Result<(), RootError> {
+        let name = program.file_name().unwrap_or_default().to_string_lossy();
+        self.add(program, &format!("{PROGRAMS}/{name}"), rules)
+    }
+
+    /// Adds a file that is only read.
+    pub fn add_file(&self, file: &Path, name: &str) -> Result<(), RootError> {
+        self.copy(file, name)
+    }
+
+    /// The root's folder.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// What a guest's environment must be for its programs to find each other and their libraries.
+    /// Which variants of a library the loader looks for must not depend on the machine's processor.
+    #[must_use]
+    pub fn environment() -> [String; 4] {
+        [
+            format!("PATH=/{PROGRAMS}"),
+            format!("LD_LIBRARY_PATH=/{LIBRARIES}"),
+            "GLIBC_TUNABLES=glibc.cpu.hwcaps=-SSE4_2".to_owned(),
+            "LC_ALL=C".to_owned(),
+        ]
+    }
+
+    fn add(&self, program: &Path, name: &str, rules: Rules<'_>) -> Result<(), RootError> {
+        if self.folder.join(name).exists() {
+            return Ok(());
+        }
+        self.copy(program, name)?;
+        let loader = Path::new(LOADER);
+        if !loader.exists() {
+            return Ok(()); // a machine of static programs
+        }
+        self.copy(loader, LOADER.trim_start_matches('/'))?;
+        let mut command = Command::new(loader);
+        command.arg("--list").arg(program);
+        let unknown = |cause| RootError::Libraries { program: program.to_owned(), cause };
+        let listed = program::run_to_any_end(command, rules).map_err(unknown)?;
+        for line in listed.stdout.lines() {
+            // "libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f…)"; what has no arrow is the
+            // loader itself, or the kernel's own.
+            let Some((library, found)) = line.trim().split_once(" => ") else { continue };
+            let path = found.split_once(" (").map_or(found, |(path, _)| path);
+            if !path.starts_with('/') {
+                let library = library.to_owned();
+                return Err(RootError::NoLibrary { program: program.to_owned(), library });
+            }
+            self.copy(Path::new(path), &format!("{LIBRARIES}/{library}"))?;
+        }
+        Ok(())
+    }
+
+    fn copy(&self, from: &Path, name: &str) -> Result<(), RootError> {
+        let to = self.folder.join(name);
+        if to.exists() {
+            return Ok(());
+        }
+        fs::copy(from, &to).map(drop).map_err(at(&to))
+    }
+}
+
+fn at(path: &Path) -> impl FnOnce(io::Error) -> RootError + use<> {
+    let path = path.to_owned();
+    move |cause| RootError::File { path, cause }
+}
