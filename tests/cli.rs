@@ -120,7 +120,7 @@ fn faults_of_claims_are_named() {
             "phases = [\"unpack\"]\ncompare = { discard = \"fstrim\" }\nat_least = 2",
             "none of the plan's",
         ),
-        ("phases = [\"unpack\"]\ncompare = { discard = \"on\" }\nat_least = -2", "not a ratio"),
+        ("phases = [\"unpack\"]\ncompare = { discard = \"on\" }\nat_least = -2", "not above 0"),
         (
             "phases = [\"unpack\"]\ncompare = { discard = \"on\" }\nat_least = 3\nat_most = 2",
             "at least 3 and at most 2",
@@ -146,7 +146,7 @@ fn wrong_command_lines_end_with_2_and_missing_things_with_a_message() {
         &["run", "discard", "--scale", "-1"],
         &["run", "discard", "--scale", "1000"],
         &["run", "discard", "--runs", "0"],
-        &["run", "discard", "--jobs", "2"],
+        &["run", "discard", "--lab", "image", "--jobs", "2"],
         &["run", "discard", "--lab", "directory"],
         &["run", "discard", "--resume", "x"],
         &["frobnicate"],

@@ -6,12 +6,13 @@ use std::path::Path;
 use ssdlab::advice::{self, Verdict};
 use ssdlab::meter::block::Counters;
 use ssdlab::meter::environment::Environment;
-use ssdlab::plan::{self, Overrides, Schedule, shipped};
+use ssdlab::plan::{self, LabKind, Overrides, Schedule, shipped};
 use ssdlab::report::{Style, text};
 use ssdlab::results::{Ending, Phase, RECORD_SCHEMA, Record, Status};
 
 fn schedule(plan: &str, runs: u32) -> Schedule {
-    let overrides = Overrides { runs: Some(runs), ..Overrides::default() };
+    let overrides =
+        Overrides { lab: Some(LabKind::Image), runs: Some(runs), ..Overrides::default() };
     let text = shipped::find(plan).unwrap().text;
     plan::schedule("plan.toml", text, &overrides, Path::new("/")).unwrap()
 }

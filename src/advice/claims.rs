@@ -34,6 +34,9 @@ pub struct Judgement {
     pub levels: Option<Levels>,
     /// The treatment it is compared with.
     pub baseline: Option<Levels>,
+    /// Whether ratio, interval and bounds are of the metric itself, in its unit; nothing is
+    /// compared then.
+    pub is_absolute: bool,
     /// It holds if the ratio is at least this.
     pub at_least: Option<f64>,
     /// It holds if the ratio is at most this.
@@ -74,7 +77,19 @@ pub enum Verdict {
 pub(super) struct Case<'a> {
     pub claim: &'a Claim,
     pub side: Side,
-    pub baseline: Side,
+    /// None where the claim is about the metric itself.
+    pub baseline: Option<Side>,
+}
+
+impl Case<'_> {
+    /// What was measured of it, or why nothing was.
+    pub fn measured(&self, blocks: &Blocks<'_>) -> Result<LogRatio, String> {
+        let quantity = Quantity { metric: &self.claim.metric, phases: &self.claim.phases };
+        match self.baseline {
+            Some(baseline) => blocks.compare(quantity, self.side, baseline),
+            None => blocks.values(quantity, self.side),
+        }
+    }
 }
 
 /// Every pair of treatments in the schedule that a claim is about.
@@ -92,7 +107,11 @@ pub(super) fn cases<'a>(schedule: &Schedule, claim: &'a Claim) -> Vec<Case<'a>> 
         .iter()
         .filter(|t| t.levels.matches(&claim.only) && t.levels.matches(&claim.compare))
         .filter_map(|t| {
-            let baseline = side(&t.levels.with(&claim.against))?;
+            let against = (!claim.is_absolute).then(|| t.levels.with(&claim.against));
+            let baseline = match against {
+                Some(levels) => Some(side(&levels)?),
+                None => None,
+            };
             Some(Case { claim, side: side(&t.levels)?, baseline })
         })
         .collect()
@@ -133,6 +152,7 @@ fn blank(claim: &Claim, id: String) -> Judgement {
         phases: claim.phases.clone(),
         levels: None,
         baseline: None,
+        is_absolute: claim.is_absolute,
         at_least: claim.at_least,
         at_most: claim.at_most,
         ratio: None,
@@ -154,12 +174,13 @@ fn weigh(
 ) -> (Judgement, Option<Evidence>) {
     let claim = case.claim;
     let levels = &schedule.treatments[case.side.treatment].levels;
-    let id = if is_one_of_several { format!("{}[{levels}]", claim.id) } else { claim.id.clone() };
+    let distinct = schedule.distinct(levels);
+    let id = if is_one_of_several { format!("{}[{distinct}]", claim.id) } else { claim.id.clone() };
     let mut judgement = blank(claim, id);
     judgement.levels = Some(levels.clone());
-    judgement.baseline = Some(schedule.treatments[case.baseline.treatment].levels.clone());
-    let quantity = Quantity { metric: &claim.metric, phases: &claim.phases };
-    let ratio = match blocks.compare(quantity, case.side, case.baseline) {
+    judgement.baseline =
+        case.baseline.map(|side| schedule.treatments[side.treatment].levels.clone());
+    let ratio = match case.measured(blocks) {
         Ok(ratio) => ratio,
         Err(reason) => {
             judgement.reason = Some(reason);

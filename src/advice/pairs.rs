@@ -69,6 +69,17 @@ impl<'a> Blocks<'a> {
         })
     }
 
+    /// The values of one side, as ratios to one unit of the metric: their mean is the geometric one.
+    pub fn values(&self, quantity: Quantity<'_>, side: Side) -> Result<LogRatio, String> {
+        let values: Vec<f64> =
+            self.numbers.iter().filter_map(|block| self.value(quantity, side, *block)).collect();
+        if values.is_empty() {
+            return Err("no block in which it was measured".to_owned());
+        }
+        LogRatio::paired(&values, &vec![1.0; values.len()])
+            .map_err(|_| format!("{} is not above 0 in every trial", quantity.metric))
+    }
+
     fn value(&self, quantity: Quantity<'_>, side: Side, block: u32) -> Option<f64> {
         let of = |treatment: usize| {
             self.trials.get(&(block, treatment))?.sum(quantity.metric, quantity.phases)

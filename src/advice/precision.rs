@@ -56,9 +56,8 @@ fn widths(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Option<f64>> {
         .filter(|claim| claim.excess_over.is_none())
         .flat_map(|claim| cases(schedule, claim))
         .filter_map(|case| {
-            let claim = case.claim;
-            let quantity = Quantity { metric: &claim.metric, phases: &claim.phases };
-            width(quantity, case.side, case.baseline)
+            let measured = case.measured(blocks).ok()?;
+            Some(measured.relative_half_width(CONFIDENCE))
         })
         .collect()
 }

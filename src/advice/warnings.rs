@@ -61,7 +61,7 @@ pub enum Warning {
     },
     /// Trials of one treatment differ much.
     Spread {
-        /// The treatment.
+        /// The treatment, by the levels in which it differs.
         levels: Levels,
         /// The phase.
         phase: String,
@@ -80,7 +80,7 @@ pub enum Warning {
     },
     /// Unmounting wrote a share of the trial's bytes that is in no phase.
     LateWrites {
-        /// The treatment.
+        /// The treatment, by the levels in which it differs.
         levels: Levels,
         /// Bytes, on average.
         bytes: u64,
@@ -103,7 +103,7 @@ pub enum Warning {
     },
     /// A treatment did not run, or not always.
     Trials {
-        /// The treatment.
+        /// The treatment, by the levels in which it differs.
         levels: Levels,
         /// What happened.
         reason: String,
@@ -125,7 +125,7 @@ pub(super) fn all(
     warnings.extend(schedule.notes.iter().map(|text| Warning::Note { text: text.clone() }));
     warnings.extend(treatments.iter().filter_map(|treatment| {
         let reason = treatment.reason.clone()?;
-        Some(Warning::Trials { levels: treatment.levels.clone(), reason })
+        Some(Warning::Trials { levels: schedule.distinct(&treatment.levels), reason })
     }));
     warnings.extend(unsynced(schedule));
     warnings.extend(imprecise(schedule, records, claims));
@@ -199,7 +199,8 @@ fn spreads(schedule: &Schedule, records: &[Record]) -> Vec<Warning> {
             let cv = Summary::of(&values).and_then(|summary| summary.cv);
             if let Some(cv) = cv.filter(|cv| *cv > MUCH_SPREAD) {
                 let [phase] = phases;
-                warnings.push(Warning::Spread { levels: treatment.levels.clone(), phase, cv });
+                let levels = schedule.distinct(&treatment.levels);
+                warnings.push(Warning::Spread { levels, phase, cv });
             }
         }
     }
@@ -272,7 +273,7 @@ fn late_writes(schedule: &Schedule, records: &[Record]) -> Vec<Warning> {
         let inside: u64 = phases.filter_map(|phase| Some(phase.device?.written_bytes)).sum();
         let share = late as f64 / inside.max(1) as f64;
         let bytes = late / (own().count().max(1) as u64);
-        let levels = schedule.treatments[index].levels.clone();
+        let levels = schedule.distinct(&schedule.treatments[index].levels);
         (late > 0 && share > LATE_SHARE).then_some(Warning::LateWrites { levels, bytes, share })
     };
     (0..schedule.treatments.len()).filter_map(of_treatment).collect()

@@ -8,7 +8,7 @@ use miette::Report;
 use super::exit::Exit;
 use super::output;
 use super::plan_arguments::PlanArguments;
-use crate::plan::Schedule;
+use crate::plan::{Levels, Schedule};
 
 /// Arguments of `ssdlab check`.
 #[derive(Debug, Args)]
@@ -38,18 +38,27 @@ fn summary(schedule: &Schedule) -> Result<String, std::fmt::Error> {
     let mut out = String::new();
     writeln!(out, "{}: {}", schedule.plan, schedule.question)?;
     let limits = &schedule.repetitions;
+    let times = if limits.least == limits.most {
+        limits.least.to_string()
+    } else {
+        format!("{} to {}", limits.least, limits.most)
+    };
     writeln!(
         out,
-        "{} treatments, {} to {} times each, in the {} lab:",
+        "{} treatments, {times} times each, in the {} lab:",
         schedule.treatments.len(),
-        limits.least,
-        limits.most,
         schedule.target.lab
     )?;
+    let shared = schedule.shared();
+    if schedule.treatments.len() > 1 && !shared.0.is_empty() {
+        writeln!(out, "  all: {shared}")?;
+    }
     for treatment in &schedule.treatments {
+        let distinct = |levels: &Levels| schedule.distinct(levels);
         let compared = treatment.baseline.map(|index| &schedule.treatments[index].levels);
-        let against = compared.map(|levels| format!("  against {levels}")).unwrap_or_default();
-        writeln!(out, "  {}{against}", treatment.levels)?;
+        let against =
+            compared.map(|levels| format!("  against {}", distinct(levels))).unwrap_or_default();
+        writeln!(out, "  {}{against}", distinct(&treatment.levels))?;
     }
     writeln!(out, "phases: {}", schedule.phase_names().join(", "))?;
     let order: Vec<String> = schedule

@@ -93,7 +93,9 @@ fn factors() -> Rows {
         Factor::Scheduler => SCHEDULERS.join(", "),
         Factor::Mkfs => "options for mkfs".to_owned(),
         Factor::Mount => "options for mount".to_owned(),
-        Factor::Prefill => "an amount (10 GB) or a share of the device (60 %)".to_owned(),
+        Factor::Prefill | Factor::Stale => {
+            "an amount (10 GB) or a share of the device (60 %)".to_owned()
+        }
         Factor::WriteCache => "on, off".to_owned(),
         Factor::Drive => "a drive of `ssdlab drive list`, or a drive file (virtual lab)".to_owned(),
         Factor::Condition => {
@@ -138,5 +140,6 @@ fn workloads() -> Rows {
 }
 
 fn metrics() -> Rows {
-    metric::METRICS.map(|(name, text)| (name.to_owned(), text.to_owned())).to_vec()
+    let all = metric::METRICS.iter().chain(&metric::READER_METRICS);
+    all.map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect()
 }

@@ -7,6 +7,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::output;
 use crate::conductor::{Event, Observer};
+use crate::plan::Levels;
 use crate::report::duration;
 use crate::results::{Record, Status};
 
@@ -16,6 +17,8 @@ pub struct Progress {
     started: Instant,
     /// Records that were there before this session.
     resumed: Option<usize>,
+    /// Trials that have begun in this session; several may run at once.
+    begun: usize,
     trial: String,
 }
 
@@ -27,7 +30,7 @@ impl Progress {
                 .expect("the template is right");
             ProgressBar::new(0).with_style(style)
         });
-        Self { bar, started: Instant::now(), resumed: None, trial: String::new() }
+        Self { bar, started: Instant::now(), resumed: None, begun: 0, trial: String::new() }
     }
 
     /// Takes the bar away.
@@ -44,7 +47,7 @@ impl Progress {
         Some(pace * u32::try_from(planned.saturating_sub(done)).ok()?)
     }
 
-    fn ended(&self, record: &Record) {
+    fn ended(&self, record: &Record, levels: &Levels) {
         let line = match (record.status, &record.reason) {
             (Status::Ok, _) => format!("ok, {}", duration(record.took_ns as f64)),
             (status, reason) => {
@@ -55,9 +58,9 @@ impl Progress {
             Some(bar) if record.status == Status::Ok => bar.inc(1),
             Some(bar) => {
                 bar.inc(1);
-                bar.println(format!("{}: {line}", record.levels));
+                bar.println(format!("{levels}: {line}"));
             }
-            None => output::tell(&format!("  {}: {line}", record.levels)),
+            None => output::tell(&format!("  {levels}: {line}")),
         }
     }
 }
@@ -66,7 +69,8 @@ impl Observer for Progress {
     fn notice(&mut self, event: Event<'_>) {
         match event {
             Event::TrialStarted { levels, done, planned, .. } => {
-                self.resumed.get_or_insert(done);
+                let resumed = *self.resumed.get_or_insert(done);
+                self.begun += 1;
                 self.trial = match self.left(done, planned) {
                     Some(left) => {
                         let left = Duration::from_secs(left.as_secs() + 1);
@@ -74,15 +78,13 @@ impl Observer for Progress {
                     }
                     None => levels.to_string(),
                 };
-                match &self.bar {
-                    Some(bar) => {
-                        bar.set_length(planned as u64);
-                        bar.set_position(done as u64);
-                        bar.set_message(self.trial.clone());
-                    }
-                    None => {
-                        output::tell(&format!("trial {} of {planned}: {}", done + 1, self.trial));
-                    }
+                if let Some(bar) = &self.bar {
+                    bar.set_length(planned as u64);
+                    bar.set_position(done as u64);
+                    bar.set_message(self.trial.clone());
+                } else {
+                    let number = resumed + self.begun;
+                    output::tell(&format!("trial {number} of {planned}: {}", self.trial));
                 }
             }
             Event::PhaseStarted { name } => {
@@ -95,7 +97,7 @@ impl Observer for Progress {
                 Some(bar) => bar.println(text),
                 None => output::tell(text),
             },
-            Event::TrialEnded { record } => self.ended(record),
+            Event::TrialEnded { record, levels } => self.ended(record, levels),
         }
     }
 }

@@ -172,6 +172,8 @@ impl Run {
         journal: &mut Journal,
         interrupt: &Interrupt,
     ) -> Result<(Ended, Session), Report> {
+        // The guests would find it out too, one by one.
+        Workload::new(&schedule.workload, schedule.seed)?;
         let kernel = kernel::find(self.kernel.as_deref())?;
         let drives = drives(schedule)?;
         let mut session = session()?;

@@ -319,12 +319,15 @@ fn flashed(specification: &Specification, before: &Work, after: &Work) -> Flashe
     }
 }
 
+/// The segments of a request to a SATA drive (`AHCI_MAX_SG` in drivers/ata/ahci.h).
+const SEGMENTS: u32 = 168;
+
 /// What a drive looks like to its guest. One that does not honour discards does not offer them.
 fn shape(specification: &Specification) -> Shape {
     let usual = Shape::default();
     let discard: Option<DiscardLimits> = usual.discard.filter(|_| specification.trim.honoured);
     let id = specification.name.chars().filter(char::is_ascii_graphic).take(20).collect();
-    Shape { id, discard, write_cache: WriteCache::Switchable, ..usual }
+    Shape { id, discard, segments: SEGMENTS, write_cache: WriteCache::Switchable, ..usual }
 }
 
 /// Keeps this thread, and the guests it starts, on one processor.

@@ -96,9 +96,9 @@ impl<'a> Watched<'a> {
             && phase.settles()
         {
             let patience = Duration::from_nanos(phase.limit_ns);
-            let stop = || self.interrupt.is_set();
-            let quiet = quiet::wait(&device.number, silence, patience, &stop)?;
-            if Some(quiet.counters) != at_return.device {
+            let how = quiet::Wait { silence, patience, has_reader: phase.reader };
+            let quiet = quiet::wait(&device.number, how, &|| self.interrupt.is_set())?;
+            if Some(quiet.counters) != at_return.device && quiet.was_active {
                 settled = quiet.last_activity.duration_since(started).max(time);
             }
             is_quiet = quiet.is_quiet;

@@ -92,8 +92,17 @@ impl Conductor<'_> {
         let ran = self.desk.records.iter().filter(|record| record.status != Status::Unavailable);
         let begun = ran.map(|record| record.trial.block).max().unwrap_or(0);
         let blocks: BTreeSet<u32> = schedule.trials.iter().map(|trial| trial.block).collect();
+        let limits = &schedule.repetitions;
+        let is_fixed = limits.least == limits.most
+            && limits.time_ns.is_none()
+            && limits.written_bytes.is_none();
+        // Where nobody will ask whether it is enough, all blocks are one piece of work.
+        let last = blocks.last().copied().unwrap_or(0);
+        let blocks = if is_fixed { BTreeSet::from([last]) } else { blocks };
         for block in blocks {
-            let trials = schedule.trials.iter().filter(|trial| trial.block == block);
+            let belongs =
+                |trial: &&Trial| if is_fixed { trial.block <= block } else { trial.block == block };
+            let trials = schedule.trials.iter().filter(belongs);
             let todo: Vec<Trial> =
                 trials.filter(|trial| self.desk.is_open(trial)).copied().collect();
             if self.desk.unavailable().len() == schedule.treatments.len() {
@@ -141,7 +150,7 @@ impl Desk<'_> {
     fn begin(&mut self, trial: Trial) {
         self.observer.notice(Event::TrialStarted {
             trial,
-            levels: &self.schedule.treatments[trial.treatment].levels,
+            levels: &self.schedule.distinct(&self.schedule.treatments[trial.treatment].levels),
             done: self.ran(),
             planned: self.planned(),
         });
@@ -150,7 +159,8 @@ impl Desk<'_> {
     /// Stores the record of a trial.
     fn keep(&mut self, record: Record) -> Result<(), ConductorError> {
         self.run.push(&record)?;
-        self.observer.notice(Event::TrialEnded { record: &record });
+        let levels = &self.schedule.distinct(&record.levels);
+        self.observer.notice(Event::TrialEnded { record: &record, levels });
         self.records.push(record);
         Ok(())
     }

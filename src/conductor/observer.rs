@@ -11,7 +11,7 @@ pub enum Event<'a> {
     TrialStarted {
         /// Which.
         trial: Trial,
-        /// Its levels.
+        /// The levels by which it differs from others.
         levels: &'a Levels,
         /// Records there are.
         done: usize,
@@ -34,6 +34,8 @@ pub enum Event<'a> {
     TrialEnded {
         /// Its record.
         record: &'a Record,
+        /// The levels by which it differs from others.
+        levels: &'a Levels,
     },
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::failure::Failure;
@@ -15,9 +16,9 @@ use crate::lab::{Ground, LabError, Tools};
 use crate::meter::environment::{self, Environment};
 use crate::meter::smart;
 use crate::plan::schedule::{Action, Phase, Trial};
-use crate::plan::{LabKind, Prefill, Schedule, Setup};
+use crate::plan::{Amount, LabKind, Schedule, Setup};
 use crate::results::{self, RECORD_SCHEMA, Record, Status, Teardown};
-use crate::workload::{Done, Place};
+use crate::workload::{Done, Material, Place, Reader, WorkloadError};
 
 /// The longest mkfs, a mount or a prefill may take.
 pub(super) const PREPARATION: Duration = Duration::from_hours(1);
@@ -98,7 +99,7 @@ impl Here<'_> {
         let mut lab_tools = Tools { journal: self.journal, rules };
         let ground = self.lab.prepare(device, setup, trial.seed, &mut lab_tools)?;
         record.applied.clone_from(&ground.applied);
-        self.prefill(&ground, device, setup, trial, rules)?;
+        self.use_before(&ground, device, setup, trial, rules)?;
 
         let smart_before = self.smart(device, rules);
         let mut watched = Watched::new(device, ground.is_shared, self.interrupt)?;
@@ -108,7 +109,7 @@ impl Here<'_> {
             let name = &phase.name;
             observer.notice(Event::PhaseStarted { name });
             let measured = self
-                .phase(&phase, &ground, setup, rules, &mut watched)
+                .observed(&phase, &ground, setup, trial.seed, rules, &mut watched)
                 .map_err(|failure| failure.during(name))?;
             observer.notice(Event::PhaseEnded);
             let checked = ledger.check(&phase, &measured, &record.applied);
@@ -123,8 +124,9 @@ impl Here<'_> {
         Ok(())
     }
 
-    /// Writes the prefill beside the workload's directory and starts from cold caches again.
-    fn prefill(
+    /// Makes the filesystem a used one, beside the workload's directory, and starts from cold caches
+    /// again.
+    fn use_before(
         &mut self,
         ground: &Ground,
         device: Option<&BlockDevice>,
@@ -132,27 +134,29 @@ impl Here<'_> {
         trial: Trial,
         rules: Rules<'_>,
     ) -> Result<(), Failure> {
-        let bytes = match (setup.prefill, device) {
-            (None, _) => return Ok(()),
-            (Some(Prefill::Amount(bytes)), _) => bytes,
-            (Some(Prefill::Share(_)), None) => {
-                return Err(Failure::Unavailable("a share of what? there is no device".to_owned()));
+        let (prefill, stale) =
+            (amount_bytes(setup.prefill, device)?, amount_bytes(setup.stale, device)?);
+        let has_reader = self.schedule.phases(trial.treatment).iter().any(|phase| phase.reader);
+        if prefill == 0 && stale == 0 && !has_reader {
+            return Ok(());
+        }
+        let is_simulated = self.schedule.target.lab == LabKind::Virtual;
+        let material = if is_simulated { Material::Zeros } else { Material::Text };
+        let during =
+            |what: &'static str| move |error: WorkloadError| Failure::from(error).during(what);
+        // What is deleted again was written first, so that it lies where new files will not.
+        for (name, bytes) in [("prefill", prefill), ("stale", stale)] {
+            let directory = ground.directory.with_file_name(name);
+            fs::create_dir(&directory)?;
+            let place = Place { directory: &directory, mounted_at: &ground.mounted_at, rules };
+            self.workload.fill(bytes, trial.seed, material, place).map_err(during(name))?;
+            if name == "stale" {
+                self.workload.empty(place).map_err(during(name))?;
             }
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "a share of a size is a size"
-            )]
-            (Some(Prefill::Share(share)), Some(device)) => {
-                (device.size_bytes()? as f64 * share) as u64
-            }
-        };
-        let directory = ground.directory.with_file_name("prefill");
-        fs::create_dir(&directory)?;
-        let place = Place { directory: &directory, mounted_at: &ground.mounted_at, rules };
-        self.workload
-            .prefill(bytes, trial.seed, place)
-            .map_err(|error| Failure::from(error).during("prefill"))?;
+        }
+        if has_reader {
+            self.workload.make_reader(&reader_file(ground), trial.seed)?;
+        }
         if !ground.is_shared {
             self.lab.remount(device, ground, setup, rules.marker)?;
         }
@@ -171,7 +175,13 @@ impl Here<'_> {
             return Ok(0);
         }
         let limit_ns = nanos(PREPARATION);
-        let step = |action| Phase { name: "settle".to_owned(), action, sync: false, limit_ns };
+        let step = |action| Phase {
+            name: "settle".to_owned(),
+            action,
+            sync: false,
+            reader: false,
+            limit_ns,
+        };
         let place = Place { directory: &ground.directory, mounted_at: &ground.mounted_at, rules };
         self.workload.perform(&step(Action::Sync), place)?;
         watched.advance()?;
@@ -182,6 +192,26 @@ impl Here<'_> {
 
     fn silence(&self) -> Duration {
         Duration::from_nanos(self.schedule.workload.quiet_ns)
+    }
+
+    /// Measures a phase, with a reader beside it if it has one.
+    fn observed(
+        &mut self,
+        phase: &Phase,
+        ground: &Ground,
+        setup: &Setup,
+        seed: u64,
+        rules: Rules<'_>,
+        watched: &mut Watched<'_>,
+    ) -> Result<results::Phase, Failure> {
+        if !phase.reader {
+            return self.phase(phase, ground, setup, rules, watched);
+        }
+        let reader = Reader::open(&reader_file(ground), seed)?;
+        let (measured, read) = reader.beside(|| self.phase(phase, ground, setup, rules, watched));
+        let mut measured = measured?;
+        measured.reported.extend(read?);
+        Ok(measured)
     }
 
     fn phase(
@@ -231,6 +261,30 @@ impl Here<'_> {
         let is_drive = self.schedule.target.lab == LabKind::Device;
         device.filter(|_| is_drive).and_then(|device| smart::read(&device.node, rules))
     }
+}
+
+/// An amount in bytes.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a share of a size is a size"
+)]
+fn amount_bytes(amount: Option<Amount>, device: Option<&BlockDevice>) -> Result<u64, Failure> {
+    match (amount, device) {
+        (None, _) => Ok(0),
+        (Some(Amount::Bytes(bytes)), _) => Ok(bytes),
+        (Some(Amount::Share(share)), Some(device)) => {
+            Ok((device.size_bytes()? as f64 * share) as u64)
+        }
+        (Some(Amount::Share(_)), None) => {
+            Err(Failure::Unavailable("a share of what? there is no device".to_owned()))
+        }
+    }
+}
+
+/// The reader's file lies beside the workload's directory.
+fn reader_file(ground: &Ground) -> PathBuf {
+    ground.directory.with_file_name("reader")
 }
 
 /// Application bytes that must have reached the device by the next sync.
@@ -295,7 +349,7 @@ mod tests {
     }
 
     fn phase(action: Action) -> Phase {
-        Phase { name: String::new(), action, sync: false, limit_ns: 0 }
+        Phase { name: String::new(), action, sync: false, reader: false, limit_ns: 0 }
     }
 
     #[test]

@@ -14,8 +14,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_disk::{Backend, BackendError};
 use ssdlab_flash::{Extent, Nanos};
 
-/// Direct I/O moves whole blocks of this many bytes.
-const BLOCK_BYTES: usize = 4096;
+use crate::host::aligned::{Aligned, BLOCK_BYTES};
 
 /// The size of the disk, and so of the longest job or message.
 const CAPACITY_BYTES: u64 = 64 << 20;
@@ -118,13 +117,13 @@ impl Line {
 
     /// Reads the job.
     pub fn job<T: DeserializeOwned>(&self) -> io::Result<T> {
-        let mut blocks = Blocks::new(BLOCK_BYTES);
+        let mut blocks = Aligned::new(BLOCK_BYTES);
         self.node.read_exact_at(blocks.bytes(), 0)?;
         let length = length(blocks.bytes()).unwrap_or(0);
         if length as u64 > CAPACITY_BYTES {
             return Err(io::Error::other(format!("a job of {length} bytes is none")));
         }
-        let mut blocks = Blocks::new(HEADER_BYTES + length);
+        let mut blocks = Aligned::new(HEADER_BYTES + length);
         self.node.read_exact_at(blocks.bytes(), 0)?;
         let job = &blocks.bytes()[HEADER_BYTES..HEADER_BYTES + length];
         Ok(serde_json::from_slice(job)?)
@@ -133,7 +132,7 @@ impl Line {
     /// Tells the host something. It has been heard when this returns.
     pub fn tell(&self, message: &Message) -> io::Result<()> {
         let framed = framed(message);
-        let mut blocks = Blocks::new(framed.len());
+        let mut blocks = Aligned::new(framed.len());
         blocks.bytes()[..framed.len()].copy_from_slice(&framed);
         self.node.write_all_at(blocks.bytes(), 0)
     }
@@ -154,27 +153,6 @@ fn length(framed: &[u8]) -> Option<usize> {
 /// The text, once it is whole.
 fn text(framed: &[u8]) -> Option<&[u8]> {
     framed.get(HEADER_BYTES..HEADER_BYTES.checked_add(length(framed)?)?)
-}
-
-/// Whole blocks of memory at a block's boundary, as direct I/O wants them.
-struct Blocks {
-    memory: Vec<u8>,
-    start: usize,
-    length: usize,
-}
-
-impl Blocks {
-    /// Room for so many bytes, all zeros.
-    fn new(bytes: usize) -> Self {
-        let length = bytes.next_multiple_of(BLOCK_BYTES);
-        let memory = vec![0; length + BLOCK_BYTES];
-        let start = memory.as_ptr().align_offset(BLOCK_BYTES);
-        Self { memory, start, length }
-    }
-
-    fn bytes(&mut self) -> &mut [u8] {
-        &mut self.memory[self.start..self.start + self.length]
-    }
 }
 
 #[cfg(test)]

@@ -67,6 +67,13 @@ pub fn read(number: &str) -> io::Result<Reading> {
     Ok(reading)
 }
 
+/// Requests of a device that are on their way and no reads: writes, discards, flushes.
+pub fn writes_in_flight(number: &str) -> io::Result<u64> {
+    let text = fs::read_to_string(Path::new("/sys/dev/block").join(number).join("inflight"))?;
+    let writes = text.split_whitespace().nth(1).and_then(|word| word.parse().ok());
+    writes.ok_or_else(|| io::Error::other("a block device's inflight has no second number"))
+}
+
 /// Parses the text of a `stat` attribute: 11 numbers, 15 with discards (Linux 4.18), 17 with
 /// flushes (5.5). What an older kernel does not count is 0.
 pub fn parse(text: &str) -> io::Result<Reading> {

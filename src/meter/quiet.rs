@@ -7,7 +7,7 @@ use std::io;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::block::{self, Counters};
+use super::block::{self, Counters, Reading};
 
 /// How often the counters are looked at: at first, and later every so many parts of the time that
 /// has passed, which is as precise as anybody can use it.
@@ -21,18 +21,39 @@ pub struct Settled {
     pub counters: Counters,
     /// The last moment at which something happened, as seen.
     pub last_activity: Instant,
+    /// Whether anything happened at all.
+    pub was_active: bool,
     /// Whether the device fell quiet before the patience ended.
     pub is_quiet: bool,
 }
 
-/// Waits until the device has been silent for `silence`, at most for `patience`. `stop` ends
-/// the wait early.
-pub fn wait(
-    number: &str,
-    silence: Duration,
-    patience: Duration,
-    stop: &dyn Fn() -> bool,
-) -> io::Result<Settled> {
+/// What a wait is like.
+#[derive(Debug, Clone, Copy)]
+pub struct Wait {
+    /// How long the device must be silent.
+    pub silence: Duration,
+    /// How long it is waited for at the most.
+    pub patience: Duration,
+    /// Whether somebody reads all the while, one request at a time: that is no activity then.
+    pub has_reader: bool,
+}
+
+impl Wait {
+    /// Whether something happened between two readings, or is under way.
+    fn is_active(&self, number: &str, before: &Reading, now: &Reading) -> io::Result<bool> {
+        if !self.has_reader {
+            return Ok(now.in_flight > 0 || now.counters != before.counters);
+        }
+        let apart_from_reads =
+            |counters: Counters| Counters { read_requests: 0, read_bytes: 0, ..counters };
+        Ok(block::writes_in_flight(number)? > 0
+            || apart_from_reads(now.counters) != apart_from_reads(before.counters))
+    }
+}
+
+/// Waits until the device has been silent. `stop` ends the wait early.
+pub fn wait(number: &str, how: Wait, stop: &dyn Fn() -> bool) -> io::Result<Settled> {
+    let Wait { silence, patience, .. } = how;
     let started = Instant::now();
     let mut last = block::read(number)?;
     let mut last_activity = started;
@@ -40,11 +61,12 @@ pub fn wait(
         let now = Instant::now();
         let is_quiet = now.duration_since(last_activity) >= silence;
         if is_quiet || now.duration_since(started) >= patience || stop() {
-            return Ok(Settled { counters: last.counters, last_activity, is_quiet });
+            let was_active = last_activity > started;
+            return Ok(Settled { counters: last.counters, last_activity, was_active, is_quiet });
         }
         sleep(GLANCE.max(started.elapsed() / PARTS).min(silence));
         let reading = block::read(number)?;
-        if reading.in_flight > 0 || reading.counters != last.counters {
+        if how.is_active(number, &last, &reading)? {
             last_activity = Instant::now();
         }
         last = reading;

@@ -7,7 +7,8 @@ use super::factor::{Factor, Levels};
 use super::metric;
 use super::resolve::{Origin, Varied, modern};
 use super::schedule::{Claim, Schedule};
-use super::written::{self, Plan};
+use super::written::{self, Bound, Plan};
+use ssdlab_quantity::{Bytes, Span};
 
 pub(super) fn resolve(
     plan: &Plan,
@@ -72,18 +73,19 @@ fn claim(
     for levels in [&compare, &against, &only].into_iter().chain(&excess_over) {
         check_levels(id, levels, factors).map_err(|(message, help)| fault(message, &help))?;
     }
-    if compare.0.is_empty() || against.matches(&compare) {
+    let bounds = bounds(written, &metric).map_err(|message| {
+        fault(
+            format!("claim `{id}`: {message}"),
+            "give at_least, at_most or both: ratios above 0 (1.1 means ten per cent more), or \
+             amounts of the metric (\"3 min\", \"10 MB\")",
+        )
+    })?;
+    if !bounds.are_absolute && (compare.0.is_empty() || against.matches(&compare)) {
         return Err(fault(
             format!("claim `{id}` compares a treatment with itself"),
             "let `compare` name levels other than the baseline's (or than `against`)",
         ));
     }
-    check_bounds(written).map_err(|message| {
-        fault(
-            format!("claim `{id}`: {message}"),
-            "give at_least, at_most or both, as ratios above 0: 1.1 means ten per cent more",
-        )
-    })?;
     Ok(Claim {
         id: id.clone(),
         says: written.says.clone(),
@@ -93,8 +95,9 @@ fn claim(
         against,
         only,
         excess_over,
-        at_least: written.at_least,
-        at_most: written.at_most,
+        is_absolute: bounds.are_absolute,
+        at_least: bounds.at_least,
+        at_most: bounds.at_most,
         if_holds: written.if_holds.clone(),
         if_refuted: written.if_refuted.clone(),
     })
@@ -105,7 +108,7 @@ fn is_unknown(phase: &str, known: &[String], factors: &[Varied]) -> bool {
     let is_dropped = phase == "fstrim"
         && factors
             .iter()
-            .any(|varied| varied.factor == Factor::Discard && varied.origin == Origin::CommandLine);
+            .any(|varied| varied.factor == Factor::Discard && varied.origin == Origin::Elsewhere);
     !is_dropped && !known.iter().any(|name| name == phase)
 }
 
@@ -128,16 +131,44 @@ fn check_levels(id: &str, levels: &Levels, factors: &[Varied]) -> Result<(), (St
     Ok(())
 }
 
-fn check_bounds(claim: &written::Claim) -> Result<(), String> {
-    let bounds = [claim.at_least, claim.at_most];
-    if bounds.iter().flatten().any(|bound| !bound.is_finite() || *bound <= 0.0) {
-        return Err("a bound is not a ratio".to_owned());
+/// The bounds of a claim, as numbers.
+struct Bounds {
+    are_absolute: bool,
+    at_least: Option<f64>,
+    at_most: Option<f64>,
+}
+
+fn bounds(claim: &written::Claim, metric: &str) -> Result<Bounds, String> {
+    let written = [&claim.at_least, &claim.at_most];
+    let is_amount = |bound: &&Bound| matches!(bound, Bound::Amount(_));
+    let amounts = written.into_iter().flatten().filter(is_amount).count();
+    let given = written.into_iter().flatten().count();
+    if amounts > 0 && amounts < given {
+        return Err("one bound is a ratio, the other an amount".to_owned());
     }
-    match bounds {
-        [None, None] => Err("it has no bound".to_owned()),
-        [Some(low), Some(high)] if low >= high => {
+    if amounts > 0 && claim.excess_over.is_some() {
+        return Err("an excess is bounded by a ratio".to_owned());
+    }
+    let number = |bound: &Option<Bound>| match bound {
+        None => Ok(None),
+        Some(Bound::Ratio(ratio)) => Ok(Some(*ratio)),
+        Some(Bound::Amount(text)) if metric.ends_with("_ns") => {
+            text.parse::<Span>().map(|span| Some(span.nanos() as f64))
+        }
+        Some(Bound::Amount(text)) if metric.ends_with("_bytes") => {
+            text.parse::<Bytes>().map(|bytes| Some(bytes.0 as f64))
+        }
+        Some(Bound::Amount(_)) => Err(format!("`{metric}` is neither a time nor a size")),
+    };
+    let (at_least, at_most) = (number(&claim.at_least)?, number(&claim.at_most)?);
+    if [at_least, at_most].iter().flatten().any(|bound| !bound.is_finite() || *bound <= 0.0) {
+        return Err("a bound is not above 0".to_owned());
+    }
+    match (at_least, at_most) {
+        (None, None) => Err("it has no bound".to_owned()),
+        (Some(low), Some(high)) if low >= high => {
             Err(format!("nothing is at least {low} and at most {high}"))
         }
-        _ => Ok(()),
+        _ => Ok(Bounds { are_absolute: amounts > 0, at_least, at_most }),
     }
 }

@@ -39,6 +39,9 @@ pub enum Factor {
     /// Data written to the fresh filesystem before the first phase: an amount (`10 GB`) or a
     /// share of the device (`60 %`).
     Prefill,
+    /// Data written after that and deleted again, so that the drive holds what no file needs any
+    /// more, as a used one does: an amount or a share of the device.
+    Stale,
     /// The drive's volatile write cache: `on` or `off`.
     WriteCache,
     /// Virtual lab: the simulated drive, a name of `ssdlab drive list` or a drive file.
@@ -52,7 +55,7 @@ pub enum Factor {
 
 impl Factor {
     /// Every factor, in the order treatments list them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Filesystem,
         Self::Journal,
         Self::Atime,
@@ -61,6 +64,7 @@ impl Factor {
         Self::Mkfs,
         Self::Mount,
         Self::Prefill,
+        Self::Stale,
         Self::WriteCache,
         Self::Drive,
         Self::Condition,
@@ -85,6 +89,7 @@ impl Factor {
             Self::Mkfs => "mkfs",
             Self::Mount => "mount",
             Self::Prefill => "prefill",
+            Self::Stale => "stale",
             Self::WriteCache => "write_cache",
             Self::Drive => "drive",
             Self::Condition => "condition",
@@ -161,11 +166,11 @@ pub enum Discard {
     Fstrim,
 }
 
-/// How much is written before the first phase.
+/// An amount of data.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Prefill {
-    /// A fixed amount in bytes.
-    Amount(u64),
+pub enum Amount {
+    /// In bytes.
+    Bytes(u64),
     /// A share of the device, 0 to 1.
     Share(f64),
 }
@@ -212,7 +217,9 @@ pub struct Setup {
     /// Options added to mount.
     pub mount: Vec<String>,
     /// Data written first.
-    pub prefill: Option<Prefill>,
+    pub prefill: Option<Amount>,
+    /// Data written after that, and deleted again.
+    pub stale: Option<Amount>,
     /// The drive's write cache.
     pub write_cache: Option<bool>,
     /// The simulated machine, which only the virtual lab has.
@@ -254,7 +261,8 @@ impl Setup {
             scheduler: level(Factor::Scheduler).map(read_scheduler).transpose()?,
             mkfs: read_mkfs(level(Factor::Mkfs).unwrap_or(""))?,
             mount: read_mount(level(Factor::Mount).unwrap_or(""))?,
-            prefill: level(Factor::Prefill).map(read_prefill).transpose()?,
+            prefill: level(Factor::Prefill).map(|l| read_amount(Factor::Prefill, l)).transpose()?,
+            stale: level(Factor::Stale).map(|l| read_amount(Factor::Stale, l)).transpose()?,
             write_cache: level(Factor::WriteCache)
                 .map(|l| switch(Factor::WriteCache, l))
                 .transpose()?,
@@ -415,18 +423,16 @@ fn stays_on_its_device(factor: Factor, words: Vec<String>) -> Result<Vec<String>
     }
 }
 
-fn read_prefill(level: &str) -> Result<Prefill, LevelError> {
+fn read_amount(factor: Factor, level: &str) -> Result<Amount, LevelError> {
     if let Some(percent) = level.trim().strip_suffix('%') {
         return match percent.trim().parse::<f64>() {
-            Ok(percent) if (0.0..=95.0).contains(&percent) => Ok(Prefill::Share(percent / 100.0)),
-            _ => Err(unknown(Factor::Prefill, level, "0 % to 95 %")),
+            Ok(percent) if (0.0..=95.0).contains(&percent) => Ok(Amount::Share(percent / 100.0)),
+            _ => Err(unknown(factor, level, "0 % to 95 %")),
         };
     }
     match level.parse::<Bytes>() {
-        Ok(bytes) => Ok(Prefill::Amount(bytes.0)),
-        Err(_) => {
-            Err(unknown(Factor::Prefill, level, "an amount (\"10 GB\") or a share (\"60 %\")"))
-        }
+        Ok(bytes) => Ok(Amount::Bytes(bytes.0)),
+        Err(_) => Err(unknown(factor, level, "an amount (\"10 GB\") or a share (\"60 %\")")),
     }
 }
 

@@ -29,11 +29,11 @@ pub const HOSTS: [HostModel; 3] = [
         name: "phenom-ii-x4-965",
         description: "AMD Phenom II X4 965 of 2009, fitted to the 1.21 s and 0.47 s in which \
                       founding post 1 unpacks and deletes 36,706 files",
-        metadata_ns: 11_900,
+        metadata_ns: 11_650,
         io_ns: 1_500,
-        io_ns_per_kib: 1_270,
+        io_ns_per_kib: 600,
         other_ns: 300,
-        memory_bytes: 4 << 30,
+        memory_bytes: 3 << 30,
     },
     HostModel {
         name: "modern-2020s",

@@ -20,21 +20,30 @@ pub const METRICS: [(&str, &str); 13] = [
 /// The prefix of metrics a phase's own program reports (fio's, say).
 pub const FIO_PREFIX: &str = "fio.";
 
+/// Metrics of the reader beside a phase, which only phases with a reader have. They do not add up.
+pub const READER_METRICS: [(&str, &str); 4] = [
+    ("reader.p50_ns", "median latency of the reader beside the phase"),
+    ("reader.p99_ns", "latency that 1 % of its reads exceeded"),
+    ("reader.max_ns", "its longest read"),
+    ("reader.reads", "reads it made"),
+];
+
 /// Whether a plan may name this metric.
 #[must_use]
 pub fn is_known(name: &str) -> bool {
-    METRICS.iter().any(|(known, _)| *known == name) || name.starts_with(FIO_PREFIX)
+    let mut known = METRICS.iter().chain(&READER_METRICS);
+    known.any(|(known, _)| *known == name) || name.starts_with(FIO_PREFIX)
 }
 
 /// Whether values of several phases may be added up.
 #[must_use]
 pub fn is_additive(name: &str) -> bool {
-    !name.starts_with(FIO_PREFIX)
+    METRICS.iter().any(|(known, _)| *known == name)
 }
 
 /// The known names, for messages.
 #[must_use]
 pub fn names() -> String {
-    let known: Vec<_> = METRICS.iter().map(|(name, _)| *name).collect();
+    let known: Vec<_> = METRICS.iter().chain(&READER_METRICS).map(|(name, _)| *name).collect();
     format!("{}, or {FIO_PREFIX}NAME for what fio reports", known.join(", "))
 }

@@ -19,8 +19,7 @@ use std::path::Path;
 
 pub use error::{Fault, PlanError};
 pub use factor::{
-    Atime, Discard, Factor, LevelError, Levels, Prefill, SCHEDULERS, Setup, Simulated,
-    is_drive_file,
+    Amount, Atime, Discard, Factor, LevelError, Levels, SCHEDULERS, Setup, Simulated, is_drive_file,
 };
 pub use host_model::{HOSTS, HostModel};
 pub use resolve::Overrides;

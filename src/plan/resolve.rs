@@ -68,8 +68,9 @@ pub(super) struct Varied {
 pub(super) enum Origin {
     /// The plan, at this place.
     File(Range<usize>),
-    /// The command line: what the plan says about other levels is not wrong, only not in this run.
-    CommandLine,
+    /// The command line, or another lab than the levels are meant for: what the plan says about
+    /// other levels is not wrong, only not in this run.
+    Elsewhere,
     /// Nobody.
     Default,
 }
@@ -85,7 +86,7 @@ impl Varied {
 
     /// Whether a level that the plan names elsewhere is a mistake.
     pub fn lacks(&self, level: &str) -> bool {
-        self.origin != Origin::CommandLine && !self.levels.iter().any(|known| known == level)
+        self.origin != Origin::Elsewhere && !self.levels.iter().any(|known| known == level)
     }
 }
 
@@ -157,9 +158,12 @@ fn metric(plan: &Plan) -> Result<String, Fault> {
 }
 
 fn target(plan: &Plan, overrides: &Overrides) -> Result<Target, Fault> {
-    let implied = match (&overrides.device, &overrides.drive, overrides.capacity) {
-        (Some(_), ..) => Some(LabKind::Device),
-        (_, Some(_), _) | (.., Some(_)) => Some(LabKind::Virtual),
+    let implied = match overrides {
+        Overrides { device: Some(_), .. } => Some(LabKind::Device),
+        Overrides { drive: Some(_), .. } | Overrides { capacity: Some(_), .. } => {
+            Some(LabKind::Virtual)
+        }
+        Overrides { directory: Some(_), .. } => Some(LabKind::Image),
         _ => None,
     };
     let lab = overrides.lab.or(implied).or(plan.target.lab).unwrap_or(LabKind::Virtual);
@@ -200,7 +204,7 @@ fn target(plan: &Plan, overrides: &Overrides) -> Result<Target, Fault> {
         directory: overrides.directory.clone(),
         capacity_bytes: overrides
             .capacity
-            .or(plan.target.capacity.map(|capacity| capacity.0))
+            .or(plan.simulated.capacity.map(|capacity| capacity.0))
             .filter(|_| lab == LabKind::Virtual),
     })
 }
@@ -208,7 +212,8 @@ fn target(plan: &Plan, overrides: &Overrides) -> Result<Target, Fault> {
 fn repetitions(plan: &Plan, overrides: &Overrides, lab: LabKind) -> Result<Repetitions, Fault> {
     let written = &plan.repetitions;
     let is_virtual = lab == LabKind::Virtual;
-    let exactly = overrides.runs.or_else(|| is_virtual.then(|| written.seeds.unwrap_or(SEEDS)));
+    let exactly =
+        overrides.runs.or_else(|| is_virtual.then(|| plan.simulated.seeds.unwrap_or(SEEDS)));
     let least = written.least.unwrap_or(LEAST_BLOCKS);
     let most = written.most.unwrap_or(least.max(MOST_BLOCKS));
     let written_is_right = 0 < least && least <= most;
@@ -245,13 +250,29 @@ fn factors(
             origin: Origin::File(written.span()),
         })
         .collect();
+    for (factor, written) in &plan.simulated.factors {
+        let all = written.get_ref().levels();
+        let (levels, origin) = match lab {
+            LabKind::Virtual => (all.to_vec(), Origin::File(written.span())),
+            _ => (all.iter().take(1).cloned().collect(), Origin::Elsewhere),
+        };
+        if factors.iter().any(|varied| varied.factor == *factor) {
+            return Err(Fault::at(
+                written.span(),
+                format!("`{factor}` is in [factors] already"),
+                "name it in one of the two places",
+            ));
+        }
+        factors.push(Varied { factor: *factor, levels, origin });
+    }
     let drive = overrides.drive.iter().map(|drive| format!("drive={drive}"));
     let set: Vec<String> = overrides.set.iter().cloned().chain(drive).collect();
     for set in set_levels(&set)? {
         factors.retain(|varied| varied.factor != set.factor);
         factors.push(set);
     }
-    simulate(&mut factors, lab, base)?;
+    let was_set = |factor: Factor| set.iter().any(|text| text.starts_with(factor.name()));
+    simulate(&mut factors, lab, base, &was_set)?;
     factors.sort_by_key(|varied| varied.factor);
     if !factors.iter().any(|varied| varied.factor == Factor::Filesystem) {
         let level = if lab == LabKind::Directory { ANY_FILESYSTEM } else { "ext4" };
@@ -269,7 +290,12 @@ fn factors(
 
 /// What is simulated is for the virtual lab. A plan may fix it all the same and run elsewhere
 /// without it, unless it is what the plan varies.
-fn simulate(factors: &mut Vec<Varied>, lab: LabKind, base: &Path) -> Result<(), Fault> {
+fn simulate(
+    factors: &mut Vec<Varied>,
+    lab: LabKind,
+    base: &Path,
+    was_set: &dyn Fn(Factor) -> bool,
+) -> Result<(), Fault> {
     if lab == LabKind::Virtual {
         let drives = factors.iter_mut().filter(|varied| varied.factor == Factor::Drive);
         for drive in drives.flat_map(|varied| &mut varied.levels) {
@@ -280,7 +306,7 @@ fn simulate(factors: &mut Vec<Varied>, lab: LabKind, base: &Path) -> Result<(), 
         return Ok(());
     }
     for varied in factors.iter().filter(|varied| varied.factor.is_simulated()) {
-        if varied.levels.len() > 1 || varied.origin == Origin::CommandLine {
+        if varied.levels.len() > 1 || was_set(varied.factor) {
             return Err(fault(
                 varied.at(),
                 format!("`{}` is simulated, and the {lab} lab is real", varied.factor),
@@ -313,7 +339,7 @@ fn set_levels(set: &[String]) -> Result<Vec<Varied>, Fault> {
         };
         match factors.iter_mut().find(|varied| varied.factor == factor) {
             Some(varied) => varied.levels.extend(levels),
-            None => factors.push(Varied { factor, levels, origin: Origin::CommandLine }),
+            None => factors.push(Varied { factor, levels, origin: Origin::Elsewhere }),
         }
     }
     Ok(factors)

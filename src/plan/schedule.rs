@@ -151,6 +151,9 @@ pub struct Phase {
     pub action: Action,
     /// Whether it ends with a sync of the filesystem, inside the clock.
     pub sync: bool,
+    /// Whether a small reader runs beside it.
+    #[serde(default)]
+    pub reader: bool,
     /// The longest it may take, in ns.
     pub limit_ns: u64,
 }
@@ -244,6 +247,9 @@ pub struct Claim {
     pub only: Levels,
     /// Compare the excess over the same treatment with these levels.
     pub excess_over: Option<Levels>,
+    /// Whether the bounds are of the metric itself, in its unit, instead of a ratio.
+    #[serde(default)]
+    pub is_absolute: bool,
     /// It holds if the ratio is at least this.
     pub at_least: Option<f64>,
     /// It holds if the ratio is at most this.
@@ -275,6 +281,31 @@ impl Schedule {
             && self.trials.iter().all(|trial| trial.treatment < count)
     }
 
+    /// The levels by which a treatment differs from others; all of them where there is no other.
+    #[must_use]
+    pub fn distinct(&self, levels: &Levels) -> Levels {
+        let differs = |factor: &Factor| {
+            self.treatments.iter().any(|other| other.levels.0.get(factor) != levels.0.get(factor))
+        };
+        let distinct: BTreeMap<Factor, String> = levels
+            .0
+            .iter()
+            .filter(|(factor, _)| differs(factor))
+            .map(|(factor, level)| (*factor, level.clone()))
+            .collect();
+        if distinct.is_empty() { levels.clone() } else { Levels(distinct) }
+    }
+
+    /// The levels that all treatments share.
+    #[must_use]
+    pub fn shared(&self) -> Levels {
+        let levels = self.treatments.first().map(|first| first.levels.clone()).unwrap_or_default();
+        let is_shared = |factor: &Factor, level: &String| {
+            self.treatments.iter().all(|other| other.levels.0.get(factor) == Some(level))
+        };
+        Levels(levels.0.into_iter().filter(|(factor, level)| is_shared(factor, level)).collect())
+    }
+
     /// What a treatment's levels mean.
     pub fn setup(&self, treatment: usize) -> Result<Setup, LevelError> {
         Setup::new(&self.treatments[treatment].levels)
@@ -290,6 +321,7 @@ impl Schedule {
                 name: "fstrim".to_owned(),
                 action: Action::Fstrim,
                 sync: false,
+                reader: false,
                 limit_ns: self
                     .workload
                     .phases

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::error::Fault;
-use super::factor::{Discard, Prefill, Setup};
+use super::factor::{Amount, Discard, Setup};
 use super::resolve::Overrides;
 use super::schedule::{Action, Build, Phase, Schedule, Tree, Workload};
 use super::written::{self, LabKind, Verb};
@@ -187,6 +187,7 @@ fn phase(
         name: written.name.clone().unwrap_or_else(|| verb.name().to_owned()),
         action,
         sync: written.sync,
+        reader: written.reader,
         limit_ns: written.limit.map_or(nanos(limit), |span| nanos(span.0)),
     })
 }
@@ -302,7 +303,7 @@ pub(super) fn check_size(schedule: &Schedule, at: Range<usize>) -> Result<(), Fa
                 format!("set size in [target] to {} or more", Bytes(filesystem.smallest_bytes)),
             ));
         }
-        let needed = needed_bytes(&schedule.workload, setup.prefill, device);
+        let needed = needed_bytes(&schedule.workload, &setup, device);
         if needed > device {
             return Err(Fault::nowhere(
                 format!(
@@ -338,7 +339,7 @@ fn check_programs(schedule: &Schedule) -> Result<(), Fault> {
 
 /// A lower bound of the space the workload takes: each file rounded up to half a block more.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "sizes are positive")]
-fn needed_bytes(workload: &Workload, prefill: Option<Prefill>, device: u64) -> u64 {
+fn needed_bytes(workload: &Workload, setup: &Setup, device: u64) -> u64 {
     let files = |files: u64, bytes: u64| bytes.saturating_add(files.saturating_mul(2048));
     let tree = match &workload.tree {
         Some(Tree::Synthetic { files: count, bytes }) => files(*count, *bytes),
@@ -350,10 +351,12 @@ fn needed_bytes(workload: &Workload, prefill: Option<Prefill>, device: u64) -> u
         }
         _ => 0,
     };
-    let prefill = match prefill {
-        Some(Prefill::Amount(bytes)) => bytes,
-        Some(Prefill::Share(share)) => (device as f64 * share) as u64,
+    let amount = |amount: Option<Amount>| match amount {
+        Some(Amount::Bytes(bytes)) => bytes,
+        Some(Amount::Share(share)) => (device as f64 * share) as u64,
         None => 0,
     };
-    tree.saturating_add(build).saturating_add(prefill)
+    // What is stale by then still has to fit beside the prefill.
+    let work = tree.saturating_add(build).max(amount(setup.stale));
+    work.saturating_add(amount(setup.prefill))
 }

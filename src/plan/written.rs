@@ -36,6 +36,9 @@ pub struct Plan {
     #[serde(default)]
     #[schemars(with = "BTreeMap<Factor, OneOrMany>")]
     pub factors: BTreeMap<Factor, Spanned<OneOrMany>>,
+    /// What is different in the virtual lab.
+    #[serde(default, rename = "virtual")]
+    pub simulated: Simulated,
     /// Combinations of levels to leave out.
     #[serde(default)]
     #[schemars(with = "Vec<Levels>")]
@@ -84,8 +87,6 @@ pub struct Target {
     pub lab: Option<LabKind>,
     /// The size of the image file (default 4 GiB).
     pub size: Option<Bytes>,
-    /// Virtual lab: gives every drive this capacity (default: each has its own).
-    pub capacity: Option<Bytes>,
 }
 
 /// A place where trials run.
@@ -113,6 +114,22 @@ impl fmt::Display for LabKind {
             Self::Directory => "directory",
         })
     }
+}
+
+/// What is different in the virtual lab.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Simulated {
+    /// Factors and levels that only simulated drives are put through, because they would take too
+    /// long on others or wear them. Elsewhere each has its first level alone.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<Factor, OneOrMany>")]
+    pub factors: BTreeMap<Factor, Spanned<OneOrMany>>,
+    /// Gives every drive this capacity (default: each has its own).
+    pub capacity: Option<Bytes>,
+    /// Blocks, each with a seed of its own (default 3): there is no noise to wait out, and repeating
+    /// a seed would repeat every nanosecond.
+    pub seeds: Option<u32>,
 }
 
 /// What is done to the filesystem, phase by phase.
@@ -172,6 +189,10 @@ pub struct Phase {
     /// Whether it ends with a sync of the filesystem, inside the clock (default false).
     #[serde(default)]
     pub sync: bool,
+    /// Whether a small reader runs beside it until the device is quiet, whose latencies are metrics
+    /// (`reader.p99_ns`; default false).
+    #[serde(default)]
+    pub reader: bool,
     /// `command`: the program and its arguments; it starts in the trial's directory.
     pub run: Option<Words>,
     /// `command`: environment variables to add.
@@ -240,9 +261,6 @@ pub struct Repetitions {
     pub least: Option<u32>,
     /// Blocks after which to stop in any case (default 20).
     pub most: Option<u32>,
-    /// Blocks in the virtual lab, each with a seed of its own (default 3): there is no noise to
-    /// wait out, and repeating a seed would repeat every nanosecond.
-    pub seeds: Option<u32>,
     /// Stop when the interval of every effect is this narrow: half its width, relative to the
     /// effect (default 5 %).
     pub precision: Option<Share>,
@@ -266,19 +284,31 @@ pub struct Claim {
     pub phases: Vec<String>,
     /// The levels whose effect it states.
     pub compare: Levels,
-    /// The levels they are compared with (default: the plan's baseline).
+    /// The levels they are compared with (default: the plan's baseline). With bounds that are
+    /// amounts nothing is compared.
     pub against: Option<Levels>,
     /// The treatments it is limited to.
     #[serde(default, rename = "where")]
     pub only: Levels,
     /// Compare not the metric but its excess over the same treatment with these levels.
     pub excess_over: Option<Levels>,
-    /// It holds if the ratio is at least this.
-    pub at_least: Option<f64>,
-    /// It holds if the ratio is at most this.
-    pub at_most: Option<f64>,
+    /// It holds if the ratio is at least this; or, with an amount such as `"3 min"`, the metric
+    /// itself.
+    pub at_least: Option<Bound>,
+    /// It holds if the ratio, or the metric, is at most this.
+    pub at_most: Option<Bound>,
     /// The setting that follows if it holds.
     pub if_holds: Option<String>,
     /// The setting that follows if it is refuted.
     pub if_refuted: Option<String>,
+}
+
+/// A bound of a claim.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Bound {
+    /// Of a ratio.
+    Ratio(f64),
+    /// Of the metric itself, in its unit: a time or a size.
+    Amount(String),
 }

@@ -69,6 +69,15 @@ pub fn effect(ratio: f64, interval: Option<[f64; 2]>) -> String {
     }
 }
 
+/// A value of a metric with its interval.
+pub fn measured(metric: &str, mean: f64, interval: Option<[f64; 2]>) -> String {
+    let mean = value(metric, mean);
+    match interval {
+        Some([lo, hi]) => format!("{mean} [{}, {}]", value(metric, lo), value(metric, hi)),
+        None => mean,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

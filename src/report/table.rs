@@ -52,7 +52,17 @@ impl<'a> Layout<'a> {
             self.rows.iter().any(|other| other.0.get(factor) != self.rows[0].0.get(factor))
         };
         let levels = row.0.iter().filter(|(factor, _)| differs(factor));
-        plain(&levels.map(|(_, level)| level.as_str()).collect::<Vec<_>>().join(", "))
+        // A level that is a name speaks for itself; an amount or a switch does not.
+        let shown = |(factor, level): (&Factor, &String)| match factor {
+            Factor::Filesystem
+            | Factor::Atime
+            | Factor::Scheduler
+            | Factor::Drive
+            | Factor::Condition
+            | Factor::Host => level.clone(),
+            _ => format!("{factor} {level}"),
+        };
+        plain(&levels.map(shown).collect::<Vec<_>>().join(", "))
     }
 
     fn header(&self, column: &Levels) -> String {

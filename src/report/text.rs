@@ -51,6 +51,10 @@ fn write_report(
         analysis.seed,
         ended(analysis.ending)
     )?;
+    let shared = schedule.shared();
+    if schedule.treatments.len() > 1 && !shared.0.is_empty() {
+        writeln!(out, "{}", wrapped("All: ", &shared.to_string(), "", style))?;
+    }
     let layout = Layout::new(schedule, analysis);
     let shows_bytes = analysis.metric == "written_bytes";
     let metric = if shows_bytes { BYTES } else { analysis.metric.as_str() };
@@ -99,7 +103,12 @@ fn write_claim(out: &mut String, claim: &Judgement, style: Style) -> std::fmt::R
     writeln!(out, "{}", wrapped(&format!("{verdict}{padding}"), &claim.says, INDENT, style))?;
     let mut evidence = String::new();
     if let Some(ratio) = claim.ratio {
-        write!(evidence, "{}, n = {}", number::effect(ratio, claim.interval), claim.n)?;
+        let found = if claim.is_absolute {
+            number::measured(&claim.metric, ratio, claim.interval)
+        } else {
+            number::effect(ratio, claim.interval)
+        };
+        write!(evidence, "{found}, n = {}", claim.n)?;
         write!(evidence, "; claimed: {}", bounds(claim))?;
         if let Some(scope) = &claim.scope {
             write!(evidence, " ({scope})")?;
@@ -129,10 +138,14 @@ fn separator(text: &str) -> &'static str {
 }
 
 fn bounds(claim: &Judgement) -> String {
+    let metric = claim.metric.as_str();
+    let shown = |bound: f64| {
+        if claim.is_absolute { number::value(metric, bound) } else { number::ratio(bound) }
+    };
     match (claim.at_least, claim.at_most) {
-        (Some(low), Some(high)) => format!("{} to {}", number::ratio(low), number::ratio(high)),
-        (Some(low), None) => format!("at least {}", number::ratio(low)),
-        (None, Some(high)) => format!("at most {}", number::ratio(high)),
+        (Some(low), Some(high)) => format!("{} to {}", shown(low), shown(high)),
+        (Some(low), None) => format!("at least {}", shown(low)),
+        (None, Some(high)) => format!("at most {}", shown(high)),
         (None, None) => String::new(),
     }
 }

@@ -20,10 +20,14 @@ use rustix::io::{Errno, read, write};
 use super::WorkloadError;
 use super::operation::{Content, Operation};
 use super::synthetic::content::ContentPool;
+use crate::host::aligned::{Aligned, BLOCK_BYTES};
 use crate::host::interrupt::Interrupt;
 
 /// How much is generated and written, or read, by one system call.
 const CHUNK_BYTES: usize = 1 << 20;
+
+/// The size of a file of zeros, and of the system call that writes it.
+const ZEROS_BYTES: usize = 16 << 20;
 
 /// Operations between two looks at the clock and the interrupt.
 const GLANCE: usize = 64;
@@ -95,6 +99,26 @@ impl<'a> Driver<'a> {
         let directory = openat(&self.directory, ".", DIRECTORY, Mode::empty())
             .map_err(WorkloadError::operation("open", "."))?;
         self.empty(&directory)
+    }
+
+    /// Writes files of zeros, this many bytes in all, past the page cache.
+    pub fn fill_with_zeros(&mut self, bytes: u64) -> Result<(), WorkloadError> {
+        let mut zeros = Aligned::new(ZEROS_BYTES);
+        let mut left = usize::try_from(bytes).unwrap_or(usize::MAX).next_multiple_of(BLOCK_BYTES);
+        for number in 0_u32.. {
+            if left == 0 {
+                break;
+            }
+            self.check_bounds()?;
+            let name = format!("zeros-{number}");
+            let error = WorkloadError::operation("write", &name);
+            let piece = left.min(ZEROS_BYTES);
+            openat(&self.directory, name.as_str(), CREATE | OFlags::DIRECT, Mode::RUSR)
+                .and_then(|file| write_all(&file, &zeros.bytes()[..piece]))
+                .map_err(error)?;
+            left -= piece;
+        }
+        Ok(())
     }
 
     /// Waits until everything written to the filesystem is on its device.

@@ -8,6 +8,7 @@ mod driver;
 mod error;
 mod fio;
 pub mod operation;
+mod reader;
 pub mod synthetic;
 
 use std::collections::BTreeMap;
@@ -17,6 +18,7 @@ use std::process::Command;
 use self::driver::{Bounds, Contents, Driver};
 pub use self::error::WorkloadError;
 use self::operation::{Content, Operation};
+pub use self::reader::Reader;
 use self::synthetic::build::{self, BuildShape};
 use self::synthetic::content::ContentPool;
 use self::synthetic::tree::{self, TreeShape};
@@ -187,17 +189,50 @@ impl Workload {
     }
 
     /// Fills a directory with about this many bytes of files.
-    pub fn prefill(&self, bytes: u64, seed: u64, place: Place<'_>) -> Result<(), WorkloadError> {
-        let files = bytes.div_ceil(PREFILL_FILE_BYTES);
+    pub fn fill(
+        &self,
+        bytes: u64,
+        seed: u64,
+        material: Material,
+        place: Place<'_>,
+    ) -> Result<(), WorkloadError> {
         let mut driver = self.driver(place)?;
-        driver.perform(&tree::synthetic(TreeShape { files, bytes }, seed))?;
+        match material {
+            Material::Text => {
+                let files = bytes.div_ceil(PREFILL_FILE_BYTES);
+                driver.perform(&tree::synthetic(TreeShape { files, bytes }, seed))?;
+            }
+            Material::Zeros => driver.fill_with_zeros(bytes)?,
+        }
         driver.sync()
+    }
+
+    /// Empties a directory.
+    pub fn empty(&self, place: Place<'_>) -> Result<(), WorkloadError> {
+        let mut driver = self.driver(place)?;
+        driver.delete_all()?;
+        driver.sync()
+    }
+
+    /// Makes the file of the reader that runs beside phases.
+    pub fn make_reader(&self, path: &Path, seed: u64) -> std::io::Result<()> {
+        Reader::make(path, &self.contents.pool, seed)
     }
 
     fn driver<'a>(&'a self, place: Place<'a>) -> Result<Driver<'a>, WorkloadError> {
         let bounds = Bounds { interrupt: place.rules.interrupt, limit: place.rules.limit };
         Driver::new(place.directory, &self.contents, bounds)
     }
+}
+
+/// What a filesystem is filled with before the first phase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Material {
+    /// Files of 1 MiB on average, with text in them.
+    Text,
+    /// Files of 16 MiB, all zeros, written past the page cache: a simulated drive keeps no contents,
+    /// and a disk in memory keeps no zeros.
+    Zeros,
 }
 
 fn is_repository(path: &Path) -> bool {

@@ -329,7 +329,7 @@ fn image_lab_needs_root() {
     let folder = tempfile::tempdir().unwrap();
     sh(&format!("chown nobody {}", folder.path().display()));
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_ssdlab"))
-        .args(["run", "discard"])
+        .args(["run", "discard", "--lab", "image"])
         .env("XDG_STATE_HOME", folder.path().join("run"))
         .env("XDG_DATA_HOME", folder.path().join("data"))
         .uid(65534)

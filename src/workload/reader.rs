@@ -1,0 +1,124 @@
+//! A small reader that runs beside a phase: what somebody else's program would feel meanwhile.
+//!
+//! It reads 4 KiB at a random place of a file of its own, past the page cache, once every ten
+//! milliseconds. A read that takes longer holds up those that were due meanwhile; their waiting is
+//! counted too, or a stall of a minute would be one slow read among thousands of fast ones (the
+//! "coordinated omission" of G. Tene, which hdrhistogram corrects).
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, sleep};
+use std::time::{Duration, Instant};
+
+use hdrhistogram::Histogram;
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rustix::fs::OFlags;
+
+use super::synthetic::content::ContentPool;
+use crate::host::aligned::{Aligned, BLOCK_BYTES};
+
+/// The size of the reader's file in blocks: 16 MiB.
+const BLOCKS: u64 = 4096;
+
+/// When the next read is due after the last.
+const PERIOD: Duration = Duration::from_millis(10);
+
+/// The longest latency that is told apart: an hour.
+const LONGEST_NS: u64 = 3_600_000_000_000;
+
+/// A reader and its file.
+#[derive(Debug)]
+pub struct Reader {
+    file: File,
+    seed: u64,
+}
+
+impl Reader {
+    /// Makes the reader's file, on the device when this returns.
+    pub fn make(path: &Path, pool: &ContentPool, seed: u64) -> io::Result<()> {
+        let file = OpenOptions::new().write(true).create_new(true).open(path)?;
+        let mut block = [0; BLOCK_BYTES];
+        for index in 0..BLOCKS {
+            let offset = index * BLOCK_BYTES as u64;
+            pool.fill_binary(seed, offset, &mut block);
+            file.write_all_at(&block, offset)?;
+        }
+        file.sync_all()
+    }
+
+    /// Opens the file.
+    pub fn open(path: &Path, seed: u64) -> io::Result<Self> {
+        let direct = i32::try_from(OFlags::DIRECT.bits()).map_err(io::Error::other)?;
+        let file = OpenOptions::new().read(true).custom_flags(direct).open(path)?;
+        Ok(Self { file, seed })
+    }
+
+    /// Does something, and reads until that is done. Returns what the reads were like, by the names
+    /// of the metrics.
+    pub fn beside<T>(&self, work: impl FnOnce() -> T) -> (T, io::Result<BTreeMap<String, f64>>) {
+        let is_over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let reading = scope.spawn(|| self.read_until(&is_over));
+            let done = work();
+            is_over.store(true, Ordering::Relaxed);
+            let read = reading.join().unwrap_or_else(|_| Err(io::Error::other("it panicked")));
+            (done, read)
+        })
+    }
+
+    fn read_until(&self, is_over: &AtomicBool) -> io::Result<BTreeMap<String, f64>> {
+        let mut latencies = Histogram::<u64>::new_with_max(LONGEST_NS, 3).expect("it is in range");
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed);
+        let mut block = Aligned::new(BLOCK_BYTES);
+        let mut reads = 0_u64;
+        let mut due = Instant::now();
+        while !is_over.load(Ordering::Relaxed) {
+            let started = Instant::now();
+            let offset = random.next_u64() % BLOCKS * BLOCK_BYTES as u64;
+            self.file.read_exact_at(block.bytes(), offset)?;
+            reads += 1;
+            let took = u64::try_from(started.elapsed().as_nanos()).unwrap_or(LONGEST_NS);
+            let period = u64::try_from(PERIOD.as_nanos()).expect("it is short");
+            // In range, as it is cut to it.
+            let _ = latencies.record_correct(took.clamp(1, LONGEST_NS), period);
+            due = (due + PERIOD).max(Instant::now());
+            sleep(due.saturating_duration_since(Instant::now()));
+        }
+        let of = |name: &str, value: u64| (format!("reader.{name}"), value as f64);
+        Ok(BTreeMap::from([
+            of("p50_ns", latencies.value_at_quantile(0.5)),
+            of("p99_ns", latencies.value_at_quantile(0.99)),
+            of("max_ns", latencies.max()),
+            of("reads", reads),
+        ]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::metric::READER_METRICS;
+
+    #[test]
+    fn a_reader_reads_until_the_work_is_done() {
+        // Not every temporary folder takes direct I/O; the reader's file need not be on one.
+        let place = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        let path = place.path().join("reader");
+        Reader::make(&path, &ContentPool::new(1), 1).unwrap();
+        let Ok(reader) = Reader::open(&path, 1) else { return };
+        let (done, read) = reader.beside(|| {
+            sleep(PERIOD * 5);
+            7
+        });
+        let read = read.unwrap();
+        assert_eq!(done, 7);
+        assert!(read["reader.reads"] >= 1.0 && read["reader.max_ns"] >= read["reader.p50_ns"]);
+        let names: Vec<&str> = read.keys().map(String::as_str).collect();
+        assert!(READER_METRICS.iter().all(|(name, _)| names.contains(name)));
+    }
+}
