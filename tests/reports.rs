@@ -49,14 +49,14 @@ fn post_1(schedule: &Schedule) -> Vec<Record> {
             let levels = schedule.treatments[trial.treatment].levels.clone();
             let jitter = |ms: u64| ms * (100 + (u64::from(trial.position) * 7) % 5) / 100;
             let discard = levels.to_string();
-            let sync = if discard.ends_with("on") { 40_410 } else { 170 };
+            let sync = if discard.contains("discard = on") { 40_410 } else { 170 };
             let mut phases = vec![
                 phase("unpack", jitter(1_210), 0, 0),
                 phase("sync_unpacked", jitter(1_660), 520_000_000, 0),
                 phase("delete", jitter(470), 0, 0),
                 phase("sync_deleted", jitter(sync), 20_000_000, u64::from(sync > 1000) * 12),
             ];
-            if discard.ends_with("fstrim") {
+            if discard.contains("discard = fstrim") {
                 phases.push(phase("fstrim", 9_000, 0, 30));
             }
             Record {
@@ -128,7 +128,7 @@ fn failures_keep_their_row_and_their_reason() {
     let schedule = schedule("discard", 3);
     let mut records = post_1(&schedule);
     for record in &mut records {
-        if record.levels.to_string().ends_with("on") {
+        if record.levels.to_string().contains("discard = on") {
             record.status = Status::Failed;
             record.reason = Some("cannot write x: No space left on device".to_owned());
             record.phases.truncate(1);

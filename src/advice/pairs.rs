@@ -69,7 +69,7 @@ impl<'a> Blocks<'a> {
         })
     }
 
-    /// The values of one side, as ratios to one unit of the metric: their mean is the geometric one.
+    /// The values of one side, as ratios to one unit of the metric.
     pub fn values(&self, quantity: Quantity<'_>, side: Side) -> Result<LogRatio, String> {
         let values: Vec<f64> =
             self.numbers.iter().filter_map(|block| self.value(quantity, side, *block)).collect();

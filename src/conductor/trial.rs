@@ -124,8 +124,7 @@ impl Here<'_> {
         Ok(())
     }
 
-    /// Makes the filesystem a used one, beside the workload's directory, and starts from cold caches
-    /// again.
+    /// Makes the filesystem a used one, beside the workload's directory, and drops the caches.
     fn use_before(
         &mut self,
         ground: &Ground,

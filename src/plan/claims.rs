@@ -1,12 +1,13 @@
 //! Resolves a plan's claims: which treatments, phases and metric they are about.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::error::Fault;
 use super::factor::{Factor, Levels};
 use super::metric;
 use super::resolve::{Origin, Varied, modern};
-use super::schedule::{Claim, Schedule};
+use super::schedule::{Claim, Published, Schedule};
 use super::written::{self, Bound, Plan};
 use ssdlab_quantity::{Bytes, Span};
 
@@ -103,6 +104,33 @@ fn claim(
     })
 }
 
+/// Resolves what somebody else has measured.
+pub(super) fn published(
+    plan: &Plan,
+    schedule: &Schedule,
+    factors: &[Varied],
+) -> Result<Vec<Published>, Fault> {
+    let known = schedule.phase_names();
+    let one = |entry: &toml::Spanned<written::Published>| {
+        let fault = |message: String, help: String| Fault::at(entry.span(), message, help);
+        let only = modern(&entry.get_ref().only);
+        check_levels("published", &only, factors)
+            .map_err(|(message, help)| fault(message, help))?;
+        let mut values = BTreeMap::new();
+        for (phase, value) in &entry.get_ref().values {
+            if is_unknown(phase, &known, factors) {
+                let help = format!("phases: {}", known.join(", "));
+                return Err(fault(format!("there is no phase `{phase}`"), help));
+            }
+            let value = amount(value, &schedule.metric)
+                .map_err(|message| fault(message, format!("write a {}", schedule.metric)))?;
+            values.insert(phase.clone(), value);
+        }
+        Ok(Published { only, values })
+    };
+    plan.published.iter().map(one).collect()
+}
+
 /// `fstrim` exists only where a treatment asks for it; the command line may have dropped it.
 fn is_unknown(phase: &str, known: &[String], factors: &[Varied]) -> bool {
     let is_dropped = phase == "fstrim"
@@ -116,14 +144,14 @@ fn check_levels(id: &str, levels: &Levels, factors: &[Varied]) -> Result<(), (St
     for (factor, level) in &levels.0 {
         let Some(varied) = factors.iter().find(|varied| varied.factor == *factor) else {
             return Err((
-                format!("claim `{id}` names `{factor}`, which the plan does not vary"),
+                format!("`{id}` names `{factor}`, which the plan does not vary"),
                 format!("add `{factor}` to [factors]"),
             ));
         };
         // Levels that the command line dropped leave the claim undecided, not the plan wrong.
         if varied.lacks(level) {
             return Err((
-                format!("claim `{id}`: {factor} = \"{level}\" is none of the plan's levels"),
+                format!("`{id}`: {factor} = \"{level}\" is none of the plan's levels"),
                 format!("levels of `{factor}`: {}", varied.levels.join(", ")),
             ));
         }
@@ -149,17 +177,7 @@ fn bounds(claim: &written::Claim, metric: &str) -> Result<Bounds, String> {
     if amounts > 0 && claim.excess_over.is_some() {
         return Err("an excess is bounded by a ratio".to_owned());
     }
-    let number = |bound: &Option<Bound>| match bound {
-        None => Ok(None),
-        Some(Bound::Ratio(ratio)) => Ok(Some(*ratio)),
-        Some(Bound::Amount(text)) if metric.ends_with("_ns") => {
-            text.parse::<Span>().map(|span| Some(span.nanos() as f64))
-        }
-        Some(Bound::Amount(text)) if metric.ends_with("_bytes") => {
-            text.parse::<Bytes>().map(|bytes| Some(bytes.0 as f64))
-        }
-        Some(Bound::Amount(_)) => Err(format!("`{metric}` is neither a time nor a size")),
-    };
+    let number = |bound: &Option<Bound>| bound.as_ref().map(|b| amount(b, metric)).transpose();
     let (at_least, at_most) = (number(&claim.at_least)?, number(&claim.at_most)?);
     if [at_least, at_most].iter().flatten().any(|bound| !bound.is_finite() || *bound <= 0.0) {
         return Err("a bound is not above 0".to_owned());
@@ -170,5 +188,19 @@ fn bounds(claim: &written::Claim, metric: &str) -> Result<Bounds, String> {
             Err(format!("nothing is at least {low} and at most {high}"))
         }
         _ => Ok(Bounds { are_absolute: amounts > 0, at_least, at_most }),
+    }
+}
+
+/// A ratio or a number as it is, an amount in the metric's unit.
+fn amount(bound: &Bound, metric: &str) -> Result<f64, String> {
+    match bound {
+        Bound::Ratio(number) => Ok(*number),
+        Bound::Amount(text) if metric.ends_with("_ns") => {
+            text.parse::<Span>().map(|span| span.nanos() as f64)
+        }
+        Bound::Amount(text) if metric.ends_with("_bytes") => {
+            text.parse::<Bytes>().map(|bytes| bytes.0 as f64)
+        }
+        Bound::Amount(_) => Err(format!("`{metric}` is neither a time nor a size")),
     }
 }

@@ -126,11 +126,13 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
         workload,
         repetitions,
         claims: Vec::new(),
+        published: Vec::new(),
         seed,
         notes,
     };
     workload::check_size(&schedule, plan.workload.phases.span())?;
     schedule.claims = claims::resolve(plan, &schedule, &factors)?;
+    schedule.published = claims::published(plan, &schedule, &factors)?;
     Ok(schedule)
 }
 

@@ -40,6 +40,9 @@ pub struct Schedule {
     pub repetitions: Repetitions,
     /// The claims to judge.
     pub claims: Vec<Claim>,
+    /// What somebody else has measured.
+    #[serde(default)]
+    pub published: Vec<Published>,
     /// The seed everything random is derived from.
     pub seed: u64,
     /// Every trial up to the last block, in order.
@@ -260,7 +263,24 @@ pub struct Claim {
     pub if_refuted: Option<String>,
 }
 
+/// What somebody else has measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Published {
+    /// The treatments it stands beside.
+    #[serde(rename = "where")]
+    pub only: Levels,
+    /// The run's metric by phase, in its unit.
+    pub values: BTreeMap<String, f64>,
+}
+
 impl Schedule {
+    /// What somebody else has measured of a treatment's phase.
+    #[must_use]
+    pub fn published(&self, levels: &Levels, phase: &str) -> Option<f64> {
+        let mut beside = self.published.iter().filter(|published| levels.matches(&published.only));
+        beside.find_map(|published| published.values.get(phase).copied())
+    }
+
     /// Whether its parts fit each other, as those of a schedule that was resolved do; a stored one
     /// may have been changed since.
     #[must_use]

@@ -56,6 +56,10 @@ pub struct Plan {
     #[serde(default)]
     #[schemars(with = "Vec<Claim>")]
     pub claims: Vec<Spanned<Claim>>,
+    /// What somebody else has measured, to stand beside what is measured here.
+    #[serde(default)]
+    #[schemars(with = "Vec<Published>")]
+    pub published: Vec<Spanned<Published>>,
 }
 
 /// One level, or a list of them.
@@ -127,8 +131,8 @@ pub struct Simulated {
     pub factors: BTreeMap<Factor, Spanned<OneOrMany>>,
     /// Gives every drive this capacity (default: each has its own).
     pub capacity: Option<Bytes>,
-    /// Blocks, each with a seed of its own (default 3): there is no noise to wait out, and repeating
-    /// a seed would repeat every nanosecond.
+    /// Blocks, each with a seed of its own (default 3): there is no noise to wait out, and to
+    /// repeat a seed would repeat every nanosecond.
     pub seeds: Option<u32>,
 }
 
@@ -301,6 +305,17 @@ pub struct Claim {
     pub if_holds: Option<String>,
     /// The setting that follows if it is refuted.
     pub if_refuted: Option<String>,
+}
+
+/// What somebody else has measured.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// The treatments it stands beside.
+    #[serde(default, rename = "where")]
+    pub only: Levels,
+    /// The plan's metric in phases: a time, a size or a number.
+    pub values: BTreeMap<String, Bound>,
 }
 
 /// A bound of a claim.

@@ -144,6 +144,9 @@ impl<'a> Layout<'a> {
             }
             _ => {}
         }
+        if let Some(published) = self.schedule.published(&treatment.levels, phase) {
+            cell = format!("{cell}\npublished {}", number::value(metric, published));
+        }
         if let Some(effect) = self.effect(treatment, phase) {
             cell = format!("{cell}\n{}", number::effect(effect.ratio, effect.interval));
         }

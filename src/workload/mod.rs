@@ -230,8 +230,8 @@ impl Workload {
 pub enum Material {
     /// Files of 1 MiB on average, with text in them.
     Text,
-    /// Files of 16 MiB, all zeros, written past the page cache: a simulated drive keeps no contents,
-    /// and a disk in memory keeps no zeros.
+    /// Files of 16 MiB, all zeros, past the page cache: a disk in memory keeps no zeros, and
+    /// a simulated drive does not care.
     Zeros,
 }
 
