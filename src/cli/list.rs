@@ -6,9 +6,10 @@ use clap::{Args, ValueEnum};
 
 use super::exit::Exit;
 use super::output;
+use crate::filesystem::Filesystem;
 use crate::host::sysfs;
 use crate::plan::{self, Factor, HOSTS, SCHEDULERS, metric, shipped};
-use crate::{filesystem, lab};
+use crate::{filesystem, kernel, lab};
 
 /// Arguments of `ssdlab list`.
 #[derive(Debug, Args)]
@@ -71,17 +72,26 @@ fn plans() -> Rows {
         .collect()
 }
 
+/// Which filesystems run on this machine's kernel, and which in the virtual lab on its own.
 fn filesystems() -> Rows {
-    filesystem::ALL
-        .iter()
-        .map(|filesystem| {
-            let state = match lab::missing(filesystem) {
-                None => "runs here".to_owned(),
-                Some(reason) => format!("does not run here: {reason}"),
-            };
-            (filesystem.name.to_owned(), state)
-        })
-        .collect()
+    let lab_kernel = kernel::info(None).map(|info| info.filesystems);
+    let in_guests = |filesystem: &Filesystem| match &lab_kernel {
+        _ if lab::no_mkfs(filesystem).is_some() => lab::no_mkfs(filesystem),
+        Err(_) => Some("it has no kernel to use (`ssdlab kernel info`)".to_owned()),
+        Ok(known) if known.contains(&filesystem.name) => None,
+        Ok(_) => Some(format!("the lab kernel has no {}", filesystem.name)),
+    };
+    let state = |filesystem: &&Filesystem| {
+        let state = match (lab::missing(filesystem), in_guests(filesystem)) {
+            (None, None) => "runs here and in the virtual lab".to_owned(),
+            (None, Some(reason)) => format!("runs here; not in the virtual lab: {reason}"),
+            (Some(reason), None) => format!("runs in the virtual lab only: {reason}"),
+            (Some(one), Some(other)) if one == other => format!("does not run here: {one}"),
+            (Some(one), Some(other)) => format!("does not run here: {one}, and {other}"),
+        };
+        (filesystem.name.to_owned(), state)
+    };
+    filesystem::ALL.iter().map(state).collect()
 }
 
 fn factors() -> Rows {

@@ -22,8 +22,9 @@ use super::trial::{PREPARATION, blank};
 use super::{ConductorError, Desk, Event, Stage};
 use crate::guest::{Channel, Machine, MachineError, Message, Root, RootError};
 use crate::host::interrupt::Interrupt;
-use crate::host::program::{self, ProgramError, Rules};
+use crate::host::program::{self, Rules};
 use crate::kernel::LabKernel;
+use crate::lab;
 use crate::plan::schedule::{Treatment, Tree, Trial};
 use crate::plan::{Schedule, Setup, Simulated};
 use crate::results::{Flashed, Record};
@@ -254,13 +255,7 @@ fn conditioned(
 
 impl Stage for Guests<'_> {
     fn missing(&self, setup: &Setup) -> Option<String> {
-        let filesystem = setup.filesystem?;
-        match program::find(filesystem.mkfs, filesystem.package) {
-            Err(ProgramError::Missing { program, package }) => {
-                Some(format!("{program} is not installed (package {package})"))
-            }
-            _ => None,
-        }
+        lab::no_mkfs(setup.filesystem?)
     }
 
     fn perform(&mut self, trials: &[Trial], desk: &mut Desk<'_>) -> Result<bool, ConductorError> {

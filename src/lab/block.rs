@@ -42,13 +42,21 @@ fn attached(device: Option<&BlockDevice>) -> &BlockDevice {
 /// What this machine lacks to make and mount a filesystem; `None` if nothing.
 #[must_use]
 pub fn missing(filesystem: &Filesystem) -> Option<String> {
-    if let Err(ProgramError::Missing { program, package }) =
-        program::find(filesystem.mkfs, filesystem.package)
-    {
-        return Some(format!("{program} is not installed (package {package})"));
+    no_mkfs(filesystem).or_else(|| {
+        (!kernel::has_filesystem(filesystem.name))
+            .then(|| format!("this kernel has no {}", filesystem.name))
+    })
+}
+
+/// Why this machine cannot even make a filesystem; `None` if it can.
+#[must_use]
+pub fn no_mkfs(filesystem: &Filesystem) -> Option<String> {
+    match program::find(filesystem.mkfs, filesystem.package) {
+        Err(ProgramError::Missing { program, package }) => {
+            Some(format!("{program} is not installed (package {package})"))
+        }
+        _ => None,
     }
-    (!kernel::has_filesystem(filesystem.name))
-        .then(|| format!("this kernel has no {}", filesystem.name))
 }
 
 /// A lab that makes a filesystem on a block device for every trial.

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-pub use block::missing;
+pub use block::{missing, no_mkfs};
 pub use error::LabError;
 pub use survey::survey;
 
