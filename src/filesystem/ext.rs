@@ -2,7 +2,7 @@
 //!
 //! Sources: mke2fs(8) of e2fsprogs 1.47; Documentation/filesystems/ext4 in the kernel.
 
-use super::Format;
+use super::{Format, uuid};
 
 /// Options that shape the filesystem; left out are those that name devices and files, force, or
 /// only print.
@@ -10,19 +10,11 @@ pub const OPTIONS: &[&str] =
     &["-b", "-C", "-E", "-g", "-G", "-i", "-I", "-J", "-L", "-m", "-N", "-O", "-T"];
 
 /// mke2fs arguments: quiet, no discard (the lab prepares the device itself), inode tables and
-/// journal written now instead of by a kernel thread during the measurement, and a directory
-/// hash seed drawn from the trial's seed instead of the system's random pool.
+/// journal written now instead of by a kernel thread during the measurement, and a UUID and a
+/// directory hash seed drawn from the trial's seed instead of the system's random pool.
 pub fn arguments(format: &Format) -> Vec<String> {
-    let seed = format.seed;
-    // A UUID of version 4 in form: mke2fs refuses other shapes.
-    let hash_seed = format!(
-        "{:08x}-{:04x}-4000-8000-{:012x}",
-        seed >> 32,
-        (seed >> 16) & 0xffff,
-        seed & 0xffff
-    );
-    let mut extended =
-        format!("nodiscard,lazy_itable_init=0,lazy_journal_init=0,hash_seed={hash_seed}");
+    let uuid = uuid(format.seed);
+    let mut extended = format!("nodiscard,lazy_itable_init=0,lazy_journal_init=0,hash_seed={uuid}");
     // mke2fs heeds only the last -E, so the plan's joins ours.
     let mut others = Vec::new();
     let mut words = format.extra.iter();
@@ -33,7 +25,7 @@ pub fn arguments(format: &Format) -> Vec<String> {
             None => others.push(word.clone()),
         }
     }
-    let mut arguments = vec!["-q".to_owned(), "-E".to_owned(), extended];
+    let mut arguments = ["-q", "-U", &uuid, "-E", &extended].map(str::to_owned).to_vec();
     if let Some(journal) = format.journal {
         let feature = if journal { "has_journal" } else { "^has_journal" };
         arguments.extend(["-O".to_owned(), feature.to_owned()]);

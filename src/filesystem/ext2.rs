@@ -9,7 +9,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     mkfs_options: ext::OPTIONS,
     journal: Journal::Never,
     driver: Driver::Ext4,
-    discard_on: "discard",
+    discard_on: Some("discard"),
     discard_off: None,
     smallest_bytes: 8 << 20,
     // The feature is named even where it is the default, so that a changed mke2fs.conf cannot

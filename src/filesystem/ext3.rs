@@ -9,7 +9,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     mkfs_options: ext::OPTIONS,
     journal: Journal::Always,
     driver: Driver::Ext4,
-    discard_on: "discard",
+    discard_on: Some("discard"),
     discard_off: None,
     smallest_bytes: 16 << 20,
     format: |format| ext::arguments(&super::Format { journal: Some(true), ..format.clone() }),

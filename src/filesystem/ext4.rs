@@ -9,7 +9,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     mkfs_options: ext::OPTIONS,
     journal: Journal::Optional,
     driver: Driver::Ext4,
-    discard_on: "discard",
+    discard_on: Some("discard"),
     discard_off: None,
     smallest_bytes: 16 << 20,
     format: ext::arguments,

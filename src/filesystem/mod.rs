@@ -9,11 +9,24 @@ mod ext;
 mod ext2;
 mod ext3;
 mod ext4;
+mod f2fs;
+mod jfs;
+mod nilfs2;
+mod reiserfs;
 mod xfs;
 
 /// Every filesystem the program knows, in the order it lists them.
-pub const ALL: [&Filesystem; 5] =
-    [&ext2::FILESYSTEM, &ext3::FILESYSTEM, &ext4::FILESYSTEM, &xfs::FILESYSTEM, &btrfs::FILESYSTEM];
+pub const ALL: [&Filesystem; 9] = [
+    &ext2::FILESYSTEM,
+    &ext3::FILESYSTEM,
+    &ext4::FILESYSTEM,
+    &xfs::FILESYSTEM,
+    &btrfs::FILESYSTEM,
+    &f2fs::FILESYSTEM,
+    &jfs::FILESYSTEM,
+    &nilfs2::FILESYSTEM,
+    &reiserfs::FILESYSTEM,
+];
 
 /// The facts about one filesystem.
 #[derive(Debug)]
@@ -30,8 +43,9 @@ pub struct Filesystem {
     pub journal: Journal,
     /// What the kernel's driver publishes about itself.
     pub driver: Driver,
-    /// The mount option that turns online discard on.
-    pub discard_on: &'static str,
+    /// The mount option that turns online discard on; `None` if it can tell its device nothing,
+    /// not even on request (fstrim).
+    pub discard_on: Option<&'static str>,
     /// The mount option that turns online discard off, where off is not the default.
     pub discard_off: Option<&'static str>,
     /// The smallest device its mkfs accepts with our flags, in bytes.
@@ -67,7 +81,7 @@ pub enum Driver {
 pub struct Format {
     /// With or without a journal; `None` leaves mkfs its default.
     pub journal: Option<bool>,
-    /// Seeds what mkfs would draw at random (the directory hash of ext2/3/4).
+    /// Seeds what mkfs would draw at random: the UUID, the directory hash of ext2/3/4.
     pub seed: u64,
     /// Options the plan adds, after all others.
     pub extra: Vec<String>,
@@ -79,6 +93,11 @@ impl Filesystem {
     pub fn format_arguments(&self, format: &Format) -> Vec<String> {
         (self.format)(format)
     }
+}
+
+/// A UUID that follows from a seed, of version 4 in form: mke2fs refuses other shapes.
+fn uuid(seed: u64) -> String {
+    format!("{:08x}-{:04x}-4000-8000-{:012x}", seed >> 32, (seed >> 16) & 0xffff, seed & 0xffff)
 }
 
 /// Finds a filesystem by its name in plans.
@@ -118,8 +137,19 @@ mod tests {
         let format = Format { extra, ..Format::default() };
         let arguments = find("ext4").unwrap().format_arguments(&format);
         assert_eq!(arguments.iter().filter(|word| *word == "-E").count(), 1);
-        assert!(arguments[2].contains("lazy_itable_init=0") && arguments[2].ends_with("stride=16"));
-        assert_eq!(arguments[3..], ["-I", "128"]);
+        assert!(arguments[4].contains("lazy_itable_init=0") && arguments[4].ends_with("stride=16"));
+        assert_eq!(arguments[5..], ["-I", "128"]);
+    }
+
+    #[test]
+    fn mkfs_is_never_told_to_force_and_its_uuid_follows_from_the_seed() {
+        for filesystem in ALL {
+            let of = |seed| filesystem.format_arguments(&Format { seed, ..Format::default() });
+            assert!(!of(1).iter().any(|word| word == "-f" || word == "-F" || word == "--force"));
+            let has_no_option = ["jfs", "nilfs2"].contains(&filesystem.name);
+            assert_eq!(of(1) == of(2), has_no_option, "{}", filesystem.name);
+            assert_eq!(of(1), of(1));
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! Source: mkfs.xfs(8) of xfsprogs 6.1, which refuses filesystems below 300 MB.
 
-use super::{Driver, Filesystem, Journal};
+use super::{Driver, Filesystem, Journal, uuid};
 
 pub(super) const FILESYSTEM: Filesystem = Filesystem {
     name: "xfs",
@@ -11,11 +11,11 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     mkfs_options: &["-b", "-d", "-i", "-l", "-L", "-m", "-n", "-s"],
     journal: Journal::NotApplicable,
     driver: Driver::Other,
-    discard_on: "discard",
+    discard_on: Some("discard"),
     discard_off: None,
     smallest_bytes: 300 << 20,
     format: |format| {
-        let ours = ["-q", "-K"].map(str::to_owned);
+        let ours = ["-q", "-K", "-m", &format!("uuid={}", uuid(format.seed))].map(str::to_owned);
         ours.into_iter().chain(format.extra.iter().cloned()).collect()
     },
 };

@@ -7,6 +7,7 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -64,10 +65,13 @@ impl Root {
     /// Makes a root in an empty folder, with this program as its first process.
     pub fn make(folder: &Path, rules: Rules<'_>) -> Result<Self, RootError> {
         let root = Self { folder: folder.to_owned() };
-        for name in [PROGRAMS, LIBRARIES, "lib64", "dev", "proc", "sys", "run", "tmp"] {
+        for name in [PROGRAMS, LIBRARIES, "lib64", "etc", "dev", "proc", "sys", "run", "tmp"] {
             let path = folder.join(name);
             fs::create_dir(&path).map_err(at(&path))?;
         }
+        // mkfs.nilfs2 looks there for what is mounted.
+        let mtab = folder.join("etc/mtab");
+        symlink("/proc/self/mounts", &mtab).map_err(at(&mtab))?;
         let this = Path::new("/proc/self/exe");
         let this = fs::read_link(this).map_err(at(&folder.join("init")))?;
         root.add(&this, "init", rules)?;

@@ -90,7 +90,7 @@ fn options(setup: &Setup) -> (MountFlags, Vec<String>) {
     };
     let mut data = Vec::new();
     match setup.discard {
-        Some(Discard::On) => data.push(made(setup).discard_on.to_owned()),
+        Some(Discard::On) => data.extend(made(setup).discard_on.map(str::to_owned)),
         Some(Discard::Off | Discard::Fstrim) => {
             data.extend(made(setup).discard_off.map(str::to_owned));
         }

@@ -270,6 +270,7 @@ impl Setup {
         };
         setup.check_mkfs()?;
         setup.check_journal()?;
+        setup.check_discard()?;
         setup.check_mount()?;
         Ok(setup)
     }
@@ -328,6 +329,27 @@ impl Setup {
             if journal { "on" } else { "off" }
         );
         Err(LevelError { factor: Factor::Journal, message, help })
+    }
+
+    fn check_discard(&self) -> Result<(), LevelError> {
+        let Some(filesystem) = self.filesystem.filter(|filesystem| filesystem.discard_on.is_none())
+        else {
+            return Ok(());
+        };
+        let level = match self.discard {
+            Some(Discard::On) => "on",
+            Some(Discard::Fstrim) => "fstrim",
+            Some(Discard::Off) | None => return Ok(()),
+        };
+        let name = filesystem.name;
+        Err(LevelError {
+            factor: Factor::Discard,
+            message: format!("{name} cannot tell its device what is free"),
+            help: format!(
+                "leave the combination out: \
+                 exclude = [{{ filesystem = \"{name}\", discard = \"{level}\" }}]"
+            ),
+        })
     }
 
     /// A factor and a free option that say the same thing would make the treatments differ in
@@ -504,6 +526,16 @@ mod tests {
     }
 
     #[test]
+    fn a_filesystem_without_discards_has_them_off() {
+        let of = |discard| {
+            Setup::new(&levels(&[(Factor::Filesystem, "reiserfs"), (Factor::Discard, discard)]))
+        };
+        assert!(of("off").is_ok());
+        assert!(of("on").unwrap_err().help.contains("discard = \"on\""));
+        assert!(of("fstrim").unwrap_err().help.contains("discard = \"fstrim\""));
+    }
+
+    #[test]
     fn old_scheduler_names_mean_todays() {
         let setup = Setup::new(&levels(&[(Factor::Scheduler, "cfq")])).unwrap();
         assert_eq!(setup.scheduler, Some("bfq"));
@@ -533,6 +565,11 @@ mod tests {
             ("ext4", "-J device=UUID=1"),
             ("xfs", "-l logdev=/dev/sdb"),
             ("xfs", "-d file,name=x"),
+            ("f2fs", "-c /dev/sdb"),
+            ("f2fs", "-g android"),
+            ("reiserfs", "-j /dev/sdb"),
+            ("nilfs2", "-f"),
+            ("jfs", "-J device=/dev/sdb"),
         ] {
             assert!(mkfs(filesystem, bad).is_err(), "{filesystem} {bad}");
         }
