@@ -12,6 +12,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     discard_on: Some("discard"),
     discard_off: None,
     smallest_bytes: 8 << 20,
+    check: Some(ext::CHECK),
     // The feature is named even where it is the default, so that a changed mke2fs.conf cannot
     // hand out another filesystem than the one asked for.
     format: |format| ext::arguments(&super::Format { journal: Some(false), ..format.clone() }),

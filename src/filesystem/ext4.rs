@@ -12,5 +12,6 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     discard_on: Some("discard"),
     discard_off: None,
     smallest_bytes: 16 << 20,
+    check: Some(ext::CHECK),
     format: ext::arguments,
 };

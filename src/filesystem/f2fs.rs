@@ -3,7 +3,7 @@
 //! Sources: mkfs.f2fs(8) and the usage of f2fs-tools 1.15; Documentation/filesystems/f2fs.rst in
 //! the kernel: discard is on by default, so off has to be said.
 
-use super::{Driver, Filesystem, Journal, uuid};
+use super::{Check, Driver, Filesystem, Journal, uuid};
 
 pub(super) const FILESYSTEM: Filesystem = Filesystem {
     name: "f2fs",
@@ -16,6 +16,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     discard_on: Some("discard"),
     discard_off: Some("nodiscard"),
     smallest_bytes: 52 << 20,
+    check: Some(Check { program: "fsck.f2fs", arguments: &["--dry-run"] }),
     // -t 0: mkfs discards nothing. -r: the version of the first checkpoint is not drawn at random.
     format: |format| {
         let ours = ["-q", "-t", "0", "-r", "-U", &uuid(format.seed)].map(str::to_owned);

@@ -3,7 +3,7 @@
 //! Sources: mkfs.jfs(8) of jfsutils 1.1.15, which refuses filesystems below 16 MiB;
 //! Documentation/admin-guide/jfs.rst in the kernel. mkfs has no option for the UUID.
 
-use super::{Driver, Filesystem, Journal};
+use super::{Check, Driver, Filesystem, Journal};
 
 pub(super) const FILESYSTEM: Filesystem = Filesystem {
     name: "jfs",
@@ -15,6 +15,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     discard_on: Some("discard"),
     discard_off: None,
     smallest_bytes: 16 << 20,
+    check: Some(Check { program: "jfs_fsck", arguments: &["-n", "-f"] }),
     // -q: without it mkfs asks whether to go on.
     format: |format| {
         let ours = ["-q"].map(str::to_owned);

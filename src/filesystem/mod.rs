@@ -35,7 +35,7 @@ pub struct Filesystem {
     pub name: &'static str,
     /// The program that makes it.
     pub mkfs: &'static str,
-    /// The Debian package that carries [`Self::mkfs`].
+    /// The Debian package that carries [`Self::mkfs`] and the program of [`Self::check`].
     pub package: &'static str,
     /// Options of [`Self::mkfs`] that a plan may add; each takes a value.
     pub mkfs_options: &'static [&'static str],
@@ -50,6 +50,8 @@ pub struct Filesystem {
     pub discard_off: Option<&'static str>,
     /// The smallest device its mkfs accepts with our flags, in bytes.
     pub smallest_bytes: u64,
+    /// How it is checked; `None` if nobody has written a program for that.
+    pub check: Option<Check>,
     /// The arguments of mkfs for a format that leaves no work to the background.
     format: fn(&Format) -> Vec<String>,
 }
@@ -74,6 +76,16 @@ pub enum Driver {
     Ext4,
     /// Nothing this program reads.
     Other,
+}
+
+/// A check that changes nothing, asks nothing, and ends with an error if it finds damage. Its
+/// program is in the package of mkfs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Check {
+    /// The program.
+    pub program: &'static str,
+    /// Its arguments before the device.
+    pub arguments: &'static [&'static str],
 }
 
 /// What mkfs is asked for.

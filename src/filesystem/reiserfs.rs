@@ -3,7 +3,7 @@
 //! Sources: mkreiserfs(8) of reiserfsprogs 3.6.27; fs/reiserfs in Linux 6.1, which has neither a
 //! mount option for discards nor FITRIM. Linux 6.13 removed the filesystem.
 
-use super::{Driver, Filesystem, Journal, uuid};
+use super::{Check, Driver, Filesystem, Journal, uuid};
 
 pub(super) const FILESYSTEM: Filesystem = Filesystem {
     name: "reiserfs",
@@ -26,6 +26,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     discard_on: None,
     discard_off: None,
     smallest_bytes: 33 << 20,
+    check: Some(Check { program: "reiserfsck", arguments: &["--check", "--yes", "--quiet"] }),
     // -q: without it mkfs asks whether to go on. It takes a whole sd or hd disk only by force, so
     // there the device lab needs a partition. Which format it would choose depends on the kernel.
     format: |format| {

@@ -2,7 +2,7 @@
 //!
 //! Source: mkfs.xfs(8) of xfsprogs 6.1, which refuses filesystems below 300 MB.
 
-use super::{Driver, Filesystem, Journal, uuid};
+use super::{Check, Driver, Filesystem, Journal, uuid};
 
 pub(super) const FILESYSTEM: Filesystem = Filesystem {
     name: "xfs",
@@ -14,6 +14,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     discard_on: Some("discard"),
     discard_off: None,
     smallest_bytes: 300 << 20,
+    check: Some(Check { program: "xfs_repair", arguments: &["-n"] }),
     format: |format| {
         let ours = ["-q", "-K", "-m", &format!("uuid={}", uuid(format.seed))].map(str::to_owned);
         ours.into_iter().chain(format.extra.iter().cloned()).collect()
