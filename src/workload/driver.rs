@@ -24,7 +24,10 @@ use crate::host::aligned::{Aligned, BLOCK_BYTES};
 use crate::host::interrupt::Interrupt;
 
 /// How much is generated and written, or read, by one system call.
-const CHUNK_BYTES: usize = 1 << 20;
+pub(super) const CHUNK_BYTES: usize = 1 << 20;
+
+/// The permission bits of every directory.
+pub(super) const DIRECTORY_MODE: u32 = 0o755;
 
 /// The size of a file of zeros, and of the system call that writes it.
 const ZEROS_BYTES: usize = 16 << 20;
@@ -39,6 +42,22 @@ pub struct Contents {
     pub pool: ContentPool,
     /// The plain tar that an archive's files are in.
     pub archive: Option<File>,
+}
+
+impl Contents {
+    /// The bytes of a file from `offset` on.
+    pub fn fill(&self, content: Content, offset: u64, chunk: &mut [u8]) -> Result<(), Errno> {
+        match content {
+            Content::Text { seed } => self.pool.fill_text(seed, offset, chunk),
+            Content::Binary { seed } => self.pool.fill_binary(seed, offset, chunk),
+            Content::Archive { offset: start } => {
+                // A driver with operations of an archive has the archive.
+                let tar = self.archive.as_ref().ok_or(Errno::BADF)?;
+                tar.read_exact_at(chunk, start + offset).map_err(|_| Errno::IO)?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// When to stop before the work is done.
@@ -141,7 +160,8 @@ impl<'a> Driver<'a> {
         let error = WorkloadError::operation;
         match operation {
             Operation::MakeDir { path } => {
-                mkdirat(at, &**path, Mode::from_raw_mode(0o755)).map_err(error("make", path))
+                mkdirat(at, &**path, Mode::from_raw_mode(DIRECTORY_MODE))
+                    .map_err(error("make", path))
             }
             Operation::WriteFile { path, bytes, content, mode, mtime_s } => self
                 .write_file(path, *bytes, *content, *mode, *mtime_s)
@@ -176,23 +196,8 @@ impl<'a> Driver<'a> {
         while offset < bytes {
             let length = usize::try_from(bytes - offset).unwrap_or(CHUNK_BYTES).min(CHUNK_BYTES);
             let chunk = &mut self.buffer[..length];
-            let data: &[u8] = match content {
-                Content::Text { seed } => {
-                    self.contents.pool.fill_text(seed, offset, chunk);
-                    chunk
-                }
-                Content::Binary { seed } => {
-                    self.contents.pool.fill_binary(seed, offset, chunk);
-                    chunk
-                }
-                Content::Archive { offset: start } => {
-                    // A driver with operations of an archive has the archive.
-                    let tar = self.contents.archive.as_ref().ok_or(Errno::BADF)?;
-                    tar.read_exact_at(chunk, start + offset).map_err(|_| Errno::IO)?;
-                    chunk
-                }
-            };
-            write_all(&file, data)?;
+            self.contents.fill(content, offset, chunk)?;
+            write_all(&file, chunk)?;
             offset += length as u64;
             self.written_bytes += length as u64;
         }

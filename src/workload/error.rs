@@ -27,6 +27,14 @@ pub enum WorkloadError {
         /// Why not.
         cause: io::Error,
     },
+    /// What is there is not what the operations leave.
+    #[error("after the last phase {path} {how}")]
+    Differs {
+        /// On what, relative to the trial's directory.
+        path: String,
+        /// The difference.
+        how: String,
+    },
     /// A program failed.
     #[error(transparent)]
     #[diagnostic(transparent)]

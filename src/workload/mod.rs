@@ -10,6 +10,7 @@ mod fio;
 pub mod operation;
 mod reader;
 pub mod synthetic;
+mod verify;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -22,6 +23,7 @@ pub use self::reader::Reader;
 use self::synthetic::build::{self, BuildShape};
 use self::synthetic::content::ContentPool;
 use self::synthetic::tree::{self, TreeShape};
+use self::verify::Model;
 use crate::host::program::{self, Rules};
 use crate::plan::schedule::{self, Action, Build, Tree};
 
@@ -186,6 +188,47 @@ impl Workload {
             }
             (Action::Idle { .. } | Action::Remount, _) => Ok(Done::default()),
         }
+    }
+
+    /// Compares the directory with what these phases, performed in order, must have left there;
+    /// the error is the first difference. Returns whether there was anything to compare with:
+    /// what a real program leaves is not known.
+    pub fn verify(
+        &self,
+        phases: &[schedule::Phase],
+        place: Place<'_>,
+    ) -> Result<bool, WorkloadError> {
+        let Some(model) = self.model(phases) else { return Ok(false) };
+        let umask = verify::umask()?;
+        model.compare(place.directory, &self.contents, umask, place.rules.interrupt)?;
+        Ok(true)
+    }
+
+    fn model(&self, phases: &[schedule::Phase]) -> Option<Model> {
+        let mut model = Model::default();
+        for phase in phases {
+            let operations = match (&phase.action, &self.build.spec) {
+                (Action::Command { .. } | Action::Fio { .. }, _)
+                | (Action::Clone | Action::Make | Action::Clean, Some(Build::Git { .. })) => {
+                    return None;
+                }
+                (Action::Unpack, _) => &self.tree.operations,
+                (Action::Clone, _) => &self.build.operations.clone,
+                (Action::Make, _) => &self.build.operations.make,
+                (Action::Clean, _) => &self.build.operations.clean,
+                (Action::Delete, _) => {
+                    model.clear();
+                    continue;
+                }
+                (Action::Sync | Action::Fstrim | Action::Idle { .. } | Action::Remount, _) => {
+                    continue;
+                }
+            };
+            for operation in operations {
+                model.apply(operation);
+            }
+        }
+        Some(model)
     }
 
     /// Fills a directory with about this many bytes of files.
