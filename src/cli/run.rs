@@ -42,6 +42,10 @@ pub struct Run {
     /// Go on with an interrupted run: its name or its folder.
     #[arg(long, value_name = "RUN")]
     resume: Option<PathBuf>,
+    /// After each trial, compare what it left with what it must have left, and run the
+    /// filesystem's own check (fsck); a difference makes the trial void.
+    #[arg(long)]
+    verify: bool,
     /// Trials to run at the same time (virtual lab; default: as many as there are processors and
     /// memory for; elsewhere always one).
     #[arg(long, value_name = "N")]
@@ -92,8 +96,12 @@ impl Run {
         let folder = self.results.clone().unwrap_or_else(results::default_folder);
         // Whatever can be wrong is found before a folder is made or a device is touched.
         let planned = match &self.resume {
-            None => Planned::New(self.plan.resolve()?),
-            Some(_) if self.plan.changes_anything() => {
+            None => {
+                let mut resolved = self.plan.resolve()?;
+                resolved.schedule.verify = self.verify;
+                Planned::New(resolved)
+            }
+            Some(_) if self.verify || self.plan.changes_anything() => {
                 return Err(Wrong::report(
                     "--resume goes on with a run as it was planned",
                     "leave out the plan and what changes it",
@@ -103,6 +111,12 @@ impl Run {
         };
         let schedule = planned.schedule().clone();
         let lab = schedule.target.lab;
+        if schedule.verify && lab == LabKind::Directory {
+            return Err(Wrong::report(
+                "--verify reads from the device, and the directory lab unmounts nothing",
+                "leave it out, or name a lab that makes filesystems: --lab image or virtual",
+            ));
+        }
         if lab != LabKind::Virtual {
             self.check_wall_clock(lab)?;
         }

@@ -12,7 +12,7 @@ pub(super) enum Failure {
     Unavailable(String),
     /// Something went wrong.
     Failed(String),
-    /// Two counts of the same thing disagree.
+    /// Two counts of the same thing disagree, or what is left is not what must be.
     Void(String),
     /// The run is to stop; there is nothing to record.
     Interrupted,
@@ -58,6 +58,7 @@ impl From<LabError> for Failure {
         match error {
             LabError::Unavailable { reason } => Self::Unavailable(reason),
             LabError::Program(error) => error.into(),
+            LabError::Damaged { .. } => Self::Void(error.to_string()),
             other => Self::Failed(other.to_string()),
         }
     }
@@ -68,6 +69,7 @@ impl From<WorkloadError> for Failure {
         match error {
             WorkloadError::Interrupted => Self::Interrupted,
             WorkloadError::Program(error) => error.into(),
+            WorkloadError::Differs { .. } => Self::Void(error.to_string()),
             other => Self::Failed(other.to_string()),
         }
     }

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
@@ -106,10 +107,12 @@ impl<'a> Guests<'a> {
         let rules = Rules { marker: &marker, limit: PREPARATION, interrupt };
         let root = Root::make(&root, rules)?;
         let setups = (0..schedule.treatments.len()).filter_map(|index| schedule.setup(index).ok());
-        let filesystems = setups.filter_map(|setup| setup.filesystem);
-        let mut programs: Vec<(&str, &str)> =
-            filesystems.map(|filesystem| (filesystem.mkfs, filesystem.package)).collect();
-        programs.push(("fstrim", "util-linux"));
+        let mut programs = vec![("fstrim", "util-linux")];
+        for filesystem in setups.filter_map(|setup| setup.filesystem) {
+            let check = filesystem.check.filter(|_| schedule.verify).map(|check| check.program);
+            let own = iter::once(filesystem.mkfs).chain(check);
+            programs.extend(own.map(|program| (program, filesystem.package)));
+        }
         for (name, package) in programs {
             // What is missing, its treatment's record will say.
             if let Ok(path) = program::find(name, package) {

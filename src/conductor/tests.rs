@@ -57,10 +57,13 @@ impl Lab for MockLab {
     fn remount(
         &mut self,
         _: Option<&BlockDevice>,
-        _: &Ground,
-        _: &Setup,
+        ground: &Ground,
+        setup: &Setup,
         _: &str,
     ) -> Result<(), LabError> {
+        if setup.scheduler == Some("mq-deadline") {
+            std::fs::write(ground.directory.join("invented"), "").unwrap();
+        }
         Ok(())
     }
 
@@ -108,25 +111,33 @@ fn conduct(
     records: Vec<Record>,
     interrupt_after: Option<usize>,
 ) -> (Ending, Vec<Record>, Vec<String>) {
-    let schedule = schedule(plan, folder);
+    conduct_schedule(&schedule(plan, folder), folder, records, interrupt_after)
+}
+
+fn conduct_schedule(
+    schedule: &Schedule,
+    folder: &Path,
+    records: Vec<Record>,
+    interrupt_after: Option<usize>,
+) -> (Ending, Vec<Record>, Vec<String>) {
     let interrupt = Interrupt::default();
     let mut lab = MockLab {
         folder: folder.to_owned(),
         log: Vec::new(),
         interrupt_after: interrupt_after.map(|after| (after, interrupt.clone())),
     };
-    let mut run = Run::create(folder, "run", plan, &schedule).unwrap();
+    let mut run = Run::create(folder, "run", "", schedule).unwrap();
     let mut journal = Journal::create(&folder.join("undo")).unwrap();
     let mut workload = Workload::new(&schedule.workload, 1).unwrap();
     let mut here = Here {
-        schedule: &schedule,
+        schedule,
         lab: &mut lab,
         workload: &mut workload,
         journal: &mut journal,
         interrupt: &interrupt,
         tools: Vec::new(),
     };
-    let desk = Desk { schedule: &schedule, run: &mut run, observer: &mut Silent, records };
+    let desk = Desk { schedule, run: &mut run, observer: &mut Silent, records };
     let mut conductor = Conductor { desk, stage: &mut here };
     let ending = conductor.conduct().unwrap();
     let records = std::mem::take(&mut conductor.desk.records);
@@ -161,6 +172,28 @@ fn what_cannot_run_gets_one_record_and_the_others_go_on() {
     assert_eq!(of("none"), [Status::Ok; 3]);
     assert_eq!(of("kyber"), [Status::Unavailable]);
     assert_eq!(of("bfq"), [Status::Unavailable]);
+}
+
+#[test]
+fn what_the_filesystem_got_wrong_voids_a_trial_that_is_verified() {
+    let place = tempfile::tempdir().unwrap();
+    let mut schedule = schedule(PLAN, place.path());
+    let (_, plain, _) = conduct_schedule(&schedule, place.path(), Vec::new(), None);
+    assert!(plain.iter().all(|record| record.status == Status::Ok));
+    schedule.verify = true;
+    let (_, records, _) = conduct_schedule(&schedule, place.path(), Vec::new(), None);
+    for record in &records {
+        let phases = record.phases.iter().map(|phase| &phase.name).collect::<Vec<_>>();
+        assert_eq!(phases, ["unpack", "sync", "delete"]);
+        if record.levels.to_string().contains("mq-deadline") {
+            assert_eq!(record.status, Status::Void);
+            let reason = record.reason.as_deref();
+            assert_eq!(reason, Some("after the last phase invented should not be there"));
+        } else {
+            assert_eq!(record.status, Status::Ok);
+            assert_eq!(record.applied["verified"], "the tree");
+        }
+    }
 }
 
 #[test]

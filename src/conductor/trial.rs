@@ -121,6 +121,9 @@ impl Here<'_> {
         }
         self.unmount(record, &ground, &mut watched)?;
         record.smart = smart_before.zip(self.smart(device, rules)).map(|(a, b)| [a, b]);
+        if self.schedule.verify {
+            self.verify(record, &ground, device, setup, rules)?;
+        }
         Ok(())
     }
 
@@ -252,6 +255,28 @@ impl Here<'_> {
         self.lab.unmount(ground, self.journal.marker())?;
         let time_ns = nanos(started.elapsed());
         record.teardown = watched.advance()?.map(|device| Teardown { time_ns, device });
+        Ok(())
+    }
+
+    /// Compares what the trial left with what it must have left, and has the filesystem check
+    /// itself. All that is measured has been by then; another mount reads from the device.
+    fn verify(
+        &mut self,
+        record: &mut Record,
+        ground: &Ground,
+        device: Option<&BlockDevice>,
+        setup: &Setup,
+        rules: Rules<'_>,
+    ) -> Result<(), Failure> {
+        self.lab.remount(device, ground, setup, rules.marker)?;
+        let place = Place { directory: &ground.directory, mounted_at: &ground.mounted_at, rules };
+        let phases = self.schedule.phases(record.trial.treatment);
+        let compared = self.workload.verify(&phases, place)?;
+        self.lab.unmount(ground, rules.marker)?;
+        let checked = self.lab.check(device, setup, rules)?;
+        let tree = compared.then(|| "the tree".to_owned());
+        let verified: Vec<String> = tree.into_iter().chain(checked).collect();
+        record.applied.insert("verified".to_owned(), verified.join(", "));
         Ok(())
     }
 

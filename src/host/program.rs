@@ -301,11 +301,16 @@ fn how(status: ExitStatus) -> String {
 
 /// The last lines a program printed, as an addition to a message.
 fn said(output: &str) -> String {
+    let shown = tail(output);
+    if shown.is_empty() { shown } else { format!(": {shown}") }
+}
+
+/// The last lines a program printed, as one.
+#[must_use]
+pub fn tail(output: &str) -> String {
     let lines: Vec<_> = output.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let tail = &lines[lines.len().saturating_sub(4)..];
-    let shown: String =
-        tail.join("; ").chars().filter(|c| !c.is_control()).take(MOST_SHOWN).collect();
-    if shown.is_empty() { shown } else { format!(": {shown}") }
+    tail.join("; ").chars().filter(|c| !c.is_control()).take(MOST_SHOWN).collect()
 }
 
 fn command_line(command: &Command) -> String {

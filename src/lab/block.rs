@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::{Ground, Lab, LabError, Tools, format, mounting, settings};
 use crate::filesystem::Filesystem;
-use crate::host::program::{self, ProgramError};
+use crate::host::program::{self, ProgramError, Rules};
 use crate::host::sysfs::BlockDevice;
 use crate::host::{kernel, mounts};
 use crate::plan::Setup;
@@ -133,6 +133,15 @@ impl<S: Source> Lab for BlockLab<S> {
     fn unmount(&mut self, ground: &Ground, marker: &str) -> Result<(), LabError> {
         mounts::unmount(&ground.mounted_at, marker, PATIENCE)
             .map_err(LabError::step("unmount", &ground.mounted_at))
+    }
+
+    fn check(
+        &self,
+        device: Option<&BlockDevice>,
+        setup: &Setup,
+        rules: Rules<'_>,
+    ) -> Result<Option<String>, LabError> {
+        format::check(attached(device), setup, rules)
     }
 
     fn finish_trial(&mut self, tools: &Tools<'_>) -> Result<(), LabError> {

@@ -55,6 +55,14 @@ pub enum LabError {
         /// What was read back.
         found: String,
     },
+    /// The filesystem's own check found damage.
+    #[error("`{check}` finds damage: {said}")]
+    Damaged {
+        /// The check.
+        check: String,
+        /// The end of what it printed.
+        said: String,
+    },
     /// The kernel refused a step.
     #[error("cannot {step} {}: {cause}", path.display())]
     Step {

@@ -1,4 +1,4 @@
-//! Making a filesystem with its own mkfs.
+//! Making a filesystem with its own mkfs, and checking it with its own check.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::process::Command;
 use super::mounting::made;
 use super::{LabError, Tools};
 use crate::filesystem::Format;
-use crate::host::program;
+use crate::host::program::{self, Rules};
 use crate::host::sysfs::BlockDevice;
 use crate::plan::Setup;
 
@@ -29,4 +29,25 @@ pub(super) fn make(
         ("mkfs".to_owned(), format!("{} {}", filesystem.mkfs, arguments.join(" "))),
         ("mkfs_ns".to_owned(), finished.took.as_nanos().to_string()),
     ]))
+}
+
+/// Runs the filesystem's own check, which changes nothing, on the unmounted device; returns the
+/// command line, or nothing where there is no check.
+pub(super) fn check(
+    device: &BlockDevice,
+    setup: &Setup,
+    rules: Rules<'_>,
+) -> Result<Option<String>, LabError> {
+    let filesystem = made(setup);
+    let Some(check) = filesystem.check else { return Ok(None) };
+    let line = format!("{} {}", check.program, check.arguments.join(" "));
+    let mut command = Command::new(program::find(check.program, filesystem.package)?);
+    command.args(check.arguments).arg(&device.node).current_dir("/");
+    let finished = program::run_to_any_end(command, rules)?;
+    if finished.status.success() {
+        return Ok(Some(line));
+    }
+    // Which of the two says what is wrong differs from one program to the next.
+    let said = program::tail(&(finished.stdout + &finished.stderr));
+    Err(LabError::Damaged { check: line, said })
 }

@@ -82,6 +82,17 @@ pub trait Lab {
     /// Does nothing where the filesystem stays.
     fn unmount(&mut self, ground: &Ground, marker: &str) -> Result<(), LabError>;
 
+    /// Runs the filesystem's own check when it is unmounted, and returns its command line; none
+    /// where there is no such program, or where the filesystem stays.
+    fn check(
+        &self,
+        _: Option<&BlockDevice>,
+        _: &Setup,
+        _: Rules<'_>,
+    ) -> Result<Option<String>, LabError> {
+        Ok(None)
+    }
+
     /// Called when a trial's changes have been taken back.
     fn finish_trial(&mut self, tools: &Tools<'_>) -> Result<(), LabError>;
 }

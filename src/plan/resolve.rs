@@ -128,6 +128,7 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
         claims: Vec::new(),
         published: Vec::new(),
         seed,
+        verify: false,
         notes,
     };
     workload::check_size(&schedule, plan.workload.phases.span())?;

@@ -45,6 +45,9 @@ pub struct Schedule {
     pub published: Vec<Published>,
     /// The seed everything random is derived from.
     pub seed: u64,
+    /// Whether what every trial leaves is compared with what it must leave.
+    #[serde(default)]
+    pub verify: bool,
     /// Every trial up to the last block, in order.
     pub trials: Vec<Trial>,
     /// What was understood differently from how it was written.
