@@ -7,11 +7,10 @@ SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 .PHONY: demo build kernel test check bench validation kill-test fuzz-check clean
 
-# Installs what is missing, builds, and answers founding question 1 on an image file.
-demo:
-	scripts/install-packages build run
-	$(MAKE) --no-print-directory build
-	$(SUDO) $(SSDLAB) run discard --runs 3
+# Installs what is missing, builds, and answers founding question 1 in the virtual lab.
+demo: kernel
+	scripts/install-packages run
+	$(SSDLAB) run discard
 
 build:
 	$(CARGO) build --release --locked
@@ -23,7 +22,7 @@ kernel:
 	$(SSDLAB) kernel build
 
 # Every test. Those that need root are reported as ignored without it.
-test:
+test: kernel
 	scripts/install-packages build run test
 	$(CARGO) test --workspace --locked
 
@@ -32,13 +31,15 @@ check:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
-# The simulated drive and traces, then a trial beside the equivalent shell script (needs root).
-bench:
+# The simulated drive, traces and the virtual lab, then a trial beside the equivalent shell script
+# (needs root).
+bench: kernel
 	scripts/install-packages build run test
 	$(CARGO) bench --locked --bench content
 	$(CARGO) bench --locked -p ssdlab-flash --bench model
 	$(CARGO) bench --locked -p ssdlab-trace --bench formats
 	$(CARGO) bench --locked --bench sweep
+	$(CARGO) bench --locked --bench virtual
 	$(SUDO) $$(command -v $(CARGO)) bench --locked --bench trial
 
 # The simulated drive against theory, as the table in docs/flash-model.md.

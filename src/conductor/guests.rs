@@ -8,7 +8,7 @@ use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use miette::Diagnostic;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -30,6 +30,9 @@ use crate::plan::schedule::{Treatment, Tree, Trial};
 use crate::plan::{Schedule, Setup, Simulated};
 use crate::results::{Flashed, Record};
 use crate::undo::Journal;
+
+/// How long a guest may compute, in real time, without asking for anything.
+const PATIENCE: Duration = Duration::from_mins(5);
 
 /// Where an archive is in the guest.
 const ARCHIVE: &str = "archive";
@@ -178,6 +181,7 @@ impl<'a> Guests<'a> {
             host: simulated.host,
             seed: trial.seed,
             limit: self.limit(trial),
+            patience: PATIENCE,
             marker: &self.marker,
         };
         let log = self.logs.join(format!("{:04}.requests", trial.position));

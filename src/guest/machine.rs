@@ -32,9 +32,6 @@ const GLANCE: Duration = Duration::from_millis(100);
 /// How much of a console's end is kept, in bytes.
 const CONSOLE_BYTES: usize = 16 << 10;
 
-/// How long a guest may compute, in real time, without asking for anything.
-const PATIENCE: Duration = Duration::from_mins(5);
-
 /// The calendar's socket and the disks', in the machine's folder.
 const CALENDAR: &str = "calendar";
 
@@ -53,6 +50,8 @@ pub struct Machine<'a> {
     pub seed: u64,
     /// How far its time may go.
     pub limit: Nanos,
+    /// How long it may compute, in real time, without asking for anything.
+    pub patience: Duration,
     /// What the guest's processes carry in their environment on this machine.
     pub marker: &'a str,
 }
@@ -147,7 +146,7 @@ impl Machine<'_> {
             epoch: EPOCH,
             limit: Some(self.limit),
             process: Some(process),
-            patience: Some(PATIENCE),
+            patience: Some(self.patience),
         };
         let group = guest.group();
         let (served, console) = thread::scope(|scope| {
