@@ -9,22 +9,14 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
-use ssdlab_disk::{Backend, BackendError, Disk, DiskError, Options, Outcome, Shape, run};
-use ssdlab_flash::{Extent, Nanos, Refusal};
-use vm_memory::{Bytes, FileOffset, GuestAddress, GuestMemoryMmap, GuestRegionMmap};
+use ssdlab_disk::{Backend, Disk, DiskError, Options, Outcome, Shape, run};
+use ssdlab_flash::Nanos;
+use vm_memory::GuestMemoryBackend;
 
-/// Where the guest's memory begins, in its own addresses and in its file.
-const BASE: u64 = 1 << 20;
-const MEMORY_BYTES: u64 = 2 << 20;
-pub const DESCRIPTORS: u64 = BASE;
-const AVAILABLE: u64 = BASE + 0x1000;
-const USED: u64 = BASE + 0x2000;
-/// The headers, statuses and data of requests, one stretch for each slot.
-pub const BUFFERS: u64 = BASE + 0x1_0000;
-pub const SLOTS: u16 = 16;
-const BUFFER_BYTES: u64 = 0x1_0000 + 0x1000;
+use crate::driver::{
+    AVAILABLE, BASE, DESCRIPTORS, Driven, Driver, MEMORY_BYTES, Request, Ring, SLOTS, USED,
+};
 
 /// A disk to be served.
 pub struct Setup<'a> {
@@ -80,10 +72,7 @@ pub fn try_serve<R>(
 pub struct Port {
     pub socket: UnixStream,
     calls: Option<UnixStream>,
-    pub memory: GuestMemoryMmap,
-    file: OwnedFd,
-    available: u16,
-    seen: u16,
+    pub ring: Ring,
     capacity_bytes: u64,
     shape: Shape,
     called: bool,
@@ -102,24 +91,13 @@ pub struct Guest {
 
 impl Guest {
     fn new(calendar: UnixStream, ends: Vec<(UnixStream, u64, Shape)>) -> Self {
-        let ports = ends.into_iter().map(|(socket, capacity_bytes, shape)| {
-            let file = memfd_create("guest", MemfdFlags::CLOEXEC).unwrap();
-            ftruncate(&file, BASE + MEMORY_BYTES).unwrap();
-            let place = FileOffset::new(file.try_clone().unwrap().into(), BASE);
-            let bytes = usize::try_from(MEMORY_BYTES).unwrap();
-            let region = GuestRegionMmap::from_range(GuestAddress(BASE), bytes, Some(place));
-            let memory = GuestMemoryMmap::from_regions(vec![region.unwrap()]).unwrap();
-            Port {
-                socket,
-                calls: None,
-                memory,
-                file,
-                available: 0,
-                seen: 0,
-                capacity_bytes,
-                shape,
-                called: false,
-            }
+        let ports = ends.into_iter().map(|(socket, capacity_bytes, shape)| Port {
+            socket,
+            calls: None,
+            ring: Ring::new(),
+            capacity_bytes,
+            shape,
+            called: false,
         });
         Self {
             calendar,
@@ -315,22 +293,22 @@ impl Guest {
 
     /// Does one request and waits for it. Returns its status.
     pub fn perform(&mut self, disk: usize, request: &Request<'_>, room: &mut [u8]) -> u8 {
-        let slot = self.ports[disk].submit(request, room.len());
+        let slot = self.ports[disk].ring.submit(request, room.len());
         self.kick(disk);
         let timer = self.now + 10_000_000_000;
         loop {
             self.sleep(timer);
             let port = &mut self.ports[disk];
-            if let Some((head, _)) = port.next_used() {
+            if let Some((head, _)) = port.ring.next_used() {
                 assert_eq!(head, u32::from(slot) * 3);
-                return port.result(slot, request, room);
+                return port.ring.result(slot, request, room);
             }
             assert!(self.now < timer, "the disk never answers");
         }
     }
 
-    pub fn disk(&mut self, disk: usize) -> GuestDisk<'_> {
-        GuestDisk { guest: self, disk }
+    pub fn disk(&mut self, disk: usize) -> Driven<GuestDisk<'_>> {
+        Driven(GuestDisk { guest: self, disk })
     }
 }
 
@@ -344,17 +322,11 @@ fn receive(socket: &mut UnixStream) -> (u32, u32, Vec<u8>) {
     (word(0), word(4), body)
 }
 
-/// A request: its number, its first sector, and what goes with it.
-pub struct Request<'a> {
-    pub number: u32,
-    pub sector: u64,
-    pub data: &'a [u8],
-}
-
 impl Port {
     /// The file that the memory is in.
     pub fn file(&self) -> OwnedFd {
-        self.file.try_clone().unwrap()
+        let region = self.ring.memory.iter().next().unwrap();
+        region.file_offset().unwrap().file().try_clone().unwrap().into()
     }
 
     fn take_call(&mut self) {
@@ -368,147 +340,24 @@ impl Port {
         message.extend([0; 8]);
         self.calls.as_mut().unwrap().write_all(&message).unwrap();
     }
-
-    pub fn write(&self, bytes: &[u8], at: u64) {
-        self.memory.write_slice(bytes, GuestAddress(at)).unwrap();
-    }
-
-    /// Puts a request into the ring: a header, data, a status. Returns its slot.
-    pub fn submit(&mut self, request: &Request<'_>, room: usize) -> u16 {
-        let slot = self.available % (SLOTS / 3);
-        let at = BUFFERS + u64::from(slot) * BUFFER_BYTES;
-        let mut header = request.number.to_le_bytes().to_vec();
-        header.extend([0; 4]);
-        header.extend(request.sector.to_le_bytes());
-        self.write(&header, at);
-        self.write(&[0xFF], at + 16);
-        let mut parts = vec![(at, 16, 0)];
-        if !request.data.is_empty() {
-            self.write(request.data, at + 0x1000);
-            parts.push((at + 0x1000, request.data.len(), 0));
-        }
-        if room > 0 {
-            parts.push((at + 0x1000, room, 2));
-        }
-        parts.push((at + 16, 1, 2));
-        let last = parts.len() - 1;
-        let head = slot * 3;
-        for (index, (address, length, flags)) in parts.into_iter().enumerate() {
-            let index = u16::try_from(index).unwrap();
-            let goes_on = u16::from(usize::from(index) != last);
-            let length = u32::try_from(length).unwrap();
-            self.describe(head + index, address, length, flags | goes_on, head + index + 1);
-        }
-        self.offer(head);
-        slot
-    }
-
-    pub fn describe(&self, index: u16, address: u64, length: u32, flags: u16, next: u16) {
-        let mut descriptor = address.to_le_bytes().to_vec();
-        descriptor.extend(length.to_le_bytes());
-        descriptor.extend(flags.to_le_bytes());
-        descriptor.extend(next.to_le_bytes());
-        self.write(&descriptor, DESCRIPTORS + 16 * u64::from(index));
-    }
-
-    /// Puts the head of a chain where the disk looks.
-    pub fn offer(&mut self, head: u16) {
-        let slot = u64::from(self.available % SLOTS);
-        self.write(&head.to_le_bytes(), AVAILABLE + 4 + 2 * slot);
-        self.available = self.available.wrapping_add(1);
-        self.write(&self.available.to_le_bytes(), AVAILABLE + 2);
-    }
-
-    /// The next request that was given back: its head, and how many bytes it got. The disk is
-    /// asked to tell of the one after.
-    pub fn next_used(&mut self) -> Option<(u32, u32)> {
-        let index: u16 = self.memory.read_obj(GuestAddress(USED + 2)).unwrap();
-        if index == self.seen {
-            return None;
-        }
-        let at = USED + 4 + 8 * u64::from(self.seen % SLOTS);
-        self.seen = self.seen.wrapping_add(1);
-        self.write(&self.seen.to_le_bytes(), AVAILABLE + 4 + 2 * u64::from(SLOTS));
-        let element: [u32; 2] = self.memory.read_obj(GuestAddress(at)).unwrap();
-        Some((element[0], element[1]))
-    }
-
-    /// The status of a request that was given back, and what it returned.
-    pub fn result(&self, slot: u16, request: &Request<'_>, room: &mut [u8]) -> u8 {
-        let at = BUFFERS + u64::from(slot) * BUFFER_BYTES;
-        if request.data.is_empty() {
-            self.memory.read_slice(room, GuestAddress(at + 0x1000)).unwrap();
-        }
-        self.memory.read_obj(GuestAddress(at + 16)).unwrap()
-    }
 }
 
-/// A guest's disk as a backend, so that what holds for backends can be checked of it.
+/// A guest's disk, for what drives disks.
 pub struct GuestDisk<'a> {
     guest: &'a mut Guest,
     disk: usize,
 }
 
-impl GuestDisk<'_> {
-    fn perform(
-        &mut self,
-        now: Nanos,
-        request: &Request<'_>,
-        room: &mut [u8],
-    ) -> Result<Nanos, BackendError> {
-        if now.0 > self.guest.now {
-            self.guest.sleep(now.0);
-        }
-        match self.guest.perform(self.disk, request, room) {
-            0 => Ok(Nanos(self.guest.now)),
-            _ => Err(refused()),
-        }
-    }
-
-    fn range(&mut self, now: Nanos, number: u32, extent: Extent) -> Result<Nanos, BackendError> {
-        let whole = |bytes: u64| bytes.is_multiple_of(512).then_some(bytes / 512);
-        let first = whole(extent.offset_bytes).ok_or_else(refused)?;
-        let length = whole(extent.length_bytes).ok_or_else(refused)?;
-        let mut data = first.to_le_bytes().to_vec();
-        data.extend(u32::try_from(length).unwrap().to_le_bytes());
-        data.extend([0; 4]);
-        self.perform(now, &Request { number, sector: 0, data: &data }, &mut [])
-    }
-}
-
-fn refused() -> BackendError {
-    let extent = Extent { offset_bytes: 0, length_bytes: 0 };
-    Refusal::Misaligned { extent }.into()
-}
-
-impl Backend for GuestDisk<'_> {
+impl Driver for GuestDisk<'_> {
     fn capacity_bytes(&self) -> u64 {
         self.guest.ports[self.disk].capacity_bytes
     }
 
-    fn read(&mut self, now: Nanos, at: u64, into: &mut [u8]) -> Result<Nanos, BackendError> {
-        if !at.is_multiple_of(512) {
-            return Err(refused());
+    fn perform(&mut self, now: Nanos, request: &Request<'_>, room: &mut [u8]) -> (u8, Nanos) {
+        if now.0 > self.guest.now {
+            self.guest.sleep(now.0);
         }
-        self.perform(now, &Request { number: 0, sector: at / 512, data: &[] }, into)
-    }
-
-    fn write(&mut self, now: Nanos, at: u64, from: &[u8]) -> Result<Nanos, BackendError> {
-        if !at.is_multiple_of(512) {
-            return Err(refused());
-        }
-        self.perform(now, &Request { number: 1, sector: at / 512, data: from }, &mut [])
-    }
-
-    fn discard(&mut self, now: Nanos, extent: Extent) -> Result<Nanos, BackendError> {
-        self.range(now, 11, extent)
-    }
-
-    fn write_zeroes(&mut self, now: Nanos, extent: Extent) -> Result<Nanos, BackendError> {
-        self.range(now, 13, extent)
-    }
-
-    fn flush(&mut self, now: Nanos) -> Result<Nanos, BackendError> {
-        self.perform(now, &Request { number: 4, sector: 0, data: &[] }, &mut [])
+        let status = self.guest.perform(self.disk, request, room);
+        (status, Nanos(self.guest.now))
     }
 }

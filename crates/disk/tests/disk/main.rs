@@ -1,7 +1,9 @@
 //! Tests of disks as a guest sees them: the rules of backends, virtual time, and guests that send
 //! what they should not.
 
+mod body;
 mod conformance;
+mod driver;
 mod guest;
 mod malformed;
 mod virtual_time;

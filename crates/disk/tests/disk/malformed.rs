@@ -8,7 +8,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use ssdlab_disk::{Disk, DiskError, Memory, Options, Shape, run};
 
-use crate::guest::{BUFFERS, Guest, Request, SLOTS, Setup, serve, try_serve};
+use crate::driver::{BUFFERS, Request, SLOTS};
+use crate::guest::{Guest, Setup, serve, try_serve};
 
 fn memory() -> Vec<Setup<'static>> {
     vec![Setup::new(Memory::new(1 << 20), Shape::default())]
@@ -77,7 +78,7 @@ struct Descriptor {
 fn descriptor() -> impl Strategy<Value = Descriptor> {
     let address = prop_oneof![
         4 => (0..16_u64).prop_map(|page| BUFFERS + page * 4096),
-        1 => Just(crate::guest::DESCRIPTORS),
+        1 => Just(crate::driver::DESCRIPTORS),
         1 => Just((3 << 20) - 8),
         1 => any::<u64>(),
         1 => Just(u64::MAX),
@@ -108,18 +109,18 @@ fn number() -> impl Strategy<Value = u32> {
 fn offer(guest: &mut Guest, descriptors: &[Descriptor], heads: &[u16], header: &[u8]) -> usize {
     let port = &mut guest.ports[0];
     for page in 0..16 {
-        port.write(header, BUFFERS + page * 4096);
+        port.ring.write(header, BUFFERS + page * 4096);
     }
     for (index, one) in (0..).zip(descriptors) {
-        port.describe(index, one.address, one.length, one.flags, one.next);
+        port.ring.describe(index, one.address, one.length, one.flags, one.next);
     }
     for head in heads {
-        port.offer(*head);
+        port.ring.offer(*head);
     }
     guest.kick(0);
     guest.sleep(guest.now + 1_000_000_000);
     let mut used = 0;
-    while guest.ports[0].next_used().is_some() {
+    while guest.ports[0].ring.next_used().is_some() {
         used += 1;
     }
     used
@@ -185,11 +186,11 @@ fn a_loop_is_given_back_without_an_answer_and_the_disk_goes_on() {
         let looping = |next| Descriptor { address: BUFFERS, length: 16, flags: 1, next };
         assert_eq!(offer(guest, &[looping(1), looping(0)], &[0], &[0; 16]), 1);
         let request = Request { number: 1, sector: 0, data: &[1; 512] };
-        let slot = guest.ports[0].submit(&request, 0);
+        let slot = guest.ports[0].ring.submit(&request, 0);
         guest.kick(0);
         guest.sleep(guest.now + 1000);
-        assert!(guest.ports[0].next_used().is_some());
-        assert_eq!(guest.ports[0].result(slot, &request, &mut []), 0);
+        assert!(guest.ports[0].ring.next_used().is_some());
+        assert_eq!(guest.ports[0].ring.result(slot, &request, &mut []), 0);
     });
 }
 
@@ -227,7 +228,7 @@ fn time_that_goes_backwards_or_too_far_is_refused() {
             guest.take_up();
             guest.sleep(100);
             // At 100 a completion is due, so that the guest may not run on.
-            guest.ports[0].submit(&Request { number: 4, sector: 0, data: &[] }, 0);
+            guest.ports[0].ring.submit(&Request { number: 4, sector: 0, data: &[] }, 0);
             guest.kick(0);
             guest.send_time(5, 1, time);
             let _ = guest.calendar.read(&mut [0; 16]);

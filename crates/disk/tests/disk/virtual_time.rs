@@ -7,7 +7,8 @@ use ssdlab_flash::{Command, Extent, Nanos, Stream};
 use ssdlab_trace::{Flags, Kind, Reader};
 
 use crate::drive;
-use crate::guest::{Guest, Request, SLOTS, Setup, serve, try_serve};
+use crate::driver::{Request, SLOTS};
+use crate::guest::{Guest, Setup, serve, try_serve};
 
 const READ: u32 = 0;
 const WRITE: u32 = 1;
@@ -65,14 +66,14 @@ fn requests_in_flight_end_in_the_order_of_their_times() {
     expected.sort_unstable();
     let (_, seen) = serve(flash(), |guest| {
         for slot in 0..4 {
-            guest.ports[0].submit(&write(slot * 16, &data), 0);
+            guest.ports[0].ring.submit(&write(slot * 16, &data), 0);
         }
-        guest.ports[0].submit(&plain(FLUSH, 0), 0);
+        guest.ports[0].ring.submit(&plain(FLUSH, 0), 0);
         guest.kick(0);
         let mut seen = Vec::new();
         while seen.len() < 5 {
             guest.sleep(1 << 40);
-            while guest.ports[0].next_used().is_some() {
+            while guest.ports[0].ring.next_used().is_some() {
                 seen.push(guest.now);
             }
         }
@@ -130,13 +131,13 @@ fn completions_at_the_same_time_reach_every_disk_before_the_guest_runs() {
     serve(vec![setup(), setup()], |guest| {
         guest.sleep(1000);
         for disk in 0..2 {
-            guest.ports[disk].submit(&plain(FLUSH, 0), 0);
+            guest.ports[disk].ring.submit(&plain(FLUSH, 0), 0);
             guest.kick(disk);
         }
         // Its own timer is due at the same time, and comes last.
         guest.sleep(1000);
         assert_eq!(guest.now, 1000);
-        assert!(guest.ports.iter_mut().all(|port| port.next_used().is_some()));
+        assert!(guest.ports.iter_mut().all(|port| port.ring.next_used().is_some()));
     });
 }
 
@@ -151,7 +152,7 @@ fn the_log_has_every_request_with_its_times() {
         assert_eq!(guest.perform(0, &write(8, &[1; 4096]), &mut []), 0);
         let written = guest.now;
         // It ends while this is under way.
-        guest.ports[0].submit(&plain(READ, 8), 512);
+        guest.ports[0].ring.submit(&plain(READ, 8), 512);
         guest.kick(0);
         written
     });
