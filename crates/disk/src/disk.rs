@@ -42,26 +42,32 @@ pub struct Counts {
 }
 
 impl Counts {
-    fn count(&mut self, served: &Served) {
+    /// Counts a request and what was done for it.
+    pub fn request(&mut self, served: &Served) {
         match served.answer {
             None => self.unanswered += 1,
             Some((_, Status::Ok)) => {}
             Some(_) => self.refused += 1,
         }
         for (kind, extent) in &served.commands {
-            let (commands, bytes) = match kind {
-                Kind::Read => (&mut self.reads, &mut self.read_bytes),
-                Kind::Write => (&mut self.writes, &mut self.written_bytes),
-                Kind::Discard => (&mut self.discards, &mut self.discarded_bytes),
-                Kind::WriteZeroes => (&mut self.write_zeroes, &mut self.zeroed_bytes),
-                Kind::Flush => {
-                    self.flushes += 1;
-                    continue;
-                }
-            };
-            *commands += 1;
-            *bytes += extent.length_bytes;
+            self.command(*kind, *extent);
         }
+    }
+
+    /// Counts a command that was done.
+    pub fn command(&mut self, kind: Kind, extent: Extent) {
+        let (commands, bytes) = match kind {
+            Kind::Read => (&mut self.reads, &mut self.read_bytes),
+            Kind::Write => (&mut self.writes, &mut self.written_bytes),
+            Kind::Discard => (&mut self.discards, &mut self.discarded_bytes),
+            Kind::WriteZeroes => (&mut self.write_zeroes, &mut self.zeroed_bytes),
+            Kind::Flush => {
+                self.flushes += 1;
+                return;
+            }
+        };
+        *commands += 1;
+        *bytes += extent.length_bytes;
     }
 }
 
@@ -153,7 +159,7 @@ impl<'a> Disk<'a> {
         let Some(memory) = &session.memory else { return Ok(()) };
         let mut seen = Vec::new();
         let served = session.ring.serve(memory, device, now, witness, |served, mut pending| {
-            counts.count(&served);
+            counts.request(&served);
             if let Some(log) = log {
                 let mut last = None;
                 for (kind, extent) in &served.commands {

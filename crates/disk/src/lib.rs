@@ -31,7 +31,7 @@ mod vhost;
 pub use backend::{Backend, BackendError, Flash, Memory, SparseFile};
 pub use device::{
     AnyBackend, Device, DiscardLimits, Features, Served, Shape, ShapeFault, Status, WriteCache,
-    WriteZeroesLimits,
+    WriteZeroesLimits, answer,
 };
 pub use disk::{Counts, Disk};
 pub use error::DiskError;
