@@ -1,0 +1,285 @@
+//! Gives answers when they are due: never earlier, and as little later as this machine can.
+//!
+//! One thread has them all, in the order of their times, so requests overlap without a thread for
+//! each. A sleeping thread wakes some 50 us late; so it sleeps until shortly before and spins
+//! through the rest.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+use std::num::NonZeroU64;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+use ssdlab_flash::Nanos;
+
+use crate::clock::Clock;
+
+/// How long before an answer is due the thread is awake.
+const SPIN: Nanos = Nanos(60_000);
+
+/// How much later than it is due an answer is still called punctual.
+const TOLERANCE: Nanos = Nanos(50_000);
+
+/// An hour, which counts for all that is later.
+const LONGEST_NS: u64 = 3_600_000_000_000;
+
+/// When no answer waits.
+const NEVER: u64 = u64::MAX;
+
+type Answer = Box<dyn FnOnce() + Send>;
+
+/// How well the times that the drive said were kept.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Punctuality {
+    /// Requests that were answered.
+    pub answers: u64,
+    /// Those answered more than 50 us after they were due.
+    pub late: u64,
+    /// How much later than due half of the answers came at most, in nanoseconds.
+    pub lateness_ns_p50: u64,
+    /// The same for 99 of 100.
+    pub lateness_ns_p99: u64,
+    /// How much later than due the latest of all came, in nanoseconds.
+    pub lateness_ns_max: u64,
+}
+
+/// Requests that were taken, and the answers that wait for their times.
+pub struct Answers {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl fmt::Debug for Answers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Answers").field("pending", &self.shared.pending()).finish_non_exhaustive()
+    }
+}
+
+struct Shared {
+    clock: Clock,
+    waiting: Mutex<Waiting>,
+    changed: Condvar,
+    /// When the first answer that waits is due, for the thread that spins.
+    first_due: AtomicU64,
+    taken: AtomicU64,
+    given: AtomicU64,
+    /// When something was last taken or given.
+    moved_at: AtomicU64,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Waiting {
+    /// By the time when it is due, then in the order of submission.
+    answers: BTreeMap<(Nanos, u64), Answer>,
+    submitted: u64,
+    is_closed: bool,
+}
+
+struct Kept {
+    lateness: Histogram<u64>,
+    late: u64,
+}
+
+impl Answers {
+    /// Starts the thread.
+    pub fn start(clock: Clock) -> io::Result<Self> {
+        let shared = Arc::new(Shared {
+            clock,
+            waiting: Mutex::default(),
+            changed: Condvar::new(),
+            first_due: AtomicU64::new(NEVER),
+            taken: AtomicU64::new(0),
+            given: AtomicU64::new(0),
+            moved_at: AtomicU64::new(0),
+            kept: Mutex::new(Kept {
+                lateness: Histogram::new_with_max(LONGEST_NS, 3).expect("the bounds are sound"),
+                late: 0,
+            }),
+        });
+        let thread = {
+            let shared = Arc::clone(&shared);
+            thread::Builder::new().name("answers".to_owned()).spawn(move || shared.run())?
+        };
+        Ok(Self { shared, thread: Some(thread) })
+    }
+
+    /// A request was taken; [`Self::give`] has to follow.
+    pub fn take(&self) {
+        self.shared.moves();
+        self.shared.taken.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Gives the answer to a request when it is due.
+    pub fn give(&self, due: Nanos, answer: impl FnOnce() + Send + 'static) {
+        if due <= self.shared.clock.now() {
+            self.shared.deliver(due, answer);
+            return;
+        }
+        let mut waiting = lock(&self.shared.waiting);
+        waiting.submitted += 1;
+        let number = waiting.submitted;
+        waiting.answers.insert((due, number), Box::new(answer));
+        if due.0 < self.shared.first_due.load(Ordering::SeqCst) {
+            self.shared.first_due.store(due.0, Ordering::SeqCst);
+            drop(waiting);
+            self.shared.changed.notify_one();
+        }
+    }
+
+    /// How many requests have no answer yet.
+    #[must_use]
+    pub fn pending(&self) -> u64 {
+        self.shared.pending()
+    }
+
+    /// Whether requests wait, none has come or been answered for so long, and none is due later.
+    #[must_use]
+    pub fn is_stuck(&self, patience: Duration) -> bool {
+        let shared = &self.shared;
+        let since = shared.moved_at.load(Ordering::SeqCst);
+        let due = shared.first_due.load(Ordering::SeqCst);
+        let since = Nanos(if due == NEVER { since } else { since.max(due) });
+        let quiet = Duration::from_nanos(shared.clock.now().since(since).0);
+        shared.pending() > 0 && quiet > patience
+    }
+
+    /// How well the times were kept.
+    #[must_use]
+    pub fn punctuality(&self) -> Punctuality {
+        let kept = lock(&self.shared.kept);
+        Punctuality {
+            answers: kept.lateness.len(),
+            late: kept.late,
+            lateness_ns_p50: kept.lateness.value_at_quantile(0.5),
+            lateness_ns_p99: kept.lateness.value_at_quantile(0.99),
+            lateness_ns_max: kept.lateness.max(),
+        }
+    }
+}
+
+impl Drop for Answers {
+    /// Answers that still wait are dropped: nobody is there to hear them.
+    fn drop(&mut self) {
+        lock(&self.shared.waiting).is_closed = true;
+        self.shared.first_due.store(0, Ordering::SeqCst);
+        self.shared.changed.notify_one();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    fn run(&self) {
+        // The kernel may otherwise add 50 us to a sleep. Without it some answers are later.
+        let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+        let mut waiting = lock(&self.waiting);
+        while !waiting.is_closed {
+            let Some(due) = waiting.first_due() else {
+                waiting = self.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            let left = due.since(self.clock.now());
+            if left > SPIN {
+                let sleep = Duration::from_nanos(left.since(SPIN).0);
+                let woken = self.changed.wait_timeout(waiting, sleep);
+                waiting = woken.unwrap_or_else(PoisonError::into_inner).0;
+            } else if left > Nanos::ZERO {
+                drop(waiting);
+                while self.clock.now().0 < self.first_due.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+                waiting = lock(&self.waiting);
+            } else if let Some(((due, _), answer)) = waiting.answers.pop_first() {
+                let next = waiting.first_due().map_or(NEVER, |due| due.0);
+                self.first_due.store(next, Ordering::SeqCst);
+                drop(waiting);
+                self.deliver(due, answer);
+                waiting = lock(&self.waiting);
+            }
+        }
+    }
+
+    fn deliver(&self, due: Nanos, answer: impl FnOnce()) {
+        answer();
+        let lateness = self.clock.now().since(due);
+        {
+            let mut kept = lock(&self.kept);
+            kept.late += u64::from(lateness > TOLERANCE);
+            kept.lateness.saturating_record(lateness.0);
+        }
+        self.moves();
+        self.given.fetch_add(1, Ordering::SeqCst);
+    }
+
+    fn moves(&self) {
+        self.moved_at.store(self.clock.now().0, Ordering::SeqCst);
+    }
+
+    fn pending(&self) -> u64 {
+        // In this order: what is given meanwhile was taken before.
+        let given = self.given.load(Ordering::SeqCst);
+        self.taken.load(Ordering::SeqCst).saturating_sub(given)
+    }
+}
+
+impl Waiting {
+    fn first_due(&self) -> Option<Nanos> {
+        self.answers.first_key_value().map(|((due, _), _)| *due)
+    }
+}
+
+/// Whoever panicked with the lock has changed nothing by halves that matters to others.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[test]
+    fn answers_come_in_the_order_of_their_times_and_not_before() {
+        let clock = Clock::start();
+        let answers = Answers::start(clock).unwrap();
+        let (say, hear) = mpsc::channel();
+        for due in [3_000_000, 1_000_000, 2_000_000, 1_000_000, 0] {
+            answers.take();
+            let say = say.clone();
+            answers.give(Nanos(due), move || say.send((due, clock.now().0)).unwrap());
+        }
+        let heard: Vec<(u64, u64)> = hear.iter().take(5).collect();
+        let order: Vec<u64> = heard.iter().map(|(due, _)| *due).collect();
+        assert_eq!(order, [0, 1_000_000, 1_000_000, 2_000_000, 3_000_000]);
+        assert!(heard.iter().all(|(due, at)| at >= due), "{heard:?}");
+        while answers.pending() > 0 {
+            thread::yield_now();
+        }
+        assert_eq!(answers.punctuality().answers, 5);
+    }
+
+    #[test]
+    fn waiting_for_a_time_is_not_being_stuck() {
+        let clock = Clock::start();
+        let answers = Answers::start(clock).unwrap();
+        let patience = Duration::from_millis(20);
+        answers.take();
+        answers.give(clock.now() + Nanos(100_000_000), || {});
+        thread::sleep(Duration::from_millis(60));
+        assert!(!answers.is_stuck(patience));
+        thread::sleep(Duration::from_millis(100));
+        assert!(!answers.is_stuck(patience), "it is idle");
+        // One that the drive never says a time for.
+        answers.take();
+        assert!(!answers.is_stuck(patience));
+        thread::sleep(Duration::from_millis(60));
+        assert!(answers.is_stuck(patience));
+    }
+}

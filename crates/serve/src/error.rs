@@ -1,0 +1,52 @@
+//! Defines why a disk cannot be served.
+
+use std::io;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// Why a disk cannot be served.
+#[derive(Debug, Error)]
+pub enum ServeError {
+    /// A step on the way failed.
+    #[error("cannot {doing} {}: {cause}", path.display())]
+    Step {
+        /// What was tried.
+        doing: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// The machine's own error.
+        #[source]
+        cause: io::Error,
+    },
+    /// Somebody serves there already.
+    #[error("{} is in use: a server listens there", .0.display())]
+    InUse(PathBuf),
+    /// There is something else where the socket is to be.
+    #[error("{} is there already, and no socket", .0.display())]
+    NotASocket(PathBuf),
+    /// The directory is not an empty one.
+    #[error("{} is not an empty directory", .0.display())]
+    NotEmpty(PathBuf),
+    /// The disk cannot look as it should.
+    #[error("{what} is {found}, not {expected}")]
+    Shape {
+        /// Which part of its shape.
+        what: &'static str,
+        /// What that may be.
+        expected: &'static str,
+        /// What it is.
+        found: String,
+    },
+}
+
+impl ServeError {
+    /// What an error of the machine becomes.
+    pub(crate) fn step(
+        doing: &'static str,
+        path: impl Into<PathBuf>,
+    ) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |cause| Self::Step { doing, path, cause }
+    }
+}

@@ -1,0 +1,153 @@
+//! Defines a disk that is served as a file: how it begins, ends, and what becomes of it meanwhile.
+
+use std::fmt;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use fuser::{BackgroundSession, Config, Session, SessionACL};
+use ssdlab_disk::AnyBackend;
+
+use crate::Summary;
+use crate::answers::{Answers, lock};
+use crate::clock::Clock;
+use crate::error::ServeError;
+use crate::folder::{Disk, FILE, Folder};
+use crate::memory;
+use crate::mount::{self, Mount};
+use crate::watchdog::Watchdog;
+
+/// Threads that take requests from the kernel. The drive is one behind a lock; more threads only
+/// copy data side by side.
+const THREADS: usize = 4;
+
+/// A disk that is served as a file.
+pub struct FuseDisk {
+    mount: Mount,
+    session: BackgroundSession,
+    disk: Arc<Mutex<Disk>>,
+    answers: Arc<Answers>,
+    watchdog: Watchdog,
+    is_guarded: bool,
+}
+
+impl fmt::Debug for FuseDisk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FuseDisk").field("mount", &self.mount).finish_non_exhaustive()
+    }
+}
+
+/// What has become of a disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// It is served.
+    Serving,
+    /// It was unmounted.
+    Unmounted,
+    /// It answered no more, and was ended.
+    Stuck,
+}
+
+impl FuseDisk {
+    /// What the mount table has as the filesystem's type.
+    pub const KIND: &str = mount::KIND;
+
+    /// Serves a backend as a file in an empty folder, which takes root. When requests wait and
+    /// none is answered for the time of patience, all that wait get an error.
+    pub fn mount(
+        backend: AnyBackend<'static>,
+        folder: &Path,
+        patience: Duration,
+    ) -> Result<Self, ServeError> {
+        let empty = fs::read_dir(folder).map_err(ServeError::step("look into", folder))?.next();
+        if empty.is_some() {
+            return Err(ServeError::NotEmpty(folder.to_owned()));
+        }
+        let is_guarded = memory::guard();
+        let clock = Clock::start();
+        let answers = Answers::start(clock).map_err(ServeError::step("serve", folder))?;
+        let answers = Arc::new(answers);
+        let disk = Arc::new(Mutex::new(Disk::new(backend)));
+        let contents = Folder::new(Arc::clone(&disk), Arc::clone(&answers), clock);
+        let (mount, connection) = Mount::make(folder)?;
+        let (session, watchdog) = begin(contents, connection, &mount, &answers, patience)
+            .map_err(ServeError::step("serve", folder))
+            .inspect_err(|_| drop(mount.detach()))?;
+        Ok(Self { mount, session, disk, answers, watchdog, is_guarded })
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn file(&self) -> PathBuf {
+        self.mount.folder().join(FILE)
+    }
+
+    /// Whether the kernel has allowed what keeps this process from waiting for its own disk when
+    /// memory is short.
+    #[must_use]
+    pub const fn is_guarded(&self) -> bool {
+        self.is_guarded
+    }
+
+    /// What has become of it.
+    #[must_use]
+    pub fn state(&self) -> State {
+        if self.watchdog.has_barked() {
+            State::Stuck
+        } else if self.session.guard.is_finished() {
+            State::Unmounted
+        } else {
+            State::Serving
+        }
+    }
+
+    /// Unmounts it, unless it is in use. Returns whether it was not.
+    pub fn unmount(&self) -> Result<bool, ServeError> {
+        self.mount.unmount()
+    }
+
+    /// Ends it though it may be in use; whoever uses it gets errors.
+    pub fn abandon(&self) -> Result<(), ServeError> {
+        self.mount.detach()
+    }
+
+    /// What was asked of it so far.
+    #[must_use]
+    pub fn summary(&self) -> Summary {
+        Summary { counts: lock(&self.disk).counts(), punctuality: self.answers.punctuality() }
+    }
+}
+
+/// Begins to answer, and to watch that it goes on.
+fn begin(
+    contents: Folder,
+    connection: OwnedFd,
+    mount: &Mount,
+    answers: &Arc<Answers>,
+    patience: Duration,
+) -> io::Result<(BackgroundSession, Watchdog)> {
+    let mut config = Config::default();
+    config.n_threads = Some(THREADS);
+    config.clone_fd = true;
+    let session = Session::from_fd(contents, connection, SessionACL::Owner, config)?.spawn()?;
+    let mut abort = abort_file(mount.folder())?;
+    let mount = mount.clone();
+    let watchdog = Watchdog::start(Arc::clone(answers), patience, move || {
+        // The mount's end is the connection's, too; this comes first because it cannot wait for
+        // anything.
+        let _ = abort.as_mut().map(|abort| abort.write_all(b"1"));
+        let _ = mount.detach();
+    })?;
+    Ok((session, watchdog))
+}
+
+/// The file that ends the connection when something is written to it, where fusectl is mounted.
+fn abort_file(folder: &Path) -> io::Result<Option<File>> {
+    let number = rustix::fs::minor(fs::metadata(folder)?.dev());
+    let path = format!("/sys/fs/fuse/connections/{number}/abort");
+    Ok(OpenOptions::new().write(true).open(path).ok())
+}

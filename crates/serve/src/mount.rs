@@ -1,0 +1,82 @@
+//! Defines the mount of a FUSE filesystem, which is known by its number, not by its place: nothing
+//! else that is mounted there by then is ever unmounted.
+//!
+//! The mount is made here because fuser unmounts by name once more when it is dropped.
+
+use std::ffi::CString;
+use std::fs::OpenOptions;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
+use rustix::io::Errno;
+use rustix::mount::{MountFlags, UnmountFlags};
+
+use crate::error::ServeError;
+
+/// What the mount table has as type and as source.
+pub const KIND: &str = "fuse.ssdlab";
+pub const SOURCE: &str = "ssdlab";
+
+/// A mount of ours.
+#[derive(Debug, Clone)]
+pub struct Mount {
+    folder: PathBuf,
+    id: u64,
+}
+
+impl Mount {
+    /// Mounts on a folder. Returns the connection by which the kernel sends requests, too.
+    pub fn make(folder: &Path) -> Result<(Self, OwnedFd), ServeError> {
+        let device = Path::new("/dev/fuse");
+        let opened = OpenOptions::new().read(true).write(true).open(device);
+        let connection = OwnedFd::from(opened.map_err(ServeError::step("open", device))?);
+        let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
+        let options = format!(
+            "fd={},rootmode=40000,user_id={},group_id={}",
+            connection.as_raw_fd(),
+            user.as_raw(),
+            group.as_raw()
+        );
+        let options = CString::new(options).expect("it has no zero byte");
+        let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+        rustix::mount::mount(SOURCE, folder, KIND, flags, options.as_c_str())
+            .and_then(|()| id(folder))
+            .map(|id| (Self { folder: folder.to_owned(), id }, connection))
+            .map_err(|errno| ServeError::step("mount on", folder)(errno.into()))
+    }
+
+    /// Where it is.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Unmounts it, unless it is in use. Returns whether it was not.
+    pub fn unmount(&self) -> Result<bool, ServeError> {
+        match self.unmount_with(UnmountFlags::empty()) {
+            Ok(()) => Ok(true),
+            Err(Errno::BUSY) => Ok(false),
+            Err(errno) => Err(ServeError::step("unmount", &self.folder)(errno.into())),
+        }
+    }
+
+    /// Ends the connection and takes the mount out of sight. Whoever has the file open keeps
+    /// something that answers with errors.
+    pub fn detach(&self) -> Result<(), ServeError> {
+        self.unmount_with(UnmountFlags::FORCE | UnmountFlags::DETACH)
+            .map_err(|errno| ServeError::step("unmount", &self.folder)(errno.into()))
+    }
+
+    fn unmount_with(&self, flags: UnmountFlags) -> Result<(), Errno> {
+        if id(&self.folder)? != self.id {
+            return Ok(());
+        }
+        rustix::mount::unmount(&self.folder, flags | UnmountFlags::NOFOLLOW)
+    }
+}
+
+/// The number of the mount that a folder lies in. Asks nobody who may not answer.
+fn id(folder: &Path) -> Result<u64, Errno> {
+    let flags = AtFlags::STATX_DONT_SYNC | AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
+    Ok(statx(CWD, folder, flags, StatxFlags::MNT_ID)?.stx_mnt_id)
+}

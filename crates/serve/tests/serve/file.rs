@@ -1,0 +1,226 @@
+//! The disk as a file: what is written is there, answers take their time, and an end is one.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{FallocateFlags, fallocate};
+use ssdlab_disk::{Backend, BackendError, Flash, Memory};
+use ssdlab_flash::{Extent, Nanos};
+use ssdlab_serve::{FuseDisk, State};
+
+use crate::body::conforms;
+use crate::{Case, drive};
+
+pub const CASES: &[Case] = &[
+    ("a_file_conforms_in_real_time", true, conformance),
+    ("no_answer_comes_before_the_drive_says", true, latency),
+    ("answers_overlap_as_the_drive_lets_them", true, overlap),
+    ("a_file_in_use_is_not_unmounted", true, in_use),
+    ("a_disk_that_answers_no_more_is_ended", true, stuck),
+    ("only_an_empty_folder_is_mounted_on", true, not_empty),
+];
+
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A disk in a folder of its own.
+struct Mounted {
+    disk: FuseDisk,
+    file: File,
+    _folder: tempfile::TempDir,
+}
+
+impl Mounted {
+    fn new(backend: impl Backend + Send + 'static, patience: Duration) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = FuseDisk::mount(Box::new(backend), folder.path(), patience).unwrap();
+        let file = OpenOptions::new().read(true).write(true).open(disk.file()).unwrap();
+        Self { disk, file, _folder: folder }
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = self.disk.abandon();
+    }
+}
+
+/// The kernel cuts what names more than 256 pages of memory, within a sector where they begin
+/// within one; so the body's transfers are cut here.
+const LONGEST_BYTES: usize = 1 << 19;
+
+/// The file as a backend.
+struct Through<'a> {
+    file: &'a File,
+    begun: Instant,
+}
+
+impl Through<'_> {
+    fn done(&self, done: io::Result<()>) -> Result<Nanos, BackendError> {
+        let now = Nanos(self.begun.elapsed().as_nanos().try_into().unwrap());
+        let fault =
+            |cause| BackendError::File { doing: "use", offset_bytes: 0, length_bytes: 0, cause };
+        done.map(|()| now).map_err(fault)
+    }
+
+    fn allocate(&self, flags: FallocateFlags, extent: Extent) -> Result<Nanos, BackendError> {
+        let Extent { offset_bytes, length_bytes } = extent;
+        let flags = flags | FallocateFlags::KEEP_SIZE;
+        self.done(Ok(fallocate(self.file, flags, offset_bytes, length_bytes).map_err(|errno| {
+            BackendError::File { doing: "clear", offset_bytes, length_bytes, cause: errno.into() }
+        })?))
+    }
+}
+
+impl Backend for Through<'_> {
+    fn capacity_bytes(&self) -> u64 {
+        self.file.metadata().unwrap().len()
+    }
+
+    fn read(&mut self, _: Nanos, at: u64, into: &mut [u8]) -> Result<Nanos, BackendError> {
+        let mut pieces = into.chunks_mut(LONGEST_BYTES).zip((at..).step_by(LONGEST_BYTES));
+        self.done(pieces.try_for_each(|(piece, at)| self.file.read_exact_at(piece, at)))
+    }
+
+    fn write(&mut self, _: Nanos, at: u64, from: &[u8]) -> Result<Nanos, BackendError> {
+        self.done(self.file.write_all_at(from, at))
+    }
+
+    fn discard(&mut self, _: Nanos, extent: Extent) -> Result<Nanos, BackendError> {
+        self.allocate(FallocateFlags::PUNCH_HOLE, extent)
+    }
+
+    fn write_zeroes(&mut self, _: Nanos, extent: Extent) -> Result<Nanos, BackendError> {
+        self.allocate(FallocateFlags::ZERO_RANGE, extent)
+    }
+
+    fn flush(&mut self, _: Nanos) -> Result<Nanos, BackendError> {
+        self.done(self.file.sync_all())
+    }
+}
+
+fn conformance() {
+    let mounted = Mounted::new(Flash::new(drive()), PATIENCE);
+    conforms(&mut Through { file: &mounted.file, begun: Instant::now() });
+    let counts = mounted.disk.summary().counts;
+    assert!(counts.discards > 10 && counts.write_zeroes > 10 && counts.flushes > 10, "{counts:?}");
+}
+
+fn latency() {
+    let mounted = Mounted::new(Flash::new(drive()), PATIENCE);
+    mounted.file.write_all_at(&[1; 4096], 0).unwrap();
+    let mut page = [0; 4096];
+    for _ in 0..50 {
+        let begun = Instant::now();
+        mounted.file.read_exact_at(&mut page, 0).unwrap();
+        let took = begun.elapsed();
+        assert!(took >= Duration::from_micros(350), "{took:?}");
+    }
+    assert_eq!(page, [1; 4096]);
+    let punctuality = mounted.disk.summary().punctuality;
+    assert_eq!(punctuality.answers, 51);
+    assert!(punctuality.lateness_ns_p50 < 5_000_000, "{punctuality:?}");
+}
+
+/// A disk of any width: each read takes so long, however many there are. A write that waits for
+/// something takes for ever.
+struct Odd {
+    memory: Memory,
+    read_takes: Nanos,
+    write_waits_for: Option<mpsc::Receiver<()>>,
+}
+
+impl Odd {
+    fn new(read_takes: Nanos, write_waits_for: Option<mpsc::Receiver<()>>) -> Self {
+        Self { memory: Memory::new(1 << 20), read_takes, write_waits_for }
+    }
+}
+
+impl Backend for Odd {
+    fn capacity_bytes(&self) -> u64 {
+        self.memory.capacity_bytes()
+    }
+
+    fn read(&mut self, now: Nanos, at: u64, into: &mut [u8]) -> Result<Nanos, BackendError> {
+        Ok(self.memory.read(now, at, into)? + self.read_takes)
+    }
+
+    fn write(&mut self, now: Nanos, at: u64, from: &[u8]) -> Result<Nanos, BackendError> {
+        let _ = self.write_waits_for.as_ref().map(mpsc::Receiver::recv);
+        self.memory.write(now, at, from)
+    }
+
+    fn discard(&mut self, now: Nanos, extent: Extent) -> Result<Nanos, BackendError> {
+        self.memory.discard(now, extent)
+    }
+
+    fn write_zeroes(&mut self, now: Nanos, extent: Extent) -> Result<Nanos, BackendError> {
+        self.memory.write_zeroes(now, extent)
+    }
+
+    fn flush(&mut self, now: Nanos) -> Result<Nanos, BackendError> {
+        self.memory.flush(now)
+    }
+}
+
+fn overlap() {
+    let mounted = Mounted::new(Odd::new(Nanos(2_000_000), None), PATIENCE);
+    let begun = Instant::now();
+    thread::scope(|scope| {
+        for _ in 0..20 {
+            let file = &mounted.file;
+            scope.spawn(move || {
+                for page in 0..20 {
+                    file.read_exact_at(&mut [0; 4096], page * 4096).unwrap();
+                }
+            });
+        }
+    });
+    let took = begun.elapsed();
+    assert!(took >= Duration::from_millis(40), "{took:?}");
+    // One after another they would take 800 ms.
+    assert!(took < Duration::from_millis(500), "{took:?}");
+}
+
+fn in_use() {
+    let mounted = Mounted::new(Memory::new(1 << 20), PATIENCE);
+    assert!(!mounted.disk.unmount().unwrap());
+    assert_eq!(mounted.disk.state(), State::Serving);
+    mounted.file.write_all_at(&[1; 512], 512).unwrap();
+    mounted.disk.abandon().unwrap();
+    assert!(mounted.file.write_all_at(&[1; 512], 512).is_err());
+    let begun = Instant::now();
+    while mounted.disk.state() == State::Serving {
+        assert!(begun.elapsed() < PATIENCE);
+        thread::sleep(Duration::from_millis(5));
+    }
+    assert!(!mounted.disk.file().exists());
+}
+
+fn stuck() {
+    let (_never, wait) = mpsc::channel();
+    let patience = Duration::from_millis(400);
+    let mounted = Mounted::new(Odd::new(Nanos::ZERO, Some(wait)), patience);
+    mounted.file.read_exact_at(&mut [0; 512], 0).unwrap();
+    thread::sleep(2 * patience);
+    assert_eq!(mounted.disk.state(), State::Serving, "it is idle");
+    let begun = Instant::now();
+    assert!(mounted.file.write_all_at(&[1; 512], 0).is_err());
+    assert!(begun.elapsed() >= patience);
+    assert!(begun.elapsed() < 10 * patience, "{:?}", begun.elapsed());
+    thread::sleep(patience);
+    assert_eq!(mounted.disk.state(), State::Stuck);
+    assert!(!mounted.disk.file().exists());
+}
+
+fn not_empty() {
+    let folder = tempfile::tempdir().unwrap();
+    let theirs = folder.path().join("theirs");
+    std::fs::write(&theirs, "data").unwrap();
+    let disk = FuseDisk::mount(Box::new(Memory::new(1 << 20)), folder.path(), PATIENCE);
+    assert!(disk.unwrap_err().to_string().contains("not an empty directory"));
+    assert!(theirs.exists());
+}

@@ -1,0 +1,171 @@
+//! The disk of a virtual machine in real time: a guest that is none, with rust-vmm's half of the
+//! protocol that a machine has.
+
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use ssdlab_disk::{Backend, Flash, Memory, Shape};
+use ssdlab_flash::Nanos;
+use ssdlab_serve::{ServeError, VhostUserDisk};
+use vhost::vhost_user::message::{VhostUserConfigFlags, VhostUserProtocolFeatures};
+use vhost::vhost_user::{Frontend, VhostUserFrontend};
+use vhost::{VhostBackend, VhostUserMemoryRegionInfo, VringConfigData};
+use vm_memory::{GuestAddress, GuestMemoryBackend};
+use vmm_sys_util::eventfd::{EFD_NONBLOCK, EventFd};
+
+use crate::body::conforms;
+use crate::driver::{AVAILABLE, DESCRIPTORS, Driven, Driver, Request, Ring, SLOTS, USED};
+use crate::{Case, drive};
+
+pub const CASES: &[Case] = &[
+    ("a_virtual_machines_disk_conforms_in_real_time", false, conformance),
+    ("a_virtual_machine_waits_as_long_as_the_drive_says", false, latency),
+    ("one_virtual_machine_comes_after_another", false, again),
+    ("a_socket_that_a_killed_server_left_is_replaced_and_nothing_else", false, sockets),
+];
+
+/// A disk at a socket in a folder of its own.
+struct Listening {
+    disk: VhostUserDisk,
+    socket: PathBuf,
+    _folder: tempfile::TempDir,
+}
+
+impl Listening {
+    fn new(backend: impl Backend + Send + 'static) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("socket");
+        let disk = VhostUserDisk::listen(Box::new(backend), Shape::default(), &socket).unwrap();
+        Self { disk, socket, _folder: folder }
+    }
+}
+
+/// A machine with one disk.
+struct Machine {
+    frontend: Frontend,
+    ring: Ring,
+    kick: EventFd,
+    call: EventFd,
+    capacity_bytes: u64,
+    begun: Instant,
+}
+
+impl Machine {
+    /// Takes the disk into use, in the order in which QEMU does.
+    fn new(listening: &Listening) -> Self {
+        let mut frontend = Frontend::connect(&listening.socket, 1).unwrap();
+        frontend.set_owner().unwrap();
+        let features = frontend.get_features().unwrap();
+        let protocol = frontend.get_protocol_features().unwrap();
+        assert!(protocol.contains(VhostUserProtocolFeatures::CONFIG));
+        frontend.set_protocol_features(protocol).unwrap();
+        let unset = VhostUserConfigFlags::empty();
+        let (_, config) = frontend.get_config(0, 60, unset, &[0; 60]).unwrap();
+        let sectors = u64::from_le_bytes(config[..8].try_into().unwrap());
+        frontend.set_features(features).unwrap();
+        let ring = Ring::new();
+        let region = ring.memory.iter().next().unwrap();
+        let region = VhostUserMemoryRegionInfo::from_guest_region(region).unwrap();
+        frontend.set_mem_table(&[region]).unwrap();
+        let [kick, call] = [0, 1].map(|_| EventFd::new(EFD_NONBLOCK).unwrap());
+        frontend.set_vring_num(0, SLOTS).unwrap();
+        frontend.set_vring_base(0, 0).unwrap();
+        let place = |at: u64| ring.memory.get_host_address(GuestAddress(at)).unwrap() as u64;
+        let addresses = VringConfigData {
+            queue_max_size: SLOTS,
+            queue_size: SLOTS,
+            flags: 0,
+            desc_table_addr: place(DESCRIPTORS),
+            used_ring_addr: place(USED),
+            avail_ring_addr: place(AVAILABLE),
+            log_addr: None,
+        };
+        frontend.set_vring_addr(0, &addresses).unwrap();
+        frontend.set_vring_call(0, &call).unwrap();
+        frontend.set_vring_kick(0, &kick).unwrap();
+        frontend.set_vring_enable(0, true).unwrap();
+        Self { frontend, ring, kick, call, capacity_bytes: sectors * 512, begun: Instant::now() }
+    }
+}
+
+impl Driver for Machine {
+    fn capacity_bytes(&self) -> u64 {
+        self.capacity_bytes
+    }
+
+    fn perform(&mut self, _: Nanos, request: &Request<'_>, room: &mut [u8]) -> (u8, Nanos) {
+        let slot = self.ring.submit(request, room.len());
+        self.kick.write(1).unwrap();
+        let submitted = Instant::now();
+        while self.ring.next_used().is_none() {
+            // It is to be told; looking without that would hide a call that is missing.
+            while self.call.read().is_err() {
+                assert!(submitted.elapsed() < Duration::from_secs(10), "the disk never answers");
+                std::thread::sleep(Duration::from_micros(20));
+            }
+        }
+        let now = Nanos(self.begun.elapsed().as_nanos().try_into().unwrap());
+        (self.ring.result(slot, request, room), now)
+    }
+}
+
+fn conformance() {
+    let listening = Listening::new(Flash::new(drive()));
+    conforms(&mut Driven(Machine::new(&listening)));
+    let (summary, error) = listening.disk.close();
+    assert_eq!(error, None);
+    assert!(!listening.socket.exists());
+    let counts = summary.counts;
+    assert!(counts.discards > 10 && counts.write_zeroes > 10 && counts.flushes > 10, "{counts:?}");
+    assert_eq!(counts.unanswered, 0);
+}
+
+fn latency() {
+    let listening = Listening::new(Flash::new(drive()));
+    let mut machine = Machine::new(&listening);
+    let mut page = vec![0; 4096];
+    let write = Request { number: 1, sector: 0, data: &[1; 4096] };
+    assert_eq!(machine.perform(Nanos::ZERO, &write, &mut []).0, 0);
+    for _ in 0..50 {
+        let begun = Instant::now();
+        let read = Request { number: 0, sector: 0, data: &[] };
+        assert_eq!(machine.perform(Nanos::ZERO, &read, &mut page).0, 0);
+        assert!(begun.elapsed() >= Duration::from_micros(350), "{:?}", begun.elapsed());
+    }
+    assert_eq!(page, [1; 4096]);
+}
+
+fn again() {
+    let listening = Listening::new(Memory::new(1 << 20));
+    for round in 0..3 {
+        let mut machine = Machine::new(&listening);
+        let mut found = vec![9; 512];
+        let read = Request { number: 0, sector: 0, data: &[] };
+        assert_eq!(machine.perform(Nanos::ZERO, &read, &mut found).0, 0);
+        assert_eq!(found, [round; 512], "what the one before has written");
+        let write = Request { number: 1, sector: 0, data: &[round + 1; 512] };
+        assert_eq!(machine.perform(Nanos::ZERO, &write, &mut []).0, 0);
+        // One says that it stops; the others just go.
+        if round == 1 {
+            assert_eq!(machine.frontend.get_vring_base(0).unwrap(), 2);
+        }
+    }
+}
+
+fn sockets() {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("socket");
+    let listen = || {
+        let backend = Box::new(Memory::new(1 << 20));
+        VhostUserDisk::listen(backend, Shape::default(), &socket)
+    };
+    drop(std::os::unix::net::UnixListener::bind(&socket).unwrap());
+    assert!(UnixStream::connect(&socket).is_err());
+    let first = listen().unwrap();
+    assert!(matches!(listen(), Err(ServeError::InUse(_))));
+    drop(first);
+    std::fs::write(&socket, "data").unwrap();
+    assert!(matches!(listen(), Err(ServeError::NotASocket(_))));
+    assert_eq!(std::fs::read(&socket).unwrap(), b"data");
+}

@@ -1,0 +1,76 @@
+//! Tests of disks in real time, as the kernel has them through FUSE and a virtual machine over
+//! vhost-user. What FUSE takes is reported as ignored, with its reason, where it is not had.
+
+#[path = "../../../disk/tests/disk/body.rs"]
+mod body;
+#[path = "../../../disk/tests/disk/driver.rs"]
+mod driver;
+mod file;
+mod guest;
+
+use std::fs::OpenOptions;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use ssdlab_flash::{Drive, Specification};
+
+/// A test: its name, whether it mounts, and what it does.
+type Case = (&'static str, bool, fn());
+
+fn main() {
+    let mut arguments = Arguments::from_args();
+    // Times are looked at: nothing else should want the processor.
+    arguments.test_threads = Some(1);
+    let lacking = lacking();
+    let trials = [file::CASES, guest::CASES].concat().into_iter().map(|(name, mounts, run)| {
+        let reason = lacking.filter(|_| mounts);
+        Trial::test(name, move || caught(run))
+            .with_kind(reason.unwrap_or_default())
+            .with_ignored_flag(reason.is_some())
+    });
+    libtest_mimic::run(&arguments, trials.collect()).exit();
+}
+
+/// Why nothing can be mounted here.
+fn lacking() -> Option<&'static str> {
+    if !rustix::process::geteuid().is_root() {
+        return Some("needs root");
+    }
+    let connection = OpenOptions::new().read(true).write(true).open("/dev/fuse");
+    connection.is_err().then_some("needs FUSE")
+}
+
+/// A panic is a failed assertion; the next test runs all the same.
+fn caught(run: fn()) -> Result<(), Failed> {
+    std::panic::catch_unwind(run).map_err(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+        Failed::from(text.unwrap_or_else(|| "it panicked".to_owned()))
+    })
+}
+
+/// A drive of 8 MiB, each page of which takes 400 us to read and to write.
+fn drive() -> Drive {
+    let text = r#"
+        name = "slow"
+        description = "A small, slow drive for tests"
+        capacity = "8 MiB"
+        page = "4 KiB"
+        pages_per_block = 16
+        spare_factor = 0.25
+        mapping = "page"
+        [wear]
+        levelling = "none"
+        [timing]
+        channels = 1
+        dies_per_channel = 4
+        read = "300 us"
+        program = "300 us"
+        erase = "1000 us"
+        bus = "1 GB/s"
+        link_read = "1 GB/s"
+        link_write = "1 GB/s"
+        controller_read = "50 us"
+        controller_write = "50 us"
+    "#;
+    Drive::new(Specification::parse(text).unwrap(), 1)
+}
