@@ -66,6 +66,13 @@ pub fn unmount(target: &Path, marker: &str, patience: Duration) -> io::Result<()
     Ok(())
 }
 
+/// Takes what is mounted on a directory out of sight, though it may be in use. A connection to a
+/// FUSE server ends.
+pub fn detach(target: &Path) -> io::Result<()> {
+    let flags = UnmountFlags::FORCE | UnmountFlags::DETACH | UnmountFlags::NOFOLLOW;
+    Ok(rustix::mount::unmount(target, flags)?)
+}
+
 fn from_infos(infos: MountInfos) -> Vec<Mount> {
     let flat = |(key, value): (String, Option<String>)| match value {
         Some(value) => format!("{key}={value}"),

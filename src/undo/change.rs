@@ -39,6 +39,11 @@ pub enum Change {
         /// The mount point.
         target: PathBuf,
     },
+    /// A drive was served as a file of a FUSE filesystem, on a folder of the user's.
+    Served {
+        /// The mount point.
+        target: PathBuf,
+    },
     /// A value in sysfs was set.
     Sysfs {
         /// The attribute's file.
@@ -73,6 +78,8 @@ impl Change {
                 (device, device.parent() == Some(Path::new("/dev")) && is_named(device, "loop"))
             }
             Self::Mount { target } => (target, is_named(target, "mnt")),
+            // It may be anywhere; what is mounted there shows whether it is ours.
+            Self::Served { target } => (target, true),
             Self::Sysfs { path, .. } => (path, path.starts_with("/sys")),
         };
         if is_ours && is_plain(path) {
@@ -90,6 +97,9 @@ impl Change {
             Self::Loop { device, backing } => detach(device, backing),
             Self::Mount { target } => mounts::unmount(target, marker, PATIENCE)
                 .map_err(|cause| UndoError::new("unmount", target, cause)),
+            Self::Served { target } => {
+                end_serving(target).map_err(|cause| UndoError::new("unmount", target, cause))
+            }
             Self::Sysfs { path, before, after } => restore_value(path, before, after),
         }
     }
@@ -105,6 +115,14 @@ fn remove_folder(path: &Path) -> Result<(), UndoError> {
         Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
             Err(UndoError::new("remove", path, cause))
         }
+        _ => Ok(()),
+    }
+}
+
+/// Whoever still has the file open has had nothing but errors since the server ended.
+fn end_serving(target: &Path) -> io::Result<()> {
+    match mounts::at(target)? {
+        Some(mount) if mount.kind == ssdlab_serve::FuseDisk::KIND => mounts::detach(target),
         _ => Ok(()),
     }
 }
