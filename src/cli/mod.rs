@@ -13,6 +13,7 @@ mod report;
 mod restore;
 mod run;
 mod schema;
+mod serve;
 mod simulate;
 mod simulation_progress;
 
@@ -45,6 +46,8 @@ enum Command {
     Report(report::Report),
     /// Put a pattern or a trace on simulated drives.
     Simulate(simulate::Simulate),
+    /// Serve a simulated drive in real time, as a file or to a virtual machine.
+    Serve(serve::Serve),
     /// List, show and check simulated drives.
     Drive(drive::Drive),
     /// Build and show the lab kernel, which virtual labs run.
@@ -79,6 +82,7 @@ pub fn main() -> ExitCode {
         Command::List(list) => Ok(list.run()),
         Command::Schema(schema) => Ok(schema.run()),
         Command::Simulate(simulate) => simulate.run(),
+        Command::Serve(serve) => serve.run(),
         Command::Drive(drive) => drive.run(),
         Command::Kernel(kernel) => kernel.run(),
         Command::Restore(restore) => restore.run(),

@@ -1,10 +1,12 @@
 //! Reports: analyses and outcomes as something people read. Pure: no clock, no machine, no file.
 
 mod number;
+mod serving;
 mod simulation;
 mod table;
 mod text;
 
 pub use number::duration;
+pub use serving::serving;
 pub use simulation::{simulation, specification};
 pub use text::{Style, text};

@@ -1,0 +1,225 @@
+//! `ssdlab serve`: a simulated drive in real time, under any software.
+
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::Duration;
+
+use clap::Args;
+use miette::{IntoDiagnostic, Report, WrapErr};
+use ssdlab_disk::{Flash, Shape};
+use ssdlab_flash::{Condition, Drive, Specification};
+use ssdlab_serve::{FuseDisk, ServeError, State, VhostUserDisk};
+
+use super::exit::{Exit, Wrong};
+use super::{drive, output};
+use crate::host::interrupt::Interrupt;
+use crate::lab::LabError;
+use crate::plan::Bytes;
+use crate::report;
+use crate::undo::{self, Change};
+
+/// How long requests may wait for an answer that is due before those who wait get errors.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How often signals and the state of the disk are looked at.
+const STEP: Duration = Duration::from_millis(50);
+
+/// The longest name that a virtio disk has.
+const LONGEST_NAME_BYTES: usize = 20;
+
+/// Arguments of `ssdlab serve`.
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// A drive file, or a drive that comes with the program (`ssdlab drive list`).
+    #[arg(long, value_name = "FILE|NAME")]
+    drive: String,
+    /// Give the drive this capacity; spare space and caches keep their ratio to it.
+    #[arg(long, value_name = "SIZE")]
+    capacity: Option<Bytes>,
+    /// The state the drive is brought into first, as for `ssdlab simulate`. It holds zeros in any.
+    #[arg(long, value_name = "STATE", default_value = "purged")]
+    condition: Condition,
+    /// The seed of everything random.
+    #[arg(long, value_name = "S", default_value = "1")]
+    seed: u64,
+    #[command(flatten)]
+    way: Way,
+}
+
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+struct Way {
+    /// Serve a virtual machine a virtio disk over vhost-user, at this socket.
+    #[arg(long, value_name = "SOCKET")]
+    vhost_user: Option<PathBuf>,
+    /// Serve a file named `disk` in this empty folder, for a loop device. Needs root.
+    #[arg(long, value_name = "DIR")]
+    fuse: Option<PathBuf>,
+}
+
+impl Serve {
+    /// Runs it.
+    pub fn run(&self) -> Result<Exit, Report> {
+        let specification = drive::load(&self.drive, self.capacity)?;
+        let interrupt = Interrupt::on_signals().into_diagnostic()?;
+        let backend = Box::new(Flash::new(self.conditioned(&specification)?));
+        match (&self.way.fuse, &self.way.vhost_user) {
+            (Some(folder), _) => as_file(backend, &specification, folder, &interrupt),
+            (_, Some(socket)) => over_vhost_user(backend, &specification, socket, &interrupt),
+            (None, None) => unreachable!("clap asks for one of them"),
+        }
+    }
+
+    fn conditioned(&self, specification: &Specification) -> Result<Drive, Report> {
+        let mut drive = Drive::new(specification.clone(), self.seed);
+        let span = specification.logical_pages;
+        match drive.condition(self.condition, span, self.seed, &mut |_, _| {}) {
+            Ok(_) => Ok(drive),
+            Err(refusal) => Err(Wrong::report(
+                format!("{}: {refusal}", specification.name),
+                "choose another --condition",
+            )),
+        }
+    }
+}
+
+fn as_file(
+    backend: Box<Flash>,
+    drive: &Specification,
+    folder: &Path,
+    interrupt: &Interrupt,
+) -> Result<Exit, Report> {
+    if !rustix::process::geteuid().is_root() {
+        let reason = "to mount a filesystem takes root; run it with sudo".to_owned();
+        return Err(LabError::Unavailable { reason }.into());
+    }
+    let folder = folder.canonicalize().map_err(|cause| {
+        let message = format!("{}: {cause}", folder.display());
+        Wrong::report(message, "--fuse takes an empty folder, which must be there")
+    })?;
+    let mut journal = undo::start().into_diagnostic().wrap_err("cannot start the undo journal")?;
+    journal
+        .will(Change::Served { target: folder.clone() })
+        .into_diagnostic()
+        .wrap_err("cannot write the undo journal")?;
+    let disk = FuseDisk::mount(backend, &folder, PATIENCE).map_err(|error| explained(&error))?;
+    let file = disk.file().display().to_string();
+    output::print(&format!(
+        "{} is served as {file}; Ctrl-C ends it\nfor a block device: \
+         losetup --find --show --direct-io=on {}\n",
+        described(drive),
+        shlex::try_quote(&file).unwrap_or_default(),
+    ));
+    if !disk.is_guarded() {
+        output::tell(
+            "warning: the kernel refuses what keeps a disk's server from waiting for its own \
+             disk when memory is short; start it in another memory cgroup than what writes to \
+             the disk (the README says how)",
+        );
+    }
+    let end = wait(&disk, interrupt).map_err(|error| explained(&error))?;
+    output::print(&report::serving(&disk.summary()));
+    journal.finish()?;
+    match end {
+        End::Unmounted => Ok(Exit::Done),
+        End::Abandoned => Ok(Exit::Interrupted),
+        End::Stuck => Err(Report::msg(format!(
+            "no request was answered for {} s; those who used {file} got errors. Unmount and \
+             detach what is over it, and start again",
+            PATIENCE.as_secs()
+        ))),
+    }
+}
+
+/// How serving a file ends.
+enum End {
+    /// Nobody used it any more.
+    Unmounted,
+    /// It was in use, and a second signal came.
+    Abandoned,
+    /// It answered no more.
+    Stuck,
+}
+
+/// Waits for a signal or an end, and unmounts. What is in use is served on until it is free, or
+/// until another signal comes.
+fn wait(disk: &FuseDisk, interrupt: &Interrupt) -> Result<End, ServeError> {
+    let mut again: Option<Interrupt> = None;
+    loop {
+        match disk.state() {
+            State::Serving => {}
+            State::Unmounted => return Ok(End::Unmounted),
+            State::Stuck => return Ok(End::Stuck),
+        }
+        if again.as_ref().is_some_and(Interrupt::is_set) {
+            disk.abandon()?;
+            return Ok(End::Abandoned);
+        }
+        if interrupt.is_set() {
+            if disk.unmount()? {
+                return Ok(End::Unmounted);
+            }
+            if again.is_none() {
+                output::tell(&format!(
+                    "{} is in use and served on until it is free (`losetup --list` shows loop \
+                     devices over it); Ctrl-C once more ends it now, with errors for its users",
+                    disk.file().display()
+                ));
+                again = Interrupt::on_signals().ok();
+            }
+        }
+        sleep(STEP);
+    }
+}
+
+fn over_vhost_user(
+    backend: Box<Flash>,
+    drive: &Specification,
+    socket: &Path,
+    interrupt: &Interrupt,
+) -> Result<Exit, Report> {
+    let id = drive.name.chars().filter(char::is_ascii).take(LONGEST_NAME_BYTES).collect();
+    let shape = Shape { id, ..Shape::default() };
+    let disk = VhostUserDisk::listen(backend, shape, socket).map_err(|error| explained(&error))?;
+    output::print(&format!(
+        "{} is served at {path}; Ctrl-C ends it\n\
+         for QEMU: -object memory-backend-memfd,id=ram,size=2G,share=on \
+         -machine memory-backend=ram -chardev socket,id=drive,path={path} \
+         -device vhost-user-blk-pci,chardev=drive,num-queues=1\n",
+        described(drive),
+        path = shlex::try_quote(&socket.display().to_string()).unwrap_or_default(),
+    ));
+    while !interrupt.is_set() && !disk.has_failed() {
+        sleep(STEP);
+    }
+    let (summary, error) = disk.close();
+    output::print(&report::serving(&summary));
+    match error {
+        Some(error) => Err(Report::msg(format!("{}: {error}", socket.display()))),
+        None => Ok(Exit::Done),
+    }
+}
+
+fn described(drive: &Specification) -> String {
+    format!("{} ({} bytes)", drive.name, drive.capacity_bytes())
+}
+
+/// An error with its exit code and what to do.
+fn explained(error: &ServeError) -> Report {
+    let help = match error {
+        ServeError::InUse(_) => "end that server, or choose another socket",
+        ServeError::NotASocket(_) => "choose another name for the socket",
+        ServeError::NotEmpty(_) => "make an empty folder for --fuse",
+        ServeError::Shape { .. } => "choose another --capacity",
+        ServeError::Step { cause, .. } if cause.kind() == std::io::ErrorKind::NotADirectory => {
+            "--fuse takes a folder"
+        }
+        ServeError::Step { doing: "listen at", .. } => {
+            "--vhost-user takes a name in a folder that can be written to, of at most 107 bytes"
+        }
+        ServeError::Step { .. } => {
+            return LabError::Unavailable { reason: error.to_string() }.into();
+        }
+    };
+    Wrong::report(error.to_string(), help)
+}

@@ -1,0 +1,71 @@
+//! What was asked of a drive while it was served, as a table.
+
+use std::fmt::Write;
+
+use comfy_table::{CellAlignment, Table, presets};
+use ssdlab_serve::Summary;
+
+use super::number;
+
+/// What was asked of a drive, and how well its times were kept.
+#[must_use]
+pub fn serving(summary: &Summary) -> String {
+    let Summary { counts, punctuality } = summary;
+    let rows = [
+        ("reads", counts.reads, Some(counts.read_bytes)),
+        ("writes", counts.writes, Some(counts.written_bytes)),
+        ("discards", counts.discards, Some(counts.discarded_bytes)),
+        ("write-zeroes", counts.write_zeroes, Some(counts.zeroed_bytes)),
+        ("flushes", counts.flushes, None),
+        ("refused", counts.refused + counts.unanswered, None),
+    ];
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_FULL_CONDENSED);
+    table.set_header(["", "commands", "bytes"]);
+    for (name, commands, bytes) in rows {
+        let bytes = bytes.map(|bytes| number::value("_bytes", bytes as f64));
+        table.add_row([name.to_owned(), commands.to_string(), bytes.unwrap_or_default()]);
+    }
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    let mut out = format!("{table}\n");
+    let time = |ns: u64| number::duration(ns as f64);
+    if punctuality.answers > 0 {
+        let _ = writeln!(
+            out,
+            "answered after the drive's time: half within {}, 99 % within {}, the latest {}",
+            time(punctuality.lateness_ns_p50),
+            time(punctuality.lateness_ns_p99),
+            time(punctuality.lateness_ns_max),
+        );
+    }
+    if punctuality.late > 0 {
+        let _ = writeln!(
+            out,
+            "late by more than 50 us: {} of {} requests; this machine was slower than the drive",
+            punctuality.late, punctuality.answers,
+        );
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use ssdlab_serve::Summary;
+
+    #[test]
+    fn lateness_is_told_where_there_is_any() {
+        let mut summary = Summary::default();
+        assert!(!super::serving(&summary).contains("late"));
+        summary.counts.writes = 4096;
+        summary.counts.written_bytes = 16 << 20;
+        summary.punctuality.answers = 4096;
+        summary.punctuality.lateness_ns_p99 = 12_000;
+        let text = super::serving(&summary);
+        assert!(text.contains("16.8 MB") && text.contains("99 % within 12.0 us"), "{text}");
+        assert!(!text.contains("late by"), "{text}");
+        summary.punctuality.late = 3;
+        assert!(super::serving(&summary).contains("3 of 4096 requests"));
+    }
+}
