@@ -4,9 +4,12 @@
 mod failures;
 mod labs;
 mod safety;
+mod serving;
 mod stopping;
 mod support;
 mod workloads;
+
+use std::path::Path;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -23,6 +26,8 @@ enum Needs {
     Nothing,
     /// Root, to make filesystems on loop devices.
     Root,
+    /// Root, and a kernel with FUSE.
+    Fuse,
 }
 
 fn case(name: &'static str, run: fn()) -> Case {
@@ -33,11 +38,19 @@ fn main() {
     let mut arguments = Arguments::from_args();
     // Loop devices, mounts and the clock are shared: one test at a time.
     arguments.test_threads = Some(1);
-    let cases =
-        [labs::cases(), safety::cases(), failures::cases(), stopping::cases(), workloads::cases()];
+    let cases = [
+        labs::cases(),
+        safety::cases(),
+        failures::cases(),
+        stopping::cases(),
+        workloads::cases(),
+        serving::cases(),
+    ];
+    let is_root = rustix::process::geteuid().is_root();
     let trials = cases.into_iter().flatten().map(|case| {
         let reason = match case.needs {
-            Needs::Root if !rustix::process::geteuid().is_root() => Some("needs root"),
+            Needs::Root | Needs::Fuse if !is_root => Some("needs root"),
+            Needs::Fuse if !Path::new("/dev/fuse").exists() => Some("needs FUSE"),
             _ => None,
         };
         let run = case.run;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::support::{Loop, Place, sh, shown};
+use super::support::{Loop, Place, sh, shown, wait_for};
 use super::{Case, case};
 
 pub fn cases() -> Vec<Case> {
@@ -27,14 +27,6 @@ fn records(place: &Place) -> usize {
     let Ok(mut runs) = fs::read_dir(place.path("data/ssdlab")) else { return 0 };
     let Some(Ok(run)) = runs.next() else { return 0 };
     fs::read_to_string(run.path().join("records.jsonl")).map_or(0, |text| text.lines().count())
-}
-
-fn wait_for(what: impl Fn() -> bool) {
-    let started = Instant::now();
-    while !what() {
-        assert!(started.elapsed() < Duration::from_mins(1), "it never happened");
-        sleep(Duration::from_millis(2));
-    }
 }
 
 fn run_name(place: &Place) -> String {

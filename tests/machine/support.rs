@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -86,6 +88,15 @@ pub fn sh(script: &str) -> String {
     let output = Command::new("sh").args(["-ec", script]).output().unwrap();
     assert!(output.status.success(), "{script}: {}", shown(&output));
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+/// Waits for something that is going to happen.
+pub fn wait_for(what: impl Fn() -> bool) {
+    let started = Instant::now();
+    while !what() {
+        assert!(started.elapsed() < Duration::from_mins(1), "it never happened");
+        sleep(Duration::from_millis(2));
+    }
 }
 
 /// A loop device over a sparse file; detached when dropped.

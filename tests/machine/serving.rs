@@ -1,0 +1,158 @@
+//! A served drive under a filesystem of the kernel's: it works, it ends, and a killed server hangs
+//! nobody.
+
+use std::fs;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use super::support::{Place, sh, shown, wait_for};
+use super::{Case, Needs};
+
+pub fn cases() -> Vec<Case> {
+    let case = |name, run| Case { name, needs: Needs::Fuse, run };
+    vec![
+        case("a_filesystem_on_a_served_drive_works_and_leaves_nothing", filesystem),
+        case("a_served_drive_in_use_goes_on_until_it_is_free", in_use),
+        case("a_killed_server_hangs_nobody_and_restore_unmounts", killed),
+    ]
+}
+
+/// A served drive, a loop device over it with a filesystem, and where that is mounted.
+struct Served {
+    place: Place,
+    server: Child,
+    file: String,
+    device: String,
+    mounted: String,
+}
+
+impl Served {
+    fn new() -> Self {
+        let place = Place::new();
+        let folder = place.path("served");
+        fs::create_dir(&folder).unwrap();
+        let file = folder.join("disk");
+        let mut server = place
+            .ssdlab(&["serve", "--drive", "x25m-g2", "--capacity", "1 GB", "--fuse"])
+            .arg(&folder)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        wait_for(|| file.exists() || has_ended(&server));
+        assert!(server.try_wait().unwrap().is_none(), "it cannot serve");
+        let file = file.display().to_string();
+        let device = sh(&format!("losetup --find --show --direct-io=on {file}"));
+        let mounted = place.path("ext4").display().to_string();
+        fs::create_dir(&mounted).unwrap();
+        sh(&format!("mkfs.ext4 -q {device}; mount {device} {mounted}"));
+        Self { place, server, file, device, mounted }
+    }
+
+    /// Something in sysfs that the device has.
+    fn attribute(&self, name: &str) -> Option<String> {
+        let device = self.device.strip_prefix("/dev/").unwrap();
+        let value = fs::read_to_string(format!("/sys/block/{device}/{name}")).ok()?;
+        Some(value.trim().to_owned())
+    }
+
+    fn signal(&self, signal: &str) {
+        sh(&format!("kill -{signal} {}", self.server.id()));
+    }
+}
+
+impl Drop for Served {
+    /// After a failed assertion: newest first, as far as it is there and ours.
+    fn drop(&mut self) {
+        let _ = Command::new("umount").args(["--quiet", &self.mounted]).status();
+        if self.attribute("loop/backing_file").as_ref() == Some(&self.file) {
+            let _ = Command::new("losetup").args(["--detach", &self.device]).status();
+        }
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+        let _ = self.place.ssdlab(&["restore"]).output();
+    }
+}
+
+/// Whether a child is a zombie.
+fn has_ended(child: &Child) -> bool {
+    let status = fs::read_to_string(format!("/proc/{}/stat", child.id()));
+    status.is_ok_and(|status| status.contains(") Z "))
+}
+
+fn filesystem() {
+    let mut served = Served::new();
+    let attribute = |name| served.attribute(name).unwrap();
+    assert_eq!(attribute("queue/discard_granularity"), "4096");
+    assert_eq!(attribute("queue/write_cache"), "write back");
+    assert_eq!(attribute("loop/dio"), "1");
+    let Served { device: node, mounted, place, .. } = &served;
+    let data = place.path("data").display().to_string();
+    sh(&format!("head -c 20M /dev/urandom >{data}; cp {data} {mounted}/a; cp {data} {mounted}/b"));
+    // Read from the drive, not from the cache.
+    sh(&format!("umount {mounted}; mount {node} {mounted}; cmp {data} {mounted}/a"));
+    sh(&format!("rm {mounted}/a; fstrim {mounted}; cmp {data} {mounted}/b; umount {mounted}"));
+    sh(&format!("fsck.ext4 -f -n {node}; losetup -d {node}; rm {data}"));
+    served.signal("INT");
+    assert_eq!(served.server.wait().unwrap().code(), Some(0));
+    let said = std::io::read_to_string(served.server.stdout.take().unwrap()).unwrap();
+    let count = |name: &str| -> u64 {
+        let line =
+            said.lines().find(|line| line.contains(name)).unwrap_or_else(|| panic!("{said}"));
+        line.split('┆').nth(1).unwrap().trim().parse().unwrap()
+    };
+    assert!(count(" writes ") > 40 && count(" reads ") > 20, "{said}");
+    assert!(count(" discards ") > 0 && count(" flushes ") > 0, "{said}");
+    assert_eq!(count(" refused "), 0, "{said}");
+    assert_eq!(served.place.leftovers(), Vec::<String>::new());
+    assert_eq!(fs::read_dir(served.place.path("served")).unwrap().count(), 0);
+}
+
+fn in_use() {
+    let mut served = Served::new();
+    served.signal("TERM");
+    sleep(Duration::from_millis(300));
+    assert!(served.server.try_wait().unwrap().is_none());
+    sh(&format!("echo text >{0}/a; sync {0}/a; umount {0}", served.mounted));
+    sh(&format!("losetup -d {}", served.device));
+    assert_eq!(served.server.wait().unwrap().code(), Some(0));
+    let said = std::io::read_to_string(served.server.stderr.take().unwrap()).unwrap();
+    assert!(said.contains("is in use and served on"), "{said}");
+    assert_eq!(served.place.leftovers(), Vec::<String>::new());
+
+    let mut served = Served::new();
+    served.signal("INT");
+    sleep(Duration::from_millis(300));
+    served.signal("INT");
+    assert_eq!(served.server.wait().unwrap().code(), Some(130));
+    gets_errors(&served);
+    assert_eq!(served.place.leftovers(), Vec::<String>::new());
+}
+
+fn killed() {
+    let mut served = Served::new();
+    served.server.kill().unwrap();
+    served.server.wait().unwrap();
+    gets_errors(&served);
+    // What is left is a mount without a server.
+    assert_eq!(served.place.leftovers().len(), 2, "{:?}", served.place.leftovers());
+    let restored = served.place.ssdlab(&["restore"]).output().unwrap();
+    assert!(restored.status.success(), "{}", shown(&restored));
+    assert!(shown(&restored).contains("1 changes undone"), "{}", shown(&restored));
+    assert_eq!(served.place.leftovers(), Vec::<String>::new());
+    assert_eq!(fs::read_dir(served.place.path("served")).unwrap().count(), 0);
+}
+
+/// Whoever writes to a drive that is gone gets an error soon, and can let it go.
+fn gets_errors(served: &Served) {
+    let started = Instant::now();
+    let mounted = &served.mounted;
+    let status = sh(&format!(
+        "timeout --signal=KILL 30 sh -c 'echo text >{mounted}/a && sync {mounted}/a' \
+         && echo 0 || echo $?"
+    ));
+    assert!(["1", "2"].contains(&status.as_str()), "{status}");
+    sh(&format!("umount {mounted}; losetup -d {}", served.device));
+    assert!(started.elapsed() < Duration::from_mins(1), "{:?}", started.elapsed());
+}
