@@ -52,7 +52,7 @@ fn work() -> io::Result<()> {
 fn perform(job: &Job, line: &Line) -> io::Result<Record> {
     let Job { schedule, trial } = job;
     let interrupt = Interrupt::default();
-    let mut journal = Journal::create(Path::new(JOURNAL))?;
+    let mut journal = Journal::create_alone(Path::new(JOURNAL))?;
     let marker = journal.marker().to_owned();
     let mut workload =
         Workload::new(&schedule.workload, schedule.seed).map_err(io::Error::other)?;
