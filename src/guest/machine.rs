@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -175,13 +176,15 @@ impl Machine<'_> {
     }
 
     /// The kernel's command line. Paths are relative, so that it is the same wherever the guest
-    /// runs: its length decides where things lie in the guest's memory.
+    /// runs and its kernel lies: its length decides where things lie in the guest's memory, and its
+    /// text ends up there.
     fn command(&self, disks: &[String], console: io::PipeWriter) -> Result<Command, MachineError> {
         let HostModel { metadata_ns, io_ns, io_ns_per_kib, other_ns, memory_bytes, .. } = self.host;
-        let root = self.folder.join("root");
-        std::os::unix::fs::symlink(self.root.folder(), root).map_err(step("name the root"))?;
+        let (root, kernel) = (self.folder.join("root"), self.folder.join("linux"));
+        symlink(self.root.folder(), root).map_err(step("name the root"))?;
+        symlink(self.kernel, kernel).map_err(step("name the kernel"))?;
         fs::create_dir(self.folder.join("uml")).map_err(step("make the kernel's folder"))?;
-        let mut command = Command::new(self.kernel);
+        let mut command = Command::new("./linux");
         command
             .arg(format!("time-travel=ext:{CALENDAR}"))
             .arg(format!("mem={}M", memory_bytes >> 20))
