@@ -1,0 +1,102 @@
+//! The virtual lab end to end: every filesystem keeps what it is told to keep, and a trial is the
+//! same to the last request whatever the machine does meanwhile and whoever runs it.
+//!
+//! It needs a lab kernel, and says so where there is none; it needs neither root nor a quiet
+//! machine.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use serde_json::Value;
+
+use self::support::{Load, Place, kernel};
+
+const FILESYSTEMS: [&str; 9] =
+    ["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "jfs", "nilfs2", "reiserfs"];
+
+/// Writes, deletes, and leaves something to be verified.
+const PLAN: &str = r#"
+    name = "every-filesystem"
+    question = "Does every filesystem do the same again?"
+    [target]
+    lab = "virtual"
+    [factors]
+    filesystem = ["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "jfs", "nilfs2", "reiserfs"]
+    [workload]
+    tree = { files = 300, size = "5 MB" }
+    phases = [
+        { do = "unpack" },
+        { do = "sync" },
+        { do = "delete", sync = true },
+        { do = "unpack", name = "unpack_again" },
+        { do = "remount" },
+    ]
+"#;
+
+const CASES: [(&str, fn()); 3] = [
+    ("every_filesystem_keeps_what_it_is_told_to_keep", every_filesystem),
+    ("load_changes_no_request", load),
+    ("another_user_environment_and_folder_change_no_request", elsewhere),
+];
+
+fn main() {
+    let mut arguments = Arguments::from_args();
+    // Only the one test that means to puts load on the others.
+    arguments.test_threads = Some(1);
+    let reason = kernel().as_ref().err().map_or("", |reason| reason);
+    let trials = CASES.map(|(name, run)| {
+        Trial::test(name, move || caught(run))
+            .with_kind(reason)
+            .with_ignored_flag(!reason.is_empty())
+    });
+    libtest_mimic::run(&arguments, trials.into()).exit();
+}
+
+/// A panic is a failed assertion; the next test runs all the same.
+fn caught(run: fn()) -> Result<(), Failed> {
+    std::panic::catch_unwind(run).map_err(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+        Failed::from(text.unwrap_or_else(|| "it panicked".to_owned()))
+    })
+}
+
+fn every_filesystem() {
+    let known: Vec<&str> = undisturbed().keys().map(String::as_str).collect();
+    let mut all = FILESYSTEMS;
+    all.sort_unstable();
+    assert_eq!(known, all);
+}
+
+fn load() {
+    let place = Place::new();
+    let load = Load::heavy();
+    let loaded = fingerprints(&place.run(PLAN));
+    drop(load);
+    assert_eq!(&loaded, undisturbed());
+}
+
+fn elsewhere() {
+    let place = Place::of_nobody();
+    assert_eq!(&fingerprints(&place.run(PLAN)), undisturbed());
+}
+
+/// The fingerprints of a run that nothing interferes with; the tests share it.
+fn undisturbed() -> &'static BTreeMap<String, String> {
+    static FIRST: OnceLock<BTreeMap<String, String>> = OnceLock::new();
+    FIRST.get_or_init(|| fingerprints(&Place::new().run(PLAN)))
+}
+
+/// The fingerprint of each filesystem's trial, which must have ended well.
+fn fingerprints(json: &Value) -> BTreeMap<String, String> {
+    let of = |treatment: &Value| {
+        let name = treatment["levels"]["filesystem"].as_str().unwrap().to_owned();
+        let trial = &treatment["trials"][0];
+        assert_eq!(trial["status"], "ok", "{name}: {}", treatment["reason"]);
+        (name, trial["fingerprint"].as_str().unwrap().to_owned())
+    };
+    json["treatments"].as_array().unwrap().iter().map(of).collect()
+}

@@ -1,0 +1,138 @@
+//! Running the program in places of their own, as this user or as nobody, and load.
+
+use std::env;
+use std::fs;
+use std::os::unix::fs::chown;
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::OnceLock;
+use std::thread;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+const SSDLAB: &str = env!("CARGO_BIN_EXE_ssdlab");
+
+/// The user and the group of nobody.
+const NOBODY: u32 = 65534;
+
+/// The lab kernel: `$SSDLAB_TEST_KERNEL`, or that of `ssdlab kernel build`; or why there is none.
+pub fn kernel() -> &'static Result<PathBuf, String> {
+    static KERNEL: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    KERNEL.get_or_init(|| {
+        if let Some(named) = env::var_os("SSDLAB_TEST_KERNEL") {
+            return Ok(fs::canonicalize(named).expect("SSDLAB_TEST_KERNEL names a file"));
+        }
+        let info = Command::new(SSDLAB).args(["kernel", "info"]).output().unwrap();
+        let text = String::from_utf8_lossy(&info.stdout).into_owned();
+        let path = text.lines().find_map(|line| line.strip_prefix("kernel ")).map(str::trim);
+        match path {
+            Some(path) if info.status.success() => Ok(path.into()),
+            _ => Err("needs a lab kernel: `ssdlab kernel build` or SSDLAB_TEST_KERNEL".to_owned()),
+        }
+    })
+}
+
+/// A folder to run the program in.
+pub struct Place {
+    folder: TempDir,
+    /// Whether the program runs as another user, in another environment and another folder.
+    is_foreign: bool,
+}
+
+impl Place {
+    pub fn new() -> Self {
+        let folder =
+            tempfile::Builder::new().prefix("virtual-test-").tempdir_in("/var/tmp").unwrap();
+        Self { folder, is_foreign: false }
+    }
+
+    /// A place where everything is as different as it can be; nobody owns it, if that is in our
+    /// power. What is run there is copied: the way to it may be closed to others.
+    pub fn of_nobody() -> Self {
+        let place = Self { is_foreign: true, ..Self::new() };
+        fs::copy(SSDLAB, place.path("ssdlab")).unwrap();
+        fs::copy(kernel().as_ref().unwrap(), place.path("another-name")).unwrap();
+        if rustix::process::geteuid().is_root() {
+            chown(place.folder.path(), Some(NOBODY), Some(NOBODY)).unwrap();
+        }
+        place
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Runs a plan, one trial of each treatment, and returns what `--json` prints.
+    pub fn run(&self, plan: &str) -> Value {
+        fs::write(self.path("plan.toml"), plan).unwrap();
+        let mut command = if self.is_foreign { self.foreign() } else { self.plain() };
+        command.args(["--runs", "1", "--capacity", "1GiB", "--verify", "--json"]);
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|error| panic!("{error}: {}", shown(&output)))
+    }
+
+    fn plain(&self) -> Command {
+        let mut command = Command::new(SSDLAB);
+        command
+            .arg("run")
+            .arg(self.path("plan.toml"))
+            .arg("--kernel")
+            .arg(kernel().as_ref().unwrap())
+            .env("XDG_STATE_HOME", self.path("state"))
+            .env("XDG_DATA_HOME", self.path("data"));
+        command
+    }
+
+    fn foreign(&self) -> Command {
+        let ssdlab = self.path("ssdlab");
+        let mut command = if rustix::process::geteuid().is_root() {
+            let mut command = Command::new("setpriv");
+            let nobody = [format!("--reuid={NOBODY}"), format!("--regid={NOBODY}")];
+            command.args(nobody).arg("--clear-groups").arg(ssdlab);
+            command
+        } else {
+            Command::new(ssdlab)
+        };
+        command
+            .args(["run", "plan.toml", "--kernel", "another-name", "--jobs", "1"])
+            .current_dir(self.folder.path())
+            .env_clear()
+            .env("PATH", env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.folder.path())
+            .env("TZ", "Asia/Kathmandu")
+            .env("LC_ALL", "tr_TR.UTF-8")
+            .env("SOMETHING_LONG", "x".repeat(5000));
+        command
+    }
+}
+
+fn shown(output: &Output) -> String {
+    format!(
+        "{}\n{}\n{}",
+        output.status,
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    )
+}
+
+/// Processes that keep every processor busy twice over, until it is dropped.
+pub struct Load(Vec<Child>);
+
+impl Load {
+    pub fn heavy() -> Self {
+        let processors = thread::available_parallelism().map_or(1, usize::from);
+        let spin = |_| Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+        Self((0..2 * processors).map(spin).collect())
+    }
+}
+
+impl Drop for Load {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
