@@ -176,8 +176,8 @@ impl Machine<'_> {
     }
 
     /// The kernel's command line. Paths are relative, so that it is the same wherever the guest
-    /// runs and its kernel lies: its length decides where things lie in the guest's memory, and its
-    /// text ends up there.
+    /// runs and its kernel lies: its length decides where things lie in the guest's memory, and a
+    /// kernel of another path gave jfs another fingerprint.
     fn command(&self, disks: &[String], console: io::PipeWriter) -> Result<Command, MachineError> {
         let HostModel { metadata_ns, io_ns, io_ns_per_kib, other_ns, memory_bytes, .. } = self.host;
         let (root, kernel) = (self.folder.join("root"), self.folder.join("linux"));

@@ -261,8 +261,8 @@ impl Setup {
             scheduler: level(Factor::Scheduler).map(read_scheduler).transpose()?,
             mkfs: read_mkfs(level(Factor::Mkfs).unwrap_or(""))?,
             mount: read_mount(level(Factor::Mount).unwrap_or(""))?,
-            prefill: level(Factor::Prefill).map(|l| read_amount(Factor::Prefill, l)).transpose()?,
-            stale: level(Factor::Stale).map(|l| read_amount(Factor::Stale, l)).transpose()?,
+            prefill: read_amount(Factor::Prefill, level(Factor::Prefill))?,
+            stale: read_amount(Factor::Stale, level(Factor::Stale))?,
             write_cache: level(Factor::WriteCache)
                 .map(|l| switch(Factor::WriteCache, l))
                 .transpose()?,
@@ -445,17 +445,21 @@ fn stays_on_its_device(factor: Factor, words: Vec<String>) -> Result<Vec<String>
     }
 }
 
-fn read_amount(factor: Factor, level: &str) -> Result<Amount, LevelError> {
-    if let Some(percent) = level.trim().strip_suffix('%') {
-        return match percent.trim().parse::<f64>() {
-            Ok(percent) if (0.0..=95.0).contains(&percent) => Ok(Amount::Share(percent / 100.0)),
-            _ => Err(unknown(factor, level, "0 % to 95 %")),
-        };
-    }
-    match level.parse::<Bytes>() {
-        Ok(bytes) => Ok(Amount::Bytes(bytes.0)),
-        Err(_) => Err(unknown(factor, level, "an amount (\"10 GB\") or a share (\"60 %\")")),
-    }
+/// An amount of data; none where the level says that nothing is to be written.
+fn read_amount(factor: Factor, level: Option<&str>) -> Result<Option<Amount>, LevelError> {
+    let Some(level) = level else { return Ok(None) };
+    let amount = match level.trim().strip_suffix('%') {
+        Some(percent) => match percent.trim().parse::<f64>() {
+            Ok(percent) if (0.0..=95.0).contains(&percent) => Amount::Share(percent / 100.0),
+            _ => return Err(unknown(factor, level, "0 % to 95 %")),
+        },
+        None => {
+            let known = "an amount (\"10 GB\") or a share (\"60 %\")";
+            let bytes: Bytes = level.parse().map_err(|_| unknown(factor, level, known))?;
+            Amount::Bytes(bytes.0)
+        }
+    };
+    Ok(Some(amount).filter(|amount| !matches!(amount, Amount::Share(0.0) | Amount::Bytes(0))))
 }
 
 /// Whether a level of `drive` names a file, not a drive that comes with the program.

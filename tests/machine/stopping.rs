@@ -21,7 +21,7 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
-const ARGUMENTS: [&str; 8] = ["run", "discard", "--lab", "image", "--scale", "0.01", "--runs", "4"];
+const ARGUMENTS: [&str; 6] = ["run", "discard", "--scale", "0.01", "--runs", "4"];
 
 fn records(place: &Place) -> usize {
     let Ok(mut runs) = fs::read_dir(place.path("data/ssdlab")) else { return 0 };

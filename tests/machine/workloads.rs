@@ -132,7 +132,7 @@ fn dangerous_fio() {
     fs::write(place.path("job.fio"), "[job]\nrw=randwrite\nfilename=/dev/loop7\nsize=1m\n")
         .unwrap();
     let plan = place.plan(
-        "name = \"f\"\nquestion = \"?\"\n[workload]\nphases = [{ do = \"fio\", job = \"job.fio\" }]\n",
+        "name = \"f\"\nquestion = \"?\"\n[target]\nlab = \"image\"\n[workload]\nphases = [{ do = \"fio\", job = \"job.fio\" }]\n",
     );
     let output = place.ssdlab(&["run", &plan]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));

@@ -4,6 +4,7 @@
 //! It needs a lab kernel, and says so where there is none; it needs neither root nor a quiet
 //! machine.
 
+mod failing;
 mod support;
 
 use std::collections::BTreeMap;
@@ -43,16 +44,21 @@ const CASES: [(&str, fn()); 3] = [
 ];
 
 fn main() {
+    // In a guest this program is the first process.
+    if std::process::id() == 1 {
+        failing::in_guest();
+    }
     let mut arguments = Arguments::from_args();
     // Only the one test that means to puts load on the others.
     arguments.test_threads = Some(1);
     let reason = kernel().as_ref().err().map_or("", |reason| reason);
-    let trials = CASES.map(|(name, run)| {
+    let cases = CASES.into_iter().chain(failing::CASES);
+    let trials = cases.map(|(name, run)| {
         Trial::test(name, move || caught(run))
             .with_kind(reason)
             .with_ignored_flag(!reason.is_empty())
     });
-    libtest_mimic::run(&arguments, trials.into()).exit();
+    libtest_mimic::run(&arguments, trials.collect()).exit();
 }
 
 /// A panic is a failed assertion; the next test runs all the same.

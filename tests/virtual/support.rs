@@ -59,6 +59,23 @@ impl Place {
         place
     }
 
+    /// The program with its folders here.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(SSDLAB);
+        command
+            .args(arguments)
+            .env("XDG_STATE_HOME", self.path("state"))
+            .env("XDG_DATA_HOME", self.path("data"))
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// What is in the folder of undo journals.
+    pub fn journals(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.path("state/ssdlab/undo")).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).collect()
+    }
+
     fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -74,14 +91,8 @@ impl Place {
     }
 
     fn plain(&self) -> Command {
-        let mut command = Command::new(SSDLAB);
-        command
-            .arg("run")
-            .arg(self.path("plan.toml"))
-            .arg("--kernel")
-            .arg(kernel().as_ref().unwrap())
-            .env("XDG_STATE_HOME", self.path("state"))
-            .env("XDG_DATA_HOME", self.path("data"));
+        let mut command = self.command(&["run"]);
+        command.arg(self.path("plan.toml")).arg("--kernel").arg(kernel().as_ref().unwrap());
         command
     }
 

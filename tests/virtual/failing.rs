@@ -1,0 +1,163 @@
+//! Guests that go wrong are ended and reported, and a killed run leaves nothing behind.
+//!
+//! This test program is the guests' first process, and goes wrong as its job says.
+
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use ssdlab::guest::{self, Channel, Ended, Line, Machine, MachineError, Root};
+use ssdlab::host::interrupt::Interrupt;
+use ssdlab::host::program::Rules;
+use ssdlab::plan::HOSTS;
+use ssdlab_disk::{Disk, Memory, Shape};
+use ssdlab_flash::Nanos;
+
+use super::support::{Place, kernel};
+
+pub const CASES: [(&str, fn()); 6] = [
+    ("a_guest_that_panics_is_reported_with_its_console", panics),
+    ("a_guest_that_computes_for_ever_is_ended", computes),
+    ("a_guest_that_waits_for_ever_is_ended", waits),
+    ("a_guest_that_powers_off_has_ended_well", powers_off),
+    ("an_interrupt_ends_a_guest", interrupted),
+    ("a_killed_run_leaves_no_process_and_nothing_after_restore", killed),
+];
+
+/// What a guest does.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+enum Job {
+    Panic,
+    Compute,
+    Wait,
+    PowerOff,
+}
+
+/// The life of a guest.
+pub fn in_guest() -> ! {
+    guest::prepare().unwrap();
+    println!("the guest is up");
+    match Line::open(Path::new("/dev/vdb")).unwrap().job().unwrap() {
+        Job::Panic => panic!("as told"),
+        Job::Compute => loop {
+            std::hint::spin_loop();
+        },
+        Job::Wait => loop {
+            sleep(Duration::from_hours(1));
+        },
+        Job::PowerOff => panic!("{}", guest::shut_down()),
+    }
+}
+
+/// Runs a guest with a job; it has an hour of its own time and two seconds of ours.
+fn run(job: Job, interrupt: &Interrupt) -> Result<Ended, MachineError> {
+    let place = tempfile::tempdir().unwrap();
+    let [root, folder] = ["root", "guest"].map(|name| place.path().join(name));
+    fs::create_dir(&root).unwrap();
+    fs::create_dir(&folder).unwrap();
+    let marker = format!("test-{}", std::process::id());
+    let rules =
+        Rules { marker: &marker, limit: Duration::from_mins(1), interrupt: &Interrupt::default() };
+    let root = Root::make(&root, rules).unwrap();
+    let machine = Machine {
+        kernel: Path::new(kernel().as_ref().unwrap()),
+        root: &root,
+        folder: &folder,
+        host: &HOSTS[0],
+        seed: 1,
+        limit: Nanos(3_600_000_000_000),
+        patience: Duration::from_secs(2),
+        marker: &marker,
+    };
+    let disk = |name: &str| machine.door(name).unwrap();
+    let mut disks = [
+        Disk::new("drive", disk("drive"), Memory::new(1 << 20), Shape::default()).unwrap(),
+        Disk::new("channel", disk("channel"), Channel::new(&job, |_| ()), Shape::default())
+            .unwrap(),
+    ];
+    let ended = machine.run(&mut disks, interrupt);
+    assert_eq!(guests(&marker), Vec::<String>::new());
+    ended
+}
+
+/// The processes of a run, by their marker.
+fn guests(marker: &str) -> Vec<String> {
+    let wanted = format!("SSDLAB_RUN={marker}");
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    processes
+        .filter(|process| {
+            let environment = fs::read(process.path().join("environ")).unwrap_or_default();
+            environment.split(|byte| *byte == 0).any(|entry| entry == wanted.as_bytes())
+        })
+        .map(|process| process.file_name().to_string_lossy().into_owned())
+        .collect()
+}
+
+fn panics() {
+    let error = run(Job::Panic, &Interrupt::default()).unwrap_err().to_string();
+    assert!(error.contains("the guest is up") && error.contains("as told"), "{error}");
+    assert!(error.contains("Attempted to kill init"), "{error}");
+}
+
+fn computes() {
+    let error = run(Job::Compute, &Interrupt::default()).unwrap_err().to_string();
+    assert!(error.contains("computes for ever") && error.contains("the guest is up"), "{error}");
+}
+
+fn waits() {
+    let error = run(Job::Wait, &Interrupt::default()).unwrap_err().to_string();
+    assert!(error.contains("still runs at 3600000000000 ns"), "{error}");
+}
+
+fn powers_off() {
+    let ended = run(Job::PowerOff, &Interrupt::default()).unwrap();
+    assert!(ended.console.contains("the guest is up"), "{}", ended.console);
+}
+
+fn interrupted() {
+    let interrupt = Interrupt::default();
+    interrupt.set();
+    let ended = run(Job::Compute, &interrupt);
+    assert!(matches!(ended, Err(MachineError::Interrupted)), "{ended:?}");
+}
+
+fn killed() {
+    let place = Place::new();
+    for delay_ms in [50, 200, 400, 600, 1000] {
+        let mut command = place.command(&[
+            "run",
+            "discard",
+            "--capacity",
+            "4GiB",
+            "--scale",
+            "0.1",
+            "--set",
+            "prefill=0 %",
+        ]);
+        command.args(["--set", "stale=0 %", "--kernel"]).arg(kernel().as_ref().unwrap());
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        sleep(Duration::from_millis(delay_ms));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let journals = place.journals();
+        let markers: Vec<String> = journals
+            .iter()
+            .filter(|path| path.extension().is_some())
+            .map(|path| path.file_stem().unwrap().to_string_lossy().into_owned())
+            .collect();
+        // The guests end with the run, without anybody's help.
+        let is_over = || markers.iter().all(|marker| guests(marker).is_empty());
+        for _ in 0..100 {
+            if is_over() {
+                break;
+            }
+            sleep(Duration::from_millis(20));
+        }
+        assert!(is_over(), "after {delay_ms} ms: {markers:?}");
+        assert!(place.command(&["restore"]).output().unwrap().status.success());
+        assert!(place.journals().is_empty(), "after {delay_ms} ms: {:?}", place.journals());
+    }
+}
