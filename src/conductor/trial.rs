@@ -138,7 +138,8 @@ impl Here<'_> {
     ) -> Result<(), Failure> {
         let (prefill, stale) =
             (amount_bytes(setup.prefill, device)?, amount_bytes(setup.stale, device)?);
-        let has_reader = self.schedule.phases(trial.treatment).iter().any(|phase| phase.reader);
+        let has_reader = !ground.is_shared
+            && self.schedule.phases(trial.treatment).iter().any(|phase| phase.reader);
         if prefill == 0 && stale == 0 && !has_reader {
             return Ok(());
         }
@@ -206,7 +207,8 @@ impl Here<'_> {
         rules: Rules<'_>,
         watched: &mut Watched<'_>,
     ) -> Result<results::Phase, Failure> {
-        if !phase.reader {
+        // Beside a folder of somebody else's nothing is left lying about.
+        if !phase.reader || ground.is_shared {
             return self.phase(phase, ground, setup, rules, watched);
         }
         let reader = Reader::open(&reader_file(ground), seed)?;

@@ -194,7 +194,7 @@ pub struct Phase {
     #[serde(default)]
     pub sync: bool,
     /// Whether a small reader runs beside it until the device is quiet, whose latencies are metrics
-    /// (`reader.p99_ns`; default false).
+    /// (`reader.p99_ns`; default false; not in the directory lab).
     #[serde(default)]
     pub reader: bool,
     /// `command`: the program and its arguments; it starts in the trial's directory.

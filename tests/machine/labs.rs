@@ -80,7 +80,7 @@ fn discard_contract() {
         effects.iter().find(|e| e["metric"] == "time_ns" && e["phases"][0] == "delete").unwrap();
     assert!(one["interval"][0].as_f64() < one["ratio"].as_f64());
     assert_eq!((&one["n"], &one["baseline"]["discard"]), (&2.into(), &"off".into()));
-    assert_eq!(json["claims"].as_array().unwrap().len(), 4);
+    assert_eq!(json["claims"].as_array().unwrap().len(), 6);
     assert_eq!(place.leftovers(), Vec::<String>::new());
 }
 
