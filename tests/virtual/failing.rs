@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Stdio;
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use ssdlab::guest::{self, Channel, Ended, Line, Machine, MachineError, Root};
@@ -79,21 +79,17 @@ fn run(job: Job, interrupt: &Interrupt) -> Result<Ended, MachineError> {
             .unwrap(),
     ];
     let ended = machine.run(&mut disks, interrupt);
-    assert_eq!(guests(&marker), Vec::<String>::new());
+    assert_eq!(below(place.path()), Vec::<String>::new());
     ended
 }
 
-/// The processes of a run, by their marker.
-fn guests(marker: &str) -> Vec<String> {
-    let wanted = format!("SSDLAB_RUN={marker}");
-    let processes = fs::read_dir("/proc").unwrap().flatten();
-    processes
-        .filter(|process| {
-            let environment = fs::read(process.path().join("environ")).unwrap_or_default();
-            environment.split(|byte| *byte == 0).any(|entry| entry == wanted.as_bytes())
-        })
-        .map(|process| process.file_name().to_string_lossy().into_owned())
-        .collect()
+/// The processes that work below a folder: a guest's programs have no environment to know them by.
+fn below(folder: &Path) -> Vec<String> {
+    let is_below = |process: &fs::DirEntry| {
+        fs::read_link(process.path().join("cwd")).is_ok_and(|place| place.starts_with(folder))
+    };
+    let processes = fs::read_dir("/proc").unwrap().flatten().filter(is_below);
+    processes.map(|process| process.file_name().to_string_lossy().into_owned()).collect()
 }
 
 fn panics() {
@@ -142,21 +138,13 @@ fn killed() {
         sleep(Duration::from_millis(delay_ms));
         child.kill().unwrap();
         child.wait().unwrap();
-        let journals = place.journals();
-        let markers: Vec<String> = journals
-            .iter()
-            .filter(|path| path.extension().is_some())
-            .map(|path| path.file_stem().unwrap().to_string_lossy().into_owned())
-            .collect();
         // The guests end with the run, without anybody's help.
-        let is_over = || markers.iter().all(|marker| guests(marker).is_empty());
-        for _ in 0..100 {
-            if is_over() {
-                break;
-            }
+        let is_over = || below(&place.state()).is_empty();
+        let started = Instant::now();
+        while !is_over() && started.elapsed() < Duration::from_secs(5) {
             sleep(Duration::from_millis(20));
         }
-        assert!(is_over(), "after {delay_ms} ms: {markers:?}");
+        assert!(is_over(), "after {delay_ms} ms: {:?}", below(&place.state()));
         assert!(place.command(&["restore"]).output().unwrap().status.success());
         assert!(place.journals().is_empty(), "after {delay_ms} ms: {:?}", place.journals());
     }

@@ -70,9 +70,14 @@ impl Place {
         command
     }
 
-    /// What is in the folder of undo journals.
+    /// The folder of undo journals.
+    pub fn state(&self) -> PathBuf {
+        self.path("state/ssdlab/undo")
+    }
+
+    /// What is in it.
     pub fn journals(&self) -> Vec<PathBuf> {
-        let entries = fs::read_dir(self.path("state/ssdlab/undo")).into_iter().flatten().flatten();
+        let entries = fs::read_dir(self.state()).into_iter().flatten().flatten();
         entries.map(|entry| entry.path()).collect()
     }
 
