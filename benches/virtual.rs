@@ -58,7 +58,7 @@ fn in_guest() {
         let place = number * 7919 % (1 << 18) * BLOCK_BYTES as u64;
         drive.write_all_at(block.bytes(), place).unwrap();
     }
-    line.tell(&Message::Over).unwrap();
+    line.tell(&Message::Over("writes".to_owned())).unwrap();
     let _ = guest::shut_down();
 }
 
@@ -70,6 +70,7 @@ fn requests(kernel: &Path) {
     let limit = Duration::from_mins(1);
     let rules = Rules { marker: "bench", limit, interrupt: &interrupt };
     let root = Root::make(&root, rules).unwrap();
+    let memory = guest::room(HOSTS[0].memory_bytes).unwrap();
     let [mut boots, mut rates] = [Vec::new(), Vec::new()];
     for _ in 0..5 {
         fs::create_dir(&folder).unwrap();
@@ -77,6 +78,7 @@ fn requests(kernel: &Path) {
             kernel,
             root: &root,
             folder: &folder,
+            memory: &memory,
             host: &HOSTS[0],
             seed: 1,
             limit: Nanos(3_600_000_000_000),

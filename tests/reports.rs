@@ -150,3 +150,27 @@ fn verdicts_are_corrected_for_their_number() {
     let single = advice::analyse("x", &one, &post_1(&one), Ending::AllBlocks).claims[0].p.unwrap();
     assert!(raw[0] >= single);
 }
+
+#[test]
+fn an_amount_is_judged_by_itself() {
+    let overrides = Overrides { lab: Some(LabKind::Virtual), ..Overrides::default() };
+    let text = shipped::find("discard").unwrap().text;
+    let schedule = plan::schedule("plan.toml", text, &overrides, Path::new("/")).unwrap();
+    let judge = |fstrim_ms: u64| {
+        let mut records = post_1(&schedule);
+        for (index, record) in records.iter_mut().enumerate() {
+            for phase in record.phases.iter_mut().filter(|phase| phase.name == "fstrim") {
+                phase.time_ns = (fstrim_ms + index as u64) * 1_000_000;
+            }
+        }
+        let analysis = advice::analyse("run", &schedule, &records, Ending::AllBlocks);
+        let mut claims = analysis.claims.into_iter();
+        claims.find(|claim| claim.id == "fstrim-six-minutes").unwrap()
+    };
+    let six_minutes = judge(360_000);
+    assert_eq!((six_minutes.verdict, six_minutes.n), (Verdict::Holds, 3));
+    assert!(six_minutes.is_absolute && six_minutes.baseline.is_none());
+    let found = six_minutes.ratio.unwrap();
+    assert!((3.6e11..3.61e11).contains(&found), "{found}");
+    assert_eq!(judge(9_000).verdict, Verdict::Refuted);
+}

@@ -11,7 +11,7 @@ use super::claims::{self, Judgement, Verdict};
 use super::effects::{self, Effect};
 use super::pairs::Blocks;
 use super::warnings::{self, Warned};
-use crate::plan::metric::{FIO_PREFIX, METRICS};
+use crate::plan::metric::{METRICS, is_of_the_drive};
 use crate::plan::{LabKind, Levels, Schedule};
 use crate::results::Smart;
 use crate::results::{Ending, Phase, Record, Status, Teardown};
@@ -281,9 +281,4 @@ fn scope(lab: LabKind, metric: &str) -> Option<&'static str> {
         LabKind::Directory if !is_of_the_drive(metric) => Some("with whatever else ran there"),
         _ => None,
     }
-}
-
-/// Whether a metric depends on what is under the block layer.
-fn is_of_the_drive(metric: &str) -> bool {
-    metric.ends_with("_ns") || metric.starts_with(FIO_PREFIX)
 }

@@ -249,14 +249,23 @@ fn of_records(records: &[Record]) -> Vec<Warning> {
 /// A run that is resumed after an update, or on another drive, compares what is not comparable.
 fn mixed(records: &[Record]) -> Option<Warning> {
     let first = well(records).next()?;
+    let of = |record: &Record, what: &str| record.applied.get(what).cloned();
     let differs = |record: &Record| {
         let (one, other) = (&first.environment, &record.environment);
-        let drive = |record: &Record| record.applied.get("identity").cloned();
+        // Drives may be what treatments differ in.
+        let own = well(records).find(|earlier| earlier.trial.treatment == record.trial.treatment);
+        let own = own.unwrap_or(first);
+        let drive = |record: &Record| {
+            let model = record.environment.drive_model.clone();
+            (model, of(record, "identity"), of(record, "drive_identity"))
+        };
+        let kernel =
+            |record: &Record| (record.environment.kernel.clone(), of(record, "lab_kernel"));
         [
-            ("kernel", one.kernel != other.kernel),
+            ("kernel", kernel(first) != kernel(record)),
             ("processor", one.cpu != other.cpu || one.cpus != other.cpus),
             ("version of ssdlab", one.ssdlab != other.ssdlab),
-            ("drive", one.drive_model != other.drive_model || drive(first) != drive(record)),
+            ("drive", drive(own) != drive(record)),
         ]
         .into_iter()
         .find_map(|(what, differs)| differs.then(|| what.to_owned()))

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use miette::{GraphicalReportHandler, GraphicalTheme, Report};
 
+use crate::conductor::GuestsError;
 use crate::host::program::ProgramError;
 use crate::kernel::KernelError;
 use crate::lab::LabError;
@@ -67,6 +68,12 @@ fn code(error: &Report) -> Exit {
     }
     if let Some(error) = error.downcast_ref::<KernelError>() {
         return of_kernel(error);
+    }
+    match error.downcast_ref::<GuestsError>() {
+        Some(error) if error.is_interrupted() => return Exit::Interrupted,
+        Some(error) if error.is_of_this_machine() => return Exit::Lacking,
+        Some(_) => return Exit::Failed,
+        None => {}
     }
     if let Some(StoreError::NoRun { .. }) = error.downcast_ref::<StoreError>() {
         return Exit::Wrong;

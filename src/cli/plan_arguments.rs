@@ -8,7 +8,7 @@ use clap::Args;
 use miette::{IntoDiagnostic, Report};
 
 use super::exit::Wrong;
-use crate::plan::{self, Bytes, LabKind, Overrides, Schedule, shipped};
+use crate::plan::{self, Bytes, Factor, LabKind, Overrides, Schedule, shipped};
 
 /// A plan and what the command line changes in it.
 #[derive(Debug, Args)]
@@ -89,7 +89,7 @@ impl PlanArguments {
             device: absolute(&self.device),
             directory: absolute(&self.dir),
             source: absolute(&self.source),
-            set: self.set.clone(),
+            set: self.set.iter().map(|set| absolute_set(set, &here)).collect(),
             scale: self.scale,
             runs: self.runs,
             seed: self.seed,
@@ -106,6 +106,16 @@ fn absolute_drives(drives: &str, here: &Path) -> String {
         if is_file { here.join(drive).display().to_string() } else { drive.to_owned() }
     };
     drives.split(',').map(|drive| absolute(drive.trim())).collect::<Vec<_>>().join(",")
+}
+
+/// The same for `--set drive=FILE`.
+fn absolute_set(set: &str, here: &Path) -> String {
+    match set.split_once('=') {
+        Some((name, drives)) if name == Factor::Drive.name() => {
+            format!("{name}={}", absolute_drives(drives, here))
+        }
+        _ => set.to_owned(),
+    }
 }
 
 /// A name without a slash or an ending means a shipped plan, unless a file has it.

@@ -19,7 +19,8 @@ pub struct Progress {
     resumed: Option<usize>,
     /// Trials that have begun in this session; several may run at once.
     begun: usize,
-    trial: String,
+    /// The time left, as it was when the last trial began.
+    left: Option<Duration>,
 }
 
 impl Progress {
@@ -30,7 +31,7 @@ impl Progress {
                 .expect("the template is right");
             ProgressBar::new(0).with_style(style)
         });
-        Self { bar, started: Instant::now(), resumed: None, begun: 0, trial: String::new() }
+        Self { bar, started: Instant::now(), resumed: None, begun: 0, left: None }
     }
 
     /// Takes the bar away.
@@ -45,6 +46,12 @@ impl Progress {
         let here = u32::try_from(done - self.resumed?).ok().filter(|here| *here > 0)?;
         let pace = self.started.elapsed() / here;
         Some(pace * u32::try_from(planned.saturating_sub(done)).ok()?)
+    }
+
+    fn shown_left(&self) -> String {
+        let Some(left) = self.left else { return String::new() };
+        let left = Duration::from_secs(left.as_secs() + 1);
+        format!("about {} left, ", humantime::format_duration(left))
     }
 
     fn ended(&self, record: &Record, levels: &Levels) {
@@ -71,28 +78,24 @@ impl Observer for Progress {
             Event::TrialStarted { levels, done, planned, .. } => {
                 let resumed = *self.resumed.get_or_insert(done);
                 self.begun += 1;
-                self.trial = match self.left(done, planned) {
-                    Some(left) => {
-                        let left = Duration::from_secs(left.as_secs() + 1);
-                        format!("about {} left, {levels}", humantime::format_duration(left))
-                    }
-                    None => levels.to_string(),
-                };
+                self.left = self.left(done, planned);
+                let trial = format!("{}{levels}", self.shown_left());
                 if let Some(bar) = &self.bar {
                     bar.set_length(planned as u64);
                     bar.set_position(done as u64);
-                    bar.set_message(self.trial.clone());
+                    bar.set_message(trial);
                 } else {
                     let number = resumed + self.begun;
-                    output::tell(&format!("trial {number} of {planned}: {}", self.trial));
+                    output::tell(&format!("trial {number} of {planned}: {trial}"));
                 }
             }
-            Event::PhaseStarted { name } => {
+            Event::PhaseStarted { name, levels } => {
                 if let Some(bar) = &self.bar {
-                    bar.set_message(format!("{name}, {}", self.trial));
+                    let left = self.shown_left();
+                    bar.set_message(format!("{left}{name}, {levels}"));
                 }
             }
-            Event::PhaseEnded => {}
+            Event::PhaseEnded { .. } => {}
             Event::Trouble { text } => match &self.bar {
                 Some(bar) => bar.println(text),
                 None => output::tell(text),

@@ -24,9 +24,8 @@ use crate::results::{self, Ending, Record, Status};
 use crate::undo::{self, Journal};
 use crate::workload::Workload;
 
-/// What a guest and its drive take at the most, as a rule of thumb: the memory of the guest is
-/// touched as far as its page cache grows, and what it writes is kept.
-const GUEST_BYTES: u64 = 3 << 30;
+/// What a drive takes beside its guest's memory, as a rule of thumb: its map, and what is written.
+const DRIVE_BYTES: u64 = 1 << 30;
 
 /// Arguments of `ssdlab run`.
 #[derive(Debug, Args)]
@@ -190,16 +189,11 @@ impl Run {
         Workload::new(&schedule.workload, schedule.seed)?;
         let kernel = kernel::find(self.kernel.as_deref())?;
         let drives = drives(schedule)?;
-        let mut session = session()?;
-        let provided = Provided {
-            schedule,
-            kernel,
-            drives,
-            logs: session.run.folder().join("requests"),
-            jobs: self.jobs.map_or_else(usual_jobs, |jobs| jobs as usize).max(1),
-            interrupt,
-        };
+        let jobs = self.jobs.map_or_else(|| usual_jobs(schedule), |jobs| jobs as usize).max(1);
+        let provided = Provided { schedule, kernel, drives, jobs, interrupt };
         let mut guests = Guests::open(provided, journal)?;
+        let mut session = session()?;
+        guests.log_to(&session.run.folder().join("requests"))?;
         Ok((conduct(&mut session, &mut guests), session))
     }
 
@@ -242,10 +236,12 @@ fn drives(schedule: &Schedule) -> Result<BTreeMap<String, Specification>, Report
 }
 
 /// As many guests as there are processors, as long as their memory is there.
-fn usual_jobs() -> usize {
+fn usual_jobs(schedule: &Schedule) -> usize {
+    let setups = (0..schedule.treatments.len()).filter_map(|index| schedule.setup(index).ok());
+    let guest = setups.map(|setup| setup.simulated.host.memory_bytes).max().unwrap_or(0);
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let memory = procfs::Meminfo::current().ok().and_then(|info| info.mem_available);
-    let guests = memory.map_or(1, |bytes| bytes / GUEST_BYTES);
+    let guests = memory.map_or(1, |bytes| bytes / (guest + DRIVE_BYTES));
     processors.min(usize::try_from(guests).unwrap_or(usize::MAX)).max(1)
 }
 

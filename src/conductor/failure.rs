@@ -1,5 +1,8 @@
 //! Why a trial did not end well, and what its record says about it.
 
+use std::io;
+use std::path::Path;
+
 use crate::host::program::ProgramError;
 use crate::lab::LabError;
 use crate::results::{Record, Status};
@@ -29,6 +32,12 @@ impl Failure {
         };
         record.status = status;
         record.reason = Some(reason);
+    }
+
+    /// Names the step and the thing an I/O error is about.
+    pub fn step(step: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |cause| Self::Failed(format!("cannot {step} {}: {cause}", path.display()))
     }
 
     /// The same failure, with the phase it happened in.

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use miette::Diagnostic;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use sha2::{Digest, Sha256};
 use ssdlab_disk::{DiscardLimits, Disk, DiskError, Flash, Shape, WriteCache};
 use ssdlab_flash::{Drive, Nanos, Specification, Work};
 use thiserror::Error;
@@ -20,14 +21,14 @@ use super::failure::Failure;
 use super::inside::Job;
 use super::measure::nanos;
 use super::trial::{PREPARATION, blank};
-use super::{ConductorError, Desk, Event, Stage};
-use crate::guest::{Channel, Machine, MachineError, Message, Root, RootError};
+use super::{ConductorError, Desk, Stage};
+use crate::guest::{Channel, Machine, MachineError, Message, Root, RootError, room};
 use crate::host::interrupt::Interrupt;
-use crate::host::program::{self, Rules};
+use crate::host::program::{self, ProgramError, Rules};
 use crate::kernel::LabKernel;
 use crate::lab;
-use crate::plan::schedule::{Treatment, Tree, Trial};
-use crate::plan::{Schedule, Setup, Simulated};
+use crate::plan::schedule::{Repetitions, Target, Treatment, Tree, Trial};
+use crate::plan::{Levels, Schedule, Setup, Simulated};
 use crate::results::{Flashed, Record};
 use crate::undo::Journal;
 
@@ -52,6 +53,23 @@ pub enum GuestsError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Root(#[from] RootError),
+    /// There is no room for a guest.
+    #[error(transparent)]
+    Memory(#[from] MachineError),
+}
+
+impl GuestsError {
+    /// Whether the run was to stop.
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        matches!(self, Self::Root(RootError::Libraries { cause: ProgramError::Interrupted, .. }))
+    }
+
+    /// Whether this machine lacks something.
+    #[must_use]
+    pub fn is_of_this_machine(&self) -> bool {
+        matches!(self, Self::Root(RootError::NoLibrary { .. }) | Self::Memory(_))
+    }
 }
 
 /// What the virtual lab is made of.
@@ -62,8 +80,10 @@ pub struct Guests<'a> {
     root: Root,
     /// Holds a folder for each guest.
     folder: PathBuf,
+    /// Where the guests' memory is.
+    memory: PathBuf,
     /// Where request logs go.
-    logs: PathBuf,
+    logs: Option<PathBuf>,
     marker: String,
     jobs: usize,
     interrupt: &'a Interrupt,
@@ -78,8 +98,6 @@ pub struct Provided<'a> {
     pub kernel: LabKernel,
     /// The drives, by the levels that name them.
     pub drives: BTreeMap<String, Specification>,
-    /// The folder that request logs go to.
-    pub logs: PathBuf,
     /// Trials that run at the same time.
     pub jobs: usize,
     /// The request to stop.
@@ -89,29 +107,25 @@ pub struct Provided<'a> {
 /// What a worker has to tell.
 enum News {
     Begun(Trial),
-    Phase(String),
+    Phase(Trial, String),
     Ended(Box<Record>, Option<Failure>),
 }
 
 impl<'a> Guests<'a> {
     /// Makes what all guests share: their read-only files.
     pub fn open(provided: Provided<'a>, journal: &mut Journal) -> Result<Self, GuestsError> {
-        let Provided { schedule, kernel, drives, logs, jobs, interrupt } = provided;
+        let Provided { schedule, mut kernel, drives, jobs, interrupt } = provided;
         let marker = journal.marker().to_owned();
         let folder = journal.private_folder().join(format!("ssdlab-{marker}"));
-        let at = |path: &Path| {
-            let path = path.to_owned();
-            move |cause| GuestsError::Folder { path, cause }
-        };
         journal.make_folder(&folder).map_err(at(&folder))?;
-        fs::create_dir_all(&logs).map_err(at(&logs))?;
         let root = folder.join("root");
         fs::create_dir(&root).map_err(at(&root))?;
         let rules = Rules { marker: &marker, limit: PREPARATION, interrupt };
         let root = Root::make(&root, rules)?;
-        let setups = (0..schedule.treatments.len()).filter_map(|index| schedule.setup(index).ok());
+        let setups =
+            || (0..schedule.treatments.len()).filter_map(|index| schedule.setup(index).ok());
         let mut programs = vec![("fstrim", "util-linux")];
-        for filesystem in setups.filter_map(|setup| setup.filesystem) {
+        for filesystem in setups().filter_map(|setup| setup.filesystem) {
             let check = filesystem.check.filter(|_| schedule.verify).map(|check| check.program);
             let own = iter::once(filesystem.mkfs).chain(check);
             programs.extend(own.map(|program| (program, filesystem.package)));
@@ -125,8 +139,36 @@ impl<'a> Guests<'a> {
         if let Some(Tree::Archive { path, .. }) = &schedule.workload.tree {
             root.add_file(path, ARCHIVE)?;
         }
+        // Another may take its place in the middle of the run.
+        let copy = folder.join("linux");
+        fs::copy(&kernel.path, &copy).map_err(at(&copy))?;
+        kernel.path = copy;
+        let hosts = setups().map(|setup| setup.simulated.host.memory_bytes);
+        let each = hosts.max().unwrap_or(0);
+        let fits = |jobs: &usize| room(each * *jobs as u64).is_ok();
+        let jobs = (1..=jobs).rev().find(fits).unwrap_or(1);
+        let memory = room(each * jobs as u64)?;
         let tools = super::tools(schedule);
-        Ok(Self { schedule, kernel, drives, root, folder, logs, marker, jobs, interrupt, tools })
+        Ok(Self {
+            schedule,
+            kernel,
+            drives,
+            root,
+            folder,
+            memory,
+            logs: None,
+            marker,
+            jobs,
+            interrupt,
+            tools,
+        })
+    }
+
+    /// Keeps a log of each trial's requests in a folder.
+    pub fn log_to(&mut self, folder: &Path) -> Result<(), GuestsError> {
+        fs::create_dir_all(folder).map_err(at(folder))?;
+        self.logs = Some(folder.to_owned());
+        Ok(())
     }
 
     /// Performs trials one after the other, pinned to one processor together with their guests:
@@ -157,46 +199,49 @@ impl<'a> Guests<'a> {
         let drive = conditioned(specification, &simulated, trial.seed)?;
         let flash = Arc::new(Mutex::new(Flash::new(drive)));
         let heard = Mutex::new(Heard::default());
-        let channel = Channel::new(&self.job(trial), |message| {
+        let channel = Channel::new(&job(self.schedule, trial), |message| {
             let work = *flash.lock().unwrap_or_else(PoisonError::into_inner).drive().work();
             let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
             match message {
                 Message::Begins(name) => {
                     heard.last.get_or_insert(work);
-                    let _ = news.send(News::Phase(name));
+                    let _ = news.send(News::Phase(trial, name));
                 }
-                Message::Over => {
+                Message::Over(name) => {
                     let before = heard.last.replace(work).unwrap_or_default();
-                    heard.phases.push(flashed(specification, &before, &work));
+                    heard.phases.insert(name, flashed(specification, &before, &work));
                 }
                 Message::Done(done) => heard.done = Some(done),
             }
         });
         let folder = self.folder.join(format!("guest-{}", trial.position));
-        fs::create_dir(&folder)?;
+        fs::create_dir(&folder).map_err(Failure::step("make", &folder))?;
         let machine = Machine {
             kernel: &self.kernel.path,
             root: &self.root,
             folder: &folder,
+            memory: &self.memory,
             host: simulated.host,
             seed: trial.seed,
             limit: self.limit(trial),
             patience: PATIENCE,
             marker: &self.marker,
         };
-        let log = self.logs.join(format!("{:04}.requests", trial.position));
-        let log = BufWriter::new(File::create(log)?);
-        let mut disks = [
-            Disk::new("drive", machine.door("drive")?, Arc::clone(&flash), shape(specification))?
-                .with_log(log)?,
-            Disk::new("channel", machine.door("channel")?, channel, Shape::default())?,
-        ];
+        let mut drive =
+            Disk::new("drive", machine.door("drive")?, Arc::clone(&flash), shape(specification))?;
+        if let Some(logs) = &self.logs {
+            let log = logs.join(format!("{:04}.requests", trial.position));
+            let file = File::create(&log).map_err(Failure::step("make", &log))?;
+            drive = drive.with_log(BufWriter::new(file))?;
+        }
+        let mut disks =
+            [drive, Disk::new("channel", machine.door("channel")?, channel, Shape::default())?];
         let ended = machine.run(&mut disks, self.interrupt);
         drop(disks);
-        // The guest is gone, and with it all that used the folder.
-        fs::remove_dir_all(&folder)?;
         let heard = heard.into_inner().unwrap_or_else(PoisonError::into_inner);
         let ended = ended?;
+        // The guest is gone, and with it all that used the folder.
+        fs::remove_dir_all(&folder).map_err(Failure::step("remove", &folder))?;
         let Some(done) = heard.done else {
             return Err(Failure::Failed(format!(
                 "the guest ended without a record; its console says:\n{}",
@@ -207,23 +252,10 @@ impl<'a> Guests<'a> {
             .map_err(|error| Failure::Failed(format!("the guest's record is none: {error}")))?;
         self.merge(record, done, &heard.phases);
         record.applied.insert("drive".to_owned(), specification.name.clone());
+        record.applied.insert("drive_identity".to_owned(), identity(specification));
         record.applied.insert("host".to_owned(), simulated.host.name.to_owned());
         record.fingerprint = Some(ended.fingerprint.to_string());
         Ok(())
-    }
-
-    /// The job of a trial: what it does, and nothing of where and when.
-    fn job(&self, trial: Trial) -> Job {
-        let mut schedule = self.schedule.clone();
-        let levels = schedule.treatments[trial.treatment].levels.clone();
-        schedule.treatments = vec![Treatment { levels, baseline: None }];
-        schedule.trials.clear();
-        schedule.claims.clear();
-        schedule.notes.clear();
-        if let Some(Tree::Archive { path, .. }) = &mut schedule.workload.tree {
-            *path = Path::new("/").join(ARCHIVE);
-        }
-        Job { schedule, trial: Trial { block: 0, position: 0, treatment: 0, ..trial } }
     }
 
     /// The guest's time in which a trial must have ended, whatever goes wrong in it.
@@ -231,19 +263,66 @@ impl<'a> Guests<'a> {
         let phases = self.schedule.phases(trial.treatment);
         // A phase may wait for quiet as long as it may work.
         let phases: u64 = phases.iter().map(|phase| phase.limit_ns.saturating_mul(2)).sum();
-        Nanos(phases.saturating_add(4 * nanos(PREPARATION)))
+        Nanos(phases.saturating_add(8 * nanos(PREPARATION)))
     }
 
     /// Completes the guest's record with what only its host knows.
-    fn merge(&self, record: &mut Record, done: Record, phases: &[Flashed]) {
+    fn merge(&self, record: &mut Record, done: Record, phases: &BTreeMap<String, Flashed>) {
+        let levels = std::mem::take(&mut record.levels);
         let Record { trial, lab, started_s, .. } = *record;
-        *record = Record { trial, lab, started_s, ..done };
-        for (phase, flashed) in record.phases.iter_mut().zip(phases) {
-            phase.flash = Some(*flashed);
+        *record = Record { trial, levels, lab, started_s, ..done };
+        for phase in &mut record.phases {
+            phase.flash = phases.get(&phase.name).copied();
         }
         record.applied.insert("lab_kernel".to_owned(), self.kernel.identity.clone());
         record.environment.tools.clone_from(&self.tools);
     }
+}
+
+/// The job of a trial: what it does, and nothing of where and when, of what is compared, or of
+/// what is simulated; so equal trials are equal jobs, to the byte.
+fn job(schedule: &Schedule, trial: Trial) -> Job {
+    let Schedule { schema, workload, seed, verify, .. } = schedule;
+    let lab = schedule.target.lab;
+    let mut levels = schedule.treatments[trial.treatment].levels.clone();
+    levels.0.retain(|factor, _| !factor.is_simulated());
+    let mut workload = workload.clone();
+    if let Some(Tree::Archive { path, .. }) = &mut workload.tree {
+        *path = Path::new("/").join(ARCHIVE);
+    }
+    let nothing = String::new;
+    let schedule = Schedule {
+        schema: *schema,
+        plan: nothing(),
+        question: nothing(),
+        source: None,
+        metric: nothing(),
+        target: Target { lab, size_bytes: 0, device: None, directory: None, capacity_bytes: None },
+        treatments: vec![Treatment { levels, baseline: None }],
+        baseline: Levels::default(),
+        workload,
+        repetitions: Repetitions {
+            least: 1,
+            most: 1,
+            precision: 0.0,
+            time_ns: None,
+            written_bytes: None,
+        },
+        claims: Vec::new(),
+        published: Vec::new(),
+        seed: *seed,
+        trials: Vec::new(),
+        notes: Vec::new(),
+        verify: *verify,
+    };
+    Job { schedule, trial: Trial { block: 0, position: 0, treatment: 0, ..trial } }
+}
+
+/// Tells drives of one name apart, and a drive file before and after it was changed.
+fn identity(specification: &Specification) -> String {
+    let hash = Sha256::digest(format!("{specification:?}"));
+    let first = hash.first_chunk().copied().unwrap_or_default();
+    format!("{:016x}", u64::from_be_bytes(first))
 }
 
 /// A drive in the state that the treatment asks for.
@@ -280,8 +359,10 @@ impl Stage for Guests<'_> {
             for news in hear {
                 match news {
                     News::Begun(trial) => desk.begin(trial),
-                    News::Phase(name) => desk.observer.notice(Event::PhaseStarted { name: &name }),
+                    News::Phase(trial, name) => desk.phase(trial, &name),
                     News::Ended(_, Some(Failure::Interrupted)) => {}
+                    // Another trial of its treatment has found that it cannot run.
+                    News::Ended(record, _) if !desk.is_open(&record.trial) => {}
                     News::Ended(mut record, failure) => {
                         if let Some(failure) = failure {
                             failure.mark(&mut record);
@@ -300,11 +381,16 @@ impl Stage for Guests<'_> {
     }
 }
 
+fn at(path: &Path) -> impl FnOnce(io::Error) -> GuestsError + use<> {
+    let path = path.to_owned();
+    move |cause| GuestsError::Folder { path, cause }
+}
+
 /// What came over a guest's channel.
 #[derive(Default)]
 struct Heard {
     last: Option<Work>,
-    phases: Vec<Flashed>,
+    phases: BTreeMap<String, Flashed>,
     done: Option<serde_json::Value>,
 }
 
@@ -355,5 +441,41 @@ impl From<MachineError> for Failure {
 impl From<DiskError> for Failure {
     fn from(error: DiskError) -> Self {
         Self::Failed(error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{LabKind, Overrides};
+
+    /// A schedule of one plan, with a drive file in some folder.
+    fn schedule(plan: &str, base: &str) -> Schedule {
+        let overrides = Overrides { lab: Some(LabKind::Virtual), ..Overrides::default() };
+        crate::plan::schedule("plan.toml", plan, &overrides, Path::new(base)).unwrap()
+    }
+
+    #[test]
+    fn equal_trials_are_equal_jobs_wherever_and_for_whatever_they_run() {
+        let work = "[workload]\nphases = [{ do = \"unpack\", sync = true }]\n";
+        let plan = |name: &str, rest: &str| {
+            format!(
+                "name = \"{name}\"\nquestion = \"{name}?\"\n[factors]\ndrive = \"./x.toml\"\n\
+                 discard = [\"off\", \"on\"]\n{work}{rest}"
+            )
+        };
+        let claim = "[[claims]]\nid = \"c\"\nsays = \"s\"\nphases = [\"unpack\"]\n\
+                     compare = { discard = \"on\" }\nat_least = 2\n";
+        let one = schedule(&plan("one", ""), "/here");
+        let other = schedule(&plan("other", &format!("{claim}[virtual]\nseeds = 7\n")), "/there");
+        let text = |schedule: &Schedule, trial: &Trial| {
+            serde_json::to_string(&job(schedule, *trial)).unwrap()
+        };
+        let first = one.trials[0];
+        assert_eq!(text(&one, &first), text(&other, &other.trials[0]));
+        assert!(!text(&one, &first).contains("here"));
+        // Another treatment is another job.
+        let second = one.trials.iter().find(|trial| trial.treatment != first.treatment).unwrap();
+        assert_ne!(text(&one, &first), text(&one, second));
     }
 }

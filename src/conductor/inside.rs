@@ -82,8 +82,8 @@ struct Teller<'a> {
 impl Observer for Teller<'_> {
     fn notice(&mut self, event: Event<'_>) {
         let message = match event {
-            Event::PhaseStarted { name } => Message::Begins(name.to_owned()),
-            Event::PhaseEnded => Message::Over,
+            Event::PhaseStarted { name, .. } => Message::Begins(name.to_owned()),
+            Event::PhaseEnded { name } => Message::Over(name.to_owned()),
             _ => return,
         };
         if let Err(error) = self.line.tell(&message) {

@@ -156,6 +156,12 @@ impl Desk<'_> {
         });
     }
 
+    /// A phase of a trial begins.
+    fn phase(&mut self, trial: Trial, name: &str) {
+        let levels = &self.schedule.distinct(&self.schedule.treatments[trial.treatment].levels);
+        self.observer.notice(Event::PhaseStarted { name, levels });
+    }
+
     /// Stores the record of a trial.
     fn keep(&mut self, record: Record) -> Result<(), ConductorError> {
         self.run.push(&record)?;

@@ -22,9 +22,14 @@ pub enum Event<'a> {
     PhaseStarted {
         /// The phase.
         name: &'a str,
+        /// The levels by which its trial differs from others.
+        levels: &'a Levels,
     },
     /// The phase is over, and the device quiet if it was waited for.
-    PhaseEnded,
+    PhaseEnded {
+        /// The phase.
+        name: &'a str,
+    },
     /// Something that no record can hold.
     Trouble {
         /// What.

@@ -105,13 +105,14 @@ impl Here<'_> {
         let mut watched = Watched::new(device, ground.is_shared, self.interrupt)?;
         record.background_written_bytes = self.settle(&ground, rules, &mut watched)?;
         let mut ledger = Ledger::default();
+        let levels = self.schedule.distinct(&record.levels);
         for phase in self.schedule.phases(trial.treatment) {
             let name = &phase.name;
-            observer.notice(Event::PhaseStarted { name });
+            observer.notice(Event::PhaseStarted { name, levels: &levels });
             let measured = self
                 .observed(&phase, &ground, setup, trial.seed, rules, &mut watched)
                 .map_err(|failure| failure.during(name))?;
-            observer.notice(Event::PhaseEnded);
+            observer.notice(Event::PhaseEnded { name });
             let checked = ledger.check(&phase, &measured, &record.applied);
             record.phases.push(measured);
             checked.map_err(|failure| failure.during(name))?;
@@ -147,10 +148,10 @@ impl Here<'_> {
         let material = if is_simulated { Material::Zeros } else { Material::Text };
         let during =
             |what: &'static str| move |error: WorkloadError| Failure::from(error).during(what);
-        // What is deleted again was written first, so that it lies where new files will not.
+        // All of it before the workload's files, which then lie where they would on a used disk.
         for (name, bytes) in [("prefill", prefill), ("stale", stale)] {
             let directory = ground.directory.with_file_name(name);
-            fs::create_dir(&directory)?;
+            fs::create_dir(&directory).map_err(Failure::step("make", &directory))?;
             let place = Place { directory: &directory, mounted_at: &ground.mounted_at, rules };
             self.workload.fill(bytes, trial.seed, material, place).map_err(during(name))?;
             if name == "stale" {
@@ -158,7 +159,9 @@ impl Here<'_> {
             }
         }
         if has_reader {
-            self.workload.make_reader(&reader_file(ground), trial.seed)?;
+            let path = reader_file(ground);
+            let made = self.workload.make_reader(&path, trial.seed);
+            made.map_err(Failure::step("make the reader's file", &path))?;
         }
         if !ground.is_shared {
             self.lab.remount(device, ground, setup, rules.marker)?;
@@ -211,10 +214,13 @@ impl Here<'_> {
         if !phase.reader || ground.is_shared {
             return self.phase(phase, ground, setup, rules, watched);
         }
-        let reader = Reader::open(&reader_file(ground), seed)?;
+        let path = reader_file(ground);
+        let reader = Reader::open(&path, seed)
+            .map_err(Failure::step("open, past the page cache, the reader's file", &path))?;
         let (measured, read) = reader.beside(|| self.phase(phase, ground, setup, rules, watched));
         let mut measured = measured?;
-        measured.reported.extend(read?);
+        let read = read.map_err(Failure::step("read, beside the phase,", &path))?;
+        measured.reported.extend(read);
         Ok(measured)
     }
 

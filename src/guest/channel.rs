@@ -28,8 +28,8 @@ const HEADER_BYTES: usize = 8;
 pub enum Message {
     /// A phase begins.
     Begins(String),
-    /// The phase is over and the disk is quiet.
-    Over,
+    /// A phase is over and the disk is quiet.
+    Over(String),
     /// The job is done; this is what came of it.
     Done(serde_json::Value),
 }

@@ -6,14 +6,16 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::StatVfsMountFlags;
 use rustix::process::{
-    Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, set_parent_process_death_signal,
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process_group, pidfd_open,
+    pidfd_send_signal, set_parent_process_death_signal, waitid,
 };
 use ssdlab_disk::{Disk, DiskError, Fingerprint, Options};
 use ssdlab_flash::Nanos;
@@ -45,6 +47,8 @@ pub struct Machine<'a> {
     pub root: &'a Root,
     /// An empty folder of this guest's own.
     pub folder: &'a Path,
+    /// Where the file that is its memory is put: see [`room`].
+    pub memory: &'a Path,
     /// The computer it stands for.
     pub host: &'a HostModel,
     /// The seed of the guest's randomness.
@@ -79,8 +83,8 @@ pub enum MachineError {
     },
     /// No place for the guest's memory.
     #[error(
-        "no folder has room for the guest's memory of {bytes} bytes; tried {tried}: \
-         make room, or set TMPDIR to a folder with more"
+        "no folder that may hold programs has room for a guest's memory of {bytes} bytes; tried \
+         {tried}: make room, or set TMPDIR to such a folder"
     )]
     NoMemory {
         /// The size of the memory.
@@ -149,9 +153,9 @@ impl Machine<'_> {
             process: Some(process),
             patience: Some(self.patience),
         };
-        let group = guest.group();
+        let kernel = guest.pidfd().map_err(step("watch the guest"))?;
         let (served, console) = thread::scope(|scope| {
-            let attendant = scope.spawn(|| attend(console, group, interrupt));
+            let attendant = scope.spawn(|| attend(console, &kernel, interrupt));
             let served = ssdlab_disk::run(calendar, disks, options);
             if served.is_err() {
                 guest.kill();
@@ -198,7 +202,7 @@ impl Machine<'_> {
             .current_dir(self.folder)
             .env_clear()
             .env("PATH", "/usr/bin:/bin")
-            .env("TMPDIR", room(*memory_bytes)?)
+            .env("TMPDIR", self.memory)
             .env(MARKER_VARIABLE, self.marker)
             .stdin(Stdio::null())
             .stderr(console.try_clone().map_err(step("share the console"))?)
@@ -207,18 +211,23 @@ impl Machine<'_> {
     }
 }
 
-/// A folder for the file that is the guest's memory; it grows as the guest uses it.
-fn room(bytes: u64) -> Result<std::path::PathBuf, MachineError> {
-    let set = std::env::var_os("TMPDIR").map(std::path::PathBuf::from);
+/// A folder for the files that are guests' memory, so many bytes in all. They grow with their use,
+/// and the kernel runs programs from there.
+pub fn room(bytes: u64) -> Result<PathBuf, MachineError> {
+    let set = std::env::var_os("TMPDIR").map(PathBuf::from);
     let folders = [Some("/dev/shm".into()), set, Some("/tmp".into()), Some("/var/tmp".into())];
+    let has_room = |folder: &PathBuf| {
+        rustix::fs::statvfs(folder).is_ok_and(|space| {
+            space.f_bavail.saturating_mul(space.f_frsize) >= bytes
+                && !space.f_flag.contains(StatVfsMountFlags::NOEXEC)
+        })
+    };
     let mut tried = Vec::new();
     for folder in folders.into_iter().flatten() {
-        match rustix::fs::statvfs(&folder) {
-            Ok(space) if space.f_bavail.saturating_mul(space.f_frsize) >= bytes => {
-                return Ok(folder);
-            }
-            _ => tried.push(folder.display().to_string()),
+        if has_room(&folder) {
+            return Ok(folder);
         }
+        tried.push(folder.display().to_string());
     }
     Err(MachineError::NoMemory { bytes, tried: tried.join(", ") })
 }
@@ -226,6 +235,7 @@ fn room(bytes: u64) -> Result<std::path::PathBuf, MachineError> {
 /// A guest's processes: a group of their own, which ends with this thread at the latest.
 struct Guest {
     child: Child,
+    has_ended: bool,
 }
 
 impl Guest {
@@ -236,40 +246,41 @@ impl Guest {
             command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::KILL))?));
         }
         let child = command.spawn().map_err(step("start the lab kernel"))?;
-        Ok(Self { child })
-    }
-
-    fn group(&self) -> Pid {
-        Pid::from_child(&self.child)
+        Ok(Self { child, has_ended: false })
     }
 
     fn pidfd(&self) -> io::Result<OwnedFd> {
-        Ok(pidfd_open(self.group(), PidfdFlags::empty())?)
+        Ok(pidfd_open(Pid::from_child(&self.child), PidfdFlags::empty())?)
     }
 
     fn kill(&self) {
         // It may be gone already.
-        let _ = kill_process_group(self.group(), Signal::KILL);
+        let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
     }
 
-    /// Waits for the kernel, then ends what it may have left.
+    /// Waits for the kernel, then ends what it may have left. Until the kernel's end is taken note
+    /// of, nobody else can be given its number.
     fn wait(&mut self) -> io::Result<ExitStatus> {
-        let status = self.child.wait();
+        let kernel = WaitId::Pid(Pid::from_child(&self.child));
+        waitid(kernel, WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)?;
         self.kill();
-        status
+        self.has_ended = true;
+        self.child.wait()
     }
 }
 
 impl Drop for Guest {
     fn drop(&mut self) {
-        self.kill();
-        let _ = self.child.wait();
+        if !self.has_ended {
+            self.kill();
+            let _ = self.child.wait();
+        }
     }
 }
 
 /// Empties the console, so that it never blocks the guest, and kills the guest when the run is to
 /// stop. Returns the end of what the console said.
-fn attend(mut console: io::PipeReader, group: Pid, interrupt: &Interrupt) -> String {
+fn attend(mut console: io::PipeReader, kernel: &OwnedFd, interrupt: &Interrupt) -> String {
     let glance = Timespec::try_from(GLANCE).expect("a short time");
     let mut kept = Vec::new();
     let mut piece = [0; 4096];
@@ -287,7 +298,7 @@ fn attend(mut console: io::PipeReader, group: Pid, interrupt: &Interrupt) -> Str
             kept.drain(..kept.len() - CONSOLE_BYTES);
         }
         if interrupt.is_set() {
-            let _ = kill_process_group(group, Signal::KILL);
+            let _ = pidfd_send_signal(kernel, Signal::KILL);
         }
     }
     let text = String::from_utf8_lossy(&kept[kept.len().saturating_sub(CONSOLE_BYTES)..]);

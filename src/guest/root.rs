@@ -20,6 +20,9 @@ use crate::host::program::{self, ProgramError, Rules};
 /// supplement, 1.0, 5.2.1 and the GNU C library).
 const LOADER: &str = "/lib64/ld-linux-x86-64.so.2";
 
+/// Keeps the loader from looking for variants of libraries for newer processors.
+const TUNABLES: (&str, &str) = ("GLIBC_TUNABLES", "glibc.cpu.hwcaps=-SSE4_2");
+
 /// Where programs and libraries are in the guest.
 const PROGRAMS: &str = "bin";
 const LIBRARIES: &str = "lib";
@@ -72,9 +75,9 @@ impl Root {
         // mkfs.nilfs2 looks there for what is mounted.
         let mtab = folder.join("etc/mtab");
         symlink("/proc/self/mounts", &mtab).map_err(at(&mtab))?;
-        let this = Path::new("/proc/self/exe");
-        let this = fs::read_link(this).map_err(at(&folder.join("init")))?;
-        root.add(&this, "init", rules)?;
+        // By its number, because the name may lead to another program by now, or to none.
+        let this = format!("/proc/{}/exe", std::process::id());
+        root.add(Path::new(&this), "init", rules)?;
         Ok(root)
     }
 
@@ -102,7 +105,7 @@ impl Root {
         [
             format!("PATH=/{PROGRAMS}"),
             format!("LD_LIBRARY_PATH=/{LIBRARIES}"),
-            "GLIBC_TUNABLES=glibc.cpu.hwcaps=-SSE4_2".to_owned(),
+            format!("{}={}", TUNABLES.0, TUNABLES.1),
             "LC_ALL=C".to_owned(),
         ]
     }
@@ -119,6 +122,8 @@ impl Root {
         self.copy(loader, LOADER.trim_start_matches('/'))?;
         let mut command = Command::new(loader);
         command.arg("--list").arg(program);
+        // The copies must not depend on who makes them, nor on the machine's processor.
+        command.env_remove("LD_LIBRARY_PATH").env_remove("LD_PRELOAD").env(TUNABLES.0, TUNABLES.1);
         let unknown = |cause| RootError::Libraries { program: program.to_owned(), cause };
         let listed = program::run_to_any_end(command, rules).map_err(unknown)?;
         for line in listed.stdout.lines() {

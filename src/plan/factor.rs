@@ -448,16 +448,14 @@ fn stays_on_its_device(factor: Factor, words: Vec<String>) -> Result<Vec<String>
 /// An amount of data; none where the level says that nothing is to be written.
 fn read_amount(factor: Factor, level: Option<&str>) -> Result<Option<Amount>, LevelError> {
     let Some(level) = level else { return Ok(None) };
-    let amount = match level.trim().strip_suffix('%') {
-        Some(percent) => match percent.trim().parse::<f64>() {
-            Ok(percent) if (0.0..=95.0).contains(&percent) => Amount::Share(percent / 100.0),
-            _ => return Err(unknown(factor, level, "0 % to 95 %")),
-        },
-        None => {
-            let known = "an amount (\"10 GB\") or a share (\"60 %\")";
-            let bytes: Bytes = level.parse().map_err(|_| unknown(factor, level, known))?;
-            Amount::Bytes(bytes.0)
-        }
+    let amount = if let Some(percent) = level.trim().strip_suffix('%') {
+        let percent = percent.trim().parse::<f64>().ok().filter(|p| (0.0..=95.0).contains(p));
+        let percent = percent.ok_or_else(|| unknown(factor, level, "0 % to 95 %"))?;
+        Amount::Share(percent / 100.0)
+    } else {
+        let known = "an amount (\"10 GB\") or a share (\"60 %\")";
+        let bytes: Bytes = level.parse().map_err(|_| unknown(factor, level, known))?;
+        Amount::Bytes(bytes.0)
     };
     Ok(Some(amount).filter(|amount| !matches!(amount, Amount::Share(0.0) | Amount::Bytes(0))))
 }

@@ -35,6 +35,14 @@ pub fn is_known(name: &str) -> bool {
     known.any(|(known, _)| *known == name) || name.starts_with(FIO_PREFIX)
 }
 
+/// Whether a metric depends on what is under the block layer: times, what programs time, and what
+/// a simulated drive did.
+#[must_use]
+pub fn is_of_the_drive(name: &str) -> bool {
+    let is_reported = !METRICS.iter().any(|(known, _)| *known == name);
+    is_reported || name.ends_with("_ns") || ["flash_written_bytes", "erases"].contains(&name)
+}
+
 /// Whether values of several phases may be added up.
 #[must_use]
 pub fn is_additive(name: &str) -> bool {

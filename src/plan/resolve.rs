@@ -76,6 +76,11 @@ pub(super) enum Origin {
 }
 
 impl Varied {
+    /// Whether the factor has no meaning in this lab; the plan may name it all the same.
+    fn is_left_out(&self) -> bool {
+        self.levels.is_empty() && self.origin == Origin::Elsewhere
+    }
+
     /// The place in the file to blame.
     fn at(&self) -> Option<&Range<usize>> {
         match &self.origin {
@@ -282,7 +287,7 @@ fn factors(
         let levels = vec![level.to_owned()];
         factors.insert(0, Varied { factor: Factor::Filesystem, levels, origin: Origin::Default });
     }
-    for varied in &mut factors {
+    for varied in factors.iter_mut().filter(|varied| !varied.is_left_out()) {
         check_levels(varied)?;
         if varied.factor == Factor::Scheduler {
             rename_schedulers(varied, notes)?;
@@ -294,7 +299,7 @@ fn factors(
 /// What is simulated is for the virtual lab. A plan may fix it all the same and run elsewhere
 /// without it, unless it is what the plan varies.
 fn simulate(
-    factors: &mut Vec<Varied>,
+    factors: &mut [Varied],
     lab: LabKind,
     base: &Path,
     was_set: &dyn Fn(Factor) -> bool,
@@ -317,7 +322,10 @@ fn simulate(
             ));
         }
     }
-    factors.retain(|varied| !varied.factor.is_simulated());
+    for varied in factors.iter_mut().filter(|varied| varied.factor.is_simulated()) {
+        varied.origin = Origin::Elsewhere;
+        varied.levels.clear();
+    }
     Ok(())
 }
 
@@ -415,6 +423,10 @@ fn baseline(plan: &Plan, factors: &[Varied], notes: &mut Vec<String>) -> Result<
         };
     };
     let mut baseline = modern(written.get_ref());
+    let is_left_out = |factor: &Factor| {
+        factors.iter().any(|varied| varied.factor == *factor && varied.is_left_out())
+    };
+    baseline.0.retain(|factor, _| !is_left_out(factor));
     for (factor, level) in &mut baseline.0 {
         let Some(varied) = factors.iter().find(|varied| varied.factor == *factor) else {
             return Err(Fault::at(
@@ -473,7 +485,7 @@ fn excluded(plan: &Plan, factors: &[Varied]) -> Result<Vec<Levels>, Fault> {
 
 fn treatments(plan: &Plan, factors: &[Varied], baseline: &Levels) -> Result<Vec<Treatment>, Fault> {
     let mut combinations = vec![Levels::default()];
-    for varied in factors {
+    for varied in factors.iter().filter(|varied| !varied.is_left_out()) {
         combinations = combinations
             .iter()
             .flat_map(|levels| {

@@ -64,8 +64,10 @@ impl Reader {
         let is_over = AtomicBool::new(false);
         thread::scope(|scope| {
             let reading = scope.spawn(|| self.read_until(&is_over));
+            // Also when the work panics: the scope waits for the reader.
+            let over = Over(&is_over);
             let done = work();
-            is_over.store(true, Ordering::Relaxed);
+            drop(over);
             let read = reading.join().unwrap_or_else(|_| Err(io::Error::other("it panicked")));
             (done, read)
         })
@@ -96,6 +98,15 @@ impl Reader {
             of("max_ns", latencies.max()),
             of("reads", reads),
         ]))
+    }
+}
+
+/// Ends the reading when it goes.
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 

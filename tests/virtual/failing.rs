@@ -66,6 +66,7 @@ fn run(job: Job, interrupt: &Interrupt) -> Result<Ended, MachineError> {
         kernel: Path::new(kernel().as_ref().unwrap()),
         root: &root,
         folder: &folder,
+        memory: &guest::room(HOSTS[0].memory_bytes).unwrap(),
         host: &HOSTS[0],
         seed: 1,
         limit: Nanos(3_600_000_000_000),
