@@ -97,12 +97,16 @@ fn as_file(
         let message = format!("{}: {cause}", folder.display());
         Wrong::report(message, "--fuse takes an empty folder, which must be there")
     })?;
+    // What is in the journal may be undone at any time from then on.
+    FuseDisk::check(&folder).map_err(|error| explained(&error))?;
     let mut journal = undo::start().into_diagnostic().wrap_err("cannot start the undo journal")?;
     journal
         .will(Change::Served { target: folder.clone() })
         .into_diagnostic()
         .wrap_err("cannot write the undo journal")?;
-    let disk = FuseDisk::mount(backend, &folder, PATIENCE).map_err(|error| explained(&error))?;
+    let source = Change::source(journal.marker());
+    let disk =
+        FuseDisk::mount(backend, &folder, &source, PATIENCE).map_err(|error| explained(&error))?;
     let file = disk.file().display().to_string();
     output::print(&format!(
         "{} is served as {file}; Ctrl-C ends it\nfor a block device: \
@@ -209,6 +213,10 @@ fn explained(error: &ServeError) -> Report {
     let help = match error {
         ServeError::InUse(_) => "end that server, or choose another socket",
         ServeError::NotASocket(_) => "choose another name for the socket",
+        ServeError::Mounted(_) => {
+            "end the server that has it, or run `ssdlab restore` if it was killed; or make an \
+             empty folder for --fuse"
+        }
         ServeError::NotEmpty(_) => "make an empty folder for --fuse",
         ServeError::Shape { .. } => "choose another --capacity",
         ServeError::Step { cause, .. } if cause.kind() == std::io::ErrorKind::NotADirectory => {

@@ -62,6 +62,12 @@ impl Change {
         matches!(self, Self::Folder { .. })
     }
 
+    /// What the mount table has as the source of a drive that the run of this marker serves.
+    #[must_use]
+    pub fn source(marker: &str) -> String {
+        format!("ssdlab-{marker}")
+    }
+
     /// Refuses what no run ever changes: a journal that was tampered with must not become a way to
     /// write or delete anything else.
     fn check(&self) -> Result<(), UndoError> {
@@ -78,7 +84,7 @@ impl Change {
                 (device, device.parent() == Some(Path::new("/dev")) && is_named(device, "loop"))
             }
             Self::Mount { target } => (target, is_named(target, "mnt")),
-            // It may be anywhere; what is mounted there shows whether it is ours.
+            // It may be anywhere; the source of what is mounted there shows whether it is ours.
             Self::Served { target } => (target, true),
             Self::Sysfs { path, .. } => (path, path.starts_with("/sys")),
         };
@@ -97,9 +103,8 @@ impl Change {
             Self::Loop { device, backing } => detach(device, backing),
             Self::Mount { target } => mounts::unmount(target, marker, PATIENCE)
                 .map_err(|cause| UndoError::new("unmount", target, cause)),
-            Self::Served { target } => {
-                end_serving(target).map_err(|cause| UndoError::new("unmount", target, cause))
-            }
+            Self::Served { target } => end_serving(target, marker)
+                .map_err(|cause| UndoError::new("unmount", target, cause)),
             Self::Sysfs { path, before, after } => restore_value(path, before, after),
         }
     }
@@ -119,10 +124,19 @@ fn remove_folder(path: &Path) -> Result<(), UndoError> {
     }
 }
 
-/// Whoever still has the file open has had nothing but errors since the server ended.
-fn end_serving(target: &Path) -> io::Result<()> {
-    match mounts::at(target)? {
-        Some(mount) if mount.kind == ssdlab_serve::FuseDisk::KIND => mounts::detach(target),
+/// Whoever still has the file open has had nothing but errors since the server ended. Another
+/// server may have the folder by now.
+fn end_serving(target: &Path, marker: &str) -> io::Result<()> {
+    let is_ours = |mount: &mounts::Mount| {
+        mount.kind == ssdlab_serve::FuseDisk::KIND && mount.source == Change::source(marker)
+    };
+    let mut here = mounts::all()?;
+    here.retain(|mount| mount.target == target);
+    match here.last() {
+        Some(top) if is_ours(top) => mounts::detach(target),
+        Some(top) if here.iter().any(is_ours) => {
+            Err(io::Error::other(format!("{} is mounted over it", top.source)))
+        }
         _ => Ok(()),
     }
 }

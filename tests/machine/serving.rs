@@ -2,6 +2,7 @@
 //! nobody.
 
 use std::fs;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -15,6 +16,8 @@ pub fn cases() -> Vec<Case> {
         case("a_filesystem_on_a_served_drive_works_and_leaves_nothing", filesystem),
         case("a_served_drive_in_use_goes_on_until_it_is_free", in_use),
         case("a_killed_server_hangs_nobody_and_restore_unmounts", killed),
+        case("a_second_server_on_a_folder_is_refused_and_leaves_the_first", second),
+        case("restore_leaves_the_server_that_came_after_a_killed_one", successor),
     ]
 }
 
@@ -29,19 +32,14 @@ struct Served {
 
 impl Served {
     fn new() -> Self {
-        let place = Place::new();
+        Self::at(Place::new())
+    }
+
+    fn at(place: Place) -> Self {
         let folder = place.path("served");
         fs::create_dir(&folder).unwrap();
         let file = folder.join("disk");
-        let mut server = place
-            .ssdlab(&["serve", "--drive", "x25m-g2", "--capacity", "1 GB", "--fuse"])
-            .arg(&folder)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        wait_for(|| file.exists() || has_ended(&server));
-        assert!(server.try_wait().unwrap().is_none(), "it cannot serve");
+        let server = start(&place, &folder);
         let file = file.display().to_string();
         let device = sh(&format!("losetup --find --show --direct-io=on {file}"));
         let mounted = place.path("ext4").display().to_string();
@@ -73,6 +71,23 @@ impl Drop for Served {
         let _ = self.server.wait();
         let _ = self.place.ssdlab(&["restore"]).output();
     }
+}
+
+/// How a drive is served in a folder.
+fn serve(place: &Place, folder: &Path) -> Command {
+    let mut serve = place.ssdlab(&["serve", "--drive", "x25m-g2", "--capacity", "1 GB", "--fuse"]);
+    serve.arg(folder);
+    serve
+}
+
+/// A server that has begun.
+fn start(place: &Place, folder: &Path) -> Child {
+    let mut command = serve(place, folder);
+    let mut server = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let file = folder.join("disk");
+    wait_for(|| file.exists() || has_ended(&server));
+    assert!(server.try_wait().unwrap().is_none(), "it cannot serve");
+    server
 }
 
 /// Whether a child is a zombie.
@@ -142,6 +157,46 @@ fn killed() {
     assert!(shown(&restored).contains("1 changes undone"), "{}", shown(&restored));
     assert_eq!(served.place.leftovers(), Vec::<String>::new());
     assert_eq!(fs::read_dir(served.place.path("served")).unwrap().count(), 0);
+}
+
+fn second() {
+    let mut served = Served::new();
+    let folder = served.place.path("served");
+    let refused = serve(&served.place, &folder).output().unwrap();
+    assert_eq!(refused.status.code(), Some(2), "{}", shown(&refused));
+    assert!(shown(&refused).contains("something is mounted on"), "{}", shown(&refused));
+    let restored = served.place.ssdlab(&["restore"]).output().unwrap();
+    assert!(shown(&restored).contains("0 changes undone"), "{}", shown(&restored));
+    goes_on(&mut served);
+}
+
+fn successor() {
+    let place = Place::new();
+    let folder = place.path("served");
+    fs::create_dir(&folder).unwrap();
+    let mut first = start(&place, &folder);
+    first.kill().unwrap();
+    first.wait().unwrap();
+    // A dead server's mount is refused, too, and it is not looked into.
+    let refused = serve(&place, &folder).output().unwrap();
+    assert!(shown(&refused).contains("ssdlab restore"), "{}", shown(&refused));
+    sh(&format!("umount --lazy {}", folder.display()));
+    fs::remove_dir(&folder).unwrap();
+    let mut served = Served::at(place);
+    let restored = served.place.ssdlab(&["restore"]).output().unwrap();
+    assert!(restored.status.success(), "{}", shown(&restored));
+    assert!(shown(&restored).contains("1 changes undone"), "{}", shown(&restored));
+    goes_on(&mut served);
+}
+
+/// A drive that is served is served on, and ends as it should.
+fn goes_on(served: &mut Served) {
+    assert!(served.server.try_wait().unwrap().is_none());
+    sh(&format!("echo text >{0}/a; sync {0}/a; umount {0}", served.mounted));
+    sh(&format!("losetup -d {}", served.device));
+    served.signal("INT");
+    assert_eq!(served.server.wait().unwrap().code(), Some(0));
+    assert_eq!(served.place.leftovers(), Vec::<String>::new());
 }
 
 /// Whoever writes to a drive that is gone gets an error soon, and can let it go.

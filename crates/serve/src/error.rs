@@ -25,6 +25,9 @@ pub enum ServeError {
     /// There is something else where the socket is to be.
     #[error("{} is there already, and no socket", .0.display())]
     NotASocket(PathBuf),
+    /// Something is mounted on the directory, perhaps by another server.
+    #[error("something is mounted on {}", .0.display())]
+    Mounted(PathBuf),
     /// The directory is not an empty one.
     #[error("{} is not an empty directory", .0.display())]
     NotEmpty(PathBuf),

@@ -56,24 +56,28 @@ impl FuseDisk {
     /// What the mount table has as the filesystem's type.
     pub const KIND: &str = mount::KIND;
 
-    /// Serves a backend as a file in an empty folder, which takes root. When requests wait and
-    /// none is answered for the time of patience, all that wait get an error.
+    /// Refuses what [`Self::mount`] would refuse of a folder, and changes nothing.
+    pub fn check(folder: &Path) -> Result<(), ServeError> {
+        mount::check(folder)
+    }
+
+    /// Serves a backend as a file in an empty folder, which takes root. The mount table has
+    /// `source` as what is mounted there, by which a mount is told from another server's. When
+    /// requests wait and none is answered for the time of patience, all that wait get an error.
     pub fn mount(
         backend: AnyBackend<'static>,
         folder: &Path,
+        source: &str,
         patience: Duration,
     ) -> Result<Self, ServeError> {
-        let empty = fs::read_dir(folder).map_err(ServeError::step("look into", folder))?.next();
-        if empty.is_some() {
-            return Err(ServeError::NotEmpty(folder.to_owned()));
-        }
+        Self::check(folder)?;
         let is_guarded = memory::guard();
         let clock = Clock::start();
         let answers = Answers::start(clock).map_err(ServeError::step("serve", folder))?;
         let answers = Arc::new(answers);
         let disk = Arc::new(Mutex::new(Disk::new(backend)));
         let contents = Folder::new(Arc::clone(&disk), Arc::clone(&answers), clock);
-        let (mount, connection) = Mount::make(folder)?;
+        let (mount, connection) = Mount::make(folder, source)?;
         let (session, watchdog) = begin(contents, connection, &mount, &answers, patience)
             .map_err(ServeError::step("serve", folder))
             .inspect_err(|_| drop(mount.detach()))?;

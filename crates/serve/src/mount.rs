@@ -4,19 +4,18 @@
 //! The mount is made here because fuser unmounts by name once more when it is dropped.
 
 use std::ffi::CString;
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
+use rustix::fs::{AtFlags, CWD, Statx, StatxAttributes, StatxFlags, statx};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags};
 
 use crate::error::ServeError;
 
-/// What the mount table has as type and as source.
+/// What the mount table has as type.
 pub const KIND: &str = "fuse.ssdlab";
-pub const SOURCE: &str = "ssdlab";
 
 /// A mount of ours.
 #[derive(Debug, Clone)]
@@ -26,8 +25,9 @@ pub struct Mount {
 }
 
 impl Mount {
-    /// Mounts on a folder. Returns the connection by which the kernel sends requests, too.
-    pub fn make(folder: &Path) -> Result<(Self, OwnedFd), ServeError> {
+    /// Mounts on a folder, with this source in the mount table. Returns the connection by which
+    /// the kernel sends requests, too.
+    pub fn make(folder: &Path, source: &str) -> Result<(Self, OwnedFd), ServeError> {
         let device = Path::new("/dev/fuse");
         let opened = OpenOptions::new().read(true).write(true).open(device);
         let connection = OwnedFd::from(opened.map_err(ServeError::step("open", device))?);
@@ -40,7 +40,7 @@ impl Mount {
         );
         let options = CString::new(options).expect("it has no zero byte");
         let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
-        rustix::mount::mount(SOURCE, folder, KIND, flags, options.as_c_str())
+        rustix::mount::mount(source, folder, KIND, flags, options.as_c_str())
             .and_then(|()| id(folder))
             .map(|id| (Self { folder: folder.to_owned(), id }, connection))
             .map_err(|errno| ServeError::step("mount on", folder)(errno.into()))
@@ -75,8 +75,28 @@ impl Mount {
     }
 }
 
-/// The number of the mount that a folder lies in. Asks nobody who may not answer.
+/// Refuses a folder that something is mounted on, or that is not empty.
+pub fn check(folder: &Path) -> Result<(), ServeError> {
+    let looked = |cause| ServeError::step("look into", folder)(cause);
+    // This comes first: to look for files is to ask the server of what is mounted, which may be
+    // dead.
+    let found = look(folder).map_err(|errno| looked(errno.into()))?;
+    if found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT) {
+        return Err(ServeError::Mounted(folder.to_owned()));
+    }
+    match fs::read_dir(folder).map_err(looked)?.next() {
+        Some(_) => Err(ServeError::NotEmpty(folder.to_owned())),
+        None => Ok(()),
+    }
+}
+
+/// The number of the mount that a folder lies in.
 fn id(folder: &Path) -> Result<u64, Errno> {
+    Ok(look(folder)?.stx_mnt_id)
+}
+
+/// Looks at a folder. Asks nobody who may not answer.
+fn look(folder: &Path) -> Result<Statx, Errno> {
     let flags = AtFlags::STATX_DONT_SYNC | AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
-    Ok(statx(CWD, folder, flags, StatxFlags::MNT_ID)?.stx_mnt_id)
+    statx(CWD, folder, flags, StatxFlags::MNT_ID)
 }

@@ -30,15 +30,15 @@ const PATIENCE: Duration = Duration::from_secs(10);
 struct Mounted {
     disk: FuseDisk,
     file: File,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 impl Mounted {
     fn new(backend: impl Backend + Send + 'static, patience: Duration) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let disk = FuseDisk::mount(Box::new(backend), folder.path(), patience).unwrap();
+        let disk = FuseDisk::mount(Box::new(backend), folder.path(), "ssdlab-x", patience).unwrap();
         let file = OpenOptions::new().read(true).write(true).open(disk.file()).unwrap();
-        Self { disk, file, _folder: folder }
+        Self { disk, file, folder }
     }
 }
 
@@ -220,7 +220,13 @@ fn not_empty() {
     let folder = tempfile::tempdir().unwrap();
     let theirs = folder.path().join("theirs");
     std::fs::write(&theirs, "data").unwrap();
-    let disk = FuseDisk::mount(Box::new(Memory::new(1 << 20)), folder.path(), PATIENCE);
-    assert!(disk.unwrap_err().to_string().contains("not an empty directory"));
+    let refusal = |folder| {
+        let disk = FuseDisk::mount(Box::new(Memory::new(1 << 20)), folder, "ssdlab-x", PATIENCE);
+        disk.unwrap_err().to_string()
+    };
+    assert!(refusal(folder.path()).contains("not an empty directory"));
     assert!(theirs.exists());
+    let mounted = Mounted::new(Memory::new(1 << 20), PATIENCE);
+    assert!(refusal(mounted.folder.path()).contains("something is mounted on"));
+    assert_eq!(mounted.disk.state(), State::Serving);
 }
