@@ -11,7 +11,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -66,6 +66,8 @@ struct Served {
     memory: Mutex<Option<Memory>>,
     answers: Answers,
     clock: Clock,
+    /// Requests of this guest that were taken and may still be in its ring.
+    in_ring: Mutex<Arc<AtomicU16>>,
 }
 
 impl fmt::Debug for VhostUserDisk {
@@ -93,6 +95,7 @@ impl VhostUserDisk {
             memory: Mutex::default(),
             answers,
             clock,
+            in_ring: Mutex::default(),
         });
         let listener = bind(socket)?;
         let door = Arc::<Door>::default();
@@ -174,6 +177,8 @@ fn receive(
         if !has_come {
             continue;
         }
+        // What the guest before has left unanswered fills no place in this one's ring.
+        *lock(&served.in_ring) = Arc::default();
         let memory = Memory::new(GuestMemoryMmap::new());
         let mut daemon = VhostUserDaemon::new("guest".to_owned(), Arc::clone(served), memory)?;
         daemon.start(&mut accepting)?;
@@ -194,10 +199,11 @@ impl Served {
     /// Serves every request that waits in the ring.
     fn serve(&self, ring: &VringRwLock) -> io::Result<()> {
         let Some(memory) = lock(&self.memory).as_ref().map(Memory::memory) else { return Ok(()) };
+        let in_ring = Arc::clone(&lock(&self.in_ring));
         loop {
             let next = ring.get_mut().get_queue_mut().pop_descriptor_chain(memory.clone());
             let Some(chain) = next else { return Ok(()) };
-            if self.answers.pending() >= SLOTS.into() {
+            if in_ring.load(Ordering::SeqCst) >= SLOTS {
                 return Err(io::Error::other("more requests wait than the ring has room for"));
             }
             self.answers.take();
@@ -211,11 +217,14 @@ impl Served {
                 device.1.request(&request);
                 request
             };
-            let (ring, memory) = (ring.clone(), memory.clone());
+            in_ring.fetch_add(1, Ordering::SeqCst);
+            let (ring, memory, in_ring) = (ring.clone(), memory.clone(), Arc::clone(&in_ring));
             self.answers.give(request.done, move || {
                 let answered =
                     request.answer.is_some_and(|(place, status)| answer(&*memory, place, status));
                 let used_bytes = if answered { request.used_bytes } else { 0 };
+                // Before the guest can know: it may fill the place at once.
+                in_ring.fetch_sub(1, Ordering::SeqCst);
                 // A ring that is broken by now has nobody who could be told.
                 let is_there = ring.add_used(request.head, used_bytes).is_ok();
                 if is_there && ring.needs_notification().unwrap_or(true) {

@@ -27,19 +27,25 @@ pub struct Request<'a> {
 /// A ring, and the memory it lies in.
 pub struct Ring {
     pub memory: GuestMemoryMmap,
+    pub slots: u16,
     available: u16,
     seen: u16,
 }
 
 impl Ring {
     pub fn new() -> Self {
+        Self::with(SLOTS)
+    }
+
+    /// A ring with so many slots. [`Self::submit`] takes [`SLOTS`] for granted.
+    pub fn with(slots: u16) -> Self {
         let file = memfd_create("guest", MemfdFlags::CLOEXEC).unwrap();
         ftruncate(&file, BASE + MEMORY_BYTES).unwrap();
         let place = FileOffset::new(file.into(), BASE);
         let bytes = usize::try_from(MEMORY_BYTES).unwrap();
         let region = GuestRegionMmap::from_range(GuestAddress(BASE), bytes, Some(place));
         let memory = GuestMemoryMmap::from_regions(vec![region.unwrap()]).unwrap();
-        Self { memory, available: 0, seen: 0 }
+        Self { memory, slots, available: 0, seen: 0 }
     }
 
     pub fn write(&self, bytes: &[u8], at: u64) {
@@ -86,7 +92,7 @@ impl Ring {
 
     /// Puts the head of a chain where the disk looks.
     pub fn offer(&mut self, head: u16) {
-        let slot = u64::from(self.available % SLOTS);
+        let slot = u64::from(self.available % self.slots);
         self.write(&head.to_le_bytes(), AVAILABLE + 4 + 2 * slot);
         self.available = self.available.wrapping_add(1);
         self.write(&self.available.to_le_bytes(), AVAILABLE + 2);
@@ -99,9 +105,9 @@ impl Ring {
         if index == self.seen {
             return None;
         }
-        let at = USED + 4 + 8 * u64::from(self.seen % SLOTS);
+        let at = USED + 4 + 8 * u64::from(self.seen % self.slots);
         self.seen = self.seen.wrapping_add(1);
-        self.write(&self.seen.to_le_bytes(), AVAILABLE + 4 + 2 * u64::from(SLOTS));
+        self.write(&self.seen.to_le_bytes(), AVAILABLE + 4 + 2 * u64::from(self.slots));
         let element: [u32; 2] = self.memory.read_obj(GuestAddress(at)).unwrap();
         Some((element[0], element[1]))
     }

@@ -127,14 +127,14 @@ fn latency() {
 
 /// A disk of any width: each read takes so long, however many there are. A write that waits for
 /// something takes for ever.
-struct Odd {
+pub struct Odd {
     memory: Memory,
     read_takes: Nanos,
     write_waits_for: Option<mpsc::Receiver<()>>,
 }
 
 impl Odd {
-    fn new(read_takes: Nanos, write_waits_for: Option<mpsc::Receiver<()>>) -> Self {
+    pub fn new(read_takes: Nanos, write_waits_for: Option<mpsc::Receiver<()>>) -> Self {
         Self { memory: Memory::new(1 << 20), read_takes, write_waits_for }
     }
 }

@@ -15,12 +15,14 @@ use vm_memory::{GuestAddress, GuestMemoryBackend};
 use vmm_sys_util::eventfd::{EFD_NONBLOCK, EventFd};
 
 use crate::body::conforms;
-use crate::driver::{AVAILABLE, DESCRIPTORS, Driven, Driver, Request, Ring, SLOTS, USED};
+use crate::driver::{AVAILABLE, BUFFERS, DESCRIPTORS, Driven, Driver, Request, Ring, USED};
+use crate::file::Odd;
 use crate::{Case, drive};
 
 pub const CASES: &[Case] = &[
     ("a_virtual_machines_disk_conforms_in_real_time", false, conformance),
     ("a_virtual_machine_waits_as_long_as_the_drive_says", false, latency),
+    ("a_full_ring_may_be_filled_again_at_once", false, full),
     ("one_virtual_machine_comes_after_another", false, again),
     ("a_socket_that_a_killed_server_left_is_replaced_and_nothing_else", false, sockets),
 ];
@@ -54,6 +56,10 @@ struct Machine {
 impl Machine {
     /// Takes the disk into use, in the order in which QEMU does.
     fn new(listening: &Listening) -> Self {
+        Self::with(listening, Ring::new())
+    }
+
+    fn with(listening: &Listening, ring: Ring) -> Self {
         let mut frontend = Frontend::connect(&listening.socket, 1).unwrap();
         frontend.set_owner().unwrap();
         let features = frontend.get_features().unwrap();
@@ -64,17 +70,16 @@ impl Machine {
         let (_, config) = frontend.get_config(0, 60, unset, &[0; 60]).unwrap();
         let sectors = u64::from_le_bytes(config[..8].try_into().unwrap());
         frontend.set_features(features).unwrap();
-        let ring = Ring::new();
         let region = ring.memory.iter().next().unwrap();
         let region = VhostUserMemoryRegionInfo::from_guest_region(region).unwrap();
         frontend.set_mem_table(&[region]).unwrap();
         let [kick, call] = [0, 1].map(|_| EventFd::new(EFD_NONBLOCK).unwrap());
-        frontend.set_vring_num(0, SLOTS).unwrap();
+        frontend.set_vring_num(0, ring.slots).unwrap();
         frontend.set_vring_base(0, 0).unwrap();
         let place = |at: u64| ring.memory.get_host_address(GuestAddress(at)).unwrap() as u64;
         let addresses = VringConfigData {
-            queue_max_size: SLOTS,
-            queue_size: SLOTS,
+            queue_max_size: ring.slots,
+            queue_size: ring.slots,
             flags: 0,
             desc_table_addr: place(DESCRIPTORS),
             used_ring_addr: place(USED),
@@ -134,6 +139,48 @@ fn latency() {
         assert!(begun.elapsed() >= Duration::from_micros(350), "{:?}", begun.elapsed());
     }
     assert_eq!(page, [1; 4096]);
+}
+
+/// As many requests as the ring has places, each by an indirect table, and each place filled again
+/// as soon as it is free.
+fn full() {
+    const PLACES: u16 = 256;
+    const READS: u32 = 100_000;
+    let listening = Listening::new(Odd::new(Nanos(200_000), None));
+    let mut machine = Machine::with(&listening, Ring::with(PLACES));
+    for place in 0..PLACES {
+        let table = BUFFERS + u64::from(place) * 1024;
+        let (header, status, data) = (table + 64, table + 80, table + 512);
+        for (entry, (address, length, flags)) in
+            [(header, 16_u32, 1_u16), (data, 512, 3), (status, 1, 2)].into_iter().enumerate()
+        {
+            let mut descriptor = address.to_le_bytes().to_vec();
+            descriptor.extend(length.to_le_bytes());
+            descriptor.extend(flags.to_le_bytes());
+            descriptor.extend(u16::try_from(entry + 1).unwrap().to_le_bytes());
+            machine.ring.write(&descriptor, table + 16 * u64::try_from(entry).unwrap());
+        }
+        machine.ring.write(&[0; 16], header);
+        machine.ring.describe(place, table, 48, 4, 0);
+        machine.ring.offer(place);
+    }
+    machine.kick.write(1).unwrap();
+    let (begun, mut answered) = (Instant::now(), 0);
+    while answered < READS {
+        let Some((head, used_bytes)) = machine.ring.next_used() else {
+            assert!(begun.elapsed() < Duration::from_secs(60), "{answered} were answered");
+            continue;
+        };
+        assert_eq!(used_bytes, 513);
+        answered += 1;
+        machine.ring.offer(head.try_into().unwrap());
+        machine.kick.write(1).unwrap();
+    }
+    assert!(!listening.disk.has_failed());
+    drop(machine);
+    let (summary, error) = listening.disk.close();
+    assert_eq!(error, None);
+    assert!(summary.counts.reads >= READS.into(), "{summary:?}");
 }
 
 fn again() {
