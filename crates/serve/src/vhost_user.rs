@@ -21,7 +21,7 @@ use ssdlab_disk::{AnyBackend, Counts, Device, Features, Shape, Witness, answer};
 use vhost::vhost_user::Listener;
 use vhost::vhost_user::message::VhostUserProtocolFeatures;
 use vhost_user_backend::{ShutdownHandle, VhostUserBackend, VhostUserDaemon, VringRwLock, VringT};
-use virtio_queue::QueueT;
+use virtio_queue::{QueueOwnedT, QueueT};
 use vm_memory::{GuestAddressSpace, GuestMemoryAtomic, GuestMemoryMmap};
 use vmm_sys_util::epoll::EventSet;
 use vmm_sys_util::event::{
@@ -49,7 +49,6 @@ type Memory = GuestMemoryAtomic<GuestMemoryMmap>;
 pub struct VhostUserDisk {
     socket: PathBuf,
     served: Arc<Served>,
-    door: Arc<Door>,
     thread: Option<JoinHandle<Result<(), vhost_user_backend::Error>>>,
 }
 
@@ -58,12 +57,24 @@ pub struct VhostUserDisk {
 struct Door {
     is_closed: AtomicBool,
     guest: Mutex<Option<ShutdownHandle>>,
+    /// The error that has closed it, if one has.
+    fault: Mutex<Option<String>>,
+}
+
+impl Door {
+    fn close(&self) {
+        self.is_closed.store(true, Ordering::SeqCst);
+        if let Some(guest) = &*lock(&self.guest) {
+            guest.shutdown();
+        }
+    }
 }
 
 /// The disk as the protocol's library has it.
 struct Served {
     device: Mutex<(Device<'static>, Counts)>,
     memory: Mutex<Option<Memory>>,
+    door: Door,
     answers: Answers,
     clock: Clock,
     /// Requests of this guest that were taken and may still be in its ring.
@@ -93,20 +104,20 @@ impl VhostUserDisk {
         let served = Arc::new(Served {
             device: Mutex::new((device, Counts::default())),
             memory: Mutex::default(),
+            door: Door::default(),
             answers,
             clock,
             in_ring: Mutex::default(),
         });
         let listener = bind(socket)?;
-        let door = Arc::<Door>::default();
         let thread = {
-            let (served, door) = (Arc::clone(&served), Arc::clone(&door));
+            let served = Arc::clone(&served);
             thread::Builder::new()
                 .name("guests".to_owned())
-                .spawn(move || receive(&listener, &served, &door))
+                .spawn(move || receive(&listener, &served))
                 .map_err(ServeError::step("serve at", socket))?
         };
-        Ok(Self { socket: socket.to_owned(), served, door, thread: Some(thread) })
+        Ok(Self { socket: socket.to_owned(), served, thread: Some(thread) })
     }
 
     /// Whether it is served no more, because something failed.
@@ -118,27 +129,21 @@ impl VhostUserDisk {
     /// Lets the guest go, takes the socket away, and tells what was asked. Returns the error that
     /// ended it before, if one did.
     pub fn close(mut self) -> (Summary, Option<String>) {
-        self.end();
+        self.served.door.close();
         let error = match self.thread.take().map(JoinHandle::join) {
             Some(Ok(Err(error))) => Some(error.to_string()),
             Some(Err(_)) => Some("the thread that waits for guests has panicked".to_owned()),
             _ => None,
         };
+        let error = lock(&self.served.door.fault).take().or(error);
         let counts = lock(&self.served.device).1;
         (Summary { counts, punctuality: self.served.answers.punctuality() }, error)
-    }
-
-    fn end(&self) {
-        self.door.is_closed.store(true, Ordering::SeqCst);
-        if let Some(guest) = &*lock(&self.door.guest) {
-            guest.shutdown();
-        }
     }
 }
 
 impl Drop for VhostUserDisk {
     fn drop(&mut self) {
-        self.end();
+        self.served.door.close();
         let _ = fs::remove_file(&self.socket);
     }
 }
@@ -159,11 +164,8 @@ fn bind(socket: &Path) -> Result<UnixListener, ServeError> {
 }
 
 /// Serves one guest after another until the door is closed.
-fn receive(
-    listener: &UnixListener,
-    served: &Arc<Served>,
-    door: &Door,
-) -> Result<(), vhost_user_backend::Error> {
+fn receive(listener: &UnixListener, served: &Arc<Served>) -> Result<(), vhost_user_backend::Error> {
+    let door = &served.door;
     let failed = vhost_user_backend::Error::StartDaemon;
     let mut accepting = Listener::from(listener.try_clone().map_err(failed)?);
     loop {
@@ -196,12 +198,34 @@ fn receive(
 }
 
 impl Served {
+    /// Serves requests until none waits and the guest is to tell of the next, or the door is
+    /// closed.
+    fn serve_all(&self, ring: &VringRwLock) -> io::Result<()> {
+        let is_open = || {
+            let is_ready = ring.get_ref().get_queue().ready();
+            is_ready && !self.door.is_closed.load(Ordering::SeqCst)
+        };
+        while is_open() {
+            ring.disable_notification().map_err(io::Error::other)?;
+            self.serve(ring)?;
+            if !ring.enable_notification().map_err(io::Error::other)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     /// Serves every request that waits in the ring.
     fn serve(&self, ring: &VringRwLock) -> io::Result<()> {
         let Some(memory) = lock(&self.memory).as_ref().map(Memory::memory) else { return Ok(()) };
         let in_ring = Arc::clone(&lock(&self.in_ring));
         loop {
-            let next = ring.get_mut().get_queue_mut().pop_descriptor_chain(memory.clone());
+            // A guest may stop its ring at any time.
+            let next = match ring.get_mut().get_queue_mut().iter(memory.clone()) {
+                Ok(mut waiting) => waiting.next(),
+                Err(virtio_queue::Error::QueueNotReady) => None,
+                Err(error) => return Err(io::Error::other(error)),
+            };
             let Some(chain) = next else { return Ok(()) };
             if in_ring.load(Ordering::SeqCst) >= SLOTS {
                 return Err(io::Error::other("more requests wait than the ring has room for"));
@@ -295,14 +319,14 @@ impl VhostUserBackend for Served {
         Ok(())
     }
 
+    /// The library would end its thread at an error and tell nobody, and the guest would wait for
+    /// ever; so the error is kept, and the guest let go.
     fn handle_event(&self, _: u16, _: EventSet, rings: &[VringRwLock], _: usize) -> io::Result<()> {
         let Some(ring) = rings.first() else { return Ok(()) };
-        loop {
-            ring.disable_notification().map_err(io::Error::other)?;
-            self.serve(ring)?;
-            if !ring.enable_notification().map_err(io::Error::other)? {
-                return Ok(());
-            }
+        if let Err(error) = self.serve_all(ring) {
+            lock(&self.door.fault).get_or_insert(error.to_string());
+            self.door.close();
         }
+        Ok(())
     }
 }

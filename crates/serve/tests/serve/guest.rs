@@ -1,11 +1,12 @@
 //! The disk of a virtual machine in real time: a guest that is none, with rust-vmm's half of the
 //! protocol that a machine has.
 
+use std::fs::File;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use ssdlab_disk::{Backend, Flash, Memory, Shape};
+use ssdlab_disk::{Backend, Flash, Memory, Shape, SparseFile};
 use ssdlab_flash::Nanos;
 use ssdlab_serve::{ServeError, VhostUserDisk};
 use vhost::vhost_user::message::{VhostUserConfigFlags, VhostUserProtocolFeatures};
@@ -15,7 +16,7 @@ use vm_memory::{GuestAddress, GuestMemoryBackend};
 use vmm_sys_util::eventfd::{EFD_NONBLOCK, EventFd};
 
 use crate::body::conforms;
-use crate::driver::{AVAILABLE, BUFFERS, DESCRIPTORS, Driven, Driver, Request, Ring, USED};
+use crate::driver::{AVAILABLE, BUFFERS, DESCRIPTORS, Driven, Driver, Request, Ring, SLOTS, USED};
 use crate::file::Odd;
 use crate::{Case, drive};
 
@@ -23,6 +24,8 @@ pub const CASES: &[Case] = &[
     ("a_virtual_machines_disk_conforms_in_real_time", false, conformance),
     ("a_virtual_machine_waits_as_long_as_the_drive_says", false, latency),
     ("a_full_ring_may_be_filled_again_at_once", false, full),
+    ("what_fails_under_a_virtual_machine_is_told_and_lets_it_go", false, failing),
+    ("a_ring_that_makes_no_sense_is_told_and_lets_its_guest_go", false, senseless),
     ("one_virtual_machine_comes_after_another", false, again),
     ("a_socket_that_a_killed_server_left_is_replaced_and_nothing_else", false, sockets),
 ];
@@ -168,7 +171,7 @@ fn full() {
     let (begun, mut answered) = (Instant::now(), 0);
     while answered < READS {
         let Some((head, used_bytes)) = machine.ring.next_used() else {
-            assert!(begun.elapsed() < Duration::from_secs(60), "{answered} were answered");
+            assert!(begun.elapsed() < Duration::from_secs(30), "{answered} were answered");
             continue;
         };
         assert_eq!(used_bytes, 513);
@@ -181,6 +184,42 @@ fn full() {
     let (summary, error) = listening.disk.close();
     assert_eq!(error, None);
     assert!(summary.counts.reads >= READS.into(), "{summary:?}");
+}
+
+/// Asserts that a disk is served no more and says why, and that its guest need not wait.
+fn has_failed(listening: Listening, machine: &Machine, expected: &str) {
+    let begun = Instant::now();
+    while !listening.disk.has_failed() {
+        assert!(begun.elapsed() < Duration::from_secs(10), "it does not say that it has failed");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(machine.frontend.get_features().is_err());
+    let (_, error) = listening.disk.close();
+    let error = error.unwrap();
+    assert!(error.contains(expected), "{error}");
+}
+
+fn failing() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    file.as_file().set_len(1 << 20).unwrap();
+    // Not open for writing.
+    let backend = SparseFile::new(File::open(file.path()).unwrap()).unwrap();
+    let listening = Listening::new(backend);
+    let mut machine = Machine::new(&listening);
+    machine.ring.submit(&Request { number: 1, sector: 0, data: &[1; 512] }, 0);
+    machine.kick.write(1).unwrap();
+    has_failed(listening, &machine, "cannot write");
+}
+
+fn senseless() {
+    let listening = Listening::new(Memory::new(1 << 20));
+    let mut machine = Machine::new(&listening);
+    // More requests than it has places.
+    for _ in 0..=SLOTS {
+        machine.ring.offer(0);
+    }
+    machine.kick.write(1).unwrap();
+    has_failed(listening, &machine, "ring index");
 }
 
 fn again() {
