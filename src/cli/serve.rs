@@ -24,9 +24,6 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// How often signals and the state of the disk are looked at.
 const STEP: Duration = Duration::from_millis(50);
 
-/// The longest name that a virtio disk has.
-const LONGEST_NAME_BYTES: usize = 20;
-
 /// Arguments of `ssdlab serve`.
 #[derive(Debug, Args)]
 pub struct Serve {
@@ -105,8 +102,8 @@ fn as_file(
         .into_diagnostic()
         .wrap_err("cannot write the undo journal")?;
     let source = Change::source(journal.marker());
-    let disk =
-        FuseDisk::mount(backend, &folder, &source, PATIENCE).map_err(|error| explained(&error))?;
+    let disk = FuseDisk::mount(backend, &Shape::of(drive), &folder, &source, PATIENCE)
+        .map_err(|error| explained(&error))?;
     let file = disk.file().display().to_string();
     output::print(&format!(
         "{} is served as {file}; Ctrl-C ends it\nfor a block device: \
@@ -182,14 +179,15 @@ fn over_vhost_user(
     socket: &Path,
     interrupt: &Interrupt,
 ) -> Result<Exit, Report> {
-    let id = drive.name.chars().filter(char::is_ascii).take(LONGEST_NAME_BYTES).collect();
-    let shape = Shape { id, ..Shape::default() };
-    let disk = VhostUserDisk::listen(backend, shape, socket).map_err(|error| explained(&error))?;
+    let disk = VhostUserDisk::listen(backend, Shape::of(drive), socket)
+        .map_err(|error| explained(&error))?;
+    // A queue of QEMU's usual length, 128, is shorter than the drive's longest request may be
+    // (VIRTIO 1.2, 2.7.5.3.1).
     output::print(&format!(
         "{} is served at {path}; Ctrl-C ends it\n\
          for QEMU: -object memory-backend-memfd,id=ram,size=2G,share=on \
          -machine memory-backend=ram -chardev socket,id=drive,path={path} \
-         -device vhost-user-blk-pci,chardev=drive,num-queues=1\n",
+         -device vhost-user-blk-pci,chardev=drive,num-queues=1,queue-size=256\n",
         described(drive),
         path = shlex::try_quote(&socket.display().to_string()).unwrap_or_default(),
     ));

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use miette::Diagnostic;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use sha2::{Digest, Sha256};
-use ssdlab_disk::{DiscardLimits, Disk, DiskError, Flash, Shape, WriteCache};
+use ssdlab_disk::{Disk, DiskError, Flash, Shape};
 use ssdlab_flash::{Drive, Nanos, Specification, Work};
 use thiserror::Error;
 
@@ -227,8 +227,12 @@ impl<'a> Guests<'a> {
             patience: PATIENCE,
             marker: &self.marker,
         };
-        let mut drive =
-            Disk::new("drive", machine.door("drive")?, Arc::clone(&flash), shape(specification))?;
+        let mut drive = Disk::new(
+            "drive",
+            machine.door("drive")?,
+            Arc::clone(&flash),
+            Shape::of(specification),
+        )?;
         if let Some(logs) = &self.logs {
             let log = logs.join(format!("{:04}.requests", trial.position));
             let file = File::create(&log).map_err(Failure::step("make", &log))?;
@@ -405,17 +409,6 @@ fn flashed(specification: &Specification, before: &Work, after: &Work) -> Flashe
         erases: erases * u64::from(specification.superblock),
         stalled_ns: (after.stalled - before.stalled).0,
     }
-}
-
-/// The segments of a request to a SATA drive (`AHCI_MAX_SG` in drivers/ata/ahci.h).
-const SEGMENTS: u32 = 168;
-
-/// What a drive looks like to its guest. One that does not honour discards does not offer them.
-fn shape(specification: &Specification) -> Shape {
-    let usual = Shape::default();
-    let discard: Option<DiscardLimits> = usual.discard.filter(|_| specification.trim.honoured);
-    let id = specification.name.chars().filter(char::is_ascii_graphic).take(20).collect();
-    Shape { id, discard, segments: SEGMENTS, write_cache: WriteCache::Switchable, ..usual }
 }
 
 /// Keeps this thread, and the guests it starts, on one processor.

@@ -16,7 +16,7 @@ use fuser::{
     ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request, TimeOrNow, WriteFlags,
 };
 use rustix::fs::FallocateFlags;
-use ssdlab_disk::{AnyBackend, Backend, BackendError, Counts};
+use ssdlab_disk::{AnyBackend, Backend, BackendError, Counts, Shape};
 use ssdlab_flash::{Extent, Nanos, Refusal};
 use ssdlab_trace::Kind;
 
@@ -64,6 +64,8 @@ pub struct Folder {
     answers: Arc<Answers>,
     clock: Clock,
     capacity_bytes: u64,
+    takes_discards: bool,
+    takes_write_zeroes: bool,
     made: SystemTime,
 }
 
@@ -75,9 +77,17 @@ struct Outcome {
 }
 
 impl Folder {
-    pub fn new(disk: Arc<Mutex<Disk>>, answers: Arc<Answers>, clock: Clock) -> Self {
+    pub fn new(disk: Arc<Mutex<Disk>>, shape: &Shape, answers: Arc<Answers>, clock: Clock) -> Self {
         let capacity_bytes = lock(&disk).backend.capacity_bytes();
-        Self { disk, answers, clock, capacity_bytes, made: SystemTime::now() }
+        Self {
+            disk,
+            answers,
+            clock,
+            capacity_bytes,
+            takes_discards: shape.discard.is_some(),
+            takes_write_zeroes: shape.write_zeroes.is_some(),
+            made: SystemTime::now(),
+        }
     }
 
     /// Does a command. The time is taken with the lock, so that it never goes backwards.
@@ -266,9 +276,12 @@ impl Filesystem for Folder {
     ) {
         let extent = Extent { offset_bytes, length_bytes };
         let mode = FallocateFlags::from_bits_retain(mode.cast_unsigned());
-        let outcome = if mode == FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE {
+        let is_discard = mode == FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        let is_zeroing = mode.difference(FallocateFlags::KEEP_SIZE) == FallocateFlags::ZERO_RANGE;
+        // What the disk does not take, a loop device offers no more once it was told so.
+        let outcome = if is_discard && self.takes_discards {
             self.perform(Kind::Discard, extent, |backend, now| backend.discard(now, extent))
-        } else if mode.difference(FallocateFlags::KEEP_SIZE) == FallocateFlags::ZERO_RANGE {
+        } else if is_zeroing && self.takes_write_zeroes {
             self.perform(Kind::WriteZeroes, extent, |backend, now| {
                 backend.write_zeroes(now, extent)
             })

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use fuser::{BackgroundSession, Config, Session, SessionACL};
-use ssdlab_disk::AnyBackend;
+use ssdlab_disk::{AnyBackend, Shape};
 
 use crate::Summary;
 use crate::answers::{Answers, lock};
@@ -61,11 +61,13 @@ impl FuseDisk {
         mount::check(folder)
     }
 
-    /// Serves a backend as a file in an empty folder, which takes root. The mount table has
+    /// Serves a backend as a file in an empty folder, which takes root. Of the shape a file shows
+    /// only whether discards (punched holes) and write-zeroes are taken. The mount table has
     /// `source` as what is mounted there, by which a mount is told from another server's. When
     /// requests wait and none is answered for the time of patience, all that wait get an error.
     pub fn mount(
         backend: AnyBackend<'static>,
+        shape: &Shape,
         folder: &Path,
         source: &str,
         patience: Duration,
@@ -76,7 +78,7 @@ impl FuseDisk {
         let answers = Answers::start(clock).map_err(ServeError::step("serve", folder))?;
         let answers = Arc::new(answers);
         let disk = Arc::new(Mutex::new(Disk::new(backend)));
-        let contents = Folder::new(Arc::clone(&disk), Arc::clone(&answers), clock);
+        let contents = Folder::new(Arc::clone(&disk), shape, Arc::clone(&answers), clock);
         let (mount, connection) = Mount::make(folder, source)?;
         let (session, watchdog) = begin(contents, connection, &mount, &answers, patience)
             .map_err(ServeError::step("serve", folder))

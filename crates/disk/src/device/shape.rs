@@ -6,12 +6,15 @@
 //! sets how long a discard may be.
 
 use bitflags::bitflags;
-use ssdlab_flash::SECTOR_BYTES;
+use ssdlab_flash::{SECTOR_BYTES, Specification};
 use zerocopy::byteorder::little_endian::{U16, U32, U64};
 use zerocopy::{Immutable, IntoBytes, Unaligned};
 
 /// The longest name a guest can be told (5.2.6).
 pub const ID_BYTES: usize = 20;
+
+/// The segments of a request to a SATA drive (`AHCI_MAX_SG` in drivers/ata/ahci.h).
+const SATA_SEGMENTS: u32 = 168;
 
 /// Where the configuration space says whether writes are cached.
 pub const WRITEBACK_AT: usize = 32;
@@ -147,6 +150,20 @@ pub struct Config {
 }
 
 impl Shape {
+    /// What a drive looks like, whoever has it: one that does not honour discards does not offer
+    /// them.
+    #[must_use]
+    pub fn of(drive: &Specification) -> Self {
+        let usual = Self::default();
+        Self {
+            id: drive.name.chars().filter(char::is_ascii_graphic).take(ID_BYTES).collect(),
+            discard: usual.discard.filter(|_| drive.trim.honoured),
+            segments: SATA_SEGMENTS,
+            write_cache: WriteCache::Switchable,
+            ..usual
+        }
+    }
+
     /// Checks that a disk of this capacity can look so.
     pub fn check(&self, capacity_bytes: u64) -> Result<(), ShapeFault> {
         let logical = u64::from(self.logical_block_bytes);
@@ -260,6 +277,28 @@ mod tests {
         assert_eq!((number(28), bytes[WRITEBACK_AT]), (2048, 1));
         assert_eq!((number(36), number(40), number(44)), (1 << 21, 256, 8));
         assert_eq!((number(48), number(52), bytes[56]), (1 << 15, 1, 1));
+    }
+
+    #[test]
+    fn a_drive_looks_as_its_specification_says() {
+        let text = r#"
+            name = "A drive with a très long name"
+            description = "For this test"
+            capacity = "8 MiB"
+            page = "4 KiB"
+            pages_per_block = 16
+            spare_factor = 0.25
+            mapping = "page"
+            [wear]
+            levelling = "none"
+        "#;
+        let shape = Shape::of(&Specification::parse(text).unwrap());
+        assert_eq!((shape.id.as_str(), shape.segments), ("Adrivewithatrslongna", 168));
+        assert_eq!(shape.check(8 << 20), Ok(()));
+        assert!(shape.features().contains(Features::DISCARD | Features::CONFIG_WCE));
+        let text = format!("{text}\n[trim]\nhonoured = false");
+        let shape = Shape::of(&Specification::parse(&text).unwrap());
+        assert!(!shape.features().contains(Features::DISCARD));
     }
 
     #[test]

@@ -8,7 +8,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{FallocateFlags, fallocate};
-use ssdlab_disk::{Backend, BackendError, Flash, Memory};
+use rustix::io::Errno;
+use ssdlab_disk::{Backend, BackendError, Flash, Memory, Shape};
 use ssdlab_flash::{Extent, Nanos};
 use ssdlab_serve::{FuseDisk, State};
 
@@ -21,6 +22,7 @@ pub const CASES: &[Case] = &[
     ("answers_overlap_as_the_drive_lets_them", true, overlap),
     ("a_file_in_use_is_not_unmounted", true, in_use),
     ("a_disk_that_answers_no_more_is_ended", true, stuck),
+    ("a_hole_is_refused_where_the_drive_takes_no_discards", true, no_discards),
     ("only_an_empty_folder_is_mounted_on", true, not_empty),
 ];
 
@@ -35,8 +37,13 @@ struct Mounted {
 
 impl Mounted {
     fn new(backend: impl Backend + Send + 'static, patience: Duration) -> Self {
+        Self::shaped(backend, &Shape::default(), patience)
+    }
+
+    fn shaped(backend: impl Backend + Send + 'static, shape: &Shape, patience: Duration) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let disk = FuseDisk::mount(Box::new(backend), folder.path(), "ssdlab-x", patience).unwrap();
+        let disk =
+            FuseDisk::mount(Box::new(backend), shape, folder.path(), "ssdlab-x", patience).unwrap();
         let file = OpenOptions::new().read(true).write(true).open(disk.file()).unwrap();
         Self { disk, file, folder }
     }
@@ -216,12 +223,26 @@ fn stuck() {
     assert!(!mounted.disk.file().exists());
 }
 
+fn no_discards() {
+    let shape = Shape { discard: None, ..Shape::default() };
+    let mounted = Mounted::shaped(Memory::new(1 << 20), &shape, PATIENCE);
+    mounted.file.write_all_at(&[1; 8192], 0).unwrap();
+    let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+    assert_eq!(fallocate(&mounted.file, hole, 0, 4096), Err(Errno::OPNOTSUPP));
+    fallocate(&mounted.file, FallocateFlags::ZERO_RANGE, 4096, 4096).unwrap();
+    let mut found = [9; 8192];
+    mounted.file.read_exact_at(&mut found, 0).unwrap();
+    assert_eq!((&found[..4096], &found[4096..]), (&[1; 4096][..], &[0; 4096][..]));
+    assert_eq!(mounted.disk.summary().counts.discards, 0);
+}
+
 fn not_empty() {
     let folder = tempfile::tempdir().unwrap();
     let theirs = folder.path().join("theirs");
     std::fs::write(&theirs, "data").unwrap();
     let refusal = |folder| {
-        let disk = FuseDisk::mount(Box::new(Memory::new(1 << 20)), folder, "ssdlab-x", PATIENCE);
+        let (backend, shape) = (Box::new(Memory::new(1 << 20)), Shape::default());
+        let disk = FuseDisk::mount(backend, &shape, folder, "ssdlab-x", PATIENCE);
         disk.unwrap_err().to_string()
     };
     assert!(refusal(folder.path()).contains("not an empty directory"));

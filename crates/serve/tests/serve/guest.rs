@@ -23,6 +23,7 @@ use crate::{Case, drive};
 pub const CASES: &[Case] = &[
     ("a_virtual_machines_disk_conforms_in_real_time", false, conformance),
     ("a_virtual_machine_waits_as_long_as_the_drive_says", false, latency),
+    ("a_virtual_machine_may_switch_the_write_cache", false, switched),
     ("a_full_ring_may_be_filled_again_at_once", false, full),
     ("what_fails_under_a_virtual_machine_is_told_and_lets_it_go", false, failing),
     ("a_ring_that_makes_no_sense_is_told_and_lets_its_guest_go", false, senseless),
@@ -41,7 +42,8 @@ impl Listening {
     fn new(backend: impl Backend + Send + 'static) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let socket = folder.path().join("socket");
-        let disk = VhostUserDisk::listen(Box::new(backend), Shape::default(), &socket).unwrap();
+        let shape = Shape::of(drive().specification());
+        let disk = VhostUserDisk::listen(Box::new(backend), shape, &socket).unwrap();
         Self { disk, socket, _folder: folder }
     }
 }
@@ -142,6 +144,19 @@ fn latency() {
         assert!(begun.elapsed() >= Duration::from_micros(350), "{:?}", begun.elapsed());
     }
     assert_eq!(page, [1; 4096]);
+}
+
+fn switched() {
+    let listening = Listening::new(Flash::new(drive()));
+    let mut machine = Machine::new(&listening);
+    let write = Request { number: 1, sector: 0, data: &[1; 4096] };
+    for byte in [0, 1] {
+        machine.frontend.set_config(32, VhostUserConfigFlags::WRITABLE, &[byte]).unwrap();
+        let unset = VhostUserConfigFlags::empty();
+        let (_, config) = machine.frontend.get_config(32, 1, unset, &[0]).unwrap();
+        assert_eq!(config, [byte]);
+        assert_eq!(machine.perform(Nanos::ZERO, &write, &mut []).0, 0);
+    }
 }
 
 /// As many requests as the ring has places, each by an indirect table, and each place filled again
