@@ -58,8 +58,9 @@ impl Serve {
     /// Runs it.
     pub fn run(&self) -> Result<Exit, Report> {
         let specification = drive::load(&self.drive, self.capacity)?;
-        let interrupt = Interrupt::on_signals().into_diagnostic()?;
         let backend = Box::new(Flash::new(self.conditioned(&specification)?));
+        // Not before: until there is something to take back, a signal simply ends the program.
+        let interrupt = Interrupt::on_signals().into_diagnostic()?;
         match (&self.way.fuse, &self.way.vhost_user) {
             (Some(folder), _) => as_file(backend, &specification, folder, &interrupt),
             (_, Some(socket)) => over_vhost_user(backend, &specification, socket, &interrupt),
