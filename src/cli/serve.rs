@@ -120,7 +120,7 @@ fn as_file(
         );
     }
     let end = wait(&disk, interrupt).map_err(|error| explained(&error))?;
-    output::print(&report::serving(&disk.summary()));
+    output::print(&report::serving(&disk.summary(), drive.timing.is_some()));
     journal.finish()?;
     match end {
         End::Unmounted => Ok(Exit::Done),
@@ -196,7 +196,7 @@ fn over_vhost_user(
         sleep(STEP);
     }
     let (summary, error) = disk.close();
-    output::print(&report::serving(&summary));
+    output::print(&report::serving(&summary, drive.timing.is_some()));
     match error {
         Some(error) => Err(Report::msg(format!("{}: {error}", socket.display()))),
         None => Ok(Exit::Done),

@@ -8,8 +8,11 @@ use ssdlab_serve::Summary;
 use super::number;
 
 /// What was asked of a drive, and how well its times were kept.
+///
+/// A drive without times of its own is done as soon as it is asked: how late an answer is says
+/// nothing of it, only how long this machine took.
 #[must_use]
-pub fn serving(summary: &Summary) -> String {
+pub fn serving(summary: &Summary, is_timed: bool) -> String {
     let Summary { counts, punctuality } = summary;
     let rows = [
         ("reads", counts.reads, Some(counts.read_bytes)),
@@ -34,13 +37,14 @@ pub fn serving(summary: &Summary) -> String {
     if punctuality.answers > 0 {
         let _ = writeln!(
             out,
-            "answered after the drive's time: half within {}, 99 % within {}, the latest {}",
+            "{}: half within {}, 99 % within {}, the latest {}",
+            if is_timed { "answered after the drive's time" } else { "answered, without timing" },
             time(punctuality.lateness_ns_p50),
             time(punctuality.lateness_ns_p99),
             time(punctuality.lateness_ns_max),
         );
     }
-    if punctuality.late > 0 {
+    if is_timed && punctuality.late > 0 {
         let _ = writeln!(
             out,
             "late by more than 50 us: {} of {} requests; this machine was slower than the drive",
@@ -57,15 +61,18 @@ mod tests {
     #[test]
     fn lateness_is_told_where_there_is_any() {
         let mut summary = Summary::default();
-        assert!(!super::serving(&summary).contains("late"));
+        assert!(!super::serving(&summary, true).contains("late"));
         summary.counts.writes = 4096;
         summary.counts.written_bytes = 16 << 20;
         summary.punctuality.answers = 4096;
         summary.punctuality.lateness_ns_p99 = 12_000;
-        let text = super::serving(&summary);
+        let text = super::serving(&summary, true);
         assert!(text.contains("16.8 MB") && text.contains("99 % within 12.0 us"), "{text}");
         assert!(!text.contains("late by"), "{text}");
         summary.punctuality.late = 3;
-        assert!(super::serving(&summary).contains("3 of 4096 requests"));
+        assert!(super::serving(&summary, true).contains("3 of 4096 requests"));
+        let text = super::serving(&summary, false);
+        assert!(text.contains("answered, without timing: half"), "{text}");
+        assert!(!text.contains("slower than the drive"), "{text}");
     }
 }
