@@ -248,7 +248,8 @@ fn a_program_that_is_no_lab_kernel_is_refused() {
         ("/bin/true", "does not know the parameter ssdlab.seed="),
         ("notes", "does not know the parameter ssdlab.seed="),
         ("nowhere", "No such file"),
-        (".", "Is a directory"),
+        (".", "it is not a file"),
+        ("/dev/zero", "it is not a file"),
     ] {
         let output = place.ssdlab(&["kernel", "info", "--kernel", path]);
         let message = String::from_utf8(output.stderr).unwrap();

@@ -1,6 +1,7 @@
 //! `ssdlab run`: from a plan to its answer.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -18,14 +19,14 @@ use crate::conductor::{self, Conductor, ConductorError, Desk, Guests, Here, Prov
 use crate::host::interrupt::Interrupt;
 use crate::host::program::Rules;
 use crate::kernel;
-use crate::lab::{self, Tools};
+use crate::lab::{self, LabError, Tools};
 use crate::plan::{Bytes, LabKind, Schedule};
 use crate::results::{self, Ending, Record, Status};
 use crate::undo::{self, Journal};
 use crate::workload::Workload;
 
-/// What a drive takes beside its guest's memory, as a rule of thumb: its map, and what is written.
-const DRIVE_BYTES: u64 = 1 << 30;
+/// What is kept of what a guest writes, as a rule of thumb.
+const WRITTEN_BYTES: u64 = 1 << 30;
 
 /// Arguments of `ssdlab run`.
 #[derive(Debug, Args)]
@@ -47,8 +48,8 @@ pub struct Run {
     verify: bool,
     /// Trials to run at the same time (virtual lab; default: as many as there are processors and
     /// memory for; elsewhere always one).
-    #[arg(long, value_name = "N")]
-    jobs: Option<u32>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
     /// The lab kernel (virtual lab; default: that of `ssdlab kernel build`).
     #[arg(long, value_name = "FILE")]
     kernel: Option<PathBuf>,
@@ -189,7 +190,7 @@ impl Run {
         Workload::new(&schedule.workload, schedule.seed)?;
         let kernel = kernel::find(self.kernel.as_deref())?;
         let drives = drives(schedule)?;
-        let jobs = self.jobs.map_or_else(|| usual_jobs(schedule), |jobs| jobs as usize).max(1);
+        let jobs = self.jobs.map_or_else(|| fitting_jobs(schedule, &drives), usize::from);
         let provided = Provided { schedule, kernel, drives, jobs, interrupt };
         let mut guests = Guests::open(provided, journal)?;
         let mut session = session()?;
@@ -227,22 +228,52 @@ fn drives(schedule: &Schedule) -> Result<BTreeMap<String, Specification>, Report
     let mut drives = BTreeMap::new();
     for setup in (0..schedule.treatments.len()).filter_map(|index| schedule.setup(index).ok()) {
         let name = setup.simulated.drive;
-        if !drives.contains_key(&name) {
+        if let Entry::Vacant(place) = drives.entry(name) {
             let capacity = schedule.target.capacity_bytes.map(Bytes);
-            drives.insert(name.clone(), drive::load(&name, capacity)?);
+            let drive = drive::load(place.key(), capacity)?;
+            check_memory(&drive)?;
+            place.insert(drive);
         }
     }
     Ok(drives)
 }
 
-/// As many guests as there are processors, as long as their memory is there.
-fn usual_jobs(schedule: &Schedule) -> usize {
+/// As many guests as there are processors, as long as the memory for them and their drives is there.
+fn fitting_jobs(schedule: &Schedule, drives: &BTreeMap<String, Specification>) -> usize {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let setups = (0..schedule.treatments.len()).filter_map(|index| schedule.setup(index).ok());
     let guest = setups.map(|setup| setup.simulated.host.memory_bytes).max().unwrap_or(0);
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let memory = procfs::Meminfo::current().ok().and_then(|info| info.mem_available);
-    let guests = memory.map_or(1, |bytes| bytes / (guest + DRIVE_BYTES));
+    let drive = drives.values().map(map_bytes).max().unwrap_or(0);
+    let guests = available_memory() / (guest + drive + WRITTEN_BYTES);
     processors.min(usize::try_from(guests).unwrap_or(usize::MAX)).max(1)
+}
+
+/// The memory that a simulated drive's maps take, as measured: 9 bytes a page and 26 a block.
+fn map_bytes(drive: &Specification) -> u64 {
+    9 * u64::from(drive.logical_pages) + 26 * u64::from(drive.blocks)
+}
+
+/// What the kernel says could be used without swapping, in bytes.
+fn available_memory() -> u64 {
+    let info = procfs::Meminfo::current().ok();
+    info.and_then(|info| info.mem_available).unwrap_or(1 << 30)
+}
+
+/// A drive whose maps do not fit into memory would end this program, or another.
+fn check_memory(drive: &Specification) -> Result<(), Report> {
+    let (needed, available) = (map_bytes(drive), available_memory());
+    if needed + WRITTEN_BYTES <= available {
+        return Ok(());
+    }
+    let reason = format!(
+        "{} has {}; its maps take about {} of memory, and {} are free: take a smaller one, or give \
+         it less with --capacity",
+        drive.name,
+        Bytes(drive.capacity_bytes()),
+        Bytes(needed),
+        Bytes(available)
+    );
+    Err(LabError::Unavailable { reason }.into())
 }
 
 /// How large an archive's tree is, is known only now.

@@ -71,7 +71,7 @@ impl Serve {
     fn conditioned(&self, specification: &Specification) -> Result<Drive, Report> {
         let mut drive = Drive::new(specification.clone(), self.seed);
         let span = specification.logical_pages;
-        match drive.condition(self.condition, span, self.seed, &mut |_, _| {}) {
+        match drive.condition(self.condition, span, self.seed, &mut ssdlab_flash::unwatched) {
             Ok(_) => Ok(drive),
             Err(refusal) => Err(Wrong::report(
                 format!("{}: {refusal}", specification.name),

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::iter;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
@@ -14,7 +15,7 @@ use miette::Diagnostic;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use sha2::{Digest, Sha256};
 use ssdlab_disk::{Disk, DiskError, Flash, Shape};
-use ssdlab_flash::{Drive, Nanos, Specification, Work};
+use ssdlab_flash::{Drive, Nanos, Refusal, Specification, Work};
 use thiserror::Error;
 
 use super::failure::Failure;
@@ -28,7 +29,7 @@ use crate::host::program::{self, ProgramError, Rules};
 use crate::kernel::LabKernel;
 use crate::lab;
 use crate::plan::schedule::{Repetitions, Target, Treatment, Tree, Trial};
-use crate::plan::{Levels, Schedule, Setup, Simulated};
+use crate::plan::{Discard, Levels, Schedule, Setup, Simulated};
 use crate::results::{Flashed, Record};
 use crate::undo::Journal;
 
@@ -146,7 +147,7 @@ impl<'a> Guests<'a> {
         let hosts = setups().map(|setup| setup.simulated.host.memory_bytes);
         let each = hosts.max().unwrap_or(0);
         let fits = |jobs: &usize| room(each * *jobs as u64).is_ok();
-        let jobs = (1..=jobs).rev().find(fits).unwrap_or(1);
+        let jobs = (1..=jobs.min(schedule.trials.len())).rev().find(fits).unwrap_or(1);
         let memory = room(each * jobs as u64)?;
         let tools = super::tools(schedule);
         Ok(Self {
@@ -196,7 +197,7 @@ impl<'a> Guests<'a> {
         let Some(specification) = self.drives.get(&simulated.drive) else {
             return Err(Failure::Failed(format!("there is no drive {}", simulated.drive)));
         };
-        let drive = conditioned(specification, &simulated, trial.seed)?;
+        let drive = conditioned(specification, &simulated, trial.seed, self.interrupt)?;
         let flash = Arc::new(Mutex::new(Flash::new(drive)));
         let heard = Mutex::new(Heard::default());
         let channel = Channel::new(&job(self.schedule, trial), |message| {
@@ -334,17 +335,29 @@ fn conditioned(
     specification: &Specification,
     simulated: &Simulated,
     seed: u64,
+    interrupt: &Interrupt,
 ) -> Result<Drive, Failure> {
     let mut drive = Drive::new(specification.clone(), seed);
     let span_pages = specification.logical_pages;
-    drive.condition(simulated.condition, span_pages, seed, &mut |_, _| {}).map_err(|refusal| {
-        Failure::Failed(format!("the drive cannot be brought into its state: {refusal}"))
-    })?;
-    Ok(drive)
+    let mut go_on = |_, _| {
+        if interrupt.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    match drive.condition(simulated.condition, span_pages, seed, &mut go_on) {
+        Ok(_) => Ok(drive),
+        Err(Refusal::Stopped) => Err(Failure::Interrupted),
+        Err(refusal) => {
+            Err(Failure::Failed(format!("the drive cannot be brought into its state: {refusal}")))
+        }
+    }
 }
 
 impl Stage for Guests<'_> {
     fn missing(&self, setup: &Setup) -> Option<String> {
+        let discards = matches!(setup.discard, Some(Discard::On | Discard::Fstrim));
+        let drive = self.drives.get(&setup.simulated.drive);
+        if let Some(drive) = drive.filter(|drive| discards && !drive.trim.honoured) {
+            return Some(format!("{} takes no discards", drive.name));
+        }
         lab::no_mkfs(setup.filesystem?)
     }
 

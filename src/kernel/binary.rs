@@ -17,6 +17,9 @@ use crate::host::program::{self, Rules};
 /// How long a kernel may take to print its configuration.
 const LIMIT: Duration = Duration::from_secs(5);
 
+/// Nothing larger is looked at; a lab kernel has some 8 MB.
+const LARGEST_BYTES: u64 = 256 << 20;
+
 /// What every lab kernel understands, and no other program.
 const PARAMETERS: [&str; 2] = ["ssdlab.seed=", "ssdlab.cpu="];
 
@@ -44,10 +47,15 @@ const SCHEDULERS: [(&str, &str); 4] = [
 pub fn inspect(path: &Path) -> Result<LabKernel, KernelError> {
     let no_kernel = |reason: String| KernelError::NoLabKernel { path: path.to_owned(), reason };
     let mut bytes = Vec::new();
+    // What is no file could be read for ever, or never be opened.
+    let metadata = std::fs::metadata(path).map_err(|cause| no_kernel(cause.to_string()))?;
+    if !metadata.is_file() {
+        return Err(no_kernel("it is not a file".to_owned()));
+    }
     File::open(path)
         .and_then(|mut file| {
             let metadata = file.metadata()?;
-            file.read_to_end(&mut bytes)?;
+            file.by_ref().take(LARGEST_BYTES).read_to_end(&mut bytes)?;
             Ok(metadata)
         })
         .map_err(|cause| no_kernel(cause.to_string()))

@@ -7,6 +7,8 @@
 mod outcome;
 mod recorder;
 
+use std::ops::ControlFlow;
+
 use ssdlab_flash::pattern::MILLION;
 use ssdlab_flash::{
     Command, Condition, Drive, Extent, Nanos, Played, Refusal, Requests, Specification, Stream,
@@ -183,6 +185,7 @@ fn conditioned<S>(
     let conditioned = drive
         .condition(job.condition, span_pages, job.seed, &mut |done, total| {
             progress(Stage::Conditioning, done, total);
+            ControlFlow::Continue(())
         })
         .map_err(SimulationError::Condition)?;
     let outcome = Outcome::new(&job.specification, job.seed, &conditioned);

@@ -84,7 +84,9 @@ fn sequential_fill(bencher: Bencher, gib: u32) {
             // filled and purged has all of its memory already.
             let mut drive = Drive::new(specification.clone(), 1);
             for condition in [Condition::Filled, Condition::Purged] {
-                drive.condition(condition, pages, 1, &mut |_, _| {}).expect("the span is on it");
+                drive
+                    .condition(condition, pages, 1, &mut ssdlab_flash::unwatched)
+                    .expect("the span is on it");
             }
             drive
         })

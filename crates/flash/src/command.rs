@@ -85,6 +85,9 @@ pub enum Refusal {
         /// What was asked for.
         extent: Extent,
     },
+    /// Whoever asked for it wants it no more.
+    #[error("it was stopped on the way")]
+    Stopped,
     /// Too many blocks are worn out; the drive can only be read.
     #[error("the drive is worn out and can only be read")]
     WornOut,

@@ -1,6 +1,7 @@
 //! Bringing a drive into a state before something is measured on it. It is done inside the model,
 //! in no time and without I/O.
 
+use std::ops::ControlFlow;
 use std::str::FromStr;
 
 use crate::command::{Command, Extent, Refusal, Stream};
@@ -89,13 +90,14 @@ const FILL_PAGES: u32 = 1024;
 impl<N: Nand> Drive<N> {
     /// Brings the drive into a state, from a purge on, and counts from 0 afterwards. Writes stay
     /// within the first `span_pages`, and the rest holds no data. `progress` is told how many of
-    /// how many page writes are done, as far as that is known.
+    /// how many page writes are done, as far as that is known, and may end it; the drive's state is
+    /// then somewhere on the way.
     pub fn condition(
         &mut self,
         condition: Condition,
         span_pages: u32,
         seed: u64,
-        progress: &mut dyn FnMut(u64, u64),
+        progress: &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
     ) -> Result<Conditioned, Refusal> {
         self.out_of_time(|drive| {
             let mut conditioner = Conditioner {
@@ -110,12 +112,17 @@ impl<N: Nand> Drive<N> {
     }
 }
 
+/// A progress that nobody looks at.
+pub fn unwatched(_: u64, _: u64) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
 struct Conditioner<'a> {
     requests: Requests,
     span_pages: u32,
     done: u64,
     total: u64,
-    progress: &'a mut dyn FnMut(u64, u64),
+    progress: &'a mut dyn FnMut(u64, u64) -> ControlFlow<()>,
 }
 
 impl Conditioner<'_> {
@@ -160,7 +167,7 @@ impl Conditioner<'_> {
             };
             drive.submit(Nanos::ZERO, Command::Write(extent, Stream::default()))?;
             first += count;
-            self.tell(u64::from(count));
+            self.tell(u64::from(count))?;
         }
         Ok(())
     }
@@ -173,14 +180,17 @@ impl Conditioner<'_> {
             let step = left.min(STEP);
             play(drive, &mut self.requests, step, 1, Nanos::ZERO, |_, _| true)?;
             left -= step;
-            self.tell(step);
+            self.tell(step)?;
         }
         Ok(())
     }
 
-    fn tell(&mut self, pages: u64) {
+    fn tell(&mut self, pages: u64) -> Result<(), Refusal> {
         self.done += pages;
-        (self.progress)(self.done, self.total.max(self.done));
+        match (self.progress)(self.done, self.total.max(self.done)) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(Refusal::Stopped),
+        }
     }
 
     /// Overwrites until the last rounds agree.

@@ -42,7 +42,7 @@ mod write_buffer;
 
 pub use array::{Array, Operations, Work};
 pub use command::{Command, Completion, Extent, Refusal, SECTOR_BYTES, Stream};
-pub use condition::{Condition, Conditioned};
+pub use condition::{Condition, Conditioned, unwatched};
 pub use drive::{Asked, Drive};
 pub use drive_file::DriveFileError;
 pub use nand::{Nand, Why};

@@ -63,7 +63,7 @@ impl Bench {
         let mut bench = Self::new(name, fraction);
         bench
             .drive
-            .condition(condition, bench.pages(), SEED, &mut |_, _| {})
+            .condition(condition, bench.pages(), SEED, &mut ssdlab_flash::unwatched)
             .expect("the span is the drive");
         bench
     }

@@ -19,7 +19,7 @@ const fn micros(micros: u64) -> Nanos {
 fn filled(text: &str) -> Drive {
     let mut drive = Drive::new(specification(text), 1);
     let pages = drive.specification().logical_pages;
-    drive.condition(Condition::Filled, pages, 1, &mut |_, _| {}).expect("it is new");
+    drive.condition(Condition::Filled, pages, 1, &mut ssdlab_flash::unwatched).expect("it is new");
     drive
 }
 

@@ -13,7 +13,7 @@ fn spread_under_a_hot_spot(mapping: &str, levelling: &str) -> u32 {
     );
     let mut drive = Drive::new(specification(&text), 1);
     let pages = drive.specification().logical_pages;
-    drive.condition(Condition::Filled, pages, 1, &mut |_, _| {}).expect("it is new");
+    drive.condition(Condition::Filled, pages, 1, &mut ssdlab_flash::unwatched).expect("it is new");
     for write in 0..100_000_u64 {
         // Out of order, so that hybrid mappings have to merge.
         let extent = Extent { offset_bytes: write * 7 % 16 * 4096, length_bytes: 4096 };
@@ -84,7 +84,9 @@ fn age_is_a_number_of_erases() {
                 [wear]\nlevelling = \"static\"\nthreshold = 5\nendurance = 3000\n";
     let mut drive = Drive::new(specification(text), 1);
     let pages = drive.specification().logical_pages;
-    drive.condition(Condition::Aged { erases: 1000 }, pages, 1, &mut |_, _| {}).expect("it lasts");
+    drive
+        .condition(Condition::Aged { erases: 1000 }, pages, 1, &mut ssdlab_flash::unwatched)
+        .expect("it lasts");
     let wear = drive.wear();
     assert!((999.0..=1001.0).contains(&wear.mean()), "{}", wear.mean());
     assert!(wear.most - wear.least <= 7, "{} to {}", wear.least, wear.most);

@@ -88,7 +88,9 @@ pub fn steady_with(point: Point<'_>, change: impl FnOnce(&mut Workload)) -> Meas
     let mut workload = Workload::uniform_writes(span);
     change(&mut workload);
     let mut requests = Requests::new(workload, SEED);
-    drive.condition(Condition::Filled, span, SEED, &mut |_, _| {}).expect("the span is on it");
+    drive
+        .condition(Condition::Filled, span, SEED, &mut ssdlab_flash::unwatched)
+        .expect("the span is on it");
     let (warm_up, counted) =
         if point.mapping == "page" { (point.warm_up, 2.0) } else { (WARM_UP_OF_BLOCKS, 0.5) };
     let mut write = |drive: &mut Drive, capacities: f64| {
@@ -117,7 +119,9 @@ pub fn amplification_windows(
     let mut drive = Drive::new(specification(point), SEED);
     let pages = drive.specification().logical_pages;
     let condition = if is_filled { Condition::Filled } else { Condition::Purged };
-    drive.condition(condition, pages, SEED, &mut |_, _| {}).expect("the span is on it");
+    drive
+        .condition(condition, pages, SEED, &mut ssdlab_flash::unwatched)
+        .expect("the span is on it");
     let mut requests = Requests::new(Workload::uniform_writes(pages), SEED);
     let window = u64::from(pages / 10);
     (0..windows)
