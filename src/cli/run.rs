@@ -238,7 +238,7 @@ fn drives(schedule: &Schedule) -> Result<BTreeMap<String, Specification>, Report
     Ok(drives)
 }
 
-/// As many guests as there are processors, as long as the memory for them and their drives is there.
+/// As many guests as there are processors, while there is memory for them and their drives.
 fn fitting_jobs(schedule: &Schedule, drives: &BTreeMap<String, Specification>) -> usize {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let setups = (0..schedule.treatments.len()).filter_map(|index| schedule.setup(index).ok());

@@ -9,9 +9,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::host_model::{self, HostModel};
+use super::simulated::Simulated;
 use crate::filesystem::{self, Filesystem, Journal};
-use ssdlab_flash::{Condition, presets};
 use ssdlab_quantity::{Bytes, split_words};
 
 /// What an experiment varies.
@@ -192,12 +191,6 @@ pub fn todays_scheduler(name: &str) -> Option<&'static str> {
     }
 }
 
-/// The simulated machine where a plan does not say: that of founding post 1, under a computer of
-/// today.
-const DEFAULT_DRIVE: &str = "vertex-le";
-const DEFAULT_CONDITION: &str = "purged";
-const DEFAULT_HOST: &str = "modern-2020s";
-
 /// What a treatment's levels mean: everything the lab has to set. A `None` leaves the
 /// machine's or mkfs's default.
 #[derive(Debug, Clone)]
@@ -224,17 +217,6 @@ pub struct Setup {
     pub write_cache: Option<bool>,
     /// The simulated machine, which only the virtual lab has.
     pub simulated: Simulated,
-}
-
-/// The machine that the virtual lab stands in for.
-#[derive(Debug, Clone)]
-pub struct Simulated {
-    /// The drive: a preset's name or a file.
-    pub drive: String,
-    /// The state it is brought into first.
-    pub condition: Condition,
-    /// The computer.
-    pub host: &'static HostModel,
 }
 
 /// A level that means nothing, or levels that exclude each other.
@@ -266,7 +248,7 @@ impl Setup {
             write_cache: level(Factor::WriteCache)
                 .map(|l| switch(Factor::WriteCache, l))
                 .transpose()?,
-            simulated: read_simulated(levels)?,
+            simulated: Simulated::new(levels)?,
         };
         setup.check_mkfs()?;
         setup.check_journal()?;
@@ -460,31 +442,6 @@ fn read_amount(factor: Factor, level: Option<&str>) -> Result<Option<Amount>, Le
     Ok(Some(amount).filter(|amount| !matches!(amount, Amount::Share(0.0) | Amount::Bytes(0))))
 }
 
-/// Whether a level of `drive` names a file, not a drive that comes with the program.
-#[must_use]
-pub fn is_drive_file(drive: &str) -> bool {
-    drive.contains('/') || drive.contains('.')
-}
-
-fn read_simulated(levels: &Levels) -> Result<Simulated, LevelError> {
-    let level = |factor, default| levels.0.get(&factor).map_or(default, String::as_str);
-    let drive = level(Factor::Drive, DEFAULT_DRIVE);
-    let condition = level(Factor::Condition, DEFAULT_CONDITION);
-    let host = level(Factor::Host, DEFAULT_HOST);
-    if !is_drive_file(drive) && presets::find(drive).is_none() {
-        let names: Vec<&str> = presets::ALL.iter().map(|preset| preset.name).collect();
-        let known = format!("a drive file, or {}", names.join(", "));
-        return Err(unknown(Factor::Drive, drive, &known));
-    }
-    let condition: Condition =
-        condition.parse().map_err(|known: String| unknown(Factor::Condition, condition, &known))?;
-    let host = host_model::find(host).ok_or_else(|| {
-        let names: Vec<&str> = host_model::HOSTS.iter().map(|host| host.name).collect();
-        unknown(Factor::Host, host, &names.join(", "))
-    })?;
-    Ok(Simulated { drive: drive.to_owned(), condition, host })
-}
-
 fn switch(factor: Factor, level: &str) -> Result<bool, LevelError> {
     match level {
         "on" => Ok(true),
@@ -493,7 +450,7 @@ fn switch(factor: Factor, level: &str) -> Result<bool, LevelError> {
     }
 }
 
-fn unknown(factor: Factor, level: &str, known: &str) -> LevelError {
+pub(super) fn unknown(factor: Factor, level: &str, known: &str) -> LevelError {
     LevelError {
         factor,
         message: format!("`{level}` is no level of `{factor}`"),

@@ -12,18 +12,18 @@ mod order;
 mod resolve;
 pub mod schedule;
 pub mod shipped;
+mod simulated;
 mod workload;
 mod written;
 
 use std::path::Path;
 
 pub use error::{Fault, PlanError};
-pub use factor::{
-    Amount, Atime, Discard, Factor, LevelError, Levels, SCHEDULERS, Setup, Simulated, is_drive_file,
-};
+pub use factor::{Amount, Atime, Discard, Factor, LevelError, Levels, SCHEDULERS, Setup};
 pub use host_model::{HOSTS, HostModel};
 pub use resolve::Overrides;
 pub use schedule::Schedule;
+pub use simulated::{Simulated, is_drive_file};
 pub use ssdlab_quantity::{Bytes, Span};
 pub use written::{LabKind, Plan, Verb};
 

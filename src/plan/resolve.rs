@@ -10,12 +10,11 @@ use ssdlab_quantity::Span;
 
 use super::claims;
 use super::error::Fault;
-use super::factor::{
-    ANY_FILESYSTEM, Factor, LevelError, Levels, Setup, is_drive_file, todays_scheduler,
-};
+use super::factor::{ANY_FILESYSTEM, Factor, LevelError, Levels, Setup, todays_scheduler};
 use super::metric;
 use super::order;
 use super::schedule::{Repetitions, SCHEDULE_SCHEMA, Schedule, Target, Treatment};
+use super::simulated::is_drive_file;
 use super::workload;
 use super::written::{LabKind, Plan};
 

@@ -1,0 +1,52 @@
+//! The simulated machine of the virtual lab, as a treatment's levels name it.
+
+use ssdlab_flash::{Condition, presets};
+
+use super::factor::{Factor, LevelError, Levels, unknown};
+use super::host_model::{self, HostModel};
+
+/// The simulated machine where a plan does not say: that of founding post 1, under a computer of
+/// today.
+const DEFAULT_DRIVE: &str = "vertex-le";
+const DEFAULT_CONDITION: &str = "purged";
+const DEFAULT_HOST: &str = "modern-2020s";
+
+/// The machine that the virtual lab stands in for.
+#[derive(Debug, Clone)]
+pub struct Simulated {
+    /// The drive: a preset's name or a file.
+    pub drive: String,
+    /// The state it is brought into first.
+    pub condition: Condition,
+    /// The computer.
+    pub host: &'static HostModel,
+}
+
+/// Whether a level of `drive` names a file, not a drive that comes with the program.
+#[must_use]
+pub fn is_drive_file(drive: &str) -> bool {
+    drive.contains('/') || drive.contains('.')
+}
+
+impl Simulated {
+    /// Reads the levels that say what it is.
+    pub fn new(levels: &Levels) -> Result<Self, LevelError> {
+        let level = |factor, default| levels.0.get(&factor).map_or(default, String::as_str);
+        let drive = level(Factor::Drive, DEFAULT_DRIVE);
+        let condition = level(Factor::Condition, DEFAULT_CONDITION);
+        let host = level(Factor::Host, DEFAULT_HOST);
+        if !is_drive_file(drive) && presets::find(drive).is_none() {
+            let names: Vec<&str> = presets::ALL.iter().map(|preset| preset.name).collect();
+            let known = format!("a drive file, or {}", names.join(", "));
+            return Err(unknown(Factor::Drive, drive, &known));
+        }
+        let condition: Condition = condition
+            .parse()
+            .map_err(|known: String| unknown(Factor::Condition, condition, &known))?;
+        let host = host_model::find(host).ok_or_else(|| {
+            let names: Vec<&str> = host_model::HOSTS.iter().map(|host| host.name).collect();
+            unknown(Factor::Host, host, &names.join(", "))
+        })?;
+        Ok(Self { drive: drive.to_owned(), condition, host })
+    }
+}
