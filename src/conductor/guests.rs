@@ -12,7 +12,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use miette::Diagnostic;
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use sha2::{Digest, Sha256};
 use ssdlab_disk::{Disk, DiskError, Flash, Shape};
 use ssdlab_flash::{Drive, Nanos, Refusal, Specification, Work};
@@ -23,7 +22,7 @@ use super::inside::Job;
 use super::measure::nanos;
 use super::trial::{PREPARATION, blank};
 use super::{ConductorError, Desk, Stage};
-use crate::guest::{Channel, Machine, MachineError, Message, Root, RootError, room};
+use crate::guest::{Channel, Machine, MachineError, Message, Root, RootError, pin, room};
 use crate::host::interrupt::Interrupt;
 use crate::host::program::{self, ProgramError, Rules};
 use crate::kernel::LabKernel;
@@ -172,8 +171,7 @@ impl<'a> Guests<'a> {
         Ok(())
     }
 
-    /// Performs trials one after the other, pinned to one processor together with their guests:
-    /// the two take turns, and a change of processor would cost more than the turn.
+    /// Performs trials one after the other.
     fn work(&self, worker: usize, queue: &Mutex<VecDeque<Trial>>, news: &mpsc::Sender<News>) {
         pin(worker);
         let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
@@ -422,17 +420,6 @@ fn flashed(specification: &Specification, before: &Work, after: &Work) -> Flashe
         erases: erases * u64::from(specification.superblock),
         stalled_ns: (after.stalled - before.stalled).0,
     }
-}
-
-/// Keeps this thread, and the guests it starts, on one processor.
-fn pin(worker: usize) {
-    let Ok(allowed) = sched_getaffinity(None) else { return };
-    let allowed: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu)).collect();
-    let Some(cpu) = allowed.get(worker % allowed.len().max(1)) else { return };
-    let mut one = CpuSet::new();
-    one.set(*cpu);
-    // Where that is not allowed it only takes longer.
-    let _ = sched_setaffinity(None, &one);
 }
 
 impl From<MachineError> for Failure {

@@ -17,6 +17,7 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process_group, pidfd_open,
     pidfd_send_signal, set_parent_process_death_signal, waitid,
 };
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use ssdlab_disk::{Disk, DiskError, Fingerprint, Options};
 use ssdlab_flash::Nanos;
 use thiserror::Error;
@@ -230,6 +231,18 @@ pub fn room(bytes: u64) -> Result<PathBuf, MachineError> {
         tried.push(folder.display().to_string());
     }
     Err(MachineError::NoMemory { bytes, tried: tried.join(", ") })
+}
+
+/// Keeps this thread, and the guests it starts, on one processor, the n-th of those allowed. A guest
+/// and who serves it take turns, and to change the processor would cost more than the turn.
+pub fn pin(nth: usize) {
+    let Ok(allowed) = sched_getaffinity(None) else { return };
+    let allowed: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu)).collect();
+    let Some(cpu) = allowed.get(nth % allowed.len().max(1)) else { return };
+    let mut one = CpuSet::new();
+    one.set(*cpu);
+    // Where that is not allowed it only takes longer.
+    let _ = sched_setaffinity(None, &one);
 }
 
 /// A guest's processes: a group of their own, which ends with this thread at the latest.

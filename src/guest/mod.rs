@@ -14,5 +14,5 @@ mod root;
 
 pub use channel::{Channel, Line, Message};
 pub use init::{prepare, shut_down};
-pub use machine::{Ended, Machine, MachineError, room};
+pub use machine::{Ended, Machine, MachineError, pin, room};
 pub use root::{Root, RootError};
