@@ -233,8 +233,8 @@ pub fn room(bytes: u64) -> Result<PathBuf, MachineError> {
     Err(MachineError::NoMemory { bytes, tried: tried.join(", ") })
 }
 
-/// Keeps this thread, and the guests it starts, on one processor, the n-th of those allowed. A guest
-/// and who serves it take turns, and to change the processor would cost more than the turn.
+/// Keeps this thread, and the guests it starts, on the n-th processor of those allowed. A guest and
+/// who serves it take turns, and to change the processor would cost more than the turn.
 pub fn pin(nth: usize) {
     let Ok(allowed) = sched_getaffinity(None) else { return };
     let allowed: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu)).collect();
