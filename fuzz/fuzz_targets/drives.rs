@@ -14,6 +14,11 @@ fuzz_target!(|text: &str| {
     let pages = specification.logical_pages;
     if pages <= MOST_PAGES && specification.blocks <= MOST_PAGES {
         let condition = Condition::Overwritten { capacities_ppm: 2_000_000 };
-        let _ = Drive::new(specification, 1).condition(condition, pages, 1, &mut ssdlab_flash::unwatched);
+        let _ = Drive::new(specification, 1).condition(
+            condition,
+            pages,
+            1,
+            &mut ssdlab_flash::unwatched,
+        );
     }
 });
