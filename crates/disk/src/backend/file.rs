@@ -109,11 +109,6 @@ impl Backend for SparseFile {
         Ok(now)
     }
 
-    fn write_zeroes(&mut self, now: Nanos, extent: Extent) -> Result<Nanos, BackendError> {
-        self.clear(extent)?;
-        Ok(now)
-    }
-
     fn flush(&mut self, now: Nanos) -> Result<Nanos, BackendError> {
         self.file.sync_data().map_err(fault("make safe", 0, self.capacity_bytes))?;
         Ok(now)

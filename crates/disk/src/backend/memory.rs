@@ -190,11 +190,6 @@ impl Backend for Memory {
         Ok(now)
     }
 
-    fn write_zeroes(&mut self, now: Nanos, extent: Extent) -> Result<Nanos, BackendError> {
-        self.clear(extent)?;
-        Ok(now)
-    }
-
     fn flush(&mut self, now: Nanos) -> Result<Nanos, BackendError> {
         Ok(now)
     }

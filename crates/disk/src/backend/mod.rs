@@ -48,8 +48,11 @@ pub trait Backend {
     /// Forgets bytes that nobody needs any more. Returns when that is done.
     fn discard(&mut self, now: Nanos, extent: Extent) -> Result<Nanos, BackendError>;
 
-    /// Makes bytes zeros, without being sent them. Returns when that is done.
-    fn write_zeroes(&mut self, now: Nanos, extent: Extent) -> Result<Nanos, BackendError>;
+    /// Makes bytes zeros, without being sent them. Returns when that is done. Where nothing tells
+    /// the two apart, it is a discard.
+    fn write_zeroes(&mut self, now: Nanos, extent: Extent) -> Result<Nanos, BackendError> {
+        self.discard(now, extent)
+    }
 
     /// Makes everything written so far survive a power cut. Returns when that is done.
     fn flush(&mut self, now: Nanos) -> Result<Nanos, BackendError>;
