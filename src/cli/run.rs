@@ -7,7 +7,6 @@ use std::time::SystemTime;
 
 use clap::Args;
 use miette::{IntoDiagnostic, Report};
-use procfs::Current;
 use ssdlab_flash::Specification;
 
 use super::exit::{Exit, Wrong};
@@ -17,6 +16,7 @@ use super::{drive, output, report};
 use crate::advice::{self, Analysis};
 use crate::conductor::{self, Conductor, ConductorError, Desk, Guests, Here, Provided, Stage};
 use crate::host::interrupt::Interrupt;
+use crate::host::memory;
 use crate::host::program::Rules;
 use crate::kernel;
 use crate::lab::{self, LabError, Tools};
@@ -226,7 +226,7 @@ fn conduct(session: &mut Session, stage: &mut dyn Stage) -> Ended {
 /// The drives that a schedule's treatments name.
 fn drives(schedule: &Schedule) -> Result<BTreeMap<String, Specification>, Report> {
     let mut drives = BTreeMap::new();
-    for setup in (0..schedule.treatments.len()).filter_map(|index| schedule.setup(index).ok()) {
+    for setup in schedule.setups() {
         let name = setup.simulated.drive;
         if let Entry::Vacant(place) = drives.entry(name) {
             let capacity = schedule.target.capacity_bytes.map(Bytes);
@@ -241,10 +241,10 @@ fn drives(schedule: &Schedule) -> Result<BTreeMap<String, Specification>, Report
 /// As many guests as there are processors, while there is memory for them and their drives.
 fn fitting_jobs(schedule: &Schedule, drives: &BTreeMap<String, Specification>) -> usize {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let setups = (0..schedule.treatments.len()).filter_map(|index| schedule.setup(index).ok());
-    let guest = setups.map(|setup| setup.simulated.host.memory_bytes).max().unwrap_or(0);
+    let hosts = schedule.setups().map(|setup| setup.simulated.host.memory_bytes);
+    let guest = hosts.max().unwrap_or(0);
     let drive = drives.values().map(map_bytes).max().unwrap_or(0);
-    let guests = available_memory() / (guest + drive + WRITTEN_BYTES);
+    let guests = memory::available_bytes() / (guest + drive + WRITTEN_BYTES);
     processors.min(usize::try_from(guests).unwrap_or(usize::MAX)).max(1)
 }
 
@@ -253,15 +253,9 @@ fn map_bytes(drive: &Specification) -> u64 {
     9 * u64::from(drive.logical_pages) + 26 * u64::from(drive.blocks)
 }
 
-/// What the kernel says could be used without swapping, in bytes.
-fn available_memory() -> u64 {
-    let info = procfs::Meminfo::current().ok();
-    info.and_then(|info| info.mem_available).unwrap_or(1 << 30)
-}
-
 /// A drive whose maps do not fit into memory would end this program, or another.
 fn check_memory(drive: &Specification) -> Result<(), Report> {
-    let (needed, available) = (map_bytes(drive), available_memory());
+    let (needed, available) = (map_bytes(drive), memory::available_bytes());
     if needed + WRITTEN_BYTES <= available {
         return Ok(());
     }

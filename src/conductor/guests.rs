@@ -122,10 +122,8 @@ impl<'a> Guests<'a> {
         fs::create_dir(&root).map_err(at(&root))?;
         let rules = Rules { marker: &marker, limit: PREPARATION, interrupt };
         let root = Root::make(&root, rules)?;
-        let setups =
-            || (0..schedule.treatments.len()).filter_map(|index| schedule.setup(index).ok());
         let mut programs = vec![("fstrim", "util-linux")];
-        for filesystem in setups().filter_map(|setup| setup.filesystem) {
+        for filesystem in schedule.setups().filter_map(|setup| setup.filesystem) {
             let check = filesystem.check.filter(|_| schedule.verify).map(|check| check.program);
             let own = iter::once(filesystem.mkfs).chain(check);
             programs.extend(own.map(|program| (program, filesystem.package)));
@@ -143,7 +141,7 @@ impl<'a> Guests<'a> {
         let copy = folder.join("linux");
         fs::copy(&kernel.path, &copy).map_err(at(&copy))?;
         kernel.path = copy;
-        let hosts = setups().map(|setup| setup.simulated.host.memory_bytes);
+        let hosts = schedule.setups().map(|setup| setup.simulated.host.memory_bytes);
         let each = hosts.max().unwrap_or(0);
         let fits = |jobs: &usize| room(each * *jobs as u64).is_ok();
         let jobs = (1..=jobs.min(schedule.trials.len())).rev().find(fits).unwrap_or(1);

@@ -223,12 +223,11 @@ impl Desk<'_> {
 /// The versions of the programs that a schedule's trials use.
 #[must_use]
 pub fn tools(schedule: &Schedule) -> Vec<String> {
+    let used: BTreeSet<&str> =
+        schedule.setups().filter_map(|setup| Some(setup.filesystem?.name)).collect();
     let mut programs: Vec<(&str, &str)> = filesystem::ALL
         .iter()
-        .filter(|known| {
-            let setups = (0..schedule.treatments.len()).filter_map(|i| schedule.setup(i).ok());
-            setups.filter_map(|setup| setup.filesystem).any(|used| used.name == known.name)
-        })
+        .filter(|known| used.contains(known.name))
         .map(|filesystem| (filesystem.mkfs, "-V"))
         .collect();
     let does = |action: fn(&Action) -> bool| {

@@ -7,6 +7,7 @@ pub mod aligned;
 pub mod interrupt;
 pub mod kernel;
 pub mod loop_device;
+pub mod memory;
 pub mod mounts;
 pub mod processes;
 pub mod program;

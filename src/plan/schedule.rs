@@ -334,6 +334,11 @@ impl Schedule {
         Setup::new(&self.treatments[treatment].levels)
     }
 
+    /// What the levels of all treatments mean; those that mean nothing are left out.
+    pub fn setups(&self) -> impl Iterator<Item = Setup> {
+        (0..self.treatments.len()).filter_map(|index| self.setup(index).ok())
+    }
+
     /// The phases of a treatment: the workload's, and a trim at the end for `discard = fstrim`.
     #[must_use]
     pub fn phases(&self, treatment: usize) -> Vec<Phase> {

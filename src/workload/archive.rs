@@ -10,12 +10,12 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use miette::Diagnostic;
-use procfs::Current;
 use rustix::fs::{MemfdFlags, memfd_create};
 use tar::EntryType;
 use thiserror::Error;
 
 use super::operation::{Content, Operation};
+use crate::host::memory;
 
 /// An archive that cannot be unpacked.
 #[derive(Debug, Error, Diagnostic)]
@@ -107,22 +107,16 @@ fn plain(mut file: File) -> io::Result<File> {
         }
         _ => return Ok(file),
     };
-    let mut memory = File::from(memfd_create("archive", MemfdFlags::CLOEXEC)?);
-    let most = available_memory() / 2;
-    let length = io::copy(&mut decoder.by_ref().take(most), &mut memory)?;
+    let mut plain = File::from(memfd_create("archive", MemfdFlags::CLOEXEC)?);
+    let most = memory::available_bytes() / 2;
+    let length = io::copy(&mut decoder.by_ref().take(most), &mut plain)?;
     if length == most && decoder.read(&mut [0])? > 0 {
         let message = format!("decoded, it is larger than {most} bytes, half of the free memory");
         return Err(io::Error::new(io::ErrorKind::OutOfMemory, message));
     }
     drop(decoder);
-    memory.rewind()?;
-    Ok(memory)
-}
-
-/// What the kernel says could be used without swapping, in bytes.
-fn available_memory() -> u64 {
-    let info = procfs::Meminfo::current().ok();
-    info.and_then(|info| info.mem_available).unwrap_or(1 << 30)
+    plain.rewind()?;
+    Ok(plain)
 }
 
 enum Trouble {

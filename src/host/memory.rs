@@ -1,0 +1,10 @@
+//! The machine's memory.
+
+use procfs::Current;
+
+/// What the kernel says could be used without swapping, in bytes.
+#[must_use]
+pub fn available_bytes() -> u64 {
+    let info = procfs::Meminfo::current().ok();
+    info.and_then(|info| info.mem_available).unwrap_or(1 << 30)
+}
