@@ -11,7 +11,7 @@ use ssdlab_flash::{DriveFileError, Specification, presets};
 
 use super::exit::{Exit, Wrong};
 use super::output;
-use crate::plan::{Bytes, Fault};
+use crate::plan::{self, Bytes, Fault};
 use crate::report;
 
 /// Arguments of `ssdlab drive`.
@@ -68,7 +68,7 @@ fn list() -> String {
 
 /// Reads a drive: a file, or one that comes with the program.
 pub fn load(drive: &str, capacity: Option<Bytes>) -> Result<Specification, Report> {
-    let is_path = drive.contains('/') || Path::new(drive).extension().is_some();
+    let is_path = plan::is_drive_file(drive);
     let (name, text) = match presets::find(drive) {
         Some(preset) if !is_path => (preset.name, preset.text.to_owned()),
         None if !is_path && !Path::new(drive).exists() => return Err(unknown(drive)),

@@ -4,11 +4,12 @@
 //! Both directions are framed alike: eight bytes of length, little-endian, then JSON. A message
 //! starts at offset 0 and takes as many blocks as it needs.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+use rustix::fs::{Mode, OFlags};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use ssdlab_disk::{Backend, BackendError};
@@ -92,10 +93,6 @@ impl Backend for Channel<'_> {
         Ok(now)
     }
 
-    fn write_zeroes(&mut self, now: Nanos, _: Extent) -> Result<Nanos, BackendError> {
-        Ok(now)
-    }
-
     fn flush(&mut self, now: Nanos) -> Result<Nanos, BackendError> {
         Ok(now)
     }
@@ -110,9 +107,8 @@ pub struct Line {
 impl Line {
     /// Opens the disk, past the page cache.
     pub fn open(node: &Path) -> io::Result<Self> {
-        let direct = i32::try_from(rustix::fs::OFlags::DIRECT.bits()).map_err(io::Error::other)?;
-        let node = OpenOptions::new().read(true).write(true).custom_flags(direct).open(node)?;
-        Ok(Self { node })
+        let flags = OFlags::RDWR | OFlags::DIRECT | OFlags::CLOEXEC;
+        Ok(Self { node: File::from(rustix::fs::open(node, flags, Mode::empty())?) })
     }
 
     /// Reads the job.

@@ -293,19 +293,22 @@ fn entries(directory: &OwnedFd) -> Result<Vec<(CString, bool)>, Errno> {
 }
 
 #[cfg(test)]
+impl Contents {
+    /// With an archive that holds `from the archive`.
+    pub fn sample() -> Self {
+        let mut archive = tempfile::tempfile().unwrap();
+        std::io::Write::write_all(&mut archive, b"from the archive").unwrap();
+        Self { pool: ContentPool::new(1), archive: Some(archive) }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use std::fs;
-    use std::io::Write;
-
-    fn contents() -> Contents {
-        let mut archive = tempfile::tempfile().unwrap();
-        archive.write_all(b"from the archive").unwrap();
-        Contents { pool: ContentPool::new(1), archive: Some(archive) }
-    }
 
     fn perform(place: &Path, operations: &[Operation]) -> Result<u64, WorkloadError> {
-        let (contents, interrupt) = (contents(), Interrupt::default());
+        let (contents, interrupt) = (Contents::sample(), Interrupt::default());
         let bounds = Bounds { interrupt: &interrupt, limit: Duration::from_mins(1) };
         let mut driver = Driver::new(place, &contents, bounds)?;
         driver.perform(operations)?;
@@ -348,7 +351,7 @@ mod tests {
         fs::create_dir_all(place.path().join("a/b/c")).unwrap();
         fs::write(place.path().join("a/b/f"), "x").unwrap();
         std::os::unix::fs::symlink(outside.path(), place.path().join("a/out")).unwrap();
-        let (contents, interrupt) = (contents(), Interrupt::default());
+        let (contents, interrupt) = (Contents::sample(), Interrupt::default());
         let bounds = Bounds { interrupt: &interrupt, limit: Duration::from_mins(1) };
         Driver::new(place.path(), &contents, bounds).unwrap().delete_all().unwrap();
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
@@ -370,7 +373,7 @@ mod tests {
     #[test]
     fn work_stops_at_its_limit_and_on_an_interrupt() {
         let place = tempfile::tempdir().unwrap();
-        let (contents, interrupt) = (contents(), Interrupt::default());
+        let (contents, interrupt) = (Contents::sample(), Interrupt::default());
         let operations = [Operation::MakeDir { path: "d".into() }];
         let driver = |limit| {
             let bounds = Bounds { interrupt: &interrupt, limit };

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, sleep};
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use hdrhistogram::Histogram;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use rustix::fs::OFlags;
+use rustix::fs::{Mode, OFlags};
 
 use super::synthetic::content::ContentPool;
 use crate::host::aligned::{Aligned, BLOCK_BYTES};
@@ -53,9 +53,8 @@ impl Reader {
 
     /// Opens the file.
     pub fn open(path: &Path, seed: u64) -> io::Result<Self> {
-        let direct = i32::try_from(OFlags::DIRECT.bits()).map_err(io::Error::other)?;
-        let file = OpenOptions::new().read(true).custom_flags(direct).open(path)?;
-        Ok(Self { file, seed })
+        let flags = OFlags::RDONLY | OFlags::DIRECT | OFlags::CLOEXEC;
+        Ok(Self { file: File::from(rustix::fs::open(path, flags, Mode::empty())?), seed })
     }
 
     /// Does something, and reads until that is done. Returns what the reads were like, by the names

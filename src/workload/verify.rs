@@ -248,17 +248,9 @@ fn unread(path: &str) -> impl FnOnce(io::Error) -> WorkloadError + use<> {
 mod tests {
     use super::*;
     use crate::workload::driver::{Bounds, Driver};
-    use crate::workload::synthetic::content::ContentPool;
-    use std::io::Write;
     use std::os::unix::fs::FileExt;
     use std::time::Duration;
     use tempfile::TempDir;
-
-    fn contents() -> Contents {
-        let mut archive = tempfile::tempfile().unwrap();
-        archive.write_all(b"from the archive").unwrap();
-        Contents { pool: ContentPool::new(1), archive: Some(archive) }
-    }
 
     fn file(path: &str, bytes: u64, content: Content) -> Operation {
         Operation::WriteFile { path: path.into(), bytes, content, mode: 0o644, mtime_s: None }
@@ -298,7 +290,7 @@ mod tests {
     /// A folder in which the operations have been performed, and the model of it.
     fn performed(operations: &[Operation]) -> (TempDir, Model) {
         let place = tempfile::tempdir().unwrap();
-        let (contents, interrupt) = (contents(), Interrupt::default());
+        let (contents, interrupt) = (Contents::sample(), Interrupt::default());
         let bounds = Bounds { interrupt: &interrupt, limit: Duration::from_mins(1) };
         Driver::new(place.path(), &contents, bounds).unwrap().perform(operations).unwrap();
         let mut model = Model::default();
@@ -311,7 +303,7 @@ mod tests {
     fn compare(place: &Path, model: &Model) -> Result<(), String> {
         let umask = super::umask().unwrap();
         model
-            .compare(place, &contents(), umask, &Interrupt::default())
+            .compare(place, &Contents::sample(), umask, &Interrupt::default())
             .map_err(|error| error.to_string())
     }
 
