@@ -36,6 +36,7 @@ fn phase(name: &str, time_ms: u64, written: u64, discards: u64) -> Phase {
         at_return: Some(counters),
         flash: None,
         lifetime_kib: None,
+        work: None,
         reported: BTreeMap::new(),
     }
 }

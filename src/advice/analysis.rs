@@ -11,7 +11,7 @@ use super::claims::{self, Judgement, Verdict};
 use super::effects::{self, Effect};
 use super::pairs::Blocks;
 use super::warnings::{self, Warned};
-use crate::plan::metric::{METRICS, is_of_the_drive};
+use crate::plan::metric::{METRICS, WORK_METRICS, is_of_the_drive};
 use crate::plan::{LabKind, Levels, Schedule};
 use crate::results::Smart;
 use crate::results::{Ending, Phase, Record, Status, Teardown};
@@ -240,7 +240,8 @@ fn summary(phase: &str, well: &[&Record]) -> PhaseSummary {
         .filter_map(|record| record.phases.iter().find(|measured| measured.name == phase))
         .collect();
     let reported = measured.first().into_iter().flat_map(|first| first.reported.keys());
-    let names = METRICS.iter().map(|(name, _)| *name).chain(reported.map(String::as_str));
+    let counted = METRICS.iter().chain(&WORK_METRICS).map(|(name, _)| *name);
+    let names = counted.chain(reported.map(String::as_str));
     let metrics = names
         .filter_map(|name| {
             let values: Option<Vec<f64>> =

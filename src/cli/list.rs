@@ -150,6 +150,5 @@ fn workloads() -> Rows {
 }
 
 fn metrics() -> Rows {
-    let all = metric::METRICS.iter().chain(&metric::READER_METRICS);
-    all.map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect()
+    metric::all().map(|(name, text)| (name.to_owned(), text.to_owned())).collect()
 }

@@ -8,7 +8,7 @@ use crate::host::sysfs::BlockDevice;
 use crate::meter::block::{self, Counters};
 use crate::meter::{ext4, process, quiet};
 use crate::plan::schedule;
-use crate::results::Phase;
+use crate::results::{Phase, Work};
 use crate::workload::Done;
 
 /// ext4 counts whole KiB and rounds down twice, at the start and at the end.
@@ -107,7 +107,8 @@ impl<'a> Watched<'a> {
         let before = std::mem::replace(&mut self.last, end);
         let lifetime = end.lifetime_kib.zip(before.lifetime_kib);
         // A remount starts ext4's count anew.
-        let is_counted = !self.is_shared && phase.action != schedule::Action::Remount;
+        let remounts = phase.cold || phase.action == schedule::Action::Remount;
+        let is_counted = !self.is_shared && !remounts;
         let measured = Phase {
             name: phase.name.clone(),
             time_ns: nanos(time),
@@ -119,6 +120,7 @@ impl<'a> Watched<'a> {
             at_return: grown(at_return.device, before.device),
             flash: None,
             lifetime_kib: lifetime.filter(|_| is_counted).and_then(|(l, e)| l.checked_sub(e)),
+            work: done.counted.as_ref().and_then(Work::of),
             reported: done.reported,
         };
         check_lifetime(&measured)?;
@@ -198,6 +200,7 @@ mod tests {
             at_return: None,
             flash: None,
             lifetime_kib: Some(lifetime_kib),
+            work: None,
             reported: std::collections::BTreeMap::new(),
         };
         assert!(check_lifetime(&phase(10, 10 * 1024)).is_ok());

@@ -185,6 +185,7 @@ impl Here<'_> {
             name: "settle".to_owned(),
             action,
             sync: false,
+            cold: false,
             reader: false,
             limit_ns,
         };
@@ -210,6 +211,10 @@ impl Here<'_> {
         rules: Rules<'_>,
         watched: &mut Watched<'_>,
     ) -> Result<results::Phase, Failure> {
+        // What unmounting and mounting do is in the phase's counts, and not in its time.
+        if phase.cold && !ground.is_shared {
+            self.lab.remount(watched.device, ground, setup, rules.marker)?;
+        }
         // Beside a folder of somebody else's nothing is left lying about.
         if !phase.reader || ground.is_shared {
             return self.phase(phase, ground, setup, rules, watched);
@@ -376,12 +381,13 @@ mod tests {
             at_return: None,
             flash: None,
             lifetime_kib: None,
+            work: None,
             reported: BTreeMap::new(),
         }
     }
 
     fn phase(action: Action) -> Phase {
-        Phase { name: String::new(), action, sync: false, reader: false, limit_ns: 0 }
+        Phase { name: String::new(), action, sync: false, cold: false, reader: false, limit_ns: 0 }
     }
 
     #[test]

@@ -28,11 +28,34 @@ pub const READER_METRICS: [(&str, &str); 4] = [
     ("reader.reads", "reads it made"),
 ];
 
+/// Metrics of phases that count their own operations. They do not add up.
+pub const WORK_METRICS: [(&str, &str); 9] = [
+    ("operations", "operations that the workload counted"),
+    ("ops_per_second", "operations a second, by the workload's own clock"),
+    ("bytes_per_second", "bytes read or written a second, by the same clock"),
+    ("latency.mean_ns", "mean latency of the operations"),
+    ("latency.p50_ns", "their median latency"),
+    ("latency.p90_ns", "latency that 10 % of them exceeded"),
+    ("latency.p99_ns", "latency that 1 % of them exceeded"),
+    ("latency.p999_ns", "latency that 0.1 % of them exceeded"),
+    ("latency.max_ns", "the longest operation"),
+];
+
+/// Every metric whose name is fixed, with what it is.
+pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
+    METRICS.into_iter().chain(WORK_METRICS).chain(READER_METRICS)
+}
+
+/// Whether more of it is better; of everything else, less is.
+#[must_use]
+pub fn is_better_higher(name: &str) -> bool {
+    name.ends_with("_per_second") || name.ends_with("_iops") || name == "operations"
+}
+
 /// Whether a plan may name this metric.
 #[must_use]
 pub fn is_known(name: &str) -> bool {
-    let mut known = METRICS.iter().chain(&READER_METRICS);
-    known.any(|(known, _)| *known == name) || name.starts_with(FIO_PREFIX)
+    all().any(|(known, _)| known == name) || name.starts_with(FIO_PREFIX)
 }
 
 /// Whether a metric depends on what is under the block layer: times, what programs time, and what
@@ -52,6 +75,6 @@ pub fn is_additive(name: &str) -> bool {
 /// The known names, for messages.
 #[must_use]
 pub fn names() -> String {
-    let known: Vec<_> = METRICS.iter().chain(&READER_METRICS).map(|(name, _)| *name).collect();
+    let known: Vec<_> = all().map(|(name, _)| name).collect();
     format!("{}, or {FIO_PREFIX}NAME for what fio reports", known.join(", "))
 }

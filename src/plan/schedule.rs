@@ -157,6 +157,9 @@ pub struct Phase {
     pub action: Action,
     /// Whether it ends with a sync of the filesystem, inside the clock.
     pub sync: bool,
+    /// Whether the caches are dropped first, outside the clock.
+    #[serde(default)]
+    pub cold: bool,
     /// Whether a small reader runs beside it.
     #[serde(default)]
     pub reader: bool,
@@ -349,6 +352,7 @@ impl Schedule {
                 name: "fstrim".to_owned(),
                 action: Action::Fstrim,
                 sync: false,
+                cold: false,
                 reader: false,
                 limit_ns: self
                     .workload

@@ -187,6 +187,7 @@ fn phase(
         name: written.name.clone().unwrap_or_else(|| verb.name().to_owned()),
         action,
         sync: written.sync,
+        cold: written.cold,
         reader: written.reader,
         limit_ns: written.limit.map_or(nanos(limit), |span| nanos(span.0)),
     })

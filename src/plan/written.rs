@@ -193,6 +193,10 @@ pub struct Phase {
     /// Whether it ends with a sync of the filesystem, inside the clock (default false).
     #[serde(default)]
     pub sync: bool,
+    /// Whether the filesystem is unmounted and mounted again first, outside the clock, so that
+    /// nothing is cached (default false; not in the directory lab).
+    #[serde(default)]
+    pub cold: bool,
     /// Whether a small reader runs beside it until the device is quiet, whose latencies are metrics
     /// (`reader.p99_ns`; default false; not in the directory lab).
     #[serde(default)]

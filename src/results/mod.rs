@@ -2,8 +2,10 @@
 
 mod record;
 mod store;
+mod work;
 
 pub use crate::meter::smart::Smart;
 
 pub use record::{Ending, Flashed, Phase, RECORD_SCHEMA, Record, Status, Teardown};
 pub use store::{Contents, Run, StoreError, default_folder, fuzz_records};
+pub use work::{Latency, Work};

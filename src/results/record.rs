@@ -6,6 +6,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::work::Work;
 use crate::meter::block::Counters;
 use crate::meter::environment::Environment;
 use crate::meter::smart::Smart;
@@ -123,6 +124,9 @@ pub struct Phase {
     pub flash: Option<Flashed>,
     /// What ext4 itself says it wrote, in KiB.
     pub lifetime_kib: Option<u64>,
+    /// What the workload counted of its own operations.
+    #[serde(flatten)]
+    pub work: Option<Work>,
     /// What a program reported about itself.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub reported: BTreeMap<String, f64>,
@@ -181,7 +185,10 @@ impl Phase {
             "flushes" => of_device(|device| device.flushes),
             "flash_written_bytes" => self.flash.map(|flash| flash.flash_written_bytes),
             "erases" => self.flash.map(|flash| flash.erases),
-            _ => return self.reported.get(name).copied(),
+            _ => {
+                let work = self.work.as_ref().and_then(|work| work.metric(name));
+                return work.or_else(|| self.reported.get(name).copied());
+            }
         };
         value.map(|value| value as f64)
     }
@@ -205,6 +212,7 @@ mod tests {
             at_return: None,
             flash: Some(Flashed::default()),
             lifetime_kib: None,
+            work: None,
             reported: BTreeMap::from([("fio.read_iops".to_owned(), 5.0)]),
         };
         for (metric, _) in METRICS {

@@ -16,6 +16,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use ssdlab_engine::Counted;
+
 use self::driver::{Bounds, Contents, Driver};
 pub use self::error::WorkloadError;
 use self::operation::{Content, Operation};
@@ -65,13 +67,15 @@ pub struct Place<'a> {
 pub struct Done {
     /// Bytes the driver handed to write(2); `None` where it was not the driver that worked.
     pub application_bytes: Option<u64>,
+    /// The operations that the workload counted and timed one by one.
+    pub counted: Option<Counted>,
     /// What a program reported about itself.
     pub reported: BTreeMap<String, f64>,
 }
 
 impl Done {
     fn wrote(bytes: u64) -> Self {
-        Self { application_bytes: Some(bytes), reported: BTreeMap::new() }
+        Self { application_bytes: Some(bytes), ..Self::default() }
     }
 }
 
@@ -184,7 +188,7 @@ impl Workload {
             }
             (Action::Fio { job }, _) => {
                 let reported = fio::run(job, place.directory, place.rules)?;
-                Ok(Done { application_bytes: None, reported })
+                Ok(Done { reported, ..Done::default() })
             }
             (Action::Idle { .. } | Action::Remount, _) => Ok(Done::default()),
         }

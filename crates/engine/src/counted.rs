@@ -1,0 +1,121 @@
+//! Operations, counted and timed one by one.
+
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+
+/// The longest latency that is told apart, in ns: an hour.
+pub const LONGEST_NS: u64 = 3_600_000_000_000;
+
+/// The most steps of a time series; one that grows longer is made coarser.
+pub const MOST_STEPS: usize = 256;
+
+/// The first step of a time series, in ns.
+const FIRST_STEP_NS: u64 = 10_000_000;
+
+/// Decimal digits that latencies are told apart by.
+const DIGITS: u8 = 3;
+
+/// What was done, and how long each of it took.
+#[derive(Debug, Clone)]
+pub struct Counted {
+    /// Operations.
+    pub operations: u64,
+    /// Bytes that they read or wrote; 0 for operations that move none.
+    pub bytes: u64,
+    /// The time they took together, from the first's start to the end of what ended the test.
+    pub took: Duration,
+    /// The latency of each, in ns.
+    pub latencies: Histogram<u64>,
+    /// When they ended.
+    pub series: Series,
+}
+
+impl Counted {
+    /// Nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            operations: 0,
+            bytes: 0,
+            took: Duration::ZERO,
+            latencies: Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).expect("it is in range"),
+            series: Series::default(),
+        }
+    }
+
+    /// Counts an operation that ended `at` after the start and took `latency`.
+    pub fn count(&mut self, at: Duration, latency: Duration) {
+        self.operations += 1;
+        self.latencies.saturating_record(nanos(latency).clamp(1, LONGEST_NS));
+        self.series.count(nanos(at));
+    }
+}
+
+impl Default for Counted {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// How many operations ended in each step of the time since the start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Series {
+    /// The length of a step, in ns.
+    pub step_ns: u64,
+    /// Operations that ended in each.
+    pub operations: Vec<u64>,
+}
+
+impl Default for Series {
+    fn default() -> Self {
+        Self { step_ns: FIRST_STEP_NS, operations: Vec::new() }
+    }
+}
+
+impl Series {
+    /// Counts an operation that ended this long after the start.
+    pub fn count(&mut self, at_ns: u64) {
+        while at_ns / self.step_ns >= MOST_STEPS as u64 {
+            self.step_ns *= 2;
+            self.operations = self.operations.chunks(2).map(|pair| pair.iter().sum()).collect();
+        }
+        let step = usize::try_from(at_ns / self.step_ns).expect("it is below MOST_STEPS");
+        if self.operations.len() <= step {
+            self.operations.resize(step + 1, 0);
+        }
+        self.operations[step] += 1;
+    }
+}
+
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_operation_is_in_the_histogram_and_in_the_series() {
+        let mut counted = Counted::new();
+        for index in 0..1000_u64 {
+            counted.count(Duration::from_millis(index * 7), Duration::from_micros(index));
+        }
+        assert_eq!(counted.operations, 1000);
+        assert_eq!(counted.latencies.len(), 1000);
+        assert_eq!(counted.series.operations.iter().sum::<u64>(), 1000);
+        assert!(counted.series.operations.len() <= MOST_STEPS);
+        // Seven seconds in at most 256 steps.
+        assert_eq!(counted.series.step_ns, 40_000_000);
+        let p50 = counted.latencies.value_at_quantile(0.5);
+        assert!((499_000..=500_500).contains(&p50), "{p50}");
+    }
+
+    #[test]
+    fn a_latency_beyond_all_measure_is_counted_as_the_longest() {
+        let mut counted = Counted::new();
+        counted.count(Duration::MAX.min(Duration::from_hours(2)), Duration::from_hours(2));
+        assert!(counted.latencies.max() >= LONGEST_NS);
+    }
+}
