@@ -10,10 +10,12 @@ use ssdlab_quantity::Span;
 
 use super::claims;
 use super::error::Fault;
-use super::factor::{ANY_FILESYSTEM, Factor, LevelError, Levels, Setup, todays_scheduler};
+use super::factor::{Factor, Levels};
 use super::metric;
 use super::order;
 use super::schedule::{Repetitions, SCHEDULE_SCHEMA, Schedule, Target, Treatment};
+use super::scheduler::todays_name;
+use super::setup::{ANY_FILESYSTEM, LevelError, Setup};
 use super::simulated::is_drive_file;
 use super::workload;
 use super::written::{LabKind, Plan};
@@ -398,7 +400,7 @@ fn level_fault(error: LevelError, at: Option<&Range<usize>>) -> Fault {
 /// treatment twice.
 fn rename_schedulers(varied: &mut Varied, notes: &mut Vec<String>) -> Result<(), Fault> {
     for level in &mut varied.levels {
-        if let Some(today) = todays_scheduler(level) {
+        if let Some(today) = todays_name(level) {
             notes.push(format!(
                 "the scheduler `{level}` left the kernel with Linux 5.0; `{today}` stands in for it"
             ));
@@ -456,7 +458,7 @@ fn baseline(plan: &Plan, factors: &[Varied], notes: &mut Vec<String>) -> Result<
 pub(super) fn modern(levels: &Levels) -> Levels {
     let mut levels = levels.clone();
     if let Some(level) = levels.0.get_mut(&Factor::Scheduler)
-        && let Some(today) = todays_scheduler(level)
+        && let Some(today) = todays_name(level)
     {
         today.clone_into(level);
     }

@@ -9,7 +9,8 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::factor::{Factor, LevelError, Levels, Setup};
+use super::factor::{Factor, Levels};
+use super::setup::{LevelError, Setup};
 use super::written::LabKind;
 
 /// The version of `schedule.json` this program writes.

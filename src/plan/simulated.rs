@@ -2,8 +2,9 @@
 
 use ssdlab_flash::{Condition, presets};
 
-use super::factor::{Factor, LevelError, Levels, unknown};
+use super::factor::{Factor, Levels};
 use super::host_model::{self, HostModel};
+use super::setup::{LevelError, unknown};
 
 /// The simulated machine where a plan does not say: that of founding post 1, under a computer of
 /// today.

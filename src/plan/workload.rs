@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::error::Fault;
-use super::factor::{Amount, Discard, Setup};
 use super::resolve::Overrides;
 use super::schedule::{Action, Build, Phase, Schedule, Tree, Workload};
+use super::setup::{Amount, Discard, Setup};
 use super::written::{self, LabKind, Verb};
 use ssdlab_quantity::Bytes;
 

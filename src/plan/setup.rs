@@ -1,0 +1,387 @@
+//! What a treatment's levels mean: the setup that a lab makes.
+//!
+//! Making one is the only place where levels are checked.
+
+use super::factor::{Factor, Levels};
+use super::scheduler;
+use super::simulated::Simulated;
+use crate::filesystem::{self, Filesystem, Journal};
+use ssdlab_quantity::{Bytes, split_words};
+
+/// Access-time policies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Atime {
+    /// Every read updates it.
+    Strict,
+    /// A read updates it when it is older than the last change, or than a day.
+    Relative,
+    /// No read updates it.
+    None,
+    /// `chattr +A` on the root directory; every inode made below inherits it.
+    Attribute,
+}
+
+/// How the drive learns what is free.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Discard {
+    /// It does not.
+    Off,
+    /// At once, by the mount option.
+    On,
+    /// By an explicit trim.
+    Fstrim,
+}
+
+/// An amount of data.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Amount {
+    /// In bytes.
+    Bytes(u64),
+    /// A share of the device, 0 to 1.
+    Share(f64),
+}
+
+/// The level of `filesystem` that takes a directory as it is.
+pub const ANY_FILESYSTEM: &str = "any";
+
+/// What a treatment's levels mean: everything the lab has to set. A `None` leaves the
+/// machine's or mkfs's default.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// The filesystem to make; `None` means whatever a directory is on.
+    pub filesystem: Option<&'static Filesystem>,
+    /// With or without a journal.
+    pub journal: Option<bool>,
+    /// The access-time policy.
+    pub atime: Option<Atime>,
+    /// How the drive learns what is free.
+    pub discard: Option<Discard>,
+    /// The scheduler, by the kernel's name.
+    pub scheduler: Option<&'static str>,
+    /// Words added to mkfs.
+    pub mkfs: Vec<String>,
+    /// Options added to mount.
+    pub mount: Vec<String>,
+    /// Data written first.
+    pub prefill: Option<Amount>,
+    /// Data written after that, and deleted again.
+    pub stale: Option<Amount>,
+    /// The drive's write cache.
+    pub write_cache: Option<bool>,
+    /// The simulated machine, which only the virtual lab has.
+    pub simulated: Simulated,
+}
+
+/// A level that means nothing, or levels that exclude each other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LevelError {
+    /// The factor whose level is at fault.
+    pub factor: Factor,
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub help: String,
+}
+
+impl Setup {
+    /// Reads a treatment's levels.
+    pub fn new(levels: &Levels) -> Result<Self, LevelError> {
+        let level = |factor: Factor| levels.0.get(&factor).map(String::as_str);
+        let filesystem = read_filesystem(level(Factor::Filesystem).unwrap_or(ANY_FILESYSTEM))?;
+        let setup = Self {
+            filesystem,
+            journal: level(Factor::Journal).map(|l| switch(Factor::Journal, l)).transpose()?,
+            atime: level(Factor::Atime).map(read_atime).transpose()?,
+            discard: level(Factor::Discard).map(read_discard).transpose()?,
+            scheduler: level(Factor::Scheduler).map(scheduler::read).transpose()?,
+            mkfs: read_mkfs(level(Factor::Mkfs).unwrap_or(""))?,
+            mount: read_mount(level(Factor::Mount).unwrap_or(""))?,
+            prefill: read_amount(Factor::Prefill, level(Factor::Prefill))?,
+            stale: read_amount(Factor::Stale, level(Factor::Stale))?,
+            write_cache: level(Factor::WriteCache)
+                .map(|l| switch(Factor::WriteCache, l))
+                .transpose()?,
+            simulated: Simulated::new(levels)?,
+        };
+        setup.check_mkfs()?;
+        setup.check_journal()?;
+        setup.check_discard()?;
+        setup.check_mount()?;
+        Ok(setup)
+    }
+
+    /// Only options that say what the filesystem is like: never where it is made, never to force
+    /// anything: mkfs runs as root, and its own checks stay on.
+    fn check_mkfs(&self) -> Result<(), LevelError> {
+        let Some(filesystem) = self.filesystem else { return Ok(()) };
+        let known = filesystem.mkfs_options;
+        let mut words = self.mkfs.iter();
+        while let Some(word) = words.next() {
+            let option = known.iter().find(|option| {
+                let rest = word.strip_prefix(**option);
+                rest.is_some_and(|rest| {
+                    rest.is_empty() || !word.starts_with("--") || rest.starts_with('=')
+                })
+            });
+            let Some(option) = option else {
+                return Err(LevelError {
+                    factor: Factor::Mkfs,
+                    message: format!("the mkfs option `{word}` is not one a plan may use"),
+                    help: format!("options with a value: {}", known.join(" ")),
+                });
+            };
+            if word == option {
+                words.next();
+            }
+        }
+        Ok(())
+    }
+
+    fn check_journal(&self) -> Result<(), LevelError> {
+        let Some(journal) = self.journal else {
+            return Ok(());
+        };
+        let Some(filesystem) = self.filesystem else {
+            return Err(LevelError {
+                factor: Factor::Journal,
+                message: "a journal is switched when a filesystem is made".to_owned(),
+                help: "name the filesystem: filesystem = \"ext4\"".to_owned(),
+            });
+        };
+        let name = filesystem.name;
+        let message = match (filesystem.journal, journal) {
+            (Journal::Optional, _) | (Journal::Always, true) | (Journal::Never, false) => {
+                return Ok(());
+            }
+            (Journal::Always, false) => format!("{name} always has a journal; it cannot be off"),
+            (Journal::Never, true) => format!("{name} has no journal; it cannot be on"),
+            (Journal::NotApplicable, _) => {
+                format!("{name} has no journal that can be switched on or off")
+            }
+        };
+        let help = format!(
+            "leave the combination out: exclude = [{{ filesystem = \"{name}\", journal = \"{}\" }}]",
+            if journal { "on" } else { "off" }
+        );
+        Err(LevelError { factor: Factor::Journal, message, help })
+    }
+
+    fn check_discard(&self) -> Result<(), LevelError> {
+        let Some(filesystem) = self.filesystem.filter(|filesystem| filesystem.discard_on.is_none())
+        else {
+            return Ok(());
+        };
+        let level = match self.discard {
+            Some(Discard::On) => "on",
+            Some(Discard::Fstrim) => "fstrim",
+            Some(Discard::Off) | None => return Ok(()),
+        };
+        let name = filesystem.name;
+        Err(LevelError {
+            factor: Factor::Discard,
+            message: format!("{name} cannot tell its device what is free"),
+            help: format!(
+                "leave the combination out: \
+                 exclude = [{{ filesystem = \"{name}\", discard = \"{level}\" }}]"
+            ),
+        })
+    }
+
+    /// A factor and a free option that say the same thing would make the treatments differ in
+    /// something undeclared.
+    fn check_mount(&self) -> Result<(), LevelError> {
+        let declared: [(bool, &[&str], Factor); 2] = [
+            (
+                self.atime.is_some(),
+                &["atime", "noatime", "relatime", "strictatime", "norelatime"],
+                Factor::Atime,
+            ),
+            (self.discard.is_some(), &["discard", "nodiscard"], Factor::Discard),
+        ];
+        for (is_declared, words, factor) in declared {
+            let clash = |option: &&String| words.contains(&option.split('=').next().unwrap_or(""));
+            if is_declared && let Some(option) = self.mount.iter().find(clash) {
+                return Err(LevelError {
+                    factor: Factor::Mount,
+                    message: format!(
+                        "the mount option `{option}` contradicts the factor `{factor}`"
+                    ),
+                    help: format!("say it in one place: as a level of `{factor}`"),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn read_filesystem(level: &str) -> Result<Option<&'static Filesystem>, LevelError> {
+    if level == ANY_FILESYSTEM {
+        return Ok(None);
+    }
+    filesystem::find(level)
+        .map(Some)
+        .ok_or_else(|| unknown(Factor::Filesystem, level, &filesystem::names().join(", ")))
+}
+
+fn read_atime(level: &str) -> Result<Atime, LevelError> {
+    match level {
+        "strictatime" => Ok(Atime::Strict),
+        "relatime" => Ok(Atime::Relative),
+        "noatime" => Ok(Atime::None),
+        "chattr" => Ok(Atime::Attribute),
+        _ => Err(unknown(Factor::Atime, level, "strictatime, relatime, noatime, chattr")),
+    }
+}
+
+fn read_discard(level: &str) -> Result<Discard, LevelError> {
+    match level {
+        "off" => Ok(Discard::Off),
+        "on" => Ok(Discard::On),
+        "fstrim" => Ok(Discard::Fstrim),
+        _ => Err(unknown(Factor::Discard, level, "off, on, fstrim")),
+    }
+}
+
+fn read_mkfs(level: &str) -> Result<Vec<String>, LevelError> {
+    let words = split_words(level).map_err(|message| LevelError {
+        factor: Factor::Mkfs,
+        message,
+        help: "write the options as on a command line".to_owned(),
+    })?;
+    stays_on_its_device(Factor::Mkfs, words)
+}
+
+fn read_mount(level: &str) -> Result<Vec<String>, LevelError> {
+    let words = level.split(',').map(str::trim).filter(|word| !word.is_empty());
+    stays_on_its_device(Factor::Mount, words.map(str::to_owned).collect())
+}
+
+/// Options can name a second device (a log, a journal, another member), which nobody has checked.
+fn stays_on_its_device(factor: Factor, words: Vec<String>) -> Result<Vec<String>, LevelError> {
+    let names_another = |word: &&String| {
+        word.contains('/')
+            || ["device=", "dev=", "journal_path", "name="].iter().any(|key| word.contains(key))
+    };
+    match words.iter().find(names_another) {
+        None => Ok(words),
+        Some(word) => Err(LevelError {
+            factor,
+            message: format!("the option `{word}` names a path or another device"),
+            help: "a trial touches its own device only: leave it out".to_owned(),
+        }),
+    }
+}
+
+/// An amount of data; none where the level says that nothing is to be written.
+fn read_amount(factor: Factor, level: Option<&str>) -> Result<Option<Amount>, LevelError> {
+    let Some(level) = level else { return Ok(None) };
+    let amount = if let Some(percent) = level.trim().strip_suffix('%') {
+        let percent = percent.trim().parse::<f64>().ok().filter(|p| (0.0..=95.0).contains(p));
+        let percent = percent.ok_or_else(|| unknown(factor, level, "0 % to 95 %"))?;
+        Amount::Share(percent / 100.0)
+    } else {
+        let known = "an amount (\"10 GB\") or a share (\"60 %\")";
+        let bytes: Bytes = level.parse().map_err(|_| unknown(factor, level, known))?;
+        Amount::Bytes(bytes.0)
+    };
+    Ok(Some(amount).filter(|amount| !matches!(amount, Amount::Share(0.0) | Amount::Bytes(0))))
+}
+
+fn switch(factor: Factor, level: &str) -> Result<bool, LevelError> {
+    match level {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err(unknown(factor, level, "on, off")),
+    }
+}
+
+pub(super) fn unknown(factor: Factor, level: &str, known: &str) -> LevelError {
+    LevelError {
+        factor,
+        message: format!("`{level}` is no level of `{factor}`"),
+        help: format!("`{factor}` can be: {known}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn levels(pairs: &[(Factor, &str)]) -> Levels {
+        Levels(pairs.iter().map(|(factor, level)| (*factor, (*level).to_owned())).collect())
+    }
+
+    #[test]
+    fn a_journal_on_xfs_is_refused_with_the_way_out() {
+        let xfs = levels(&[(Factor::Filesystem, "xfs"), (Factor::Journal, "on")]);
+        let error = Setup::new(&xfs).unwrap_err();
+        assert_eq!(error.factor, Factor::Journal);
+        assert!(error.help.contains("exclude"));
+        assert!(Setup::new(&levels(&[(Factor::Journal, "on")])).is_err());
+    }
+
+    #[test]
+    fn ext2_and_ext3_are_what_their_journal_says() {
+        for (name, possible, impossible) in [("ext3", "on", "off"), ("ext2", "off", "on")] {
+            let with = |journal| levels(&[(Factor::Filesystem, name), (Factor::Journal, journal)]);
+            assert!(Setup::new(&with(possible)).is_ok());
+            assert!(Setup::new(&with(impossible)).is_err());
+        }
+    }
+
+    #[test]
+    fn a_filesystem_without_discards_has_them_off() {
+        let of = |discard| {
+            Setup::new(&levels(&[(Factor::Filesystem, "reiserfs"), (Factor::Discard, discard)]))
+        };
+        assert!(of("off").is_ok());
+        assert!(of("on").unwrap_err().help.contains("discard = \"on\""));
+        assert!(of("fstrim").unwrap_err().help.contains("discard = \"fstrim\""));
+    }
+
+    #[test]
+    fn old_scheduler_names_mean_todays() {
+        let setup = Setup::new(&levels(&[(Factor::Scheduler, "cfq")])).unwrap();
+        assert_eq!(setup.scheduler, Some("bfq"));
+        assert!(Setup::new(&levels(&[(Factor::Scheduler, "elevator")])).is_err());
+    }
+
+    #[test]
+    fn one_thing_is_said_in_one_place() {
+        let twice = levels(&[(Factor::Atime, "noatime"), (Factor::Mount, "commit=5,relatime")]);
+        assert!(Setup::new(&twice).unwrap_err().message.contains("relatime"));
+        let free = levels(&[(Factor::Mount, "commit=5,noatime")]);
+        assert_eq!(Setup::new(&free).unwrap().mount, ["commit=5", "noatime"]);
+    }
+
+    #[test]
+    fn free_options_cannot_force_or_reach_another_device() {
+        let mkfs = |filesystem, text| {
+            Setup::new(&levels(&[(Factor::Filesystem, filesystem), (Factor::Mkfs, text)]))
+        };
+        for (filesystem, bad) in [
+            ("btrfs", "-f /dev/sdb"),
+            ("btrfs", "--forc loop1"),
+            ("btrfs", "loop1"),
+            ("ext4", "-F"),
+            ("ext4", "-qF"),
+            ("ext4", "-z undo.e2"),
+            ("ext4", "-J device=UUID=1"),
+            ("xfs", "-l logdev=/dev/sdb"),
+            ("xfs", "-d file,name=x"),
+            ("f2fs", "-c /dev/sdb"),
+            ("f2fs", "-g android"),
+            ("reiserfs", "-j /dev/sdb"),
+            ("nilfs2", "-f"),
+            ("jfs", "-J device=/dev/sdb"),
+        ] {
+            assert!(mkfs(filesystem, bad).is_err(), "{filesystem} {bad}");
+        }
+        assert!(mkfs("ext4", "-O ^has_journal -I 128 -E stride=16 -Tlargefile -Lfoo").is_ok());
+        assert!(mkfs("xfs", "-m reflink=0").is_ok());
+        assert!(mkfs("btrfs", "--csum=xxhash -n 16k").is_ok());
+        for bad in ["device=/dev/sdb", "logdev=/dev/sdb", "journal_path=x", "journal_dev=1793"] {
+            assert!(Setup::new(&levels(&[(Factor::Mount, bad)])).is_err(), "{bad}");
+        }
+    }
+}
