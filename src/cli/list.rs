@@ -101,6 +101,7 @@ fn factors() -> Rows {
         Factor::Atime => "strictatime, relatime, noatime, chattr".to_owned(),
         Factor::Discard => "off, on, fstrim".to_owned(),
         Factor::Scheduler => SCHEDULERS.join(", "),
+        Factor::Tunable(tunable) => format!("a number, or default ({})", tunable.scheduler),
         Factor::Mkfs => "options for mkfs".to_owned(),
         Factor::Mount => "options for mount".to_owned(),
         Factor::Prefill | Factor::Stale => {
@@ -113,7 +114,7 @@ fn factors() -> Rows {
         }
         Factor::Host => HOSTS.map(|host| host.name).join(", ") + " (virtual lab)",
     };
-    Factor::ALL.map(|factor| (factor.name().to_owned(), levels(factor))).to_vec()
+    Factor::every().map(|factor| (factor.name().to_owned(), levels(factor))).collect()
 }
 
 fn schedulers() -> Rows {

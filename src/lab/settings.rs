@@ -35,6 +35,17 @@ pub(super) fn apply(
         set(&attribute, "the I/O scheduler", scheduler, tools)
             .map_err(|error| unless_offered(error, &attribute, scheduler, &device.name))?;
     }
+    let mut applied = BTreeMap::new();
+    for (tunable, value) in &setup.tunables {
+        let attribute = device.queue_attribute(&format!("iosched/{}", tunable.file()));
+        if !attribute.exists() {
+            return Err(LabError::Unavailable {
+                reason: format!("this kernel's {} has no {}", tunable.scheduler, tunable.file()),
+            });
+        }
+        set(&attribute, tunable.factor, value, tools)?;
+        applied.insert(tunable.factor.to_owned(), value.clone());
+    }
     if let Some(on) = setup.write_cache {
         let (attribute, before) = write_cache(device)?;
         let value = if on { "write back" } else { "write through" };
@@ -42,7 +53,8 @@ pub(super) fn apply(
             set(&attribute, "the write cache", value, tools)?;
         }
     }
-    Ok(recorded(device))
+    applied.extend(recorded(device));
+    Ok(applied)
 }
 
 /// The recorded settings of a device.

@@ -3,17 +3,19 @@
 //! Levels stay the words the person wrote wherever they are stored or printed; what they mean is
 //! [`super::Setup`].
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Deserializer, Error, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::scheduler::{self, Tunable};
+use super::written::OneOrMany;
 
 /// What an experiment varies.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Factor {
     /// The filesystem that is made: see `ssdlab list filesystems`; `any` takes a directory's.
     Filesystem,
@@ -27,6 +29,8 @@ pub enum Factor {
     Discard,
     /// The I/O scheduler: `none`, `mq-deadline`, `bfq`, `kyber`.
     Scheduler,
+    /// A setting of the scheduler, such as `scheduler.read_expire`: a number, or `default`.
+    Tunable(&'static Tunable),
     /// Options added to mkfs, as one text.
     Mkfs,
     /// Options added to mount, comma-separated.
@@ -49,8 +53,8 @@ pub enum Factor {
 }
 
 impl Factor {
-    /// Every factor, in the order treatments list them.
-    pub const ALL: [Self; 13] = [
+    /// Every factor but the schedulers' settings.
+    const ALL: [Self; 13] = [
         Self::Filesystem,
         Self::Journal,
         Self::Atime,
@@ -81,6 +85,7 @@ impl Factor {
             Self::Atime => "atime",
             Self::Discard => "discard",
             Self::Scheduler => "scheduler",
+            Self::Tunable(tunable) => tunable.factor,
             Self::Mkfs => "mkfs",
             Self::Mount => "mount",
             Self::Prefill => "prefill",
@@ -95,7 +100,50 @@ impl Factor {
     /// Finds a factor by its name.
     #[must_use]
     pub fn find(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|factor| factor.name() == name)
+        Self::every().find(|factor| factor.name() == name)
+    }
+
+    /// Every factor, in the order `ssdlab list` has them.
+    pub fn every() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().chain(scheduler::TUNABLES.iter().map(Self::Tunable))
+    }
+}
+
+impl Serialize for Factor {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for Factor {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Name;
+        impl Visitor<'_> for Name {
+            type Value = Factor;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the name of a factor")
+            }
+
+            fn visit_str<E: Error>(self, name: &str) -> Result<Factor, E> {
+                Factor::find(name).ok_or_else(|| {
+                    let known: Vec<&str> = Factor::ALL.iter().map(|factor| factor.name()).collect();
+                    E::custom(format!("unknown factor `{name}`, expected {}", known.join(", ")))
+                })
+            }
+        }
+        deserializer.deserialize_str(Name)
+    }
+}
+
+impl JsonSchema for Factor {
+    fn schema_name() -> Cow<'static, str> {
+        "Factor".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let names: Vec<&str> = Self::every().map(Self::name).collect();
+        json_schema!({ "type": "string", "enum": names, "description": "What an experiment varies." })
     }
 }
 
@@ -106,9 +154,7 @@ impl fmt::Display for Factor {
 }
 
 /// One level for each of some factors: a whole treatment, or a part of one.
-#[derive(
-    Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Levels(pub BTreeMap<Factor, String>);
 
@@ -125,6 +171,22 @@ impl Levels {
         let mut levels = self.clone();
         levels.0.extend(part.0.iter().map(|(factor, level)| (*factor, level.clone())));
         levels
+    }
+}
+
+impl<'de> Deserialize<'de> for Levels {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let written = BTreeMap::<Factor, OneOrMany>::deserialize(deserializer)?;
+        let mut levels = Self::default();
+        for (factor, written) in written {
+            for (factor, several) in written.of(factor).map_err(Error::custom)? {
+                let [level] = &several[..] else {
+                    return Err(Error::custom(format!("`{factor}` is to have one level here")));
+                };
+                levels.0.insert(factor, level.clone());
+            }
+        }
+        Ok(levels)
     }
 }
 

@@ -3,6 +3,7 @@
 //! Everything that can be wrong with a plan without looking at a machine is found here, with
 //! its place in the file.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -18,7 +19,7 @@ use super::scheduler::todays_name;
 use super::setup::{ANY_FILESYSTEM, LevelError, Setup};
 use super::simulated::is_drive_file;
 use super::workload;
-use super::written::{LabKind, Plan};
+use super::written::{LabKind, OneOrMany, Plan};
 
 const DEFAULT_IMAGE_BYTES: u64 = 4 << 30;
 /// Looking at the interval after every block and stopping when it is narrow favours blocks that
@@ -250,29 +251,18 @@ fn factors(
     base: &Path,
     notes: &mut Vec<String>,
 ) -> Result<Vec<Varied>, Fault> {
-    let mut factors: Vec<Varied> = plan
-        .factors
-        .iter()
-        .map(|(factor, written)| Varied {
-            factor: *factor,
-            levels: written.get_ref().levels().to_vec(),
-            origin: Origin::File(written.span()),
-        })
-        .collect();
-    for (factor, written) in &plan.simulated.factors {
-        let all = written.get_ref().levels();
-        let (levels, origin) = match lab {
-            LabKind::Virtual => (all.to_vec(), Origin::File(written.span())),
-            _ => (all.iter().take(1).cloned().collect(), Origin::Elsewhere),
-        };
-        if factors.iter().any(|varied| varied.factor == *factor) {
-            return Err(Fault::at(
-                written.span(),
-                format!("`{factor}` is in [factors] already"),
-                "name it in one of the two places",
-            ));
+    let mut factors = Vec::new();
+    for varied in written_factors(&plan.factors)? {
+        add(&mut factors, varied, "write it once")?;
+    }
+    for varied in written_factors(&plan.simulated.factors)? {
+        add(&mut factors, varied, "name it in [factors] or in [virtual.factors], not in both")?;
+        if lab != LabKind::Virtual
+            && let Some(simulated) = factors.last_mut()
+        {
+            simulated.levels.truncate(1);
+            simulated.origin = Origin::Elsewhere;
         }
-        factors.push(Varied { factor: *factor, levels, origin });
     }
     let drive = overrides.drive.iter().map(|drive| format!("drive={drive}"));
     let set: Vec<String> = overrides.set.iter().cloned().chain(drive).collect();
@@ -295,6 +285,39 @@ fn factors(
         }
     }
     Ok(factors)
+}
+
+/// The factors of a part of a plan, and the settings that are written with them.
+fn written_factors(
+    written: &BTreeMap<Factor, toml::Spanned<OneOrMany>>,
+) -> Result<Vec<Varied>, Fault> {
+    let mut factors = Vec::new();
+    for (factor, levels) in written {
+        let of = levels.get_ref().of(*factor);
+        let of = of.map_err(|message| fault(Some(&levels.span()), message, help_on_settings()))?;
+        let varied = |(factor, levels_of)| Varied {
+            factor,
+            levels: levels_of,
+            origin: Origin::File(levels.span()),
+        };
+        factors.extend(of.into_iter().map(varied));
+    }
+    Ok(factors)
+}
+
+fn help_on_settings() -> String {
+    "a scheduler's settings: scheduler = { name = \"mq-deadline\", read_expire = [100, 500] }, or \
+     \"scheduler.read_expire\" = [100, 500]"
+        .to_owned()
+}
+
+fn add(factors: &mut Vec<Varied>, varied: Varied, help: &str) -> Result<(), Fault> {
+    if factors.iter().any(|other| other.factor == varied.factor) {
+        let message = format!("`{}` is there already", varied.factor);
+        return Err(fault(varied.at(), message, help.to_owned()));
+    }
+    factors.push(varied);
+    Ok(())
 }
 
 /// What is simulated is for the virtual lab. A plan may fix it all the same and run elsewhere
@@ -339,7 +362,7 @@ fn set_levels(set: &[String]) -> Result<Vec<Varied>, Fault> {
             Fault::nowhere(format!("--set {text}: no `=`"), "write --set FACTOR=LEVEL,LEVEL")
         })?;
         let factor = Factor::find(name).ok_or_else(|| {
-            let known: Vec<_> = Factor::ALL.iter().map(|factor| factor.name()).collect();
+            let known: Vec<_> = Factor::every().map(Factor::name).collect();
             Fault::nowhere(
                 format!("--set {text}: there is no factor `{name}`"),
                 format!("factors: {}", known.join(", ")),
@@ -381,7 +404,10 @@ fn check_levels(varied: &Varied) -> Result<(), Fault> {
         }
         // A level is checked alone first, so that the message is about it and not about a
         // combination. Only faults of this factor count: alone, it misses its companions.
-        let alone = Levels([(*factor, level.clone())].into());
+        let mut alone = Levels([(*factor, level.clone())].into());
+        if let Factor::Tunable(tunable) = factor {
+            alone.0.insert(Factor::Scheduler, tunable.scheduler.to_owned());
+        }
         if *factor != Factor::Journal
             && let Err(error) = Setup::new(&alone)
             && error.factor == *factor

@@ -3,7 +3,7 @@
 //! Making one is the only place where levels are checked.
 
 use super::factor::{Factor, Levels};
-use super::scheduler;
+use super::scheduler::{self, Tunable};
 use super::simulated::Simulated;
 use crate::filesystem::{self, Filesystem, Journal};
 use ssdlab_quantity::{Bytes, split_words};
@@ -58,6 +58,8 @@ pub struct Setup {
     pub discard: Option<Discard>,
     /// The scheduler, by the kernel's name.
     pub scheduler: Option<&'static str>,
+    /// Its settings, with their values.
+    pub tunables: Vec<(&'static Tunable, String)>,
     /// Words added to mkfs.
     pub mkfs: Vec<String>,
     /// Options added to mount.
@@ -88,12 +90,14 @@ impl Setup {
     pub fn new(levels: &Levels) -> Result<Self, LevelError> {
         let level = |factor: Factor| levels.0.get(&factor).map(String::as_str);
         let filesystem = read_filesystem(level(Factor::Filesystem).unwrap_or(ANY_FILESYSTEM))?;
+        let scheduler = level(Factor::Scheduler).map(scheduler::read).transpose()?;
         let setup = Self {
             filesystem,
             journal: level(Factor::Journal).map(|l| switch(Factor::Journal, l)).transpose()?,
             atime: level(Factor::Atime).map(read_atime).transpose()?,
             discard: level(Factor::Discard).map(read_discard).transpose()?,
-            scheduler: level(Factor::Scheduler).map(scheduler::read).transpose()?,
+            scheduler,
+            tunables: scheduler::tunables(levels, scheduler)?,
             mkfs: read_mkfs(level(Factor::Mkfs).unwrap_or(""))?,
             mount: read_mount(level(Factor::Mount).unwrap_or(""))?,
             prefill: read_amount(Factor::Prefill, level(Factor::Prefill))?,

@@ -14,6 +14,7 @@ pub fn cases() -> Vec<Case> {
         case("every_filesystem_is_made_measured_and_left_clean", every_filesystem),
         case("journal_writes_agree_with_ext4s_own_counter", journal_counter),
         case("every_scheduler_is_set_read_back_and_restored", schedulers),
+        case("a_schedulers_settings_are_set_and_read_back", scheduler_settings),
         case("old_scheduler_names_are_mapped_with_a_note", old_schedulers),
         case("atime_levels_differ_as_the_kernel_says", atime_levels),
         case("free_mkfs_and_mount_options_are_read_back", free_options),
@@ -152,6 +153,38 @@ fn schedulers() {
             assert_eq!(record["applied"]["scheduler"], record["levels"]["scheduler"]);
         }
     }
+}
+
+fn scheduler_settings() {
+    let place = Place::new();
+    let plan = place.plan(
+        r#"
+        name = "expire"
+        question = "Does it matter how long a read may wait?"
+        [factors]
+        filesystem = "ext4"
+        scheduler = { name = ["none", "mq-deadline"], read_expire = ["default", 100] }
+        [[exclude]]
+        scheduler = { name = "none", read_expire = 100 }
+        [baseline]
+        scheduler = "mq-deadline"
+        "scheduler.read_expire" = "default"
+        [workload]
+        phases = [{ do = "unpack", sync = true }]
+        "#,
+    );
+    let (code, json) = place.run(&plan, &["--scale", "0.005", "--runs", "1"]);
+    assert_eq!(code, 0, "{json:#}");
+    assert_eq!(json["treatments"].as_array().unwrap().len(), 3);
+    let records = sh(&format!("cat {}/ssdlab/*/records.jsonl", place.path("data").display()));
+    let applied = |line: &str| {
+        let record: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(record["status"], "ok", "{line}");
+        record["applied"]["scheduler.read_expire"].as_str().map(str::to_owned)
+    };
+    let set: Vec<String> = records.lines().filter_map(applied).collect();
+    assert_eq!(set, ["100"]);
+    assert!(place.leftovers().is_empty());
 }
 
 fn old_schedulers() {
