@@ -6,8 +6,8 @@ use std::ops::Range;
 use super::error::Fault;
 use super::factor::{Factor, Levels};
 use super::metric;
-use super::resolve::{Origin, Varied, modern};
 use super::schedule::{Claim, Published, Schedule};
+use super::varied::{Origin, Varied, modern};
 use super::written::{self, Bound, Plan};
 use ssdlab_quantity::{Bytes, Span};
 

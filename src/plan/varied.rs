@@ -1,0 +1,256 @@
+//! Which factors a run varies, with which levels: the plan's, the lab's and the command line's.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::Path;
+
+use super::error::Fault;
+use super::factor::{Factor, Levels};
+use super::resolve::Overrides;
+use super::scheduler::todays_name;
+use super::setup::{ANY_FILESYSTEM, LevelError, Setup};
+use super::simulated::is_drive_file;
+use super::written::{LabKind, OneOrMany, Plan};
+
+/// A factor with the levels that will run, and who named them.
+pub(super) struct Varied {
+    pub factor: Factor,
+    pub levels: Vec<String>,
+    pub origin: Origin,
+}
+
+/// Who named a factor's levels.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// The plan, at this place.
+    File(Range<usize>),
+    /// The command line, or another lab than the levels are meant for: what the plan says about
+    /// other levels is not wrong, only not in this run.
+    Elsewhere,
+    /// Nobody.
+    Default,
+}
+
+impl Varied {
+    /// Whether the factor has no meaning in this lab; the plan may name it all the same.
+    pub fn is_left_out(&self) -> bool {
+        self.levels.is_empty() && self.origin == Origin::Elsewhere
+    }
+
+    /// The place in the file to blame.
+    pub fn at(&self) -> Option<&Range<usize>> {
+        match &self.origin {
+            Origin::File(at) => Some(at),
+            _ => None,
+        }
+    }
+
+    /// Whether a level that the plan names elsewhere is a mistake.
+    pub fn lacks(&self, level: &str) -> bool {
+        self.origin != Origin::Elsewhere && !self.levels.iter().any(|known| known == level)
+    }
+}
+
+/// The factors of a run. What was understood differently from how it was written is noted.
+pub(super) fn factors(
+    plan: &Plan,
+    overrides: &Overrides,
+    lab: LabKind,
+    base: &Path,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Varied>, Fault> {
+    let mut factors = Vec::new();
+    for varied in written_factors(&plan.factors)? {
+        add(&mut factors, varied, "write it once")?;
+    }
+    for varied in written_factors(&plan.simulated.factors)? {
+        add(&mut factors, varied, "name it in [factors] or in [virtual.factors], not in both")?;
+        if lab != LabKind::Virtual
+            && let Some(simulated) = factors.last_mut()
+        {
+            simulated.levels.truncate(1);
+            simulated.origin = Origin::Elsewhere;
+        }
+    }
+    let drive = overrides.drive.iter().map(|drive| format!("drive={drive}"));
+    let set: Vec<String> = overrides.set.iter().cloned().chain(drive).collect();
+    for set in set_levels(&set)? {
+        factors.retain(|varied| varied.factor != set.factor);
+        factors.push(set);
+    }
+    let was_set = |factor: Factor| set.iter().any(|text| text.starts_with(factor.name()));
+    simulate(&mut factors, lab, base, &was_set)?;
+    factors.sort_by_key(|varied| varied.factor);
+    if !factors.iter().any(|varied| varied.factor == Factor::Filesystem) {
+        let level = if lab == LabKind::Directory { ANY_FILESYSTEM } else { "ext4" };
+        let levels = vec![level.to_owned()];
+        factors.insert(0, Varied { factor: Factor::Filesystem, levels, origin: Origin::Default });
+    }
+    for varied in factors.iter_mut().filter(|varied| !varied.is_left_out()) {
+        check_levels(varied)?;
+        if varied.factor == Factor::Scheduler {
+            rename_schedulers(varied, notes)?;
+        }
+    }
+    Ok(factors)
+}
+
+/// The factors of a part of a plan, and the settings that are written with them.
+fn written_factors(
+    written: &BTreeMap<Factor, toml::Spanned<OneOrMany>>,
+) -> Result<Vec<Varied>, Fault> {
+    let mut factors = Vec::new();
+    for (factor, levels) in written {
+        let of = levels.get_ref().of(*factor);
+        let of = of.map_err(|message| fault(Some(&levels.span()), message, help_on_settings()))?;
+        let varied = |(factor, levels_of)| Varied {
+            factor,
+            levels: levels_of,
+            origin: Origin::File(levels.span()),
+        };
+        factors.extend(of.into_iter().map(varied));
+    }
+    Ok(factors)
+}
+
+fn help_on_settings() -> String {
+    "a scheduler's settings: scheduler = { name = \"mq-deadline\", read_expire = [100, 500] }, or \
+     \"scheduler.read_expire\" = [100, 500]"
+        .to_owned()
+}
+
+fn add(factors: &mut Vec<Varied>, varied: Varied, help: &str) -> Result<(), Fault> {
+    if factors.iter().any(|other| other.factor == varied.factor) {
+        let message = format!("`{}` is there already", varied.factor);
+        return Err(fault(varied.at(), message, help.to_owned()));
+    }
+    factors.push(varied);
+    Ok(())
+}
+
+/// What is simulated is for the virtual lab. A plan may fix it all the same and run elsewhere
+/// without it, unless it is what the plan varies.
+fn simulate(
+    factors: &mut [Varied],
+    lab: LabKind,
+    base: &Path,
+    was_set: &dyn Fn(Factor) -> bool,
+) -> Result<(), Fault> {
+    if lab == LabKind::Virtual {
+        let drives = factors.iter_mut().filter(|varied| varied.factor == Factor::Drive);
+        for drive in drives.flat_map(|varied| &mut varied.levels) {
+            if is_drive_file(drive) {
+                *drive = base.join(&*drive).display().to_string();
+            }
+        }
+        return Ok(());
+    }
+    for varied in factors.iter().filter(|varied| varied.factor.is_simulated()) {
+        if varied.levels.len() > 1 || was_set(varied.factor) {
+            return Err(fault(
+                varied.at(),
+                format!("`{}` is simulated, and the {lab} lab is real", varied.factor),
+                "say --lab virtual, or leave it out".to_owned(),
+            ));
+        }
+    }
+    for varied in factors.iter_mut().filter(|varied| varied.factor.is_simulated()) {
+        varied.origin = Origin::Elsewhere;
+        varied.levels.clear();
+    }
+    Ok(())
+}
+
+/// Reads `--set FACTOR=L1,L2`. Options of mkfs and mount contain commas, so there each `--set`
+/// is one level.
+fn set_levels(set: &[String]) -> Result<Vec<Varied>, Fault> {
+    let mut factors: Vec<Varied> = Vec::new();
+    for text in set {
+        let (name, levels) = text.split_once('=').ok_or_else(|| {
+            Fault::nowhere(format!("--set {text}: no `=`"), "write --set FACTOR=LEVEL,LEVEL")
+        })?;
+        let factor = Factor::find(name).ok_or_else(|| {
+            let known: Vec<_> = Factor::every().map(Factor::name).collect();
+            Fault::nowhere(
+                format!("--set {text}: there is no factor `{name}`"),
+                format!("factors: {}", known.join(", ")),
+            )
+        })?;
+        let levels: Vec<String> = match factor {
+            Factor::Mkfs | Factor::Mount => vec![levels.to_owned()],
+            _ => levels.split(',').map(|level| level.trim().to_owned()).collect(),
+        };
+        match factors.iter_mut().find(|varied| varied.factor == factor) {
+            Some(varied) => varied.levels.extend(levels),
+            None => factors.push(Varied { factor, levels, origin: Origin::Elsewhere }),
+        }
+    }
+    Ok(factors)
+}
+
+pub(super) fn fault(at: Option<&Range<usize>>, message: String, help: String) -> Fault {
+    Fault { message, at: at.cloned(), help: Some(help) }
+}
+
+fn check_levels(varied: &Varied) -> Result<(), Fault> {
+    let Varied { factor, levels, .. } = varied;
+    let at = varied.at();
+    if levels.is_empty() {
+        return Err(fault(
+            at,
+            format!("`{factor}` has no level"),
+            "name at least one, or leave the factor out".to_owned(),
+        ));
+    }
+    for (index, level) in levels.iter().enumerate() {
+        if levels[..index].contains(level) {
+            return Err(fault(
+                at,
+                format!("`{factor}` has the level `{level}` twice"),
+                "name each level once".to_owned(),
+            ));
+        }
+        // A level is checked alone first, so that the message is about it and not about a
+        // combination. Only faults of this factor count: alone, it misses its companions.
+        let mut alone = Levels([(*factor, level.clone())].into());
+        if let Factor::Tunable(tunable) = factor {
+            alone.0.insert(Factor::Scheduler, tunable.scheduler.to_owned());
+        }
+        if *factor != Factor::Journal
+            && let Err(error) = Setup::new(&alone)
+            && error.factor == *factor
+        {
+            return Err(level_fault(error, at));
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn level_fault(error: LevelError, at: Option<&Range<usize>>) -> Fault {
+    fault(at, error.message, error.help)
+}
+
+/// The old names stand for today's schedulers; two names of one scheduler would be one
+/// treatment twice.
+fn rename_schedulers(varied: &mut Varied, notes: &mut Vec<String>) -> Result<(), Fault> {
+    for level in &mut varied.levels {
+        if let Some(today) = todays_name(level) {
+            notes.push(format!(
+                "the scheduler `{level}` left the kernel with Linux 5.0; `{today}` stands in for it"
+            ));
+            today.clone_into(level);
+        }
+    }
+    check_levels(varied)
+}
+
+/// Levels with today's names of schedulers.
+pub(super) fn modern(levels: &Levels) -> Levels {
+    let mut levels = levels.clone();
+    if let Some(level) = levels.0.get_mut(&Factor::Scheduler)
+        && let Some(today) = todays_name(level)
+    {
+        today.clone_into(level);
+    }
+    levels
+}
