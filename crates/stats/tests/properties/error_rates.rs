@@ -2,7 +2,7 @@
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use ssdlab_stats::{Drift, FEWEST_RESAMPLES, LogRatio, Trial};
+use ssdlab_stats::{Drift, FEWEST_RESAMPLES, LogRatio, Ranking, Trial};
 use statrs::distribution::{ContinuousCDF, Normal};
 
 const EXPERIMENTS: u32 = 4_000;
@@ -108,4 +108,27 @@ fn stopping_on_width_keeps_coverage() {
     }
     let too_early = share(|generator| stopped_run_covers(3, 0.08, generator));
     assert!(too_early < 0.925, "{too_early}");
+}
+
+/// Of five treatments two are equal, and all share what their block does to them.
+#[test]
+fn a_true_place_is_outside_its_range_as_rarely_as_it_says() {
+    let truth: [f64; 5] = [1.0, 1.03, 1.03, 1.2, 2.0];
+    let wrong = share(|generator| {
+        let mut values = vec![Vec::new(); truth.len()];
+        for _ in 0..6 {
+            let block = normal(generator);
+            for (own, truth) in values.iter_mut().zip(truth) {
+                own.push(truth * (block + 0.02 * normal(generator)).exp());
+            }
+        }
+        let places = Ranking::of(&values, 0.95).expect("an exponential is above 0").places;
+        // Equal treatments share their places: each may have any of them.
+        !truth.iter().zip(places).all(|(own, (first, last))| {
+            let better = truth.iter().filter(|other| *other > own).count();
+            let worse = truth.iter().filter(|other| *other < own).count();
+            first <= better + 1 && truth.len() - worse <= last
+        })
+    });
+    assert!(wrong <= 0.05 + TOLERANCE, "{wrong}");
 }
