@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::CONFIDENCE;
 use super::pairs::{Blocks, Quantity};
-use crate::plan::metric::is_additive;
+use crate::plan::metric::{Together, together};
 use crate::plan::{Levels, Schedule};
 
 /// Resamples of the bootstrap interval; its seed is fixed, so that a report is reproducible.
@@ -50,7 +50,8 @@ pub(super) fn all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Effect> {
         let shared = shared_phases(schedule, index, baseline);
         for metric in &metrics {
             let singles = shared.iter().map(|phase| vec![phase.clone()]);
-            let total = (shared.len() > 1 && is_additive(metric)).then(|| shared.clone());
+            let total =
+                (shared.len() > 1 && together(metric) != Together::Never).then(|| shared.clone());
             for phases in singles.chain(total) {
                 effects.extend(effect(schedule, blocks, metric, phases, index, baseline));
             }

@@ -82,7 +82,7 @@ impl<'a> Blocks<'a> {
 
     fn value(&self, quantity: Quantity<'_>, side: Side, block: u32) -> Option<f64> {
         let of = |treatment: usize| {
-            self.trials.get(&(block, treatment))?.sum(quantity.metric, quantity.phases)
+            self.trials.get(&(block, treatment))?.over(quantity.metric, quantity.phases)
         };
         let value = of(side.treatment)?;
         match side.excess_over {

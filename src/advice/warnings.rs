@@ -174,7 +174,7 @@ fn block_means(schedule: &Schedule, records: &[Record], phase: &str) -> Vec<Tria
     let phases = [phase.to_owned()];
     let mut blocks: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for record in well(records) {
-        let value = record.sum(&schedule.metric, &phases).filter(|value| *value > 0.0);
+        let value = record.over(&schedule.metric, &phases).filter(|value| *value > 0.0);
         blocks.entry(record.trial.block).or_default().extend(value.map(f64::ln));
     }
     let whole = blocks.values().map(Vec::len).max().unwrap_or(0);
@@ -195,7 +195,7 @@ fn spreads(schedule: &Schedule, records: &[Record]) -> Vec<Warning> {
             let phases = [phase.name];
             let own = well(records).filter(|record| record.trial.treatment == index);
             let values: Vec<f64> =
-                own.filter_map(|record| record.sum(&schedule.metric, &phases)).collect();
+                own.filter_map(|record| record.over(&schedule.metric, &phases)).collect();
             let cv = Summary::of(&values).and_then(|summary| summary.cv);
             if let Some(cv) = cv.filter(|cv| *cv > MUCH_SPREAD) {
                 let [phase] = phases;

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::error::Fault;
 use super::factor::{Factor, Levels};
-use super::metric;
+use super::metric::{self, Together};
 use super::schedule::{Claim, Published, Schedule};
 use super::varied::{Origin, Varied, modern};
 use super::written::{self, Bound, Plan};
@@ -47,9 +47,9 @@ fn claim(
             &format!("metrics: {}", metric::names()),
         ));
     }
-    if written.phases.len() > 1 && !metric::is_additive(&metric) {
+    if written.phases.len() > 1 && metric::together(&metric) == Together::Never {
         return Err(fault(
-            format!("claim `{id}`: `{metric}` of several phases does not add up"),
+            format!("claim `{id}`: `{metric}` of several phases cannot be taken together"),
             "name one phase",
         ));
     }

@@ -66,10 +66,45 @@ pub fn is_of_the_drive(name: &str) -> bool {
     is_reported || name.ends_with("_ns") || ["flash_written_bytes", "erases"].contains(&name)
 }
 
-/// Whether values of several phases may be added up.
+/// How values of one metric in several phases are taken together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Together {
+    /// They add up.
+    Sum,
+    /// Rates and latencies of unlike work: by their geometric mean, in which a tenth more counts the
+    /// same in every phase (P. J. Fleming and J. J. Wallace, "How not to lie with statistics: the
+    /// correct way to summarize benchmark results", Communications of the ACM 29, 1986).
+    GeometricMean,
+    /// They are not.
+    Never,
+}
+
+/// How values of a metric in several phases are taken together.
 #[must_use]
-pub fn is_additive(name: &str) -> bool {
-    METRICS.iter().any(|(known, _)| *known == name)
+pub fn together(name: &str) -> Together {
+    let is_of = |metrics: &[(&str, &str)]| metrics.iter().any(|(known, _)| *known == name);
+    match name {
+        "operations" => Together::Sum,
+        _ if is_of(&METRICS) => Together::Sum,
+        _ if is_of(&WORK_METRICS) => Together::GeometricMean,
+        _ => Together::Never,
+    }
+}
+
+/// Values of a metric in several phases, taken together; `None` where there are none, or where they
+/// cannot be.
+#[must_use]
+pub fn taken_together(name: &str, values: &[f64]) -> Option<f64> {
+    match (together(name), values) {
+        (_, []) => None,
+        (_, [value]) => Some(*value),
+        (Together::Sum, _) => Some(values.iter().sum()),
+        (Together::GeometricMean, _) => {
+            let logs: f64 = values.iter().map(|value| value.ln()).sum();
+            Some((logs / values.len() as f64).exp())
+        }
+        (Together::Never, _) => None,
+    }
 }
 
 /// The known names, for messages.
@@ -77,4 +112,19 @@ pub fn is_additive(name: &str) -> bool {
 pub fn names() -> String {
     let known: Vec<_> = all().map(|(name, _)| name).collect();
     format!("{}, or {FIO_PREFIX}NAME for what fio reports", known.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_add_up_and_rates_do_not() {
+        assert_eq!(taken_together("time_ns", &[10.0, 30.0]), Some(40.0));
+        let mean = taken_together("ops_per_second", &[4.0, 9.0]).unwrap();
+        assert!((mean - 6.0).abs() < 1e-9);
+        assert_eq!(taken_together("reader.p99_ns", &[1.0, 2.0]), None);
+        assert_eq!(taken_together("reader.p99_ns", &[2.0]), Some(2.0));
+        assert_eq!(taken_together("time_ns", &[]), None);
+    }
 }

@@ -10,6 +10,7 @@ use super::work::Work;
 use crate::meter::block::Counters;
 use crate::meter::environment::Environment;
 use crate::meter::smart::Smart;
+use crate::plan::metric;
 use crate::plan::schedule::Trial;
 use crate::plan::{LabKind, Levels};
 
@@ -157,12 +158,14 @@ pub struct Teardown {
 }
 
 impl Record {
-    /// The sum of a metric over some phases; `None` if a phase or the metric is missing.
+    /// A metric over some phases, taken together as is right for it; `None` if a phase or the
+    /// metric is missing.
     #[must_use]
-    pub fn sum(&self, metric: &str, phases: &[String]) -> Option<f64> {
+    pub fn over(&self, metric: &str, phases: &[String]) -> Option<f64> {
         let value =
             |name: &String| self.phases.iter().find(|phase| phase.name == *name)?.metric(metric);
-        phases.iter().map(value).sum()
+        let values: Vec<f64> = phases.iter().map(value).collect::<Option<_>>()?;
+        metric::taken_together(metric, &values)
     }
 }
 
