@@ -6,9 +6,10 @@ use std::path::Path;
 use ssdlab::advice::{self, Verdict};
 use ssdlab::meter::block::Counters;
 use ssdlab::meter::environment::Environment;
+use ssdlab::plan::schedule::Trial;
 use ssdlab::plan::{self, LabKind, Overrides, Schedule, shipped};
 use ssdlab::report::{Style, text};
-use ssdlab::results::{Ending, Phase, RECORD_SCHEMA, Record, Status};
+use ssdlab::results::{Ending, Latency, Phase, RECORD_SCHEMA, Record, Series, Status, Work};
 
 fn schedule(plan: &str, runs: u32) -> Schedule {
     let overrides =
@@ -41,6 +42,27 @@ fn phase(name: &str, time_ms: u64, written: u64, discards: u64) -> Phase {
     }
 }
 
+fn record(schedule: &Schedule, trial: &Trial, phases: Vec<Phase>) -> Record {
+    Record {
+        schema: RECORD_SCHEMA,
+        trial: *trial,
+        levels: schedule.treatments[trial.treatment].levels.clone(),
+        lab: schedule.target.lab,
+        status: Status::Ok,
+        reason: None,
+        fingerprint: None,
+        started_s: 1_310_000_000,
+        took_ns: 1,
+        written_bytes: 0,
+        background_written_bytes: 0,
+        phases,
+        teardown: None,
+        applied: BTreeMap::new(),
+        environment: Environment::default(),
+        smart: None,
+    }
+}
+
 /// Founding post 1's numbers as records: its three tries, with a spread of a few per cent.
 fn post_1(schedule: &Schedule) -> Vec<Record> {
     schedule
@@ -60,24 +82,7 @@ fn post_1(schedule: &Schedule) -> Vec<Record> {
             if discard.contains("discard = fstrim") {
                 phases.push(phase("fstrim", 9_000, 0, 30));
             }
-            Record {
-                schema: RECORD_SCHEMA,
-                trial: *trial,
-                levels,
-                lab: schedule.target.lab,
-                status: Status::Ok,
-                reason: None,
-                fingerprint: None,
-                started_s: 1_310_000_000,
-                took_ns: 1,
-                written_bytes: 0,
-                background_written_bytes: 0,
-                phases,
-                teardown: None,
-                applied: BTreeMap::new(),
-                environment: Environment::default(),
-                smart: None,
-            }
+            record(schedule, trial, phases)
         })
         .collect()
 }
@@ -174,4 +179,130 @@ fn an_amount_is_judged_by_itself() {
     let found = six_minutes.ratio.unwrap();
     assert!((3.6e11..3.61e11).contains(&found), "{found}");
     assert_eq!(judge(9_000).verdict, Verdict::Refuted);
+}
+
+/// A chain of steps: five filesystems, of which one cannot run; then schedulers; then tandems.
+const CHAIN: &str = r#"
+    name = "chain"
+    question = "Which tandem is the best?"
+    metric = "ops_per_second"
+    [factors]
+    filesystem = ["ext4", "xfs", "btrfs", "jfs", "reiserfs"]
+    scheduler = ["none", "bfq"]
+    [baseline]
+    filesystem = "ext4"
+    scheduler = "none"
+    [workload]
+    phases = [{ do = "unpack" }, { do = "sync" }]
+    [[steps]]
+    name = "filesystems"
+    where = { scheduler = "none" }
+    keep = { filesystem = 2 }
+    [[steps]]
+    name = "schedulers"
+    keep = { scheduler = 1 }
+    [[steps]]
+    name = "tandems"
+    [[claims]]
+    id = "xfs-first"
+    says = "xfs is the fastest"
+    phases = ["unpack", "sync"]
+    best = { filesystem = "xfs" }
+    where = { scheduler = "none" }
+    [[claims]]
+    id = "ext4-first"
+    says = "ext4 is the fastest"
+    phases = ["unpack", "sync"]
+    best = { filesystem = "ext4" }
+    where = { scheduler = "none" }
+"#;
+
+fn work(ops_per_second: f64) -> Work {
+    let latency = Latency {
+        mean_ns: 1e9 / ops_per_second,
+        p50_ns: 1,
+        p90_ns: 1,
+        p99_ns: 1,
+        p999_ns: 1,
+        max_ns: 1,
+        histogram: String::new(),
+    };
+    let series = Series { step_ns: 1, operations: vec![1] };
+    Work { operations: 1, ops_per_second, bytes_per_second: None, latency, series }
+}
+
+fn chain() -> (Schedule, Vec<Record>) {
+    let overrides = Overrides { lab: Some(LabKind::Virtual), ..Overrides::default() };
+    let schedule = plan::schedule("plan.toml", CHAIN, &overrides, Path::new("/")).unwrap();
+    let mut records: Vec<Record> = Vec::new();
+    for step in 0..3 {
+        let chosen = advice::taking_part(&schedule, &records, step);
+        let of_step = schedule.trials.iter().filter(|trial| {
+            schedule.step_of(trial.block) == step && chosen.contains(&trial.treatment)
+        });
+        let new: Vec<Record> = of_step
+            .map(|trial| {
+                let levels = schedule.treatments[trial.treatment].levels.clone();
+                let text = levels.to_string();
+                let speed = [("xfs", 120.0), ("ext4", 100.0), ("btrfs", 99.9), ("reiserfs", 50.0)];
+                let speed = speed.iter().find(|(name, _)| text.contains(&format!("= {name},")));
+                let scheduler = if text.contains("bfq") { 1.1 } else { 1.0 };
+                let jitter = 1.0 + f64::from((trial.position * 7) % 5) / 500.0;
+                let phases = ["unpack", "sync"].map(|name| {
+                    let mut phase = phase(name, 1, 0, 0);
+                    phase.work = speed.map(|(_, speed)| work(speed * scheduler * jitter));
+                    phase
+                });
+                let mut record = record(&schedule, trial, phases.to_vec());
+                if speed.is_none() {
+                    record.status = Status::Unavailable;
+                    record.reason = Some("mkfs.jfs is not installed (package jfsutils)".to_owned());
+                }
+                record
+            })
+            .collect();
+        records.extend(new);
+    }
+    (schedule, records)
+}
+
+#[test]
+fn a_chain_of_steps_ends_with_the_best_tandem() {
+    let (schedule, records) = chain();
+    // 3 x 5, then 3 x 2 x 2, then 3 x 2.
+    assert_eq!(records.len(), 15 + 12 + 6);
+    let analysis = advice::analyse("chain", &schedule, &records, Ending::AllBlocks);
+    let first = analysis.rankings[0].places.iter().map(|place| place.goes_on);
+    assert_eq!(first.collect::<Vec<_>>(), [Some(true), Some(true), Some(false), Some(false)]);
+    // What could not be told apart says so, whoever was kept.
+    let place = |step: usize, index: usize| {
+        let place = &analysis.rankings[step].places[index];
+        (place.first, place.last)
+    };
+    assert_eq!((place(0, 1), place(0, 2)), ((2, 3), (2, 3)));
+    assert_eq!((place(2, 0), place(2, 1)), ((1, 1), (2, 2)));
+    let verdicts: Vec<Verdict> = analysis.claims.iter().map(|claim| claim.verdict).collect();
+    assert_eq!(verdicts, [Verdict::Holds, Verdict::Refuted]);
+    assert_eq!(analysis.claims[0].not_measured, ["filesystem = jfs, scheduler = none"]);
+    let style = Style { is_coloured: false, width: Some(80) };
+    insta::assert_snapshot!(text(&schedule, &analysis, style));
+}
+
+/// What a treatment was chosen by does not count for it: only the last step's trials do.
+#[test]
+fn a_lucky_choice_is_not_flattered_by_its_luck() {
+    let (schedule, mut records) = chain();
+    let is_xfs = |record: &Record| record.levels.to_string().contains("= xfs, scheduler = bfq");
+    for record in records.iter_mut().filter(|r| is_xfs(r) && schedule.step_of(r.trial.block) < 2) {
+        for phase in &mut record.phases {
+            phase.work = Some(work(1e6));
+        }
+    }
+    let analysis = advice::analyse("chain", &schedule, &records, Ending::AllBlocks);
+    let of =
+        analysis.treatments.iter().find(|t| t.levels.to_string().contains("xfs, scheduler = bfq"));
+    let mean = of.unwrap().summary[0].metrics["ops_per_second"].mean;
+    assert!((130.0..135.0).contains(&mean), "{mean}");
+    let last = analysis.rankings.last().unwrap();
+    assert!(last.places[1].ratio > 0.5, "{:?}", last.places);
 }

@@ -10,6 +10,7 @@ use ssdlab_stats::Summary;
 use super::claims::{self, Judgement, Verdict};
 use super::effects::{self, Effect};
 use super::pairs::Blocks;
+use super::ranking::{self, Ranking};
 use super::warnings::{self, Warned};
 use crate::plan::metric::{METRICS, WORK_METRICS, is_of_the_drive};
 use crate::plan::{LabKind, Levels, Schedule};
@@ -44,6 +45,8 @@ pub struct Analysis {
     pub treatments: Vec<Treatment>,
     /// What each treatment does to each metric, against its baseline.
     pub effects: Vec<Effect>,
+    /// Which treatments are better than which, step by step; empty where the plan ranks nothing.
+    pub rankings: Vec<Ranking>,
     /// The plan's claims, judged.
     pub claims: Vec<Judgement>,
     /// The settings that follow from the verdicts.
@@ -87,6 +90,8 @@ pub enum TreatmentStatus {
     Unavailable,
     /// Every trial went wrong, or none has run yet.
     Failed,
+    /// An earlier step did not choose it.
+    Unselected,
 }
 
 impl fmt::Display for TreatmentStatus {
@@ -95,6 +100,7 @@ impl fmt::Display for TreatmentStatus {
             Self::Ok => "ok",
             Self::Unavailable => "unavailable",
             Self::Failed => "failed",
+            Self::Unselected => "unselected",
         })
     }
 }
@@ -162,7 +168,7 @@ pub struct Setting {
 pub fn analyse(run: &str, schedule: &Schedule, records: &[Record], ending: Ending) -> Analysis {
     let treatments: Vec<Treatment> =
         (0..schedule.treatments.len()).map(|index| treatment(index, schedule, records)).collect();
-    let blocks = Blocks::of(records);
+    let blocks = Blocks::of(schedule, records);
     let effects = effects::all(schedule, &blocks);
     let mut claims = claims::judge_all(schedule, &blocks);
     for claim in &mut claims {
@@ -185,6 +191,7 @@ pub fn analyse(run: &str, schedule: &Schedule, records: &[Record], ending: Endin
         warnings: warnings::all(schedule, records, &treatments, &claims),
         treatments,
         effects,
+        rankings: ranking::all(schedule, &blocks),
         claims,
     }
 }
@@ -193,12 +200,17 @@ fn treatment(index: usize, schedule: &Schedule, records: &[Record]) -> Treatment
     let mut own: Vec<&Record> =
         records.iter().filter(|record| record.trial.treatment == index).collect();
     own.sort_by_key(|record| record.trial.position);
-    let well: Vec<&Record> =
-        own.iter().copied().filter(|record| record.status == Status::Ok).collect();
+    let is_well = |record: &&Record| record.status == Status::Ok;
+    let step_of = |record: &Record| schedule.step_of(record.trial.block);
+    // Trials that a treatment was chosen by would flatter it.
+    let last = own.iter().copied().filter(is_well).map(step_of).max();
+    let is_of_last = |record: &&Record| Some(step_of(record)) == last;
+    let well: Vec<&Record> = own.iter().copied().filter(is_well).filter(is_of_last).collect();
     let bad = own.iter().find(|record| record.status != Status::Ok);
     let status = match bad {
         _ if !well.is_empty() => TreatmentStatus::Ok,
         Some(record) if record.status == Status::Unavailable => TreatmentStatus::Unavailable,
+        None if own.is_empty() && !schedule.is_of_step(index, 0) => TreatmentStatus::Unselected,
         _ => TreatmentStatus::Failed,
     };
     let reason = match bad {
@@ -208,6 +220,7 @@ fn treatment(index: usize, schedule: &Schedule, records: &[Record]) -> Treatment
             let some = format!("{failed} of {} trials: {reason}", own.len());
             Some(if well.is_empty() { reason } else { some })
         }
+        None if status == TreatmentStatus::Unselected => Some("no step chose it".to_owned()),
         None if own.is_empty() => Some("it has not run yet".to_owned()),
         None => None,
     };

@@ -10,8 +10,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_stats::{LogRatio, holm, runs_to_separate};
 
-use super::CONFIDENCE;
 use super::pairs::{Blocks, Quantity, Side};
+use super::{CONFIDENCE, best};
 use crate::plan::schedule::Claim;
 use crate::plan::{Levels, Schedule};
 
@@ -51,6 +51,9 @@ pub struct Judgement {
     pub p: Option<f64>,
     /// About how many more runs a verdict takes; absent where it is not the number that lacks.
     pub more_runs: Option<u32>,
+    /// The treatments that it should have been compared with, and that were not measured.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_measured: Vec<String>,
     /// What the verdict is limited to: what the lab cannot show, it does not claim.
     pub scope: Option<String>,
     /// The setting that follows if it holds.
@@ -73,7 +76,8 @@ pub enum Verdict {
     Undecided,
 }
 
-/// A claim about one pair of treatments.
+/// A claim about one pair of treatments, or about one and all its rivals.
+#[derive(Clone, Copy)]
 pub(super) struct Case<'a> {
     pub claim: &'a Claim,
     pub side: Side,
@@ -107,7 +111,8 @@ pub(super) fn cases<'a>(schedule: &Schedule, claim: &'a Claim) -> Vec<Case<'a>> 
         .iter()
         .filter(|t| t.levels.matches(&claim.only) && t.levels.matches(&claim.compare))
         .filter_map(|t| {
-            let against = (!claim.is_absolute).then(|| t.levels.with(&claim.against));
+            let is_compared = !claim.is_absolute && !claim.is_best;
+            let against = is_compared.then(|| t.levels.with(&claim.against));
             let baseline = match against {
                 Some(levels) => Some(side(&levels)?),
                 None => None,
@@ -128,6 +133,10 @@ pub(super) fn judge_all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Judgeme
             judged.push((judgement, None));
         }
         for case in &cases {
+            if claim.is_best {
+                judged.push(best::weigh(schedule, blocks, case, cases.len() > 1));
+                continue;
+            }
             judged.push(weigh(schedule, blocks, case, cases.len() > 1));
         }
     }
@@ -136,10 +145,10 @@ pub(super) fn judge_all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Judgeme
 }
 
 /// The tests of one case, before the correction for several claims.
-struct Evidence {
-    ratio: LogRatio,
-    p_holds: f64,
-    p_refuted: f64,
+pub(super) struct Evidence {
+    pub ratio: LogRatio,
+    pub p_holds: f64,
+    pub p_refuted: f64,
 }
 
 fn blank(claim: &Claim, id: String) -> Judgement {
@@ -160,24 +169,30 @@ fn blank(claim: &Claim, id: String) -> Judgement {
         n: 0,
         p: None,
         more_runs: None,
+        not_measured: Vec::new(),
         scope: None,
         if_holds: claim.if_holds.clone(),
         if_refuted: claim.if_refuted.clone(),
     }
 }
 
-fn weigh(
+/// A judgement of a case, before anything is judged.
+pub(super) fn named(schedule: &Schedule, case: &Case<'_>, is_one_of_several: bool) -> Judgement {
+    let claim = case.claim;
+    let levels = &schedule.treatments[case.side.treatment].levels;
+    let distinct = schedule.distinct(levels);
+    let id = if is_one_of_several { format!("{}[{distinct}]", claim.id) } else { claim.id.clone() };
+    Judgement { levels: Some(levels.clone()), ..blank(claim, id) }
+}
+
+pub(super) fn weigh(
     schedule: &Schedule,
     blocks: &Blocks<'_>,
     case: &Case<'_>,
     is_one_of_several: bool,
 ) -> (Judgement, Option<Evidence>) {
     let claim = case.claim;
-    let levels = &schedule.treatments[case.side.treatment].levels;
-    let distinct = schedule.distinct(levels);
-    let id = if is_one_of_several { format!("{}[{distinct}]", claim.id) } else { claim.id.clone() };
-    let mut judgement = blank(claim, id);
-    judgement.levels = Some(levels.clone());
+    let mut judgement = named(schedule, case, is_one_of_several);
     judgement.baseline =
         case.baseline.map(|side| schedule.treatments[side.treatment].levels.clone());
     let ratio = match case.measured(blocks) {

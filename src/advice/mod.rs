@@ -4,10 +4,12 @@
 //! whether it has measured precisely enough; everything else is computed when a report is made.
 
 mod analysis;
+mod best;
 mod claims;
 mod effects;
 mod pairs;
 mod precision;
+mod ranking;
 mod warnings;
 
 pub use analysis::{
@@ -17,6 +19,7 @@ pub use analysis::{
 pub use claims::{Judgement, Verdict};
 pub use effects::Effect;
 pub use precision::{Precision, precision};
+pub use ranking::{Place, Ranking, taking_part};
 pub use warnings::{Warned, Warning};
 
 /// The confidence of every interval, and one minus the error a verdict may have.

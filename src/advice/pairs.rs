@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ssdlab_stats::LogRatio;
 
+use crate::plan::Schedule;
 use crate::results::{Record, Status};
 
-/// What a pair's value is made of: a metric summed over phases, or its excess over a third
-/// treatment.
+/// What a pair's value is made of: a metric over phases.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Quantity<'a> {
     pub metric: &'a str,
@@ -30,20 +30,24 @@ impl From<usize> for Side {
 }
 
 /// The trials that went well, by block and treatment.
+///
+/// Where a run has steps, everything is taken from the last step in which it was measured: trials by
+/// which treatments were chosen would flatter those that were lucky in them.
 pub(super) struct Blocks<'a> {
+    schedule: &'a Schedule,
     trials: BTreeMap<(u32, usize), &'a Record>,
     numbers: BTreeSet<u32>,
 }
 
 impl<'a> Blocks<'a> {
     /// Sorts records; where a trial was recorded twice, the first counts.
-    pub fn of(records: &'a [Record]) -> Self {
+    pub fn of(schedule: &'a Schedule, records: &'a [Record]) -> Self {
         let mut trials = BTreeMap::new();
         for record in records.iter().filter(|record| record.status == Status::Ok) {
             trials.entry((record.trial.block, record.trial.treatment)).or_insert(record);
         }
         let numbers = trials.keys().map(|(block, _)| *block).collect();
-        Self { trials, numbers }
+        Self { schedule, trials, numbers }
     }
 
     /// The paired log-ratio of two sides, or why there is none.
@@ -54,9 +58,8 @@ impl<'a> Blocks<'a> {
         baseline: Side,
     ) -> Result<LogRatio, String> {
         let value = |side, block| self.value(quantity, side, block);
-        let pair = |block: &u32| Some((value(side, *block)?, value(baseline, *block)?));
-        let (of_side, of_baseline): (Vec<f64>, Vec<f64>) =
-            self.numbers.iter().filter_map(pair).unzip();
+        let pair = |block| Some((value(side, block)?, value(baseline, block)?));
+        let (of_side, of_baseline): (Vec<f64>, Vec<f64>) = self.last(pair).into_iter().unzip();
         if of_side.is_empty() {
             return Err("no block in which both sides were measured".to_owned());
         }
@@ -71,13 +74,44 @@ impl<'a> Blocks<'a> {
 
     /// The values of one side, as ratios to one unit of the metric.
     pub fn values(&self, quantity: Quantity<'_>, side: Side) -> Result<LogRatio, String> {
-        let values: Vec<f64> =
-            self.numbers.iter().filter_map(|block| self.value(quantity, side, *block)).collect();
+        let values = self.last(|block| self.value(quantity, side, block));
         if values.is_empty() {
             return Err("no block in which it was measured".to_owned());
         }
         LogRatio::paired(&values, &vec![1.0; values.len()])
             .map_err(|_| format!("{} is not above 0 in every trial", quantity.metric))
+    }
+
+    /// What there is of each block of the last step that has any.
+    fn last<T>(&self, of_block: impl Fn(u32) -> Option<T>) -> Vec<T> {
+        let mut found: Vec<(usize, T)> = self
+            .numbers
+            .iter()
+            .filter_map(|block| Some((self.schedule.step_of(*block), of_block(*block)?)))
+            .collect();
+        let last = found.last().map(|(step, _)| *step);
+        found.retain(|(step, _)| Some(*step) == last);
+        found.into_iter().map(|(_, value)| value).collect()
+    }
+
+    /// The values of several treatments in the blocks of a step in which all were measured, one
+    /// list a treatment.
+    pub fn of_step(
+        &self,
+        quantity: Quantity<'_>,
+        treatments: &[usize],
+        step: usize,
+    ) -> Vec<Vec<f64>> {
+        let mut values = vec![Vec::new(); treatments.len()];
+        for block in self.numbers.iter().filter(|block| self.schedule.step_of(**block) == step) {
+            let of = |treatment: &usize| self.value(quantity, (*treatment).into(), *block);
+            if let Some(all) = treatments.iter().map(of).collect::<Option<Vec<f64>>>() {
+                for (own, value) in values.iter_mut().zip(all) {
+                    own.push(value);
+                }
+            }
+        }
+        values
     }
 
     fn value(&self, quantity: Quantity<'_>, side: Side, block: u32) -> Option<f64> {

@@ -5,7 +5,8 @@
 //! Analysis, 1947, ch. 1).
 
 use super::CONFIDENCE;
-use super::claims::cases;
+use super::best::rivals;
+use super::claims::{Case, cases};
 use super::effects::shared_phases;
 use super::pairs::{Blocks, Quantity, Side};
 use crate::plan::Schedule;
@@ -26,7 +27,7 @@ pub struct Precision {
 /// small difference of large numbers) are left out: no number of runs would narrow them.
 #[must_use]
 pub fn precision(schedule: &Schedule, records: &[Record]) -> Precision {
-    let widths = widths(schedule, &Blocks::of(records));
+    let widths = widths(schedule, &Blocks::of(schedule, records));
     let widest = widths
         .iter()
         .try_fold(0.0_f64, |widest, width| width.map(|w| widest.max(w)))
@@ -55,9 +56,14 @@ fn widths(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Option<f64>> {
         .iter()
         .filter(|claim| claim.excess_over.is_none())
         .flat_map(|claim| cases(schedule, claim))
-        .filter_map(|case| {
-            let measured = case.measured(blocks).ok()?;
-            Some(measured.relative_half_width(CONFIDENCE))
+        .flat_map(|case| {
+            if !case.claim.is_best {
+                return vec![case.measured(blocks)];
+            }
+            let against = |rival: usize| Case { baseline: Some(rival.into()), ..case };
+            let rivals = rivals(schedule, &case).into_iter();
+            rivals.map(|rival| against(rival).measured(blocks)).collect()
         })
+        .filter_map(|measured| Some(measured.ok()?.relative_half_width(CONFIDENCE)))
         .collect()
 }

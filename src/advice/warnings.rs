@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_stats::{Drift, Summary, Trial};
 
-use super::analysis::Treatment;
+use super::analysis::{Treatment, TreatmentStatus};
 use super::claims::{Judgement, Verdict};
 use super::precision::precision;
 use crate::plan::schedule::Action;
@@ -123,13 +123,15 @@ pub(super) fn all(
 ) -> Vec<Warned> {
     let mut warnings = vec![Warning::Lab { lab: schedule.target.lab }];
     warnings.extend(schedule.notes.iter().map(|text| Warning::Note { text: text.clone() }));
-    warnings.extend(treatments.iter().filter_map(|treatment| {
+    let selected = treatments.iter().filter(|t| t.status != TreatmentStatus::Unselected);
+    warnings.extend(selected.filter_map(|treatment| {
         let reason = treatment.reason.clone()?;
         Some(Warning::Trials { levels: schedule.distinct(&treatment.levels), reason })
     }));
     warnings.extend(unsynced(schedule));
     warnings.extend(imprecise(schedule, records, claims));
-    if schedule.target.lab != LabKind::Virtual {
+    // The blocks of different steps have different treatments.
+    if schedule.target.lab != LabKind::Virtual && schedule.steps.is_empty() {
         warnings.extend(drifts(schedule, records));
     }
     warnings.extend(spreads(schedule, records));
@@ -150,7 +152,10 @@ fn imprecise(schedule: &Schedule, records: &[Record], claims: &[Judgement]) -> O
     (compares && is_open && !precision.is_reached).then(|| Warning::Imprecise {
         widest: precision.widest,
         asked: schedule.repetitions.precision,
-        blocks: well(records).map(|record| record.trial.block + 1).max().unwrap_or(0),
+        blocks: match schedule.steps.last() {
+            Some(step) => step.blocks,
+            None => well(records).map(|record| record.trial.block + 1).max().unwrap_or(0),
+        },
     })
 }
 

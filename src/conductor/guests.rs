@@ -309,6 +309,8 @@ fn job(schedule: &Schedule, trial: Trial) -> Job {
             time_ns: None,
             written_bytes: None,
         },
+        ranking: None,
+        steps: Vec::new(),
         claims: Vec::new(),
         published: Vec::new(),
         seed: *seed,

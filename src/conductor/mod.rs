@@ -15,6 +15,7 @@ mod tests;
 mod trial;
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use miette::Diagnostic;
 use thiserror::Error;
@@ -91,30 +92,35 @@ impl Conductor<'_> {
         // A block that was begun is finished before anybody asks whether it is enough.
         let ran = self.desk.records.iter().filter(|record| record.status != Status::Unavailable);
         let begun = ran.map(|record| record.trial.block).max().unwrap_or(0);
-        let blocks: BTreeSet<u32> = schedule.trials.iter().map(|trial| trial.block).collect();
         let limits = &schedule.repetitions;
+        // Where nobody will ask whether it is enough, all blocks of a step are one piece of work.
         let is_fixed = limits.least == limits.most
             && limits.time_ns.is_none()
             && limits.written_bytes.is_none();
-        // Where nobody will ask whether it is enough, all blocks are one piece of work.
-        let last = blocks.last().copied().unwrap_or(0);
-        let blocks = if is_fixed { BTreeSet::from([last]) } else { blocks };
-        for block in blocks {
-            let belongs =
-                |trial: &&Trial| if is_fixed { trial.block <= block } else { trial.block == block };
-            let trials = schedule.trials.iter().filter(belongs);
-            let todo: Vec<Trial> =
-                trials.filter(|trial| self.desk.is_open(trial)).copied().collect();
-            if self.desk.unavailable().len() == schedule.treatments.len() {
-                return Ok(Ending::NothingRuns);
-            }
-            if !self.stage.perform(&todo, &mut self.desk)? {
-                return Ok(Ending::Interrupted);
-            }
-            if block >= begun
-                && let Some(ending) = self.desk.is_enough(block)
-            {
-                return Ok(ending);
+        for (step, blocks) in schedule.blocks().into_iter().enumerate() {
+            let chosen = advice::taking_part(schedule, &self.desk.records, step);
+            let pieces: Vec<Range<u32>> = if is_fixed {
+                vec![blocks]
+            } else {
+                blocks.map(|block| block..block + 1).collect()
+            };
+            for piece in pieces {
+                let trials = schedule.trials.iter().filter(|trial| piece.contains(&trial.block));
+                let chosen = trials.filter(|trial| chosen.contains(&trial.treatment));
+                let todo: Vec<Trial> =
+                    chosen.filter(|trial| self.desk.is_open(trial)).copied().collect();
+                if self.desk.unavailable().len() == schedule.treatments.len() {
+                    return Ok(Ending::NothingRuns);
+                }
+                if !self.stage.perform(&todo, &mut self.desk)? {
+                    return Ok(Ending::Interrupted);
+                }
+                let block = piece.end - 1;
+                if block >= begun
+                    && let Some(ending) = self.desk.is_enough(block)
+                {
+                    return Ok(ending);
+                }
             }
         }
         Ok(Ending::AllBlocks)
@@ -188,8 +194,16 @@ impl Desk<'_> {
 
     /// Trials that will run at least.
     fn planned(&self) -> usize {
-        let able = self.schedule.treatments.len() - self.unavailable().len();
-        let least = able * self.schedule.repetitions.least as usize;
+        let blocks = self.schedule.repetitions.least as usize;
+        let missing = self.unavailable();
+        let able = self.schedule.treatments.len() - missing.len();
+        if !self.schedule.steps.is_empty() {
+            let steps = 0..self.schedule.steps.len();
+            let expected: usize = steps.map(|step| self.schedule.expected_treatments(step)).sum();
+            let missing = missing.iter().filter(|index| self.schedule.is_of_step(**index, 0));
+            return (expected.saturating_sub(missing.count()) * blocks).max(self.ran() + 1);
+        }
+        let least = able * blocks;
         // Beyond the least number, blocks are added one at a time.
         least.max((self.ran() + 1).next_multiple_of(able.max(1)))
     }
@@ -203,7 +217,7 @@ impl Desk<'_> {
         if self.unavailable().len() == self.schedule.treatments.len() {
             return Some(Ending::NothingRuns);
         }
-        if block + 1 >= limits.most {
+        if self.schedule.blocks().last().is_some_and(|last| block + 1 >= last.end) {
             return Some(Ending::AllBlocks);
         }
         let took_ns: u64 = self.records.iter().map(|record| record.took_ns).sum();
@@ -214,7 +228,7 @@ impl Desk<'_> {
         if limits.written_bytes.is_some_and(|budget| written >= budget) {
             return Some(Ending::BytesSpent);
         }
-        let is_due = block + 1 >= limits.least;
+        let is_due = self.schedule.steps.is_empty() && block + 1 >= limits.least;
         (is_due && advice::precision(self.schedule, &self.records).is_reached)
             .then_some(Ending::Precise)
     }

@@ -262,3 +262,23 @@ fn precision_ends_a_run_once_the_least_number_has_run() {
     let (ending, records, _) = conduct(&plan, place.path(), Vec::new(), None);
     assert_eq!((ending, records.len()), (Ending::Precise, 6));
 }
+
+#[test]
+fn a_step_runs_only_what_the_step_before_has_kept() {
+    let place = tempfile::tempdir().unwrap();
+    let steps = "[[steps]]\nname = \"all\"\nkeep = { scheduler = 1 }\n[[steps]]\nname = \"best\"\n";
+    let (ending, records, _) = conduct(&format!("{PLAN}{steps}"), place.path(), Vec::new(), None);
+    assert_eq!(ending, Ending::AllBlocks);
+    let blocks = |block: u32| records.iter().filter(move |record| record.trial.block == block);
+    assert!((0..3).all(|block| blocks(block).count() == 2));
+    assert!((3..6).all(|block| blocks(block).count() == 1));
+    // Fresh blocks have seeds of their own.
+    let seeds: std::collections::BTreeSet<u64> = records.iter().map(|r| r.trial.seed).collect();
+    assert_eq!(seeds.len(), 6);
+    // Interrupted in the second step, it goes on with the same choice.
+    let mut cut = records.clone();
+    cut.truncate(7);
+    let (_, again, _) = conduct(&format!("{PLAN}{steps}"), place.path(), cut, None);
+    let trials = |records: &[Record]| records.iter().map(|r| r.trial).collect::<Vec<_>>();
+    assert_eq!(trials(&again), trials(&records));
+}

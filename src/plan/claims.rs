@@ -68,8 +68,19 @@ fn claim(
         Some(written) => modern(written.get_ref()),
         None => schedule.baseline.clone(),
     };
-    let against = written.against.as_ref().map_or_else(baseline, modern);
-    let (compare, only) = (modern(&written.compare), modern(&written.only));
+    let against = match &written.best {
+        Some(_) => Levels::default(),
+        None => written.against.as_ref().map_or_else(baseline, modern),
+    };
+    let is_best = written.best.is_some();
+    if is_best && (!written.compare.0.is_empty() || written.against.is_some()) {
+        return Err(fault(
+            format!("claim `{id}` has `best` and a comparison"),
+            "`best` compares with every other level: leave `compare` and `against` out",
+        ));
+    }
+    let compare = modern(written.best.as_ref().unwrap_or(&written.compare));
+    let only = modern(&written.only);
     let excess_over = written.excess_over.as_ref().map(modern);
     for levels in [&compare, &against, &only].into_iter().chain(&excess_over) {
         check_levels(id, levels, factors).map_err(|(message, help)| fault(message, &help))?;
@@ -81,7 +92,17 @@ fn claim(
              amounts of the metric (\"3 min\", \"10 MB\")",
         )
     })?;
-    if !bounds.are_absolute && (compare.0.is_empty() || against.matches(&compare)) {
+    if is_best && (compare.0.is_empty() || bounds.are_absolute || bounds.at_most.is_some()) {
+        return Err(fault(
+            format!("claim `{id}`: `best` names levels, and at the most by how much they lead"),
+            "for example best = { filesystem = \"ext4\" }, at_least = 1.1",
+        ));
+    }
+    if is_best && written.excess_over.is_some() {
+        let message = format!("claim `{id}`: an excess is compared with one other");
+        return Err(fault(message, "leave `best` or `excess_over` out"));
+    }
+    if !bounds.are_absolute && !is_best && (compare.0.is_empty() || against.matches(&compare)) {
         return Err(fault(
             format!("claim `{id}` compares a treatment with itself"),
             "let `compare` name levels other than the baseline's (or than `against`)",
@@ -95,6 +116,7 @@ fn claim(
         compare,
         against,
         only,
+        is_best,
         excess_over,
         is_absolute: bounds.are_absolute,
         at_least: bounds.at_least,
@@ -183,6 +205,9 @@ fn bounds(claim: &written::Claim, metric: &str) -> Result<Bounds, String> {
         return Err("a bound is not above 0".to_owned());
     }
     match (at_least, at_most) {
+        (None, None) if claim.best.is_some() => {
+            Ok(Bounds { are_absolute: false, at_least: Some(1.0), at_most: None })
+        }
         (None, None) => Err("it has no bound".to_owned()),
         (Some(low), Some(high)) if low >= high => {
             Err(format!("nothing is at least {low} and at most {high}"))

@@ -15,6 +15,7 @@ mod scheduler;
 mod setup;
 pub mod shipped;
 mod simulated;
+mod steps;
 mod varied;
 mod workload;
 mod written;

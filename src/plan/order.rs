@@ -8,16 +8,16 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::schedule::Trial;
 
-/// All trials of `blocks` blocks of `treatments` treatments, in the order they run.
+/// All trials of these blocks, in the order they run; `of_block` names the treatments of a block.
 #[must_use]
-pub fn trials(treatments: usize, blocks: u32, seed: u64) -> Vec<Trial> {
+pub fn trials(of_block: impl Fn(u32) -> Vec<usize>, blocks: u32, seed: u64) -> Vec<Trial> {
     let mut trials = Vec::new();
     let mut position = 0;
     for block in 0..blocks {
         // Each block draws from a generator of its own: a longer run starts like a shorter one.
         let mut random = Xoshiro256PlusPlus::seed_from_u64(mix(seed, u64::from(block)));
         let trial_seed = random.next_u64();
-        let mut order: Vec<usize> = (0..treatments).collect();
+        let mut order = of_block(block);
         shuffle(&mut order, &mut random);
         for treatment in order {
             trials.push(Trial { block, position, treatment, seed: trial_seed });
@@ -44,9 +44,13 @@ fn shuffle(order: &mut [usize], random: &mut Xoshiro256PlusPlus) {
 mod tests {
     use super::*;
 
+    fn of(treatments: usize, blocks: u32, seed: u64) -> Vec<Trial> {
+        trials(|_| (0..treatments).collect(), blocks, seed)
+    }
+
     #[test]
     fn every_treatment_occurs_once_in_every_block() {
-        let trials = trials(5, 40, 7);
+        let trials = of(5, 40, 7);
         for block in trials.chunks(5) {
             let mut seen: Vec<_> = block.iter().map(|trial| trial.treatment).collect();
             seen.sort_unstable();
@@ -57,7 +61,7 @@ mod tests {
 
     #[test]
     fn orders_differ_between_blocks_and_seeds() {
-        let order = |seed| trials(6, 8, seed).iter().map(|t| t.treatment).collect::<Vec<_>>();
+        let order = |seed| of(6, 8, seed).iter().map(|t| t.treatment).collect::<Vec<_>>();
         assert_ne!(order(1), order(2));
         let one = order(1);
         assert!(one.chunks(6).any(|block| block != &one[..6]));
@@ -65,13 +69,13 @@ mod tests {
 
     #[test]
     fn a_longer_run_starts_like_a_shorter_one() {
-        assert_eq!(trials(4, 9, 3)[..12], trials(4, 3, 3)[..]);
+        assert_eq!(of(4, 9, 3)[..12], of(4, 3, 3)[..]);
     }
 
     #[test]
     fn every_treatment_is_first_about_equally_often() {
         let mut first = [0_u32; 3];
-        for trial in trials(3, 3000, 11).iter().step_by(3) {
+        for trial in of(3, 3000, 11).iter().step_by(3) {
             first[trial.treatment] += 1;
         }
         assert!(first.iter().all(|count| (900..1100).contains(count)), "{first:?}");

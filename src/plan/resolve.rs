@@ -14,6 +14,7 @@ use super::metric;
 use super::order;
 use super::schedule::{Repetitions, SCHEDULE_SCHEMA, Schedule, Target, Treatment};
 use super::setup::{LevelError, Setup};
+use super::steps;
 use super::varied::{Varied, factors, fault, level_fault, modern};
 use super::workload;
 use super::written::{LabKind, Plan};
@@ -28,7 +29,7 @@ const MOST_BLOCKS: u32 = 20;
 const SEEDS: u32 = 3;
 
 const MOST_TREATMENTS: usize = 1_000;
-const MOST_TRIALS: usize = 100_000;
+const MOST_TRIALS: u64 = 100_000;
 
 /// What the command line changes in a plan.
 #[derive(Debug, Clone, Default)]
@@ -67,13 +68,15 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
     let treatments = treatments(plan, &factors, &baseline)?;
     let workload = workload::resolve(&plan.workload, overrides, base)?;
     let repetitions = repetitions(plan, overrides, target.lab)?;
-    if treatments.len() * repetitions.most as usize > MOST_TRIALS {
+    let steps = steps::resolve(plan, &factors, repetitions.least)?;
+    let blocks = if steps.is_empty() {
+        u64::from(repetitions.most)
+    } else {
+        u64::from(repetitions.least) * steps.len() as u64
+    };
+    if treatments.len() as u64 * blocks > MOST_TRIALS {
         return Err(Fault::nowhere(
-            format!(
-                "{} treatments in {} blocks are too many trials",
-                treatments.len(),
-                repetitions.most
-            ),
+            format!("{} treatments in {blocks} blocks are too many trials", treatments.len()),
             format!("stay below {MOST_TRIALS}: fewer levels, or a smaller `most`"),
         ));
     }
@@ -85,17 +88,26 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
         source: plan.source.clone(),
         metric: metric(plan)?,
         target,
-        trials: order::trials(treatments.len(), repetitions.most, seed),
+        trials: Vec::new(),
         treatments,
         baseline,
         workload,
         repetitions,
+        ranking: None,
+        steps,
         claims: Vec::new(),
         published: Vec::new(),
         seed,
         verify: false,
         notes,
     };
+    let of_block = |block| {
+        let step = schedule.step_of(block);
+        (0..schedule.treatments.len()).filter(|index| schedule.is_of_step(*index, step)).collect()
+    };
+    let blocks = schedule.blocks().last().map_or(0, |last| last.end);
+    schedule.trials = order::trials(of_block, blocks, seed);
+    schedule.ranking = steps::ranking(plan, &schedule)?;
     workload::check_size(&schedule, plan.workload.phases.span())?;
     schedule.claims = claims::resolve(plan, &schedule, &factors)?;
     schedule.published = claims::published(plan, &schedule, &factors)?;

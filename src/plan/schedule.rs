@@ -39,6 +39,12 @@ pub struct Schedule {
     pub workload: Workload,
     /// When to stop.
     pub repetitions: Repetitions,
+    /// What treatments are ranked by.
+    #[serde(default)]
+    pub ranking: Option<Ranking>,
+    /// The steps, in order; none for a run that measures every treatment in every block.
+    #[serde(default)]
+    pub steps: Vec<Step>,
     /// The claims to judge.
     pub claims: Vec<Claim>,
     /// What somebody else has measured.
@@ -237,6 +243,40 @@ pub struct Repetitions {
     pub written_bytes: Option<u64>,
 }
 
+/// What treatments are ranked by.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ranking {
+    /// The metric.
+    pub metric: String,
+    /// The phases it is taken over.
+    pub phases: Vec<String>,
+}
+
+/// A step of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// Its name.
+    pub name: String,
+    /// Its first block.
+    pub first_block: u32,
+    /// Its blocks.
+    pub blocks: u32,
+    /// The treatments that it is limited to.
+    #[serde(rename = "where")]
+    pub only: Levels,
+    /// What goes on; everything, where nothing is said.
+    pub keep: Option<Keep>,
+}
+
+/// What goes on to the next step: the best levels of a factor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Keep {
+    /// The factor.
+    pub factor: Factor,
+    /// How many of its levels, for each combination of the other factors' levels.
+    pub count: usize,
+}
+
 /// A statement about the ratio of one treatment's metric to another's.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Claim {
@@ -255,6 +295,10 @@ pub struct Claim {
     /// The treatments it is limited to.
     #[serde(rename = "where")]
     pub only: Levels,
+    /// Whether nothing is compared with `against`: the levels are said to be better than every
+    /// other of the same factors.
+    #[serde(default)]
+    pub is_best: bool,
     /// Compare the excess over the same treatment with these levels.
     pub excess_over: Option<Levels>,
     /// Whether the bounds are of the metric itself, in its unit, instead of a ratio.
@@ -306,6 +350,7 @@ impl Schedule {
             && place
             && self.treatments.iter().all(|t| t.baseline.is_none_or(|index| index < count))
             && self.trials.iter().all(|trial| trial.treatment < count)
+            && self.steps.windows(2).all(|two| two[0].first_block < two[1].first_block)
     }
 
     /// The levels by which a treatment differs from others; all of them where there is no other.

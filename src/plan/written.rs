@@ -53,6 +53,14 @@ pub struct Plan {
     /// How often, how precisely, and when to give up.
     #[serde(default)]
     pub repetitions: Repetitions,
+    /// What treatments are ranked by (default with steps: the metric over all phases; without:
+    /// nothing is ranked).
+    #[schemars(with = "Option<Ranking>")]
+    pub ranking: Option<Spanned<Ranking>>,
+    /// Narrows the choice step by step; each step has blocks of its own.
+    #[serde(default)]
+    #[schemars(with = "Vec<Step>")]
+    pub steps: Vec<Spanned<Step>>,
     /// Statements to judge.
     #[serde(default)]
     #[schemars(with = "Vec<Claim>")]
@@ -318,6 +326,30 @@ pub struct Repetitions {
     pub written: Option<Bytes>,
 }
 
+/// What treatments are ranked by.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Ranking {
+    /// The metric (default: the plan's).
+    pub metric: Option<String>,
+    /// The phases it is taken over (default: all).
+    pub phases: Option<Vec<String>>,
+}
+
+/// A step of a run that narrows the choice.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// Its name in the report.
+    pub name: String,
+    /// The treatments that it is limited to, beside what earlier steps have kept.
+    #[serde(default, rename = "where")]
+    pub only: Levels,
+    /// How many levels of a factor go on to the next step: the best by the ranking, for each
+    /// combination of the other factors' levels.
+    pub keep: Option<BTreeMap<Factor, usize>>,
+}
+
 /// A statement about an effect, to be judged.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -331,7 +363,11 @@ pub struct Claim {
     /// The phases it is about; their sum is compared.
     pub phases: Vec<String>,
     /// The levels whose effect it states.
+    #[serde(default)]
     pub compare: Levels,
+    /// In place of `compare`: the levels it says are better than every other of the same factors;
+    /// by `at_least`, if that is given.
+    pub best: Option<Levels>,
     /// The levels they are compared with (default: the plan's baseline). With bounds that are
     /// amounts nothing is compared.
     pub against: Option<Levels>,

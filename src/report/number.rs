@@ -5,6 +5,10 @@
 pub fn value(metric: &str, value: f64) -> String {
     if metric.ends_with("_ns") {
         duration(value)
+    } else if metric == "bytes_per_second" {
+        format!("{}/s", self::value("x_bytes", value))
+    } else if metric.ends_with("_per_second") {
+        format!("{}/s", self::value("", value))
     } else if metric.ends_with("_bytes") {
         scaled(value, 1000.0, &["B", "kB", "MB", "GB", "TB"])
     } else {
@@ -24,7 +28,7 @@ pub fn duration(ns: f64) -> String {
 
 /// A throughput.
 pub fn rate(bytes: f64, ns: f64) -> String {
-    format!("{}/s", value("x_bytes", bytes / (ns / 1e9)))
+    value("bytes_per_second", bytes / (ns / 1e9))
 }
 
 fn scaled(value: f64, step: f64, units: &[&str]) -> String {
@@ -94,6 +98,7 @@ mod tests {
         assert_eq!(value("write_requests", 36_706.0), "36.7 k");
         assert_eq!(value("flushes", 8.0), "8");
         assert_eq!(rate(493e6, 2.87e9), "172 MB/s");
+        assert_eq!(value("ops_per_second", 36_706.0), "36.7 k/s");
     }
 
     #[test]

@@ -1,14 +1,27 @@
 //! The tables: phases by treatments, as the founding posts print them.
 //!
 //! Columns are the levels the question is about, the baseline first; rows are phases, once for
-//! each combination of the other factors.
+//! each combination of the other factors. Where the question is about more levels than fit beside
+//! each other, treatments are rows and phases are columns, a few to a table.
+
+use std::iter;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 use super::number;
 use super::text::{Style, plain};
-use crate::advice::{Analysis, Effect, Treatment, TreatmentStatus};
+use crate::advice::{Analysis, Effect, Ranking, Treatment, TreatmentStatus};
 use crate::plan::{Factor, Levels, Schedule};
+
+/// The most levels that stand side by side.
+const MOST_COLUMNS: usize = 4;
+
+/// What a treatment's name, and a value with its ratio and interval, take on a line.
+const LABEL_WIDTH: usize = 14;
+const CELL_WIDTH: usize = 21;
+
+/// The width of what is printed to a file.
+const FILE_WIDTH: u16 = 100;
 
 /// How treatments are laid out: which factors make columns, which make rows.
 pub(super) struct Layout<'a> {
@@ -84,12 +97,10 @@ impl<'a> Layout<'a> {
     }
 
     fn table(&self, style: Style, cell: impl Fn(&Treatment, &str) -> Option<String>) -> String {
-        let mut table = Table::new();
-        table.load_style(presets::UTF8_FULL_CONDENSED);
-        if let Some(width) = style.width {
-            table.set_content_arrangement(ContentArrangement::Dynamic);
-            table.set_width(width);
+        if self.columns.len() > MOST_COLUMNS {
+            return self.treatments_by_phases(style, cell);
         }
+        let mut table = new_table(style);
         let labelled = self.rows.len() > 1;
         let mut header = vec!["phase".to_owned()];
         header.extend(self.columns.iter().map(|column| self.header(column)));
@@ -117,10 +128,65 @@ impl<'a> Layout<'a> {
                 table.add_row(line);
             }
         }
-        for column in table.column_iter_mut().skip(1 + usize::from(labelled)) {
-            column.set_cell_alignment(CellAlignment::Right);
+        drawn(table, 1 + usize::from(labelled))
+    }
+
+    /// One row a treatment, the phases side by side, as many as fit.
+    fn treatments_by_phases(
+        &self,
+        style: Style,
+        cell: impl Fn(&Treatment, &str) -> Option<String>,
+    ) -> String {
+        let phases = self.schedule.phase_names();
+        let width = usize::from(style.width.unwrap_or(FILE_WIDTH));
+        let side_by_side = (width.saturating_sub(LABEL_WIDTH) / CELL_WIDTH).clamp(1, phases.len());
+        let ran = self.analysis.treatments.iter();
+        let ran = ran.filter(|treatment| treatment.status != TreatmentStatus::Unselected);
+        let tables = phases.chunks(side_by_side).map(|phases| {
+            let mut table = new_table(style);
+            let label = self.schedule.distinct(&self.schedule.treatments[0].levels);
+            let names: Vec<&str> = label.0.keys().map(|factor| factor.name()).collect();
+            table.set_header(iter::once(names.join(", ")).chain(phases.iter().cloned()));
+            for treatment in ran.clone() {
+                let levels = self.schedule.distinct(&treatment.levels);
+                let label: Vec<String> = levels.0.values().map(|level| plain(level)).collect();
+                let cells = phases.iter().map(|phase| cell(treatment, phase).unwrap_or_default());
+                table.add_row(iter::once(label.join(", ")).chain(cells));
+            }
+            drawn(table, 1)
+        });
+        tables.collect::<Vec<_>>().join("\n")
+    }
+
+    /// The treatments of each step that has begun, the best first.
+    pub fn rankings(&self, style: Style) -> Vec<String> {
+        self.analysis.rankings.iter().map(|ranking| self.ranking(ranking, style)).collect()
+    }
+
+    fn ranking(&self, ranking: &Ranking, style: Style) -> String {
+        let mut table = new_table(style);
+        let goes_on = ranking.places.iter().any(|place| place.goes_on.is_some());
+        let header = ["place", "set", "", "to the first", "none better in"];
+        table.set_header(header.into_iter().chain(goes_on.then_some("goes on")));
+        for place in &ranking.places {
+            let levels = self.schedule.distinct(&place.levels);
+            let label: Vec<String> = levels.0.values().map(|level| plain(level)).collect();
+            let range = if place.first == place.last {
+                place.first.to_string()
+            } else {
+                format!("{} to {}", place.first, place.last)
+            };
+            let best_in = match place.best_in.len() {
+                0 => String::new(),
+                all if all == ranking.phases.len() => "all".to_owned(),
+                _ => place.best_in.join(", "),
+            };
+            let to_the_first = number::effect(place.ratio, place.interval);
+            let cells = [range, letters(&place.sets), label.join(", "), to_the_first, best_in];
+            let goes = place.goes_on.map(|goes| if goes { "yes" } else { "" }.to_owned());
+            table.add_row(cells.into_iter().chain(goes.filter(|_| goes_on)));
         }
-        table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+        drawn(table, usize::MAX)
     }
 
     fn main_cell(&self, treatment: &Treatment, phase: &str) -> Option<String> {
@@ -130,7 +196,11 @@ impl<'a> Layout<'a> {
             return (is_first && treatment.status != TreatmentStatus::Ok)
                 .then(|| treatment.status.to_string());
         };
-        let mut cell = number::value(metric, mean);
+        // What moves bytes is known by its bytes.
+        let moved = (metric == "ops_per_second").then_some("bytes_per_second");
+        let moved = moved.and_then(|name| Some((name, self::mean(treatment, phase, name)?)));
+        let (shown, mean_shown) = moved.unwrap_or((metric, mean));
+        let mut cell = number::value(shown, mean_shown);
         match metric {
             "time_ns" => {
                 if let Some(rate) = self.rate(treatment, phase) {
@@ -178,6 +248,34 @@ impl<'a> Layout<'a> {
         }
         None
     }
+}
+
+fn new_table(style: Style) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_FULL_CONDENSED);
+    if let Some(width) = style.width {
+        table.set_content_arrangement(ContentArrangement::Dynamic);
+        table.set_width(width);
+    }
+    table
+}
+
+/// The table as text, its columns from one on aligned to the right.
+fn drawn(mut table: Table, numbers: usize) -> String {
+    for column in table.column_iter_mut().skip(numbers) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+}
+
+/// Sets by letters, as in agronomy: what shares no letter is told apart.
+fn letters(sets: &[usize]) -> String {
+    let letter = |set: &usize| {
+        let letter = u8::try_from((set - 1) % 26).map_or('?', |index| char::from(b'a' + index));
+        let round = (set - 1) / 26;
+        if round == 0 { letter.to_string() } else { format!("{letter}{round}") }
+    };
+    sets.iter().map(letter).collect()
 }
 
 fn mean(treatment: &Treatment, phase: &str, metric: &str) -> Option<f64> {

@@ -61,6 +61,16 @@ fn write_report(
     let says = format!("{metric}: mean, and ratio to the baseline with its 95 % interval");
     writeln!(out, "\n{}", wrapped("", &says, "", style))?;
     writeln!(out, "{}", layout.main_table(style))?;
+    for (ranking, table) in analysis.rankings.iter().zip(layout.rankings(style)) {
+        let step =
+            ranking.step.as_ref().map_or("Ranking".to_owned(), |name| format!("Step {name}"));
+        let says = format!(
+            "{step}: by {} over {}; treatments with a letter in common cannot be told apart",
+            ranking.metric,
+            counted(ranking.phases.len(), "phase")
+        );
+        writeln!(out, "\n{}\n{table}", wrapped("", &says, "", style))?;
+    }
     if has_device(analysis) && !shows_bytes {
         writeln!(out, "\n{}", wrapped("", &format!("{BYTES}: mean"), "", style))?;
         writeln!(out, "{}", layout.device_table(style))?;
@@ -112,6 +122,9 @@ fn write_claim(out: &mut String, claim: &Judgement, style: Style) -> std::fmt::R
         write!(evidence, "; claimed: {}", bounds(claim))?;
         if let Some(scope) = &claim.scope {
             write!(evidence, " ({scope})")?;
+        }
+        if !claim.not_measured.is_empty() {
+            write!(evidence, "; not measured: {}", claim.not_measured.join(", "))?;
         }
     }
     if claim.verdict == Verdict::Undecided {

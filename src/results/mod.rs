@@ -8,4 +8,4 @@ pub use crate::meter::smart::Smart;
 
 pub use record::{Ending, Flashed, Phase, RECORD_SCHEMA, Record, Status, Teardown};
 pub use store::{Contents, Run, StoreError, default_folder, fuzz_records};
-pub use work::{Latency, Work};
+pub use work::{Latency, Series, Work};

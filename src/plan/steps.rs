@@ -1,0 +1,207 @@
+//! The steps of a run, and how its treatments are ranked.
+//!
+//! A run of several steps narrows the choice: each step measures anew what the steps before it have
+//! kept. What a step decides is never judged on the trials that it was chosen by.
+
+use std::ops::Range;
+
+use super::error::Fault;
+use super::factor::{Factor, Levels};
+use super::metric::{self, Together};
+use super::schedule::{Keep, Ranking, Schedule, Step};
+use super::varied::{Varied, modern};
+use super::written::{self, Plan};
+
+/// Resolves the steps; a plan without any has none.
+pub(super) fn resolve(plan: &Plan, factors: &[Varied], blocks: u32) -> Result<Vec<Step>, Fault> {
+    let mut steps: Vec<Step> = Vec::new();
+    for entry in &plan.steps {
+        let written = entry.get_ref();
+        let fault = |message: String, help: &str| Fault::at(entry.span(), message, help);
+        if steps.iter().any(|earlier| earlier.name == written.name) {
+            let message = format!("two steps are called `{}`", written.name);
+            return Err(fault(message, "give each step a name of its own"));
+        }
+        let only = modern(&written.only);
+        for (factor, level) in &only.0 {
+            check(factors, *factor, Some(level)).map_err(|message| {
+                fault(format!("step `{}`: {message}", written.name), "name what the plan varies")
+            })?;
+        }
+        let keep = keep(written, factors).map_err(|message| {
+            fault(
+                format!("step `{}`: {message}", written.name),
+                "for example keep = { filesystem = 3 }",
+            )
+        })?;
+        let first_block = steps.last().map_or(0, |last| last.first_block + last.blocks);
+        steps.push(Step { name: written.name.clone(), first_block, blocks, only, keep });
+    }
+    if let Some(entry) = plan.steps.split_last().map(|(last, _)| last)
+        && entry.get_ref().keep.is_some()
+    {
+        let message = "the last step keeps something, and no step comes after it".to_owned();
+        return Err(Fault::at(entry.span(), message, "take `keep` out of it"));
+    }
+    Ok(steps)
+}
+
+fn keep(written: &written::Step, factors: &[Varied]) -> Result<Option<Keep>, String> {
+    let Some(keep) = &written.keep else { return Ok(None) };
+    let mut kept = keep.iter();
+    let (Some((factor, count)), None) = (kept.next(), kept.next()) else {
+        return Err("it keeps the best levels of one factor".to_owned());
+    };
+    if *count == 0 {
+        return Err(format!("it keeps no `{factor}`"));
+    }
+    check(factors, *factor, None)?;
+    Ok(Some(Keep { factor: *factor, count: *count }))
+}
+
+fn check(factors: &[Varied], factor: Factor, level: Option<&String>) -> Result<(), String> {
+    let varied = factors.iter().find(|varied| varied.factor == factor);
+    let varied = varied.ok_or_else(|| format!("the plan does not vary `{factor}`"))?;
+    match level {
+        Some(level) if varied.lacks(level) => {
+            Err(format!("`{level}` is none of the plan's levels of `{factor}`"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Resolves what treatments are ranked by: a plan with steps ranks them, by its own metric over all
+/// phases where it does not say otherwise.
+pub(super) fn ranking(plan: &Plan, schedule: &Schedule) -> Result<Option<Ranking>, Fault> {
+    let phases = schedule.phase_names();
+    let Some(entry) = &plan.ranking else {
+        let metric = schedule.metric.clone();
+        return Ok((!schedule.steps.is_empty()).then_some(Ranking { metric, phases }));
+    };
+    let fault = |message: String, help: String| Fault::at(entry.span(), message, help);
+    let written = entry.get_ref();
+    let metric = written.metric.clone().unwrap_or_else(|| schedule.metric.clone());
+    if !metric::is_known(&metric) {
+        let message = format!("there is no metric `{metric}`");
+        return Err(fault(message, format!("metrics: {}", metric::names())));
+    }
+    let ranked = written.phases.clone().unwrap_or_else(|| phases.clone());
+    if let Some(phase) = ranked.iter().find(|phase| !phases.contains(phase)) {
+        let message = format!("there is no phase `{phase}`");
+        return Err(fault(message, format!("phases: {}", phases.join(", "))));
+    }
+    if ranked.is_empty() || (ranked.len() > 1 && metric::together(&metric) == Together::Never) {
+        let message = format!("`{metric}` of {} phases cannot be ranked by", ranked.len());
+        return Err(fault(message, "name one phase".to_owned()));
+    }
+    Ok(Some(Ranking { metric, phases: ranked }))
+}
+
+impl Schedule {
+    /// The blocks of each step; all of them where there are no steps.
+    #[must_use]
+    pub fn blocks(&self) -> Vec<Range<u32>> {
+        let range = |step: &Step| step.first_block..step.first_block + step.blocks;
+        let only = self.steps.is_empty().then_some(0..self.repetitions.most);
+        self.steps.iter().map(range).chain(only).collect()
+    }
+
+    /// The step a block belongs to, from 0.
+    #[must_use]
+    pub fn step_of(&self, block: u32) -> usize {
+        let begun = self.steps.iter().take_while(|step| step.first_block <= block).count();
+        begun.saturating_sub(1)
+    }
+
+    /// Whether a treatment can be in a step, whatever the steps before it keep.
+    #[must_use]
+    pub fn is_of_step(&self, treatment: usize, step: usize) -> bool {
+        let step = self.steps.get(step);
+        step.is_none_or(|step| self.treatments[treatment].levels.matches(&step.only))
+    }
+
+    /// How many treatments a step has if each step before it keeps as many as it is to.
+    #[must_use]
+    pub fn expected_treatments(&self, step: usize) -> usize {
+        let of_step: Vec<&Levels> = (0..self.treatments.len())
+            .filter(|treatment| self.is_of_step(*treatment, step))
+            .map(|treatment| &self.treatments[treatment].levels)
+            .collect();
+        let mut expected = of_step.len();
+        for keep in self.steps.iter().take(step).filter_map(|step| step.keep) {
+            let mut levels: Vec<_> =
+                of_step.iter().map(|levels| levels.0.get(&keep.factor)).collect();
+            levels.sort_unstable();
+            levels.dedup();
+            expected = (expected * keep.count.min(levels.len())).div_ceil(levels.len().max(1));
+        }
+        expected
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::plan::{LabKind, Overrides, schedule};
+
+    const PLAN: &str = r#"
+        name = "t"
+        question = "?"
+        [factors]
+        filesystem = ["ext2", "ext4", "xfs", "btrfs"]
+        scheduler = ["none", "bfq"]
+        [baseline]
+        scheduler = "none"
+        [workload]
+        phases = [{ do = "unpack", sync = true }, { do = "delete", sync = true }]
+    "#;
+
+    fn with(rest: &str) -> Result<Schedule, String> {
+        let overrides = Overrides { lab: Some(LabKind::Virtual), ..Overrides::default() };
+        let text = format!("{PLAN}{rest}");
+        schedule("t.toml", &text, &overrides, Path::new("/")).map_err(|error| error.to_string())
+    }
+
+    const STEPS: &str = r#"
+        [[steps]]
+        name = "filesystems"
+        where = { scheduler = "noop" }
+        keep = { filesystem = 2 }
+        [[steps]]
+        name = "schedulers"
+        keep = { scheduler = 1 }
+        [[steps]]
+        name = "tandems"
+    "#;
+
+    #[test]
+    fn steps_have_blocks_and_treatments_of_their_own() {
+        let schedule = with(STEPS).unwrap();
+        assert_eq!(schedule.blocks(), [0..3, 3..6, 6..9]);
+        assert_eq!([0, 2, 3, 5, 8].map(|block| schedule.step_of(block)), [0, 0, 1, 1, 2]);
+        assert_eq!([0, 1, 2].map(|step| schedule.expected_treatments(step)), [4, 4, 2]);
+        // Only what can be in a step is scheduled for it.
+        assert_eq!(schedule.trials.len(), 3 * 4 + 3 * 8 + 3 * 8);
+        let ranking = schedule.ranking.unwrap();
+        assert_eq!((&*ranking.metric, ranking.phases.len()), ("time_ns", 2));
+    }
+
+    #[test]
+    fn faults_of_steps_and_rankings_are_named() {
+        let step = |rest: &str| with(&format!("[[steps]]\nname = \"a\"\n{rest}")).unwrap_err();
+        let last = "[[steps]]\nname = \"b\"\n";
+        assert!(step("keep = { filesystem = 2 }\n").contains("no step comes after it"));
+        assert!(step(&format!("keep = {{ atime = 2 }}\n{last}")).contains("does not vary `atime`"));
+        assert!(step(&format!("keep = {{ filesystem = 0 }}\n{last}")).contains("keeps no"));
+        let two = format!("keep = {{ filesystem = 1, scheduler = 1 }}\n{last}");
+        assert!(step(&two).contains("one factor"));
+        assert!(step("where = { scheduler = \"kyber\" }\n").contains("none of the plan's levels"));
+        assert!(step("[[steps]]\nname = \"a\"\n").contains("two steps are called"));
+        let ranking = |rest: &str| with(&format!("[ranking]\n{rest}")).unwrap_err();
+        assert!(ranking("metric = \"speed\"\n").contains("no metric"));
+        assert!(ranking("phases = [\"sleep\"]\n").contains("no phase `sleep`"));
+        assert!(ranking("metric = \"fio.read_iops\"\n").contains("cannot be ranked by"));
+    }
+}
