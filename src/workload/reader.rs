@@ -57,7 +57,7 @@ impl Reader {
         Ok(Self { file: File::from(rustix::fs::open(path, flags, Mode::empty())?), seed })
     }
 
-    /// Does something, and reads until that is done. Returns what the reads were like, by the names
+    /// Does something, and reads, once at least, until that is done. Returns what the reads were like, by the names
     /// of the metrics.
     pub fn beside<T>(&self, work: impl FnOnce() -> T) -> (T, io::Result<BTreeMap<String, f64>>) {
         let is_over = AtomicBool::new(false);
@@ -78,7 +78,7 @@ impl Reader {
         let mut block = Aligned::new(BLOCK_BYTES);
         let mut reads = 0_u64;
         let mut due = Instant::now();
-        while !is_over.load(Ordering::Relaxed) {
+        loop {
             let started = Instant::now();
             let offset = random.next_u64() % BLOCKS * BLOCK_BYTES as u64;
             self.file.read_exact_at(block.bytes(), offset)?;
@@ -89,6 +89,9 @@ impl Reader {
             let _ = latencies.record_correct(took.clamp(1, LONGEST_NS), period);
             due = (due + PERIOD).max(Instant::now());
             sleep(due.saturating_duration_since(Instant::now()));
+            if is_over.load(Ordering::Relaxed) {
+                break;
+            }
         }
         let of = |name: &str, value: u64| (format!("reader.{name}"), value as f64);
         Ok(BTreeMap::from([
