@@ -60,6 +60,15 @@ fn summary(schedule: &Schedule) -> Result<String, std::fmt::Error> {
             compared.map(|levels| format!("  against {}", distinct(levels))).unwrap_or_default();
         writeln!(out, "  {}{against}", distinct(&treatment.levels))?;
     }
+    for (index, step) in schedule.steps.iter().enumerate() {
+        let keeps = step.keep.map(|keep| match keep.count {
+            1 => format!("; the best {} goes on", keep.factor),
+            count => format!("; the best {count} levels of {} go on", keep.factor),
+        });
+        let treatments = schedule.expected_treatments(index);
+        let keeps = keeps.unwrap_or_default();
+        writeln!(out, "step {}: {treatments} treatments{keeps}", step.name)?;
+    }
     writeln!(out, "phases: {}", schedule.phase_names().join(", "))?;
     let order: Vec<String> = schedule
         .trials
