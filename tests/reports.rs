@@ -39,6 +39,7 @@ fn phase(name: &str, time_ms: u64, written: u64, discards: u64) -> Phase {
         lifetime_kib: None,
         work: None,
         reported: BTreeMap::new(),
+        remark: None,
     }
 }
 

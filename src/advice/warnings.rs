@@ -10,8 +10,8 @@ use ssdlab_stats::{Drift, Summary, Trial};
 use super::analysis::{Treatment, TreatmentStatus};
 use super::claims::{Judgement, Verdict};
 use super::precision::precision;
-use crate::plan::schedule::Action;
-use crate::plan::{LabKind, Levels, Schedule};
+use crate::plan::schedule::{Action, Phase};
+use crate::plan::{Bytes, LabKind, Levels, Schedule};
 use crate::results::{Record, Status};
 
 /// Spread between runs that is worth a word: above what Cao et al. (FAST'17) found normal.
@@ -101,6 +101,13 @@ pub enum Warning {
         /// The phase.
         phase: String,
     },
+    /// The file of Bonnie's tests may have been read from memory.
+    Cached {
+        /// Its size in bytes.
+        size_bytes: u64,
+        /// The machine's memory in bytes.
+        memory_bytes: u64,
+    },
     /// A treatment did not run, or not always.
     Trials {
         /// The treatment, by the levels in which it differs.
@@ -136,6 +143,7 @@ pub(super) fn all(
     }
     warnings.extend(spreads(schedule, records));
     warnings.extend(of_records(records));
+    warnings.extend(cached(schedule, records));
     warnings.extend(late_writes(schedule, records));
     warnings.into_iter().map(|warning| Warned { says: warning.to_string(), warning }).collect()
 }
@@ -217,6 +225,8 @@ fn unsynced(schedule: &Schedule) -> Option<Warning> {
     for phase in &schedule.workload.phases {
         match phase.action {
             _ if phase.syncs() => dirty = None,
+            // Bonnie's tests sync what they write.
+            Action::Bonnie { .. } | Action::BonnieProgram => {}
             Action::Fstrim | Action::Idle { .. } => {}
             _ => dirty = Some(phase.name.clone()),
         }
@@ -248,7 +258,29 @@ fn of_records(records: &[Record]) -> Vec<Warning> {
         warnings.push(Warning::NotEqualised);
     }
     warnings.extend(mixed(records));
+    let mut remarks: Vec<&String> = Vec::new();
+    for remark in well(records).flat_map(|r| &r.phases).filter_map(|phase| phase.remark.as_ref()) {
+        if !remarks.contains(&remark) {
+            remarks.push(remark);
+        }
+    }
+    warnings.extend(remarks.into_iter().map(|text| Warning::Note { text: text.clone() }));
     warnings
+}
+
+/// bonnie++ asks for a file of twice the memory where the caches cannot be dropped.
+fn cached(schedule: &Schedule, records: &[Record]) -> Option<Warning> {
+    let reads = |phase: &Phase| match phase.action {
+        Action::Bonnie { test } => test.reads() && schedule.target.lab == LabKind::Directory,
+        Action::BonnieProgram => true,
+        _ => false,
+    };
+    if !schedule.workload.phases.iter().any(reads) {
+        return None;
+    }
+    let size_bytes = schedule.workload.bonnie.as_ref()?.size_bytes;
+    let memory_bytes = records.iter().map(|record| record.environment.memory_bytes).max()?;
+    (size_bytes < 2 * memory_bytes).then_some(Warning::Cached { size_bytes, memory_bytes })
 }
 
 /// A run that is resumed after an update, or on another drive, compares what is not comparable.
@@ -368,6 +400,13 @@ impl fmt::Display for Warning {
                 f,
                 "nothing syncs after `{phase}`: what it wrote may have been in memory when the \
                  clock stopped"
+            ),
+            Self::Cached { size_bytes, memory_bytes } => write!(
+                f,
+                "a file of {} in a machine with {} of memory may be read from there and not from \
+                 the device: bonnie++ asks for twice the memory",
+                Bytes(*size_bytes),
+                Bytes(*memory_bytes)
             ),
             Self::Trials { levels, reason } => write!(f, "{levels}: {reason}"),
             Self::Note { text } => f.write_str(text),

@@ -146,6 +146,12 @@ fn workloads() -> Rows {
         ("sync, fstrim, idle, remount", "steps between others"),
         ("command", "any program, in the trial's directory"),
         ("fio", "a fio job file"),
+        (
+            "bonnie",
+            "Bonnie's tests: a file written and read by character and by block, rewritten, \
+             seeked in; small files created, looked at, deleted",
+        ),
+        ("bonnie++", "the same by the program of that name"),
     ];
     rows.map(|(name, text)| (name.to_owned(), text.to_owned())).to_vec()
 }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use super::failure::Failure;
 use crate::host::interrupt::Interrupt;
 use crate::host::sysfs::BlockDevice;
+use crate::host::thread::Usage;
 use crate::meter::block::{self, Counters};
 use crate::meter::{ext4, process, quiet};
 use crate::plan::schedule;
@@ -114,7 +115,7 @@ impl<'a> Watched<'a> {
             time_ns: nanos(time),
             settled_ns: nanos(settled),
             is_quiet,
-            cpu_ns: used.cpu_ns.saturating_sub(usage.cpu_ns),
+            cpu_ns: used.cpu_ns.saturating_sub(usage.cpu_ns) + done.threads.cpu_ns,
             application_bytes: done.application_bytes,
             device: grown(end.device, before.device),
             at_return: grown(at_return.device, before.device),
@@ -122,6 +123,7 @@ impl<'a> Watched<'a> {
             lifetime_kib: lifetime.filter(|_| is_counted).and_then(|(l, e)| l.checked_sub(e)),
             work: done.counted.as_ref().and_then(Work::of),
             reported: done.reported,
+            remark: done.remark,
         };
         check_lifetime(&measured)?;
         Ok(measured)
@@ -132,18 +134,14 @@ fn grown(later: Option<Counters>, earlier: Option<Counters>) -> Option<Counters>
     Some(later?.since(&earlier?))
 }
 
-/// What the driver counted must be what the kernel counted for its thread.
-fn check_written(
-    done: &Done,
-    before: process::Usage,
-    after: process::Usage,
-) -> Result<(), Failure> {
-    let (Some(ours), Some(before), Some(after)) =
-        (done.application_bytes, before.wchar_bytes, after.wchar_bytes)
+/// What the driver counted must be what the kernel counted for its thread and those it started.
+fn check_written(done: &Done, before: Usage, after: Usage) -> Result<(), Failure> {
+    let (Some(ours), Some(before), Some(after), Some(threads)) =
+        (done.application_bytes, before.wchar_bytes, after.wchar_bytes, done.threads.wchar_bytes)
     else {
         return Ok(());
     };
-    let theirs = after - before;
+    let theirs = after - before + threads;
     if ours == theirs {
         return Ok(());
     }
@@ -174,8 +172,8 @@ pub(super) fn nanos(duration: Duration) -> u64 {
 mod tests {
     use super::*;
 
-    fn usage(bytes: u64) -> process::Usage {
-        process::Usage { cpu_ns: 0, wchar_bytes: Some(bytes) }
+    fn usage(bytes: u64) -> Usage {
+        Usage { cpu_ns: 0, wchar_bytes: Some(bytes) }
     }
 
     #[test]
@@ -183,6 +181,9 @@ mod tests {
         let done = Done { application_bytes: Some(100), ..Done::default() };
         assert!(check_written(&done, usage(5), usage(105)).is_ok());
         assert!(matches!(check_written(&done, usage(5), usage(104)), Err(Failure::Void(_))));
+        let done = Done { threads: usage(30), ..done };
+        assert!(check_written(&done, usage(5), usage(75)).is_ok());
+        assert!(check_written(&done, usage(5), usage(105)).is_err());
         // A program's own writes are not the driver's to count.
         assert!(check_written(&Done::default(), usage(5), usage(99)).is_ok());
     }
@@ -202,6 +203,7 @@ mod tests {
             lifetime_kib: Some(lifetime_kib),
             work: None,
             reported: std::collections::BTreeMap::new(),
+            remark: None,
         };
         assert!(check_lifetime(&phase(10, 10 * 1024)).is_ok());
         assert!(check_lifetime(&phase(10, 10 * 1024 + 512)).is_ok());

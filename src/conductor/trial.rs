@@ -172,7 +172,7 @@ impl Here<'_> {
     /// Lets everything that mkfs, mount and prefill left behind end before the first phase;
     /// returns the bytes that were written although nothing was asked for.
     fn settle(
-        &self,
+        &mut self,
         ground: &Ground,
         rules: Rules<'_>,
         watched: &mut Watched<'_>,
@@ -383,6 +383,7 @@ mod tests {
             lifetime_kib: None,
             work: None,
             reported: BTreeMap::new(),
+            remark: None,
         }
     }
 

@@ -12,3 +12,4 @@ pub mod mounts;
 pub mod processes;
 pub mod program;
 pub mod sysfs;
+pub mod thread;

@@ -20,6 +20,9 @@ pub const METRICS: [(&str, &str); 13] = [
 /// The prefix of metrics a phase's own program reports (fio's, say).
 pub const FIO_PREFIX: &str = "fio.";
 
+/// The prefix of metrics that bonnie++ reports.
+pub const BONNIE_PREFIX: &str = "bonnie++.";
+
 /// Metrics of the reader beside a phase, which only phases with a reader have. They do not add up.
 pub const READER_METRICS: [(&str, &str); 4] = [
     ("reader.p50_ns", "median latency of the reader beside the phase"),
@@ -55,7 +58,12 @@ pub fn is_better_higher(name: &str) -> bool {
 /// Whether a plan may name this metric.
 #[must_use]
 pub fn is_known(name: &str) -> bool {
-    all().any(|(known, _)| known == name) || name.starts_with(FIO_PREFIX)
+    all().any(|(known, _)| known == name) || is_reported(name)
+}
+
+/// Whether a program reports it about itself.
+fn is_reported(name: &str) -> bool {
+    [FIO_PREFIX, BONNIE_PREFIX].iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// Whether a metric depends on what is under the block layer: times, what programs time, and what
@@ -111,7 +119,10 @@ pub fn taken_together(name: &str, values: &[f64]) -> Option<f64> {
 #[must_use]
 pub fn names() -> String {
     let known: Vec<_> = all().map(|(name, _)| name).collect();
-    format!("{}, or {FIO_PREFIX}NAME for what fio reports", known.join(", "))
+    format!(
+        "{}, or {FIO_PREFIX}NAME and {BONNIE_PREFIX}NAME for what fio and bonnie++ report",
+        known.join(", ")
+    )
 }
 
 #[cfg(test)]

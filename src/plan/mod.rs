@@ -3,6 +3,7 @@
 //! Pure: this room reads no file and no clock and looks at no machine, so a schedule is the
 //! same wherever it is made.
 
+mod bonnie;
 mod claims;
 mod error;
 mod factor;
@@ -22,6 +23,7 @@ mod written;
 
 use std::path::Path;
 
+pub use bonnie::{Bonnie, BonnieTest};
 pub use error::{Fault, PlanError};
 pub use factor::{Factor, Levels};
 pub use host_model::{HOSTS, HostModel};

@@ -66,7 +66,7 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
     let factors = factors(plan, overrides, target.lab, base, &mut notes)?;
     let baseline = baseline(plan, &factors, &mut notes)?;
     let treatments = treatments(plan, &factors, &baseline)?;
-    let workload = workload::resolve(&plan.workload, overrides, base)?;
+    let workload = workload::resolve(&plan.workload, overrides, base, target.lab)?;
     let repetitions = repetitions(plan, overrides, target.lab)?;
     let steps = steps::resolve(plan, &factors, repetitions.least)?;
     let blocks = if steps.is_empty() {

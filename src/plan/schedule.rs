@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::bonnie::{Bonnie, BonnieTest};
 use super::factor::{Factor, Levels};
 use super::setup::{LevelError, Setup};
 use super::written::LabKind;
@@ -107,6 +108,9 @@ pub struct Workload {
     pub tree: Option<Tree>,
     /// The build of `clone`, `make` and `clean`.
     pub build: Option<Build>,
+    /// The sizes of Bonnie's tests.
+    #[serde(default)]
+    pub bonnie: Option<Bonnie>,
     /// How long the device must be silent to count as quiet, in ns.
     pub quiet_ns: u64,
     /// The timed steps that every treatment shares.
@@ -211,6 +215,14 @@ pub enum Action {
         /// The job file, an absolute path.
         job: PathBuf,
     },
+    /// Performs one of Bonnie's tests.
+    Bonnie {
+        /// The test.
+        test: BonnieTest,
+    },
+    /// Runs bonnie++.
+    #[serde(rename = "bonnie++")]
+    BonnieProgram,
 }
 
 impl Phase {
@@ -339,6 +351,7 @@ impl Schedule {
         let count = self.treatments.len();
         let programs = self.workload.phases.iter().all(|phase| match &phase.action {
             Action::Command { run, .. } => !run.is_empty(),
+            Action::Bonnie { .. } | Action::BonnieProgram => self.workload.bonnie.is_some(),
             _ => true,
         });
         let place = match self.target.lab {

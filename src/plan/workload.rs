@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::bonnie::{self, Bonnie, BonnieTest};
 use super::error::Fault;
 use super::resolve::Overrides;
 use super::schedule::{Action, Build, Phase, Schedule, Tree, Workload};
@@ -28,21 +29,23 @@ pub(super) fn resolve(
     written: &written::Workload,
     overrides: &Overrides,
     base: &Path,
+    lab: LabKind,
 ) -> Result<Workload, Fault> {
     let quiet_ns = nanos(written.quiet.map_or(Duration::from_millis(5), |span| span.0));
     let limit = written.limit.map_or(Duration::from_mins(30), |span| span.0);
     let mut phases: Vec<Phase> = Vec::new();
     for entry in written.phases.get_ref() {
-        let phase = phase(entry.get_ref(), &entry.span(), quiet_ns, limit, base)?;
-        let taken = phase.name == "fstrim" && !matches!(phase.action, Action::Fstrim);
-        if taken || phases.iter().any(|earlier| earlier.name == phase.name) {
-            return Err(Fault::at(
-                entry.span(),
-                format!("the phase name `{}` is taken", phase.name),
-                "give each phase a name of its own: name = \"...\"",
-            ));
+        for phase in self::phases(entry.get_ref(), &entry.span(), quiet_ns, limit, base)? {
+            let taken = phase.name == "fstrim" && !matches!(phase.action, Action::Fstrim);
+            if taken || phases.iter().any(|earlier| earlier.name == phase.name) {
+                return Err(Fault::at(
+                    entry.span(),
+                    format!("the phase name `{}` is taken", phase.name),
+                    "give each phase a name of its own: name = \"...\"",
+                ));
+            }
+            phases.push(phase);
         }
-        phases.push(phase);
     }
     let at = written.phases.span();
     if phases.is_empty() {
@@ -54,6 +57,7 @@ pub(super) fn resolve(
     };
     let (builds, unpacks) = (does(&[Verb::Clone, Verb::Make, Verb::Clean]), does(&[Verb::Unpack]));
     check_order(written)?;
+    check_tests(written)?;
     if overrides.source.is_some() && !builds && !unpacks {
         return Err(Fault::nowhere(
             "--source names a tree, but no phase unpacks or clones one",
@@ -78,14 +82,21 @@ pub(super) fn resolve(
         }
         (_, false) => None,
     };
+    let bonnie = match &written.bonnie {
+        Some(sizes) => Some(bonnie(sizes, scale, lab)?),
+        None if does(&[Verb::Bonnie, Verb::BonnieProgram]) => {
+            Some(bonnie(&bonnie::WrittenBonnie::default(), scale, lab)?)
+        }
+        None => None,
+    };
     #[expect(clippy::float_cmp, reason = "only an explicit 1 changes nothing")]
-    if tree.is_none() && build.is_none() && scale != 1.0 {
+    if tree.is_none() && build.is_none() && bonnie.is_none() && scale != 1.0 {
         return Err(Fault::nowhere(
             "--scale has nothing to scale: a program's or a fio job's size is its own",
             "change the size in the plan's command or job file",
         ));
     }
-    Ok(Workload { tree, build, quiet_ns, phases })
+    Ok(Workload { tree, build, bonnie, quiet_ns, phases })
 }
 
 /// Phases that need what an earlier one makes.
@@ -128,18 +139,85 @@ fn check_order(written: &written::Workload) -> Result<(), Fault> {
     Ok(())
 }
 
-fn phase(
+/// The phases of one entry: Bonnie's tests are a phase each.
+fn phases(
     written: &written::Phase,
     at: &Range<usize>,
     quiet_ns: u64,
     limit: Duration,
     base: &Path,
-) -> Result<Phase, Fault> {
+) -> Result<Vec<Phase>, Fault> {
+    check_keys(written, at)?;
+    let phase = |name: String, action: Action, cold: bool| Phase {
+        name,
+        action,
+        sync: written.sync,
+        cold: written.cold || cold,
+        reader: written.reader,
+        limit_ns: written.limit.map_or(nanos(limit), |span| nanos(span.0)),
+    };
+    if written.verb != Verb::Bonnie {
+        let name = written.name.clone().unwrap_or_else(|| written.verb.name().to_owned());
+        return Ok(vec![phase(name, action(written, at, quiet_ns, base)?, false)]);
+    }
+    let tests = tests(written);
+    let name = |test: BonnieTest| match &written.name {
+        Some(name) if tests.len() == 1 => name.clone(),
+        Some(name) => format!("{name}_{}", test.name()),
+        None => test.name().to_owned(),
+    };
+    let of = |test: &BonnieTest| phase(name(*test), Action::Bonnie { test: *test }, test.reads());
+    Ok(tests.iter().map(of).collect())
+}
+
+/// The tests of Bonnie's that a phase performs; none where it does something else.
+fn tests(written: &written::Phase) -> &[BonnieTest] {
+    match (&written.tests, written.verb) {
+        (Some(tests), Verb::Bonnie) => tests,
+        (None, Verb::Bonnie) => &BonnieTest::ALL,
+        _ => &[],
+    }
+}
+
+/// Bonnie's tests that need what an earlier one makes, or find it in the way.
+fn check_tests(written: &written::Workload) -> Result<(), Fault> {
+    let mut made: Vec<BonnieTest> = Vec::new();
+    for entry in written.phases.get_ref() {
+        if entry.get_ref().verb == Verb::Delete {
+            made.clear();
+        }
+        for test in tests(entry.get_ref()).iter().copied() {
+            let fault = |message: String, other: BonnieTest| {
+                let help = format!("add the test \"{}\" before it", other.name());
+                Err(Fault::at(entry.span(), message, help))
+            };
+            if let Some(needs) = test.needs()
+                && !made.contains(&needs)
+            {
+                let (name, needs_name) = (test.name(), needs.name());
+                return fault(format!("`{name}` works on what `{needs_name}` makes"), needs);
+            }
+            if let Some(undone_by) = test.undone_by()
+                && made.contains(&test)
+            {
+                let name = test.name();
+                return fault(format!("`{name}` finds its own files in the way"), undone_by);
+            }
+            made.retain(|earlier| earlier.undone_by() != Some(test));
+            made.push(test);
+        }
+    }
+    Ok(())
+}
+
+/// A key that means nothing to what the phase does is a mistake.
+fn check_keys(written: &written::Phase, at: &Range<usize>) -> Result<(), Fault> {
     let verb = written.verb;
     for (is_set, key, owner) in [
         (written.run.is_some(), "run", Verb::Command),
         (written.env.is_some(), "env", Verb::Command),
         (written.job.is_some(), "job", Verb::Fio),
+        (written.tests.is_some(), "tests", Verb::Bonnie),
         (written.quiet.is_some(), "quiet", Verb::Idle),
     ] {
         if is_set && verb != owner {
@@ -150,14 +228,23 @@ fn phase(
             ));
         }
     }
+    Ok(())
+}
+
+fn action(
+    written: &written::Phase,
+    at: &Range<usize>,
+    quiet_ns: u64,
+    base: &Path,
+) -> Result<Action, Fault> {
     let needs = |key: &str, example: &str| {
         Fault::at(
             at.clone(),
-            format!("do = \"{}\" needs `{key}`", verb.name()),
+            format!("do = \"{}\" needs `{key}`", written.verb.name()),
             format!("for example {example}"),
         )
     };
-    let action = match verb {
+    Ok(match written.verb {
         Verb::Unpack => Action::Unpack,
         Verb::Delete => Action::Delete,
         Verb::Sync => Action::Sync,
@@ -182,14 +269,8 @@ fn phase(
             job: base
                 .join(written.job.as_ref().ok_or_else(|| needs("job", "job = \"randwrite.fio\""))?),
         },
-    };
-    Ok(Phase {
-        name: written.name.clone().unwrap_or_else(|| verb.name().to_owned()),
-        action,
-        sync: written.sync,
-        cold: written.cold,
-        reader: written.reader,
-        limit_ns: written.limit.map_or(nanos(limit), |span| nanos(span.0)),
+        Verb::Bonnie => unreachable!("its tests are phases of their own"),
+        Verb::BonnieProgram => Action::BonnieProgram,
     })
 }
 
@@ -247,6 +328,10 @@ fn build(
         make: words(&written.make, &["make", "-j2"]),
         clean: words(&written.clean, &["make", "clean"]),
     })
+}
+
+fn bonnie(written: &bonnie::WrittenBonnie, scale: f64, lab: LabKind) -> Result<Bonnie, Fault> {
+    bonnie::resolve(written, |amount| scaled(amount, scale), lab)
 }
 
 /// A number of files: each is an entry of a list in memory.
@@ -323,7 +408,7 @@ pub(super) fn check_size(schedule: &Schedule, at: Range<usize>) -> Result<(), Fa
 fn check_programs(schedule: &Schedule) -> Result<(), Fault> {
     let workload = &schedule.workload;
     let foreign = workload.phases.iter().find(|phase| match phase.action {
-        Action::Command { .. } | Action::Fio { .. } => true,
+        Action::Command { .. } | Action::Fio { .. } | Action::BonnieProgram => true,
         Action::Clone | Action::Make | Action::Clean => {
             matches!(workload.build, Some(Build::Git { .. }))
         }
@@ -352,12 +437,13 @@ fn needed_bytes(workload: &Workload, setup: &Setup, device: u64) -> u64 {
         }
         _ => 0,
     };
+    let bonnie = workload.bonnie.as_ref().map_or(0, Bonnie::needed_bytes);
     let amount = |amount: Option<Amount>| match amount {
         Some(Amount::Bytes(bytes)) => bytes,
         Some(Amount::Share(share)) => (device as f64 * share) as u64,
         None => 0,
     };
     // What is stale by then still has to fit beside the prefill.
-    let work = tree.saturating_add(build).max(amount(setup.stale));
+    let work = tree.saturating_add(build).saturating_add(bonnie).max(amount(setup.stale));
     work.saturating_add(amount(setup.prefill))
 }

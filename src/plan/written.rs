@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
+use super::bonnie::{BonnieTest, WrittenBonnie};
 use super::factor::{Factor, Levels};
 use super::scheduler::TUNABLE_PREFIX;
 use ssdlab_quantity::{Bytes, Share, Span, Words};
@@ -192,6 +193,8 @@ pub struct Workload {
     pub tree: Option<Tree>,
     /// The build that `clone`, `make` and `clean` perform.
     pub build: Option<Build>,
+    /// The sizes of Bonnie's tests, native (`bonnie`) and by the program (`bonnie++`).
+    pub bonnie: Option<WrittenBonnie>,
     /// How long the device must be silent to count as quiet (default 5 ms).
     pub quiet: Option<Span>,
     /// The longest a phase may take before its trial fails (default 30 min).
@@ -255,6 +258,8 @@ pub struct Phase {
     pub env: Option<BTreeMap<String, String>>,
     /// `fio`: the job file.
     pub job: Option<PathBuf>,
+    /// `bonnie`: its tests (default: all twelve); each becomes a phase of its own.
+    pub tests: Option<Vec<BonnieTest>>,
     /// `idle`: how long the device must be silent (default: the workload's `quiet`).
     pub quiet: Option<Span>,
     /// The longest it may take before the trial fails (default: the workload's `limit`).
@@ -287,6 +292,11 @@ pub enum Verb {
     Command,
     /// Runs fio.
     Fio,
+    /// Performs Bonnie's tests.
+    Bonnie,
+    /// Runs bonnie++.
+    #[serde(rename = "bonnie++")]
+    BonnieProgram,
 }
 
 impl Verb {
@@ -305,6 +315,8 @@ impl Verb {
             Self::Clean => "clean",
             Self::Command => "command",
             Self::Fio => "fio",
+            Self::Bonnie => "bonnie",
+            Self::BonnieProgram => "bonnie++",
         }
     }
 }

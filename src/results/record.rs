@@ -131,6 +131,9 @@ pub struct Phase {
     /// What a program reported about itself.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub reported: BTreeMap<String, f64>,
+    /// What a reader of the numbers must know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remark: Option<String>,
 }
 
 /// What the flash of a simulated drive did.
@@ -217,6 +220,7 @@ mod tests {
             lifetime_kib: None,
             work: None,
             reported: BTreeMap::from([("fio.read_iops".to_owned(), 5.0)]),
+            remark: None,
         };
         for (metric, _) in METRICS {
             assert!(phase.metric(metric).is_some(), "{metric}");

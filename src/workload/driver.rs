@@ -50,6 +50,7 @@ impl Contents {
         match content {
             Content::Text { seed } => self.pool.fill_text(seed, offset, chunk),
             Content::Binary { seed } => self.pool.fill_binary(seed, offset, chunk),
+            Content::Bonnie(data) => data.fill(offset, chunk),
             Content::Archive { offset: start } => {
                 // A driver with operations of an archive has the archive.
                 let tar = self.archive.as_ref().ok_or(Errno::BADF)?;
@@ -250,7 +251,7 @@ const CREATE: OFlags = OFlags::WRONLY
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
 
-fn write_all(file: &OwnedFd, mut data: &[u8]) -> Result<(), Errno> {
+pub(super) fn write_all(file: &OwnedFd, mut data: &[u8]) -> Result<(), Errno> {
     while !data.is_empty() {
         match write(file, data) {
             Ok(0) => return Err(Errno::NOSPC),

@@ -35,6 +35,16 @@ pub enum WorkloadError {
         /// The difference.
         how: String,
     },
+    /// A directory did not show each of its files once while it was read.
+    #[error("{directory} showed {found} files while it was read, it had {files}")]
+    Shown {
+        /// The directory.
+        directory: &'static str,
+        /// How many files were in it.
+        files: u64,
+        /// How many it showed.
+        found: u64,
+    },
     /// A program failed.
     #[error(transparent)]
     #[diagnostic(transparent)]
@@ -61,6 +71,13 @@ pub enum WorkloadError {
     /// fio printed something unexpected.
     #[error("fio printed no JSON that can be read: {reason}")]
     FioOutput {
+        /// What is wrong.
+        reason: String,
+    },
+    /// bonnie++ printed something unexpected.
+    #[error("bonnie++ printed no results that can be read: {reason}")]
+    #[diagnostic(help("version 2.00 is known, whose format is 1.98"))]
+    BonnieOutput {
         /// What is wrong.
         reason: String,
     },

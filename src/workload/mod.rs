@@ -4,6 +4,8 @@
 //! operations on a directory. Neither knows the filesystem or the lab.
 
 mod archive;
+mod bonnie;
+mod bonnie_program;
 mod driver;
 mod error;
 mod fio;
@@ -18,6 +20,7 @@ use std::process::Command;
 
 use ssdlab_engine::Counted;
 
+use self::bonnie::Bonnie;
 use self::driver::{Bounds, Contents, Driver};
 pub use self::error::WorkloadError;
 use self::operation::{Content, Operation};
@@ -27,6 +30,7 @@ use self::synthetic::content::ContentPool;
 use self::synthetic::tree::{self, TreeShape};
 use self::verify::Model;
 use crate::host::program::{self, Rules};
+use crate::host::thread::Usage;
 use crate::plan::schedule::{self, Action, Build, Tree};
 
 /// Mean size of the files a prefill is made of.
@@ -41,6 +45,7 @@ pub struct Workload {
     contents: Contents,
     tree: Source<Tree, Vec<Operation>>,
     build: Source<Build, build::Build>,
+    bonnie: Option<Bonnie>,
 }
 
 /// What operations are made from, and the operations of the current seed.
@@ -69,8 +74,12 @@ pub struct Done {
     pub application_bytes: Option<u64>,
     /// The operations that the workload counted and timed one by one.
     pub counted: Option<Counted>,
+    /// What threads used that worked beside the caller's and ended.
+    pub threads: Usage,
     /// What a program reported about itself.
     pub reported: BTreeMap<String, f64>,
+    /// What a reader of the numbers must know.
+    pub remark: Option<String>,
 }
 
 impl Done {
@@ -101,6 +110,9 @@ impl Workload {
                     program::find("fio", "fio")?;
                     fio::check(job)?;
                 }
+                Action::BonnieProgram => {
+                    program::find("bonnie++", "bonnie++")?;
+                }
                 Action::Fstrim => {
                     program::find("fstrim", "util-linux")?;
                 }
@@ -109,7 +121,8 @@ impl Workload {
         }
         let build =
             Source { spec: spec.build.clone(), seed: None, operations: build::Build::default() };
-        Ok(Self { contents, tree, build })
+        let bonnie = spec.bonnie.clone().map(Bonnie::new);
+        Ok(Self { contents, tree, build, bonnie })
     }
 
     /// Makes the operations of a trial; treatments of one block share them.
@@ -127,6 +140,9 @@ impl Workload {
             self.build.operations = build::synthetic(shape, seed);
             self.build.seed = Some(seed);
         }
+        if let Some(bonnie) = &mut self.bonnie {
+            bonnie.seed(seed);
+        }
     }
 
     /// Bytes of the tree that `unpack` makes of an archive.
@@ -141,11 +157,20 @@ impl Workload {
 
     /// Performs one phase; those that need the lab or a meter (`idle`, `remount`) are not here.
     pub fn perform(
-        &self,
+        &mut self,
         phase: &schedule::Phase,
         place: Place<'_>,
     ) -> Result<Done, WorkloadError> {
-        let done = self.act(&phase.action, place)?;
+        let done = match &phase.action {
+            Action::Bonnie { test } => {
+                let bonnie = self.bonnie.as_mut().expect("a sound schedule has its sizes");
+                bonnie.perform(*test, phase.cold, place)?
+            }
+            action => self.act(action, place)?,
+        };
+        if let (Action::Delete, Some(bonnie)) = (&phase.action, &mut self.bonnie) {
+            bonnie.forget();
+        }
         if phase.sync {
             self.driver(place)?.sync()?;
         }
@@ -190,7 +215,14 @@ impl Workload {
                 let reported = fio::run(job, place.directory, place.rules)?;
                 Ok(Done { reported, ..Done::default() })
             }
-            (Action::Idle { .. } | Action::Remount, _) => Ok(Done::default()),
+            (Action::BonnieProgram, _) => {
+                let bonnie = self.bonnie.as_ref().expect("a sound schedule has its sizes");
+                bonnie_program::run(bonnie.sizes(), place)
+            }
+            // `perform` has done the first.
+            (Action::Bonnie { .. } | Action::Idle { .. } | Action::Remount, _) => {
+                Ok(Done::default())
+            }
         }
     }
 
@@ -212,7 +244,7 @@ impl Workload {
         let mut model = Model::default();
         for phase in phases {
             let operations = match (&phase.action, &self.build.spec) {
-                (Action::Command { .. } | Action::Fio { .. }, _)
+                (Action::Command { .. } | Action::Fio { .. } | Action::BonnieProgram, _)
                 | (Action::Clone | Action::Make | Action::Clean, Some(Build::Git { .. })) => {
                     return None;
                 }
@@ -224,13 +256,18 @@ impl Workload {
                     model.clear();
                     continue;
                 }
-                (Action::Sync | Action::Fstrim | Action::Idle { .. } | Action::Remount, _) => {
+                // What is left of it at the end is known at the end.
+                (Action::Bonnie { .. }, _)
+                | (Action::Sync | Action::Fstrim | Action::Idle { .. } | Action::Remount, _) => {
                     continue;
                 }
             };
             for operation in operations {
                 model.apply(operation);
             }
+        }
+        for operation in self.bonnie.iter().flat_map(Bonnie::leaves) {
+            model.apply(&operation);
         }
         Some(model)
     }

@@ -6,6 +6,8 @@
 
 use std::sync::Arc;
 
+use super::synthetic::bonnie;
+
 /// One thing done to a filesystem.
 ///
 /// Paths are relative to the workload's directory and separated by `/`, without `.` or `..`.
@@ -85,6 +87,8 @@ pub enum Content {
         /// Where the file's bytes begin in the archive, in bytes.
         offset: u64,
     },
+    /// Bytes as Bonnie's tests leave them.
+    Bonnie(bonnie::Data),
 }
 
 /// The bytes that the operations write into files, in total.

@@ -3,6 +3,7 @@
 //! Integers only, no clock, no hash maps: the same seed gives the same operations and the same
 //! bytes on every machine.
 
+pub mod bonnie;
 pub mod build;
 mod checkout;
 pub mod content;

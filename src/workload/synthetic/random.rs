@@ -14,6 +14,9 @@ pub(super) enum Stream {
     Binary = 2,
     Tree = 3,
     Build = 4,
+    BonnieSeeks = 5,
+    BonnieNames = 6,
+    BonnieOrder = 7,
 }
 
 /// A stream of random numbers.

@@ -1,0 +1,67 @@
+//! What the calling thread has used: processor time, and bytes handed to write(2).
+//!
+//! Sources: `clock_gettime(2)`, proc(5). `wchar` counts the bytes handed to write(2), whatever
+//! became of them.
+
+use std::fs;
+use std::ops::AddAssign;
+
+use procfs::FromRead;
+use procfs::process::Io;
+use rustix::time::{ClockId, clock_gettime};
+
+/// What threads have used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Usage {
+    /// Processor time in ns, user and system.
+    pub cpu_ns: u64,
+    /// Bytes handed to write(2); `None` where the kernel does not count them.
+    pub wchar_bytes: Option<u64>,
+}
+
+impl Default for Usage {
+    /// What no thread has used.
+    fn default() -> Self {
+        Self { cpu_ns: 0, wchar_bytes: Some(0) }
+    }
+}
+
+impl AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.cpu_ns += other.cpu_ns;
+        self.wchar_bytes = self.wchar_bytes.zip(other.wchar_bytes).map(|(one, two)| one + two);
+    }
+}
+
+/// What the calling thread has used since it began.
+#[must_use]
+pub fn used() -> Usage {
+    let own = clock_gettime(ClockId::ThreadCPUTime);
+    let cpu_ns = own.tv_sec.cast_unsigned() * 1_000_000_000 + own.tv_nsec.cast_unsigned();
+    Usage { cpu_ns, wchar_bytes: written() }
+}
+
+fn written() -> Option<u64> {
+    let text = fs::read("/proc/thread-self/io").ok()?;
+    Some(Io::from_read(text.as_slice()).ok()?.wchar)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn a_write_is_counted_to_the_byte_and_to_its_thread() {
+        let mut file = tempfile::tempfile().unwrap();
+        let before = used().wchar_bytes.unwrap();
+        file.write_all(&[7; 12_345]).unwrap();
+        assert_eq!(used().wchar_bytes.unwrap() - before, 12_345);
+        let other = std::thread::spawn(move || {
+            file.write_all(&[7; 99]).unwrap();
+            used()
+        });
+        assert_eq!(other.join().unwrap().wchar_bytes, Some(99));
+        assert_eq!(used().wchar_bytes.unwrap() - before, 12_345);
+    }
+}

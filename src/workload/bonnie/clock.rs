@@ -1,0 +1,86 @@
+//! The clock of a test: it runs during the test's passes, and times each operation in them.
+
+use std::time::{Duration, Instant};
+
+use ssdlab_engine::Counted;
+
+use super::super::WorkloadError;
+use super::super::driver::Bounds;
+
+/// The most passes of a test, whatever its clock says.
+const MOST_PASSES: u32 = 100_000;
+
+/// A clock that stands still between passes.
+pub(super) struct Clock<'a> {
+    bounds: Bounds<'a>,
+    least: Duration,
+    began: Instant,
+    passes: u32,
+    pass_began: Instant,
+    last: Instant,
+    counted: Counted,
+}
+
+impl<'a> Clock<'a> {
+    /// A clock that has not run yet, of a test that is to take `least`.
+    pub fn new(bounds: Bounds<'a>, least: Duration) -> Self {
+        let now = Instant::now();
+        let counted = Counted::new();
+        Self { bounds, least, began: now, passes: 0, pass_began: now, last: now, counted }
+    }
+
+    /// Whether the test has not taken long enough yet; a test has one pass at least.
+    pub fn is_short(&self) -> bool {
+        self.passes == 0 || (self.counted.took < self.least && self.passes < MOST_PASSES)
+    }
+
+    /// How many passes there were.
+    pub fn passes(&self) -> u32 {
+        self.passes
+    }
+
+    /// Begins a pass.
+    pub fn start(&mut self) {
+        self.pass_began = Instant::now();
+        self.last = self.pass_began;
+    }
+
+    /// An operation has ended, and the next begins.
+    pub fn lap(&mut self) -> Result<(), WorkloadError> {
+        let now = Instant::now();
+        self.counted.count(self.counted.took + (now - self.pass_began), now - self.last);
+        self.last = now;
+        check(self.bounds, now - self.began)
+    }
+
+    /// Ends a pass.
+    pub fn stop(&mut self) {
+        self.add(self.pass_began.elapsed(), &[]);
+    }
+
+    /// Adds a pass that others have timed: how long it took, and when each operation began and
+    /// ended.
+    pub fn add(&mut self, took: Duration, operations: &[(Duration, Duration)]) {
+        for (began, ended) in operations {
+            self.counted.count(self.counted.took + *ended, *ended - *began);
+        }
+        self.counted.took += took;
+        self.passes += 1;
+    }
+
+    /// What was counted, with the bytes that were read or written.
+    pub fn counted(self, bytes: u64) -> Counted {
+        Counted { bytes, ..self.counted }
+    }
+}
+
+/// Whether work may go on that has taken so long.
+pub(super) fn check(bounds: Bounds<'_>, elapsed: Duration) -> Result<(), WorkloadError> {
+    if bounds.interrupt.is_set() {
+        return Err(WorkloadError::Interrupted);
+    }
+    if elapsed > bounds.limit {
+        return Err(WorkloadError::Limit { limit: bounds.limit });
+    }
+    Ok(())
+}
