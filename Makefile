@@ -32,7 +32,7 @@ check:
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
 # The simulated drive, traces and the virtual lab, then a trial beside the equivalent shell script
-# (needs root).
+# and Bonnie's tests beside bonnie++ (need root).
 bench: kernel
 	scripts/install-packages build run test
 	$(CARGO) bench --locked --bench content
@@ -41,6 +41,7 @@ bench: kernel
 	$(CARGO) bench --locked --bench sweep
 	$(CARGO) bench --locked --bench virtual
 	$(SUDO) $$(command -v $(CARGO)) bench --locked --bench trial
+	$(SUDO) $$(command -v $(CARGO)) bench --locked --bench bonnie
 
 # The simulated drive against theory, as the table in docs/flash-model.md.
 validation:

@@ -27,7 +27,7 @@ use crate::host::interrupt::Interrupt;
 use crate::host::program::{self, ProgramError, Rules};
 use crate::kernel::LabKernel;
 use crate::lab;
-use crate::plan::schedule::{Repetitions, Target, Treatment, Tree, Trial};
+use crate::plan::schedule::{Action, Repetitions, Target, Treatment, Tree, Trial};
 use crate::plan::{Discard, Levels, Schedule, Setup, Simulated};
 use crate::results::{Flashed, Record};
 use crate::undo::Journal;
@@ -127,6 +127,9 @@ impl<'a> Guests<'a> {
             let check = filesystem.check.filter(|_| schedule.verify).map(|check| check.program);
             let own = iter::once(filesystem.mkfs).chain(check);
             programs.extend(own.map(|program| (program, filesystem.package)));
+        }
+        if schedule.workload.phases.iter().any(|phase| phase.action == Action::BonnieProgram) {
+            programs.push(("bonnie++", "bonnie++"));
         }
         for (name, package) in programs {
             // What is missing, its treatment's record will say.

@@ -404,11 +404,12 @@ pub(super) fn check_size(schedule: &Schedule, at: Range<usize>) -> Result<(), Fa
     Ok(())
 }
 
-/// A guest of the virtual lab has the programs that make and check filesystems, and no others.
+/// A guest of the virtual lab has bonnie++ and the programs that make and check filesystems, and no
+/// others.
 fn check_programs(schedule: &Schedule) -> Result<(), Fault> {
     let workload = &schedule.workload;
     let foreign = workload.phases.iter().find(|phase| match phase.action {
-        Action::Command { .. } | Action::Fio { .. } | Action::BonnieProgram => true,
+        Action::Command { .. } | Action::Fio { .. } => true,
         Action::Clone | Action::Make | Action::Clean => {
             matches!(workload.build, Some(Build::Git { .. }))
         }

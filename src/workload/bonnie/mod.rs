@@ -13,6 +13,8 @@
 mod clock;
 mod files;
 mod seeks;
+#[cfg(test)]
+mod tests;
 mod transfers;
 
 use std::os::fd::OwnedFd;
