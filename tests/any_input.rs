@@ -5,6 +5,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use ssdlab::plan::{self, Overrides, shipped};
 use ssdlab::results::fuzz_records;
+use ssdlab::workload::fuzz_bonnie;
 
 fn resolve(text: &str) -> bool {
     plan::schedule("plan.toml", text, &Overrides::default(), Path::new("/")).is_ok()
@@ -49,6 +50,10 @@ fn words() -> impl Strategy<Value = String> {
         .prop_map(|words| words.join(" "))
 }
 
+/// What bonnie++ prints between its commas, and what it does not.
+const VALUES: [&str; 12] =
+    ["", "+++++", "+++", "1838", "88", "412.5", "12824us", "100ms", "9s", "us", "-1", "1e999"];
+
 proptest! {
     #[test]
     fn words_in_any_order_are_no_panic(text in words()) {
@@ -87,6 +92,15 @@ proptest! {
     #[test]
     fn any_bytes_as_records_are_no_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         fuzz_records(&bytes);
+    }
+
+    #[test]
+    fn any_values_as_bonnie_s_are_no_panic(
+        fields in prop::collection::vec(prop::sample::select(VALUES.to_vec()), 0..60),
+        text in ".{0,100}",
+    ) {
+        fuzz_bonnie(&format!("1.98,{}", fields.join(",")));
+        fuzz_bonnie(&text);
     }
 }
 

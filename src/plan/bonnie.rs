@@ -316,7 +316,10 @@ fn files(written: Option<&Spanned<String>>, scale: impl Fn(u64) -> u64) -> Resul
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
+    use crate::plan::{Overrides, Schedule};
 
     fn resolved(text: &str, lab: LabKind) -> Result<Bonnie, String> {
         let written: WrittenBonnie = toml::from_str(text).unwrap();
@@ -368,5 +371,57 @@ mod tests {
         ] {
             assert!(resolved(bad, LabKind::Image).is_err(), "{bad}");
         }
+    }
+
+    fn schedule(phases: &str, overrides: &Overrides) -> Result<Schedule, String> {
+        let text = format!(
+            "name = \"b\"\nquestion = \"?\"\n[target]\nlab = \"image\"\nsize = \"512 MiB\"\n[factors]\n\
+             filesystem = \"ext4\"\n[workload]\nbonnie = {{ size = \"256 MiB\" }}\nphases = [{phases}]\n"
+        );
+        crate::plan::schedule("p", &text, overrides, Path::new("/"))
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn tests_are_phases_in_their_order_and_those_that_read_are_cold() {
+        let all = schedule("{ do = \"bonnie\" }", &Overrides::default()).unwrap();
+        let names: Vec<&str> =
+            all.workload.phases.iter().map(|phase| phase.name.as_str()).collect();
+        assert_eq!(names, BonnieTest::ALL.map(BonnieTest::name));
+        let cold: Vec<bool> = all.workload.phases.iter().map(|phase| phase.cold).collect();
+        let expected = [false, false, true, true, true, true];
+        assert_eq!(cold[..6], expected);
+        assert_eq!(cold[6..], [false; 6]);
+        let some = "{ do = \"bonnie\", tests = [\"seq_output_block\", \"rewrite\"], name = \"new\" }, \
+                    { do = \"bonnie\", tests = [\"rewrite\"], name = \"again\" }";
+        let some = schedule(some, &Overrides::default()).unwrap();
+        assert_eq!(some.phase_names(), ["new_seq_output_block", "new_rewrite", "again"]);
+    }
+
+    #[test]
+    fn a_test_without_its_files_or_with_them_in_its_way_is_refused() {
+        let refused = |phases: &str, why: &str| {
+            let message = schedule(phases, &Overrides::default()).unwrap_err();
+            assert!(message.contains(why), "{message}");
+        };
+        let test = |names: &str| format!("{{ do = \"bonnie\", tests = [{names}] }}");
+        refused(&test("\"rewrite\""), "`rewrite` works on what `seq_output_block` makes");
+        refused(&test("\"seq_output_block\", \"seq_stat\""), "what `seq_create` makes");
+        let twice = test("\"seq_create\"") + ", { do = \"bonnie\", name = \"b\" }";
+        refused(&twice, "its own files in the way");
+        let gone = "{ do = \"bonnie\" }, { do = \"delete\" }, ".to_owned() + &test("\"rewrite\"");
+        refused(&gone, "`rewrite` works on");
+        refused("{ do = \"sync\", tests = [\"rewrite\"] }", "means nothing");
+    }
+
+    #[test]
+    fn a_scale_scales_sizes_and_files_and_a_size_larger_than_the_disk_is_refused() {
+        let scaled = |scale| Overrides { scale: Some(scale), ..Overrides::default() };
+        let quarter = schedule("{ do = \"bonnie\" }", &scaled(0.25)).unwrap();
+        let sizes = quarter.workload.bonnie.unwrap();
+        assert_eq!((sizes.size_bytes, sizes.char_bytes), (64 << 20, 3 << 18));
+        assert_eq!((sizes.files, sizes.seeks), (4096, 8192));
+        let message = schedule("{ do = \"bonnie\" }", &scaled(4.0)).unwrap_err();
+        assert!(message.contains("the image has 512"), "{message}");
     }
 }

@@ -309,6 +309,11 @@ impl Workload {
     }
 }
 
+/// Reads text as what bonnie++ printed, for fuzzing.
+pub fn fuzz_bonnie(printed: &str) {
+    let _ = bonnie_program::parse(printed);
+}
+
 /// What a filesystem is filled with before the first phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Material {

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use serde_json::Value;
+
 use super::support::{Place, number, sh};
 use super::{Case, case};
 
@@ -12,6 +14,8 @@ pub fn cases() -> Vec<Case> {
         case("a_repository_is_really_cloned_built_and_cleaned", git_build),
         case("a_fio_job_yields_metrics", fio),
         case("a_fio_job_that_names_a_disk_is_refused", dangerous_fio),
+        case("bonnie_s_tests_yield_rates_and_leave_what_they_must", bonnie),
+        case("bonnie_fails_on_a_full_filesystem_and_says_so", full_bonnie),
     ]
 }
 
@@ -137,4 +141,64 @@ fn dangerous_fio() {
     let output = place.ssdlab(&["run", &plan]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("/dev/loop7"));
+}
+
+fn bonnie() {
+    let place = Place::new();
+    let plan = place.plan(
+        r#"
+        name = "bonnie"
+        question = "How fast?"
+        metric = "time_ns"
+        [target]
+        size = "256 MiB"
+        [factors]
+        filesystem = ["ext4", "btrfs"]
+        [workload]
+        bonnie = { size = "16 MiB", char_size = "1 MiB", files = "1:2000:0:2", least = "20 ms" }
+        phases = [{ do = "bonnie" }, { do = "bonnie++" }]
+    "#,
+    );
+    let (code, json) = place.run(&plan, &["--runs", "1"]);
+    assert_eq!(code, 0, "{json:#}");
+    for treatment in json["treatments"].as_array().unwrap() {
+        let phases = treatment["trials"][0]["phases"].as_array().unwrap();
+        assert_eq!(phases.len(), 13);
+        for phase in &phases[..12] {
+            assert!(phase["operations"].as_u64().unwrap() > 0, "{phase:#}");
+            assert!(phase["latency"]["p99_ns"].as_u64().unwrap() > 0, "{phase:#}");
+            // All seekers and all passes: the kernel's count is the same, or the trial is void.
+            assert!(phase["application_bytes"].is_u64(), "{phase:#}");
+        }
+        let written = phases[1]["written_bytes"].as_u64().unwrap();
+        assert!(written >= 16 << 20, "{written}");
+        // Caches were dropped before it.
+        assert!(phases[4]["read_bytes"].as_u64().unwrap() >= 16 << 20);
+        // Its rates are there only where a test took it half a second.
+        let theirs = &phases[12]["reported"];
+        assert!(theirs["bonnie++.seq_output_block.latency.max_ns"].is_number(), "{theirs:#}");
+    }
+    assert_eq!(place.leftovers(), Vec::<String>::new());
+}
+
+fn full_bonnie() {
+    let place = Place::new();
+    let folder = place.path("small").display().to_string();
+    sh(&format!("mkdir {folder}; mount -t tmpfs -o size=4m none {folder}"));
+    let plan = place.plan(
+        r#"
+        name = "full"
+        question = "Does it fit?"
+        [workload]
+        bonnie = { size = "16 MiB" }
+        phases = [{ do = "bonnie", tests = ["seq_output_block"] }]
+    "#,
+    );
+    let arguments = ["run", &plan, "--json", "--lab", "directory", "--dir", &folder, "--runs", "1"];
+    let output = place.ssdlab(&arguments).output().unwrap();
+    sh(&format!("umount {folder}"));
+    assert_eq!(output.status.code(), Some(1));
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let reason = json["treatments"][0]["reason"].as_str().unwrap();
+    assert!(reason.contains("cannot write bonnie") && reason.contains("full"), "{reason}");
 }

@@ -37,9 +37,23 @@ const PLAN: &str = r#"
     ]
 "#;
 
-const CASES: [(&str, fn()); 3] = [
+/// Bonnie's tests, whose seekers are threads.
+const BONNIE: &str = r#"
+    name = "bonnie"
+    question = "Are its tests the same twice?"
+    [target]
+    lab = "virtual"
+    [factors]
+    filesystem = ["ext4", "btrfs"]
+    [workload]
+    bonnie = { size = "8 MiB", char_size = "16 KiB", seeks = 500, files = "1:2000:0:2" }
+    phases = [{ do = "bonnie" }]
+"#;
+
+const CASES: [(&str, fn()); 4] = [
     ("every_filesystem_keeps_what_it_is_told_to_keep", every_filesystem),
     ("load_changes_no_request", load),
+    ("bonnie_s_tests_are_the_same_twice", bonnie),
     ("another_user_environment_and_folder_change_no_request", elsewhere),
 ];
 
@@ -88,6 +102,19 @@ fn load() {
 fn elsewhere() {
     let place = Place::of_nobody();
     assert_eq!(&fingerprints(&place.run(PLAN)), undisturbed());
+}
+
+fn bonnie() {
+    let place = Place::new();
+    let first = place.run(BONNIE);
+    let load = Load::heavy();
+    let loaded = place.run(BONNIE);
+    drop(load);
+    assert_eq!(fingerprints(&first), fingerprints(&loaded));
+    let phases = &first["treatments"][0]["trials"][0]["phases"];
+    assert_eq!(phases[5]["name"], "random_seek");
+    assert_eq!(phases[5]["operations"], 500);
+    assert_eq!(phases[5]["latency"], loaded["treatments"][0]["trials"][0]["phases"][5]["latency"]);
 }
 
 /// The fingerprints of a run that nothing interferes with; the tests share it.
