@@ -132,10 +132,9 @@ struct Group(PathBuf);
 impl Group {
     fn make() -> Option<Self> {
         let name = format!("ssdlab-bench-{}", std::process::id());
-        for (root, limit) in [
-            ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
-            ("/sys/fs/cgroup", "memory.max"),
-        ] {
+        for (root, limit) in
+            [("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")]
+        {
             let group = Self(Path::new(root).join(&name));
             if fs::create_dir(&group.0).is_err() {
                 continue;

@@ -226,8 +226,10 @@ fn unsynced(schedule: &Schedule) -> Option<Warning> {
         match phase.action {
             _ if phase.syncs() => dirty = None,
             // Bonnie's tests sync what they write.
-            Action::Bonnie { .. } | Action::BonnieProgram => {}
-            Action::Fstrim | Action::Idle { .. } => {}
+            Action::Bonnie { .. }
+            | Action::BonnieProgram
+            | Action::Fstrim
+            | Action::Idle { .. } => {}
             _ => dirty = Some(phase.name.clone()),
         }
     }

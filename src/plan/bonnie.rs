@@ -210,7 +210,7 @@ impl Bonnie {
     #[must_use]
     pub(super) fn needed_bytes(&self) -> u64 {
         let (smallest, largest) = self.file_bytes;
-        let each = (smallest + largest) / 2 + 2048;
+        let each = u64::midpoint(smallest, largest) + 2048;
         self.size_bytes.saturating_add(self.files.saturating_mul(each))
     }
 }

@@ -257,8 +257,14 @@ impl Workload {
                     continue;
                 }
                 // What is left of it at the end is known at the end.
-                (Action::Bonnie { .. }, _)
-                | (Action::Sync | Action::Fstrim | Action::Idle { .. } | Action::Remount, _) => {
+                (
+                    Action::Bonnie { .. }
+                    | Action::Sync
+                    | Action::Fstrim
+                    | Action::Idle { .. }
+                    | Action::Remount,
+                    _,
+                ) => {
                     continue;
                 }
             };

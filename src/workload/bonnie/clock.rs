@@ -58,11 +58,11 @@ impl<'a> Clock<'a> {
         self.add(self.pass_began.elapsed(), &[]);
     }
 
-    /// Adds a pass that others have timed: how long it took, and when each operation began and
-    /// ended.
+    /// Adds a pass that others have timed: how long it took, and when in it each operation ended
+    /// after how long.
     pub fn add(&mut self, took: Duration, operations: &[(Duration, Duration)]) {
-        for (began, ended) in operations {
-            self.counted.count(self.counted.took + *ended, *ended - *began);
+        for (at, latency) in operations {
+            self.counted.count(self.counted.took + *at, *latency);
         }
         self.counted.took += took;
         self.passes += 1;

@@ -52,7 +52,7 @@ pub(super) struct Files {
     /// The trial's directory.
     parent: OwnedFd,
     /// In the order of creation: the path, the size, the directory.
-    files: Vec<(CString, usize, usize)>,
+    each: Vec<(CString, usize, usize)>,
     buffer: Vec<u8>,
     /// How often the files were gone through in an order of its own.
     visits: u64,
@@ -94,7 +94,7 @@ impl Files {
             order,
             seed,
             parent,
-            files: files.collect(),
+            each: files.collect(),
             buffer,
             visits: 0,
             written_bytes: 0,
@@ -127,7 +127,7 @@ impl Files {
                     let order = self.visit();
                     clock.start();
                     for index in order {
-                        let (path, ..) = &self.files[index];
+                        let (path, ..) = &self.each[index];
                         self.read_bytes += look(open.top.as_fd(), path, &mut self.buffer)
                             .map_err(error("look at", path))?;
                         clock.lap()?;
@@ -162,7 +162,7 @@ impl Files {
 
     fn visit(&mut self) -> Vec<usize> {
         self.visits += 1;
-        shuffled(self.files.len(), self.seed, self.visits)
+        shuffled(self.each.len(), self.seed, self.visits)
     }
 
     fn create_all(&mut self, mut clock: Option<&mut Clock<'_>>) -> Result<(), WorkloadError> {
@@ -180,7 +180,7 @@ impl Files {
         if let Some(clock) = &mut clock {
             clock.start();
         }
-        for (path, bytes, directory) in &self.files {
+        for (path, bytes, directory) in &self.each {
             let synced = self.sizes.fsync_each.then(|| open.of(*directory));
             create(open.top.as_fd(), path, *bytes, &self.buffer, synced)
                 .map_err(error("create", path))?;
@@ -205,7 +205,7 @@ impl Files {
             Order::Sequential => self.delete_shown(&open, &mut clock)?,
             Order::Random => {
                 for index in order {
-                    let (path, _, directory) = &self.files[index];
+                    let (path, _, directory) = &self.each[index];
                     let synced = self.sizes.fsync_each.then(|| open.of(*directory));
                     remove(open.top.as_fd(), path, synced).map_err(error("delete", path))?;
                     if let Some(clock) = &mut clock {

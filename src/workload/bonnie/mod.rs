@@ -103,9 +103,10 @@ impl Bonnie {
             Order::Random => &mut self.left.random,
         };
         let sizes = &self.sizes;
-        let files =
-            left.take().map_or_else(|| Files::new(sizes, order, self.seed, &directory), Ok)?;
-        let mut files = files;
+        let mut files = match left.take() {
+            Some(files) => files,
+            None => Files::new(sizes, order, self.seed, &directory)?,
+        };
         let done = match test {
             BonnieTest::SeqCreate | BonnieTest::RandomCreate => files.create(clock)?,
             BonnieTest::SeqStat | BonnieTest::RandomStat => files.stat(clock)?,

@@ -32,11 +32,12 @@ pub(super) struct Seekers<'a> {
     pub is_cold: bool,
 }
 
-/// What a seeker did. Times are since a moment all of them share.
+/// What a seeker did. Moments are counted from one that all seekers share.
 #[derive(Default)]
 struct Sought {
     began: Duration,
     ended: Duration,
+    /// When each seek ended, and how long it took.
     operations: Vec<(Duration, Duration)>,
     written_bytes: u64,
     used: Usage,
@@ -55,10 +56,10 @@ impl Seekers<'_> {
             let sought = self.pass(&seeks)?;
             let began = sought.iter().map(|one| one.began).min().unwrap_or_default();
             let ended = sought.iter().map(|one| one.ended).max().unwrap_or_default();
-            let since = |(from, to): &(Duration, Duration)| (*from - began, *to - began);
+            let since = |(at, latency): &(Duration, Duration)| (at.saturating_sub(began), *latency);
             let operations: Vec<_> =
                 sought.iter().flat_map(|one| one.operations.iter().map(since)).collect();
-            clock.add(ended - began, &operations);
+            clock.add(ended.saturating_sub(began), &operations);
             made += seeks.len() as u64;
             bytes += seeks.len() as u64 * self.sizes.chunk_bytes;
             let written_bytes: u64 = sought.iter().map(|one| one.written_bytes).sum();
@@ -111,7 +112,7 @@ impl Seekers<'_> {
         while let Some(seek) = seeks.get(next.fetch_add(1, Ordering::Relaxed)) {
             sought.written_bytes += self.one(file, *seek, &mut buffer)?;
             let now = origin.elapsed();
-            sought.operations.push((last, now));
+            sought.operations.push((now, now.saturating_sub(last)));
             last = now;
             clock::check(self.bounds, now)?;
         }
