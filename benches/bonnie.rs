@@ -1,6 +1,6 @@
 //! Bonnie's tests against bonnie++, alternating, on the same mounted filesystem: in memory, where
-//! the harness is the limit, and on ext4 over a loop device with less memory than the file is large,
-//! where the device is. The latter needs root.
+//! the harness is the limit, and on ext4 over a loop device, where the device is, with less memory
+//! than the file is large. The latter needs root.
 //!
 //! A test that bonnie++ finds too fast has no number of its own.
 

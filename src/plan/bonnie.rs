@@ -409,8 +409,9 @@ mod tests {
         refused(&test("\"seq_output_block\", \"seq_stat\""), "what `seq_create` makes");
         let twice = test("\"seq_create\"") + ", { do = \"bonnie\", name = \"b\" }";
         refused(&twice, "its own files in the way");
-        let gone = "{ do = \"bonnie\" }, { do = \"delete\" }, ".to_owned() + &test("\"rewrite\"");
-        refused(&gone, "`rewrite` works on");
+        let gone = "{ do = \"bonnie\" }, { do = \"delete\" }, \
+                    { do = \"bonnie\", tests = [\"rewrite\"], name = \"again\" }";
+        refused(gone, "`rewrite` works on");
         refused("{ do = \"sync\", tests = [\"rewrite\"] }", "means nothing");
     }
 

@@ -25,7 +25,7 @@ const LATENCIES: usize = 38;
 const MIB: u64 = 1 << 20;
 
 /// Runs it with these sizes, of which it knows whole MiB and 1024 files only: more is done rather
-/// than less.
+/// than less, but by character less rather than more, and nothing below 1 MiB.
 pub(super) fn run(sizes: &Bonnie, place: Place<'_>) -> Result<Done, WorkloadError> {
     let mut command = Command::new(program::find("bonnie++", "bonnie++")?);
     command.args(arguments(sizes)).current_dir(place.directory);
@@ -55,7 +55,7 @@ fn arguments(sizes: &Bonnie) -> Vec<String> {
             sizes.seeks,
             sizes.seekers
         ),
-        format!("-f{}", sizes.char_bytes.div_ceil(MIB)),
+        format!("-f{}", sizes.char_bytes / MIB),
         "-n".to_owned(),
         format!("{}:{largest}:{smallest}:{}", sizes.files.div_ceil(1024), sizes.directories),
     ];
@@ -186,7 +186,7 @@ mod tests {
         let sizes = Bonnie {
             size_bytes: 5 << 19,
             chunk_bytes: 4096,
-            char_bytes: 1,
+            char_bytes: 3 << 19,
             seeks: 100,
             seekers: 2,
             files: 1025,

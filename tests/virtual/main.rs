@@ -37,7 +37,7 @@ const PLAN: &str = r#"
     ]
 "#;
 
-/// Bonnie's tests, whose seekers are threads.
+/// Bonnie's tests, whose seekers are threads, and bonnie++, whose seekers are processes.
 const BONNIE: &str = r#"
     name = "bonnie"
     question = "Are its tests the same twice?"
@@ -47,7 +47,7 @@ const BONNIE: &str = r#"
     filesystem = ["ext4", "btrfs"]
     [workload]
     bonnie = { size = "8 MiB", char_size = "16 KiB", seeks = 500, files = "1:2000:0:2" }
-    phases = [{ do = "bonnie" }]
+    phases = [{ do = "bonnie" }, { do = "bonnie++" }]
 "#;
 
 const CASES: [(&str, fn()); 4] = [
@@ -114,6 +114,7 @@ fn bonnie() {
     let phases = &first["treatments"][0]["trials"][0]["phases"];
     assert_eq!(phases[5]["name"], "random_seek");
     assert_eq!(phases[5]["operations"], 500);
+    assert!(phases[12]["reported"]["bonnie++.seq_create.latency.max_ns"].is_number());
     assert_eq!(phases[5]["latency"], loaded["treatments"][0]["trials"][0]["phases"][5]["latency"]);
 }
 

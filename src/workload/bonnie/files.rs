@@ -116,8 +116,8 @@ impl Files {
     }
 
     /// `seq_stat`, `random_stat`: asks for each file's size and reads it if it has any
-    /// (`COpenTest::stat_file`). Sequential is the order in which the directory shows the files, and
-    /// reading it is part of it. Nothing is synced.
+    /// (`COpenTest::stat_file`). Sequential is the order in which the directory shows the files;
+    /// reading it is part of the test. Nothing is synced.
     pub fn stat(&mut self, mut clock: Clock<'_>) -> Result<Done, WorkloadError> {
         while clock.is_short() {
             let open = self.open()?;
