@@ -31,8 +31,8 @@ check:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
-# The simulated drive, traces and the virtual lab, then a trial beside the equivalent shell script
-# and Bonnie's tests beside bonnie++ (need root).
+# The simulated drive, traces and the virtual lab; then, as root, the engine beside fio, a trial beside
+# the equivalent shell script, and Bonnie's tests beside bonnie++.
 bench: kernel
 	scripts/install-packages build run test
 	$(CARGO) bench --locked --bench content
@@ -40,6 +40,7 @@ bench: kernel
 	$(CARGO) bench --locked -p ssdlab-trace --bench formats
 	$(CARGO) bench --locked --bench sweep
 	$(CARGO) bench --locked --bench virtual
+	$(SUDO) $$(command -v $(CARGO)) bench --locked --bench engine
 	$(SUDO) $$(command -v $(CARGO)) bench --locked --bench trial
 	$(SUDO) $$(command -v $(CARGO)) bench --locked --bench bonnie
 

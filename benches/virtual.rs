@@ -13,12 +13,12 @@ use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
 use ssdlab::guest::{self, Channel, Line, Machine, Message, Root};
-use ssdlab::host::aligned::{Aligned, BLOCK_BYTES};
 use ssdlab::host::interrupt::Interrupt;
 use ssdlab::host::program::Rules;
 use ssdlab::kernel;
 use ssdlab::plan::HOSTS;
 use ssdlab_disk::{Disk, Flash, Shape};
+use ssdlab_engine::{Aligned, BLOCK_BYTES};
 use ssdlab_flash::{Drive, Nanos, Specification, presets};
 
 const REQUESTS: u64 = 50_000;

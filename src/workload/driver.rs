@@ -16,11 +16,11 @@ use rustix::fs::{
     mkdirat, openat, renameat, symlinkat, syncfs, unlinkat,
 };
 use rustix::io::{Errno, read, write};
+use ssdlab_engine::{Aligned, BLOCK_BYTES};
 
 use super::WorkloadError;
 use super::operation::{Content, Operation};
 use super::synthetic::content::ContentPool;
-use crate::host::aligned::{Aligned, BLOCK_BYTES};
 use crate::host::interrupt::Interrupt;
 
 /// How much is generated and written, or read, by one system call.

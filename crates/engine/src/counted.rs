@@ -50,6 +50,15 @@ impl Counted {
         self.latencies.saturating_record(nanos(latency).clamp(1, LONGEST_NS));
         self.series.count(nanos(at));
     }
+
+    /// Counts the operations of another of the same test, too.
+    pub fn add(&mut self, other: &Self) {
+        self.operations += other.operations;
+        self.bytes += other.bytes;
+        self.took = self.took.max(other.took);
+        self.latencies.add(&other.latencies).expect("both have the same bounds");
+        self.series.add(&other.series);
+    }
 }
 
 impl Default for Counted {
@@ -77,14 +86,32 @@ impl Series {
     /// Counts an operation that ended this long after the start.
     pub fn count(&mut self, at_ns: u64) {
         while at_ns / self.step_ns >= MOST_STEPS as u64 {
-            self.step_ns *= 2;
-            self.operations = self.operations.chunks(2).map(|pair| pair.iter().sum()).collect();
+            self.coarsen();
         }
         let step = usize::try_from(at_ns / self.step_ns).expect("it is below MOST_STEPS");
         if self.operations.len() <= step {
             self.operations.resize(step + 1, 0);
         }
         self.operations[step] += 1;
+    }
+
+    fn add(&mut self, other: &Self) {
+        let mut other = other.clone();
+        while self.step_ns < other.step_ns {
+            self.coarsen();
+        }
+        while other.step_ns < self.step_ns {
+            other.coarsen();
+        }
+        self.operations.resize(self.operations.len().max(other.operations.len()), 0);
+        for (own, more) in self.operations.iter_mut().zip(other.operations) {
+            *own += more;
+        }
+    }
+
+    fn coarsen(&mut self) {
+        self.step_ns *= 2;
+        self.operations = self.operations.chunks(2).map(|pair| pair.iter().sum()).collect();
     }
 }
 
@@ -110,6 +137,20 @@ mod tests {
         assert_eq!(counted.series.step_ns, 40_000_000);
         let p50 = counted.latencies.value_at_quantile(0.5);
         assert!((499_000..=500_500).contains(&p50), "{p50}");
+    }
+
+    #[test]
+    fn what_is_added_is_counted_step_by_step() {
+        let (mut short, mut long) = (Counted::new(), Counted::new());
+        short.count(Duration::from_millis(5), Duration::from_micros(1));
+        long.count(Duration::from_millis(5), Duration::from_micros(2));
+        long.count(Duration::from_secs(5), Duration::from_micros(3));
+        for (mut all, other) in [(short.clone(), &long), (long.clone(), &short)] {
+            all.add(other);
+            assert_eq!((all.operations, all.latencies.len()), (3, 3));
+            assert_eq!(all.series.step_ns, 20_000_000);
+            assert_eq!((all.series.operations[0], all.series.operations[250]), (2, 1));
+        }
     }
 
     #[test]

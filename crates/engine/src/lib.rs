@@ -3,6 +3,17 @@
 //! It knows how to ask a kernel for work and how to count what comes back; it must not know plans,
 //! filesystems, or what its numbers are for.
 
+mod aligned;
 mod counted;
+mod error;
+mod job;
+mod operations;
+mod ring;
+mod run;
 
+pub use aligned::{Aligned, BLOCK_BYTES};
 pub use counted::{Counted, LONGEST_NS, MOST_STEPS, Series};
+pub use error::EngineError;
+pub use job::{Block, End, Job, Pattern, SyncPolicy};
+pub use operations::Kind;
+pub use run::{Outcome, run};

@@ -1,0 +1,167 @@
+//! A ring of the kernel's (`io_uring`) with one file and the buffers of its operations.
+//!
+//! File and buffers are registered, so that the kernel need not look them up or pin them for each
+//! operation. All that is unsafe about rings is here: a buffer is the kernel's from the moment its
+//! operation is put into the ring until it comes back, and nobody gets to see it meanwhile.
+
+use std::fs::File;
+use std::io;
+use std::mem;
+use std::os::fd::AsRawFd;
+use std::slice;
+use std::time::Duration;
+
+use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
+use io_uring::{IoUring, opcode, squeue};
+use rustix::io::Errno;
+
+use crate::{Aligned, EngineError};
+
+/// The registered file.
+const FILE: Fixed = Fixed(0);
+
+/// The registered buffer; slots are parts of it.
+const BUFFER: u16 = 0;
+
+/// A ring, and slots for operations.
+pub(crate) struct Ring {
+    uring: IoUring,
+    memory: Aligned,
+    /// Where the slots begin.
+    start: *mut u8,
+    slot_bytes: usize,
+    /// Which slots are the kernel's.
+    taken: Vec<bool>,
+    in_flight: usize,
+}
+
+impl Ring {
+    /// A ring for operations of up to `slot_bytes` on a file.
+    pub fn new(file: &File, slots: usize, slot_bytes: usize) -> Result<Self, EngineError> {
+        let slot_bytes = slot_bytes.next_multiple_of(crate::BLOCK_BYTES);
+        let ring = build(slots).map_err(|cause| EngineError::NoRing { cause })?;
+        if !ring.params().is_feature_ext_arg() {
+            return Err(EngineError::NoRing { cause: Errno::NOSYS.into() });
+        }
+        let mut memory = Aligned::new(slots * slot_bytes);
+        let bytes = memory.bytes();
+        let (start, buffer_bytes) = (bytes.as_mut_ptr(), bytes.len());
+        let refused = |cause| EngineError::NotRegistered { buffer_bytes, cause };
+        let whole = libc::iovec { iov_base: start.cast(), iov_len: buffer_bytes };
+        ring.submitter().register_files(&[file.as_raw_fd()]).map_err(refused)?;
+        // SAFETY: the memory lives until no operation is under way (`Drop`).
+        unsafe { ring.submitter().register_buffers(&[whole]) }.map_err(refused)?;
+        Ok(Self { uring: ring, memory, start, slot_bytes, taken: vec![false; slots], in_flight: 0 })
+    }
+
+    /// Operations that the kernel has not given back.
+    pub fn in_flight(&self) -> usize {
+        self.in_flight
+    }
+
+    /// The buffer of a slot, which must not be under way.
+    pub fn buffer(&mut self, slot: usize) -> &mut [u8] {
+        let start = self.start_of(slot);
+        // SAFETY: the slot is a part of the memory, which has no other user while it is not taken.
+        unsafe { slice::from_raw_parts_mut(start, self.slot_bytes) }
+    }
+
+    /// Puts a read into the ring.
+    pub fn read(&mut self, slot: usize, length: u32, offset: u64) {
+        let (start, length) = self.part(slot, length);
+        self.push(
+            slot,
+            &opcode::ReadFixed::new(FILE, start, length, BUFFER).offset(offset).build(),
+        );
+    }
+
+    /// Puts a write into the ring.
+    pub fn write(&mut self, slot: usize, length: u32, offset: u64) {
+        let (start, length) = self.part(slot, length);
+        self.push(
+            slot,
+            &opcode::WriteFixed::new(FILE, start, length, BUFFER).offset(offset).build(),
+        );
+    }
+
+    /// Puts an fdatasync into the ring.
+    pub fn sync(&mut self, slot: usize) {
+        self.start_of(slot);
+        self.push(slot, &opcode::Fsync::new(FILE).flags(FsyncFlags::DATASYNC).build());
+    }
+
+    /// Gives the kernel what was put into the ring, and waits until something is done or this time
+    /// has passed.
+    pub fn wait(&self, patience: Option<Duration>) -> io::Result<()> {
+        let submitter = self.uring.submitter();
+        let entered = match patience {
+            None => submitter.submit_and_wait(1),
+            Some(patience) => {
+                let patience = Timespec::from(patience);
+                submitter.submit_with_args(1, &SubmitArgs::new().timespec(&patience))
+            }
+        };
+        match entered.map_err(|error| (Errno::from_io_error(&error), error)) {
+            Ok(_) | Err((Some(Errno::TIME | Errno::INTR), _)) => Ok(()),
+            Err((_, error)) => Err(error),
+        }
+    }
+
+    /// An operation that is done: its slot, and how many bytes it moved.
+    pub fn completed(&mut self) -> Option<(usize, io::Result<u32>)> {
+        let entry = self.uring.completion().next()?;
+        let slot = usize::try_from(entry.user_data()).expect("it is a slot");
+        self.taken[slot] = false;
+        self.in_flight -= 1;
+        let moved = u32::try_from(entry.result());
+        Some((slot, moved.map_err(|_| io::Error::from_raw_os_error(-entry.result()))))
+    }
+
+    fn start_of(&self, slot: usize) -> *mut u8 {
+        assert!(!self.taken[slot], "the slot is the kernel's");
+        // SAFETY: `taken` has as many entries as the memory has slots.
+        unsafe { self.start.add(slot * self.slot_bytes) }
+    }
+
+    /// The beginning of a slot's buffer, and a length that it has room for.
+    fn part(&self, slot: usize, length: u32) -> (*mut u8, u32) {
+        assert!(length as usize <= self.slot_bytes, "it is larger than a slot");
+        (self.start_of(slot), length)
+    }
+
+    fn push(&mut self, slot: usize, entry: &squeue::Entry) {
+        let entry = entry.clone().user_data(slot as u64);
+        // SAFETY: the operation stays within the slot's buffer (`part`), which is the kernel's from
+        // here on, and within the registered file.
+        unsafe { self.uring.submission().push(&entry) }.expect("it has an entry for each slot");
+        self.taken[slot] = true;
+        self.in_flight += 1;
+    }
+}
+
+/// With completions delivered when they are asked for, which interrupts nothing (since Linux 6.1),
+/// or as older kernels do it.
+fn build(entries: usize) -> io::Result<IoUring> {
+    let entries = u32::try_from(entries).map_err(io::Error::other)?;
+    let refused = |error: &io::Error| Errno::from_io_error(error) == Some(Errno::INVAL);
+    match IoUring::builder().setup_single_issuer().setup_defer_taskrun().build(entries) {
+        Err(error) if refused(&error) => IoUring::new(entries),
+        built => built,
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        while self.in_flight > 0 {
+            if self.wait(None).is_err() {
+                // What the kernel may still write to is never anybody else's.
+                mem::forget(mem::replace(&mut self.memory, Aligned::new(0)));
+                return;
+            }
+            while self.completed().is_some() {}
+        }
+        // The kernel takes a ring down some time after it is closed; until then the file would be
+        // in use, and its filesystem busy.
+        let _ = self.uring.submitter().unregister_files();
+    }
+}

@@ -1,0 +1,252 @@
+//! Runs a job: keeps its operations under way, and counts them as they come back.
+
+use std::collections::VecDeque;
+use std::io;
+use std::num::NonZeroU64;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rustix::thread::{current_timer_slack, set_current_timer_slack};
+
+use crate::operations::{Operation, Operations};
+use crate::ring::Ring;
+use crate::{BLOCK_BYTES, Counted, End, EngineError, Job, Kind, SyncPolicy};
+
+/// Writes take their contents in turn from buffers of at least this size together, twice the most
+/// that filesystems compress at a time (128 KiB; btrfs and zfs): none sees the same bytes again.
+const CONTENTS_BYTES: usize = 256 << 10;
+
+/// Bytes at the beginning of each block of a write that tell it from every other: its offset and
+/// the number of the operation, which leaves deduplication nothing to find.
+const STAMP_BYTES: usize = 16;
+
+/// The longest that an open load sleeps before `go_on` is asked again.
+const GLANCE: Duration = Duration::from_millis(100);
+
+/// What a job did.
+#[derive(Debug, Clone, Default)]
+pub struct Outcome {
+    /// Its reads.
+    pub reads: Counted,
+    /// Its writes.
+    pub writes: Counted,
+    /// Its syncs.
+    pub syncs: Counted,
+}
+
+impl Outcome {
+    /// Reads and writes together.
+    #[must_use]
+    pub fn moved(&self) -> Counted {
+        let mut moved = self.reads.clone();
+        moved.add(&self.writes);
+        moved
+    }
+}
+
+/// Runs a job to its end. `go_on` is asked between operations, with the time since the start,
+/// whether it may.
+pub fn run(job: &Job<'_>, go_on: &mut dyn FnMut(Duration) -> bool) -> Result<Outcome, EngineError> {
+    job.check()?;
+    let punctual = job.period.map(|_| Punctual::new());
+    let mut running = Running::new(job)?;
+    let mut now = Duration::ZERO;
+    loop {
+        if !go_on(now) {
+            return Err(EngineError::Stopped);
+        }
+        running.issue(now);
+        let wait = running.until_due(now);
+        if running.ring.in_flight() > 0 {
+            running.ring.wait(wait).map_err(|cause| EngineError::Enter { cause })?;
+        } else if let Some(wait) = wait {
+            sleep(wait.min(GLANCE));
+        } else {
+            break;
+        }
+        now = running.started.elapsed();
+        while let Some((slot, result)) = running.ring.completed() {
+            running.finish(slot, result, now)?;
+        }
+    }
+    drop(punctual);
+    let Outcome { reads, writes, syncs } = running.outcome;
+    let took = |counted| Counted { took: now, ..counted };
+    Ok(Outcome { reads: took(reads), writes: took(writes), syncs: took(syncs) })
+}
+
+/// A job under way.
+struct Running<'a> {
+    job: &'a Job<'a>,
+    ring: Ring,
+    operations: Operations<'a>,
+    /// What each slot does, and from when its latency counts.
+    slots: Vec<(Operation, Duration)>,
+    /// Slots that do nothing, the one that has done so longest first.
+    idle: VecDeque<usize>,
+    /// Reads and writes begun.
+    issued: u64,
+    issued_bytes: u64,
+    /// Writes since the last sync.
+    unsynced: u64,
+    is_syncing: bool,
+    outcome: Outcome,
+    started: Instant,
+}
+
+impl<'a> Running<'a> {
+    fn new(job: &'a Job<'a>) -> Result<Self, EngineError> {
+        let slot_bytes = job.largest().next_multiple_of(BLOCK_BYTES);
+        let writes = job.read_share < 1.0;
+        let slots = job.depth.max(if writes { CONTENTS_BYTES.div_ceil(slot_bytes) } else { 0 });
+        let mut ring = Ring::new(job.file, slots, slot_bytes)?;
+        // Another stream than that of the operations.
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(!job.seed);
+        for slot in 0..slots {
+            random.fill_bytes(ring.buffer(slot));
+        }
+        let nothing = Operation { kind: Kind::Sync, offset: 0, length: 0 };
+        Ok(Self {
+            job,
+            ring,
+            operations: Operations::of(job),
+            slots: vec![(nothing, Duration::ZERO); slots],
+            idle: (0..slots).collect(),
+            issued: 0,
+            issued_bytes: 0,
+            unsynced: 0,
+            is_syncing: false,
+            outcome: Outcome::default(),
+            started: Instant::now(),
+        })
+    }
+
+    /// Puts into the ring all that may begin now.
+    fn issue(&mut self, now: Duration) {
+        while self.ring.in_flight() < self.job.depth
+            && let Some((operation, due)) = self.next(now)
+        {
+            let slot = self.idle.pop_front().expect("there are slots for the whole depth");
+            let Operation { kind, offset, length } = operation;
+            if kind == Kind::Write {
+                self.stamp(slot, offset, length);
+            }
+            self.slots[slot] = (operation, due.unwrap_or_else(|| self.started.elapsed()));
+            match kind {
+                Kind::Read => self.ring.read(slot, length, offset),
+                Kind::Write => self.ring.write(slot, length, offset),
+                Kind::Sync => self.ring.sync(slot),
+            }
+        }
+    }
+
+    /// The next operation, if it may begin now, and when it was due if it was due at all.
+    fn next(&mut self, now: Duration) -> Option<(Operation, Option<Duration>)> {
+        if self.is_syncing {
+            return None;
+        }
+        if self.is_sync_due(now) {
+            self.is_syncing = self.ring.in_flight() == 0;
+            let sync = Operation { kind: Kind::Sync, offset: 0, length: 0 };
+            return self.is_syncing.then_some((sync, None));
+        }
+        if self.is_over(now) || self.due().is_some_and(|due| due > now) {
+            return None;
+        }
+        let due = self.due();
+        let operation = self.operations.next();
+        self.issued += 1;
+        self.issued_bytes += u64::from(operation.length);
+        self.unsynced += u64::from(operation.kind == Kind::Write);
+        Some((operation, due))
+    }
+
+    fn is_over(&self, now: Duration) -> bool {
+        match self.job.end {
+            End::Bytes(bytes) => self.issued_bytes >= bytes,
+            End::Operations(operations) => self.issued >= operations,
+            End::Time(time) => now >= time,
+        }
+    }
+
+    fn is_sync_due(&self, now: Duration) -> bool {
+        match self.job.sync {
+            SyncPolicy::Never => false,
+            SyncPolicy::AtEnd => self.unsynced > 0 && self.is_over(now),
+            SyncPolicy::Every(writes) => self.unsynced >= writes,
+        }
+    }
+
+    /// When the next operation of an open load is due.
+    fn due(&self) -> Option<Duration> {
+        let period = u64::try_from(self.job.period?.as_nanos()).unwrap_or(u64::MAX);
+        Some(Duration::from_nanos(period.saturating_mul(self.issued)))
+    }
+
+    /// How long nothing has to be done but wait for the next operation of an open load.
+    fn until_due(&self, now: Duration) -> Option<Duration> {
+        let waits = !self.is_over(now) && !self.is_syncing && !self.is_sync_due(now);
+        let due = self.due().filter(|_| waits && self.ring.in_flight() < self.job.depth)?;
+        Some(due.saturating_sub(now))
+    }
+
+    fn stamp(&mut self, slot: usize, offset: u64, length: u32) {
+        let number = self.issued;
+        let blocks = self.ring.buffer(slot)[..length as usize].chunks_mut(BLOCK_BYTES);
+        for (block, at) in blocks.zip((offset..).step_by(BLOCK_BYTES)) {
+            if let Some(stamp) = block.first_chunk_mut::<STAMP_BYTES>() {
+                stamp[..8].copy_from_slice(&at.to_le_bytes());
+                stamp[8..].copy_from_slice(&number.to_le_bytes());
+            }
+        }
+    }
+
+    /// Counts an operation that has come back.
+    fn finish(
+        &mut self,
+        slot: usize,
+        result: io::Result<u32>,
+        now: Duration,
+    ) -> Result<(), EngineError> {
+        self.idle.push_back(slot);
+        let (Operation { kind, offset, length }, since) = self.slots[slot];
+        let moved =
+            result.map_err(|cause| EngineError::Operation { kind, offset, length, cause })?;
+        if moved != length {
+            return Err(EngineError::Short { kind, offset, length, moved });
+        }
+        let counted = match kind {
+            Kind::Read => &mut self.outcome.reads,
+            Kind::Write => &mut self.outcome.writes,
+            Kind::Sync => {
+                self.is_syncing = false;
+                self.unsynced = 0;
+                &mut self.outcome.syncs
+            }
+        };
+        counted.count(now, now.saturating_sub(since));
+        counted.bytes += u64::from(length);
+        Ok(())
+    }
+}
+
+/// While it lives, this thread wakes up when it asked to, and not up to 50 us later (prctl(2),
+/// `PR_SET_TIMERSLACK`).
+struct Punctual(Option<NonZeroU64>);
+
+impl Punctual {
+    fn new() -> Self {
+        let before = current_timer_slack().ok().and_then(NonZeroU64::new);
+        // Without it an operation may begin late, and its latency says so.
+        let _ = set_current_timer_slack(NonZeroU64::new(1));
+        Self(before)
+    }
+}
+
+impl Drop for Punctual {
+    fn drop(&mut self) {
+        let _ = set_current_timer_slack(self.0);
+    }
+}
