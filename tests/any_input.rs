@@ -26,6 +26,13 @@ fn words() -> impl Strategy<Value = String> {
         "filesystem",
         "discard",
         "\"on\"",
+        "io",
+        "transactions",
+        "size",
+        "block",
+        "\"4 KiB: 3\"",
+        "\"every 3 writes\"",
+        "\"0.5/s\"",
         "=",
         "=",
         "[",
@@ -67,7 +74,7 @@ proptest! {
 
     #[test]
     fn a_shipped_plan_with_a_piece_replaced_is_no_panic(
-        which in 0_usize..2,
+        which in 0..shipped::ALL.len(),
         from in 0_usize..4000,
         length in 0_usize..40,
         piece in words(),

@@ -10,6 +10,7 @@ use ssdlab_stats::{Drift, Summary, Trial};
 use super::analysis::{Treatment, TreatmentStatus};
 use super::claims::{Judgement, Verdict};
 use super::precision::precision;
+use crate::plan::io::{Io, SyncPolicy};
 use crate::plan::schedule::{Action, Phase};
 use crate::plan::{Bytes, LabKind, Levels, Schedule};
 use crate::results::{Record, Status};
@@ -223,13 +224,15 @@ fn spreads(schedule: &Schedule, records: &[Record]) -> Vec<Warning> {
 fn unsynced(schedule: &Schedule) -> Option<Warning> {
     let mut dirty = None;
     for phase in &schedule.workload.phases {
-        match phase.action {
+        match &phase.action {
             _ if phase.syncs() => dirty = None,
             // Bonnie's tests sync what they write.
             Action::Bonnie { .. }
             | Action::BonnieProgram
             | Action::Fstrim
-            | Action::Idle { .. } => {}
+            | Action::Idle { .. }
+            | Action::Io(Io { sync: SyncPolicy::AtEnd, .. }) => {}
+            Action::Io(Io { read_share, .. }) if *read_share >= 1.0 => {}
             _ => dirty = Some(phase.name.clone()),
         }
     }

@@ -143,6 +143,8 @@ fn workloads() -> Rows {
             "clone, make, clean",
             "the file operations of a kernel build, or a git repository really built",
         ),
+        ("io", "reads and writes of one file through io_uring, each operation timed"),
+        ("transactions", "small transactions as SQLite commits them, each timed"),
         ("sync, fstrim, idle, remount", "steps between others"),
         ("command", "any program, in the trial's directory"),
         ("fio", "a fio job file"),

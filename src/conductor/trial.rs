@@ -128,7 +128,8 @@ impl Here<'_> {
         Ok(())
     }
 
-    /// Makes the filesystem a used one, beside the workload's directory, and drops the caches.
+    /// Makes the filesystem a used one, beside the workload's directory, writes the files that
+    /// phases work on, and drops the caches.
     fn use_before(
         &mut self,
         ground: &Ground,
@@ -141,7 +142,8 @@ impl Here<'_> {
             (amount_bytes(setup.prefill, device)?, amount_bytes(setup.stale, device)?);
         let has_reader = !ground.is_shared
             && self.schedule.phases(trial.treatment).iter().any(|phase| phase.reader);
-        if prefill == 0 && stale == 0 && !has_reader {
+        let has_files = !self.schedule.workload.files().is_empty();
+        if prefill == 0 && stale == 0 && !has_reader && !has_files {
             return Ok(());
         }
         let is_simulated = self.schedule.target.lab == LabKind::Virtual;
@@ -157,6 +159,11 @@ impl Here<'_> {
             if name == "stale" {
                 self.workload.empty(place).map_err(during(name))?;
             }
+        }
+        if has_files {
+            let place =
+                Place { directory: &ground.directory, mounted_at: &ground.mounted_at, rules };
+            self.workload.lay_out(&self.schedule.workload, place).map_err(during("files"))?;
         }
         if has_reader {
             let path = reader_file(ground);

@@ -44,9 +44,30 @@ pub const WORK_METRICS: [(&str, &str); 9] = [
     ("latency.max_ns", "the longest operation"),
 ];
 
+/// Metrics of phases that read, write and sync one file. They do not add up, and a phase has those
+/// of what it does.
+pub const FILE_METRICS: [(&str, &str); 16] = [
+    ("read.ops_per_second", "reads of the workload a second, by its own clock"),
+    ("read.p50_ns", "their median latency"),
+    ("read.p99_ns", "latency that 1 % of them exceeded"),
+    ("read.p999_ns", "latency that 0.1 % of them exceeded"),
+    ("read.max_ns", "the longest read"),
+    ("write.ops_per_second", "writes of the workload a second, by its own clock"),
+    ("write.p50_ns", "their median latency"),
+    ("write.p99_ns", "latency that 1 % of them exceeded"),
+    ("write.p999_ns", "latency that 0.1 % of them exceeded"),
+    ("write.max_ns", "the longest write"),
+    ("sync.ops_per_second", "syncs of the workload a second, by its own clock"),
+    ("sync.p50_ns", "their median latency"),
+    ("sync.p99_ns", "latency that 1 % of them exceeded"),
+    ("sync.p999_ns", "latency that 0.1 % of them exceeded"),
+    ("sync.max_ns", "the longest sync"),
+    ("beside.bytes_per_second", "bytes a second that the writer beside transactions wrote"),
+];
+
 /// Every metric whose name is fixed, with what it is.
 pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
-    METRICS.into_iter().chain(WORK_METRICS).chain(READER_METRICS)
+    METRICS.into_iter().chain(WORK_METRICS).chain(FILE_METRICS).chain(READER_METRICS)
 }
 
 /// Whether more of it is better; of everything else, less is.

@@ -11,7 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use super::bonnie::{Bonnie, BonnieTest};
 use super::factor::{Factor, Levels};
+use super::io::Io;
 use super::setup::{LevelError, Setup};
+use super::transactions::{DATABASE, PAGE_BYTES, Transactions};
 use super::written::LabKind;
 
 /// The version of `schedule.json` this program writes.
@@ -115,6 +117,14 @@ pub struct Workload {
     pub quiet_ns: u64,
     /// The timed steps that every treatment shares.
     pub phases: Vec<Phase>,
+}
+
+impl Workload {
+    /// The files that are written before the first phase: their names and their sizes in bytes.
+    #[must_use]
+    pub fn files(&self) -> BTreeMap<&str, u64> {
+        self.phases.iter().filter_map(|phase| phase.action.file()).collect()
+    }
 }
 
 /// The tree of `unpack` and `delete`.
@@ -223,6 +233,23 @@ pub enum Action {
     /// Runs bonnie++.
     #[serde(rename = "bonnie++")]
     BonnieProgram,
+    /// Reads and writes a file.
+    Io(Io),
+    /// Commits transactions.
+    Transactions(Transactions),
+}
+
+impl Action {
+    /// The file it works on, which is written before the first phase: its name in the trial's
+    /// directory and its size in bytes.
+    #[must_use]
+    pub fn file(&self) -> Option<(&str, u64)> {
+        match self {
+            Self::Io(io) => Some((&io.file, io.size_bytes)),
+            Self::Transactions(work) => Some((DATABASE, work.database_pages * PAGE_BYTES as u64)),
+            _ => None,
+        }
+    }
 }
 
 impl Phase {

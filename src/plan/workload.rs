@@ -9,7 +9,9 @@ use super::error::Fault;
 use super::resolve::Overrides;
 use super::schedule::{Action, Build, Phase, Schedule, Tree, Workload};
 use super::setup::{Amount, Discard, Setup};
+use super::transactions::STREAM_BYTES;
 use super::written::{self, LabKind, Verb};
+use super::{io, transactions};
 use ssdlab_quantity::Bytes;
 
 /// Linux 2.6.39, the tree of founding post 1.
@@ -33,9 +35,12 @@ pub(super) fn resolve(
 ) -> Result<Workload, Fault> {
     let quiet_ns = nanos(written.quiet.map_or(Duration::from_millis(5), |span| span.0));
     let limit = written.limit.map_or(Duration::from_mins(30), |span| span.0);
+    let scale = scale(overrides)?;
     let mut phases: Vec<Phase> = Vec::new();
     for entry in written.phases.get_ref() {
-        for phase in self::phases(entry.get_ref(), &entry.span(), quiet_ns, limit, base)? {
+        let common = Common { quiet_ns, limit, base, scale };
+        for phase in self::phases(entry.get_ref(), &entry.span(), &common)? {
+            check_file(&phase, &phases, entry.span())?;
             let taken = phase.name == "fstrim" && !matches!(phase.action, Action::Fstrim);
             if taken || phases.iter().any(|earlier| earlier.name == phase.name) {
                 return Err(Fault::at(
@@ -51,7 +56,6 @@ pub(super) fn resolve(
     if phases.is_empty() {
         return Err(Fault::at(at, "the workload has no phases", "add at least one"));
     }
-    let scale = scale(overrides)?;
     let does = |verbs: &[Verb]| {
         written.phases.get_ref().iter().any(|phase| verbs.contains(&phase.get_ref().verb))
     };
@@ -89,8 +93,9 @@ pub(super) fn resolve(
         }
         None => None,
     };
+    let has_own = does(&[Verb::Io, Verb::Transactions]);
     #[expect(clippy::float_cmp, reason = "only an explicit 1 changes nothing")]
-    if tree.is_none() && build.is_none() && bonnie.is_none() && scale != 1.0 {
+    if tree.is_none() && build.is_none() && bonnie.is_none() && !has_own && scale != 1.0 {
         return Err(Fault::nowhere(
             "--scale has nothing to scale: a program's or a fio job's size is its own",
             "change the size in the plan's command or job file",
@@ -139,13 +144,40 @@ fn check_order(written: &written::Workload) -> Result<(), Fault> {
     Ok(())
 }
 
+/// What phases have in common.
+struct Common<'a> {
+    quiet_ns: u64,
+    limit: Duration,
+    base: &'a Path,
+    scale: f64,
+}
+
+/// A file that several phases work on is one file, and there when they begin.
+fn check_file(phase: &Phase, earlier: &[Phase], at: Range<usize>) -> Result<(), Fault> {
+    let Some((name, bytes)) = phase.action.file() else { return Ok(()) };
+    if earlier.iter().any(|other| other.action == Action::Delete) {
+        return Err(Fault::at(
+            at,
+            format!("the file `{name}` is deleted by then: files are made before the first phase"),
+            "move the `delete` phase behind this one",
+        ));
+    }
+    let mut files = earlier.iter().filter_map(|other| other.action.file());
+    match files.find(|(other, size)| *other == name && *size != bytes) {
+        Some((_, other)) => Err(Fault::at(
+            at,
+            format!("the file `{name}` is of {} here and of {} before", Bytes(bytes), Bytes(other)),
+            "give it one size, or two names",
+        )),
+        None => Ok(()),
+    }
+}
+
 /// The phases of one entry: Bonnie's tests are a phase each.
 fn phases(
     written: &written::Phase,
     at: &Range<usize>,
-    quiet_ns: u64,
-    limit: Duration,
-    base: &Path,
+    common: &Common<'_>,
 ) -> Result<Vec<Phase>, Fault> {
     check_keys(written, at)?;
     let phase = |name: String, action: Action, cold: bool| Phase {
@@ -154,11 +186,11 @@ fn phases(
         sync: written.sync,
         cold: written.cold || cold,
         reader: written.reader,
-        limit_ns: written.limit.map_or(nanos(limit), |span| nanos(span.0)),
+        limit_ns: written.limit.map_or(nanos(common.limit), |span| nanos(span.0)),
     };
     if written.verb != Verb::Bonnie {
         let name = written.name.clone().unwrap_or_else(|| written.verb.name().to_owned());
-        return Ok(vec![phase(name, action(written, at, quiet_ns, base)?, false)]);
+        return Ok(vec![phase(name, action(written, at, common)?, false)]);
     }
     let tests = tests(written);
     let name = |test: BonnieTest| match &written.name {
@@ -218,6 +250,8 @@ fn check_keys(written: &written::Phase, at: &Range<usize>) -> Result<(), Fault> 
         (written.env.is_some(), "env", Verb::Command),
         (written.job.is_some(), "job", Verb::Fio),
         (written.tests.is_some(), "tests", Verb::Bonnie),
+        (written.io.is_some(), "io", Verb::Io),
+        (written.transactions.is_some(), "transactions", Verb::Transactions),
         (written.quiet.is_some(), "quiet", Verb::Idle),
     ] {
         if is_set && verb != owner {
@@ -234,9 +268,9 @@ fn check_keys(written: &written::Phase, at: &Range<usize>) -> Result<(), Fault> 
 fn action(
     written: &written::Phase,
     at: &Range<usize>,
-    quiet_ns: u64,
-    base: &Path,
+    common: &Common<'_>,
 ) -> Result<Action, Fault> {
+    let Common { quiet_ns, base, scale, .. } = *common;
     let needs = |key: &str, example: &str| {
         Fault::at(
             at.clone(),
@@ -271,6 +305,17 @@ fn action(
         },
         Verb::Bonnie => unreachable!("its tests are phases of their own"),
         Verb::BonnieProgram => Action::BonnieProgram,
+        Verb::Io => {
+            let example = "io = { size = \"512 MiB\", time = \"10 s\" }";
+            let io = written.io.as_ref().ok_or_else(|| needs("io", example))?;
+            Action::Io(io::resolve(io, at, |amount| scaled(amount, scale))?)
+        }
+        Verb::Transactions => {
+            let example = "transactions = { number = 500 }";
+            let work = written.transactions.as_ref();
+            let work = work.ok_or_else(|| needs("transactions", example))?;
+            Action::Transactions(transactions::resolve(work, at, |amount| scaled(amount, scale))?)
+        }
     })
 }
 
@@ -446,5 +491,11 @@ fn needed_bytes(workload: &Workload, setup: &Setup, device: u64) -> u64 {
     };
     // What is stale by then still has to fit beside the prefill.
     let work = tree.saturating_add(build).saturating_add(bonnie).max(amount(setup.stale));
-    work.saturating_add(amount(setup.prefill))
+    let files: u64 = workload.files().values().sum();
+    let streams = workload.phases.iter().any(|phase| match &phase.action {
+        Action::Transactions(work) => work.beside_bytes_per_second.is_some(),
+        _ => false,
+    });
+    let stream = if streams { STREAM_BYTES } else { 0 };
+    work.saturating_add(files).saturating_add(stream).saturating_add(amount(setup.prefill))
 }

@@ -15,6 +15,7 @@ use toml::Spanned;
 use super::bonnie::{BonnieTest, WrittenBonnie};
 use super::factor::{Factor, Levels};
 use super::scheduler::TUNABLE_PREFIX;
+use super::{io, transactions};
 use ssdlab_quantity::{Bytes, Share, Span, Words};
 
 /// A question about filesystems on SSDs, and the experiment that settles it.
@@ -260,6 +261,10 @@ pub struct Phase {
     pub job: Option<PathBuf>,
     /// `bonnie`: its tests (default: all twelve); each becomes a phase of its own.
     pub tests: Option<Vec<BonnieTest>>,
+    /// `io`: the file, and what is read and written.
+    pub io: Option<io::Written>,
+    /// `transactions`: the database, and what is committed.
+    pub transactions: Option<transactions::Written>,
     /// `idle`: how long the device must be silent (default: the workload's `quiet`).
     pub quiet: Option<Span>,
     /// The longest it may take before the trial fails (default: the workload's `limit`).
@@ -297,6 +302,10 @@ pub enum Verb {
     /// Runs bonnie++.
     #[serde(rename = "bonnie++")]
     BonnieProgram,
+    /// Reads and writes a file, each operation timed.
+    Io,
+    /// Commits small transactions as `SQLite` does, each timed.
+    Transactions,
 }
 
 impl Verb {
@@ -317,6 +326,8 @@ impl Verb {
             Self::Fio => "fio",
             Self::Bonnie => "bonnie",
             Self::BonnieProgram => "bonnie++",
+            Self::Io => "io",
+            Self::Transactions => "transactions",
         }
     }
 }

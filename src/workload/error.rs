@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use miette::Diagnostic;
+use ssdlab_engine::EngineError;
 use thiserror::Error;
 
 use super::archive::ArchiveError;
@@ -26,6 +27,14 @@ pub enum WorkloadError {
         path: String,
         /// Why not.
         cause: io::Error,
+    },
+    /// Reading and writing a file failed.
+    #[error("{file}: {cause}{}", if is_out_of_space(cause) { " (the filesystem is full)" } else { "" })]
+    Engine {
+        /// On what, relative to the trial's directory.
+        file: String,
+        /// Why.
+        cause: EngineError,
     },
     /// What is there is not what the operations leave.
     #[error("after the last phase {path} {how}")]
@@ -92,6 +101,10 @@ pub enum WorkloadError {
 
 fn is_full(cause: &io::Error) -> bool {
     matches!(cause.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}
+
+fn is_out_of_space(cause: &EngineError) -> bool {
+    matches!(cause, EngineError::Operation { cause, .. } if is_full(cause))
 }
 
 impl WorkloadError {

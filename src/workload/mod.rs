@@ -4,14 +4,17 @@
 //! operations on a directory. Neither knows the filesystem or the lab.
 
 mod archive;
+mod beside;
 mod bonnie;
 mod bonnie_program;
 mod driver;
 mod error;
 mod fio;
+mod io;
 pub mod operation;
 mod reader;
 pub mod synthetic;
+mod transactions;
 mod verify;
 
 use std::collections::BTreeMap;
@@ -27,6 +30,7 @@ use self::operation::{Content, Operation};
 pub use self::reader::Reader;
 use self::synthetic::build::{self, BuildShape};
 use self::synthetic::content::ContentPool;
+use self::synthetic::random::mix;
 use self::synthetic::tree::{self, TreeShape};
 use self::verify::Model;
 use crate::host::program::{self, Rules};
@@ -46,6 +50,8 @@ pub struct Workload {
     tree: Source<Tree, Vec<Operation>>,
     build: Source<Build, build::Build>,
     bonnie: Option<Bonnie>,
+    /// The trial's seed.
+    seed: u64,
 }
 
 /// What operations are made from, and the operations of the current seed.
@@ -70,8 +76,11 @@ pub struct Place<'a> {
 /// What a phase did.
 #[derive(Debug, Default)]
 pub struct Done {
-    /// Bytes the driver handed to write(2); `None` where it was not the driver that worked.
+    /// Bytes that the workload wrote; `None` where it was not its own thread that worked.
     pub application_bytes: Option<u64>,
+    /// Those of them that it wrote through `io_uring`, which the kernel counts for no thread: it is
+    /// the completion of each write that says how many bytes it wrote.
+    pub ring_bytes: u64,
     /// The operations that the workload counted and timed one by one.
     pub counted: Option<Counted>,
     /// What threads used that worked beside the caller's and ended.
@@ -122,11 +131,12 @@ impl Workload {
         let build =
             Source { spec: spec.build.clone(), seed: None, operations: build::Build::default() };
         let bonnie = spec.bonnie.clone().map(Bonnie::new);
-        Ok(Self { contents, tree, build, bonnie })
+        Ok(Self { contents, tree, build, bonnie, seed })
     }
 
     /// Makes the operations of a trial; treatments of one block share them.
     pub fn seed(&mut self, seed: u64) {
+        self.seed = seed;
         if let Some(Tree::Synthetic { files, bytes }) = self.tree.spec
             && self.tree.seed != Some(seed)
         {
@@ -161,12 +171,14 @@ impl Workload {
         phase: &schedule::Phase,
         place: Place<'_>,
     ) -> Result<Done, WorkloadError> {
+        // Two phases of a trial do not visit the same places with the same contents.
+        let seed = phase.name.bytes().fold(self.seed, |seed, byte| mix(seed ^ u64::from(byte)));
         let done = match &phase.action {
             Action::Bonnie { test } => {
                 let bonnie = self.bonnie.as_mut().expect("a sound schedule has its sizes");
                 bonnie.perform(*test, phase.cold, place)?
             }
-            action => self.act(action, place)?,
+            action => self.act(action, seed, place)?,
         };
         if let (Action::Delete, Some(bonnie)) = (&phase.action, &mut self.bonnie) {
             bonnie.forget();
@@ -177,7 +189,7 @@ impl Workload {
         Ok(done)
     }
 
-    fn act(&self, action: &Action, place: Place<'_>) -> Result<Done, WorkloadError> {
+    fn act(&self, action: &Action, seed: u64, place: Place<'_>) -> Result<Done, WorkloadError> {
         let script = |operations: &[Operation]| {
             let mut driver = self.driver(place)?;
             driver.perform(operations)?;
@@ -223,6 +235,10 @@ impl Workload {
             (Action::Bonnie { .. } | Action::Idle { .. } | Action::Remount, _) => {
                 Ok(Done::default())
             }
+            (Action::Io(io), _) => io::run(io, seed, place),
+            (Action::Transactions(work), _) => {
+                transactions::run(work, &self.contents.pool, seed, place)
+            }
         }
     }
 
@@ -244,7 +260,14 @@ impl Workload {
         let mut model = Model::default();
         for phase in phases {
             let operations = match (&phase.action, &self.build.spec) {
-                (Action::Command { .. } | Action::Fio { .. } | Action::BonnieProgram, _)
+                (
+                    Action::Command { .. }
+                    | Action::Fio { .. }
+                    | Action::BonnieProgram
+                    | Action::Io(_)
+                    | Action::Transactions(_),
+                    _,
+                )
                 | (Action::Clone | Action::Make | Action::Clean, Some(Build::Git { .. })) => {
                     return None;
                 }
@@ -276,6 +299,25 @@ impl Workload {
             model.apply(&operation);
         }
         Some(model)
+    }
+
+    /// Writes the files that phases will work on; they are on the device when this returns.
+    pub fn lay_out(
+        &self,
+        workload: &schedule::Workload,
+        place: Place<'_>,
+    ) -> Result<(), WorkloadError> {
+        let file = |(number, (name, bytes)): (u64, (&str, u64))| Operation::WriteFile {
+            path: name.into(),
+            bytes,
+            content: Content::Binary { seed: self.seed.wrapping_add(number) },
+            mode: 0o644,
+            mtime_s: None,
+        };
+        let files: Vec<Operation> = (0..).zip(workload.files()).map(file).collect();
+        let mut driver = self.driver(place)?;
+        driver.perform(&files)?;
+        driver.sync()
     }
 
     /// Fills a directory with about this many bytes of files.

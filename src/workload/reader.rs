@@ -10,26 +10,23 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{self, sleep};
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::fs::{Mode, OFlags};
+use ssdlab_engine::{Aligned, BLOCK_BYTES, LONGEST_NS};
 
+use super::beside::Over;
 use super::synthetic::content::ContentPool;
-use crate::host::aligned::{Aligned, BLOCK_BYTES};
 
 /// The size of the reader's file in blocks: 16 MiB.
 const BLOCKS: u64 = 4096;
 
 /// When the next read is due after the last.
 const PERIOD: Duration = Duration::from_millis(10);
-
-/// The longest latency that is told apart: an hour.
-const LONGEST_NS: u64 = 3_600_000_000_000;
 
 /// A reader and its file.
 #[derive(Debug)]
@@ -57,22 +54,13 @@ impl Reader {
         Ok(Self { file: File::from(rustix::fs::open(path, flags, Mode::empty())?), seed })
     }
 
-    /// Does something, and reads, once at least, until that is done. Returns what the reads were like, by the names
-    /// of the metrics.
+    /// Does something, and reads, once at least, until that is done. Returns what the reads were
+    /// like, by the names of the metrics.
     pub fn beside<T>(&self, work: impl FnOnce() -> T) -> (T, io::Result<BTreeMap<String, f64>>) {
-        let is_over = AtomicBool::new(false);
-        thread::scope(|scope| {
-            let reading = scope.spawn(|| self.read_until(&is_over));
-            // Also when the work panics: the scope waits for the reader.
-            let over = Over(&is_over);
-            let done = work();
-            drop(over);
-            let read = reading.join().unwrap_or_else(|_| Err(io::Error::other("it panicked")));
-            (done, read)
-        })
+        super::beside::beside(work, |over| self.read_until(over))
     }
 
-    fn read_until(&self, is_over: &AtomicBool) -> io::Result<BTreeMap<String, f64>> {
+    fn read_until(&self, over: &Over) -> io::Result<BTreeMap<String, f64>> {
         let mut latencies = Histogram::<u64>::new_with_max(LONGEST_NS, 3).expect("it is in range");
         let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed);
         let mut block = Aligned::new(BLOCK_BYTES);
@@ -89,7 +77,7 @@ impl Reader {
             let _ = latencies.record_correct(took.clamp(1, LONGEST_NS), period);
             due = (due + PERIOD).max(Instant::now());
             sleep(due.saturating_duration_since(Instant::now()));
-            if is_over.load(Ordering::Relaxed) {
+            if over.is_set() {
                 break;
             }
         }
@@ -100,15 +88,6 @@ impl Reader {
             of("max_ns", latencies.max()),
             of("reads", reads),
         ]))
-    }
-}
-
-/// Ends the reading when it goes.
-struct Over<'a>(&'a AtomicBool);
-
-impl Drop for Over<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
     }
 }
 

@@ -13,6 +13,8 @@ pub fn cases() -> Vec<Case> {
         case("an_archive_that_climbs_out_is_refused_before_anything_runs", climbing_archive),
         case("a_repository_is_really_cloned_built_and_cleaned", git_build),
         case("a_fio_job_yields_metrics", fio),
+        case("reads_writes_and_transactions_are_counted_on_every_kind_of_filesystem", io),
+        case("a_file_that_does_not_fit_is_reported", full),
         case("a_fio_job_that_names_a_disk_is_refused", dangerous_fio),
         case("bonnie_s_tests_yield_rates_and_leave_what_they_must", bonnie),
         case("bonnie_fails_on_a_full_filesystem_and_says_so", full_bonnie),
@@ -129,6 +131,64 @@ fn fio() {
     assert!(reported["fio.write_iops"].as_f64().unwrap() > 0.0);
     assert_eq!(json["claims"][0]["metric"], "fio.write_iops");
     assert!(json["claims"][0]["ratio"].is_number());
+}
+
+fn io() {
+    let place = Place::new();
+    let plan = place.plan(
+        r#"
+        name = "io"
+        question = "How many?"
+        metric = "latency.p99_ns"
+        [target]
+        size = "2 GiB"
+        [factors]
+        filesystem = ["ext4", "xfs", "btrfs"]
+        [workload]
+        phases = [
+            { do = "io", name = "direct", io = { size = "16 MiB", direct = true, depth = 16, amount = "8 MiB", sync = "end" } },
+            { do = "io", name = "mixed", cold = true, io = { size = "16 MiB", reads = "50 %", depth = 4, operations = 1000, sync = "every 50 writes" } },
+            { do = "transactions", transactions = { number = 10, think = "1 ms", beside = "20 MB/s" }, sync = true },
+        ]
+    "#,
+    );
+    let (code, json) = place.run(&plan, &["--runs", "1", "--verify"]);
+    assert_eq!(code, 0, "{json:#}");
+    for treatment in json["treatments"].as_array().unwrap() {
+        assert_eq!(number(treatment, "direct", "operations"), 2048);
+        assert_eq!(number(treatment, "direct", "application_bytes"), 8 << 20);
+        assert!(number(treatment, "direct", "written_bytes") >= 8 << 20);
+        assert_eq!(number(treatment, "mixed", "operations"), 1000);
+        assert!(number(treatment, "mixed", "read_bytes") > 0);
+        assert_eq!(number(treatment, "transactions", "operations"), 10);
+        let reported = &treatment["trials"][0]["phases"][1]["reported"];
+        for name in ["read.p99_ns", "write.p50_ns", "sync.max_ns", "read.ops_per_second"] {
+            assert!(reported[name].as_f64().unwrap() > 0.0, "{name}");
+        }
+        let beside = &treatment["trials"][0]["phases"][2]["reported"]["beside.bytes_per_second"];
+        assert!(beside.as_f64().unwrap() > 0.0);
+    }
+}
+
+fn full() {
+    let place = Place::new();
+    let plan = place.plan(
+        r#"
+        name = "full"
+        question = "Does it fit?"
+        [target]
+        size = "64 MiB"
+        [factors]
+        filesystem = "ext4"
+        [workload]
+        phases = [{ do = "io", io = { size = "63 MiB", time = "1 s" }, sync = true }]
+    "#,
+    );
+    let (code, json) = place.run(&plan, &["--runs", "1"]);
+    assert_ne!(code, 0);
+    let reason = json["treatments"][0]["reason"].as_str().unwrap();
+    assert!(reason.contains("cannot write data"), "{reason}");
+    assert!(reason.contains("the filesystem is full"), "{reason}");
 }
 
 fn dangerous_fio() {

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use self::support::{Load, Place, kernel};
 
@@ -50,10 +50,30 @@ const BONNIE: &str = r#"
     phases = [{ do = "bonnie" }, { do = "bonnie++" }]
 "#;
 
-const CASES: [(&str, fn()); 4] = [
+/// What the engine does, with threads of the kernel's and of the program's own.
+const TIMED_PLAN: &str = r#"
+    name = "timed-operations"
+    question = "Does every operation take the same time again?"
+    [target]
+    lab = "virtual"
+    [factors]
+    filesystem = ["ext3", "btrfs"]
+    [workload]
+    phases = [
+        { do = "io", name = "deep", io = { size = "16 MiB", direct = true, depth = 32, operations = 500, sync = "end" } },
+        { do = "io", name = "mixed", cold = true, io = { size = "16 MiB", reads = "50 %", block = ["4 KiB: 3", "64 KiB: 1"], depth = 8, operations = 200, sync = "every 16 writes" } },
+        { do = "io", name = "open", io = { size = "16 MiB", reads = "100 %", direct = true, depth = 4, rate = "500/s", time = "300 ms" } },
+        { do = "transactions", transactions = { number = 20, rate = "10/s", beside = "8 MB/s" }, sync = true },
+        { do = "transactions", name = "log", transactions = { number = 20, journal = "wal" } },
+        { do = "sync" },
+    ]
+"#;
+
+const CASES: [(&str, fn()); 5] = [
     ("every_filesystem_keeps_what_it_is_told_to_keep", every_filesystem),
     ("load_changes_no_request", load),
     ("bonnie_s_tests_are_the_same_twice", bonnie),
+    ("load_changes_no_operation_and_no_transaction", timed_operations),
     ("another_user_environment_and_folder_change_no_request", elsewhere),
 ];
 
@@ -97,6 +117,26 @@ fn load() {
     let loaded = fingerprints(&place.run(PLAN));
     drop(load);
     assert_eq!(&loaded, undisturbed());
+}
+
+fn timed_operations() {
+    let calm = Place::new().run(TIMED_PLAN);
+    let place = Place::new();
+    let load = Load::heavy();
+    let loaded = place.run(TIMED_PLAN);
+    drop(load);
+    assert_eq!(fingerprints(&loaded), fingerprints(&calm));
+    let operations = |json: &Value| -> Vec<Value> {
+        let trials = json["treatments"].as_array().unwrap().iter();
+        let phases = trials.flat_map(|t| t["trials"][0]["phases"].as_array().unwrap());
+        phases.map(|phase| phase["operations"].clone()).collect()
+    };
+    let each = [500, 200, 150, 20, 20].map(|operations| json!(operations));
+    let of_one = [&each[..], &[Value::Null]].concat();
+    assert_eq!(operations(&calm), [of_one.clone(), of_one].concat());
+    let latencies =
+        |json: &Value| json["treatments"][0]["trials"][0]["phases"][1]["latency"].clone();
+    assert_eq!(latencies(&loaded), latencies(&calm));
 }
 
 fn elsewhere() {

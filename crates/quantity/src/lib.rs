@@ -29,6 +29,12 @@ pub struct Span(pub Duration);
 #[schemars(with = "String")]
 pub struct Rate(pub u64);
 
+/// How often something happens in a second, written as `"1000/s"`.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Deserialize, JsonSchema)]
+#[serde(try_from = "String")]
+#[schemars(with = "String")]
+pub struct PerSecond(f64);
+
 /// A share between 0 and 1, written as `"5 %"`.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
@@ -132,6 +138,27 @@ impl TryFrom<String> for Rate {
     }
 }
 
+impl TryFrom<String> for PerSecond {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let number = text.trim().strip_suffix("/s").and_then(|n| n.trim().parse::<f64>().ok());
+        match number {
+            Some(number) if (1e-6..=1e9).contains(&number) => Ok(Self(number)),
+            _ => Err(format!("\"{text}\" is no rate; write for example \"1000/s\" or \"0.5/s\"")),
+        }
+    }
+}
+
+impl PerSecond {
+    /// The time from one to the next in ns, rounded; at least 1.
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is 1 to 10^15")]
+    pub fn period_ns(self) -> u64 {
+        (1e9 / self.0).round() as u64
+    }
+}
+
 impl TryFrom<String> for Share {
     type Error = String;
 
@@ -188,6 +215,17 @@ mod tests {
         assert_eq!(Rate::try_from("235 MB/s".to_owned()), Ok(Rate(235_000_000)));
         assert!(Rate::try_from("235 MB".to_owned()).is_err());
         assert!(Rate::try_from("0 MB/s".to_owned()).is_err());
+    }
+
+    #[test]
+    fn what_happens_so_often_has_a_period() {
+        let period = |text: &str| PerSecond::try_from(text.to_owned()).map(PerSecond::period_ns);
+        assert_eq!(period("1000/s"), Ok(1_000_000));
+        assert_eq!(period("0.5 /s"), Ok(2_000_000_000));
+        assert_eq!(period("1000000000/s"), Ok(1));
+        for text in ["1000", "0/s", "-1/s", "NaN/s", "inf/s", "1e10/s", "/s", ""] {
+            assert!(period(text).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -14,7 +14,7 @@ mod make;
 #[cfg(test)]
 mod model;
 mod names;
-mod random;
+pub(super) mod random;
 mod script;
 mod source_text;
 pub mod tree;

@@ -65,7 +65,7 @@ impl Random {
 
 /// A one-to-one scrambling of 64 bits: the last step of `SplitMix64` (Steele, Lea and Flood,
 /// "Fast splittable pseudorandom number generators", 2014).
-pub(super) const fn mix(x: u64) -> u64 {
+pub(in crate::workload) const fn mix(x: u64) -> u64 {
     let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

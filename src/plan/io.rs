@@ -1,0 +1,380 @@
+//! Phases that read and write one file (`do = "io"`): how a plan says so, and what it means.
+
+use std::fmt;
+use std::ops::Range;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::error::Fault;
+use ssdlab_quantity::{Bytes, PerSecond, Share, Span};
+
+/// The file's name where the plan gives none.
+const FILE: &str = "data";
+
+/// What the blocks of files that bypass the page cache are whole multiples of, in bytes.
+const DIRECT_BYTES: u32 = 4096;
+
+/// The largest block in bytes, the deepest queue, and the memory of both in bytes.
+const LARGEST_BLOCK_BYTES: u64 = 64 << 20;
+const DEEPEST: u32 = 1024;
+const MOST_BUFFER_BYTES: u64 = 1 << 30;
+
+/// Reads and writes of one file, as a plan writes them.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Written {
+    /// The file's name in the trial's directory (default `data`). It is written before the first
+    /// phase, and phases that name the same file work on the same.
+    pub file: Option<String>,
+    /// The file's size.
+    pub size: Bytes,
+    /// The order of places (default `random`).
+    #[serde(default)]
+    pub pattern: Pattern,
+    /// The share of operations that read (default `0 %`: all write).
+    pub reads: Option<Share>,
+    /// The block size, or several with their weights: `["4 KiB: 3", "64 KiB: 1"]` (default `4 KiB`).
+    pub block: Option<Sizes>,
+    /// Operations under way at the same time (default 1).
+    pub depth: Option<u32>,
+    /// Whether the page cache is bypassed (default false).
+    #[serde(default)]
+    pub direct: bool,
+    /// When what was written is made to last: `none`, `end`, or `every N writes`, by fdatasync
+    /// (default `none`).
+    #[serde(default)]
+    #[schemars(with = "String")]
+    pub sync: SyncPolicy,
+    /// Ends when so much has been read and written.
+    pub amount: Option<Bytes>,
+    /// Ends after so many operations.
+    pub operations: Option<u64>,
+    /// Ends after so long.
+    pub time: Option<Span>,
+    /// Operations that are due a second (`"1000/s"`), whether or not earlier ones are done; a
+    /// latency then counts from when the operation was due (default: one begins when one ends).
+    pub rate: Option<PerSecond>,
+}
+
+/// One block size, or several.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Sizes {
+    /// All blocks are of it.
+    One(String),
+    /// Each with its weight.
+    Mix(Vec<String>),
+}
+
+/// The order in which places of a file are visited.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Pattern {
+    /// Each place as likely as any other.
+    #[default]
+    Random,
+    /// One after the other.
+    Sequential,
+}
+
+/// When what was written is made to last.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum SyncPolicy {
+    /// Never.
+    #[default]
+    Never,
+    /// When all operations are done.
+    AtEnd,
+    /// After so many writes.
+    Every(u64),
+}
+
+impl TryFrom<String> for SyncPolicy {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let every = || {
+            let number = text.strip_prefix("every")?.trim_end_matches('s').strip_suffix("write")?;
+            number.trim().parse().ok().filter(|number| *number > 0)
+        };
+        match (text.as_str(), every()) {
+            ("none", _) => Ok(Self::Never),
+            ("end", _) => Ok(Self::AtEnd),
+            (_, Some(number)) => Ok(Self::Every(number)),
+            _ => Err(format!(
+                "\"{text}\" says not when to sync; write \"none\", \"end\" or \"every 16 writes\""
+            )),
+        }
+    }
+}
+
+impl From<SyncPolicy> for String {
+    fn from(policy: SyncPolicy) -> Self {
+        policy.to_string()
+    }
+}
+
+impl fmt::Display for SyncPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Never => f.write_str("none"),
+            Self::AtEnd => f.write_str("end"),
+            Self::Every(number) => write!(f, "every {number} writes"),
+        }
+    }
+}
+
+/// Reads and writes of one file, with everything explicit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Io {
+    /// The file's name in the trial's directory.
+    pub file: String,
+    /// Its size in bytes.
+    pub size_bytes: u64,
+    /// The order of places.
+    pub pattern: Pattern,
+    /// The share of operations that read, 0 to 1.
+    pub read_share: f64,
+    /// The block sizes.
+    pub blocks: Vec<Block>,
+    /// Operations under way at the same time.
+    pub depth: u32,
+    /// Whether the page cache is bypassed.
+    pub direct: bool,
+    /// When what was written is made to last.
+    pub sync: SyncPolicy,
+    /// When it ends.
+    pub end: End,
+    /// The time between two operations of an open load, in ns; none for a closed one.
+    pub period_ns: Option<u64>,
+}
+
+/// A block size and how often it occurs, written as `"4 KiB: 3"` or `"4 KiB"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Block {
+    /// The size in bytes.
+    pub bytes: u32,
+    /// How often, relative to the others.
+    pub weight: u32,
+}
+
+/// When a phase that counts its operations ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum End {
+    /// When so many bytes have been read and written.
+    Bytes(u64),
+    /// After so many operations.
+    Operations(u64),
+    /// After so many ns.
+    Time(u64),
+}
+
+impl FromStr for Block {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (size, weight) = text.split_once(':').unwrap_or((text, "1"));
+        let bytes: Bytes = size.trim().parse()?;
+        let weight = weight.trim().parse().ok().filter(|weight| *weight > 0);
+        let bytes = u32::try_from(bytes.0).ok().filter(|bytes| {
+            (1..=LARGEST_BLOCK_BYTES).contains(&u64::from(*bytes)) && bytes.is_multiple_of(512)
+        });
+        match (bytes, weight) {
+            (Some(bytes), Some(weight)) => Ok(Self { bytes, weight }),
+            (None, _) => Err(format!(
+                "\"{text}\" is no block size: a whole multiple of 512 bytes, at most {}",
+                Bytes(LARGEST_BLOCK_BYTES)
+            )),
+            (_, None) => {
+                Err(format!("\"{text}\" has no weight: a number above 0, as in \"4 KiB: 3\""))
+            }
+        }
+    }
+}
+
+/// Resolves what a plan says; `scaled` multiplies the file's size and how much is done.
+pub(super) fn resolve(
+    written: &Written,
+    at: &Range<usize>,
+    scaled: impl Fn(u64) -> u64,
+) -> Result<Io, Fault> {
+    let fault = |message: String, help: &str| Fault::at(at.clone(), message, help);
+    let sizes = match &written.block {
+        Some(Sizes::One(size)) => std::slice::from_ref(size),
+        Some(Sizes::Mix(sizes)) => sizes,
+        None => &["4 KiB".to_owned()][..],
+    };
+    let blocks = sizes.iter().map(|text| text.parse()).collect::<Result<Vec<Block>, _>>();
+    let blocks = blocks.map_err(|message| fault(message, "for example block = \"4 KiB\""))?;
+    let Some(largest) = blocks.iter().map(|block| block.bytes).max() else {
+        return Err(fault("there is no block size".to_owned(), "for example block = \"4 KiB\""));
+    };
+    if written.direct && blocks.iter().any(|block| !block.bytes.is_multiple_of(DIRECT_BYTES)) {
+        return Err(fault(
+            "past the page cache blocks are whole multiples of 4 KiB".to_owned(),
+            "choose other sizes, or leave `direct` out",
+        ));
+    }
+    let depth = written.depth.unwrap_or(1);
+    if !(1..=DEEPEST).contains(&depth) || u64::from(depth) * u64::from(largest) > MOST_BUFFER_BYTES
+    {
+        return Err(fault(
+            format!("a depth of {depth} is out of range"),
+            "stay from 1 to 1024, and below 1 GiB of blocks under way",
+        ));
+    }
+    let file = written.file.clone().unwrap_or_else(|| FILE.to_owned());
+    check_name(&file).map_err(|message| fault(message, "for example file = \"data\""))?;
+    let end = End::of(written.amount, written.operations, written.time)
+        .ok_or_else(|| {
+            fault(
+                "it is not clear when the phase ends".to_owned(),
+                "give one of amount = \"1 GiB\", operations = 10000, time = \"10 s\"",
+            )
+        })?
+        .scaled(&scaled);
+    Ok(Io {
+        file,
+        // At least one of the largest blocks, and room for whole ones.
+        size_bytes: scaled(written.size.0).next_multiple_of(u64::from(largest)),
+        pattern: written.pattern,
+        read_share: written.reads.map_or(0.0, |share| share.0),
+        blocks,
+        depth,
+        direct: written.direct,
+        sync: written.sync,
+        end,
+        period_ns: written.rate.map(PerSecond::period_ns),
+    })
+}
+
+impl End {
+    /// When exactly one of them is given.
+    pub(super) fn of(
+        amount: Option<Bytes>,
+        operations: Option<u64>,
+        time: Option<Span>,
+    ) -> Option<Self> {
+        match (amount, operations, time) {
+            (Some(amount), None, None) => Some(Self::Bytes(amount.0)),
+            (None, Some(operations), None) => Some(Self::Operations(operations)),
+            (None, None, Some(time)) => Some(Self::Time(time.nanos())),
+            _ => None,
+        }
+    }
+
+    pub(super) fn scaled(self, scaled: impl Fn(u64) -> u64) -> Self {
+        match self {
+            Self::Bytes(bytes) => Self::Bytes(scaled(bytes)),
+            Self::Operations(operations) => Self::Operations(scaled(operations)),
+            Self::Time(nanos) => Self::Time(scaled(nanos)),
+        }
+    }
+}
+
+/// A name is one plain file in the trial's directory.
+fn check_name(name: &str) -> Result<(), String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    if name.is_empty() || name.len() > 64 || !name.chars().all(is_plain) {
+        return Err(format!("`{name}` is no name of a file: letters, digits, `-` and `_`"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::schedule::Action;
+
+    #[test]
+    fn syncs_are_read_as_they_are_written() {
+        for text in ["none", "end", "every 16 writes"] {
+            assert_eq!(SyncPolicy::try_from(text.to_owned()).unwrap().to_string(), text);
+        }
+        assert_eq!(SyncPolicy::try_from("every 1 write".to_owned()), Ok(SyncPolicy::Every(1)));
+        for text in ["", "every", "every 0 writes", "every writes", "every -1 writes", "always"] {
+            assert!(SyncPolicy::try_from(text.to_owned()).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn blocks_have_a_size_and_a_weight() {
+        assert_eq!("4 KiB: 3".parse(), Ok(Block { bytes: 4096, weight: 3 }));
+        assert_eq!("64 KiB".parse(), Ok(Block { bytes: 65_536, weight: 1 }));
+        for text in ["", ":", "4 KiB:", "4 KiB: 0", "4 KiB: -1", "0", "100", "1 TiB", "x: 1"] {
+            assert!(text.parse::<Block>().is_err(), "{text}");
+        }
+    }
+
+    /// Resolves a plan with these phases; the error is its message.
+    fn plan(phases: &str) -> Result<crate::plan::Schedule, String> {
+        let text = format!("name = \"x\"\nquestion = \"?\"\n[workload]\nphases = [{phases}]\n");
+        let overrides = crate::plan::Overrides { scale: Some(0.5), ..Default::default() };
+        crate::plan::schedule("plan.toml", &text, &overrides, std::path::Path::new("/"))
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_phase_that_makes_no_sense_is_refused() {
+        for (phases, told) in [
+            ("{ do = \"io\" }", "needs `io`"),
+            ("{ do = \"sync\", io = { size = 1, time = 1 } }", "means nothing"),
+            ("{ do = \"io\", io = { size = 1 } }", "when the phase ends"),
+            ("{ do = \"io\", io = { size = 1, time = 1, amount = 1 } }", "when the phase ends"),
+            ("{ do = \"io\", io = { size = 1, time = 1, block = [] } }", "no block size"),
+            ("{ do = \"io\", io = { size = 1, time = 1, block = \"5\" } }", "no block size"),
+            (
+                "{ do = \"io\", io = { size = 1, time = 1, block = \"512\", direct = true } }",
+                "4 KiB",
+            ),
+            ("{ do = \"io\", io = { size = 1, time = 1, depth = 0 } }", "depth of 0"),
+            (
+                "{ do = \"io\", io = { size = 1, time = 1, depth = 1024, block = \"4 MiB\" } }",
+                "1024",
+            ),
+            ("{ do = \"io\", io = { size = 1, time = 1, file = \"../x\" } }", "no name"),
+            ("{ do = \"io\", io = { size = 1, time = 1, sync = \"often\" } }", "when to sync"),
+            ("{ do = \"io\", io = { size = 1, time = 1, rate = \"0/s\" } }", "no rate"),
+            ("{ do = \"transactions\" }", "needs `transactions`"),
+            ("{ do = \"transactions\", transactions = {} }", "when the phase ends"),
+            (
+                "{ do = \"transactions\", transactions = { number = 1, pages = 9999 } }",
+                "9999 pages",
+            ),
+            (
+                "{ do = \"transactions\", transactions = { number = 1, think = 1, rate = \"1/s\" } }",
+                "due",
+            ),
+            (
+                "{ do = \"delete\" }, { do = \"io\", io = { size = 1, time = 1 } }",
+                "deleted by then",
+            ),
+            (
+                "{ do = \"io\", io = { size = 1, time = 1 } }, \
+                 { do = \"io\", name = \"b\", io = { size = 9999999, time = 1 } }",
+                "is of",
+            ),
+        ] {
+            let message = plan(phases).unwrap_err();
+            assert!(message.contains(told), "{phases}: {message}");
+        }
+    }
+
+    #[test]
+    fn a_scale_is_of_the_file_and_of_what_is_done() {
+        let schedule = plan(
+            "{ do = \"io\", io = { size = \"1 MiB\", amount = \"2 MiB\", rate = \"1000/s\" } }, \
+             { do = \"transactions\", transactions = { number = 100 } }",
+        );
+        let phases = schedule.unwrap().workload.phases;
+        let Action::Io(io) = &phases[0].action else { panic!("{:?}", phases[0]) };
+        assert_eq!((io.size_bytes, io.end), (512 << 10, End::Bytes(1 << 20)));
+        assert_eq!(io.period_ns, Some(1_000_000));
+        let Action::Transactions(work) = &phases[1].action else { panic!("{:?}", phases[1]) };
+        assert_eq!((work.database_pages, work.end), (4096, End::Operations(50)));
+    }
+}

@@ -1,0 +1,41 @@
+//! Two things at once: a phase's work, and what somebody else does until the work is done.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+/// Whether the work is done.
+#[derive(Debug, Default)]
+pub(super) struct Over(AtomicBool);
+
+impl Over {
+    pub fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Does the work on this thread and something else on another, which looks at whether it is over.
+pub(super) fn beside<T, U: Send>(
+    work: impl FnOnce() -> T,
+    other: impl FnOnce(&Over) -> io::Result<U> + Send,
+) -> (T, io::Result<U>) {
+    let over = Over::default();
+    thread::scope(|scope| {
+        let working = scope.spawn(|| other(&over));
+        // Also when the work panics: the scope waits for the other.
+        let ends = Ends(&over);
+        let done = work();
+        drop(ends);
+        let other = working.join().unwrap_or_else(|_| Err(io::Error::other("it panicked")));
+        (done, other)
+    })
+}
+
+/// Ends the other when it goes.
+struct Ends<'a>(&'a Over);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.0.store(true, Ordering::Relaxed);
+    }
+}
