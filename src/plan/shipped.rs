@@ -10,8 +10,9 @@ pub struct Shipped {
 }
 
 /// Every shipped plan.
-pub const ALL: [Shipped; 2] = [
+pub const ALL: [Shipped; 3] = [
     Shipped { name: "discard", text: include_str!("../../plans/discard.toml") },
+    Shipped { name: "fsync", text: include_str!("../../plans/fsync.toml") },
     Shipped { name: "journal", text: include_str!("../../plans/journal.toml") },
 ];
 
