@@ -1,6 +1,6 @@
 //! The engine against fio: reads and writes of 4 KiB at random places, at depth 1 and 32, on a file
-//! of a filesystem on a loop device past the page cache (needs root), and on one of tmpfs. Both are in
-//! memory, so that what differs is what it takes to ask for it.
+//! of a filesystem on a loop device past the page cache (needs root), and on one of tmpfs. Both are
+//! in memory, so that what differs is what it takes to ask for it.
 //!
 //! Runs alternate on one processor; each figure is the median of its side's. The processor time of
 //! an operation is that of the thread that works, as fio reports its own.

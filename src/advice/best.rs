@@ -7,8 +7,8 @@ use super::pairs::Blocks;
 use crate::plan::Schedule;
 use crate::plan::metric::is_better_higher;
 
-/// The treatments that one is claimed to be better than: those with other levels of the factors that
-/// the claim names.
+/// The treatments that one is claimed to be better than: those with other levels of the factors
+/// that the claim names.
 pub(super) fn rivals(schedule: &Schedule, case: &Case<'_>) -> Vec<usize> {
     let best = &schedule.treatments[case.side.treatment].levels;
     let is_rival = |index: &usize| {
@@ -18,10 +18,10 @@ pub(super) fn rivals(schedule: &Schedule, case: &Case<'_>) -> Vec<usize> {
     (0..schedule.treatments.len()).filter(is_rival).collect()
 }
 
-/// Whether a treatment is better than each of its rivals. It must be shown of every one (R. L. Berger
-/// 1982, "Multiparameter hypothesis testing and acceptance sampling", Technometrics 24: an
-/// intersection-union test, which needs no correction), and it is refuted by any that is better. The
-/// ratio shown is to the nearest rival, or to the best of those that are ahead.
+/// Whether a treatment is better than each of its rivals. It must be shown of every one (R. L.
+/// Berger 1982, "Multiparameter hypothesis testing and acceptance sampling", Technometrics 24: an
+/// intersection-union test, which needs no correction), and it is refuted by any that is better.
+/// The ratio shown is to the nearest rival, or to the best of those that are ahead.
 pub(super) fn weigh(
     schedule: &Schedule,
     blocks: &Blocks<'_>,

@@ -31,8 +31,8 @@ impl From<usize> for Side {
 
 /// The trials that went well, by block and treatment.
 ///
-/// Where a run has steps, everything is taken from the last step in which it was measured: trials by
-/// which treatments were chosen would flatter those that were lucky in them.
+/// Where a run has steps, everything is taken from the last step in which it was measured: trials
+/// by which treatments were chosen would flatter those that were lucky in them.
 pub(super) struct Blocks<'a> {
     schedule: &'a Schedule,
     trials: BTreeMap<(u32, usize), &'a Record>,

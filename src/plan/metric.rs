@@ -100,9 +100,9 @@ pub fn is_of_the_drive(name: &str) -> bool {
 pub enum Together {
     /// They add up.
     Sum,
-    /// Rates and latencies of unlike work: by their geometric mean, in which a tenth more counts the
-    /// same in every phase (P. J. Fleming and J. J. Wallace, "How not to lie with statistics: the
-    /// correct way to summarize benchmark results", Communications of the ACM 29, 1986).
+    /// Rates and latencies of unlike work: by their geometric mean, in which a tenth more counts
+    /// the same in every phase (P. J. Fleming and J. J. Wallace, "How not to lie with statistics:
+    /// the correct way to summarize benchmark results", Communications of the ACM 29, 1986).
     GeometricMean,
     /// They are not.
     Never,

@@ -48,7 +48,8 @@ const GLANCE: Duration = Duration::from_millis(100);
 /// What is written beside the transactions at a time, in bytes.
 const STREAM_CHUNK_BYTES: usize = 1 << 20;
 
-/// How a rollback journal begins: `SQLite`'s mark and, from the eighth byte on, how many pages follow.
+/// How a rollback journal begins: `SQLite`'s mark and, from the eighth byte on, how many pages
+/// follow.
 const JOURNAL_HEAD: [u8; 12] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7, 0, 0, 0, 0];
 
 const NEW: OFlags =

@@ -1,11 +1,12 @@
 //! Defines a ranking of several treatments that shows which of them cannot be told apart.
 //!
 //! Sorting means and reading off places makes a winner of whoever was lucky. Here every pair is
-//! compared, the p-values are adjusted for the number of pairs, and a treatment's place is the range
-//! that is left: below all that are shown to be better, above all that are shown to be worse. The
-//! ranges hold together at the level asked for, because no more than the pairs' verdicts goes into
-//! them (Mogstad, Romano, Shaikh and Wilhelm 2024, "Inference for ranks with applications to mobility
-//! across neighbourhoods and academic achievement across countries", Review of Economic Studies 91).
+//! compared, the p-values are adjusted for the number of pairs, and a treatment's place is the
+//! range that is left: below all that are shown to be better, above all that are shown to be worse.
+//! The ranges hold together at the level asked for, because no more than the pairs' verdicts goes
+//! into them (Mogstad, Romano, Shaikh and Wilhelm 2024, "Inference for ranks with applications to
+//! mobility across neighbourhoods and academic achievement across countries", Review of Economic
+//! Studies 91).
 
 use crate::argument::assert_fraction;
 use crate::{Error, LogRatio, holm};

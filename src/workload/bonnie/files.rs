@@ -142,8 +142,8 @@ impl Files {
     }
 
     /// `seq_delete`, `random_delete`: deletes each file and its directory. Sequential is the order
-    /// in which the directory shows the files (`COpenTest::delete_sequential`, `delete_random`). The
-    /// clock ends with a sync of the filesystem.
+    /// in which the directory shows the files (`COpenTest::delete_sequential`, `delete_random`).
+    /// The clock ends with a sync of the filesystem.
     pub fn delete(mut self, mut clock: Clock<'_>) -> Result<Done, WorkloadError> {
         while clock.is_short() {
             if clock.passes() > 0 {
