@@ -3,6 +3,8 @@
 //! Rooms that change the machine (lab, undo) and rooms that read it (meter, workload) share
 //! these, so that each fact about the kernel's interfaces is written once.
 
+pub mod cache_folder;
+pub mod hexadecimal;
 pub mod interrupt;
 pub mod kernel;
 pub mod loop_device;

@@ -1,6 +1,5 @@
 //! Looking at a lab kernel: whether it may be run, what it is and what it has.
 
-use std::fmt::Write;
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
@@ -11,6 +10,7 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 
 use super::{KernelError, LabKernel};
+use crate::host::hexadecimal::hexadecimal;
 use crate::host::interrupt::Interrupt;
 use crate::host::program::{self, Rules};
 
@@ -123,12 +123,4 @@ impl Config {
         };
         known.iter().filter(|(option, _)| is_on(option)).map(|(_, name)| *name).collect()
     }
-}
-
-/// Bytes as hexadecimal digits.
-pub fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

@@ -13,6 +13,7 @@ use tempfile::NamedTempFile;
 use super::binary::{inspect, is_out_of_reach};
 use super::recipe::Recipe;
 use super::{KernelError, LabKernel, Origin};
+use crate::host::cache_folder::cache_folder;
 
 /// The cache.
 pub struct Cache {
@@ -33,12 +34,7 @@ impl Drop for Claim {
 impl Cache {
     /// The user's: `$XDG_CACHE_HOME/ssdlab/kernel`, or below `~/.cache`.
     pub fn of_user() -> Result<Self, KernelError> {
-        // The specification of these variables has relative paths ignored.
-        let set = |name: &str| {
-            std::env::var_os(name).map(PathBuf::from).filter(|folder| folder.is_absolute())
-        };
-        let cache = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")));
-        cache.map(|cache| Self::at(cache.join("ssdlab/kernel"))).ok_or(KernelError::NoCache)
+        cache_folder().map(|cache| Self::at(cache.join("kernel"))).ok_or(KernelError::NoCache)
     }
 
     /// A cache in a folder.

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::binary::hexadecimal;
 use super::error::KernelError;
+use crate::host::hexadecimal::hexadecimal;
 
 /// The versions of Linux that the patch was made for; the first is preferred, because it was
 /// used most.

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use super::binary::hexadecimal;
 use super::error::KernelError;
+use crate::host::hexadecimal::hexadecimal;
 
 /// A recipe: the script `build` and what it needs beside it.
 pub struct Recipe {
