@@ -13,12 +13,14 @@
 //! - [`advice`]: effects, verdicts and settings
 //! - [`report`]: analyses as something people read
 //! - [`simulation`]: patterns and traces on simulated drives
+//! - [`aged`]: states of filesystems that are made once and kept
 //! - [`host`]: calls into the running machine
 //! - [`kernel`]: the lab kernel, built and found
 //! - [`undo`]: taking back every change to the machine
 //! - [`cli`]: the command line
 
 pub mod advice;
+pub mod aged;
 pub mod cli;
 pub mod conductor;
 pub mod filesystem;

@@ -5,16 +5,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What each room may use. `plan`, `filesystem` and `host` are vocabulary: facts and thin calls.
-const ARROWS: [(&str, &[&str]); 15] = [
+const ARROWS: [(&str, &[&str]); 16] = [
     ("filesystem", &[]),
     ("host", &[]),
     ("plan", &["filesystem"]),
     ("undo", &["host"]),
     ("meter", &["host"]),
     ("kernel", &["host"]),
+    ("aged", &["host"]),
     ("guest", &["plan", "host"]),
     ("workload", &["plan", "host"]),
-    ("lab", &["plan", "filesystem", "host", "undo"]),
+    ("lab", &["plan", "filesystem", "host", "undo", "aged"]),
     ("results", &["plan", "meter"]),
     ("advice", &["plan", "results"]),
     ("simulation", &[]),
@@ -26,6 +27,7 @@ const ARROWS: [(&str, &[&str]); 15] = [
             "filesystem",
             "host",
             "undo",
+            "aged",
             "lab",
             "kernel",
             "guest",
@@ -42,6 +44,7 @@ const ARROWS: [(&str, &[&str]); 15] = [
             "filesystem",
             "host",
             "undo",
+            "aged",
             "lab",
             "workload",
             "meter",

@@ -1,0 +1,351 @@
+//! States that take long to make and are kept in the user's cache: made once, checked before they
+//! are used, and safe to remove at any time.
+//!
+//! A state is a folder with the files of its maker, `facts.json`, what its maker has to say about
+//! it, and `state.json`, what it was made from and the hash of every other file. It is made in a
+//! folder of another name, which is renamed when it is whole; who makes it holds that folder's
+//! lock, and everybody else who needs it waits.
+
+mod sparse;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, DirBuilder, File, TryLockError};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::sleep;
+use std::time::Duration;
+
+use miette::Diagnostic;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use thiserror::Error;
+
+pub use self::sparse::{copy, each_block};
+use crate::host::cache_folder::cache_folder;
+use crate::host::hexadecimal::hexadecimal;
+use crate::host::interrupt::Interrupt;
+
+/// The file of a state that says what it is.
+const RECORD: &str = "state.json";
+
+/// The file with what its maker has to say.
+const FACTS: &str = "facts.json";
+
+/// How often somebody who waits looks again.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// A state that cannot be kept or had.
+#[derive(Debug, Error, Diagnostic)]
+pub enum AgedError {
+    /// No folder is known.
+    #[error("no cache for aged filesystems: neither XDG_CACHE_HOME nor HOME is set")]
+    NoCache,
+    /// Others could change it.
+    #[error("others than this user can change {}", path.display())]
+    #[diagnostic(help("remove it, or set XDG_CACHE_HOME to a folder of this user's own"))]
+    Exposed {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The machine could not do a step.
+    #[error("cannot {step} {}: {cause}", path.display())]
+    Step {
+        /// What was attempted.
+        step: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// Why not.
+        cause: io::Error,
+    },
+    /// The run is to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl AgedError {
+    fn step(step: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |cause| Self::Step { step, path, cause }
+    }
+}
+
+/// The states of this user.
+#[derive(Debug)]
+pub struct Store {
+    /// None where this user has no place for caches.
+    folder: Option<PathBuf>,
+    /// Those that this run has checked.
+    checked: Mutex<BTreeSet<String>>,
+}
+
+/// A state that is whole.
+#[derive(Debug)]
+pub struct State<T> {
+    /// The folder its files are in.
+    pub folder: PathBuf,
+    /// Equal for states with equal contents: the first digits of a hash of its hashes.
+    pub contents: String,
+    /// What its maker has to say about it.
+    pub facts: T,
+}
+
+/// The contents of [`RECORD`].
+#[derive(Debug, Serialize, Deserialize)]
+struct Record {
+    made_from: serde_json::Value,
+    /// By the names of files.
+    sha256: BTreeMap<String, String>,
+}
+
+impl Record {
+    fn contents(&self) -> String {
+        let mut hash = Sha256::new();
+        for (name, digest) in &self.sha256 {
+            hash.update(format!("{name} {digest}\n"));
+        }
+        hexadecimal(&hash.finalize())[..16].to_owned()
+    }
+}
+
+impl Store {
+    /// The user's: `$XDG_CACHE_HOME/ssdlab/aged`, or below `~/.cache`.
+    #[must_use]
+    pub fn of_user() -> Self {
+        Self::at(cache_folder().map(|cache| cache.join("aged")))
+    }
+
+    fn at(folder: Option<PathBuf>) -> Self {
+        Self { folder, checked: Mutex::default() }
+    }
+
+    /// The state that was made from this. If there is none, or a damaged one, `make` is called
+    /// with an empty folder, which it fills; what it fails to make leaves nothing behind.
+    pub fn get<T, E>(
+        &self,
+        made_from: &impl Serialize,
+        interrupt: &Interrupt,
+        make: impl FnOnce(&Path) -> Result<T, E>,
+    ) -> Result<State<T>, E>
+    where
+        T: Serialize + DeserializeOwned,
+        E: From<AgedError>,
+    {
+        let made_from = serde_json::to_value(made_from).expect("it is plain data");
+        let hash = Sha256::digest(made_from.to_string());
+        let identity = hexadecimal(&hash)[..16].to_owned();
+        let all = self.folder.as_ref().ok_or(AgedError::NoCache)?;
+        open(all)?;
+        let folder = all.join(&identity);
+        let work = all.join(format!("work-{identity}"));
+        let _lock = claim(&work, interrupt)?;
+        let found = match self.find(&identity, &folder, &made_from) {
+            Some(found) => Ok(found),
+            None => empty(&work)
+                .and_then(|()| empty(&folder))
+                .map_err(|cause| AgedError::step("empty", all)(cause).into())
+                .and_then(|()| make(&work))
+                .and_then(|facts| {
+                    let record = keep(&work, &folder, made_from, &facts)
+                        .map_err(AgedError::step("keep what was aged in", &folder))?;
+                    self.checked().insert(identity.clone());
+                    Ok((facts, record))
+                }),
+        };
+        // Whoever has waited for the lock sees that the folder is another, or none.
+        let _ = fs::remove_dir_all(&work);
+        let (facts, record) = found?;
+        Ok(State { folder, contents: record.contents(), facts })
+    }
+
+    fn checked(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.checked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The facts and the record of a state that is there, whole, and made from this.
+    fn find<T: DeserializeOwned>(
+        &self,
+        identity: &str,
+        folder: &Path,
+        made_from: &serde_json::Value,
+    ) -> Option<(T, Record)> {
+        let record: Record = parsed(&folder.join(RECORD))?;
+        let is_good = record.made_from == *made_from
+            && (self.checked().contains(identity) || hashes(folder).ok()? == record.sha256);
+        if !is_good {
+            return None;
+        }
+        self.checked().insert(identity.to_owned());
+        Some((parsed(&folder.join(FACTS))?, record))
+    }
+}
+
+/// Makes the folder, and sees to it that nobody else can write to it: what is in it is mounted.
+fn open(folder: &Path) -> Result<(), AgedError> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(AgedError::step("make the folder", folder))?;
+    let metadata = fs::metadata(folder).map_err(AgedError::step("look at", folder))?;
+    let user = rustix::process::geteuid().as_raw();
+    if ![user, 0].contains(&metadata.uid()) || metadata.mode() & 0o022 != 0 {
+        return Err(AgedError::Exposed { path: folder.to_owned() });
+    }
+    Ok(())
+}
+
+fn parsed<T: DeserializeOwned>(path: &Path) -> Option<T> {
+    serde_json::from_slice(&fs::read(path).ok()?).ok()
+}
+
+/// Makes a folder and takes its lock; it is the one that has that name when the lock is had.
+fn claim(folder: &Path, interrupt: &Interrupt) -> Result<File, AgedError> {
+    let error = |step| AgedError::step(step, folder);
+    loop {
+        if interrupt.is_set() {
+            return Err(AgedError::Interrupted);
+        }
+        match DirBuilder::new().mode(0o700).create(folder) {
+            Err(cause) if cause.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(error("make")(cause));
+            }
+            _ => {}
+        }
+        let lock = match File::open(folder) {
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => continue,
+            lock => lock.map_err(error("open"))?,
+        };
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                sleep(GLANCE);
+                continue;
+            }
+            Err(TryLockError::Error(cause)) => return Err(error("lock")(cause)),
+        }
+        // Who had it before has removed it.
+        let inode = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
+        let named = fs::metadata(folder).ok().map(inode);
+        if named.is_some() && named == lock.metadata().ok().map(inode) {
+            return Ok(lock);
+        }
+    }
+}
+
+/// Removes all files of a folder, if there is one.
+fn empty(folder: &Path) -> io::Result<()> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    for entry in entries {
+        fs::remove_file(entry?.path())?;
+    }
+    Ok(())
+}
+
+/// Writes down what a new state is, makes it safe, and gives it its name.
+fn keep(
+    work: &Path,
+    folder: &Path,
+    made_from: serde_json::Value,
+    facts: &impl Serialize,
+) -> io::Result<Record> {
+    fs::write(work.join(FACTS), serde_json::to_vec_pretty(facts)?)?;
+    let record = Record { made_from, sha256: hashes(work)? };
+    fs::write(work.join(RECORD), serde_json::to_vec_pretty(&record)?)?;
+    for entry in fs::read_dir(work)? {
+        File::open(entry?.path())?.sync_all()?;
+    }
+    File::open(work)?.sync_all()?;
+    fs::rename(work, folder)?;
+    Ok(record)
+}
+
+/// The hashes of a state's files but its record.
+fn hashes(folder: &Path) -> io::Result<BTreeMap<String, String>> {
+    let mut hashes = BTreeMap::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name != RECORD {
+            hashes.insert(name, sparse::hash(&File::open(entry.path())?)?);
+        }
+    }
+    Ok(hashes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::FileExt;
+
+    /// Gets a state whose file has this text; returns its file and whether it was made.
+    fn get(store: &Store, from: &str) -> (PathBuf, bool) {
+        let mut is_made = false;
+        let state = store
+            .get(&from, &Interrupt::default(), |folder| {
+                is_made = true;
+                fs::write(folder.join("image"), from).map_err(AgedError::step("write", folder))?;
+                Ok::<_, AgedError>(from.to_owned())
+            })
+            .unwrap();
+        assert_eq!(state.facts, from);
+        (state.folder.join("image"), is_made)
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap().flatten();
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+    }
+
+    #[test]
+    fn a_state_is_made_once_and_again_when_it_is_damaged() {
+        let place = tempfile::tempdir().unwrap();
+        let store = || Store::at(Some(place.path().join("aged")));
+        let (image, is_made) = get(&store(), "one");
+        assert!(is_made);
+        assert_eq!(fs::read_to_string(&image).unwrap(), "one");
+        assert!(!get(&store(), "one").1);
+        assert!(get(&store(), "two").1);
+        for name in ["image", FACTS, RECORD] {
+            let path = image.with_file_name(name);
+            let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+            file.write_all_at(b"?", 1).unwrap();
+            assert!(get(&store(), "one").1, "{name}");
+            assert_eq!(fs::read_to_string(&image).unwrap(), "one");
+            fs::remove_file(path).unwrap();
+            assert!(get(&store(), "one").1, "{name}");
+        }
+        assert_eq!(names(&place.path().join("aged")).len(), 2);
+    }
+
+    #[test]
+    fn what_cannot_be_made_leaves_nothing_and_two_at_once_make_it_once() {
+        let place = tempfile::tempdir().unwrap();
+        let store = Store::at(Some(place.path().to_owned()));
+        let failed = store.get(&1, &Interrupt::default(), |folder| {
+            fs::write(folder.join("image"), "half").unwrap();
+            Err::<(), _>(AgedError::Interrupted)
+        });
+        assert!(failed.is_err() && names(place.path()).is_empty());
+        let times = Mutex::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    let make = |_: &Path| {
+                        *times.lock().unwrap() += 1;
+                        sleep(2 * GLANCE);
+                        Ok::<_, AgedError>(())
+                    };
+                    store.get(&1, &Interrupt::default(), make).unwrap();
+                });
+            }
+        });
+        assert_eq!(*times.lock().unwrap(), 1);
+        let interrupt = Interrupt::default();
+        interrupt.set();
+        let stopped = store.get(&1, &interrupt, |_| Ok::<_, AgedError>(()));
+        assert!(matches!(stopped, Err(AgedError::Interrupted)));
+    }
+}
