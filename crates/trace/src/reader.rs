@@ -131,6 +131,13 @@ impl<R> Reader<R> {
         }
     }
 
+    /// When the first request was submitted, in nanoseconds on the clock of the trace; `None`
+    /// before it is read.
+    #[must_use]
+    pub fn began_ns(&self) -> Option<u64> {
+        self.began_ns
+    }
+
     /// The times that went backwards so far.
     #[must_use]
     pub fn clamped(&self) -> Clamped {

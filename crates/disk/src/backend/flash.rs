@@ -28,6 +28,12 @@ impl Flash {
         Self { drive, contents }
     }
 
+    /// A drive with contents of its capacity.
+    #[must_use]
+    pub const fn with_contents(drive: Drive, contents: Memory) -> Self {
+        Self { drive, contents }
+    }
+
     /// The drive, for what it has done and how worn it is.
     #[must_use]
     pub const fn drive(&self) -> &Drive {

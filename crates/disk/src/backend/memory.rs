@@ -68,6 +68,19 @@ impl Memory {
         (self.held_pages * PAGE_BYTES) as u64
     }
 
+    /// The pages that are not all zeros, each with its offset in bytes, in order; the last may
+    /// reach beyond the capacity, with zeros.
+    pub fn pages(&self) -> impl Iterator<Item = (u64, &[u8])> {
+        let stretches = self.stretches.iter().enumerate();
+        stretches.flat_map(|(stretch, held)| {
+            let pages = held.iter().flat_map(|held| held.pages.iter().enumerate());
+            pages.filter_map(move |(page, held)| {
+                let offset_bytes = ((stretch * STRETCH_PAGES + page) * PAGE_BYTES) as u64;
+                Some((offset_bytes, &held.as_ref()?[..]))
+            })
+        })
+    }
+
     pub(super) fn load(&self, offset_bytes: u64, into: &mut [u8]) -> Result<(), Refusal> {
         let extent = check(self.capacity_bytes, offset_bytes, into.len() as u64)?;
         for part in parts(extent) {
@@ -208,6 +221,7 @@ mod tests {
         assert_eq!(disk.held_bytes(), 0);
         disk.write(NOW, 512, &[1; 8192]).unwrap();
         assert_eq!(disk.held_bytes(), 3 * 4096);
+        assert!(disk.pages().map(|(at, _)| at).eq([0, 4096, 8192]));
         disk.discard(NOW, Extent { offset_bytes: 0, length_bytes: 4096 }).unwrap();
         assert_eq!(disk.held_bytes(), 2 * 4096);
         // What is left of the last page goes a sector at a time, once as a write of zeros.
