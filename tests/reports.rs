@@ -54,6 +54,7 @@ fn record(schedule: &Schedule, trial: &Trial, phases: Vec<Phase>) -> Record {
         fingerprint: None,
         started_s: 1_310_000_000,
         took_ns: 1,
+        aged: None,
         written_bytes: 0,
         background_written_bytes: 0,
         phases,

@@ -14,7 +14,7 @@ use super::ranking::{self, Ranking};
 use super::warnings::{self, Warned};
 use crate::plan::metric::{METRICS, WORK_METRICS, is_of_the_drive};
 use crate::plan::{LabKind, Levels, Schedule};
-use crate::results::Smart;
+use crate::results::{Aged, Smart};
 use crate::results::{Ending, Phase, Record, Status, Teardown};
 
 /// The version of the analysis' format.
@@ -120,6 +120,8 @@ pub struct Trial {
     pub reason: Option<String>,
     /// Equal for trials that were the same to the bit (virtual lab only).
     pub fingerprint: Option<String>,
+    /// What ageing had made of the filesystem, if it was aged.
+    pub aged: Option<Aged>,
     /// What was measured.
     pub phases: Vec<Phase>,
     /// What unmounting still wrote.
@@ -241,6 +243,7 @@ fn trial(record: &Record) -> Trial {
         status: record.status,
         reason: record.reason.clone(),
         fingerprint: record.fingerprint.clone(),
+        aged: record.aged.clone(),
         phases: record.phases.clone(),
         teardown: record.teardown,
         smart: record.smart.clone(),

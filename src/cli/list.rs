@@ -8,7 +8,7 @@ use super::exit::Exit;
 use super::output;
 use crate::filesystem::Filesystem;
 use crate::host::sysfs;
-use crate::plan::{self, Factor, HOSTS, SCHEDULERS, metric, shipped};
+use crate::plan::{self, Factor, HOSTS, PROFILES, SCHEDULERS, metric, shipped};
 use crate::{filesystem, kernel, lab};
 
 /// Arguments of `ssdlab list`.
@@ -104,6 +104,11 @@ fn factors() -> Rows {
         Factor::Tunable(tunable) => format!("a number, or default ({})", tunable.scheduler),
         Factor::Mkfs => "options for mkfs".to_owned(),
         Factor::Mount => "options for mount".to_owned(),
+        Factor::Age => {
+            let names =
+                PROFILES.map(|profile| format!("{} ({})", profile.name, profile.description));
+            format!("off, {}, \"mail to 0.7\" (a layout score)", names.join(", "))
+        }
         Factor::Prefill | Factor::Stale => {
             "an amount (10 GB) or a share of the device (60 %)".to_owned()
         }

@@ -14,6 +14,7 @@ use super::plan_arguments::{PlanArguments, Resolved};
 use super::progress::Progress;
 use super::{drive, output, report};
 use crate::advice::{self, Analysis};
+use crate::aged::Store;
 use crate::conductor::{self, Conductor, ConductorError, Desk, Guests, Here, Provided, Stage};
 use crate::host::interrupt::Interrupt;
 use crate::host::memory;
@@ -168,12 +169,14 @@ impl Run {
         let mut tools = Tools { journal, rules };
         let mut lab = lab::open(&schedule.target, self.wipe.as_deref(), &mut tools)?;
         let mut session = session()?;
+        let aged = Store::of_user();
         let mut here = Here {
             schedule,
             lab: &mut *lab,
             workload: &mut workload,
             journal,
             interrupt,
+            aged: &aged,
             tools: conductor::tools(schedule),
         };
         Ok((conduct(&mut session, &mut here), session))

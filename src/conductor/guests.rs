@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use miette::Diagnostic;
 use sha2::{Digest, Sha256};
-use ssdlab_disk::{Disk, DiskError, Flash, Shape};
+use ssdlab_disk::{Disk, DiskError, Fingerprint, Flash, Shape};
 use ssdlab_flash::{Drive, Nanos, Refusal, Specification, Work};
 use thiserror::Error;
 
@@ -22,13 +22,14 @@ use super::inside::Job;
 use super::measure::nanos;
 use super::trial::{PREPARATION, blank};
 use super::{ConductorError, Desk, Stage};
+use crate::aged::Store;
 use crate::guest::{Channel, Machine, MachineError, Message, Root, RootError, pin, room};
 use crate::host::interrupt::Interrupt;
 use crate::host::program::{self, ProgramError, Rules};
 use crate::kernel::LabKernel;
 use crate::lab;
-use crate::plan::schedule::{Action, Repetitions, Target, Treatment, Tree, Trial};
-use crate::plan::{Discard, Levels, Schedule, Setup, Simulated};
+use crate::plan::schedule::{Action, Tree, Trial};
+use crate::plan::{Discard, HostModel, Schedule, Setup, Simulated};
 use crate::results::{Flashed, Record};
 use crate::undo::Journal;
 
@@ -74,9 +75,11 @@ impl GuestsError {
 
 /// What the virtual lab is made of.
 pub struct Guests<'a> {
-    schedule: &'a Schedule,
-    kernel: LabKernel,
+    pub(super) schedule: &'a Schedule,
+    pub(super) kernel: LabKernel,
     drives: BTreeMap<String, Specification>,
+    /// Where aged drives are kept.
+    pub(super) aged: Store,
     root: Root,
     /// Holds a folder for each guest.
     folder: PathBuf,
@@ -86,7 +89,7 @@ pub struct Guests<'a> {
     logs: Option<PathBuf>,
     marker: String,
     jobs: usize,
-    interrupt: &'a Interrupt,
+    pub(super) interrupt: &'a Interrupt,
     tools: Vec<String>,
 }
 
@@ -102,6 +105,18 @@ pub struct Provided<'a> {
     pub jobs: usize,
     /// The request to stop.
     pub interrupt: &'a Interrupt,
+}
+
+/// One run of a guest.
+pub(super) struct Run<'a> {
+    /// What its folder is called.
+    pub name: &'a str,
+    /// The computer it stands for.
+    pub host: &'a HostModel,
+    /// The seed of its randomness.
+    pub seed: u64,
+    /// How far its time may go.
+    pub limit: Nanos,
 }
 
 /// What a worker has to tell.
@@ -154,6 +169,7 @@ impl<'a> Guests<'a> {
             schedule,
             kernel,
             drives,
+            aged: Store::of_user(),
             root,
             folder,
             memory,
@@ -192,61 +208,113 @@ impl<'a> Guests<'a> {
         let trial = record.trial;
         let setup =
             self.schedule.setup(trial.treatment).map_err(|error| Failure::Failed(error.message))?;
-        let simulated = setup.simulated;
+        let simulated = &setup.simulated;
         let Some(specification) = self.drives.get(&simulated.drive) else {
             return Err(Failure::Failed(format!("there is no drive {}", simulated.drive)));
         };
-        let drive = conditioned(specification, &simulated, trial.seed, self.interrupt)?;
-        let flash = Arc::new(Mutex::new(Flash::new(drive)));
-        let heard = Mutex::new(Heard::default());
-        let channel = Channel::new(&job(self.schedule, trial), |message| {
-            let work = *flash.lock().unwrap_or_else(PoisonError::into_inner).drive().work();
-            let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
-            match message {
-                Message::Begins(name) => {
-                    heard.last.get_or_insert(work);
-                    let _ = news.send(News::Phase(trial, name));
+        let fresh = || conditioned(specification, simulated, trial.seed, self.interrupt);
+        let (flash, aged) = match setup.age {
+            None => (Flash::new(fresh()?), None),
+            Some(age) => {
+                let _ = news.send(News::Phase(trial, "ageing".to_owned()));
+                let (flash, state) = self.aged(age, &setup, specification, trial)?;
+                (flash, Some(state))
+            }
+        };
+        let flash = Arc::new(Mutex::new(flash));
+        let log = match &self.logs {
+            Some(logs) => {
+                let log = logs.join(format!("{:04}.requests", trial.position));
+                Some(BufWriter::new(File::create(&log).map_err(Failure::step("make", &log))?))
+            }
+            None => None,
+        };
+        let run = Run {
+            name: &format!("guest-{}", trial.position),
+            host: simulated.host,
+            seed: trial.seed,
+            limit: self.limit(trial),
+        };
+        let mut last = None;
+        let mut phases = BTreeMap::new();
+        let (done, fingerprint) =
+            self.run(&run, &job(self.schedule, trial), &flash, log, |message| {
+                let work = *flash.lock().unwrap_or_else(PoisonError::into_inner).drive().work();
+                match message {
+                    Message::Begins(name) => {
+                        last.get_or_insert(work);
+                        let _ = news.send(News::Phase(trial, name.clone()));
+                    }
+                    Message::Over(name) => {
+                        let before = last.replace(work).unwrap_or_default();
+                        phases.insert(name.clone(), flashed(specification, &before, &work));
+                    }
+                    Message::Done(_) => {}
                 }
-                Message::Over(name) => {
-                    let before = heard.last.replace(work).unwrap_or_default();
-                    heard.phases.insert(name, flashed(specification, &before, &work));
-                }
-                Message::Done(done) => heard.done = Some(done),
+            })?;
+        self.merge(record, done, &phases);
+        if let Some(state) = aged {
+            state.facts.mark(Some(state.contents), record);
+        }
+        record.applied.insert("drive".to_owned(), specification.name.clone());
+        record.applied.insert("drive_identity".to_owned(), identity(specification));
+        record.applied.insert("host".to_owned(), simulated.host.name.to_owned());
+        record.fingerprint = Some(fingerprint.to_string());
+        Ok(())
+    }
+
+    /// Has a guest do a job on a drive. `told` hears each of its messages at its moment. Returns
+    /// the guest's record.
+    pub(super) fn run(
+        &self,
+        run: &Run<'_>,
+        job: &Job,
+        flash: &Arc<Mutex<Flash>>,
+        log: Option<BufWriter<File>>,
+        mut told: impl FnMut(&Message) + Send,
+    ) -> Result<(Record, Fingerprint), Failure> {
+        let specification = {
+            let flash = flash.lock().unwrap_or_else(PoisonError::into_inner);
+            flash.drive().specification().clone()
+        };
+        let done = Mutex::new(None);
+        let channel = Channel::new(job, |message| {
+            told(&message);
+            if let Message::Done(record) = message {
+                *done.lock().unwrap_or_else(PoisonError::into_inner) = Some(record);
             }
         });
-        let folder = self.folder.join(format!("guest-{}", trial.position));
+        let folder = self.folder.join(run.name);
         fs::create_dir(&folder).map_err(Failure::step("make", &folder))?;
         let machine = Machine {
             kernel: &self.kernel.path,
             root: &self.root,
             folder: &folder,
             memory: &self.memory,
-            host: simulated.host,
-            seed: trial.seed,
-            limit: self.limit(trial),
+            host: run.host,
+            seed: run.seed,
+            limit: run.limit,
             patience: PATIENCE,
             marker: &self.marker,
         };
         let mut drive = Disk::new(
             "drive",
             machine.door("drive")?,
-            Arc::clone(&flash),
-            Shape::of(specification),
+            Arc::clone(flash),
+            Shape::of(&specification),
         )?;
-        if let Some(logs) = &self.logs {
-            let log = logs.join(format!("{:04}.requests", trial.position));
-            let file = File::create(&log).map_err(Failure::step("make", &log))?;
-            drive = drive.with_log(BufWriter::new(file))?;
+        if let Some(log) = log {
+            drive = drive.with_log(log)?;
         }
         let mut disks =
             [drive, Disk::new("channel", machine.door("channel")?, channel, Shape::default())?];
         let ended = machine.run(&mut disks, self.interrupt);
         drop(disks);
-        let heard = heard.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
         let ended = ended?;
         // The guest is gone, and with it all that used the folder.
         fs::remove_dir_all(&folder).map_err(Failure::step("remove", &folder))?;
-        let Some(done) = heard.done else {
+        let Some(done) = done else {
             return Err(Failure::Failed(format!(
                 "the guest ended without a record; its console says:\n{}",
                 ended.console
@@ -254,12 +322,7 @@ impl<'a> Guests<'a> {
         };
         let done = serde_json::from_value(done)
             .map_err(|error| Failure::Failed(format!("the guest's record is none: {error}")))?;
-        self.merge(record, done, &heard.phases);
-        record.applied.insert("drive".to_owned(), specification.name.clone());
-        record.applied.insert("drive_identity".to_owned(), identity(specification));
-        record.applied.insert("host".to_owned(), simulated.host.name.to_owned());
-        record.fingerprint = Some(ended.fingerprint.to_string());
-        Ok(())
+        Ok((done, ended.fingerprint))
     }
 
     /// The guest's time in which a trial must have ended, whatever goes wrong in it.
@@ -286,53 +349,24 @@ impl<'a> Guests<'a> {
 /// The job of a trial: what it does, and nothing of where and when, of what is compared, or of
 /// what is simulated; so equal trials are equal jobs, to the byte.
 fn job(schedule: &Schedule, trial: Trial) -> Job {
-    let Schedule { schema, workload, seed, verify, .. } = schedule;
-    let lab = schedule.target.lab;
     let mut levels = schedule.treatments[trial.treatment].levels.clone();
     levels.0.retain(|factor, _| !factor.is_simulated());
-    let mut workload = workload.clone();
+    let mut workload = schedule.workload.clone();
     if let Some(Tree::Archive { path, .. }) = &mut workload.tree {
         *path = Path::new("/").join(ARCHIVE);
     }
-    let nothing = String::new;
-    let schedule = Schedule {
-        schema: *schema,
-        plan: nothing(),
-        question: nothing(),
-        source: None,
-        metric: nothing(),
-        target: Target { lab, size_bytes: 0, device: None, directory: None, capacity_bytes: None },
-        treatments: vec![Treatment { levels, baseline: None }],
-        baseline: Levels::default(),
-        workload,
-        repetitions: Repetitions {
-            least: 1,
-            most: 1,
-            precision: 0.0,
-            time_ns: None,
-            written_bytes: None,
-        },
-        ranking: None,
-        steps: Vec::new(),
-        claims: Vec::new(),
-        published: Vec::new(),
-        seed: *seed,
-        trials: Vec::new(),
-        notes: Vec::new(),
-        verify: *verify,
-    };
-    Job { schedule, trial: Trial { block: 0, position: 0, treatment: 0, ..trial } }
+    Job::new(levels, workload, trial.seed, schedule.seed, schedule.verify)
 }
 
 /// Tells drives of one name apart, and a drive file before and after it was changed.
-fn identity(specification: &Specification) -> String {
+pub(super) fn identity(specification: &Specification) -> String {
     let hash = Sha256::digest(format!("{specification:?}"));
     let first = hash.first_chunk().copied().unwrap_or_default();
     format!("{:016x}", u64::from_be_bytes(first))
 }
 
 /// A drive in the state that the treatment asks for.
-fn conditioned(
+pub(super) fn conditioned(
     specification: &Specification,
     simulated: &Simulated,
     seed: u64,
@@ -402,14 +436,6 @@ impl Stage for Guests<'_> {
 fn at(path: &Path) -> impl FnOnce(io::Error) -> GuestsError + use<> {
     let path = path.to_owned();
     move |cause| GuestsError::Folder { path, cause }
-}
-
-/// What came over a guest's channel.
-#[derive(Default)]
-struct Heard {
-    last: Option<Work>,
-    phases: BTreeMap<String, Flashed>,
-    done: Option<serde_json::Value>,
 }
 
 /// What a drive's flash has done between two moments. It counts superblocks; drives are rated in

@@ -3,6 +3,7 @@
 
 use super::failure::Failure;
 use super::{ConductorError, Desk, Event, Stage};
+use crate::aged::Store;
 use crate::host::interrupt::Interrupt;
 use crate::lab::Lab;
 use crate::plan::schedule::Trial;
@@ -22,6 +23,8 @@ pub struct Here<'a> {
     pub journal: &'a mut Journal,
     /// The request to stop.
     pub interrupt: &'a Interrupt,
+    /// Where aged images are kept.
+    pub aged: &'a Store,
     /// The versions of the programs that trials use, for their records.
     pub tools: Vec<String>,
 }

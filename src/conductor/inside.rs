@@ -7,12 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use super::here::Here;
 use super::{Event, Observer};
+use crate::aged::Store;
 use crate::guest::{self, Line, Message};
 use crate::host::interrupt::Interrupt;
 use crate::host::program::Rules;
 use crate::lab::{self, Tools};
-use crate::plan::Schedule;
-use crate::plan::schedule::Trial;
+use crate::plan::schedule::{self, Repetitions, SCHEDULE_SCHEMA, Target, Treatment, Trial};
+use crate::plan::{LabKind, Levels, Schedule};
 use crate::results::Record;
 use crate::undo::Journal;
 use crate::workload::Workload;
@@ -23,12 +24,61 @@ const CHANNEL: &str = "/dev/vdb";
 /// Where the guest's own undo journal is kept; it goes with the guest.
 const JOURNAL: &str = "/run/ssdlab";
 
-/// A trial to be performed: a schedule of one treatment, and the one trial of it. Nothing in it
+/// What a guest is to do: a schedule of one treatment, and the one trial of it. Nothing in it
 /// says where in a run it stands, so equal trials are equal jobs.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Job {
     pub schedule: Schedule,
     pub trial: Trial,
+    /// Whether all there is to do is to age the drive, for trials to come.
+    pub ages: bool,
+}
+
+impl Job {
+    /// The job of a trial. `run_seed` is that of the whole run.
+    pub fn new(
+        levels: Levels,
+        workload: schedule::Workload,
+        seed: u64,
+        run_seed: u64,
+        verify: bool,
+    ) -> Self {
+        let nothing = String::new;
+        let schedule = Schedule {
+            schema: SCHEDULE_SCHEMA,
+            plan: nothing(),
+            question: nothing(),
+            source: None,
+            metric: nothing(),
+            target: Target {
+                lab: LabKind::Virtual,
+                size_bytes: 0,
+                device: None,
+                directory: None,
+                capacity_bytes: None,
+            },
+            treatments: vec![Treatment { levels, baseline: None }],
+            baseline: Levels::default(),
+            workload,
+            repetitions: Repetitions {
+                least: 1,
+                most: 1,
+                precision: 0.0,
+                time_ns: None,
+                written_bytes: None,
+            },
+            ranking: None,
+            steps: Vec::new(),
+            claims: Vec::new(),
+            published: Vec::new(),
+            seed: run_seed,
+            trials: Vec::new(),
+            notes: Vec::new(),
+            verify,
+        };
+        let trial = Trial { block: 0, position: 0, treatment: 0, seed };
+        Self { schedule, trial, ages: false }
+    }
 }
 
 /// The life of a guest's first process. It returns only if the guest cannot end.
@@ -50,7 +100,7 @@ fn work() -> io::Result<()> {
 }
 
 fn perform(job: &Job, line: &Line) -> io::Result<Record> {
-    let Job { schedule, trial } = job;
+    let Job { schedule, trial, ages } = job;
     let interrupt = Interrupt::default();
     let mut journal = Journal::create_alone(Path::new(JOURNAL))?;
     let marker = journal.marker().to_owned();
@@ -59,15 +109,20 @@ fn perform(job: &Job, line: &Line) -> io::Result<Record> {
     let rules = Rules { marker: &marker, limit: lab::LOOK, interrupt: &interrupt };
     let mut tools = Tools { journal: &mut journal, rules };
     let mut lab = lab::in_guest(&mut tools).map_err(io::Error::other)?;
+    // Nothing of a guest is kept.
+    let aged = Store::of_user();
     let mut here = Here {
         schedule,
         lab: &mut *lab,
         workload: &mut workload,
         journal: &mut journal,
         interrupt: &interrupt,
+        aged: &aged,
         tools: Vec::new(),
     };
-    let (mut record, failure) = here.trial(*trial, &mut Teller { line });
+    let teller = &mut Teller { line };
+    let (mut record, failure) =
+        if *ages { here.ageing(*trial) } else { here.trial(*trial, teller) };
     if let Some(failure) = failure {
         failure.mark(&mut record);
     }

@@ -4,6 +4,8 @@
 //! statistics: whether to go on is asked of `advice`. Trials run on this machine ([`Here`]) or in
 //! guests ([`Guests`]), which perform the very same trial inside.
 
+mod aged_drive;
+mod ageing;
 mod failure;
 mod guests;
 mod here;

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::*;
+use crate::aged::Store;
 use crate::host::interrupt::Interrupt;
 use crate::host::sysfs::BlockDevice;
-use crate::lab::{Ground, Lab, LabError, Tools};
+use crate::lab::{Ground, Lab, LabError, Start, Tools};
 use crate::plan::Overrides;
 use crate::undo::Journal;
 use crate::workload::Workload;
@@ -24,7 +25,11 @@ impl Lab for MockLab {
         (setup.scheduler == Some("kyber")).then(|| "no kyber here".to_owned())
     }
 
-    fn attach(&mut self, _: &mut Tools<'_>) -> Result<Option<BlockDevice>, LabError> {
+    fn attach(
+        &mut self,
+        _: Option<&Path>,
+        _: &mut Tools<'_>,
+    ) -> Result<Option<BlockDevice>, LabError> {
         Ok(None)
     }
 
@@ -32,6 +37,7 @@ impl Lab for MockLab {
         &mut self,
         _: Option<&BlockDevice>,
         setup: &Setup,
+        _: Start,
         seed: u64,
         tools: &mut Tools<'_>,
     ) -> Result<Ground, LabError> {
@@ -129,12 +135,14 @@ fn conduct_schedule(
     let mut run = Run::create(folder, "run", "", schedule).unwrap();
     let mut journal = Journal::create(&folder.join("undo")).unwrap();
     let mut workload = Workload::new(&schedule.workload, 1).unwrap();
+    let aged = Store::of_user();
     let mut here = Here {
         schedule,
         lab: &mut lab,
         workload: &mut workload,
         journal: &mut journal,
         interrupt: &interrupt,
+        aged: &aged,
         tools: Vec::new(),
     };
     let desk = Desk { schedule, run: &mut run, observer: &mut Silent, records };

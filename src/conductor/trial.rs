@@ -5,6 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use super::ageing::IMAGE;
 use super::failure::Failure;
 use super::here::Here;
 use super::measure::{Watched, nanos};
@@ -12,7 +13,7 @@ use super::{Event, Observer};
 use crate::host::interrupt::Interrupt;
 use crate::host::program::Rules;
 use crate::host::sysfs::BlockDevice;
-use crate::lab::{Ground, LabError, Tools};
+use crate::lab::{Ground, LabError, Start, Tools};
 use crate::meter::environment::{self, Environment};
 use crate::meter::smart;
 use crate::plan::schedule::{Action, Phase, Trial};
@@ -36,6 +37,7 @@ pub(super) fn blank(schedule: &Schedule, trial: Trial) -> Record {
         fingerprint: None,
         started_s: now.as_secs(),
         took_ns: 0,
+        aged: None,
         written_bytes: 0,
         background_written_bytes: 0,
         phases: Vec::new(),
@@ -77,10 +79,15 @@ impl Here<'_> {
         self.workload.seed(trial.seed);
         let marker = self.journal.marker().to_owned();
         let rules = Rules { marker: &marker, limit: PREPARATION, interrupt: self.interrupt };
+        let kept = self.kept_state(&setup, trial, observer, rules)?;
+        let image = kept.as_ref().map(|state| state.folder.join(IMAGE));
         let mut lab_tools = Tools { journal: self.journal, rules };
-        let device = self.lab.attach(&mut lab_tools)?;
+        let device = self.lab.attach(image.as_deref(), &mut lab_tools)?;
         let mut total = Watched::new(device.as_ref(), false, self.interrupt)?;
         let measured = self.on_device(record, device.as_ref(), &setup, observer, rules);
+        if let Some(state) = kept {
+            state.facts.mark(Some(state.contents), record);
+        }
         // Also what a failed trial wrote is spent.
         record.written_bytes = total.advance()?.map_or(0, |device| device.written_bytes);
         measured
@@ -96,9 +103,15 @@ impl Here<'_> {
     ) -> Result<(), Failure> {
         let trial = record.trial;
         record.environment = environment::read(device, &self.tools);
+        let in_place = setup.age.filter(|_| self.schedule.target.lab == LabKind::Device);
+        let aged = in_place.map(|age| self.age(age, device, trial, rules)).transpose()?;
+        let start = if setup.age.is_some() { Start::Aged } else { Start::Blank };
         let mut lab_tools = Tools { journal: self.journal, rules };
-        let ground = self.lab.prepare(device, setup, trial.seed, &mut lab_tools)?;
+        let ground = self.lab.prepare(device, setup, start, trial.seed, &mut lab_tools)?;
         record.applied.clone_from(&ground.applied);
+        if let Some(facts) = aged {
+            facts.mark(None, record);
+        }
         self.use_before(&ground, device, setup, trial, rules)?;
 
         let smart_before = self.smart(device, rules);

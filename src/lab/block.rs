@@ -1,10 +1,10 @@
 //! What the labs with a block device of their own share: settings, mkfs, mount, remount.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::{Ground, Lab, LabError, Tools, format, mounting, settings};
+use super::{Ground, Lab, LabError, Start, Tools, format, mounting, settings};
 use crate::filesystem::Filesystem;
 use crate::host::program::{self, ProgramError, Rules};
 use crate::host::sysfs::BlockDevice;
@@ -17,8 +17,18 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Where a lab's block device comes from.
 pub(super) trait Source {
-    /// Provides the device of a trial, in the same state for every trial, free of signatures.
-    fn attach(&mut self, tools: &mut Tools<'_>) -> Result<BlockDevice, LabError>;
+    /// Provides the device of a trial, in the same state for every trial: free of signatures, or a
+    /// copy of a kept file where the device is one.
+    fn attach(
+        &mut self,
+        kept: Option<&Path>,
+        tools: &mut Tools<'_>,
+    ) -> Result<BlockDevice, LabError>;
+
+    /// The file that stands for the device, where it is a file of ours.
+    fn file(&self) -> Option<&Path> {
+        None
+    }
 
     /// What is worth recording about it.
     fn facts(&self, device: &BlockDevice) -> Vec<(String, String)>;
@@ -84,14 +94,23 @@ impl<S: Source> Lab for BlockLab<S> {
         missing(mounting::made(setup))
     }
 
-    fn attach(&mut self, tools: &mut Tools<'_>) -> Result<Option<BlockDevice>, LabError> {
-        self.source.attach(tools).map(Some)
+    fn attach(
+        &mut self,
+        kept: Option<&Path>,
+        tools: &mut Tools<'_>,
+    ) -> Result<Option<BlockDevice>, LabError> {
+        self.source.attach(kept, tools).map(Some)
+    }
+
+    fn file(&self) -> Option<&Path> {
+        self.source.file()
     }
 
     fn prepare(
         &mut self,
         device: Option<&BlockDevice>,
         setup: &Setup,
+        start: Start,
         seed: u64,
         tools: &mut Tools<'_>,
     ) -> Result<Ground, LabError> {
@@ -99,7 +118,9 @@ impl<S: Source> Lab for BlockLab<S> {
         let mut applied = settings::apply(device, setup, tools)?;
         applied.extend(self.source.facts(device));
         self.source.hand_over()?;
-        applied.extend(format::make(device, setup, seed, tools)?);
+        if start == Start::Blank {
+            applied.extend(format::make(device, setup, seed, tools)?);
+        }
         let target = self.mount_point.clone();
         tools
             .journal

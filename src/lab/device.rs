@@ -167,7 +167,7 @@ impl Device {
 }
 
 impl Source for Device {
-    fn attach(&mut self, tools: &mut Tools<'_>) -> Result<BlockDevice, LabError> {
+    fn attach(&mut self, _: Option<&Path>, tools: &mut Tools<'_>) -> Result<BlockDevice, LabError> {
         self.check_identity()?;
         if self.claim.is_none() {
             self.claim_again()?;

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Mode, OFlags};
 
 use super::mounting::Maker;
-use super::{Ground, Lab, LabError, Tools, mounting, settings};
+use super::{Ground, Lab, LabError, Start, Tools, mounting, settings};
 use crate::host::mounts::{self, Mount};
 use crate::host::sysfs::{self, BlockDevice};
 use crate::plan::schedule::Target;
@@ -66,6 +66,9 @@ impl Directory {
 
 impl Lab for Directory {
     fn missing(&self, setup: &Setup) -> Option<String> {
+        if setup.age.is_some() {
+            return Some("the directory lab does not age somebody else's filesystem".to_owned());
+        }
         if setup.prefill.is_some() {
             return Some("the directory lab does not fill somebody else's filesystem".to_owned());
         }
@@ -96,7 +99,11 @@ impl Lab for Directory {
         setup.write_cache.map(|_| "the directory lab cannot set the write cache".to_owned())
     }
 
-    fn attach(&mut self, _: &mut Tools<'_>) -> Result<Option<BlockDevice>, LabError> {
+    fn attach(
+        &mut self,
+        _: Option<&Path>,
+        _: &mut Tools<'_>,
+    ) -> Result<Option<BlockDevice>, LabError> {
         Ok(self.device.clone())
     }
 
@@ -104,6 +111,7 @@ impl Lab for Directory {
         &mut self,
         device: Option<&BlockDevice>,
         setup: &Setup,
+        _start: Start,
         _seed: u64,
         tools: &mut Tools<'_>,
     ) -> Result<Ground, LabError> {

@@ -1,4 +1,4 @@
-//! The lab inside a guest: its one drive is nobody else's, and as new.
+//! The lab inside a guest: its one drive is nobody else's, and as new or as an aged one.
 
 use std::fs;
 use std::path::Path;
@@ -18,7 +18,7 @@ pub(super) fn open(tools: &mut Tools<'_>) -> Result<BlockLab<GuestDrive>, LabErr
 }
 
 impl Source for GuestDrive {
-    fn attach(&mut self, _: &mut Tools<'_>) -> Result<BlockDevice, LabError> {
+    fn attach(&mut self, _: Option<&Path>, _: &mut Tools<'_>) -> Result<BlockDevice, LabError> {
         let node = Path::new(DRIVE);
         let device = BlockDevice::open(node).map_err(LabError::step("open", node))?;
         // The virtio driver takes every disk for one that turns, and btrfs and bfq ask.

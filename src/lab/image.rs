@@ -1,4 +1,5 @@
-//! The image lab: a loop device over a sparse file that is made anew for every trial.
+//! The image lab: a loop device over a sparse file that is made anew for every trial, empty or as
+//! a copy of one that was aged.
 //!
 //! A new file is the one state every trial can start from: nothing of an earlier trial is left,
 //! and the space it took has been given back to the filesystem the image is on.
@@ -9,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::block::{BlockLab, Source};
 use super::{LabError, Tools};
+use crate::aged;
 use crate::host::loop_device;
 use crate::host::sysfs::BlockDevice;
 use crate::plan::schedule::Target;
@@ -43,8 +45,13 @@ pub(super) fn open(target: &Target, tools: &mut Tools<'_>) -> Result<BlockLab<Im
 }
 
 impl Source for Image {
-    fn attach(&mut self, tools: &mut Tools<'_>) -> Result<BlockDevice, LabError> {
+    fn attach(
+        &mut self,
+        kept: Option<&Path>,
+        tools: &mut Tools<'_>,
+    ) -> Result<BlockDevice, LabError> {
         let file = new_file(&self.path, self.size_bytes)
+            .and_then(|file| kept.map_or(Ok(()), |kept| copy(kept, &file)).map(|()| file))
             .map_err(LabError::step("make the image", &self.path))?;
         // Another program may take the free device between asking and attaching.
         for _ in 0..64 {
@@ -66,6 +73,10 @@ impl Source for Image {
         Err(LabError::Unavailable { reason: "no loop device stays free".to_owned() })
     }
 
+    fn file(&self) -> Option<&Path> {
+        Some(&self.path)
+    }
+
     fn facts(&self, device: &BlockDevice) -> Vec<(String, String)> {
         let direct = if loop_device::has_direct_io(&device.node) { "on" } else { "off" };
         vec![
@@ -83,6 +94,12 @@ fn new_file(path: &Path, size_bytes: u64) -> io::Result<File> {
     let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
     file.set_len(size_bytes)?;
     Ok(file)
+}
+
+/// Shares the blocks of a kept file where the filesystem can; elsewhere copies what is not zeros.
+fn copy(kept: &Path, to: &File) -> io::Result<()> {
+    let kept = File::open(kept)?;
+    rustix::fs::ioctl_ficlone(to, &kept).or_else(|_| aged::copy(&kept, to))
 }
 
 fn no_loop_devices(cause: &io::Error) -> LabError {

@@ -16,7 +16,7 @@ mod settings;
 mod survey;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use block::{missing, no_mkfs};
@@ -51,19 +51,40 @@ pub struct Ground {
     pub applied: BTreeMap<String, String>,
 }
 
+/// What is on a device before a trial's ground is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Start {
+    /// Nothing: its filesystem is made.
+    Blank,
+    /// The filesystem of the setup, which is mounted as it is.
+    Aged,
+}
+
 /// A place to run trials.
 pub trait Lab {
     /// Why this treatment cannot run here at all; `None` if it can.
     fn missing(&self, setup: &Setup) -> Option<String>;
 
-    /// Provides the block device of a trial; none where there is none.
-    fn attach(&mut self, tools: &mut Tools<'_>) -> Result<Option<BlockDevice>, LabError>;
+    /// Provides the block device of a trial; none where there is none. Where devices are files of
+    /// ours it may be a copy of one that was kept.
+    fn attach(
+        &mut self,
+        kept: Option<&Path>,
+        tools: &mut Tools<'_>,
+    ) -> Result<Option<BlockDevice>, LabError>;
 
-    /// Makes the ground of a trial on it. Whatever it changes can be taken back by the journal.
+    /// The file that stands for the device, where it is a file of ours.
+    fn file(&self) -> Option<&Path> {
+        None
+    }
+
+    /// Makes the ground of a trial on it, from where it starts. Whatever it changes can be taken
+    /// back by the journal.
     fn prepare(
         &mut self,
         device: Option<&BlockDevice>,
         setup: &Setup,
+        start: Start,
         seed: u64,
         tools: &mut Tools<'_>,
     ) -> Result<Ground, LabError>;

@@ -35,7 +35,10 @@ pub enum Factor {
     Mkfs,
     /// Options added to mount, comma-separated.
     Mount,
-    /// Data written to the fresh filesystem before the first phase: an amount (`10 GB`) or a
+    /// Files that came and went before the trial: `off`, a profile (`desktop`), or a profile and
+    /// the layout score it goes on to (`mail to 0.7`).
+    Age,
+    /// Data written to the filesystem before the first phase: an amount (`10 GB`) or a
     /// share of the device (`60 %`).
     Prefill,
     /// Data written after that and deleted again, so that the drive holds what no file needs any
@@ -54,7 +57,7 @@ pub enum Factor {
 
 impl Factor {
     /// Every factor but the schedulers' settings.
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 14] = [
         Self::Filesystem,
         Self::Journal,
         Self::Atime,
@@ -62,6 +65,7 @@ impl Factor {
         Self::Scheduler,
         Self::Mkfs,
         Self::Mount,
+        Self::Age,
         Self::Prefill,
         Self::Stale,
         Self::WriteCache,
@@ -76,6 +80,13 @@ impl Factor {
         matches!(self, Self::Drive | Self::Condition | Self::Host)
     }
 
+    /// Whether it decides what an aged filesystem is like. Whatever can be set each time it is
+    /// mounted does not: it is aged with the defaults.
+    #[must_use]
+    pub fn shapes_aged(self) -> bool {
+        matches!(self, Self::Filesystem | Self::Journal | Self::Mkfs | Self::Age)
+    }
+
     /// The name in plans and results.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -88,6 +99,7 @@ impl Factor {
             Self::Tunable(tunable) => tunable.factor,
             Self::Mkfs => "mkfs",
             Self::Mount => "mount",
+            Self::Age => "age",
             Self::Prefill => "prefill",
             Self::Stale => "stale",
             Self::WriteCache => "write_cache",

@@ -3,6 +3,7 @@
 //! Pure: this room reads no file and no clock and looks at no machine, so a schedule is the
 //! same wherever it is made.
 
+mod age;
 mod bonnie;
 mod claims;
 mod error;
@@ -25,6 +26,7 @@ mod written;
 
 use std::path::Path;
 
+pub use age::{Age, PROFILES, Profile};
 pub use bonnie::{Bonnie, BonnieTest};
 pub use error::{Fault, PlanError};
 pub use factor::{Factor, Levels};

@@ -2,6 +2,7 @@
 //!
 //! Making one is the only place where levels are checked.
 
+use super::age::{self, Age};
 use super::factor::{Factor, Levels};
 use super::scheduler::{self, Tunable};
 use super::simulated::Simulated;
@@ -64,6 +65,8 @@ pub struct Setup {
     pub mkfs: Vec<String>,
     /// Options added to mount.
     pub mount: Vec<String>,
+    /// Files that came and went first.
+    pub age: Option<Age>,
     /// Data written first.
     pub prefill: Option<Amount>,
     /// Data written after that, and deleted again.
@@ -100,6 +103,7 @@ impl Setup {
             tunables: scheduler::tunables(levels, scheduler)?,
             mkfs: read_mkfs(level(Factor::Mkfs).unwrap_or(""))?,
             mount: read_mount(level(Factor::Mount).unwrap_or(""))?,
+            age: age::read(level(Factor::Age).unwrap_or("off"))?,
             prefill: read_amount(Factor::Prefill, level(Factor::Prefill))?,
             stale: read_amount(Factor::Stale, level(Factor::Stale))?,
             write_cache: level(Factor::WriteCache)

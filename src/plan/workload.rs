@@ -497,5 +497,8 @@ fn needed_bytes(workload: &Workload, setup: &Setup, device: u64) -> u64 {
         _ => false,
     });
     let stream = if streams { STREAM_BYTES } else { 0 };
-    work.saturating_add(files).saturating_add(stream).saturating_add(amount(setup.prefill))
+    // An aged filesystem has the rest free.
+    let aged = setup.age.map_or(0, |age| device / 100 * age.profile.fill_percent);
+    let work = work.saturating_add(files).saturating_add(stream);
+    work.saturating_add(amount(setup.prefill)).saturating_add(aged)
 }

@@ -1,5 +1,6 @@
 //! Reports: analyses and outcomes as something people read. Pure: no clock, no machine, no file.
 
+mod aged;
 mod number;
 mod serving;
 mod simulation;

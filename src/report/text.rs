@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::aged;
 use super::number;
 use super::table::Layout;
 use crate::advice::{Analysis, Judgement, Verdict};
@@ -74,6 +75,10 @@ fn write_report(
     if has_device(analysis) && !shows_bytes {
         writeln!(out, "\n{}", wrapped("", &format!("{BYTES}: mean"), "", style))?;
         writeln!(out, "{}", layout.device_table(style))?;
+    }
+    if let Some(scores) = aged::layout_scores(schedule, analysis) {
+        let scores = wrapped("Aged: layout score ", &scores, "", style);
+        writeln!(out, "\n{scores}")?;
     }
     if !analysis.claims.is_empty() {
         writeln!(out, "\nClaims")?;

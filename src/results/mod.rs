@@ -6,6 +6,6 @@ mod work;
 
 pub use crate::meter::smart::Smart;
 
-pub use record::{Ending, Flashed, Phase, RECORD_SCHEMA, Record, Status, Teardown};
+pub use record::{Aged, Ending, Flashed, Phase, RECORD_SCHEMA, Record, Status, Teardown};
 pub use store::{Contents, Run, StoreError, default_folder, fuzz_records};
 pub use work::{Latency, Series, Work};

@@ -38,7 +38,11 @@ pub struct Record {
     pub started_s: u64,
     /// How long it took, preparation and all, in ns.
     pub took_ns: u64,
-    /// Bytes written to the device over the whole trial: mkfs, prefill and unmounting too.
+    /// What ageing had made of the filesystem, if it was aged.
+    #[serde(default)]
+    pub aged: Option<Aged>,
+    /// Bytes written to the device over the whole trial: mkfs, prefill and unmounting too; of an
+    /// aged filesystem that was kept, from its copy on.
     pub written_bytes: u64,
     /// Bytes written before the first phase although everything was synced: work that mkfs or the
     /// mount left to the background.
@@ -148,6 +152,26 @@ pub struct Flashed {
     /// How long the host's pages waited for dies that were busy with the drive's own work, summed
     /// over pages, in ns.
     pub stalled_ns: u64,
+}
+
+/// What ageing has made of a filesystem.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Aged {
+    /// The state's contents: equal for trials that started from the same; none where it was aged
+    /// in place.
+    pub state: Option<String>,
+    /// Of all blocks but the first of each aged file, the share that lies right behind the block
+    /// before; absent where the filesystem does not tell where its blocks lie.
+    pub layout_score: Option<f64>,
+    /// Rounds of writing and deleting; the first four fill the filesystem.
+    pub rounds: u32,
+    /// Bytes that were written to files in them.
+    pub written_bytes: u64,
+    /// Files that were left.
+    pub files: u64,
+    /// Whether the layout score that was asked for was reached; absent where none was asked for or
+    /// none is known.
+    pub is_at_target: Option<bool>,
 }
 
 /// What unmounting still did.

@@ -12,14 +12,15 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Mode, OFlags, Timespec, Timestamps, UTIME_OMIT, futimens, linkat,
-    mkdirat, openat, renameat, symlinkat, syncfs, unlinkat,
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, SeekFrom, Timespec, Timestamps, UTIME_OMIT,
+    futimens, linkat, mkdirat, openat, renameat, seek, symlinkat, syncfs, unlinkat,
 };
 use rustix::io::{Errno, read, write};
 use ssdlab_engine::{Aligned, BLOCK_BYTES};
 
 use super::WorkloadError;
 use super::operation::{Content, Operation};
+use super::synthetic::churn::Step;
 use super::synthetic::content::ContentPool;
 use crate::host::interrupt::Interrupt;
 
@@ -137,6 +138,48 @@ impl<'a> Driver<'a> {
                 .and_then(|file| write_all(&file, &zeros.bytes()[..piece]))
                 .map_err(error)?;
             left -= piece;
+        }
+        Ok(())
+    }
+
+    /// Performs steps of ageing. Files are of zeros.
+    pub fn churn(&mut self, steps: &[Step]) -> Result<(), WorkloadError> {
+        self.buffer.fill(0);
+        for some in steps.chunks(GLANCE) {
+            self.check_bounds()?;
+            for step in some {
+                self.step(step)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn step(&self, step: &Step) -> Result<(), WorkloadError> {
+        let at = self.directory.as_fd();
+        let error = WorkloadError::operation;
+        match step {
+            Step::MakeDir { path } => mkdirat(at, &**path, Mode::from_raw_mode(DIRECTORY_MODE))
+                .map_err(error("make", path)),
+            Step::Write { path, offset, bytes } => {
+                self.write_zeros_at(path, *offset, *bytes).map_err(error("write", path))
+            }
+            Step::Remove { path } => {
+                unlinkat(at, &**path, AtFlags::empty()).map_err(error("remove", path))
+            }
+            Step::Sync => self.sync(),
+        }
+    }
+
+    /// Writes zeros, which are in the buffer.
+    fn write_zeros_at(&self, path: &str, offset: u64, bytes: u64) -> Result<(), Errno> {
+        let flags = CREATE - OFlags::EXCL;
+        let file = openat(&self.directory, path, flags, Mode::RUSR | Mode::WUSR)?;
+        seek(&file, SeekFrom::Start(offset))?;
+        let mut left = bytes;
+        while left > 0 {
+            let length = usize::try_from(left).unwrap_or(CHUNK_BYTES).min(CHUNK_BYTES);
+            write_all(&file, &self.buffer[..length])?;
+            left -= length as u64;
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 //! Generators are pure: a seed goes in, a list of operations comes out. One driver performs
 //! operations on a directory. Neither knows the filesystem or the lab.
 
+mod ageing;
 mod archive;
 mod beside;
 mod bonnie;
@@ -23,6 +24,7 @@ use std::process::Command;
 
 use ssdlab_engine::Counted;
 
+pub use self::ageing::{Aged, layout_score};
 use self::bonnie::Bonnie;
 use self::driver::{Bounds, Contents, Driver};
 pub use self::error::WorkloadError;
@@ -35,6 +37,7 @@ use self::synthetic::tree::{self, TreeShape};
 use self::verify::Model;
 use crate::host::program::{self, Rules};
 use crate::host::thread::Usage;
+use crate::plan::Age;
 use crate::plan::schedule::{self, Action, Build, Tree};
 
 /// Mean size of the files a prefill is made of.
@@ -337,6 +340,11 @@ impl Workload {
             Material::Zeros => driver.fill_with_zeros(bytes)?,
         }
         driver.sync()
+    }
+
+    /// Ages the filesystem of a directory, which has the files that are left.
+    pub fn age(&self, age: Age, seed: u64, place: Place<'_>) -> Result<Aged, WorkloadError> {
+        ageing::age(age, seed, place.directory, &mut self.driver(place)?)
     }
 
     /// Empties a directory.

@@ -1,6 +1,7 @@
 //! Tests that change the machine: loop devices, filesystems, signals. They need root and say so
 //! where they do not have it: a test that cannot run is reported as ignored, with its reason.
 
+mod ageing;
 mod failures;
 mod labs;
 mod safety;
@@ -40,6 +41,7 @@ fn main() {
     arguments.test_threads = Some(1);
     let cases = [
         labs::cases(),
+        ageing::cases(),
         safety::cases(),
         failures::cases(),
         stopping::cases(),

@@ -33,6 +33,7 @@ impl Place {
             .args(arguments)
             .env("XDG_STATE_HOME", self.path("run"))
             .env("XDG_DATA_HOME", self.path("data"))
+            .env("XDG_CACHE_HOME", self.path("cache"))
             .stdin(Stdio::null());
         command
     }

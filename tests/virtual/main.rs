@@ -69,7 +69,25 @@ const TIMED_PLAN: &str = r#"
     ]
 "#;
 
-const CASES: [(&str, fn()); 5] = [
+/// Two treatments of one aged filesystem.
+const AGED_PLAN: &str = r#"
+    name = "aged"
+    question = "Is a kept drive the drive that was aged?"
+    [target]
+    lab = "virtual"
+    [factors]
+    filesystem = ["ext4", "f2fs"]
+    discard = ["off", "on"]
+    age = "mail to 0.9"
+    [baseline]
+    discard = "off"
+    [workload]
+    tree = { files = 100, size = "1 MB" }
+    phases = [{ do = "unpack", sync = true }, { do = "delete", sync = true }]
+"#;
+
+const CASES: [(&str, fn()); 6] = [
+    ("a_trial_is_the_same_on_a_kept_drive_and_on_one_just_aged", aged),
     ("every_filesystem_keeps_what_it_is_told_to_keep", every_filesystem),
     ("load_changes_no_request", load),
     ("bonnie_s_tests_are_the_same_twice", bonnie),
@@ -109,6 +127,28 @@ fn every_filesystem() {
     let mut all = FILESYSTEMS;
     all.sort_unstable();
     assert_eq!(known, all);
+}
+
+fn aged() {
+    let of = |place: &Place| {
+        let json = place.run_on(AGED_PLAN, "128MiB");
+        let one = |treatment: &Value| {
+            let trial = &treatment["trials"][0];
+            assert_eq!(trial["status"], "ok", "{}", treatment["reason"]);
+            [&trial["fingerprint"], &trial["aged"]].map(Value::clone)
+        };
+        json["treatments"].as_array().unwrap().iter().map(one).collect::<Vec<_>>()
+    };
+    let place = Place::new();
+    let first = of(&place);
+    let kept = || std::fs::read_dir(place.cache().join("ssdlab/aged")).unwrap().count();
+    // Discards are set by mounting: both treatments of a filesystem start from one state.
+    assert_eq!(kept(), 2);
+    assert_eq!((&first[0][1], &first[2][1]), (&first[1][1], &first[3][1]));
+    assert!(first.iter().all(|[_, aged]| aged["layout_score"].as_f64().unwrap() < 0.9));
+    assert_eq!(of(&place), first);
+    assert_eq!(kept(), 2);
+    assert_eq!(of(&Place::of_nobody()), first);
 }
 
 fn load() {

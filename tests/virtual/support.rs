@@ -66,8 +66,14 @@ impl Place {
             .args(arguments)
             .env("XDG_STATE_HOME", self.path("state"))
             .env("XDG_DATA_HOME", self.path("data"))
+            .env("XDG_CACHE_HOME", self.path("cache"))
             .stdin(Stdio::null());
         command
+    }
+
+    /// The folder of caches.
+    pub fn cache(&self) -> PathBuf {
+        self.path("cache")
     }
 
     /// The folder of undo journals.
@@ -87,9 +93,14 @@ impl Place {
 
     /// Runs a plan, one trial of each treatment, and returns what `--json` prints.
     pub fn run(&self, plan: &str) -> Value {
+        self.run_on(plan, "1GiB")
+    }
+
+    /// The same on drives of a capacity.
+    pub fn run_on(&self, plan: &str, capacity: &str) -> Value {
         fs::write(self.path("plan.toml"), plan).unwrap();
         let mut command = if self.is_foreign { self.foreign() } else { self.plain() };
-        command.args(["--runs", "1", "--capacity", "1GiB", "--verify", "--json"]);
+        command.args(["--runs", "1", "--capacity", capacity, "--verify", "--json"]);
         let output = command.stdin(Stdio::null()).output().unwrap();
         serde_json::from_slice(&output.stdout)
             .unwrap_or_else(|error| panic!("{error}: {}", shown(&output)))

@@ -6,6 +6,7 @@
 pub mod bonnie;
 pub mod build;
 mod checkout;
+pub mod churn;
 pub mod content;
 mod directories;
 mod distribution;

@@ -17,6 +17,7 @@ pub(super) enum Stream {
     BonnieSeeks = 5,
     BonnieNames = 6,
     BonnieOrder = 7,
+    Churn = 8,
 }
 
 /// A stream of random numbers.

@@ -1,0 +1,213 @@
+//! Aged filesystems: what one is made from, how it is made on this machine, and where from a trial
+//! takes it.
+//!
+//! Ageing takes longer than most trials, so a state is made once and kept where it can be copied:
+//! an image, and in the virtual lab a drive. A real drive is aged in each trial, and is mounted
+//! anew with the trial's own options then, so that it is the same state everywhere. Each block has
+//! a state of its own, from the block's seed, which all its treatments share: an effect is then
+//! what the treatments do to used filesystems, and not to one that happened to come about.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+
+use serde::{Deserialize, Serialize};
+
+use super::failure::Failure;
+use super::here::Here;
+use super::trial::{PREPARATION, blank};
+use super::{Event, Observer};
+use crate::aged::{self, AgedError, State};
+use crate::filesystem::Format;
+use crate::host::program::Rules;
+use crate::host::sysfs::BlockDevice;
+use crate::lab::{Start, Tools};
+use crate::meter::environment;
+use crate::plan::schedule::Trial;
+use crate::plan::{Age, LabKind, Levels, Schedule, Setup};
+use crate::results::{Aged, Record};
+use crate::workload::Place;
+
+/// The file of a kept state that has the contents of its device.
+pub(super) const IMAGE: &str = "image";
+
+/// The version of what is kept.
+const FORMAT: u32 = 1;
+
+/// What an aged filesystem is made from: whoever has all of this in common may share it.
+#[derive(Debug, Serialize)]
+pub(super) struct MadeFrom {
+    format: u32,
+    profile: &'static str,
+    profile_version: u32,
+    target: Option<f64>,
+    filesystem: &'static str,
+    mkfs: Vec<String>,
+    mkfs_version: Option<String>,
+    seed: u64,
+    /// What it lies on and what it was aged by.
+    place: BTreeMap<&'static str, String>,
+}
+
+impl MadeFrom {
+    pub fn new(
+        age: Age,
+        setup: &Setup,
+        seed: u64,
+        place: BTreeMap<&'static str, String>,
+    ) -> Result<Self, Failure> {
+        let Some(filesystem) = setup.filesystem else {
+            return Err(Failure::Unavailable("no filesystem is named to be aged".to_owned()));
+        };
+        let format = Format { journal: setup.journal, seed, extra: setup.mkfs.clone() };
+        Ok(Self {
+            format: FORMAT,
+            profile: age.profile.name,
+            profile_version: age.profile.version,
+            target: age.target,
+            filesystem: filesystem.name,
+            mkfs: filesystem.format_arguments(&format),
+            mkfs_version: environment::version(filesystem.mkfs, "-V"),
+            seed,
+            place,
+        })
+    }
+}
+
+/// What is kept beside an aged filesystem.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Facts {
+    /// The command line that made it.
+    pub mkfs: Option<String>,
+    /// What ageing came to.
+    pub aged: Aged,
+}
+
+impl Facts {
+    /// Tells the record of a trial that started from it.
+    pub fn mark(self, state: Option<String>, record: &mut Record) {
+        record.applied.extend(self.mkfs.map(|line| ("mkfs".to_owned(), line)));
+        record.aged = Some(Aged { state, ..self.aged });
+    }
+
+    /// From the record of a trial that did nothing but age.
+    pub fn of(mut record: Record) -> Option<Self> {
+        Some(Self { mkfs: record.applied.remove("mkfs"), aged: record.aged? })
+    }
+}
+
+/// The levels that an aged filesystem is made with.
+pub(super) fn shaping(levels: &Levels) -> Levels {
+    let shaping = levels.0.iter().filter(|(factor, _)| factor.shapes_aged());
+    Levels(shaping.map(|(factor, level)| (*factor, level.clone())).collect())
+}
+
+fn shaping_setup(schedule: &Schedule, trial: Trial) -> Result<Setup, Failure> {
+    let levels = shaping(&schedule.treatments[trial.treatment].levels);
+    Setup::new(&levels).map_err(|error| Failure::Failed(error.message))
+}
+
+impl Here<'_> {
+    /// The aged state that a trial on an image starts from; none where it starts otherwise.
+    pub(super) fn kept_state(
+        &mut self,
+        setup: &Setup,
+        trial: Trial,
+        observer: &mut dyn Observer,
+        rules: Rules<'_>,
+    ) -> Result<Option<State<Facts>>, Failure> {
+        let Some(age) = setup.age.filter(|_| self.schedule.target.lab == LabKind::Image) else {
+            return Ok(None);
+        };
+        let place = BTreeMap::from([
+            ("lab", LabKind::Image.to_string()),
+            ("size_bytes", self.schedule.target.size_bytes.to_string()),
+            ("kernel", rustix::system::uname().release().to_string_lossy().into_owned()),
+        ]);
+        let made_from = MadeFrom::new(age, setup, trial.seed, place)?;
+        let (store, interrupt) = (self.aged, self.interrupt);
+        store
+            .get(&made_from, interrupt, |folder| {
+                let levels =
+                    &self.schedule.distinct(&self.schedule.treatments[trial.treatment].levels);
+                observer.notice(Event::PhaseStarted { name: "ageing", levels });
+                let mark = self.journal.mark();
+                let facts = self.age_blank(age, trial, rules);
+                // The image is whole when nothing has it any more.
+                let undone = self.journal.undo_to(mark);
+                let facts = facts?;
+                undone.map_err(|error| Failure::Failed(error.to_string()))?;
+                let made = self.lab.file().expect("the image lab's devices are files");
+                let image = folder.join(IMAGE);
+                let mut options = OpenOptions::new();
+                options.write(true).create_new(true);
+                let copied =
+                    File::open(made).and_then(|made| aged::copy(&made, &options.open(&image)?));
+                copied.map_err(Failure::step("keep the aged image in", &image))?;
+                observer.notice(Event::PhaseEnded { name: "ageing" });
+                Ok(facts)
+            })
+            .map(Some)
+    }
+
+    /// Attaches a blank device and ages the filesystem that it gets.
+    fn age_blank(&mut self, age: Age, trial: Trial, rules: Rules<'_>) -> Result<Facts, Failure> {
+        let device = self.lab.attach(None, &mut Tools { journal: self.journal, rules })?;
+        self.age(age, device.as_ref(), trial, rules)
+    }
+
+    /// What a guest does that ages its drive for others' trials.
+    pub(super) fn ageing(&mut self, trial: Trial) -> (Record, Option<Failure>) {
+        let mut record = blank(self.schedule, trial);
+        let marker = self.journal.marker().to_owned();
+        let rules = Rules { marker: &marker, limit: PREPARATION, interrupt: self.interrupt };
+        let aged = shaping_setup(self.schedule, trial).and_then(|setup| match setup.age {
+            Some(age) => self.age_blank(age, trial, rules),
+            None => Err(Failure::Failed("there is nothing to age by".to_owned())),
+        });
+        let failure = aged.map(|facts| facts.mark(None, &mut record)).err();
+        (record, failure)
+    }
+
+    /// Makes the filesystem of a trial with every option that is set by mounting at its default,
+    /// ages it, and unmounts it.
+    pub(super) fn age(
+        &mut self,
+        age: Age,
+        device: Option<&BlockDevice>,
+        trial: Trial,
+        rules: Rules<'_>,
+    ) -> Result<Facts, Failure> {
+        let setup = shaping_setup(self.schedule, trial)?;
+        let mut tools = Tools { journal: self.journal, rules };
+        let mut ground = self.lab.prepare(device, &setup, Start::Blank, trial.seed, &mut tools)?;
+        let directory = ground.directory.with_file_name("aged");
+        fs::create_dir(&directory).map_err(Failure::step("make", &directory))?;
+        let place = Place { directory: &directory, mounted_at: &ground.mounted_at, rules };
+        let aged = self
+            .workload
+            .age(age, trial.seed, place)
+            .map_err(|error| Failure::from(error).during("ageing"))?;
+        // The trial makes its own.
+        fs::remove_dir(&ground.directory).map_err(Failure::step("remove", &ground.directory))?;
+        self.lab.unmount(&ground, rules.marker)?;
+        let aged = Aged {
+            state: None,
+            layout_score: aged.layout_score,
+            rounds: aged.rounds,
+            written_bytes: aged.written_bytes,
+            files: aged.files,
+            is_at_target: aged.is_at_target,
+        };
+        Ok(Facts { mkfs: ground.applied.remove("mkfs"), aged })
+    }
+}
+
+impl From<AgedError> for Failure {
+    fn from(error: AgedError) -> Self {
+        match error {
+            AgedError::Interrupted => Self::Interrupted,
+            AgedError::NoCache => Self::Unavailable(error.to_string()),
+            other => Self::Failed(other.to_string()),
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! The factor `age`: how a filesystem is used before the first phase, as stated data.
+//!
+//! The idea is that of Smith and Seltzer, "File System Aging" (SIGMETRICS 1997): an empty
+//! filesystem lays files out as a used one no longer can. Like Geriatrix (Kadekodi, Nagarajan,
+//! Ganger, ATC 2018) a profile names the sizes of files, how full the filesystem is and which
+//! files die; how much is written is a number and not a time.
+
+use super::factor::Factor;
+use super::setup::{LevelError, unknown};
+
+/// How files come and go, for one kind of use.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Profile {
+    /// The name in plans.
+    pub name: &'static str,
+    /// One sentence for lists.
+    pub description: &'static str,
+    /// Raised with every change of what the profile does, its generator included: a state that was
+    /// aged by another is another.
+    pub version: u32,
+    /// Sizes of files in bytes, by count: the quantiles 0/32 to 31/32, then 1 - 1/64, 1 - 1/128
+    /// and so on to 1 - 1/4096, then the largest.
+    pub sizes: [u64; 40],
+    /// Files in a directory, on average.
+    pub directory_files: u64,
+    /// Directories in a directory that has any.
+    pub subdirectories: u64,
+    /// How much of the space that a new filesystem has free the files take, in percent.
+    pub fill_percent: u64,
+    /// Of 100 times that a file is written, so many append to one.
+    pub append_percent: u64,
+    /// So many overwrite a part of one; all others make new files.
+    pub overwrite_percent: u64,
+    /// Of 100 new files, so many grow piece by piece while others do, with a sync between.
+    pub growing_percent: u64,
+    /// What such a file grows by, in bytes.
+    pub piece_bytes: u64,
+    /// Of 100 files that are deleted, so many are of the youngest tenth.
+    pub young_percent: u64,
+    /// How many times the files' data are written after the first, without a target.
+    pub turnovers: u32,
+    /// The same, at most, with a target.
+    pub most_turnovers: u32,
+}
+
+/// Every profile.
+pub const PROFILES: [&Profile; 2] = [&DESKTOP, &MAIL];
+
+/// Sizes are log-normal with the median of 4 KB and the mean of 189 KB that Agrawal, Bolosky,
+/// Douceur and Lorch, "A Five-Year Study of File-System Metadata" (FAST 2007), found on desktop
+/// computers in 2004: sigma is sqrt(2 ln(189 / 4)) = 2.777, and the largest is chosen so that
+/// straight lines between the quantiles keep the mean within 3 %. Directories hold the 10 files of
+/// that study, and three directories in each make files lie some seven levels deep, as there.
+///
+/// The rest is not measured but set. Four fifths full is where allocators begin to be short of
+/// long free runs (Smith and Seltzer's filesystems were 70 to 80 % full). That half of what is
+/// deleted is young follows the finding that most files die soon after they are made (Baker et
+/// al., "Measurements of a Distributed File System", SOSP 1991). Growing, appended and
+/// overwritten files are a tenth each: they are what fragments first (Conway et al., "File
+/// Systems Fated for Senescence", FAST 2017, with appends and git pulls).
+const DESKTOP: Profile = Profile {
+    name: "desktop",
+    description: "files as on desktop computers, four fifths full, twice rewritten",
+    version: 1,
+    sizes: [
+        0,
+        23,
+        58,
+        105,
+        168,
+        248,
+        349,
+        474,
+        629,
+        820,
+        1054,
+        1340,
+        1691,
+        2120,
+        2646,
+        3295,
+        4096,
+        5092,
+        6340,
+        7914,
+        9923,
+        12_516,
+        15_915,
+        20_454,
+        26_655,
+        35_375,
+        48_110,
+        67_667,
+        99_919,
+        159_163,
+        290_045,
+        722_373,
+        1_621_329,
+        3_371_840,
+        6_611_883,
+        12_369_525,
+        22_262_697,
+        38_786_511,
+        65_721_527,
+        268_435_456,
+    ],
+    directory_files: 10,
+    subdirectories: 3,
+    fill_percent: 80,
+    append_percent: 10,
+    overwrite_percent: 10,
+    growing_percent: 10,
+    piece_bytes: 64 << 10,
+    young_percent: 50,
+    turnovers: 2,
+    most_turnovers: 10,
+};
+
+/// Mailboxes and logs: every file grows by a few messages at a time, beside all others. This is set
+/// and not measured: it is what fragments most (Conway et al. age by a mail server, too).
+const MAIL: Profile = Profile {
+    name: "mail",
+    description: "the same, but every file grows by 8 KiB at a time",
+    growing_percent: 100,
+    piece_bytes: 8 << 10,
+    ..DESKTOP
+};
+
+/// What a level of `age` other than `off` means.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Age {
+    /// How files come and go.
+    pub profile: &'static Profile,
+    /// The layout score at which it is enough, 0 to 1.
+    pub target: Option<f64>,
+}
+
+/// Reads a level: `off`, a profile, or `PROFILE to SCORE`.
+pub(super) fn read(level: &str) -> Result<Option<Age>, LevelError> {
+    if level == "off" {
+        return Ok(None);
+    }
+    let age = || {
+        let (name, target) = match level.split_once(" to ") {
+            Some((name, score)) => (name.trim(), Some(score.trim().parse().ok()?)),
+            None => (level, None),
+        };
+        let is_score = target.is_none_or(|score| (0.0..=1.0).contains(&score));
+        let profile = PROFILES.into_iter().find(|profile| profile.name == name)?;
+        is_score.then_some(Age { profile, target })
+    };
+    let names = PROFILES.map(|profile| profile.name).join(", ");
+    let known = format!("off, {names}, or with a layout score from 0 to 1: \"mail to 0.7\"");
+    age().map(Some).ok_or_else(|| unknown(Factor::Age, level, &known))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_level_is_a_profile_and_perhaps_a_score() {
+        let age = |profile, target| Some(Age { profile, target });
+        assert_eq!(read("off").unwrap(), None);
+        assert_eq!(read("desktop").unwrap(), age(&DESKTOP, None));
+        assert_eq!(read("desktop to 0.7").unwrap(), age(&DESKTOP, Some(0.7)));
+        for bad in ["desktop to", "desktop to 2", "desktop to -0.1", "desktop to NaN", "server"] {
+            assert!(read(bad).unwrap_err().help.contains("desktop"), "{bad}");
+        }
+    }
+
+    #[test]
+    fn sizes_are_those_of_the_study() {
+        let sizes = DESKTOP.sizes;
+        assert!(sizes.is_sorted());
+        assert_eq!(sizes[16], 4096);
+        // The area under straight lines between the quantiles.
+        let position = |entry: usize| match entry {
+            0..32 => entry as f64 / 32.0,
+            39 => 1.0,
+            _ => 1.0 - 0.5_f64.powi(i32::try_from(entry).unwrap() - 26),
+        };
+        let area = |entry: usize| {
+            let middle = (sizes[entry] + sizes[entry + 1]) as f64 / 2.0;
+            middle * (position(entry + 1) - position(entry))
+        };
+        let mean: f64 = (0..39).map(area).sum();
+        assert!((mean / (189.0 * 1024.0) - 1.0).abs() < 0.03, "{mean}");
+    }
+}
