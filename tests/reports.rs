@@ -60,6 +60,7 @@ fn record(schedule: &Schedule, trial: &Trial, phases: Vec<Phase>) -> Record {
         phases,
         teardown: None,
         applied: BTreeMap::new(),
+        features: BTreeMap::new(),
         environment: Environment::default(),
         smart: None,
     }

@@ -19,7 +19,7 @@ const ARROWS: [(&str, &[&str]); 16] = [
     ("results", &["plan", "meter"]),
     ("advice", &["plan", "results"]),
     ("simulation", &[]),
-    ("report", &["plan", "results", "advice", "simulation"]),
+    ("report", &["plan", "filesystem", "results", "advice", "simulation"]),
     (
         "conductor",
         &[

@@ -76,6 +76,9 @@ pub struct Treatment {
     pub reason: Option<String>,
     /// Its trials, in the order they ran.
     pub trials: Vec<Trial>,
+    /// What its first trial that looked found of the features stated about its filesystem.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub features: BTreeMap<String, String>,
     /// Means and spreads over the trials that went well.
     pub summary: Vec<PhaseSummary>,
 }
@@ -231,6 +234,12 @@ fn treatment(index: usize, schedule: &Schedule, records: &[Record]) -> Treatment
         status,
         reason,
         trials: own.iter().map(|record| trial(record)).collect(),
+        features: own
+            .iter()
+            .map(|record| &record.features)
+            .find(|features| !features.is_empty())
+            .cloned()
+            .unwrap_or_default(),
         summary: schedule.phases(index).iter().map(|phase| summary(&phase.name, &well)).collect(),
     }
 }

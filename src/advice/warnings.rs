@@ -88,6 +88,17 @@ pub enum Warning {
         /// Relative to what the phases wrote.
         share: f64,
     },
+    /// A check found another feature than is stated about the filesystem.
+    Feature {
+        /// The treatment, by the levels in which it differs.
+        levels: Levels,
+        /// The feature.
+        feature: String,
+        /// What is stated.
+        stated: String,
+        /// What was found.
+        found: String,
+    },
     /// Trials ran in different environments.
     MixedEnvironment {
         /// What differs.
@@ -146,6 +157,7 @@ pub(super) fn all(
     warnings.extend(of_records(records));
     warnings.extend(cached(schedule, records));
     warnings.extend(late_writes(schedule, records));
+    warnings.extend(features(schedule, treatments));
     warnings.into_iter().map(|warning| Warned { says: warning.to_string(), warning }).collect()
 }
 
@@ -330,6 +342,24 @@ fn late_writes(schedule: &Schedule, records: &[Record]) -> Vec<Warning> {
     (0..schedule.treatments.len()).filter_map(of_treatment).collect()
 }
 
+/// What a filesystem is found to be, against what is stated about it.
+fn features(schedule: &Schedule, treatments: &[Treatment]) -> Vec<Warning> {
+    let of_treatment = |(index, treatment): (usize, &Treatment)| {
+        let stated = schedule.setup(index).ok().and_then(|setup| Some(setup.filesystem?.stated()));
+        let differs = stated.unwrap_or_default().into_iter().filter_map(|(feature, stated)| {
+            let found = treatment.features.get(feature).filter(|found| **found != stated)?;
+            Some(Warning::Feature {
+                levels: schedule.distinct(&treatment.levels),
+                feature: feature.to_owned(),
+                stated,
+                found: found.clone(),
+            })
+        });
+        differs.collect::<Vec<_>>()
+    };
+    treatments.iter().enumerate().flat_map(of_treatment).collect()
+}
+
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -389,6 +419,11 @@ impl fmt::Display for Warning {
                  none of them ({levels})",
                 *bytes as f64 / 1e6,
                 share * 100.0
+            ),
+            Self::Feature { levels, feature, stated, found } => write!(
+                f,
+                "{feature}: stated is `{stated}`, found was `{found}`; what ssdlab states or this \
+                 kernel is not as usual ({levels})"
             ),
             Self::MixedEnvironment { what } => {
                 write!(f, "not all trials ran on the same {what}: they are hardly comparable")

@@ -1,5 +1,6 @@
 //! `ssdlab list`: what a plan can name, and what of it runs here.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use clap::{Args, ValueEnum};
@@ -9,7 +10,7 @@ use super::output;
 use crate::filesystem::Filesystem;
 use crate::host::sysfs;
 use crate::plan::{self, Factor, HOSTS, PROFILES, SCHEDULERS, metric, shipped};
-use crate::{filesystem, kernel, lab};
+use crate::{filesystem, kernel, lab, report};
 
 /// Arguments of `ssdlab list`.
 #[derive(Debug, Args)]
@@ -23,6 +24,7 @@ pub struct List {
 enum What {
     Plans,
     Filesystems,
+    Features,
     Factors,
     Schedulers,
     Hosts,
@@ -45,6 +47,11 @@ impl List {
             (What::Workloads, workloads),
             (What::Metrics, metrics),
         ];
+        if self.what == Some(What::Features) {
+            let all = filesystem::ALL.map(|filesystem| (filesystem, BTreeMap::new()));
+            output::print(&(report::features(&all, output::style()) + "\n"));
+            return Exit::Done;
+        }
         let mut out = String::new();
         for (what, rows) in lists {
             if self.what.is_some_and(|only| only != what) {
@@ -76,10 +83,9 @@ fn plans() -> Rows {
 fn filesystems() -> Rows {
     let lab_kernel = kernel::info(None).map(|info| info.filesystems);
     let in_guests = |filesystem: &Filesystem| match &lab_kernel {
-        _ if lab::no_mkfs(filesystem).is_some() => lab::no_mkfs(filesystem),
-        Err(_) => Some("it has no kernel to use (`ssdlab kernel info`)".to_owned()),
-        Ok(known) if known.contains(&filesystem.name) => None,
-        Ok(_) => Some(format!("the lab kernel has no {}", filesystem.name)),
+        Err(_) => lab::missing_in_guest(filesystem, &[filesystem.name, "fuse"])
+            .or_else(|| Some("it has no kernel to use (`ssdlab kernel info`)".to_owned())),
+        Ok(known) => lab::missing_in_guest(filesystem, known),
     };
     let state = |filesystem: &&Filesystem| {
         let state = match (lab::missing(filesystem), in_guests(filesystem)) {

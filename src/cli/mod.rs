@@ -52,7 +52,7 @@ enum Command {
     Drive(drive::Drive),
     /// Build and show the lab kernel, which virtual labs run.
     Kernel(kernel::Kernel),
-    /// List plans, filesystems, factors, schedulers, workloads or metrics.
+    /// List plans, filesystems and their features, factors, schedulers, workloads or metrics.
     List(list::List),
     /// Print the JSON schema of plans, or of `--json` output.
     Schema(schema::Schema),

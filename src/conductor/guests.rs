@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
-use std::iter;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
@@ -26,7 +25,7 @@ use crate::aged::Store;
 use crate::guest::{Channel, Machine, MachineError, Message, Root, RootError, pin, room};
 use crate::host::interrupt::Interrupt;
 use crate::host::program::{self, ProgramError, Rules};
-use crate::kernel::LabKernel;
+use crate::kernel::{self, KernelError, LabKernel};
 use crate::lab;
 use crate::plan::schedule::{Action, Tree, Trial};
 use crate::plan::{Discard, HostModel, Schedule, Setup, Simulated};
@@ -54,6 +53,10 @@ pub enum GuestsError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Root(#[from] RootError),
+    /// The lab kernel does not say what it has.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Kernel(#[from] KernelError),
     /// There is no room for a guest.
     #[error(transparent)]
     Memory(#[from] MachineError),
@@ -77,6 +80,8 @@ impl GuestsError {
 pub struct Guests<'a> {
     pub(super) schedule: &'a Schedule,
     pub(super) kernel: LabKernel,
+    /// The filesystems of the lab kernel.
+    filesystems: Vec<&'static str>,
     drives: BTreeMap<String, Specification>,
     /// Where aged drives are kept.
     pub(super) aged: Store,
@@ -140,7 +145,8 @@ impl<'a> Guests<'a> {
         let mut programs = vec![("fstrim", "util-linux")];
         for filesystem in schedule.setups().filter_map(|setup| setup.filesystem) {
             let check = filesystem.check.filter(|_| schedule.verify).map(|check| check.program);
-            let own = iter::once(filesystem.mkfs).chain(check);
+            let snapshot = filesystem.snapshot.map(|snapshot| snapshot.call().program);
+            let own = filesystem.programs().into_iter().chain(check).chain(snapshot);
             programs.extend(own.map(|program| (program, filesystem.package)));
         }
         if schedule.workload.phases.iter().any(|phase| phase.action == Action::BonnieProgram) {
@@ -155,6 +161,7 @@ impl<'a> Guests<'a> {
         if let Some(Tree::Archive { path, .. }) = &schedule.workload.tree {
             root.add_file(path, ARCHIVE)?;
         }
+        let filesystems = kernel::filesystems(&kernel)?;
         // Another may take its place in the middle of the run.
         let copy = folder.join("linux");
         fs::copy(&kernel.path, &copy).map_err(at(&copy))?;
@@ -168,6 +175,7 @@ impl<'a> Guests<'a> {
         Ok(Self {
             schedule,
             kernel,
+            filesystems,
             drives,
             aged: Store::of_user(),
             root,
@@ -393,7 +401,7 @@ impl Stage for Guests<'_> {
         if let Some(drive) = drive.filter(|drive| discards && !drive.trim.honoured) {
             return Some(format!("{} takes no discards", drive.name));
         }
-        lab::no_mkfs(setup.filesystem?)
+        lab::missing_in_guest(setup.filesystem?, &self.filesystems)
     }
 
     fn perform(&mut self, trials: &[Trial], desk: &mut Desk<'_>) -> Result<bool, ConductorError> {

@@ -243,7 +243,8 @@ pub fn tools(schedule: &Schedule) -> Vec<String> {
         schedule.setups().filter_map(|setup| Some(setup.filesystem?.name)).collect();
     let mut programs: Vec<(&str, &str)> = filesystem::ALL
         .iter()
-        .filter(|known| used.contains(known.name))
+        // What lives in a pool says its version when it is mounted.
+        .filter(|known| used.contains(known.name) && known.pool.is_none())
         .map(|filesystem| (filesystem.mkfs, "-V"))
         .collect();
     let does = |action: fn(&Action) -> bool| {

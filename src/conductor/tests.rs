@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::*;
 use crate::aged::Store;
 use crate::host::interrupt::Interrupt;
+use crate::host::program::Rules;
 use crate::host::sysfs::BlockDevice;
 use crate::lab::{Ground, Lab, LabError, Start, Tools};
 use crate::plan::Overrides;
@@ -57,6 +58,7 @@ impl Lab for MockLab {
             mounted_at: directory,
             is_shared: true,
             applied: BTreeMap::new(),
+            commit: Vec::new(),
         })
     }
 
@@ -65,7 +67,7 @@ impl Lab for MockLab {
         _: Option<&BlockDevice>,
         ground: &Ground,
         setup: &Setup,
-        _: &str,
+        _: Rules<'_>,
     ) -> Result<(), LabError> {
         if setup.scheduler == Some("mq-deadline") {
             std::fs::write(ground.directory.join("invented"), "").unwrap();
@@ -73,7 +75,13 @@ impl Lab for MockLab {
         Ok(())
     }
 
-    fn unmount(&mut self, _: &Ground, _: &str) -> Result<(), LabError> {
+    fn unmount(
+        &mut self,
+        _: Option<&BlockDevice>,
+        _: &Ground,
+        _: &Setup,
+        _: Rules<'_>,
+    ) -> Result<(), LabError> {
         Ok(())
     }
 

@@ -43,6 +43,7 @@ pub(super) fn blank(schedule: &Schedule, trial: Trial) -> Record {
         phases: Vec::new(),
         teardown: None,
         applied: BTreeMap::new(),
+        features: BTreeMap::new(),
         environment: Environment::default(),
         smart: None,
     }
@@ -133,10 +134,15 @@ impl Here<'_> {
                 return Err(Failure::Interrupted);
             }
         }
-        self.unmount(record, &ground, &mut watched)?;
+        self.unmount(record, &ground, setup, rules, &mut watched)?;
         record.smart = smart_before.zip(self.smart(device, rules)).map(|(a, b)| [a, b]);
         if self.schedule.verify {
             self.verify(record, &ground, device, setup, rules)?;
+        }
+        // Once a treatment, and last: what the checks write and leave is in nothing that was
+        // measured or verified. In a guest every trial is of block 0, so equal trials stay equal.
+        if trial.block == 0 && !ground.is_shared {
+            record.features = self.lab.features(device, &ground, setup, rules)?;
         }
         Ok(())
     }
@@ -167,7 +173,7 @@ impl Here<'_> {
         for (name, bytes) in [("prefill", prefill), ("stale", stale)] {
             let directory = ground.directory.with_file_name(name);
             fs::create_dir(&directory).map_err(Failure::step("make", &directory))?;
-            let place = Place { directory: &directory, mounted_at: &ground.mounted_at, rules };
+            let place = Place { directory: &directory, ..place(ground, rules) };
             self.workload.fill(bytes, trial.seed, material, place).map_err(during(name))?;
             if name == "stale" {
                 self.workload.empty(place).map_err(during(name))?;
@@ -184,7 +190,7 @@ impl Here<'_> {
             made.map_err(Failure::step("make the reader's file", &path))?;
         }
         if !ground.is_shared {
-            self.lab.remount(device, ground, setup, rules.marker)?;
+            self.lab.remount(device, ground, setup, rules)?;
         }
         Ok(())
     }
@@ -209,7 +215,7 @@ impl Here<'_> {
             reader: false,
             limit_ns,
         };
-        let place = Place { directory: &ground.directory, mounted_at: &ground.mounted_at, rules };
+        let place = place(ground, rules);
         self.workload.perform(&step(Action::Sync), place)?;
         watched.advance()?;
         let idle = step(Action::Idle { quiet_ns: self.schedule.workload.quiet_ns });
@@ -233,7 +239,7 @@ impl Here<'_> {
     ) -> Result<results::Phase, Failure> {
         // What unmounting and mounting do is in the phase's counts, and not in its time.
         if phase.cold && !ground.is_shared {
-            self.lab.remount(watched.device, ground, setup, rules.marker)?;
+            self.lab.remount(watched.device, ground, setup, rules)?;
         }
         // Beside a folder of somebody else's nothing is left lying about.
         if !phase.reader || ground.is_shared {
@@ -258,11 +264,11 @@ impl Here<'_> {
         watched: &mut Watched<'_>,
     ) -> Result<results::Phase, Failure> {
         let rules = Rules { limit: Duration::from_nanos(phase.limit_ns), ..rules };
-        let place = Place { directory: &ground.directory, mounted_at: &ground.mounted_at, rules };
+        let place = place(ground, rules);
         let (silence, device) = (self.silence(), watched.device);
         match phase.action {
             Action::Remount => watched.measure(phase, silence, || {
-                self.lab.remount(device, ground, setup, rules.marker)?;
+                self.lab.remount(device, ground, setup, rules)?;
                 Ok(Done::default())
             }),
             // Waiting is what the measuring itself does after every phase that settles.
@@ -279,13 +285,15 @@ impl Here<'_> {
         &mut self,
         record: &mut Record,
         ground: &Ground,
+        setup: &Setup,
+        rules: Rules<'_>,
         watched: &mut Watched<'_>,
     ) -> Result<(), Failure> {
         if ground.is_shared {
             return Ok(());
         }
         let started = Instant::now();
-        self.lab.unmount(ground, self.journal.marker())?;
+        self.lab.unmount(watched.device, ground, setup, rules)?;
         let time_ns = nanos(started.elapsed());
         record.teardown = watched.advance()?.map(|device| Teardown { time_ns, device });
         Ok(())
@@ -301,12 +309,12 @@ impl Here<'_> {
         setup: &Setup,
         rules: Rules<'_>,
     ) -> Result<(), Failure> {
-        self.lab.remount(device, ground, setup, rules.marker)?;
-        let place = Place { directory: &ground.directory, mounted_at: &ground.mounted_at, rules };
+        self.lab.remount(device, ground, setup, rules)?;
+        let place = place(ground, rules);
         let phases = self.schedule.phases(record.trial.treatment);
         let compared = self.workload.verify(&phases, place)?;
-        self.lab.unmount(ground, rules.marker)?;
-        let checked = self.lab.check(device, setup, rules)?;
+        self.lab.unmount(device, ground, setup, rules)?;
+        let checked = self.lab.check(device, ground, setup, rules)?;
         let tree = compared.then(|| "the tree".to_owned());
         let verified: Vec<String> = tree.into_iter().chain(checked).collect();
         record.applied.insert("verified".to_owned(), verified.join(", "));
@@ -337,6 +345,12 @@ fn amount_bytes(amount: Option<Amount>, device: Option<&BlockDevice>) -> Result<
             Err(Failure::Unavailable("a share of what? there is no device".to_owned()))
         }
     }
+}
+
+/// Where the workload works.
+fn place<'a>(ground: &'a Ground, rules: Rules<'a>) -> Place<'a> {
+    let Ground { directory, mounted_at, commit, .. } = ground;
+    Place { directory, mounted_at, commit, rules }
 }
 
 /// The reader's file lies beside the workload's directory.

@@ -3,7 +3,8 @@
 //! Sources: mkfs.btrfs(8); btrfs(5): since Linux 6.2 discard=async is on by default where the
 //! device can discard, so off has to be said.
 
-use super::{Check, Driver, Filesystem, Journal, uuid};
+use super::facts::{OFFSETS, feature, limit};
+use super::{Call, Driver, Facts, Filesystem, Journal, Snapshot, uuid};
 
 pub(super) const FILESYSTEM: Filesystem = Filesystem {
     name: "btrfs",
@@ -27,14 +28,33 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
         "--runtime-features",
         "--sectorsize",
     ],
+    pool: None,
     journal: Journal::NotApplicable,
     driver: Driver::Other,
     discard_on: Some("discard"),
     discard_off: Some("nodiscard"),
     smallest_bytes: 114_294_784,
-    check: Some(Check { program: "btrfs", arguments: &["check", "--readonly"] }),
+    check: Some(Call { program: "btrfs", arguments: &["check", "--readonly"] }),
     format: |format| {
         let ours = ["-q", "-K", "-U", &uuid(format.seed)].map(str::to_owned);
         ours.into_iter().chain(format.extra.iter().cloned()).collect()
+    },
+    snapshot: Some(Snapshot::Directory(Call {
+        program: "btrfs",
+        arguments: &["subvolume", "snapshot", "."],
+    })),
+    facts: Facts {
+        longest_name: limit(255, "btrfs(5)"),
+        largest_file: limit(OFFSETS, "btrfs(5)"),
+        has_holes: true,
+        largest_volume: limit(1 << 64, "btrfs(5)"),
+        checksums: feature("of data and metadata", "btrfs(5)"),
+        snapshots: feature("writable", "btrfs-subvolume(8)"),
+        devices: feature("mirroring, striping, RAID 5 and 6", "mkfs.btrfs(8)"),
+        compression: feature("zlib, lzo, zstd", "btrfs(5)"),
+        journal: feature("no: copy-on-write, and a log of fsync", "btrfs(5)"),
+        discard: feature("by default, or fstrim", "btrfs(5)"),
+        reflink: feature("yes", "btrfs(5)"),
+        encryption: feature("no", "btrfs(5)"),
     },
 };

@@ -2,7 +2,7 @@
 //!
 //! Sources: mke2fs(8) of e2fsprogs 1.47; Documentation/filesystems/ext4 in the kernel.
 
-use super::{Check, Format, uuid};
+use super::{Call, Format, uuid};
 
 /// Options that shape the filesystem; left out are those that name devices and files, force, or
 /// only print.
@@ -10,7 +10,7 @@ pub const OPTIONS: &[&str] =
     &["-b", "-C", "-E", "-g", "-G", "-i", "-I", "-J", "-L", "-m", "-N", "-O", "-T"];
 
 /// -n answers every question with no.
-pub const CHECK: Check = Check { program: "e2fsck", arguments: &["-f", "-n"] };
+pub const CHECK: Call = Call { program: "e2fsck", arguments: &["-f", "-n"] };
 
 /// mke2fs arguments: quiet, no discard (the lab prepares the device itself), inode tables and
 /// journal written now instead of by a kernel thread during the measurement, and a UUID and a

@@ -1,12 +1,16 @@
 //! ext2: no journal; served by the kernel's ext4 driver on most distributions.
 
-use super::{Driver, Filesystem, Journal, ext};
+use super::facts::{feature, limit};
+use super::{Driver, Facts, Filesystem, Journal, ext};
+
+const SOURCE: &str = "ext4(5)";
 
 pub(super) const FILESYSTEM: Filesystem = Filesystem {
     name: "ext2",
     mkfs: "mkfs.ext2",
     package: "e2fsprogs",
     mkfs_options: ext::OPTIONS,
+    pool: None,
     journal: Journal::Never,
     driver: Driver::Ext4,
     discard_on: Some("discard"),
@@ -16,4 +20,19 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     // The feature is named even where it is the default, so that a changed mke2fs.conf cannot
     // hand out another filesystem than the one asked for.
     format: |format| ext::arguments(&super::Format { journal: Some(false), ..format.clone() }),
+    snapshot: None,
+    facts: Facts {
+        longest_name: limit(255, "Documentation/filesystems/ext4/directory.rst in Linux"),
+        largest_file: limit(2_196_873_666_560, "ext4_max_bitmap_size in fs/ext4/super.c of Linux"),
+        has_holes: true,
+        largest_volume: limit(16 << 40, "Documentation/filesystems/ext2.rst in Linux"),
+        checksums: feature("no", SOURCE),
+        snapshots: feature("no", SOURCE),
+        devices: feature("no", SOURCE),
+        compression: feature("no", SOURCE),
+        journal: feature("no", SOURCE),
+        discard: feature("by mount option or fstrim", "ext4(5)"),
+        reflink: feature("no", SOURCE),
+        encryption: feature("no: not as made", "ext4(5)"),
+    },
 };

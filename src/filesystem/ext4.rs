@@ -1,12 +1,16 @@
 //! ext4: extents, delayed allocation, a journal that can be left out.
 
-use super::{Driver, Filesystem, Journal, ext};
+use super::facts::{feature, limit};
+use super::{Driver, Facts, Filesystem, Journal, ext};
+
+const SOURCE: &str = "ext4(5)";
 
 pub(super) const FILESYSTEM: Filesystem = Filesystem {
     name: "ext4",
     mkfs: "mkfs.ext4",
     package: "e2fsprogs",
     mkfs_options: ext::OPTIONS,
+    pool: None,
     journal: Journal::Optional,
     driver: Driver::Ext4,
     discard_on: Some("discard"),
@@ -14,4 +18,25 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     smallest_bytes: 16 << 20,
     check: Some(ext::CHECK),
     format: ext::arguments,
+    snapshot: None,
+    facts: Facts {
+        longest_name: limit(255, "Documentation/filesystems/ext4/directory.rst in Linux"),
+        largest_file: limit(
+            17_592_186_040_320,
+            "Documentation/filesystems/ext4/blocks.rst in Linux",
+        ),
+        has_holes: true,
+        largest_volume: limit(
+            1 << 60,
+            "Documentation/filesystems/ext4/ifork.rst in Linux: 48-bit block numbers",
+        ),
+        checksums: feature("of metadata", "ext4(5)"),
+        snapshots: feature("no", SOURCE),
+        devices: feature("no", SOURCE),
+        compression: feature("no", SOURCE),
+        journal: feature("of metadata, or none; data by mount option", "ext4(5)"),
+        discard: feature("by mount option or fstrim", "ext4(5)"),
+        reflink: feature("no", SOURCE),
+        encryption: feature("of directories, if made so", "ext4(5)"),
+    },
 };

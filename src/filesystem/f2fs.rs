@@ -3,7 +3,10 @@
 //! Sources: mkfs.f2fs(8) and the usage of f2fs-tools 1.15; Documentation/filesystems/f2fs.rst in
 //! the kernel: discard is on by default, so off has to be said.
 
-use super::{Check, Driver, Filesystem, Journal, uuid};
+use super::facts::{feature, limit};
+use super::{Call, Driver, Facts, Filesystem, Journal, uuid};
+
+const SOURCE: &str = "fs/f2fs in Linux 6.1";
 
 pub(super) const FILESYSTEM: Filesystem = Filesystem {
     name: "f2fs",
@@ -11,15 +14,43 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     package: "f2fs-tools",
     // Left out is -g, whose one value, android, contains the option to force.
     mkfs_options: &["-C", "-e", "-E", "-l", "-o", "-O", "-s", "-w", "-z"],
+    pool: None,
     journal: Journal::NotApplicable,
     driver: Driver::Other,
     discard_on: Some("discard"),
     discard_off: Some("nodiscard"),
     smallest_bytes: 52 << 20,
-    check: Some(Check { program: "fsck.f2fs", arguments: &["--dry-run"] }),
+    check: Some(Call { program: "fsck.f2fs", arguments: &["--dry-run"] }),
     // -t 0: mkfs discards nothing. -r: the version of the first checkpoint is not drawn at random.
     format: |format| {
         let ours = ["-q", "-t", "0", "-r", "-U", &uuid(format.seed)].map(str::to_owned);
         ours.into_iter().chain(format.extra.iter().cloned()).collect()
+    },
+    snapshot: None,
+    facts: Facts {
+        longest_name: limit(255, SOURCE),
+        largest_file: limit(4_329_687_105_536, "max_file_blocks in fs/f2fs/super.c of Linux"),
+        has_holes: true,
+        largest_volume: limit(16 << 40, SOURCE),
+        checksums: feature(
+            "of checkpoints; of inodes, if made so",
+            "Documentation/filesystems/f2fs.rst in Linux",
+        ),
+        snapshots: feature("no", "Documentation/filesystems/f2fs.rst in Linux"),
+        devices: feature("concatenation, or zoned and not", "mkfs.f2fs(8)"),
+        compression: feature(
+            "lzo, lz4, zstd, if made so",
+            "Documentation/filesystems/f2fs.rst in Linux",
+        ),
+        journal: feature(
+            "no: a log with checkpoints",
+            "Documentation/filesystems/f2fs.rst in Linux",
+        ),
+        discard: feature("by default, or fstrim", "Documentation/filesystems/f2fs.rst in Linux"),
+        reflink: feature("no", SOURCE),
+        encryption: feature(
+            "of directories, if made so",
+            "Documentation/filesystems/f2fs.rst in Linux",
+        ),
     },
 };

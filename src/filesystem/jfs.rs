@@ -3,22 +3,41 @@
 //! Sources: mkfs.jfs(8) of jfsutils 1.1.15, which refuses filesystems below 16 MiB;
 //! Documentation/admin-guide/jfs.rst in the kernel. mkfs has no option for the UUID.
 
-use super::{Check, Driver, Filesystem, Journal};
+use super::facts::{feature, limit};
+use super::{Call, Driver, Facts, Filesystem, Journal};
+
+const SOURCE: &str = "fs/jfs in Linux 6.1";
 
 pub(super) const FILESYSTEM: Filesystem = Filesystem {
     name: "jfs",
     mkfs: "mkfs.jfs",
     package: "jfsutils",
     mkfs_options: &["-L", "-s"],
+    pool: None,
     journal: Journal::Always,
     driver: Driver::Other,
     discard_on: Some("discard"),
     discard_off: None,
     smallest_bytes: 16 << 20,
-    check: Some(Check { program: "jfs_fsck", arguments: &["-n", "-f"] }),
+    check: Some(Call { program: "jfs_fsck", arguments: &["-n", "-f"] }),
     // -q: without it mkfs asks whether to go on.
     format: |format| {
         let ours = ["-q"].map(str::to_owned);
         ours.into_iter().chain(format.extra.iter().cloned()).collect()
+    },
+    snapshot: None,
+    facts: Facts {
+        longest_name: limit(255, SOURCE),
+        largest_file: limit(1 << 52, SOURCE),
+        has_holes: true,
+        largest_volume: limit(1 << 52, SOURCE),
+        checksums: feature("no", SOURCE),
+        snapshots: feature("no", SOURCE),
+        devices: feature("no", SOURCE),
+        compression: feature("no", SOURCE),
+        journal: feature("of metadata", "Documentation/admin-guide/jfs.rst in Linux"),
+        discard: feature("by mount option or fstrim", "Documentation/admin-guide/jfs.rst in Linux"),
+        reflink: feature("no", SOURCE),
+        encryption: feature("no", SOURCE),
     },
 };

@@ -4,19 +4,27 @@
 //! make and mount a filesystem; neither knows a filesystem by name. Adding one is adding a file
 //! and its line in [`ALL`].
 
+mod bcachefs;
 mod btrfs;
 mod ext;
 mod ext2;
 mod ext3;
 mod ext4;
 mod f2fs;
+pub mod facts;
 mod jfs;
 mod nilfs2;
+mod pool;
+mod reiser4;
 mod reiserfs;
 mod xfs;
+mod zfs;
+
+pub use facts::{Facts, Feature, Limit, Snapshot};
+pub use pool::{Daemon, Pool};
 
 /// Every filesystem the program knows, in the order it lists them.
-pub const ALL: [&Filesystem; 9] = [
+pub const ALL: [&Filesystem; 12] = [
     &ext2::FILESYSTEM,
     &ext3::FILESYSTEM,
     &ext4::FILESYSTEM,
@@ -26,12 +34,15 @@ pub const ALL: [&Filesystem; 9] = [
     &jfs::FILESYSTEM,
     &nilfs2::FILESYSTEM,
     &reiserfs::FILESYSTEM,
+    &zfs::FILESYSTEM,
+    &bcachefs::FILESYSTEM,
+    &reiser4::FILESYSTEM,
 ];
 
 /// The facts about one filesystem.
 #[derive(Debug)]
 pub struct Filesystem {
-    /// The name in plans, which is also the kernel's name for `mount(2)`.
+    /// The name in plans, which is also the kernel's.
     pub name: &'static str,
     /// The program that makes it.
     pub mkfs: &'static str,
@@ -39,6 +50,8 @@ pub struct Filesystem {
     pub package: &'static str,
     /// Options of [`Self::mkfs`] that a plan may add; each takes a value.
     pub mkfs_options: &'static [&'static str],
+    /// The pool it lives in, by which it is mounted; `None` for one that mount(2) mounts.
+    pub pool: Option<&'static Pool>,
     /// Whether it has a journal that a plan can switch.
     pub journal: Journal,
     /// What the kernel's driver publishes about itself.
@@ -50,10 +63,15 @@ pub struct Filesystem {
     pub discard_off: Option<&'static str>,
     /// The smallest device its mkfs accepts with our flags, in bytes.
     pub smallest_bytes: u64,
-    /// How it is checked; `None` if nobody has written a program for that.
-    pub check: Option<Check>,
+    /// A check that changes nothing, asks nothing, and ends with an error if it finds damage;
+    /// `None` if nobody has written a program for that. It is in [`Self::package`].
+    pub check: Option<Call>,
     /// The arguments of mkfs for a format that leaves no work to the background.
     format: fn(&Format) -> Vec<String>,
+    /// How a snapshot is taken; `None` if it has none.
+    pub snapshot: Option<Snapshot>,
+    /// Its limits and features.
+    pub facts: Facts,
 }
 
 /// Whether a filesystem's journal can be switched.
@@ -78,13 +96,12 @@ pub enum Driver {
     Other,
 }
 
-/// A check that changes nothing, asks nothing, and ends with an error if it finds damage. Its
-/// program is in the package of mkfs.
+/// A program and its arguments before what it works on: the device, or the pool's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Check {
+pub struct Call {
     /// The program.
     pub program: &'static str,
-    /// Its arguments before the device.
+    /// Its first arguments.
     pub arguments: &'static [&'static str],
 }
 
@@ -93,10 +110,16 @@ pub struct Check {
 pub struct Format {
     /// With or without a journal; `None` leaves mkfs its default.
     pub journal: Option<bool>,
+    /// With or without access times, where that is said when it is made.
+    pub atime: Option<bool>,
     /// Seeds what mkfs would draw at random: the UUID, the directory hash of ext2/3/4.
     pub seed: u64,
     /// Options the plan adds, after all others.
     pub extra: Vec<String>,
+    /// The name of its pool, and where that will be mounted, for a filesystem that lives in one.
+    pub pool: String,
+    /// See [`Self::pool`].
+    pub mounted_at: String,
 }
 
 impl Filesystem {
@@ -104,6 +127,14 @@ impl Filesystem {
     #[must_use]
     pub fn format_arguments(&self, format: &Format) -> Vec<String> {
         (self.format)(format)
+    }
+
+    /// The programs without which it can be neither made nor mounted, in [`Self::package`].
+    #[must_use]
+    pub fn programs(&self) -> Vec<&'static str> {
+        let of_pool = |pool: &Pool| [pool.daemon.call.program, pool.commit.program];
+        let others = self.pool.map(of_pool).into_iter().flatten();
+        std::iter::once(self.mkfs).chain(others).collect()
     }
 }
 
@@ -132,7 +163,44 @@ mod tests {
     fn plan_options_come_last_so_that_they_win() {
         for filesystem in ALL {
             let format = Format { extra: vec!["--plan".to_owned()], ..Format::default() };
-            assert_eq!(filesystem.format_arguments(&format).last().unwrap(), "--plan");
+            let arguments = filesystem.format_arguments(&format);
+            // Of a pool, where it is mounted and what it is called come after its options.
+            let last = arguments.len() - if filesystem.pool.is_some() { 4 } else { 1 };
+            assert_eq!(arguments[last], "--plan");
+        }
+    }
+
+    #[test]
+    fn what_a_pool_is_asked_for_is_found_in_its_command_line() {
+        let zfs = find("zfs").unwrap();
+        let extra = vec!["-Ocompression=lzjb".to_owned()];
+        let format = Format { atime: Some(false), extra, ..Format::default() };
+        let line = zfs.format_arguments(&format).join(" ");
+        let asked: Vec<_> = zfs.pool.unwrap().asked_for(&line).collect();
+        assert_eq!(asked, [("atime", "off"), ("compression", "lzjb")]);
+    }
+
+    #[test]
+    fn every_fact_has_a_source_and_every_snapshot_is_stated() {
+        for Filesystem { name, facts, snapshot, .. } in ALL {
+            let limits = [facts.longest_name, facts.largest_file, facts.largest_volume];
+            assert!(limits.iter().all(|l| l.bytes == 0 || !l.source.is_empty()), "{name}");
+            let features = [
+                facts.checksums,
+                facts.snapshots,
+                facts.devices,
+                facts.compression,
+                facts.journal,
+                facts.discard,
+                facts.reflink,
+                facts.encryption,
+            ];
+            assert!(features.iter().all(|feature| !feature.source.is_empty()), "{name}");
+            assert_eq!(facts.snapshots.is_there(), snapshot.is_some(), "{name}");
+        }
+        for filesystem in ALL {
+            let can = filesystem.discard_on.is_some();
+            assert_eq!(filesystem.facts.discard.is_there(), can, "{}", filesystem.name);
         }
     }
 
@@ -158,7 +226,7 @@ mod tests {
         for filesystem in ALL {
             let of = |seed| filesystem.format_arguments(&Format { seed, ..Format::default() });
             assert!(!of(1).iter().any(|word| word == "-f" || word == "-F" || word == "--force"));
-            let has_no_option = ["jfs", "nilfs2"].contains(&filesystem.name);
+            let has_no_option = ["jfs", "nilfs2", "zfs"].contains(&filesystem.name);
             assert_eq!(of(1) == of(2), has_no_option, "{}", filesystem.name);
             assert_eq!(of(1), of(1));
         }
@@ -168,6 +236,6 @@ mod tests {
     fn journal_is_a_feature_flag_of_ext4() {
         let off = Format { journal: Some(false), ..Format::default() };
         assert!(find("ext4").unwrap().format_arguments(&off).contains(&"^has_journal".to_owned()));
-        assert!(find("zfs").is_none());
+        assert!(find("nosuchfs").is_none());
     }
 }

@@ -3,7 +3,10 @@
 //! Sources: mkreiserfs(8) of reiserfsprogs 3.6.27; fs/reiserfs in Linux 6.1, which has neither a
 //! mount option for discards nor FITRIM. Linux 6.13 removed the filesystem.
 
-use super::{Check, Driver, Filesystem, Journal, uuid};
+use super::facts::{feature, limit};
+use super::{Call, Driver, Facts, Filesystem, Journal, uuid};
+
+const SOURCE: &str = "fs/reiserfs in Linux 6.1";
 
 pub(super) const FILESYSTEM: Filesystem = Filesystem {
     name: "reiserfs",
@@ -21,16 +24,33 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
         "--label",
         "--transaction-max-size",
     ],
+    pool: None,
     journal: Journal::Always,
     driver: Driver::Other,
     discard_on: None,
     discard_off: None,
     smallest_bytes: 33 << 20,
-    check: Some(Check { program: "reiserfsck", arguments: &["--check", "--yes", "--quiet"] }),
+    check: Some(Call { program: "reiserfsck", arguments: &["--check", "--yes", "--quiet"] }),
     // -q: without it mkfs asks whether to go on. It takes a whole sd or hd disk only by force, so
     // there the device lab needs a partition. Which format it would choose depends on the kernel.
     format: |format| {
         let ours = ["-q", "--format", "3.6", "-h", "r5", "-u", &uuid(format.seed)];
         ours.map(str::to_owned).into_iter().chain(format.extra.iter().cloned()).collect()
+    },
+    snapshot: None,
+    facts: Facts {
+        longest_name: limit(255, SOURCE),
+        largest_file: limit(17_592_186_040_320, SOURCE),
+        // It writes pointers for all of a hole.
+        has_holes: false,
+        largest_volume: limit(16 << 40, SOURCE),
+        checksums: feature("no", SOURCE),
+        snapshots: feature("no", SOURCE),
+        devices: feature("no", SOURCE),
+        compression: feature("no", SOURCE),
+        journal: feature("of metadata; data by mount option", "mount(8)"),
+        discard: feature("no", SOURCE),
+        reflink: feature("no", SOURCE),
+        encryption: feature("no", SOURCE),
     },
 };

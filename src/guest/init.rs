@@ -9,7 +9,13 @@ use rustix::system::{RebootCommand, reboot};
 
 /// Mounts what programs expect and the read-only root lacks.
 pub fn prepare() -> io::Result<()> {
-    let mounts = [("proc", "/proc"), ("sysfs", "/sys"), ("tmpfs", "/tmp"), ("tmpfs", "/run")];
+    let mounts = [
+        ("proc", "/proc"),
+        ("sysfs", "/sys"),
+        ("tmpfs", "/tmp"),
+        ("tmpfs", "/run"),
+        ("tmpfs", "/var"),
+    ];
     for (kind, target) in mounts {
         mount(kind, target, kind, MountFlags::empty(), None)?;
     }
@@ -17,7 +23,10 @@ pub fn prepare() -> io::Result<()> {
     if !Path::new("/dev/null").exists() {
         mount("devtmpfs", "/dev", "devtmpfs", MountFlags::empty(), None)?;
     }
-    fs::create_dir_all("/run/lock")
+    // Semaphores of the C library, by which the tools of nilfs2 lock out its cleaner.
+    fs::create_dir_all("/dev/shm")?;
+    mount("tmpfs", "/dev/shm", "tmpfs", MountFlags::empty(), None)?;
+    ["/run/lock", "/var/run", "/var/lock"].into_iter().try_for_each(fs::create_dir_all)
 }
 
 /// Ends the guest. Nothing is left to be written by then, so nothing is synced.

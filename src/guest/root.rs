@@ -68,7 +68,8 @@ impl Root {
     /// Makes a root in an empty folder, with this program as its first process.
     pub fn make(folder: &Path, rules: Rules<'_>) -> Result<Self, RootError> {
         let root = Self { folder: folder.to_owned() };
-        for name in [PROGRAMS, LIBRARIES, "lib64", "etc", "dev", "proc", "sys", "run", "tmp"] {
+        for name in [PROGRAMS, LIBRARIES, "lib64", "etc", "dev", "proc", "sys", "run", "tmp", "var"]
+        {
             let path = folder.join(name);
             fs::create_dir(&path).map_err(at(&path))?;
         }

@@ -209,6 +209,63 @@ pub fn follow(
     }
 }
 
+/// A program that serves others until it is dropped.
+#[derive(Debug)]
+pub struct Daemon {
+    child: Child,
+    line: String,
+    output: File,
+}
+
+impl Daemon {
+    /// Starts a program that goes on by itself.
+    pub fn start(mut command: Command, marker: &str) -> Result<Self, ProgramError> {
+        let line = command_line(&command);
+        let start = |cause| ProgramError::Start { program: line.clone(), cause };
+        let output = scratch().map_err(start)?;
+        command
+            .stdin(Stdio::null())
+            .stdout(output.try_clone().map_err(start)?)
+            .stderr(output.try_clone().map_err(start)?);
+        belongs_to_us(&mut command, marker);
+        let child = command.spawn().map_err(start)?;
+        Ok(Self { child, line, output })
+    }
+
+    /// Waits until it is ready, and no longer than the rules allow; an error if it ends instead.
+    pub fn wait_for(
+        &mut self,
+        is_ready: impl Fn() -> bool,
+        rules: Rules<'_>,
+    ) -> Result<(), ProgramError> {
+        let started = Instant::now();
+        while !is_ready() {
+            let start = |cause| ProgramError::Start { program: self.line.clone(), cause };
+            if let Some(status) = self.child.try_wait().map_err(start)? {
+                let output = contents(&mut self.output).map_err(start)?;
+                let command = self.line.clone();
+                return Err(ProgramError::Failed { command, how: how(status), output });
+            }
+            if rules.interrupt.is_set() {
+                return Err(ProgramError::Interrupted);
+            }
+            if started.elapsed() > rules.limit {
+                return Err(ProgramError::Limit { command: self.line.clone(), limit: rules.limit });
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 /// Asks a child's process group to end, and kills what is left of it after a while.
 fn end(child: &mut Child) -> io::Result<()> {
     let pid = Pid::from_child(child);

@@ -24,7 +24,7 @@ const LARGEST_BYTES: u64 = 256 << 20;
 const PARAMETERS: [&str; 2] = ["ssdlab.seed=", "ssdlab.cpu="];
 
 /// What `config` may turn on, and the name in a plan.
-const FILESYSTEMS: [(&str, &str); 10] = [
+const FILESYSTEMS: [(&str, &str); 12] = [
     ("EXT4_USE_FOR_EXT2", "ext2"),
     ("EXT4_FS", "ext3"),
     ("EXT4_FS", "ext4"),
@@ -34,6 +34,8 @@ const FILESYSTEMS: [(&str, &str); 10] = [
     ("JFS_FS", "jfs"),
     ("NILFS2_FS", "nilfs2"),
     ("REISERFS_FS", "reiserfs"),
+    ("BCACHEFS_FS", "bcachefs"),
+    ("REISER4_FS", "reiser4"),
     ("FUSE_FS", "fuse"),
 ];
 const SCHEDULERS: [(&str, &str); 4] = [

@@ -79,6 +79,11 @@ pub fn info(named: Option<&Path>) -> Result<Info, KernelError> {
     Ok(Info { kernel, size_bytes, origin, filesystems, schedulers })
 }
 
+/// The filesystems that a lab kernel has.
+pub fn filesystems(kernel: &LabKernel) -> Result<Vec<&'static str>, KernelError> {
+    Ok(binary::config(kernel)?.filesystems())
+}
+
 /// Builds a kernel into the cache, from the best source that is installed where none is named.
 /// A build that was interrupted goes on where it was; until one is finished the old kernel stays.
 pub fn build(

@@ -1,10 +1,11 @@
 //! What the labs with a block device of their own share: settings, mkfs, mount, remount.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::{Ground, Lab, LabError, Start, Tools, format, mounting, settings};
+use super::{Ground, Lab, LabError, Start, Tools, features, format, mounting, pool, settings};
 use crate::filesystem::Filesystem;
 use crate::host::program::{self, ProgramError, Rules};
 use crate::host::sysfs::BlockDevice;
@@ -52,21 +53,33 @@ fn attached(device: Option<&BlockDevice>) -> &BlockDevice {
 /// What this machine lacks to make and mount a filesystem; `None` if nothing.
 #[must_use]
 pub fn missing(filesystem: &Filesystem) -> Option<String> {
-    no_mkfs(filesystem).or_else(|| {
-        (!kernel::has_filesystem(filesystem.name))
-            .then(|| format!("this kernel has no {}", filesystem.name))
+    let is_driven = kernel::has_filesystem(filesystem.name);
+    // What only the daemon needs is not missed where the kernel drives it.
+    let programs = if is_driven { vec![filesystem.mkfs] } else { filesystem.programs() };
+    lacking(filesystem, &programs).or_else(|| match filesystem.pool {
+        _ if is_driven => None,
+        Some(_) => pool::missing(),
+        None => Some(format!("this kernel has no {}", filesystem.name)),
     })
 }
 
-/// Why this machine cannot even make a filesystem; `None` if it can.
+/// What a guest would lack whose kernel has these filesystems; `None` if nothing.
 #[must_use]
-pub fn no_mkfs(filesystem: &Filesystem) -> Option<String> {
-    match program::find(filesystem.mkfs, filesystem.package) {
+pub fn missing_in_guest(filesystem: &Filesystem, of_kernel: &[&str]) -> Option<String> {
+    let driver = if filesystem.pool.is_some() { "fuse" } else { filesystem.name };
+    lacking(filesystem, &filesystem.programs()).or_else(|| {
+        (!of_kernel.contains(&driver)).then(|| format!("the lab kernel has no {driver}"))
+    })
+}
+
+fn lacking(filesystem: &Filesystem, programs: &[&str]) -> Option<String> {
+    let lacking = |program: &&str| match program::find(program, filesystem.package) {
         Err(ProgramError::Missing { program, package }) => {
             Some(format!("{program} is not installed (package {package})"))
         }
         _ => None,
-    }
+    };
+    programs.iter().find_map(lacking)
 }
 
 /// A lab that makes a filesystem on a block device for every trial.
@@ -74,6 +87,8 @@ pub fn no_mkfs(filesystem: &Filesystem) -> Option<String> {
 pub(super) struct BlockLab<S> {
     source: S,
     mount_point: PathBuf,
+    /// What serves the filesystem of the trial.
+    daemon: Option<program::Daemon>,
 }
 
 impl<S: Source> BlockLab<S> {
@@ -85,7 +100,7 @@ impl<S: Source> BlockLab<S> {
         let mount_point = folder.join("mnt");
         tools.journal.make_folder(&folder).map_err(LabError::step("make", &folder))?;
         fs::create_dir(&mount_point).map_err(LabError::step("make", &mount_point))?;
-        Ok(Self { source, mount_point })
+        Ok(Self { source, mount_point, daemon: None })
     }
 }
 
@@ -115,26 +130,42 @@ impl<S: Source> Lab for BlockLab<S> {
         tools: &mut Tools<'_>,
     ) -> Result<Ground, LabError> {
         let device = attached(device);
+        if start != Start::Blank && mounting::made(setup).pool.is_some() {
+            // A pool is called and mounted as it was made, which another run made.
+            let name = mounting::made(setup).name;
+            return Err(LabError::Unavailable { reason: format!("no aged {name} is taken over") });
+        }
         let mut applied = settings::apply(device, setup, tools)?;
         applied.extend(self.source.facts(device));
         self.source.hand_over()?;
-        if start == Start::Blank {
-            applied.extend(format::make(device, setup, seed, tools)?);
-        }
         let target = self.mount_point.clone();
+        let filesystem = mounting::made(setup);
+        let rules = tools.rules;
+        if let Some(pool) = filesystem.pool {
+            self.daemon = pool::serve(filesystem, pool, tools)?;
+        }
         tools
             .journal
             .will(Change::Mount { target: target.clone() })
             .map_err(LabError::step("journal the mount on", &target))?;
+        if start == Start::Blank {
+            applied.extend(format::make(device, setup, seed, &target, rules)?);
+            if filesystem.pool.is_some() {
+                // Making it has mounted it.
+                applied.extend(pool::properties(device, setup, &target, &applied["mkfs"], rules)?);
+                let_go(device, setup, &target, rules)?;
+            }
+        }
         // What mkfs has left in the device's cache is not there on a disk that was made earlier.
         mounting::drop_caches(device)?;
         let started = Instant::now();
-        applied.extend(mounting::mount(device, setup, &target)?);
+        applied.extend(take(device, setup, &target, rules)?);
         applied.insert("mount_ns".to_owned(), started.elapsed().as_nanos().to_string());
         mounting::set_attribute(&target, setup)?;
         let directory = target.join("ssdlab");
         fs::create_dir(&directory).map_err(LabError::step("make", &directory))?;
-        Ok(Ground { directory, mounted_at: target, is_shared: false, applied })
+        let commit = pool::commit(filesystem, rules.marker)?;
+        Ok(Ground { directory, mounted_at: target, is_shared: false, commit, applied })
     }
 
     fn remount(
@@ -142,30 +173,81 @@ impl<S: Source> Lab for BlockLab<S> {
         device: Option<&BlockDevice>,
         ground: &Ground,
         setup: &Setup,
-        marker: &str,
+        rules: Rules<'_>,
     ) -> Result<(), LabError> {
+        self.unmount(device, ground, setup, rules)?;
         let device = attached(device);
-        self.unmount(ground, marker)?;
         mounting::drop_caches(device)?;
-        mounting::mount(device, setup, &ground.mounted_at)?;
+        take(device, setup, &ground.mounted_at, rules)?;
         Ok(())
     }
 
-    fn unmount(&mut self, ground: &Ground, marker: &str) -> Result<(), LabError> {
-        mounts::unmount(&ground.mounted_at, marker, PATIENCE)
-            .map_err(LabError::step("unmount", &ground.mounted_at))
+    fn unmount(
+        &mut self,
+        device: Option<&BlockDevice>,
+        ground: &Ground,
+        setup: &Setup,
+        rules: Rules<'_>,
+    ) -> Result<(), LabError> {
+        let_go(attached(device), setup, &ground.mounted_at, rules)
     }
 
     fn check(
         &self,
         device: Option<&BlockDevice>,
+        ground: &Ground,
         setup: &Setup,
         rules: Rules<'_>,
     ) -> Result<Option<String>, LabError> {
-        format::check(attached(device), setup, rules)
+        format::check(attached(device), setup, &ground.mounted_at, rules)
+    }
+
+    fn features(
+        &mut self,
+        device: Option<&BlockDevice>,
+        ground: &Ground,
+        setup: &Setup,
+        rules: Rules<'_>,
+    ) -> Result<BTreeMap<String, String>, LabError> {
+        self.remount(device, ground, setup, rules)?;
+        let filesystem = mounting::made(setup);
+        let found = features::check(filesystem, attached(device), &ground.mounted_at, rules)?;
+        self.unmount(device, ground, setup, rules)?;
+        Ok(found)
     }
 
     fn finish_trial(&mut self, tools: &Tools<'_>) -> Result<(), LabError> {
+        self.daemon = None;
         self.source.take_back(tools)
     }
+}
+
+/// Mounts what was made, and returns what is in force.
+fn take(
+    device: &BlockDevice,
+    setup: &Setup,
+    target: &Path,
+    rules: Rules<'_>,
+) -> Result<BTreeMap<String, String>, LabError> {
+    match mounting::made(setup).pool {
+        None => mounting::mount(device, setup, target),
+        Some(pool) => pool::mount(pool, device, setup, target, rules),
+    }
+}
+
+/// Unmounts it, so that nobody has the device any more. It may be unmounted already.
+fn let_go(
+    device: &BlockDevice,
+    setup: &Setup,
+    target: &Path,
+    rules: Rules<'_>,
+) -> Result<(), LabError> {
+    let mount = mounts::at(target).map_err(LabError::step("look for the mount on", target))?;
+    let filesystem = mounting::made(setup);
+    let pool = filesystem.pool.filter(|_| mount.is_some());
+    if pool.is_some() {
+        pool::drain(target)?;
+    }
+    mounts::unmount(target, rules.marker, PATIENCE).map_err(LabError::step("unmount", target))?;
+    pool.map_or(Ok(()), |pool| pool::export(filesystem, pool, device, target, rules))
 }

@@ -15,6 +15,7 @@ use rustix::fs::{Mode, OFlags};
 use super::mounting::Maker;
 use super::{Ground, Lab, LabError, Start, Tools, mounting, settings};
 use crate::host::mounts::{self, Mount};
+use crate::host::program::Rules;
 use crate::host::sysfs::{self, BlockDevice};
 use crate::plan::schedule::Target;
 use crate::plan::{Discard, Setup};
@@ -127,7 +128,13 @@ impl Lab for Directory {
             ("mount_options".to_owned(), self.mount.options.join(",")),
         ]);
         applied.extend(device.into_iter().flat_map(settings::recorded));
-        Ok(Ground { directory, mounted_at: self.mount.target.clone(), is_shared: true, applied })
+        Ok(Ground {
+            directory,
+            mounted_at: self.mount.target.clone(),
+            is_shared: true,
+            commit: Vec::new(),
+            applied,
+        })
     }
 
     fn remount(
@@ -135,7 +142,7 @@ impl Lab for Directory {
         _: Option<&BlockDevice>,
         ground: &Ground,
         _: &Setup,
-        _: &str,
+        _: Rules<'_>,
     ) -> Result<(), LabError> {
         Err(LabError::Unavailable {
             reason: format!(
@@ -145,7 +152,13 @@ impl Lab for Directory {
         })
     }
 
-    fn unmount(&mut self, _: &Ground, _: &str) -> Result<(), LabError> {
+    fn unmount(
+        &mut self,
+        _: Option<&BlockDevice>,
+        _: &Ground,
+        _: &Setup,
+        _: Rules<'_>,
+    ) -> Result<(), LabError> {
         Ok(())
     }
 

@@ -7,10 +7,12 @@ mod block;
 mod device;
 mod directory;
 mod error;
+mod features;
 mod format;
 mod guest;
 mod image;
 mod mounting;
+mod pool;
 pub mod safety;
 mod settings;
 mod survey;
@@ -19,7 +21,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-pub use block::{missing, no_mkfs};
+pub use block::{missing, missing_in_guest};
 pub use error::LabError;
 pub use survey::survey;
 
@@ -47,6 +49,9 @@ pub struct Ground {
     pub mounted_at: PathBuf,
     /// Whether others use the device too, so that it need never fall quiet.
     pub is_shared: bool,
+    /// The words of the command that commits what sync(2) leaves in memory; none where it leaves
+    /// nothing.
+    pub commit: Vec<String>,
     /// Every setting as the kernel or mkfs reports it.
     pub applied: BTreeMap<String, String>,
 }
@@ -89,29 +94,49 @@ pub trait Lab {
         tools: &mut Tools<'_>,
     ) -> Result<Ground, LabError>;
 
-    /// Unmounts, drops what the device's cache holds, and mounts again. `marker` names the run
-    /// whose processes may be in the way.
+    /// Unmounts, drops what the device's cache holds, and mounts again. The processes of the run
+    /// that `rules` name may be in the way.
     fn remount(
         &mut self,
         device: Option<&BlockDevice>,
         ground: &Ground,
         setup: &Setup,
-        marker: &str,
+        rules: Rules<'_>,
     ) -> Result<(), LabError>;
 
     /// Unmounts, so that the last writes reach the device while its counters are still there.
     /// Does nothing where the filesystem stays.
-    fn unmount(&mut self, ground: &Ground, marker: &str) -> Result<(), LabError>;
+    fn unmount(
+        &mut self,
+        device: Option<&BlockDevice>,
+        ground: &Ground,
+        setup: &Setup,
+        rules: Rules<'_>,
+    ) -> Result<(), LabError>;
 
     /// Runs the filesystem's own check when it is unmounted, and returns its command line; none
     /// where there is no such program, or where the filesystem stays.
     fn check(
         &self,
         _: Option<&BlockDevice>,
+        _: &Ground,
         _: &Setup,
         _: Rules<'_>,
     ) -> Result<Option<String>, LabError> {
         Ok(None)
+    }
+
+    /// Mounts once more, looks whether what is stated about the filesystem is so, and unmounts;
+    /// returns what is found, by the names of `filesystem::facts`. Nothing is looked at where the
+    /// filesystem stays.
+    fn features(
+        &mut self,
+        _: Option<&BlockDevice>,
+        _: &Ground,
+        _: &Setup,
+        _: Rules<'_>,
+    ) -> Result<BTreeMap<String, String>, LabError> {
+        Ok(BTreeMap::new())
     }
 
     /// Called when a trial's changes have been taken back.

@@ -114,6 +114,7 @@ impl Setup {
         setup.check_mkfs()?;
         setup.check_journal()?;
         setup.check_discard()?;
+        setup.check_pool()?;
         setup.check_mount()?;
         Ok(setup)
     }
@@ -191,6 +192,34 @@ impl Setup {
             help: format!(
                 "leave the combination out: \
                  exclude = [{{ filesystem = \"{name}\", discard = \"{level}\" }}]"
+            ),
+        })
+    }
+
+    /// What lives in a pool is not mounted by options.
+    fn check_pool(&self) -> Result<(), LevelError> {
+        let Some(filesystem) = self.filesystem.filter(|filesystem| filesystem.pool.is_some())
+        else {
+            return Ok(());
+        };
+        let name = filesystem.name;
+        if !self.mount.is_empty() {
+            return Err(LevelError {
+                factor: Factor::Mount,
+                message: format!("{name} is mounted without options"),
+                help: "say it when it is made, as a level of `mkfs`".to_owned(),
+            });
+        }
+        let level = match self.atime {
+            Some(Atime::Relative) => "relatime",
+            Some(Atime::Attribute) => "chattr",
+            Some(Atime::Strict | Atime::None) | None => return Ok(()),
+        };
+        Err(LevelError {
+            factor: Factor::Atime,
+            message: format!("{name} keeps access times of all reads or of none"),
+            help: format!(
+                "leave the combination out: exclude = [{{ filesystem = \"{name}\", atime = \"{level}\" }}]"
             ),
         })
     }
@@ -326,6 +355,21 @@ mod tests {
         assert_eq!(error.factor, Factor::Journal);
         assert!(error.help.contains("exclude"));
         assert!(Setup::new(&levels(&[(Factor::Journal, "on")])).is_err());
+    }
+
+    #[test]
+    fn zfs_is_made_and_mounted_without_what_it_does_not_have() {
+        let with =
+            |factor, level| Setup::new(&levels(&[(Factor::Filesystem, "zfs"), (factor, level)]));
+        for (factor, level) in [(Factor::Discard, "on"), (Factor::Atime, "relatime")] {
+            assert!(with(factor, level).unwrap_err().help.contains("exclude"), "{level}");
+        }
+        assert!(with(Factor::Mount, "commit=5").is_err());
+        assert!(with(Factor::Atime, "noatime").is_ok());
+        assert!(with(Factor::Mkfs, "-Ocompression=on -oashift=12").is_ok());
+        for elsewhere in ["-Omountpoint=none", "-O mountpoint=none", "-R x", "-f", "-oaltroot=x"] {
+            assert!(with(Factor::Mkfs, elsewhere).is_err(), "{elsewhere}");
+        }
     }
 
     #[test]

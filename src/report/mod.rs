@@ -1,12 +1,14 @@
 //! Reports: analyses and outcomes as something people read. Pure: no clock, no machine, no file.
 
 mod aged;
+mod features;
 mod number;
 mod serving;
 mod simulation;
 mod table;
 mod text;
 
+pub use features::features;
 pub use number::duration;
 pub use serving::serving;
 pub use simulation::{simulation, specification};

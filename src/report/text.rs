@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::aged;
+use super::features::{Checked, features};
 use super::number;
 use super::table::Layout;
 use crate::advice::{Analysis, Judgement, Verdict};
@@ -80,6 +81,7 @@ fn write_report(
         let scores = wrapped("Aged: layout score ", &scores, "", style);
         writeln!(out, "\n{scores}")?;
     }
+    write_features(out, schedule, analysis, style)?;
     if !analysis.claims.is_empty() {
         writeln!(out, "\nClaims")?;
     }
@@ -97,6 +99,30 @@ fn write_report(
         writeln!(out, "{}", wrapped("- ", &warned.says, "  ", style))?;
     }
     Ok(())
+}
+
+/// Where filesystems are compared, what they can stands beside how fast they are.
+fn write_features(
+    out: &mut String,
+    schedule: &Schedule,
+    analysis: &Analysis,
+    style: Style,
+) -> std::fmt::Result {
+    let mut compared: Vec<Checked<'_>> = Vec::new();
+    for (index, treatment) in analysis.treatments.iter().enumerate() {
+        let filesystem = schedule.setup(index).ok().and_then(|setup| setup.filesystem);
+        let Some(filesystem) = filesystem else { continue };
+        match compared.iter_mut().find(|(known, _)| known.name == filesystem.name) {
+            None => compared.push((filesystem, treatment.features.clone())),
+            Some((_, found)) if found.is_empty() => found.clone_from(&treatment.features),
+            Some(_) => {}
+        }
+    }
+    if compared.len() < 2 {
+        return Ok(());
+    }
+    writeln!(out, "\nWhat the filesystems can")?;
+    writeln!(out, "{}", features(&compared, style))
 }
 
 fn has_device(analysis: &Analysis) -> bool {

@@ -53,6 +53,9 @@ pub struct Record {
     pub teardown: Option<Teardown>,
     /// Every setting as the kernel reported it.
     pub applied: BTreeMap<String, String>,
+    /// What was found of the features stated about the filesystem, in trials that looked.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub features: BTreeMap<String, String>,
     /// The machine.
     pub environment: Environment,
     /// The drive's own counters before and after, where it has them.

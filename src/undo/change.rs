@@ -7,13 +7,16 @@
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
 use super::UndoError;
-use crate::host::{loop_device, mounts};
+use crate::host::interrupt::Interrupt;
+use crate::host::program::{self, Rules};
+use crate::host::{loop_device, mounts, processes};
 
 /// How long a busy mount or loop device is given to become free.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -39,6 +42,16 @@ pub enum Change {
         /// The mount point.
         target: PathBuf,
     },
+    /// A daemon was started, which finds its folders by name.
+    Daemon {
+        /// Those of them that were not there before.
+        folders: Vec<PathBuf>,
+    },
+    /// A pool was made, which a kernel's driver keeps until it is let go.
+    Pool {
+        /// Its name.
+        name: String,
+    },
     /// A drive was served as a file of a FUSE filesystem, on a folder of the user's.
     Served {
         /// The mount point.
@@ -62,6 +75,13 @@ impl Change {
         matches!(self, Self::Folder { .. })
     }
 
+    /// What the daemon of this marker's run carries in its environment. It is not the run's own:
+    /// ending a workload's processes must not end what serves their filesystem.
+    #[must_use]
+    pub fn daemon(marker: &str) -> String {
+        format!("{marker}-daemon")
+    }
+
     /// What the mount table has as the source of a drive that the run of this marker serves.
     #[must_use]
     pub fn source(marker: &str) -> String {
@@ -78,15 +98,23 @@ impl Change {
         let is_named = |path: &Path, start: &str| {
             path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(start))
         };
+        let is_run_time = |path: &PathBuf| {
+            let parents = ["/run", "/run/lock", "/var/run", "/var/lock"].map(Path::new);
+            path.parent().is_some_and(|parent| parents.contains(&parent)) && is_plain(path)
+        };
+        let unnamed = Path::new("/");
         let (path, is_ours) = match self {
-            Self::Folder { path } => (path, is_named(path, "ssdlab-")),
-            Self::Loop { device, .. } => {
-                (device, device.parent() == Some(Path::new("/dev")) && is_named(device, "loop"))
-            }
-            Self::Mount { target } => (target, is_named(target, "mnt")),
+            Self::Daemon { folders } => (unnamed, folders.iter().all(is_run_time)),
+            Self::Pool { name } => (unnamed, name.starts_with("ssdlab-") && !name.contains('/')),
+            Self::Folder { path } => (path.as_path(), is_named(path, "ssdlab-")),
+            Self::Loop { device, .. } => (
+                device.as_path(),
+                device.parent() == Some(Path::new("/dev")) && is_named(device, "loop"),
+            ),
+            Self::Mount { target } => (target.as_path(), is_named(target, "mnt")),
             // It may be anywhere; the source of what is mounted there shows whether it is ours.
-            Self::Served { target } => (target, true),
-            Self::Sysfs { path, .. } => (path, path.starts_with("/sys")),
+            Self::Served { target } => (target.as_path(), true),
+            Self::Sysfs { path, .. } => (path.as_path(), path.starts_with("/sys")),
         };
         if is_ours && is_plain(path) {
             return Ok(());
@@ -103,6 +131,8 @@ impl Change {
             Self::Loop { device, backing } => detach(device, backing),
             Self::Mount { target } => mounts::unmount(target, marker, PATIENCE)
                 .map_err(|cause| UndoError::new("unmount", target, cause)),
+            Self::Daemon { folders } => end_daemon(folders, marker),
+            Self::Pool { name } => let_go(name, marker),
             Self::Served { target } => end_serving(target, marker)
                 .map_err(|cause| UndoError::new("unmount", target, cause)),
             Self::Sysfs { path, before, after } => restore_value(path, before, after),
@@ -122,6 +152,46 @@ fn remove_folder(path: &Path) -> Result<(), UndoError> {
         }
         _ => Ok(()),
     }
+}
+
+/// A daemon leaves its socket and its lock behind; nothing else is removed.
+fn end_daemon(folders: &[PathBuf], marker: &str) -> Result<(), UndoError> {
+    processes::kill_marked(&Change::daemon(marker));
+    for folder in folders {
+        let Ok(entries) = fs::read_dir(folder) else { continue };
+        let removed = entries.flatten().try_for_each(|entry| {
+            let metadata = entry.metadata()?;
+            if metadata.is_dir() || metadata.len() > 0 {
+                return Err(io::Error::other(format!(
+                    "{} is not the daemon's",
+                    entry.path().display()
+                )));
+            }
+            fs::remove_file(entry.path())
+        });
+        removed
+            .and_then(|()| fs::remove_dir(folder))
+            .map_err(|cause| UndoError::new("remove", folder, cause))?;
+    }
+    Ok(())
+}
+
+/// The pools a kernel's driver keeps are in its folder of statistics.
+fn let_go(name: &str, marker: &str) -> Result<(), UndoError> {
+    let kept = Path::new("/proc/spl/kstat/zfs").join(name);
+    if !kept.exists() {
+        return Ok(());
+    }
+    let interrupt = Interrupt::default();
+    let rules = Rules { marker, limit: PATIENCE, interrupt: &interrupt };
+    program::find("zpool", "zfsutils-linux")
+        .and_then(|zpool| {
+            let mut command = Command::new(zpool);
+            command.args(["export", "-f", name]);
+            program::run(command, rules)
+        })
+        .map(drop)
+        .map_err(|error| UndoError::new("export the pool", &kept, io::Error::other(error)))
 }
 
 /// Whoever still has the file open has had nothing but errors since the server ended. Another

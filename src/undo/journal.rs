@@ -348,6 +348,9 @@ mod tests {
             Change::Folder { path: "/home".into() },
             Change::Folder { path: "/var/ssdlab-x/..".into() },
             Change::Loop { device: "/dev/sda".into(), backing: "x".into() },
+            Change::Daemon { folders: vec!["/run/zfs".into(), "/home".into()] },
+            Change::Daemon { folders: vec!["/run/lock/..".into()] },
+            Change::Pool { name: "tank".into() },
         ];
         for change in refused {
             assert!(change.undo("m").is_err(), "{change:?}");

@@ -72,6 +72,8 @@ pub struct Place<'a> {
     pub directory: &'a Path,
     /// Where the filesystem is mounted.
     pub mounted_at: &'a Path,
+    /// The words of the command that commits what sync(2) leaves; none where it leaves nothing.
+    pub commit: &'a [String],
     /// The rules for programs, whose limit and interrupt also bind the driver.
     pub rules: Rules<'a>,
 }
@@ -187,7 +189,7 @@ impl Workload {
             bonnie.forget();
         }
         if phase.sync {
-            self.driver(place)?.sync()?;
+            self.sync(place)?;
         }
         Ok(done)
     }
@@ -205,7 +207,7 @@ impl Workload {
                 Ok(Done::wrote(0))
             }
             (Action::Sync, _) => {
-                self.driver(place)?.sync()?;
+                self.sync(place)?;
                 Ok(Done::wrote(0))
             }
             (Action::Clone, Some(Build::Git { repository, .. })) => clone(repository, place),
@@ -339,7 +341,7 @@ impl Workload {
             }
             Material::Zeros => driver.fill_with_zeros(bytes)?,
         }
-        driver.sync()
+        self.sync(place)
     }
 
     /// Ages the filesystem of a directory, which has the files that are left.
@@ -349,9 +351,19 @@ impl Workload {
 
     /// Empties a directory.
     pub fn empty(&self, place: Place<'_>) -> Result<(), WorkloadError> {
-        let mut driver = self.driver(place)?;
-        driver.delete_all()?;
-        driver.sync()
+        self.driver(place)?.delete_all()?;
+        self.sync(place)
+    }
+
+    /// Returns when all that was written is on the device.
+    fn sync(&self, place: Place<'_>) -> Result<(), WorkloadError> {
+        self.driver(place)?.sync()?;
+        if let Some((program, arguments)) = place.commit.split_first() {
+            let mut command = Command::new(program);
+            command.args(arguments);
+            program::run(command, place.rules)?;
+        }
+        Ok(())
     }
 
     /// Makes the file of the reader that runs beside phases.

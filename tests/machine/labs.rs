@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -12,6 +13,7 @@ pub fn cases() -> Vec<Case> {
     vec![
         case("discard_has_the_contracts_phases_and_fields", discard_contract),
         case("every_filesystem_is_made_measured_and_left_clean", every_filesystem),
+        case("zfs_is_served_synced_checked_and_left_clean", zfs),
         case("journal_writes_agree_with_ext4s_own_counter", journal_counter),
         case("every_scheduler_is_set_read_back_and_restored", schedulers),
         case("a_schedulers_settings_are_set_and_read_back", scheduler_settings),
@@ -101,6 +103,43 @@ fn every_filesystem() {
         }
     }
     assert_eq!(place.leftovers(), Vec::<String>::new());
+}
+
+/// A sync ends with what commits: what was unpacked is on the device after it, and no more comes.
+fn zfs() {
+    let place = Place::new();
+    let plan = place.plan(
+        r#"
+        name = "zfs"
+        question = "Does zfs keep what it is told to keep?"
+        [target]
+        size = "512 MiB"
+        [factors]
+        filesystem = "zfs"
+        atime = ["noatime", "strictatime"]
+        [workload]
+        tree = { files = 300, size = "5 MB" }
+        phases = [
+            { do = "unpack", sync = true },
+            { do = "sync", name = "again" },
+            { do = "remount" },
+            { do = "delete", sync = true },
+        ]
+    "#,
+    );
+    let (code, json) = place.run(&plan, &["--runs", "1", "--verify"]);
+    assert_eq!(code, 0, "{json:#}");
+    for atime in ["noatime", "strictatime"] {
+        let treatment = treatment(&json, "atime", atime);
+        assert_eq!(treatment["status"], "ok", "{}", treatment["reason"]);
+        let written = number(treatment, "unpack", "written_bytes");
+        assert!(written >= number(treatment, "unpack", "application_bytes"), "{written}");
+        let more = number(treatment, "again", "written_bytes");
+        assert!(more < written / 4, "{more} after {written}");
+        assert_eq!(treatment["features"]["snapshots"], "works");
+    }
+    assert_eq!(place.leftovers(), Vec::<String>::new());
+    assert!(!Path::new("/run/zfs").exists() && !Path::new("/run/lock/zfs").exists());
 }
 
 fn journal_counter() {

@@ -12,11 +12,12 @@ use std::sync::OnceLock;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::{Value, json};
+use ssdlab::filesystem;
 
 use self::support::{Load, Place, kernel};
 
-const FILESYSTEMS: [&str; 9] =
-    ["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "jfs", "nilfs2", "reiserfs"];
+const FILESYSTEMS: [&str; 10] =
+    ["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "jfs", "nilfs2", "reiserfs", "zfs"];
 
 /// Writes, deletes, and leaves something to be verified.
 const PLAN: &str = r#"
@@ -25,7 +26,10 @@ const PLAN: &str = r#"
     [target]
     lab = "virtual"
     [factors]
-    filesystem = ["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "jfs", "nilfs2", "reiserfs"]
+    filesystem = [
+        "ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "jfs", "nilfs2", "reiserfs", "zfs",
+        "reiser4",
+    ]
     [workload]
     tree = { files = 300, size = "5 MB" }
     phases = [
@@ -86,8 +90,9 @@ const AGED_PLAN: &str = r#"
     phases = [{ do = "unpack", sync = true }, { do = "delete", sync = true }]
 "#;
 
-const CASES: [(&str, fn()); 6] = [
+const CASES: [(&str, fn()); 7] = [
     ("a_trial_is_the_same_on_a_kept_drive_and_on_one_just_aged", aged),
+    ("every_filesystem_is_what_is_stated_about_it", features),
     ("every_filesystem_keeps_what_it_is_told_to_keep", every_filesystem),
     ("load_changes_no_request", load),
     ("bonnie_s_tests_are_the_same_twice", bonnie),
@@ -123,7 +128,8 @@ fn caught(run: fn()) -> Result<(), Failed> {
 }
 
 fn every_filesystem() {
-    let known: Vec<&str> = undisturbed().keys().map(String::as_str).collect();
+    let known = undisturbed();
+    let known: Vec<&str> = known.keys().map(String::as_str).collect();
     let mut all = FILESYSTEMS;
     all.sort_unstable();
     assert_eq!(known, all);
@@ -151,12 +157,30 @@ fn aged() {
     assert_eq!(of(&Place::of_nobody()), first);
 }
 
+/// The lab kernel of Debian's source has no reiser4: its row says so, and takes no guest.
+fn features() {
+    let json = run();
+    let all = json["treatments"].as_array().unwrap();
+    let of = |name: &str| all.iter().find(|t| t["levels"]["filesystem"] == name).unwrap();
+    for name in FILESYSTEMS {
+        let found = of(name)["features"].as_object().unwrap();
+        let stated = filesystem::find(name).unwrap().stated();
+        assert_eq!(found.len(), stated.len(), "{name}");
+        for (feature, stated) in stated {
+            assert_eq!(found[feature], *stated, "{name}: {feature}");
+        }
+    }
+    assert_eq!(of("reiser4")["status"], "unavailable");
+    assert_eq!(of("reiser4")["reason"], "the lab kernel has no reiser4");
+    assert!(!json["warnings"].to_string().contains("is not as usual"));
+}
+
 fn load() {
     let place = Place::new();
     let load = Load::heavy();
     let loaded = fingerprints(&place.run(PLAN));
     drop(load);
-    assert_eq!(&loaded, undisturbed());
+    assert_eq!(loaded, undisturbed());
 }
 
 fn timed_operations() {
@@ -181,7 +205,7 @@ fn timed_operations() {
 
 fn elsewhere() {
     let place = Place::of_nobody();
-    assert_eq!(&fingerprints(&place.run(PLAN)), undisturbed());
+    assert_eq!(fingerprints(&place.run(PLAN)), undisturbed());
 }
 
 fn bonnie() {
@@ -198,10 +222,14 @@ fn bonnie() {
     assert_eq!(phases[5]["latency"], loaded["treatments"][0]["trials"][0]["phases"][5]["latency"]);
 }
 
-/// The fingerprints of a run that nothing interferes with; the tests share it.
-fn undisturbed() -> &'static BTreeMap<String, String> {
-    static FIRST: OnceLock<BTreeMap<String, String>> = OnceLock::new();
-    FIRST.get_or_init(|| fingerprints(&Place::new().run(PLAN)))
+/// A run that nothing interferes with; the tests share it.
+fn run() -> &'static Value {
+    static FIRST: OnceLock<Value> = OnceLock::new();
+    FIRST.get_or_init(|| Place::new().run(PLAN))
+}
+
+fn undisturbed() -> BTreeMap<String, String> {
+    fingerprints(run())
 }
 
 /// The fingerprint of each filesystem's trial, which must have ended well.
@@ -212,5 +240,6 @@ fn fingerprints(json: &Value) -> BTreeMap<String, String> {
         assert_eq!(trial["status"], "ok", "{name}: {}", treatment["reason"]);
         (name, trial["fingerprint"].as_str().unwrap().to_owned())
     };
-    json["treatments"].as_array().unwrap().iter().map(of).collect()
+    let all = json["treatments"].as_array().unwrap().iter();
+    all.filter(|treatment| treatment["status"] != "unavailable").map(of).collect()
 }

@@ -1,0 +1,56 @@
+//! bcachefs: copy-on-write on a tree of its own, with checksums, compression and several devices.
+//!
+//! It was in Linux 6.7 to 6.17 and is a module outside of it since; Debian 12 has neither it nor
+//! its tools, so no test makes one.
+//!
+//! Sources: bcachefs(8) of bcachefs-tools 1.9; fs/bcachefs in Linux 6.12.
+
+use super::facts::{OFFSETS, feature, limit};
+use super::{Call, Driver, Facts, Filesystem, Journal, Snapshot, uuid};
+
+const MANUAL: &str = "bcachefs(8)";
+const SOURCE: &str = "fs/bcachefs in Linux 6.12";
+
+pub(super) const FILESYSTEM: Filesystem = Filesystem {
+    name: "bcachefs",
+    mkfs: "mkfs.bcachefs",
+    package: "bcachefs-tools",
+    mkfs_options: &[
+        "--block_size",
+        "--btree_node_size",
+        "--compression",
+        "--data_checksum",
+        "--fs_label",
+        "--metadata_checksum",
+        "--str_hash",
+    ],
+    pool: None,
+    journal: Journal::NotApplicable,
+    driver: Driver::Other,
+    discard_on: Some("discard"),
+    discard_off: Some("nodiscard"),
+    smallest_bytes: 64 << 20,
+    check: Some(Call { program: "bcachefs", arguments: &["fsck", "-n"] }),
+    format: |format| {
+        let ours = ["--quiet", "--uuid", &uuid(format.seed)].map(str::to_owned);
+        ours.into_iter().chain(format.extra.iter().cloned()).collect()
+    },
+    snapshot: Some(Snapshot::Directory(Call {
+        program: "bcachefs",
+        arguments: &["subvolume", "snapshot", "."],
+    })),
+    facts: Facts {
+        longest_name: limit(512, SOURCE),
+        largest_file: limit(OFFSETS, SOURCE),
+        has_holes: true,
+        largest_volume: limit(0, ""),
+        checksums: feature("of data and metadata", MANUAL),
+        snapshots: feature("writable", MANUAL),
+        devices: feature("mirroring, striping", MANUAL),
+        compression: feature("lz4, gzip, zstd", MANUAL),
+        journal: feature("of metadata", SOURCE),
+        discard: feature("by mount option or fstrim", MANUAL),
+        reflink: feature("yes", SOURCE),
+        encryption: feature("if made so", MANUAL),
+    },
+};

@@ -1,0 +1,45 @@
+//! reiser4: a balanced tree of plugins, in transactions; never part of Linux, but a patch to it.
+//!
+//! A lab kernel has it if it is built from a tree that carries it: `ssdlab kernel build --source`.
+//!
+//! Source: mkfs.reiser4(8), fsck.reiser4(8) of reiser4progs 1.2.
+
+use super::facts::{feature, limit};
+use super::{Call, Driver, Facts, Filesystem, Journal, uuid};
+
+const MANUAL: &str = "mkfs.reiser4(8)";
+const COMPARISON: &str = "Wikipedia, Comparison of file systems";
+
+pub(super) const FILESYSTEM: Filesystem = Filesystem {
+    name: "reiser4",
+    mkfs: "mkfs.reiser4",
+    package: "reiser4progs",
+    mkfs_options: &["-L", "-o", "--label", "--override"],
+    pool: None,
+    journal: Journal::NotApplicable,
+    driver: Driver::Other,
+    discard_on: Some("discard"),
+    discard_off: None,
+    smallest_bytes: 16 << 20,
+    check: Some(Call { program: "fsck.reiser4", arguments: &["--check", "--yes", "--quiet"] }),
+    // --yes: without it mkfs asks whether to go on.
+    format: |format| {
+        let ours = ["--yes", "-U", &uuid(format.seed)].map(str::to_owned);
+        ours.into_iter().chain(format.extra.iter().cloned()).collect()
+    },
+    snapshot: None,
+    facts: Facts {
+        longest_name: limit(3976, COMPARISON),
+        largest_file: limit(8 << 40, COMPARISON),
+        has_holes: true,
+        largest_volume: limit(0, ""),
+        checksums: feature("of nodes, if made so", MANUAL),
+        snapshots: feature("no", COMPARISON),
+        devices: feature("no", MANUAL),
+        compression: feature("lzo, gzip, if made so", MANUAL),
+        journal: feature("no: transactions that move blocks or log them", COMPARISON),
+        discard: feature("by mount option", MANUAL),
+        reflink: feature("no", COMPARISON),
+        encryption: feature("no", MANUAL),
+    },
+};

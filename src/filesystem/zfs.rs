@@ -1,0 +1,100 @@
+//! ZFS: a pool with copy-on-write, checksums of everything and its own cache; through zfs-fuse
+//! where the kernel has no `OpenZFS`.
+//!
+//! sync(2) commits nothing under zfs-fuse 0.7.0: of 50 MB written before it, 2 MB were on the
+//! device after it. A change of any property waits for the transaction group that holds all
+//! earlier writes, with the same value too; the device counted all of it then, and no more until
+//! the pool was exported. It sends no discards, and has neither `relatime` nor options of mount.
+//!
+//! Sources: zpool(8), zfs(8), zdb(8), zfs-fuse(8) of zfs-fuse 0.7.0, pool version 23. `OpenZFS`
+//! takes the same commands; that is not tried by any test.
+
+use super::facts::{OFFSETS, feature, limit};
+use super::{Call, Daemon, Driver, Facts, Filesystem, Journal, Pool, Snapshot};
+
+const SOURCE: &str = "zfs-fuse 0.7.0, as it is found to be";
+
+pub(super) const FILESYSTEM: Filesystem = Filesystem {
+    name: "zfs",
+    mkfs: "zpool",
+    package: "zfs-fuse",
+    // With the property in the same word, so that none can be set that would mount it elsewhere,
+    // share it, or keep it in the machine's list of pools.
+    mkfs_options: &[
+        "-oashift=",
+        "-oversion=",
+        "-Ochecksum=",
+        "-Ocompression=",
+        "-Ocopies=",
+        "-Odedup=",
+        "-Ologbias=",
+        "-Oprimarycache=",
+        "-Orecordsize=",
+    ],
+    pool: Some(&Pool {
+        // What /etc/zfs/zfsrc of the package sets, and the guest has not; nothing is put where
+        // statistics would be mounted.
+        daemon: Daemon {
+            call: Call {
+                program: "zfs-fuse",
+                arguments: &[
+                    "--no-daemon",
+                    "--no-kstat-mount",
+                    "--max-arc-size=100",
+                    "--vdev-cache-size=10",
+                    "--zfs-prefetch-disable",
+                    "--fuse-attr-timeout=3600",
+                    "--fuse-entry-timeout=3600",
+                    "--fuse-mount-options=default_permissions",
+                ],
+            },
+            folders: &["/var/run/zfs", "/var/lock/zfs"],
+            socket: "/var/run/zfs/zfs_socket",
+            own_pools: "/var/lib/zfs/zpool.cache",
+        },
+        import: Call {
+            program: "zpool",
+            arguments: &["import", "-d", ".", "-o", "cachefile=none"],
+        },
+        export: Call { program: "zpool", arguments: &["export"] },
+        commit: Call { program: "zfs", arguments: &["set", "ssdlab:commit=now"] },
+        properties: Call {
+            program: "zfs",
+            arguments: &["get", "-H", "-o", "property,value", "version,atime,checksum,compression"],
+        },
+        property_option: "-O",
+        kinds: ["fuse.zfs", "zfs"],
+    }),
+    journal: Journal::NotApplicable,
+    driver: Driver::Other,
+    discard_on: None,
+    discard_off: None,
+    // zpool(8): a device of at least 64 MiB.
+    smallest_bytes: 64 << 20,
+    // Twice -c: of data too. It reads a pool that nobody has imported.
+    check: Some(Call { program: "zdb", arguments: &["-e", "-p", ".", "-cc"] }),
+    format: |format| {
+        let mut arguments = ["create", "-o", "cachefile=none"].map(str::to_owned).to_vec();
+        if let Some(atime) = format.atime {
+            arguments.push(if atime { "-Oatime=on" } else { "-Oatime=off" }.to_owned());
+        }
+        arguments.extend(format.extra.iter().cloned());
+        let own = ["-m", &format.mounted_at, &format.pool].map(str::to_owned);
+        arguments.into_iter().chain(own).collect()
+    },
+    snapshot: Some(Snapshot::Pool(Call { program: "zfs", arguments: &["snapshot"] })),
+    facts: Facts {
+        longest_name: limit(255, SOURCE),
+        largest_file: limit(OFFSETS, SOURCE),
+        has_holes: true,
+        largest_volume: limit(u128::MAX, "On-Disk Specification of ZFS, Sun Microsystems 2006"),
+        checksums: feature("of data and metadata", "zfs(8) of zfs-fuse 0.7.0"),
+        snapshots: feature("read-only; clones", "zfs(8) of zfs-fuse 0.7.0"),
+        devices: feature("mirroring, striping, RAID-Z", "zpool(8) of zfs-fuse 0.7.0"),
+        compression: feature("lzjb, gzip, zle", "zfs(8) of zfs-fuse 0.7.0"),
+        journal: feature("no: copy-on-write, and a log of fsync", "zpool(8) of zfs-fuse 0.7.0"),
+        discard: feature("no", SOURCE),
+        reflink: feature("no", SOURCE),
+        encryption: feature("no", "zfs(8) of zfs-fuse 0.7.0"),
+    },
+};

@@ -1,0 +1,131 @@
+//! The feature table: what each filesystem can, who states it, and what of it was checked.
+
+use std::collections::BTreeMap;
+
+use comfy_table::{ContentArrangement, Table, presets};
+
+use super::text::Style;
+use crate::filesystem::facts::{LARGEST_FILE, LONGEST_NAME, REFLINK, SNAPSHOTS};
+use crate::filesystem::{Facts, Feature, Filesystem, Limit};
+
+/// A filesystem, and what checks found of it, by the names of the facts.
+pub type Checked<'a> = (&'a Filesystem, BTreeMap<String, String>);
+
+/// The facts in the order of the table: a name, that of its check, and the cell of a filesystem.
+type Row = (&'static str, &'static str, fn(&Facts) -> (String, &'static str));
+
+const ROWS: [Row; 11] = [
+    ("longest name", LONGEST_NAME, |facts| limit(facts.longest_name)),
+    ("largest file", LARGEST_FILE, |facts| limit(facts.largest_file)),
+    ("largest volume", "", |facts| limit(facts.largest_volume)),
+    ("checksums", "", |facts| feature(facts.checksums)),
+    ("snapshots", SNAPSHOTS, |facts| feature(facts.snapshots)),
+    ("several devices", "", |facts| feature(facts.devices)),
+    ("compression", "", |facts| feature(facts.compression)),
+    ("journal", "", |facts| feature(facts.journal)),
+    ("discard", "", |facts| feature(facts.discard)),
+    ("reflink", REFLINK, |facts| feature(facts.reflink)),
+    ("encryption", "", |facts| feature(facts.encryption)),
+];
+
+/// The table, with its sources as footnotes. A cell that was checked is marked, and has what was
+/// found where that differs.
+#[must_use]
+pub fn features(filesystems: &[Checked<'_>], style: Style) -> String {
+    let mut sources: Vec<&str> = Vec::new();
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_FULL_CONDENSED);
+    if let Some(width) = style.width {
+        table.set_content_arrangement(ContentArrangement::Dynamic);
+        table.set_width(width);
+    }
+    let names = filesystems.iter().map(|(filesystem, _)| filesystem.name);
+    table.set_header(std::iter::once("").chain(names));
+    for (name, check, cell) in ROWS {
+        let mut cells = vec![name.to_owned()];
+        for (filesystem, found) in filesystems {
+            let (says, source) = cell(&filesystem.facts);
+            let note = note(&mut sources, source);
+            let stated = filesystem.stated().into_iter().find(|(name, _)| *name == check);
+            let mark = match (stated, found.get(check)) {
+                (Some((_, stated)), Some(found)) if *found == stated => " *".to_owned(),
+                (_, Some(found)) => format!("\nfound: {found} *"),
+                _ => String::new(),
+            };
+            cells.push(format!("{says}{note}{mark}"));
+        }
+        table.add_row(cells);
+    }
+    let lines = table.to_string();
+    let mut lines: Vec<String> = lines.lines().map(|line| line.trim_end().to_owned()).collect();
+    if filesystems.iter().any(|(_, found)| !found.is_empty()) {
+        lines.push("* checked in this run".to_owned());
+    }
+    let notes = sources.iter().enumerate();
+    lines.extend(notes.map(|(index, source)| format!("[{}] {source}", index + 1)));
+    lines.join("\n")
+}
+
+/// The mark of a source's footnote; nothing where there is no source.
+fn note<'a>(sources: &mut Vec<&'a str>, source: &'a str) -> String {
+    if source.is_empty() {
+        return String::new();
+    }
+    let place = sources.iter().position(|known| *known == source).unwrap_or_else(|| {
+        sources.push(source);
+        sources.len() - 1
+    });
+    format!(" [{}]", place + 1)
+}
+
+fn feature(feature: Feature) -> (String, &'static str) {
+    (feature.says.to_owned(), feature.source)
+}
+
+fn limit(limit: Limit) -> (String, &'static str) {
+    (binary(limit.bytes), limit.source)
+}
+
+/// A limit in the largest unit that leaves something before the point, to a tenth.
+fn binary(bytes: u128) -> String {
+    const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    match bytes {
+        0 => return "not stated".to_owned(),
+        u128::MAX => return "2^128 B".to_owned(),
+        _ => {}
+    }
+    let unit = (0..UNITS.len()).rev().find(|unit| bytes >> (10 * unit) > 0).unwrap_or(0);
+    // A limit may be a block short of a round number.
+    let tenths = (bytes * 10 + (1 << (10 * unit)) / 2) >> (10 * unit);
+    let (whole, tenth) = (tenths / 10, tenths % 10);
+    let point = if tenth == 0 { String::new() } else { format!(".{tenth}") };
+    format!("{whole}{point} {}", UNITS[unit])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::filesystem;
+
+    #[test]
+    fn limits_are_rounded_to_a_tenth_of_their_unit() {
+        let shown = |bytes| binary(bytes);
+        assert_eq!(shown(255), "255 B");
+        assert_eq!(shown((1 << 44) - 4096), "16 TiB");
+        assert_eq!(shown(4_329_690_886_144), "3.9 TiB");
+        assert_eq!(shown(i64::MAX as u128), "8 EiB");
+        assert_eq!(shown(u128::MAX), "2^128 B");
+    }
+
+    #[test]
+    fn a_cell_says_what_was_found_where_it_differs() {
+        let ext4 = filesystem::find("ext4").unwrap();
+        let of = |found: &str| {
+            let found = BTreeMap::from([(LONGEST_NAME.to_owned(), found.to_owned())]);
+            features(&[(ext4, found)], Style::default())
+        };
+        assert!(of("255 bytes").contains("255 B [1] *") && of("255 bytes").contains("* checked"));
+        assert!(of("143 bytes").contains("found: 143 bytes *"));
+        assert!(!features(&[(ext4, BTreeMap::new())], Style::default()).contains('*'));
+    }
+}
