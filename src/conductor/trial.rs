@@ -377,7 +377,10 @@ impl Ledger {
         let Some(device) = measured.device else {
             return Ok(());
         };
-        let compresses = applied.get("mount_options").is_some_and(|text| text.contains("compress"));
+        let says = |what: &str, word: &str| applied.get(what).is_some_and(|t| t.contains(word));
+        // A pool lists it among its properties, also where it is off.
+        let compresses = says("mount_options", "compress")
+            || says("properties", "compression=") && !says("properties", "compression=off");
         self.written_bytes += device.written_bytes;
         match (&phase.action, measured.application_bytes) {
             (Action::Unpack | Action::Clone, Some(bytes)) => self.expected_bytes += bytes,
@@ -448,10 +451,14 @@ mod tests {
 
     #[test]
     fn compression_may_write_less() {
-        let applied =
-            BTreeMap::from([("mount_options".to_owned(), "rw,compress=zstd:3".to_owned())]);
-        let mut ledger = Ledger::default();
-        ledger.check(&phase(Action::Unpack), &measured(1000, 0), &applied).unwrap();
-        assert!(ledger.check(&phase(Action::Sync), &measured(0, 8), &applied).is_ok());
+        let passes = |what: &str, text: &str| {
+            let applied = BTreeMap::from([(what.to_owned(), text.to_owned())]);
+            let mut ledger = Ledger::default();
+            ledger.check(&phase(Action::Unpack), &measured(1000, 0), &applied).unwrap();
+            ledger.check(&phase(Action::Sync), &measured(0, 8), &applied).is_ok()
+        };
+        assert!(passes("mount_options", "rw,compress=zstd:3"));
+        assert!(passes("properties", "atime=on,compression=on"));
+        assert!(!passes("properties", "atime=on,compression=off"));
     }
 }

@@ -59,7 +59,7 @@ impl Bench {
     fn act(&mut self, action: Action) -> Result<Done, WorkloadError> {
         let folder = self.folder.path();
         let rules = Rules { marker: "test", limit: self.limit, interrupt: &self.interrupt };
-        let place = Place { directory: folder, mounted_at: folder, rules };
+        let place = Place { directory: folder, mounted_at: folder, commit: &[], rules };
         self.workload.perform(&phase(action), place)
     }
 
@@ -69,7 +69,8 @@ impl Bench {
 
     fn verify(&self) -> Result<bool, WorkloadError> {
         let (rules, folder) = self.place();
-        self.workload.verify(&[], Place { directory: folder, mounted_at: folder, rules })
+        self.workload
+            .verify(&[], Place { directory: folder, mounted_at: folder, commit: &[], rules })
     }
 
     /// Everything below the directory: its path and its contents, none for directories.
