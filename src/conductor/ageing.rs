@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::failure::Failure;
 use super::here::Here;
-use super::trial::{PREPARATION, blank};
+use super::trial::{PREPARATION, blank, place};
 use super::{Event, Observer};
 use crate::aged::{self, AgedError, State};
 use crate::filesystem::Format;
@@ -58,7 +58,8 @@ impl MadeFrom {
         let Some(filesystem) = setup.filesystem else {
             return Err(Failure::Unavailable("no filesystem is named to be aged".to_owned()));
         };
-        let format = Format { journal: setup.journal, seed, extra: setup.mkfs.clone() };
+        let format =
+            Format { journal: setup.journal, seed, extra: setup.mkfs.clone(), ..Format::default() };
         Ok(Self {
             format: FORMAT,
             profile: age.profile.name,
@@ -182,14 +183,14 @@ impl Here<'_> {
         let mut ground = self.lab.prepare(device, &setup, Start::Blank, trial.seed, &mut tools)?;
         let directory = ground.directory.with_file_name("aged");
         fs::create_dir(&directory).map_err(Failure::step("make", &directory))?;
-        let place = Place { directory: &directory, mounted_at: &ground.mounted_at, rules };
+        let place = Place { directory: &directory, ..place(&ground, rules) };
         let aged = self
             .workload
             .age(age, trial.seed, place)
             .map_err(|error| Failure::from(error).during("ageing"))?;
         // The trial makes its own.
         fs::remove_dir(&ground.directory).map_err(Failure::step("remove", &ground.directory))?;
-        self.lab.unmount(&ground, rules.marker)?;
+        self.lab.unmount(device, &ground, &setup, rules)?;
         let aged = Aged {
             state: None,
             layout_score: aged.layout_score,

@@ -180,8 +180,7 @@ impl Here<'_> {
             }
         }
         if has_files {
-            let place =
-                Place { directory: &ground.directory, mounted_at: &ground.mounted_at, rules };
+            let place = place(ground, rules);
             self.workload.lay_out(&self.schedule.workload, place).map_err(during("files"))?;
         }
         if has_reader {
@@ -348,7 +347,7 @@ fn amount_bytes(amount: Option<Amount>, device: Option<&BlockDevice>) -> Result<
 }
 
 /// Where the workload works.
-fn place<'a>(ground: &'a Ground, rules: Rules<'a>) -> Place<'a> {
+pub(super) fn place<'a>(ground: &'a Ground, rules: Rules<'a>) -> Place<'a> {
     let Ground { directory, mounted_at, commit, .. } = ground;
     Place { directory, mounted_at, commit, rules }
 }

@@ -389,7 +389,7 @@ mod tests {
         let interrupt = Interrupt::default();
         let limit = Duration::from_mins(1);
         let rules = Rules { marker: "test", limit, interrupt: &interrupt };
-        let place = Place { directory: folder, mounted_at: folder, rules };
+        let place = Place { directory: folder, mounted_at: folder, commit: &[], rules };
         run(work, &ContentPool::new(1), 1, place)
     }
 
@@ -452,7 +452,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let interrupt = Interrupt::default();
         let rules = Rules { marker: "test", limit: Duration::from_mins(1), interrupt: &interrupt };
-        let place = Place { directory: folder.path(), mounted_at: folder.path(), rules };
+        let place =
+            Place { directory: folder.path(), mounted_at: folder.path(), commit: &[], rules };
         let error = run(&WORK, &ContentPool::new(1), 1, place).unwrap_err().to_string();
         assert!(error.contains("cannot open database"), "{error}");
     }
