@@ -8,7 +8,8 @@ use miette::Report;
 use super::exit::Exit;
 use super::output;
 use super::plan_arguments::PlanArguments;
-use crate::plan::{Levels, Schedule};
+use crate::plan::{self, Levels, Schedule};
+use crate::report::roughly;
 
 /// Arguments of `ssdlab check`.
 #[derive(Debug, Args)]
@@ -78,6 +79,10 @@ fn summary(schedule: &Schedule) -> Result<String, std::fmt::Error> {
         .collect();
     writeln!(out, "order of the first {} blocks: {}", limits.least, order.join(" "))?;
     writeln!(out, "claims: {}", schedule.claims.len())?;
+    if let Some(time) = plan::estimate(schedule) {
+        let trials = schedule.expected_trials();
+        writeln!(out, "time: {trials} trials, one after the other about {}", roughly(time))?;
+    }
     for note in &schedule.notes {
         writeln!(out, "note: {note}")?;
     }

@@ -21,7 +21,8 @@ use crate::host::memory;
 use crate::host::program::Rules;
 use crate::kernel;
 use crate::lab::{self, LabError, Tools};
-use crate::plan::{Bytes, LabKind, Schedule};
+use crate::plan::{self, Bytes, LabKind, Schedule};
+use crate::report::roughly;
 use crate::results::{self, Ending, Record, Status};
 use crate::undo::{self, Journal};
 use crate::workload::Workload;
@@ -170,6 +171,7 @@ impl Run {
         let mut lab = lab::open(&schedule.target, self.wipe.as_deref(), &mut tools)?;
         let mut session = session()?;
         let aged = Store::of_user();
+        announce(schedule, 1);
         let mut here = Here {
             schedule,
             lab: &mut *lab,
@@ -194,6 +196,7 @@ impl Run {
         let kernel = kernel::find(self.kernel.as_deref())?;
         let drives = drives(schedule)?;
         let jobs = self.jobs.map_or_else(|| fitting_jobs(schedule, &drives), usize::from);
+        announce(schedule, jobs);
         let provided = Provided { schedule, kernel, drives, jobs, interrupt };
         let mut guests = Guests::open(provided, journal)?;
         let mut session = session()?;
@@ -209,6 +212,18 @@ impl Run {
         output::print(&crate::report::text(&session.schedule, analysis, output::style()));
         output::print(&format!("\nRecords: {}\n", session.run.folder().display()));
     }
+}
+
+/// Says what is about to happen, and about how long it takes.
+fn announce(schedule: &Schedule, jobs: usize) {
+    let trials = schedule.expected_trials();
+    let jobs = jobs.min(trials).max(1);
+    let time = plan::estimate(schedule).map(|time| time / u32::try_from(jobs).unwrap_or(1));
+    let time = time.map(|time| format!(", about {}", roughly(time))).unwrap_or_default();
+    let least =
+        if schedule.repetitions.least < schedule.repetitions.most { "at least " } else { "" };
+    let side = if jobs > 1 { format!(", {jobs} at a time") } else { String::new() };
+    output::tell(&format!("{least}{trials} trials in the {} lab{side}{time}", schedule.target.lab));
 }
 
 fn conduct(session: &mut Session, stage: &mut dyn Stage) -> Ended {

@@ -200,10 +200,9 @@ impl Desk<'_> {
         let missing = self.unavailable();
         let able = self.schedule.treatments.len() - missing.len();
         if !self.schedule.steps.is_empty() {
-            let steps = 0..self.schedule.steps.len();
-            let expected: usize = steps.map(|step| self.schedule.expected_treatments(step)).sum();
+            let expected = self.schedule.expected_trials();
             let missing = missing.iter().filter(|index| self.schedule.is_of_step(**index, 0));
-            return (expected.saturating_sub(missing.count()) * blocks).max(self.ran() + 1);
+            return expected.saturating_sub(missing.count() * blocks).max(self.ran() + 1);
         }
         let least = able * blocks;
         // Beyond the least number, blocks are added one at a time.

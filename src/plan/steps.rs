@@ -120,6 +120,14 @@ impl Schedule {
         step.is_none_or(|step| self.treatments[treatment].levels.matches(&step.only))
     }
 
+    /// How many trials a run has at the least, if every treatment can run.
+    #[must_use]
+    pub fn expected_trials(&self) -> usize {
+        let steps = 0..self.steps.len().max(1);
+        let treatments: usize = steps.map(|step| self.expected_treatments(step)).sum();
+        treatments * self.repetitions.least as usize
+    }
+
     /// How many treatments a step has if each step before it keeps as many as it is to.
     #[must_use]
     pub fn expected_treatments(&self, step: usize) -> usize {

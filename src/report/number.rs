@@ -1,5 +1,7 @@
 //! Numbers as people read them: three digits that mean something, and their unit.
 
+use std::time::Duration;
+
 /// A value of a metric with its unit.
 #[must_use]
 pub fn value(metric: &str, value: f64) -> String {
@@ -24,6 +26,14 @@ pub fn duration(ns: f64) -> String {
         return format!("{:.0} min {:02.0} s", (seconds / 60.0).floor(), seconds % 60.0);
     }
     scaled(ns, 1000.0, &["ns", "us", "ms", "s"])
+}
+
+/// A time that is known roughly, in whole seconds or minutes.
+#[must_use]
+pub fn roughly(time: Duration) -> String {
+    let seconds = time.as_secs().max(1);
+    let seconds = if seconds < 100 { seconds } else { seconds.next_multiple_of(60) };
+    humantime::format_duration(Duration::from_secs(seconds)).to_string()
 }
 
 /// A throughput.

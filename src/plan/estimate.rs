@@ -1,0 +1,197 @@
+//! About how long a run takes, before it has begun: what its phases ask for, at a lab's usual pace.
+//!
+//! It is there to tell minutes from hours. Once trials have ended, their own pace is better known.
+
+use std::time::Duration;
+
+use super::bonnie::{Bonnie, BonnieTest};
+use super::io::End;
+use super::schedule::{Action, Build, Schedule, Tree, Workload};
+use super::setup::Amount;
+use super::written::LabKind;
+
+/// System calls of a file that is made, and of one that is deleted.
+const CALLS_TO_MAKE: u64 = 4;
+const CALLS_TO_DELETE: u64 = 2;
+
+/// System calls of a transaction: some of the page size for each page, twice, and the syncs.
+const CALLS_OF_A_TRANSACTION: u64 = 40;
+
+/// What a simulated drive is taken to hold where a plan does not say, in bytes.
+const USUAL_DRIVE_BYTES: u64 = 100_000_000_000;
+
+/// What a phase asks for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Asked {
+    calls: u64,
+    bytes: u64,
+    /// Time that goes by whatever is done, in ns; in virtual time it is free.
+    waits_ns: u64,
+}
+
+/// How long things take in a lab, in ns of real time.
+struct Pace {
+    trial_ns: u64,
+    call_ns: u64,
+    /// Of a kilobyte.
+    kilobyte_ns: u64,
+    /// Of a kilobyte that only fills the filesystem.
+    prefill_ns: u64,
+    waits: bool,
+}
+
+impl Pace {
+    /// As measured on a virtual machine with two processors of 2023 and its disk.
+    fn of(lab: LabKind) -> Self {
+        match lab {
+            LabKind::Virtual => Self {
+                trial_ns: 1_000_000_000,
+                call_ns: 25_000,
+                kilobyte_ns: 8_000,
+                prefill_ns: 300,
+                waits: false,
+            },
+            LabKind::Image | LabKind::Device | LabKind::Directory => Self {
+                trial_ns: 300_000_000,
+                call_ns: 5_000,
+                kilobyte_ns: 4_000,
+                prefill_ns: 4_000,
+                waits: true,
+            },
+        }
+    }
+}
+
+/// About how long all trials of a schedule take one after the other; `None` where a program's own
+/// time is in it.
+#[must_use]
+pub fn estimate(schedule: &Schedule) -> Option<Duration> {
+    let pace = Pace::of(schedule.target.lab);
+    let mut asked = Asked::default();
+    for phase in &schedule.workload.phases {
+        let of_phase = of_action(&phase.action, &schedule.workload)?;
+        asked.calls += of_phase.calls;
+        asked.bytes += of_phase.bytes;
+        asked.waits_ns += of_phase.waits_ns;
+    }
+    let trials = schedule.expected_trials() as u64;
+    let each = pace.trial_ns
+        + asked.calls * pace.call_ns
+        + asked.bytes / 1000 * pace.kilobyte_ns
+        + prefill_bytes(schedule) / 1000 * pace.prefill_ns
+        + if pace.waits { asked.waits_ns } else { 0 };
+    Some(Duration::from_nanos(each.saturating_mul(trials)))
+}
+
+fn of_action(action: &Action, workload: &Workload) -> Option<Asked> {
+    let moved = |calls, bytes| Some(Asked { calls, bytes, waits_ns: 0 });
+    let (files, bytes) = match (&workload.tree, &workload.build, action) {
+        (_, Some(Build::Synthetic { files, bytes }), Action::Clone | Action::Make) => {
+            (*files, *bytes)
+        }
+        (_, Some(Build::Synthetic { files, .. }), Action::Clean) => (*files, 0),
+        (Some(Tree::Synthetic { files, bytes }), ..) => (*files, *bytes),
+        _ => (0, 0),
+    };
+    match action {
+        Action::Unpack | Action::Clone | Action::Make => moved(files * CALLS_TO_MAKE, bytes),
+        Action::Delete | Action::Clean => moved(files * CALLS_TO_DELETE, 0),
+        Action::Sync | Action::Fstrim | Action::Remount => moved(0, 0),
+        Action::Idle { quiet_ns } => Some(Asked { waits_ns: *quiet_ns, ..Asked::default() }),
+        Action::Bonnie { test } => {
+            let bonnie = workload.bonnie.as_ref()?;
+            let asked = of_bonnie(*test, bonnie);
+            Some(Asked { waits_ns: bonnie.least_ns, ..asked })
+        }
+        Action::Io(io) => {
+            let block = io.blocks.iter().map(|block| u64::from(block.bytes)).max().unwrap_or(4096);
+            let (operations, waits_ns) = match io.end {
+                End::Bytes(bytes) => (bytes / block.max(1), 0),
+                End::Operations(operations) => (operations, 0),
+                // About as many as an early drive does.
+                End::Time(ns) => (ns / 100_000, ns),
+            };
+            Some(Asked { calls: operations, bytes: io.size_bytes + operations * block, waits_ns })
+        }
+        Action::Transactions(work) => {
+            let pause_ns = work.period_ns.unwrap_or(work.think_ns);
+            let (number, waits_ns) = match work.end {
+                End::Operations(number) => (number, number * pause_ns),
+                End::Time(ns) => (ns / pause_ns.max(10_000_000), ns),
+                End::Bytes(_) => (0, 0),
+            };
+            let beside = work.beside_bytes_per_second.unwrap_or(0) * (waits_ns / 1_000_000_000);
+            Some(Asked { calls: number * CALLS_OF_A_TRANSACTION, bytes: beside, waits_ns })
+        }
+        Action::Command { .. } | Action::Fio { .. } | Action::BonnieProgram => None,
+    }
+}
+
+fn of_bonnie(test: BonnieTest, bonnie: &Bonnie) -> Asked {
+    let chunks = bonnie.size_bytes / bonnie.chunk_bytes;
+    let moved = |calls, bytes| Asked { calls, bytes, waits_ns: 0 };
+    match test {
+        BonnieTest::SeqOutputChar | BonnieTest::SeqInputChar => moved(bonnie.char_bytes, 0),
+        BonnieTest::SeqOutputBlock => moved(chunks, bonnie.size_bytes),
+        BonnieTest::Rewrite => moved(2 * chunks, bonnie.size_bytes),
+        BonnieTest::SeqInputBlock => moved(chunks, 0),
+        BonnieTest::RandomSeek => moved(3 * u64::from(bonnie.seeks), 0),
+        BonnieTest::SeqCreate | BonnieTest::RandomCreate => moved(
+            CALLS_TO_MAKE * bonnie.files,
+            bonnie.files * u64::midpoint(bonnie.file_bytes.0, bonnie.file_bytes.1),
+        ),
+        BonnieTest::SeqStat | BonnieTest::RandomStat => moved(bonnie.files, 0),
+        BonnieTest::SeqDelete | BonnieTest::RandomDelete => {
+            moved(CALLS_TO_DELETE * bonnie.files, 0)
+        }
+    }
+}
+
+/// What the treatments are filled with first, on average.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "sizes are positive")]
+fn prefill_bytes(schedule: &Schedule) -> u64 {
+    let device = match schedule.target.lab {
+        LabKind::Virtual => schedule.target.capacity_bytes.unwrap_or(USUAL_DRIVE_BYTES),
+        _ => schedule.target.size_bytes,
+    };
+    let bytes = |amount: Option<Amount>| match amount {
+        None => 0,
+        Some(Amount::Bytes(bytes)) => bytes,
+        Some(Amount::Share(share)) => (device as f64 * share) as u64,
+    };
+    let all: Vec<u64> =
+        schedule.setups().map(|setup| bytes(setup.prefill) + bytes(setup.stale)).collect();
+    all.iter().sum::<u64>() / (all.len() as u64).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::plan::{Overrides, schedule, shipped};
+
+    fn of(plan: &str, lab: LabKind, runs: u32) -> Option<Duration> {
+        let overrides = Overrides { lab: Some(lab), runs: Some(runs), ..Overrides::default() };
+        let schedule = schedule("p.toml", plan, &overrides, Path::new("/")).unwrap();
+        estimate(&schedule)
+    }
+
+    #[test]
+    fn a_run_of_twice_the_trials_takes_twice_the_time() {
+        for plan in shipped::ALL {
+            for lab in [LabKind::Virtual, LabKind::Image] {
+                let (one, two) = (of(plan.text, lab, 2).unwrap(), of(plan.text, lab, 4).unwrap());
+                assert_eq!(one * 2, two, "{}", plan.name);
+                assert!(one > Duration::from_secs(1), "{}: {one:?}", plan.name);
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_program_takes_is_not_guessed() {
+        let plan = "name = \"p\"\nquestion = \"?\"\n[workload]\n\
+                    phases = [{ do = \"command\", run = \"sleep 9\" }]\n";
+        assert_eq!(of(plan, LabKind::Image, 3), None);
+    }
+}
