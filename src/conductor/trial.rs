@@ -166,7 +166,8 @@ impl Here<'_> {
             return Ok(());
         }
         let is_simulated = self.schedule.target.lab == LabKind::Virtual;
-        let material = if is_simulated { Material::Zeros } else { Material::Text };
+        let is_direct = setup.filesystem.is_some_and(|filesystem| filesystem.writes_directly);
+        let material = if is_simulated { Material::Zeros { is_direct } } else { Material::Text };
         let during =
             |what: &'static str| move |error: WorkloadError| Failure::from(error).during(what);
         // All of it before the workload's files, which then lie where they would on a used disk.

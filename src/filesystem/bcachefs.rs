@@ -29,6 +29,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     driver: Driver::Other,
     discard_on: Some("discard"),
     discard_off: Some("nodiscard"),
+    writes_directly: true,
     smallest_bytes: 64 << 20,
     check: Some(Call { program: "bcachefs", arguments: &["fsck", "-n"] }),
     format: |format| {

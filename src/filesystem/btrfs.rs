@@ -33,6 +33,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     driver: Driver::Other,
     discard_on: Some("discard"),
     discard_off: Some("nodiscard"),
+    writes_directly: true,
     smallest_bytes: 114_294_784,
     check: Some(Call { program: "btrfs", arguments: &["check", "--readonly"] }),
     format: |format| {

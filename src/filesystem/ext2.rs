@@ -15,6 +15,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     driver: Driver::Ext4,
     discard_on: Some("discard"),
     discard_off: None,
+    writes_directly: true,
     smallest_bytes: 8 << 20,
     check: Some(ext::CHECK),
     // The feature is named even where it is the default, so that a changed mke2fs.conf cannot

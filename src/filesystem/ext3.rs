@@ -15,6 +15,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     driver: Driver::Ext4,
     discard_on: Some("discard"),
     discard_off: None,
+    writes_directly: true,
     smallest_bytes: 16 << 20,
     check: Some(ext::CHECK),
     format: |format| ext::arguments(&super::Format { journal: Some(true), ..format.clone() }),

@@ -19,6 +19,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     driver: Driver::Other,
     discard_on: Some("discard"),
     discard_off: Some("nodiscard"),
+    writes_directly: true,
     smallest_bytes: 52 << 20,
     check: Some(Call { program: "fsck.f2fs", arguments: &["--dry-run"] }),
     // -t 0: mkfs discards nothing. -r: the version of the first checkpoint is not drawn at random.

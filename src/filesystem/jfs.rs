@@ -18,6 +18,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     driver: Driver::Other,
     discard_on: Some("discard"),
     discard_off: None,
+    writes_directly: true,
     smallest_bytes: 16 << 20,
     check: Some(Call { program: "jfs_fsck", arguments: &["-n", "-f"] }),
     // -q: without it mkfs asks whether to go on.

@@ -61,6 +61,8 @@ pub struct Filesystem {
     pub discard_on: Option<&'static str>,
     /// The mount option that turns online discard off, where off is not the default.
     pub discard_off: Option<&'static str>,
+    /// Whether writing past the page cache (`O_DIRECT`) costs it no more than writing through it.
+    pub writes_directly: bool,
     /// The smallest device its mkfs accepts with our flags, in bytes.
     pub smallest_bytes: u64,
     /// A check that changes nothing, asks nothing, and ends with an error if it finds damage;

@@ -24,6 +24,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     driver: Driver::Other,
     discard_on: Some("discard"),
     discard_off: None,
+    writes_directly: true,
     smallest_bytes: 134_221_824,
     check: None,
     format: |format| {

@@ -20,6 +20,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     driver: Driver::Other,
     discard_on: Some("discard"),
     discard_off: None,
+    writes_directly: true,
     smallest_bytes: 16 << 20,
     check: Some(Call { program: "fsck.reiser4", arguments: &["--check", "--yes", "--quiet"] }),
     // --yes: without it mkfs asks whether to go on.

@@ -29,6 +29,8 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     driver: Driver::Other,
     discard_on: None,
     discard_off: None,
+    // It commits each block of such a write by itself.
+    writes_directly: false,
     smallest_bytes: 33 << 20,
     check: Some(Call { program: "reiserfsck", arguments: &["--check", "--yes", "--quiet"] }),
     // -q: without it mkfs asks whether to go on. It takes a whole sd or hd disk only by force, so

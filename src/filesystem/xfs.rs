@@ -17,6 +17,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     driver: Driver::Other,
     discard_on: Some("discard"),
     discard_off: None,
+    writes_directly: true,
     smallest_bytes: 300 << 20,
     check: Some(Call { program: "xfs_repair", arguments: &["-n"] }),
     format: |format| {

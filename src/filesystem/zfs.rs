@@ -69,6 +69,8 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     driver: Driver::Other,
     discard_on: None,
     discard_off: None,
+    // FUSE has no such writes unless its server asks for them.
+    writes_directly: false,
     // zpool(8): a device of at least 64 MiB.
     smallest_bytes: 64 << 20,
     // Twice -c: of data too. It reads a pool that nobody has imported.

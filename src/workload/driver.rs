@@ -12,8 +12,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Mode, OFlags, SeekFrom, Timespec, Timestamps, UTIME_OMIT,
-    futimens, linkat, mkdirat, openat, renameat, seek, symlinkat, syncfs, unlinkat,
+    Advice, AtFlags, CWD, Dir, FileType, Mode, OFlags, SeekFrom, Timespec, Timestamps, UTIME_OMIT,
+    fadvise, fdatasync, futimens, linkat, mkdirat, openat, renameat, seek, symlinkat, syncfs,
+    unlinkat,
 };
 use rustix::io::{Errno, read, write};
 use ssdlab_engine::{Aligned, BLOCK_BYTES};
@@ -122,8 +123,10 @@ impl<'a> Driver<'a> {
         self.empty(&directory)
     }
 
-    /// Writes files of zeros, this many bytes in all, past the page cache.
-    pub fn fill_with_zeros(&mut self, bytes: u64) -> Result<(), WorkloadError> {
+    /// Writes files of zeros, this many bytes in all; each is on the device before the next begins,
+    /// so that they take no memory.
+    pub fn fill_with_zeros(&mut self, bytes: u64, is_direct: bool) -> Result<(), WorkloadError> {
+        let flags = if is_direct { CREATE | OFlags::DIRECT } else { CREATE };
         let mut zeros = Aligned::new(ZEROS_BYTES);
         let mut left = usize::try_from(bytes).unwrap_or(usize::MAX).next_multiple_of(BLOCK_BYTES);
         for number in 0_u32.. {
@@ -134,8 +137,15 @@ impl<'a> Driver<'a> {
             let name = format!("zeros-{number}");
             let error = WorkloadError::operation("write", &name);
             let piece = left.min(ZEROS_BYTES);
-            openat(&self.directory, name.as_str(), CREATE | OFlags::DIRECT, Mode::RUSR)
-                .and_then(|file| write_all(&file, &zeros.bytes()[..piece]))
+            openat(&self.directory, name.as_str(), flags, Mode::RUSR)
+                .and_then(|file| {
+                    write_all(&file, &zeros.bytes()[..piece])?;
+                    if is_direct {
+                        return Ok(());
+                    }
+                    fdatasync(&file)?;
+                    fadvise(&file, 0, None, Advice::DontNeed)
+                })
                 .map_err(error)?;
             left -= piece;
         }
@@ -184,8 +194,13 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
+    /// The directory it works on.
+    pub fn directory(&self) -> &OwnedFd {
+        &self.directory
+    }
+
     /// Waits until everything written to the filesystem is on its device.
-    pub fn sync(&self) -> Result<(), WorkloadError> {
+    fn sync(&self) -> Result<(), WorkloadError> {
         syncfs(&self.directory).map_err(WorkloadError::operation("sync", "the filesystem"))
     }
 

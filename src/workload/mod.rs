@@ -19,9 +19,11 @@ mod transactions;
 mod verify;
 
 use std::collections::BTreeMap;
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use rustix::fs::syncfs;
 use ssdlab_engine::Counted;
 
 pub use self::ageing::{Aged, layout_score};
@@ -76,6 +78,19 @@ pub struct Place<'a> {
     pub commit: &'a [String],
     /// The rules for programs, whose limit and interrupt also bind the driver.
     pub rules: Rules<'a>,
+}
+
+impl Place<'_> {
+    /// Returns when all that was written to the filesystem of an open directory is on its device.
+    fn sync(&self, directory: impl AsFd) -> Result<(), WorkloadError> {
+        syncfs(directory).map_err(WorkloadError::operation("sync", "the filesystem"))?;
+        if let Some((program, arguments)) = self.commit.split_first() {
+            let mut command = Command::new(program);
+            command.args(arguments);
+            program::run(command, self.rules)?;
+        }
+        Ok(())
+    }
 }
 
 /// What a phase did.
@@ -322,7 +337,7 @@ impl Workload {
         let files: Vec<Operation> = (0..).zip(workload.files()).map(file).collect();
         let mut driver = self.driver(place)?;
         driver.perform(&files)?;
-        driver.sync()
+        self.sync(place)
     }
 
     /// Fills a directory with about this many bytes of files.
@@ -339,7 +354,7 @@ impl Workload {
                 let files = bytes.div_ceil(PREFILL_FILE_BYTES);
                 driver.perform(&tree::synthetic(TreeShape { files, bytes }, seed))?;
             }
-            Material::Zeros => driver.fill_with_zeros(bytes)?,
+            Material::Zeros { is_direct } => driver.fill_with_zeros(bytes, is_direct)?,
         }
         self.sync(place)
     }
@@ -355,15 +370,8 @@ impl Workload {
         self.sync(place)
     }
 
-    /// Returns when all that was written is on the device.
     fn sync(&self, place: Place<'_>) -> Result<(), WorkloadError> {
-        self.driver(place)?.sync()?;
-        if let Some((program, arguments)) = place.commit.split_first() {
-            let mut command = Command::new(program);
-            command.args(arguments);
-            program::run(command, place.rules)?;
-        }
-        Ok(())
+        place.sync(self.driver(place)?.directory())
     }
 
     /// Makes the file of the reader that runs beside phases.
@@ -387,9 +395,12 @@ pub fn fuzz_bonnie(printed: &str) {
 pub enum Material {
     /// Files of 1 MiB on average, with text in them.
     Text,
-    /// Files of 16 MiB, all zeros, past the page cache: a disk in memory keeps no zeros, and
-    /// a simulated drive does not care.
-    Zeros,
+    /// Files of 16 MiB, all zeros: a disk in memory keeps no zeros, and a simulated drive does not
+    /// care.
+    Zeros {
+        /// Whether they are written past the page cache, which spares the copying.
+        is_direct: bool,
+    },
 }
 
 fn is_repository(path: &Path) -> bool {

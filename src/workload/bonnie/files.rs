@@ -8,11 +8,11 @@ use std::ffi::{CStr, CString};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::fs::{AtFlags, Mode, OFlags, RawDir, fsync, mkdirat, openat, statat, syncfs, unlinkat};
+use rustix::fs::{AtFlags, Mode, OFlags, RawDir, fsync, mkdirat, openat, statat, unlinkat};
 use rustix::io::Errno;
 
 use super::super::driver::{DIRECTORY_MODE, write_all};
-use super::super::{Done, WorkloadError};
+use super::super::{Done, Place, WorkloadError};
 use super::FILE_MODE;
 use super::clock::Clock;
 use super::transfers::read_all;
@@ -105,12 +105,16 @@ impl Files {
     /// `seq_create`, `random_create`: creates each file, writes it and closes it
     /// (`COpenTest::create`). The directories are made before the clock starts; it ends with a sync
     /// of the filesystem.
-    pub fn create(&mut self, mut clock: Clock<'_>) -> Result<Done, WorkloadError> {
+    pub fn create(
+        &mut self,
+        mut clock: Clock<'_>,
+        place: Place<'_>,
+    ) -> Result<Done, WorkloadError> {
         while clock.is_short() {
             if clock.passes() > 0 {
-                self.delete_all(None)?;
+                self.delete_all(None, place)?;
             }
-            self.create_all(Some(&mut clock))?;
+            self.create_all(Some(&mut clock), place)?;
         }
         Ok(self.done(clock))
     }
@@ -144,12 +148,12 @@ impl Files {
     /// `seq_delete`, `random_delete`: deletes each file and its directory. Sequential is the order
     /// in which the directory shows the files (`COpenTest::delete_sequential`, `delete_random`).
     /// The clock ends with a sync of the filesystem.
-    pub fn delete(mut self, mut clock: Clock<'_>) -> Result<Done, WorkloadError> {
+    pub fn delete(mut self, mut clock: Clock<'_>, place: Place<'_>) -> Result<Done, WorkloadError> {
         while clock.is_short() {
             if clock.passes() > 0 {
-                self.create_all(None)?;
+                self.create_all(None, place)?;
             }
-            self.delete_all(Some(&mut clock))?;
+            self.delete_all(Some(&mut clock), place)?;
         }
         Ok(self.done(clock))
     }
@@ -165,7 +169,11 @@ impl Files {
         shuffled(self.each.len(), self.seed, self.visits)
     }
 
-    fn create_all(&mut self, mut clock: Option<&mut Clock<'_>>) -> Result<(), WorkloadError> {
+    fn create_all(
+        &mut self,
+        mut clock: Option<&mut Clock<'_>>,
+        place: Place<'_>,
+    ) -> Result<(), WorkloadError> {
         let mode = Mode::from_raw_mode(DIRECTORY_MODE);
         let top = top(self.order);
         mkdirat(&self.parent, top, mode).map_err(WorkloadError::operation("make", top))?;
@@ -189,10 +197,14 @@ impl Files {
                 clock.lap()?;
             }
         }
-        self.sync(clock)
+        self.sync(clock, place)
     }
 
-    fn delete_all(&mut self, mut clock: Option<&mut Clock<'_>>) -> Result<(), WorkloadError> {
+    fn delete_all(
+        &mut self,
+        mut clock: Option<&mut Clock<'_>>,
+        place: Place<'_>,
+    ) -> Result<(), WorkloadError> {
         let open = self.open()?;
         let order = match self.order {
             Order::Sequential => Vec::new(),
@@ -222,11 +234,11 @@ impl Files {
         let top = top(self.order);
         unlinkat(&self.parent, top, AtFlags::REMOVEDIR)
             .map_err(WorkloadError::operation("remove", top))?;
-        self.sync(clock)
+        self.sync(clock, place)
     }
 
-    fn sync(&self, clock: Option<&mut Clock<'_>>) -> Result<(), WorkloadError> {
-        syncfs(&self.parent).map_err(WorkloadError::operation("sync", "the filesystem"))?;
+    fn sync(&self, clock: Option<&mut Clock<'_>>, place: Place<'_>) -> Result<(), WorkloadError> {
+        place.sync(&self.parent)?;
         if let Some(clock) = clock {
             clock.stop();
         }

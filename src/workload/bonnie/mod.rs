@@ -108,9 +108,9 @@ impl Bonnie {
             None => Files::new(sizes, order, self.seed, &directory)?,
         };
         let done = match test {
-            BonnieTest::SeqCreate | BonnieTest::RandomCreate => files.create(clock)?,
+            BonnieTest::SeqCreate | BonnieTest::RandomCreate => files.create(clock, place)?,
             BonnieTest::SeqStat | BonnieTest::RandomStat => files.stat(clock)?,
-            _ => return files.delete(clock),
+            _ => return files.delete(clock, place),
         };
         *left = Some(files);
         Ok(done)
