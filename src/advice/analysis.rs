@@ -215,13 +215,15 @@ fn treatment(index: usize, schedule: &Schedule, records: &[Record]) -> Treatment
     let status = match bad {
         _ if !well.is_empty() => TreatmentStatus::Ok,
         Some(record) if record.status == Status::Unavailable => TreatmentStatus::Unavailable,
-        None if own.is_empty() && !schedule.is_of_step(index, 0) => TreatmentStatus::Unselected,
+        None if own.is_empty() && was_passed_over(index, schedule, records) => {
+            TreatmentStatus::Unselected
+        }
         _ => TreatmentStatus::Failed,
     };
     let reason = match bad {
         Some(record) => {
             let reason = record.reason.clone().unwrap_or_default();
-            let failed = own.len() - well.len();
+            let failed = own.iter().filter(|record| record.status != Status::Ok).count();
             let some = format!("{failed} of {} trials: {reason}", own.len());
             Some(if well.is_empty() { reason } else { some })
         }
@@ -242,6 +244,13 @@ fn treatment(index: usize, schedule: &Schedule, records: &[Record]) -> Treatment
             .unwrap_or_default(),
         summary: schedule.phases(index).iter().map(|phase| summary(&phase.name, &well)).collect(),
     }
+}
+
+/// Whether a step has begun that it could have been in, and the steps before have not kept it.
+fn was_passed_over(index: usize, schedule: &Schedule, records: &[Record]) -> bool {
+    let reached = records.iter().map(|record| schedule.step_of(record.trial.block)).max();
+    let could = |step: usize| schedule.is_of_step(index, step);
+    reached.is_some_and(|reached| (1..=reached).any(could))
 }
 
 fn trial(record: &Record) -> Trial {

@@ -4,8 +4,8 @@ use ssdlab_stats::LogRatio;
 
 use super::claims::{Case, Evidence, Judgement, named, weigh as weigh_pair};
 use super::pairs::Blocks;
-use crate::plan::Schedule;
 use crate::plan::metric::is_better_higher;
+use crate::plan::{Factor, Schedule};
 
 /// The treatments that one is claimed to be better than: those with other levels of the factors
 /// that the claim names.
@@ -13,7 +13,12 @@ pub(super) fn rivals(schedule: &Schedule, case: &Case<'_>) -> Vec<usize> {
     let best = &schedule.treatments[case.side.treatment].levels;
     let is_rival = |index: &usize| {
         let levels = &schedule.treatments[*index].levels;
-        levels != best && levels.with(&case.claim.compare) == *best
+        let competes = |(factor, among): (&Factor, &Vec<String>)| {
+            levels.0.get(factor).is_some_and(|level| among.contains(level))
+        };
+        levels != best
+            && levels.with(&case.claim.compare) == *best
+            && case.claim.among.iter().all(competes)
     };
     (0..schedule.treatments.len()).filter(is_rival).collect()
 }

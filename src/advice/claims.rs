@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_stats::{LogRatio, holm, runs_to_separate};
 
-use super::pairs::{Blocks, Quantity, Side};
+use super::pairs::{Blocks, Quantity, Side, Which};
 use super::{CONFIDENCE, best};
 use crate::plan::schedule::Claim;
 use crate::plan::{Levels, Schedule};
@@ -90,8 +90,8 @@ impl Case<'_> {
     pub fn measured(&self, blocks: &Blocks<'_>) -> Result<LogRatio, String> {
         let quantity = Quantity { metric: &self.claim.metric, phases: &self.claim.phases };
         match self.baseline {
-            Some(baseline) => blocks.compare(quantity, self.side, baseline),
-            None => blocks.values(quantity, self.side),
+            Some(baseline) => blocks.compare(quantity, self.side, baseline, Which::FirstStep),
+            None => blocks.values(quantity, self.side, Which::FirstStep),
         }
     }
 }

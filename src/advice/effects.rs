@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::CONFIDENCE;
-use super::pairs::{Blocks, Quantity};
+use super::pairs::{Blocks, Quantity, Which};
 use crate::plan::metric::{Together, together};
 use crate::plan::{Levels, Schedule};
 
@@ -76,7 +76,8 @@ fn effect(
     baseline: usize,
 ) -> Option<Effect> {
     let quantity = Quantity { metric, phases: &phases };
-    let ratio = blocks.compare(quantity, treatment.into(), baseline.into()).ok()?;
+    let ratio =
+        blocks.compare(quantity, treatment.into(), baseline.into(), Which::LastStep).ok()?;
     let ends = |interval: ssdlab_stats::Interval| [interval.lo, interval.hi];
     Some(Effect {
         metric: metric.to_owned(),

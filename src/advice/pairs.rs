@@ -29,10 +29,21 @@ impl From<usize> for Side {
     }
 }
 
-/// The trials that went well, by block and treatment.
+/// Which step's blocks a comparison is taken from, where a run has steps.
 ///
-/// Where a run has steps, everything is taken from the last step in which it was measured: trials
-/// by which treatments were chosen would flatter those that were lucky in them.
+/// A step's blocks flatter what they are chosen by, but they judge fairly what was not: a claim was
+/// made before the run, so it is judged in the first step that has measured both sides, whatever
+/// became of them. What is shown of each treatment is from the last: what was chosen has to do it
+/// again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Which {
+    /// The first step that has it.
+    FirstStep,
+    /// The last step that has it.
+    LastStep,
+}
+
+/// The trials that went well, by block and treatment.
 pub(super) struct Blocks<'a> {
     schedule: &'a Schedule,
     trials: BTreeMap<(u32, usize), &'a Record>,
@@ -56,10 +67,12 @@ impl<'a> Blocks<'a> {
         quantity: Quantity<'_>,
         side: Side,
         baseline: Side,
+        which: Which,
     ) -> Result<LogRatio, String> {
         let value = |side, block| self.value(quantity, side, block);
         let pair = |block| Some((value(side, block)?, value(baseline, block)?));
-        let (of_side, of_baseline): (Vec<f64>, Vec<f64>) = self.last(pair).into_iter().unzip();
+        let (of_side, of_baseline): (Vec<f64>, Vec<f64>) =
+            self.in_step(which, pair).into_iter().unzip();
         if of_side.is_empty() {
             return Err("no block in which both sides were measured".to_owned());
         }
@@ -73,8 +86,13 @@ impl<'a> Blocks<'a> {
     }
 
     /// The values of one side, as ratios to one unit of the metric.
-    pub fn values(&self, quantity: Quantity<'_>, side: Side) -> Result<LogRatio, String> {
-        let values = self.last(|block| self.value(quantity, side, block));
+    pub fn values(
+        &self,
+        quantity: Quantity<'_>,
+        side: Side,
+        which: Which,
+    ) -> Result<LogRatio, String> {
+        let values = self.in_step(which, |block| self.value(quantity, side, block));
         if values.is_empty() {
             return Err("no block in which it was measured".to_owned());
         }
@@ -82,15 +100,19 @@ impl<'a> Blocks<'a> {
             .map_err(|_| format!("{} is not above 0 in every trial", quantity.metric))
     }
 
-    /// What there is of each block of the last step that has any.
-    fn last<T>(&self, of_block: impl Fn(u32) -> Option<T>) -> Vec<T> {
+    /// What there is of each block of one step.
+    fn in_step<T>(&self, which: Which, of_block: impl Fn(u32) -> Option<T>) -> Vec<T> {
         let mut found: Vec<(usize, T)> = self
             .numbers
             .iter()
             .filter_map(|block| Some((self.schedule.step_of(*block), of_block(*block)?)))
             .collect();
-        let last = found.last().map(|(step, _)| *step);
-        found.retain(|(step, _)| Some(*step) == last);
+        let ends = match which {
+            Which::FirstStep => found.first(),
+            Which::LastStep => found.last(),
+        };
+        let step = ends.map(|(step, _)| *step);
+        found.retain(|(of_value, _)| Some(*of_value) == step);
         found.into_iter().map(|(_, value)| value).collect()
     }
 

@@ -8,7 +8,7 @@ use super::CONFIDENCE;
 use super::best::rivals;
 use super::claims::{Case, cases};
 use super::effects::shared_phases;
-use super::pairs::{Blocks, Quantity, Side};
+use super::pairs::{Blocks, Quantity, Side, Which};
 use crate::plan::Schedule;
 use crate::results::Record;
 
@@ -38,7 +38,7 @@ pub fn precision(schedule: &Schedule, records: &[Record]) -> Precision {
 
 fn widths(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Option<f64>> {
     let width = |quantity: Quantity<'_>, side: Side, baseline: Side| {
-        let ratio = blocks.compare(quantity, side, baseline).ok()?;
+        let ratio = blocks.compare(quantity, side, baseline, Which::LastStep).ok()?;
         Some(ratio.relative_half_width(CONFIDENCE))
     };
     if schedule.claims.is_empty() {

@@ -24,7 +24,7 @@ pub struct Ranking {
     pub phases: Vec<String>,
     /// Blocks it rests on.
     pub n: usize,
-    /// The treatments that were measured in all of them.
+    /// The treatments that were measured in more than half of the step's blocks.
     pub places: Vec<Place>,
 }
 
@@ -108,9 +108,10 @@ fn measured(
 ) -> (Vec<usize>, Vec<Vec<f64>>) {
     let count = |treatment: usize| blocks.of_step(quantity, &[treatment], step)[0].len();
     let most = treatments.iter().map(|treatment| count(*treatment)).max().unwrap_or(0);
-    // One that failed in a block would take the block from all others.
-    let whole = |treatment: &usize| most > 0 && count(*treatment) == most;
-    let measured: Vec<usize> = treatments.iter().copied().filter(whole).collect();
+    // One that failed in a block takes the block from all others; one that failed often is left
+    // out.
+    let often = |treatment: &usize| most > 0 && 2 * count(*treatment) > most;
+    let measured: Vec<usize> = treatments.iter().copied().filter(often).collect();
     let values = blocks.of_step(quantity, &measured, step);
     (measured, values)
 }

@@ -174,7 +174,7 @@ fn imprecise(schedule: &Schedule, records: &[Record], claims: &[Judgement]) -> O
         widest: precision.widest,
         asked: schedule.repetitions.precision,
         blocks: match schedule.steps.last() {
-            Some(step) => step.blocks,
+            Some(_) => schedule.repetitions.least,
             None => well(records).map(|record| record.trial.block + 1).max().unwrap_or(0),
         },
     })

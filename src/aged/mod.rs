@@ -141,6 +141,7 @@ impl Store {
         let folder = all.join(&identity);
         let work = all.join(format!("work-{identity}"));
         let _lock = claim(&work, interrupt)?;
+        let mut is_kept = false;
         let found = match self.find(&identity, &folder, &made_from) {
             Some(found) => Ok(found),
             None => empty(&work)
@@ -150,12 +151,16 @@ impl Store {
                 .and_then(|facts| {
                     let record = keep(&work, &folder, made_from, &facts)
                         .map_err(AgedError::step("keep what was aged in", &folder))?;
+                    is_kept = true;
                     self.checked().insert(identity.clone());
                     Ok((facts, record))
                 }),
         };
-        // Whoever has waited for the lock sees that the folder is another, or none.
-        let _ = fs::remove_dir_all(&work);
+        // Whoever has waited for the lock sees that the folder is another, or none. A folder that
+        // was kept has another name by now, and what has this one is another's.
+        if !is_kept {
+            let _ = fs::remove_dir_all(&work);
+        }
         let (facts, record) = found?;
         Ok(State { folder, contents: record.contents(), facts })
     }

@@ -101,6 +101,9 @@ impl Conductor<'_> {
             && limits.written_bytes.is_none();
         for (step, blocks) in schedule.blocks().into_iter().enumerate() {
             let chosen = advice::taking_part(schedule, &self.desk.records, step);
+            if chosen.is_empty() {
+                return Ok(Ending::NothingRuns);
+            }
             let pieces: Vec<Range<u32>> = if is_fixed {
                 vec![blocks]
             } else {

@@ -117,6 +117,7 @@ fn claim(
         against,
         only,
         is_best,
+        among: among(written, factors).map_err(|(message, help)| fault(message, &help))?,
         excess_over,
         is_absolute: bounds.are_absolute,
         at_least: bounds.at_least,
@@ -124,6 +125,29 @@ fn claim(
         if_holds: written.if_holds.clone(),
         if_refuted: written.if_refuted.clone(),
     })
+}
+
+/// The competitors of a claim to be the best, with today's names.
+fn among(
+    written: &written::Claim,
+    factors: &[Varied],
+) -> Result<BTreeMap<Factor, Vec<String>>, (String, String)> {
+    let id = &written.id;
+    let mut among = BTreeMap::new();
+    for (factor, levels) in &written.among {
+        if written.best.is_none() {
+            let message = format!("claim `{id}`: `among` names who competes, and nobody does");
+            return Err((message, "it goes with `best`".to_owned()));
+        }
+        let mut todays = Vec::new();
+        for level in levels {
+            let level = modern(&Levels([(*factor, level.clone())].into()));
+            check_levels(id, &level, factors)?;
+            todays.extend(level.0.into_values());
+        }
+        among.insert(*factor, todays);
+    }
+    Ok(among)
 }
 
 /// Resolves what somebody else has measured.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::bonnie::{Bonnie, BonnieTest};
 use super::io::End;
 use super::schedule::{Action, Build, Schedule, Tree, Workload};
-use super::setup::Amount;
+use super::setup::{Amount, Setup};
 use super::written::LabKind;
 
 /// System calls of a file that is made, and of one that is deleted.
@@ -63,7 +63,7 @@ impl Pace {
 }
 
 /// About how long all trials of a schedule take one after the other; `None` where a program's own
-/// time is in it.
+/// time is in it, or a share of a device whose size is not known yet.
 #[must_use]
 pub fn estimate(schedule: &Schedule) -> Option<Duration> {
     let pace = Pace::of(schedule.target.lab);
@@ -78,7 +78,7 @@ pub fn estimate(schedule: &Schedule) -> Option<Duration> {
     let each = pace.trial_ns
         + asked.calls * pace.call_ns
         + asked.bytes / 1000 * pace.kilobyte_ns
-        + prefill_bytes(schedule) / 1000 * pace.prefill_ns
+        + prefill_bytes(schedule)? / 1000 * pace.prefill_ns
         + if pace.waits { asked.waits_ns } else { 0 };
     Some(Duration::from_nanos(each.saturating_mul(trials)))
 }
@@ -147,21 +147,23 @@ fn of_bonnie(test: BonnieTest, bonnie: &Bonnie) -> Asked {
     }
 }
 
-/// What the treatments are filled with first, on average.
+/// What the treatments are filled with first, on average; `None` where it is a share of a device
+/// that nobody has looked at yet.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "sizes are positive")]
-fn prefill_bytes(schedule: &Schedule) -> u64 {
+fn prefill_bytes(schedule: &Schedule) -> Option<u64> {
     let device = match schedule.target.lab {
-        LabKind::Virtual => schedule.target.capacity_bytes.unwrap_or(USUAL_DRIVE_BYTES),
-        _ => schedule.target.size_bytes,
+        LabKind::Virtual => Some(schedule.target.capacity_bytes.unwrap_or(USUAL_DRIVE_BYTES)),
+        LabKind::Image => Some(schedule.target.size_bytes),
+        LabKind::Device | LabKind::Directory => None,
     };
     let bytes = |amount: Option<Amount>| match amount {
-        None => 0,
-        Some(Amount::Bytes(bytes)) => bytes,
-        Some(Amount::Share(share)) => (device as f64 * share) as u64,
+        None => Some(0),
+        Some(Amount::Bytes(bytes)) => Some(bytes),
+        Some(Amount::Share(share)) => Some((device? as f64 * share) as u64),
     };
-    let all: Vec<u64> =
-        schedule.setups().map(|setup| bytes(setup.prefill) + bytes(setup.stale)).collect();
-    all.iter().sum::<u64>() / (all.len() as u64).max(1)
+    let of_setup = |setup: Setup| Some(bytes(setup.prefill)? + bytes(setup.stale)?);
+    let all: Vec<u64> = schedule.setups().map(of_setup).collect::<Option<_>>()?;
+    Some(all.iter().sum::<u64>() / (all.len() as u64).max(1))
 }
 
 #[cfg(test)]

@@ -73,7 +73,9 @@ pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// Whether more of it is better; of everything else, less is.
 #[must_use]
 pub fn is_better_higher(name: &str) -> bool {
-    name.ends_with("_per_second") || name.ends_with("_iops") || name == "operations"
+    let rates = ["_per_second", "_per_s", "_iops"];
+    rates.iter().any(|ending| name.ends_with(ending))
+        || ["operations", "reader.reads"].contains(&name)
 }
 
 /// Whether a plan may name this metric.

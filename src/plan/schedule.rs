@@ -338,6 +338,9 @@ pub struct Claim {
     /// other of the same factors.
     #[serde(default)]
     pub is_best: bool,
+    /// The levels that compete with it, by factor; all, where a factor is not named.
+    #[serde(default)]
+    pub among: BTreeMap<Factor, Vec<String>>,
     /// Compare the excess over the same treatment with these levels.
     pub excess_over: Option<Levels>,
     /// Whether the bounds are of the metric itself, in its unit, instead of a ratio.

@@ -139,7 +139,8 @@ impl Setup {
                     help: format!("options with a value: {}", known.join(" ")),
                 });
             };
-            if word == option {
+            // The value is the next word, unless the option ends where its value begins.
+            if word == option && !option.ends_with('=') {
                 words.next();
             }
         }
@@ -426,6 +427,8 @@ mod tests {
             ("reiserfs", "-j /dev/sdb"),
             ("nilfs2", "-f"),
             ("jfs", "-J device=/dev/sdb"),
+            ("zfs", "-Ochecksum= -f"),
+            ("zfs", "-Omountpoint=/home"),
         ] {
             assert!(mkfs(filesystem, bad).is_err(), "{filesystem} {bad}");
         }

@@ -1,7 +1,7 @@
 //! The steps of a run, and how its treatments are ranked.
 //!
 //! A run of several steps narrows the choice: each step measures anew what the steps before it have
-//! kept. What a step decides is never judged on the trials that it was chosen by.
+//! kept, so that nothing wins by the trials that it was chosen by.
 
 use std::ops::Range;
 

@@ -391,6 +391,9 @@ pub struct Claim {
     /// In place of `compare`: the levels it says are better than every other of the same factors;
     /// by `at_least`, if that is given.
     pub best: Option<Levels>,
+    /// With `best`: the levels that compete, by factor (default: all of the plan's).
+    #[serde(default)]
+    pub among: BTreeMap<Factor, Vec<String>>,
     /// The levels they are compared with (default: the plan's baseline). With bounds that are
     /// amounts nothing is compared.
     pub against: Option<Levels>,

@@ -162,7 +162,12 @@ fn stream(
         write_at(file, &chunk, offset)?;
         streamed += chunk.len() as u64;
         due += period;
-        sleep(due.saturating_sub(started.elapsed()));
+        while !over.is_set()
+            && let left = due.saturating_sub(started.elapsed())
+            && !left.is_zero()
+        {
+            sleep(left.min(GLANCE));
+        }
     }
     Ok(streamed)
 }

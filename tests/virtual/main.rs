@@ -13,8 +13,25 @@ use std::sync::OnceLock;
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::{Value, json};
 use ssdlab::filesystem;
+use ssdlab::plan::shipped;
 
 use self::support::{Load, Place, kernel};
+
+/// The phases of Bonnie's tests.
+const TESTS: [&str; 12] = [
+    "seq_output_char",
+    "seq_output_block",
+    "rewrite",
+    "seq_input_char",
+    "seq_input_block",
+    "random_seek",
+    "seq_create",
+    "seq_stat",
+    "seq_delete",
+    "random_create",
+    "random_stat",
+    "random_delete",
+];
 
 const FILESYSTEMS: [&str; 10] =
     ["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "jfs", "nilfs2", "reiserfs", "zfs"];
@@ -90,7 +107,8 @@ const AGED_PLAN: &str = r#"
     phases = [{ do = "unpack", sync = true }, { do = "delete", sync = true }]
 "#;
 
-const CASES: [(&str, fn()); 7] = [
+const CASES: [(&str, fn()); 8] = [
+    ("the_plan_of_all_filesystems_runs_to_its_end", plan_of_all),
     ("a_trial_is_the_same_on_a_kept_drive_and_on_one_just_aged", aged),
     ("every_filesystem_is_what_is_stated_about_it", features),
     ("every_filesystem_keeps_what_it_is_told_to_keep", every_filesystem),
@@ -230,6 +248,38 @@ fn run() -> &'static Value {
 
 fn undisturbed() -> BTreeMap<String, String> {
     fingerprints(run())
+}
+
+/// The shipped plan with small sizes: every filesystem ends well and is left without damage, but for
+/// those that the kernel lacks, which keep their rows.
+fn plan_of_all() {
+    let small =
+        "bonnie = { size = \"4 MiB\", char_size = \"8 KiB\", seeks = 200, files = \"1:200\" }";
+    let plan = shipped::find("filesystems").unwrap().text;
+    let plan =
+        plan.replace("\"10 GB\"", "\"10 %\"").replace("bonnie = { files = \"8:200\" }", small);
+    let json = Place::new().run(&plan);
+    let treatments = json["treatments"].as_array().unwrap();
+    assert_eq!(treatments.len(), 12);
+    for treatment in treatments {
+        let name = treatment["levels"]["filesystem"].as_str().unwrap();
+        if !FILESYSTEMS.contains(&name) {
+            assert_eq!(treatment["status"], "unavailable", "{name}");
+            assert!(treatment["reason"].is_string(), "{name}");
+            continue;
+        }
+        assert_eq!(treatment["status"], "ok", "{name}: {}", treatment["reason"]);
+        let phases = treatment["trials"][0]["phases"].as_array().unwrap();
+        let names: Vec<&str> = phases.iter().map(|phase| phase["name"].as_str().unwrap()).collect();
+        assert_eq!(names, TESTS, "{name}");
+        for phase in phases {
+            assert!(phase["operations"].as_u64().unwrap() > 0, "{name}: {phase}");
+            assert!(phase["ops_per_second"].as_f64().unwrap() > 0.0, "{name}: {phase}");
+            assert!(phase["latency"]["p99_ns"].as_u64().unwrap() > 0, "{name}: {phase}");
+        }
+    }
+    let ranked = json["rankings"][0]["places"].as_array().unwrap();
+    assert_eq!(ranked.len(), FILESYSTEMS.len());
 }
 
 /// The fingerprint of each filesystem's trial, which must have ended well.

@@ -167,7 +167,8 @@ impl<'a> Running<'a> {
         match self.job.end {
             End::Bytes(bytes) => self.issued_bytes >= bytes,
             End::Operations(operations) => self.issued >= operations,
-            End::Time(time) => now >= time,
+            // What is due in time is done, however late.
+            End::Time(time) => self.due().unwrap_or(now) >= time,
         }
     }
 

@@ -190,6 +190,16 @@ fn rate() {
     // The fifty-first is due after 100 ms, and none begins before it is due.
     assert!(done.writes.took >= Duration::from_millis(100));
     assert_eq!(done.writes.operations, 51);
+    // A stall at the end does not swallow those that were due in it.
+    let end = End::Time(Duration::from_millis(100));
+    let job = Job { depth: 1, period, end, ..job(file.as_file()) };
+    let mut turns = 0;
+    let done = run(&job, &mut |_| {
+        turns += 1;
+        sleep(Duration::from_millis(if turns == 40 { 200 } else { 0 }));
+        true
+    });
+    assert_eq!(done.unwrap().writes.operations, 50);
 }
 
 fn failures() {
