@@ -120,6 +120,11 @@ pub enum Warning {
         /// The machine's memory in bytes.
         memory_bytes: u64,
     },
+    /// A filesystem's daemon computes, which costs no virtual time.
+    Daemon {
+        /// The filesystem.
+        filesystem: String,
+    },
     /// A treatment did not run, or not always.
     Trials {
         /// The treatment, by the levels in which it differs.
@@ -147,6 +152,7 @@ pub(super) fn all(
         let reason = treatment.reason.clone()?;
         Some(Warning::Trials { levels: schedule.distinct(&treatment.levels), reason })
     }));
+    warnings.extend(daemons(schedule));
     warnings.extend(unsynced(schedule));
     warnings.extend(imprecise(schedule, records, claims));
     // The blocks of different steps have different treatments.
@@ -159,6 +165,14 @@ pub(super) fn all(
     warnings.extend(late_writes(schedule, records));
     warnings.extend(features(schedule, treatments));
     warnings.into_iter().map(|warning| Warned { says: warning.to_string(), warning }).collect()
+}
+
+/// Filesystems that are programs, where computing costs nothing.
+fn daemons(schedule: &Schedule) -> Option<Warning> {
+    let mut filesystems = schedule.setups().filter_map(|setup| setup.filesystem);
+    let served = filesystems.find(|filesystem| filesystem.pool.is_some())?;
+    let is_virtual = schedule.target.lab == LabKind::Virtual;
+    is_virtual.then(|| Warning::Daemon { filesystem: served.name.to_owned() })
 }
 
 fn well(records: &[Record]) -> impl Iterator<Item = &Record> {
@@ -447,6 +461,11 @@ impl fmt::Display for Warning {
                  the device: bonnie++ asks for twice the memory",
                 Bytes(*size_bytes),
                 Bytes(*memory_bytes)
+            ),
+            Self::Daemon { filesystem } => write!(
+                f,
+                "{filesystem} is served by a program here, whose computing costs no virtual time: on \
+                 a real machine it is slower than that"
             ),
             Self::Trials { levels, reason } => write!(f, "{levels}: {reason}"),
             Self::Note { text } => f.write_str(text),

@@ -8,6 +8,11 @@ use super::text::Style;
 use crate::filesystem::facts::{LARGEST_FILE, LONGEST_NAME, REFLINK, SNAPSHOTS};
 use crate::filesystem::{Facts, Feature, Filesystem, Limit};
 
+/// What the name of a fact, and a fact, take on a line; and the width of what is printed to a file.
+const LABEL_WIDTH: usize = 18;
+const CELL_WIDTH: usize = 21;
+const FILE_WIDTH: u16 = 100;
+
 /// A filesystem, and what checks found of it, by the names of the facts.
 pub type Checked<'a> = (&'a Filesystem, BTreeMap<String, String>);
 
@@ -32,20 +37,37 @@ const ROWS: [Row; 11] = [
 /// found where that differs.
 #[must_use]
 pub fn features(filesystems: &[Checked<'_>], style: Style) -> String {
-    let mut sources: Vec<&str> = Vec::new();
+    let mut sources: Vec<&'static str> = Vec::new();
+    let width = usize::from(style.width.unwrap_or(FILE_WIDTH));
+    let side_by_side = (width.saturating_sub(LABEL_WIDTH) / CELL_WIDTH).max(1);
+    let tables = filesystems.chunks(side_by_side);
+    let mut lines: Vec<String> =
+        tables.flat_map(|filesystems| table(filesystems, style, &mut sources)).collect();
+    if filesystems.iter().any(|(_, found)| !found.is_empty()) {
+        lines.push("* checked in this run".to_owned());
+    }
+    let notes = sources.iter().enumerate();
+    lines.extend(notes.map(|(index, source)| format!("[{}] {source}", index + 1)));
+    lines.join("\n")
+}
+
+/// The lines of a table of some filesystems.
+fn table(
+    filesystems: &[Checked<'_>],
+    style: Style,
+    sources: &mut Vec<&'static str>,
+) -> Vec<String> {
     let mut table = Table::new();
     table.load_style(presets::UTF8_FULL_CONDENSED);
-    if let Some(width) = style.width {
-        table.set_content_arrangement(ContentArrangement::Dynamic);
-        table.set_width(width);
-    }
+    table.set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_width(style.width.unwrap_or(FILE_WIDTH));
     let names = filesystems.iter().map(|(filesystem, _)| filesystem.name);
     table.set_header(std::iter::once("").chain(names));
     for (name, check, cell) in ROWS {
         let mut cells = vec![name.to_owned()];
         for (filesystem, found) in filesystems {
             let (says, source) = cell(&filesystem.facts);
-            let note = note(&mut sources, source);
+            let note = note(sources, source);
             let stated = filesystem.stated().into_iter().find(|(name, _)| *name == check);
             let mark = match (stated, found.get(check)) {
                 (Some((_, stated)), Some(found)) if *found == stated => " *".to_owned(),
@@ -56,14 +78,7 @@ pub fn features(filesystems: &[Checked<'_>], style: Style) -> String {
         }
         table.add_row(cells);
     }
-    let lines = table.to_string();
-    let mut lines: Vec<String> = lines.lines().map(|line| line.trim_end().to_owned()).collect();
-    if filesystems.iter().any(|(_, found)| !found.is_empty()) {
-        lines.push("* checked in this run".to_owned());
-    }
-    let notes = sources.iter().enumerate();
-    lines.extend(notes.map(|(index, source)| format!("[{}] {source}", index + 1)));
-    lines.join("\n")
+    table.to_string().lines().map(|line| line.trim_end().to_owned()).collect()
 }
 
 /// The mark of a source's footnote; nothing where there is no source.

@@ -7,7 +7,8 @@
 //!   `+++++` below half a second.
 //! - The file stays, so that it can be verified; bonnie++ deletes it after the seeks.
 //! - Where bonnie++ calls sync(2), which syncs every filesystem of the machine, this syncs its own.
-//! - Before a test that reads, the caches are dropped; bonnie++ wants a file of twice the memory.
+//! - Before a test that reads the file, the caches are dropped; bonnie++ wants a file of twice the
+//!   memory. The small files are looked at as they were left, as in bonnie++.
 //! - Latencies are all kept; bonnie++ keeps the longest.
 
 mod clock;
