@@ -139,8 +139,9 @@ impl Here<'_> {
         if self.schedule.verify {
             self.verify(record, &ground, device, setup, rules)?;
         }
-        // Once a treatment on this machine, and last: what the checks write and leave is in nothing that was
-        // measured or verified. In a guest every trial is of block 0, so equal trials stay equal.
+        // Once a treatment on this machine, and last: what the checks write and leave is in nothing
+        // that was measured or verified. In a guest every trial is of block 0, so equal trials stay
+        // equal.
         if trial.block == 0 && !ground.is_shared {
             record.features =
                 self.lab.features(device, &ground, setup, rules).unwrap_or_else(|error| {

@@ -250,8 +250,8 @@ fn undisturbed() -> BTreeMap<String, String> {
     fingerprints(run())
 }
 
-/// The shipped plan with small sizes: every filesystem ends well and is left without damage, but for
-/// those that the kernel lacks, which keep their rows.
+/// The shipped plan with small sizes: every filesystem ends well and is left without damage, but
+/// for those that the kernel lacks, which keep their rows.
 fn plan_of_all() {
     let small =
         "bonnie = { size = \"4 MiB\", char_size = \"8 KiB\", seeks = 200, files = \"1:200\" }";
