@@ -58,7 +58,7 @@ pub fn missing(filesystem: &Filesystem) -> Option<String> {
     let programs = if is_driven { vec![filesystem.mkfs] } else { filesystem.programs() };
     lacking(filesystem, &programs).or_else(|| match filesystem.pool {
         _ if is_driven => None,
-        Some(_) => pool::missing(),
+        Some(pool) => pool::missing(pool),
         None => Some(format!("this kernel has no {}", filesystem.name)),
     })
 }

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use super::mounting::made;
 use super::{LOOK, LabError, Tools};
-use crate::filesystem::{Call, Filesystem, Pool};
+use crate::filesystem::{Call, Daemon, Filesystem, Pool};
 use crate::host::program::{self, Finished, ProgramError, Rules};
 use crate::host::sysfs::BlockDevice;
 use crate::host::{kernel, mounts};
@@ -32,8 +32,20 @@ pub(super) fn name(marker: &str) -> String {
 }
 
 /// Why no daemon of this machine can serve a pool; `None` if it can.
-pub(super) fn missing() -> Option<String> {
-    (!kernel::has_filesystem("fuse")).then(|| "this kernel has no FUSE".to_owned())
+pub(super) fn missing(pool: &Pool) -> Option<String> {
+    if !kernel::has_filesystem("fuse") {
+        return Some("this kernel has no FUSE".to_owned());
+    }
+    another(pool)
+}
+
+/// A daemon that is there already, and would be asked in place of ours.
+fn another(pool: &Pool) -> Option<String> {
+    let Daemon { call, socket, .. } = &pool.daemon;
+    UnixStream::connect(socket).is_ok().then(|| {
+        let program = call.program;
+        format!("another {program} serves pools here: end it first (systemctl stop {program})")
+    })
 }
 
 /// Starts what serves the pool, where the kernel does not; it is ready then.
@@ -53,10 +65,8 @@ pub(super) fn serve(
     }
     let daemon = pool.daemon;
     let program = daemon.call.program;
-    if UnixStream::connect(daemon.socket).is_ok() {
-        return Err(LabError::Unavailable {
-            reason: format!("another {program} serves pools here: end it first"),
-        });
+    if let Some(reason) = another(pool) {
+        return Err(LabError::Unavailable { reason });
     }
     if Path::new(daemon.own_pools).exists() {
         return Err(LabError::Unavailable {

@@ -16,7 +16,7 @@ use rustix::fs::{
     fadvise, fdatasync, futimens, linkat, mkdirat, openat, renameat, seek, symlinkat, syncfs,
     unlinkat,
 };
-use rustix::io::{Errno, read, write};
+use rustix::io::{Errno, pwrite, read, write};
 use ssdlab_engine::{Aligned, BLOCK_BYTES};
 
 use super::WorkloadError;
@@ -308,6 +308,22 @@ const CREATE: OFlags = OFlags::WRONLY
     .union(OFlags::EXCL)
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
+
+/// Writes all of the buffer at a place.
+pub(super) fn write_all_at(file: impl AsFd, mut data: &[u8], mut at: u64) -> Result<(), Errno> {
+    while !data.is_empty() {
+        match pwrite(file.as_fd(), data, at) {
+            Ok(0) => return Err(Errno::NOSPC),
+            Ok(written) => {
+                data = &data[written..];
+                at += written as u64;
+            }
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+    Ok(())
+}
 
 pub(super) fn write_all(file: &OwnedFd, mut data: &[u8]) -> Result<(), Errno> {
     while !data.is_empty() {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use rustix::fs::{Mode, OFlags};
 use ssdlab_engine::{self as engine, Counted, EngineError, Job};
 
-use super::{Done, Place, WorkloadError};
+use super::{Done, Place, WorkloadError, open_load};
 use crate::plan::io::{Block, End, Io, Pattern, SyncPolicy};
 
 /// Opens the file and performs a phase on it.
@@ -57,6 +57,7 @@ pub(super) fn run(io: &Io, seed: u64, place: Place<'_>) -> Result<Done, Workload
     Ok(Done {
         application_bytes: Some(done.writes.bytes),
         ring_bytes: done.writes.bytes,
+        remark: open_load::remark(&done.moved(), io.period_ns),
         counted: Some(done.moved()),
         reported,
         ..Done::default()

@@ -12,6 +12,7 @@ mod driver;
 mod error;
 mod fio;
 mod io;
+mod open_load;
 pub mod operation;
 mod reader;
 pub mod synthetic;

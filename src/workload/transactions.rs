@@ -15,13 +15,14 @@ use std::time::{Duration, Instant};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, fdatasync, ftruncate, openat, unlinkat};
-use rustix::io::{Errno, pwrite};
+use rustix::io::Errno;
 use ssdlab_engine::Counted;
 
 use super::beside::{Over, beside};
+use super::driver::write_all_at;
 use super::io::metrics;
 use super::synthetic::content::ContentPool;
-use super::{Done, Place, WorkloadError};
+use super::{Done, Place, WorkloadError, open_load};
 use crate::host::program::Rules;
 use crate::plan::io::End;
 use crate::plan::transactions::{
@@ -159,7 +160,7 @@ fn stream(
             ftruncate(file, 0)?;
         }
         pool.fill_binary(seed, streamed, &mut chunk);
-        write_at(file, &chunk, offset)?;
+        write_all_at(file, &chunk, offset)?;
         streamed += chunk.len() as u64;
         due += period;
         while !over.is_set()
@@ -295,10 +296,12 @@ impl<'a> Database<'a> {
 
     fn done(self, transactions: Counted) -> Done {
         let syncs = Counted { took: transactions.took, ..self.disk.syncs };
+        let remark = open_load::remark(&transactions, self.work.period_ns);
         Done {
             application_bytes: Some(self.disk.written_bytes),
             counted: Some(transactions),
             reported: metrics("sync", &syncs).into_iter().collect(),
+            remark,
             ..Done::default()
         }
     }
@@ -333,7 +336,7 @@ impl<'a> Disk<'a> {
         at: u64,
     ) -> Result<(), WorkloadError> {
         self.written_bytes += data.len() as u64;
-        write_at(file, data, at).map_err(WorkloadError::operation("write", name))
+        write_all_at(file, data, at).map_err(WorkloadError::operation("write", name))
     }
 
     fn sync(&mut self, file: &OwnedFd, name: &str) -> Result<(), WorkloadError> {
@@ -348,21 +351,6 @@ impl<'a> Disk<'a> {
 /// A number as `SQLite`'s files have it: 32 bits, the high byte first.
 fn to_number(number: u64) -> [u8; 4] {
     u32::try_from(number).unwrap_or(u32::MAX).to_be_bytes()
-}
-
-fn write_at(file: &OwnedFd, mut data: &[u8], mut at: u64) -> Result<(), Errno> {
-    while !data.is_empty() {
-        match pwrite(file, data, at) {
-            Ok(0) => return Err(Errno::NOSPC),
-            Ok(written) => {
-                data = &data[written..];
-                at += written as u64;
-            }
-            Err(Errno::INTR) => {}
-            Err(errno) => return Err(errno),
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

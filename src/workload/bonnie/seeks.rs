@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 use rustix::fs::fsync;
 use rustix::io::{Errno, pread};
 
-use super::super::driver::Bounds;
+use super::super::driver::{Bounds, write_all_at};
 use super::super::{Done, WorkloadError};
 use super::clock::{self, Clock};
-use super::transfers::{error, open, write_all_at};
+use super::transfers::{error, open};
 use crate::host::thread::{Usage, used};
 use crate::plan::Bonnie;
 use crate::workload::synthetic::bonnie::{Chunks, Seek};

@@ -7,9 +7,9 @@
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::{Advice, AtFlags, Mode, OFlags, fadvise, fsync, openat, unlinkat};
-use rustix::io::{Errno, pwrite, read, write};
+use rustix::io::{Errno, read, write};
 
-use super::super::driver::write_all;
+use super::super::driver::{write_all, write_all_at};
 use super::super::{Done, WorkloadError};
 use super::clock::Clock;
 use super::{FILE, FILE_MODE};
@@ -193,22 +193,6 @@ pub(super) fn read_all(file: impl AsFd, buffer: &mut [u8]) -> Result<(), Errno> 
             // The file is shorter than what was written.
             Ok(0) => return Err(Errno::IO),
             Ok(some) => done += some,
-            Err(Errno::INTR) => {}
-            Err(errno) => return Err(errno),
-        }
-    }
-    Ok(())
-}
-
-/// Writes all of the buffer at a place.
-pub(super) fn write_all_at(file: impl AsFd, mut data: &[u8], mut at: u64) -> Result<(), Errno> {
-    while !data.is_empty() {
-        match pwrite(file.as_fd(), data, at) {
-            Ok(0) => return Err(Errno::NOSPC),
-            Ok(written) => {
-                data = &data[written..];
-                at += written as u64;
-            }
             Err(Errno::INTR) => {}
             Err(errno) => return Err(errno),
         }
