@@ -422,27 +422,29 @@ pub(super) fn check_size(schedule: &Schedule, at: Range<usize>) -> Result<(), Fa
             ));
         }
         check_programs(schedule)?;
-        if schedule.target.lab != LabKind::Image {
-            continue;
-        }
-        let device = schedule.target.size_bytes;
+        // How large other devices are, nobody has looked yet.
+        let (device, what, help) = match (schedule.target.lab, schedule.target.capacity_bytes) {
+            (LabKind::Image, _) => (schedule.target.size_bytes, "image", "size in [target]"),
+            (LabKind::Virtual, Some(capacity)) => (capacity, "drive", "capacity"),
+            _ => continue,
+        };
         if let Some(filesystem) = setup.filesystem
             && device < filesystem.smallest_bytes
         {
             return Err(Fault::nowhere(
-                format!("an image of {} is too small for {}", Bytes(device), filesystem.name),
-                format!("set size in [target] to {} or more", Bytes(filesystem.smallest_bytes)),
+                format!("a size of {} is too small for {}", Bytes(device), filesystem.name),
+                format!("set the {help} to {} or more", Bytes(filesystem.smallest_bytes)),
             ));
         }
         let needed = needed_bytes(&schedule.workload, &setup, device);
         if needed > device {
             return Err(Fault::nowhere(
                 format!(
-                    "the workload needs about {}, the image has {}",
+                    "the workload needs about {}, the {what} has {}",
                     Bytes(needed),
                     Bytes(device)
                 ),
-                "set a larger size in [target], or a smaller --scale",
+                format!("set a larger {help}, or a smaller --scale"),
             ));
         }
     }
