@@ -46,7 +46,7 @@ pub enum LabError {
         needed_bytes: u64,
     },
     /// A setting did not take.
-    #[error("{what} was set to `{asked}`, but the kernel says `{found}`")]
+    #[error("{what} was set to `{asked}`, but reads back as `{found}`")]
     Mismatch {
         /// The setting.
         what: String,
