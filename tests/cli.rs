@@ -87,6 +87,15 @@ fn faults_of_plans_are_named() {
         ("exclude = [{ filesystem = \"ext5\" }]\n", "does not vary"),
         ("[factors]\nfilesystem = \"ext4\"\nmkfs = \"-F\"\n", "not one a plan may use"),
         ("[factors]\nmount = \"logdev=/dev/sdb\"\n", "another device"),
+        (
+            "[factors]\nfilesystem = \"xfs\"\ncompression = \"zstd\"\n",
+            "exclude = [{ filesystem = \"xfs\", compression = \"zstd\" }]",
+        ),
+        ("[factors]\nchecksums = \"md5\"\n", "`md5` is no level of `checksums`"),
+        (
+            "[factors]\nfilesystem = \"btrfs\"\nchecksums = \"sha256\"\nmkfs = \"--csum xxhash\"\n",
+            "contradicts the factor `checksums`",
+        ),
     ];
     for (part, message) in cases {
         // Keys of the top level must come before the first table.

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use super::exit::Exit;
 use super::output;
-use crate::filesystem::Filesystem;
+use crate::filesystem::{Filesystem, Setting};
 use crate::host::sysfs;
 use crate::plan::{self, Factor, HOSTS, PROFILES, SCHEDULERS, metric, shipped};
 use crate::{filesystem, kernel, lab, report};
@@ -104,6 +104,8 @@ fn factors() -> Rows {
     let levels = |factor: Factor| match factor {
         Factor::Filesystem => filesystem::names().join(", "),
         Factor::Journal => "on, off (ext4)".to_owned(),
+        Factor::Checksums => settings(|filesystem| &filesystem.checksums),
+        Factor::Compression => settings(|filesystem| &filesystem.compression),
         Factor::Atime => "strictatime, relatime, noatime, chattr".to_owned(),
         Factor::Discard => "off, on, fstrim".to_owned(),
         Factor::Scheduler => SCHEDULERS.join(", "),
@@ -126,6 +128,21 @@ fn factors() -> Rows {
         Factor::Host => HOSTS.map(|host| host.name).join(", ") + " (virtual lab)",
     };
     Factor::every().map(|factor| (factor.name().to_owned(), levels(factor))).collect()
+}
+
+/// The levels of a factor that each filesystem has in its own words.
+fn settings(of: fn(&Filesystem) -> &Setting) -> String {
+    let mut levels: Vec<(String, Vec<&str>)> = Vec::new();
+    // `off` alone is no choice.
+    for filesystem in filesystem::ALL.iter().filter(|filesystem| of(filesystem).levels.len() > 1) {
+        let names = of(filesystem).names().join(", ");
+        match levels.iter_mut().find(|(others, _)| *others == names) {
+            Some((_, filesystems)) => filesystems.push(filesystem.name),
+            None => levels.push((names, vec![filesystem.name])),
+        }
+    }
+    let row = |(levels, of): &(String, Vec<&str>)| format!("{levels} ({})", of.join(", "));
+    levels.iter().map(row).collect::<Vec<_>>().join("; ")
 }
 
 fn schedulers() -> Rows {

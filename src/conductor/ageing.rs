@@ -43,6 +43,7 @@ pub(super) struct MadeFrom {
     filesystem: &'static str,
     mkfs: Vec<String>,
     mkfs_version: Option<String>,
+    mount: Vec<String>,
     seed: u64,
     /// What it lies on and what it was aged by.
     place: BTreeMap<&'static str, String>,
@@ -59,7 +60,7 @@ impl MadeFrom {
             return Err(Failure::Unavailable("no filesystem is named to be aged".to_owned()));
         };
         let format =
-            Format { journal: setup.journal, seed, extra: setup.mkfs.clone(), ..Format::default() };
+            Format { journal: setup.journal, seed, extra: setup.mkfs_words(), ..Format::default() };
         Ok(Self {
             format: FORMAT,
             profile: age.profile.name,
@@ -68,6 +69,7 @@ impl MadeFrom {
             filesystem: filesystem.name,
             mkfs: filesystem.format_arguments(&format),
             mkfs_version: environment::version(filesystem.mkfs, "-V"),
+            mount: setup.mount_of_settings(),
             seed,
             place,
         })
@@ -169,7 +171,7 @@ impl Here<'_> {
         (record, failure)
     }
 
-    /// Makes the filesystem of a trial with every option that is set by mounting at its default,
+    /// Makes the filesystem of a trial with every option that does not shape it at its default,
     /// ages it, and unmounts it.
     pub(super) fn age(
         &mut self,
@@ -210,5 +212,29 @@ impl From<AgedError> for Failure {
             AgedError::NoCache => Self::Unavailable(error.to_string()),
             other => Self::Failed(other.to_string()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Factor;
+
+    fn made_from(more: &[(Factor, &str)]) -> String {
+        let of_all = [(Factor::Filesystem, "btrfs"), (Factor::Age, "mail")];
+        let levels = of_all.iter().chain(more).map(|(factor, l)| (*factor, (*l).to_owned()));
+        let setup = Setup::new(&shaping(&Levels(levels.collect()))).unwrap();
+        let made_from = MadeFrom::new(setup.age.unwrap(), &setup, 1, BTreeMap::new()).unwrap();
+        serde_json::to_string(&made_from).unwrap()
+    }
+
+    #[test]
+    fn a_state_is_shared_by_all_that_age_alike() {
+        let plain = made_from(&[]);
+        assert_eq!(made_from(&[(Factor::Discard, "on")]), plain);
+        assert_eq!(made_from(&[(Factor::Compression, "off")]), plain);
+        let compressed = made_from(&[(Factor::Compression, "zstd")]);
+        let hashed = made_from(&[(Factor::Checksums, "sha256")]);
+        assert!(compressed != plain && hashed != plain && compressed != hashed);
     }
 }

@@ -4,7 +4,32 @@
 //! device can discard, so off has to be said.
 
 use super::facts::{OFFSETS, feature, limit};
-use super::{Call, Driver, Facts, Filesystem, Journal, Snapshot, uuid};
+use super::{Bits, Call, Driver, Facts, Filesystem, Journal, Level, Setting, Snapshot, uuid};
+
+/// Of everything; off is of data. The kernel compresses nothing without checksums of data.
+const CHECKSUMS: Setting = Setting {
+    levels: &[
+        Level::made("crc32c", &["--csum", "crc32c"], 0),
+        Level::made("xxhash", &["--csum", "xxhash"], 1),
+        Level::made("sha256", &["--csum", "sha256"], 2),
+        Level::made("blake2", &["--csum", "blake2"], 3),
+        Level { hinders_compression: true, ..Level::mounted("off", &["nodatasum"]) },
+    ],
+    words: &["csum", "checksum", "datasum", "datacow"],
+    // csum_type, in include/uapi/linux/btrfs_tree.h.
+    superblock: Some(Bits { at: 65536 + 196, mask: 0xff }),
+};
+
+const COMPRESSION: Setting = Setting {
+    levels: &[
+        Level::OFF,
+        Level::mounted("zlib", &["compress=zlib"]),
+        Level::mounted("lzo", &["compress=lzo"]),
+        Level::mounted("zstd", &["compress=zstd"]),
+    ],
+    words: &["compress"],
+    superblock: None,
+};
 
 pub(super) const FILESYSTEM: Filesystem = Filesystem {
     name: "btrfs",
@@ -30,6 +55,8 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     ],
     pool: None,
     journal: Journal::NotApplicable,
+    checksums: CHECKSUMS,
+    compression: COMPRESSION,
     driver: Driver::Other,
     discard_on: Some("discard"),
     discard_off: Some("nodiscard"),

@@ -1,7 +1,7 @@
 //! ext3: ext2 with a journal, served by the kernel's ext4 driver since Linux 4.3.
 
 use super::facts::{feature, limit};
-use super::{Driver, Facts, Filesystem, Journal, ext};
+use super::{Driver, Facts, Filesystem, Journal, Setting, ext};
 
 const SOURCE: &str = "ext4(5)";
 
@@ -12,6 +12,9 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     mkfs_options: ext::OPTIONS,
     pool: None,
     journal: Journal::Always,
+    // The driver mounts none with metadata_csum by this name.
+    checksums: Setting::NEVER,
+    compression: Setting::NEVER,
     driver: Driver::Ext4,
     discard_on: Some("discard"),
     discard_off: None,

@@ -1,9 +1,20 @@
 //! ext4: extents, delayed allocation, a journal that can be left out.
 
 use super::facts::{feature, limit};
-use super::{Driver, Facts, Filesystem, Journal, ext};
+use super::{Bits, Driver, Facts, Filesystem, Journal, Level, Setting, ext};
 
 const SOURCE: &str = "ext4(5)";
+
+/// Of metadata. A seed for them, which newer defaults have, goes with them.
+const CHECKSUMS: Setting = Setting {
+    levels: &[
+        Level::made("on", &["-O", "metadata_csum"], 4),
+        Level::made("off", &["-O", "^metadata_csum,^metadata_csum_seed"], 0),
+    ],
+    words: &["metadata_csum"],
+    // Of s_feature_ro_compat, in Documentation/filesystems/ext4/super.rst of Linux.
+    superblock: Some(Bits { at: 1024 + 0x65, mask: 4 }),
+};
 
 pub(super) const FILESYSTEM: Filesystem = Filesystem {
     name: "ext4",
@@ -12,6 +23,8 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     mkfs_options: ext::OPTIONS,
     pool: None,
     journal: Journal::Optional,
+    checksums: CHECKSUMS,
+    compression: Setting::NEVER,
     driver: Driver::Ext4,
     discard_on: Some("discard"),
     discard_off: None,

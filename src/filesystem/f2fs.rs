@@ -4,9 +4,36 @@
 //! the kernel: discard is on by default, so off has to be said.
 
 use super::facts::{feature, limit};
-use super::{Call, Driver, Facts, Filesystem, Journal, uuid};
+use super::{Bits, Call, Driver, Facts, Filesystem, Journal, Level, Setting, uuid};
 
 const SOURCE: &str = "fs/f2fs in Linux 6.1";
+
+/// Of inodes.
+const CHECKSUMS: Setting = Setting {
+    levels: &[Level::made("on", &["-O", "extra_attr,inode_checksum"], 0x20), Level::OFF],
+    words: &["inode_checksum"],
+    superblock: Some(Bits { at: FEATURES, mask: 0x20 }),
+};
+
+/// Of files of every name; it writes less, and frees no space.
+const COMPRESSION: Setting = Setting {
+    levels: &[
+        Level::OFF,
+        compression("lzo", &["compress_algorithm=lzo", "compress_extension=*"]),
+        compression("lz4", &["compress_algorithm=lz4", "compress_extension=*"]),
+        compression("zstd", &["compress_algorithm=zstd", "compress_extension=*"]),
+    ],
+    words: &["compress"],
+    superblock: Some(Bits { at: FEATURES + 1, mask: 0x20 }),
+};
+
+const fn compression(name: &'static str, mount: &'static [&'static str]) -> Level {
+    Level { mount, ..Level::made(name, &["-O", "extra_attr,compression"], 0x20) }
+}
+
+/// Where the superblock has its feature bits, in bytes from the start of the device: the field
+/// `feature` of `struct f2fs_super_block` in `include/linux/f2fs_fs.h`.
+const FEATURES: u64 = 1024 + 2180;
 
 pub(super) const FILESYSTEM: Filesystem = Filesystem {
     name: "f2fs",
@@ -16,6 +43,8 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     mkfs_options: &["-C", "-e", "-E", "-l", "-o", "-O", "-s", "-w", "-z"],
     pool: None,
     journal: Journal::NotApplicable,
+    checksums: CHECKSUMS,
+    compression: COMPRESSION,
     driver: Driver::Other,
     discard_on: Some("discard"),
     discard_off: Some("nodiscard"),

@@ -4,7 +4,7 @@
 //! Documentation/admin-guide/jfs.rst in the kernel. mkfs has no option for the UUID.
 
 use super::facts::{feature, limit};
-use super::{Call, Driver, Facts, Filesystem, Journal};
+use super::{Call, Driver, Facts, Filesystem, Journal, Setting};
 
 const SOURCE: &str = "fs/jfs in Linux 6.1";
 
@@ -15,6 +15,8 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     mkfs_options: &["-L", "-s"],
     pool: None,
     journal: Journal::Always,
+    checksums: Setting::NEVER,
+    compression: Setting::NEVER,
     driver: Driver::Other,
     discard_on: Some("discard"),
     discard_off: None,

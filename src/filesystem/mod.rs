@@ -17,11 +17,13 @@ mod nilfs2;
 mod pool;
 mod reiser4;
 mod reiserfs;
+mod setting;
 mod xfs;
 mod zfs;
 
 pub use facts::{Facts, Feature, Limit, Snapshot};
 pub use pool::{Daemon, Pool};
+pub use setting::{Bits, Level, Setting};
 
 /// Every filesystem the program knows, in the order it lists them.
 pub const ALL: [&Filesystem; 12] = [
@@ -54,6 +56,10 @@ pub struct Filesystem {
     pub pool: Option<&'static Pool>,
     /// Whether it has a journal that a plan can switch.
     pub journal: Journal,
+    /// Checksums: of metadata, and of data where it has them.
+    pub checksums: Setting,
+    /// Compression of data.
+    pub compression: Setting,
     /// What the kernel's driver publishes about itself.
     pub driver: Driver,
     /// The mount option that turns online discard on; `None` if it can tell its device nothing,
@@ -116,7 +122,7 @@ pub struct Format {
     pub atime: Option<bool>,
     /// Seeds what mkfs would draw at random: the UUID, the directory hash of ext2/3/4.
     pub seed: u64,
-    /// Options the plan adds, after all others.
+    /// Options the plan adds, by levels and as they are, after all others.
     pub extra: Vec<String>,
     /// The name of its pool, and where that will be mounted, for a filesystem that lives in one.
     pub pool: String,

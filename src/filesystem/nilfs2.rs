@@ -10,7 +10,7 @@
 //! UUID; Documentation/filesystems/nilfs2.rst in the kernel.
 
 use super::facts::{OFFSETS, feature, limit};
-use super::{Call, Driver, Facts, Filesystem, Journal, Snapshot};
+use super::{Call, Driver, Facts, Filesystem, Journal, Setting, Snapshot};
 
 const SOURCE: &str = "fs/nilfs2 in Linux 6.1";
 
@@ -21,6 +21,8 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     mkfs_options: &["-b", "-B", "-L", "-m", "-O"],
     pool: None,
     journal: Journal::NotApplicable,
+    checksums: Setting::UNKNOWN,
+    compression: Setting::NEVER,
     driver: Driver::Other,
     discard_on: Some("discard"),
     discard_off: None,

@@ -5,7 +5,7 @@
 //! Source: mkfs.reiser4(8), fsck.reiser4(8) of reiser4progs 1.2.
 
 use super::facts::{feature, limit};
-use super::{Call, Driver, Facts, Filesystem, Journal, uuid};
+use super::{Call, Driver, Facts, Filesystem, Journal, Setting, uuid};
 
 const MANUAL: &str = "mkfs.reiser4(8)";
 const COMPARISON: &str = "Wikipedia, Comparison of file systems";
@@ -17,6 +17,8 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     mkfs_options: &["-L", "-o", "--label", "--override"],
     pool: None,
     journal: Journal::NotApplicable,
+    checksums: Setting::UNKNOWN,
+    compression: Setting::UNKNOWN,
     driver: Driver::Other,
     discard_on: Some("discard"),
     discard_off: None,

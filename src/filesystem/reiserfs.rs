@@ -4,7 +4,7 @@
 //! mount option for discards nor FITRIM. Linux 6.13 removed the filesystem.
 
 use super::facts::{feature, limit};
-use super::{Call, Driver, Facts, Filesystem, Journal, uuid};
+use super::{Call, Driver, Facts, Filesystem, Journal, Setting, uuid};
 
 const SOURCE: &str = "fs/reiserfs in Linux 6.1";
 
@@ -26,6 +26,8 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     ],
     pool: None,
     journal: Journal::Always,
+    checksums: Setting::NEVER,
+    compression: Setting::NEVER,
     driver: Driver::Other,
     discard_on: None,
     discard_off: None,

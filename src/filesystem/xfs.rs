@@ -3,9 +3,18 @@
 //! Source: mkfs.xfs(8) of xfsprogs 6.1, which refuses filesystems below 300 MB.
 
 use super::facts::{OFFSETS, feature, limit};
-use super::{Call, Driver, Facts, Filesystem, Journal, uuid};
+use super::{Bits, Call, Driver, Facts, Filesystem, Journal, Level, Setting, uuid};
 
 const SOURCE: &str = "fs/xfs in Linux 6.1";
+
+/// Of metadata. Without them it is of version 4, which has no reflinks, no sparse inodes, no tree
+/// of free inodes and no times after 2038, and which kernels may be built without.
+const CHECKSUMS: Setting = Setting {
+    levels: &[Level::made("on", &["-m", "crc=1"], 5), Level::made("off", &["-m", "crc=0"], 4)],
+    words: &["crc="],
+    // The low bits of sb_versionnum, in fs/xfs/libxfs/xfs_format.h.
+    superblock: Some(Bits { at: 101, mask: 0x0f }),
+};
 
 pub(super) const FILESYSTEM: Filesystem = Filesystem {
     name: "xfs",
@@ -14,6 +23,8 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     mkfs_options: &["-b", "-d", "-i", "-l", "-L", "-m", "-n", "-s"],
     pool: None,
     journal: Journal::NotApplicable,
+    checksums: CHECKSUMS,
+    compression: Setting::NEVER,
     driver: Driver::Other,
     discard_on: Some("discard"),
     discard_off: None,

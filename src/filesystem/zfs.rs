@@ -10,9 +10,34 @@
 //! takes the same commands; that is not tried by any test.
 
 use super::facts::{OFFSETS, feature, limit};
-use super::{Call, Daemon, Driver, Facts, Filesystem, Journal, Pool, Snapshot};
+use super::{Call, Daemon, Driver, Facts, Filesystem, Journal, Level, Pool, Setting, Snapshot};
 
 const SOURCE: &str = "zfs-fuse 0.7.0, as it is found to be";
+
+/// Of everything; off is of data.
+const CHECKSUMS: Setting = Setting {
+    levels: &[
+        Level::made("on", &["-Ochecksum=on"], 0),
+        Level::made("off", &["-Ochecksum=off"], 0),
+        Level::made("fletcher2", &["-Ochecksum=fletcher2"], 0),
+        Level::made("fletcher4", &["-Ochecksum=fletcher4"], 0),
+        Level::made("sha256", &["-Ochecksum=sha256"], 0),
+    ],
+    words: &["checksum"],
+    superblock: None,
+};
+
+const COMPRESSION: Setting = Setting {
+    levels: &[
+        Level::made("on", &["-Ocompression=on"], 0),
+        Level::made("off", &["-Ocompression=off"], 0),
+        Level::made("lzjb", &["-Ocompression=lzjb"], 0),
+        Level::made("gzip", &["-Ocompression=gzip"], 0),
+        Level::made("zle", &["-Ocompression=zle"], 0),
+    ],
+    words: &["compression"],
+    superblock: None,
+};
 
 pub(super) const FILESYSTEM: Filesystem = Filesystem {
     name: "zfs",
@@ -66,6 +91,8 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
         kinds: ["fuse.zfs", "zfs"],
     }),
     journal: Journal::NotApplicable,
+    checksums: CHECKSUMS,
+    compression: COMPRESSION,
     driver: Driver::Other,
     discard_on: None,
     discard_off: None,

@@ -158,6 +158,7 @@ impl<S: Source> Lab for BlockLab<S> {
         }
         // What mkfs has left in the device's cache is not there on a disk that was made earlier.
         mounting::drop_caches(device)?;
+        applied.extend(format::read_back(device, setup)?);
         let started = Instant::now();
         applied.extend(take(device, setup, &target, rules)?);
         applied.insert("mount_ns".to_owned(), started.elapsed().as_nanos().to_string());

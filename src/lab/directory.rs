@@ -76,7 +76,8 @@ impl Lab for Directory {
         if setup.discard == Some(Discard::Fstrim) {
             return Some("a trim would be of the whole filesystem, which is not ours".to_owned());
         }
-        if !setup.mkfs.is_empty() || setup.journal.is_some() {
+        let is_made = setup.settings.iter().any(|chosen| chosen.setting.is_made());
+        if !setup.mkfs.is_empty() || setup.journal.is_some() || is_made {
             return Some("the directory lab makes no filesystem".to_owned());
         }
         let options = match (setup.filesystem, &self.device) {

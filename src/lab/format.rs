@@ -1,15 +1,17 @@
 //! Making a filesystem with its own mkfs, and checking it with its own check.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::Command;
 
 use super::mounting::made;
 use super::{LabError, pool};
-use crate::filesystem::Format;
+use crate::filesystem::{Bits, Format};
 use crate::host::program::{self, Rules};
 use crate::host::sysfs::BlockDevice;
-use crate::plan::{Atime, Setup};
+use crate::plan::{Atime, Chosen, Setup};
 
 /// Runs mkfs; returns the command line and how long it took. It is never told to force anything:
 /// the device is free of signatures when it gets here. What lives in a pool is mounted then.
@@ -26,7 +28,7 @@ pub(super) fn make(
         journal: setup.journal,
         atime: setup.atime.map(|atime| atime != Atime::None),
         seed,
-        extra: setup.mkfs.clone(),
+        extra: setup.mkfs_words(),
         pool: pool::name(rules.marker),
         mounted_at: target.to_string_lossy().into_owned(),
     });
@@ -37,6 +39,32 @@ pub(super) fn make(
         ("mkfs".to_owned(), format!("{} {}", filesystem.mkfs, arguments.join(" "))),
         ("mkfs_ns".to_owned(), finished.took.as_nanos().to_string()),
     ]))
+}
+
+/// Checks by its superblock that it was made as the treatment asks, and returns what that says.
+pub(super) fn read_back(
+    device: &BlockDevice,
+    setup: &Setup,
+) -> Result<BTreeMap<String, String>, LabError> {
+    let mut found = BTreeMap::new();
+    for Chosen { factor, setting, level } in &setup.settings {
+        let Some(Bits { at, mask }) = setting.superblock else { continue };
+        let mut byte = [0];
+        File::open(&device.node)
+            .and_then(|node| node.read_exact_at(&mut byte, at))
+            .map_err(LabError::step("read the superblock of", &device.node))?;
+        let bits = byte[0] & mask;
+        if bits != level.bits {
+            let other = setting.levels.iter().find(|level| level.bits == bits);
+            return Err(LabError::Mismatch {
+                what: factor.name().to_owned(),
+                asked: level.name.to_owned(),
+                found: other.map_or_else(|| format!("{bits:#x}"), |other| other.name.to_owned()),
+            });
+        }
+        found.insert(factor.name().to_owned(), level.name.to_owned());
+    }
+    Ok(found)
 }
 
 /// Runs the filesystem's own check, which changes nothing, on the unmounted device; returns the
@@ -64,4 +92,32 @@ pub(super) fn check(
     // Which of the two says what is wrong differs from one program to the next.
     let said = program::tail(&(finished.stdout + &finished.stderr));
     Err(LabError::Damaged { check: line, said })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Factor, Levels};
+
+    #[test]
+    fn a_superblock_that_says_otherwise_is_a_mismatch() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        file.as_file().set_len(1 << 20).unwrap();
+        // csum_type of btrfs: sha256.
+        file.as_file().write_all_at(&[2], 0x10000 + 0xc4).unwrap();
+        let device = BlockDevice {
+            node: file.path().to_owned(),
+            name: String::new(),
+            number: String::new(),
+            folder: std::path::PathBuf::new(),
+        };
+        let of = |level: &str| {
+            let levels = [(Factor::Filesystem, "btrfs"), (Factor::Checksums, level)];
+            let levels = levels.map(|(factor, level)| (factor, level.to_owned()));
+            read_back(&device, &Setup::new(&Levels(levels.into())).unwrap())
+        };
+        assert_eq!(of("sha256").unwrap()["checksums"], "sha256");
+        let message = of("xxhash").unwrap_err().to_string();
+        assert!(message.contains("`xxhash`") && message.contains("`sha256`"), "{message}");
+    }
 }

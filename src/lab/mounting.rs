@@ -14,7 +14,7 @@ use super::LabError;
 use crate::filesystem::{Driver, Filesystem, Journal};
 use crate::host::mounts::{self, Mount};
 use crate::host::sysfs::BlockDevice;
-use crate::plan::{Atime, Discard, Setup};
+use crate::plan::{Atime, Chosen, Discard, Setup};
 
 /// Words of a free `mount` option that are flags of mount(2), not options of a filesystem.
 const FLAGS: [(&str, MountFlags); 11] = [
@@ -48,17 +48,15 @@ pub(super) fn mount(
             rustix::io::Errno::NODEV => {
                 LabError::Unavailable { reason: format!("this kernel has no {kind}") }
             }
-            rustix::io::Errno::INVAL => LabError::Step {
-                step: "mount",
-                path: target.to_owned(),
-                cause: io::Error::new(
-                    io::ErrorKind::InvalidInput,
-                    format!(
-                        "{kind} refuses it with the options `{}` (the kernel log says why)",
-                        data.join(",")
-                    ),
-                ),
-            },
+            rustix::io::Errno::INVAL => {
+                let options = match data.join(",") {
+                    none if none.is_empty() => none,
+                    options => format!(" with the options `{options}`"),
+                };
+                let refusal = format!("{kind} refuses it{options} (the kernel log says why)");
+                let cause = io::Error::new(io::ErrorKind::InvalidInput, refusal);
+                LabError::step("mount", target)(cause)
+            }
             errno => LabError::step("mount on", target)(errno.into()),
         }
     })?;
@@ -96,6 +94,7 @@ fn options(setup: &Setup) -> (MountFlags, Vec<String>) {
         }
         None => {}
     }
+    data.extend(setup.mount_of_settings());
     let is_default = |option: &&String| matches!(option.as_str(), "defaults" | "rw");
     for option in setup.mount.iter().filter(|option| !is_default(option)) {
         match FLAGS.iter().find(|(word, _)| word == option) {
@@ -161,6 +160,15 @@ pub(super) fn check(
     for (what, (is_as_asked, asked)) in [("atime", atime), ("discard", discard)] {
         if !is_as_asked {
             return Err(mismatch(what, asked));
+        }
+    }
+    for Chosen { factor, setting, level } in &setup.settings {
+        let is_as_asked = match level.mount {
+            [] => !mount.options.iter().any(|option| setting.is_said_by(option)),
+            asked => asked.iter().all(|option| shown(option)),
+        };
+        if !is_as_asked {
+            return Err(mismatch(factor.name(), level.name));
         }
     }
     for option in &setup.mount {
@@ -292,6 +300,20 @@ mod tests {
             check(&ext4, &mounted("ext4", "rw,relatime"), &["nodiscard".to_owned()], Maker::Us)
                 .is_ok()
         );
+    }
+
+    #[test]
+    fn compression_and_its_absence_are_read_back() {
+        let of = |level| setup(&[(Factor::Filesystem, "btrfs"), (Factor::Compression, level)]);
+        let table = |options| mounted("btrfs", options);
+        assert_eq!(options(&of("zstd")).1, ["compress=zstd"]);
+        assert!(check(&of("zstd"), &table("rw,compress=zstd:3"), &[], Maker::Us).is_ok());
+        assert!(check(&of("zstd"), &table("rw,compress=lzo"), &[], Maker::Us).is_err());
+        assert!(check(&of("off"), &table("rw,compress-force=lzo"), &[], Maker::Other).is_err());
+        assert!(check(&of("off"), &table("rw"), &[], Maker::Us).is_ok());
+        let bare = setup(&[(Factor::Filesystem, "btrfs"), (Factor::Checksums, "off")]);
+        assert!(check(&bare, &table("rw,nodatasum"), &[], Maker::Us).is_ok());
+        assert!(check(&bare, &table("rw"), &[], Maker::Us).is_err());
     }
 
     #[test]

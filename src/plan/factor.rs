@@ -21,6 +21,12 @@ pub enum Factor {
     Filesystem,
     /// ext4's journal: `on` or `off`.
     Journal,
+    /// Checksums, by what the filesystem calls them: `on`, `off`, `xxhash`, ...; see
+    /// `ssdlab list factors`.
+    Checksums,
+    /// Compression of data, by what the filesystem calls it: `off`, `zstd`, ...; see
+    /// `ssdlab list factors`.
+    Compression,
     /// Access times: `strictatime`, `relatime`, `noatime`, or `chattr` (mounted with
     /// strictatime, and `chattr +A` on the root directory right after mkfs).
     Atime,
@@ -57,9 +63,11 @@ pub enum Factor {
 
 impl Factor {
     /// Every factor but the schedulers' settings.
-    const ALL: [Self; 14] = [
+    const ALL: [Self; 16] = [
         Self::Filesystem,
         Self::Journal,
+        Self::Checksums,
+        Self::Compression,
         Self::Atime,
         Self::Discard,
         Self::Scheduler,
@@ -80,11 +88,13 @@ impl Factor {
         matches!(self, Self::Drive | Self::Condition | Self::Host)
     }
 
-    /// Whether it decides what an aged filesystem is like. Whatever can be set each time it is
-    /// mounted does not: it is aged with the defaults.
+    /// Whether it decides what an aged filesystem is like: it is there when it is made, or in the
+    /// files that age it. Anything else that is set by mounting does not: it is aged with the
+    /// defaults.
     #[must_use]
     pub fn shapes_aged(self) -> bool {
-        matches!(self, Self::Filesystem | Self::Journal | Self::Mkfs | Self::Age)
+        use Factor::{Age, Checksums, Compression, Filesystem, Journal, Mkfs};
+        matches!(self, Filesystem | Journal | Checksums | Compression | Mkfs | Age)
     }
 
     /// The name in plans and results.
@@ -93,6 +103,8 @@ impl Factor {
         match self {
             Self::Filesystem => "filesystem",
             Self::Journal => "journal",
+            Self::Checksums => "checksums",
+            Self::Compression => "compression",
             Self::Atime => "atime",
             Self::Discard => "discard",
             Self::Scheduler => "scheduler",

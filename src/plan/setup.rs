@@ -5,6 +5,7 @@
 use super::age::{self, Age};
 use super::factor::{Factor, Levels};
 use super::scheduler::{self, Tunable};
+use super::setting::{self, Chosen};
 use super::simulated::Simulated;
 use crate::filesystem::{self, Filesystem, Journal};
 use ssdlab_quantity::{Bytes, split_words};
@@ -53,6 +54,8 @@ pub struct Setup {
     pub filesystem: Option<&'static Filesystem>,
     /// With or without a journal.
     pub journal: Option<bool>,
+    /// What its filesystem has in its own words: checksums, compression.
+    pub settings: Vec<Chosen>,
     /// The access-time policy.
     pub atime: Option<Atime>,
     /// How the drive learns what is free.
@@ -97,6 +100,7 @@ impl Setup {
         let setup = Self {
             filesystem,
             journal: level(Factor::Journal).map(|l| switch(Factor::Journal, l)).transpose()?,
+            settings: setting::read(levels, filesystem)?,
             atime: level(Factor::Atime).map(read_atime).transpose()?,
             discard: level(Factor::Discard).map(read_discard).transpose()?,
             scheduler,
@@ -116,7 +120,23 @@ impl Setup {
         setup.check_discard()?;
         setup.check_pool()?;
         setup.check_mount()?;
+        setup.check_settings()?;
         Ok(setup)
+    }
+
+    /// What is added to mkfs, by levels and as it is.
+    #[must_use]
+    pub fn mkfs_words(&self) -> Vec<String> {
+        let of_settings = self.settings.iter().flat_map(|chosen| chosen.level.mkfs);
+        let of_settings = of_settings.map(|word| (*word).to_owned());
+        of_settings.chain(self.mkfs.iter().cloned()).collect()
+    }
+
+    /// The mount options that the settings stand for.
+    #[must_use]
+    pub fn mount_of_settings(&self) -> Vec<String> {
+        let words = self.settings.iter().flat_map(|chosen| chosen.level.mount);
+        words.map(|word| (*word).to_owned()).collect()
     }
 
     /// Only options that say what the filesystem is like: never where it is made, never to force
@@ -169,10 +189,7 @@ impl Setup {
                 format!("{name} has no journal that can be switched on or off")
             }
         };
-        let help = format!(
-            "leave the combination out: exclude = [{{ filesystem = \"{name}\", journal = \"{}\" }}]",
-            if journal { "on" } else { "off" }
-        );
+        let help = leave_out(name, &[(Factor::Journal, if journal { "on" } else { "off" })]);
         Err(LevelError { factor: Factor::Journal, message, help })
     }
 
@@ -190,10 +207,7 @@ impl Setup {
         Err(LevelError {
             factor: Factor::Discard,
             message: format!("{name} cannot tell its device what is free"),
-            help: format!(
-                "leave the combination out: \
-                 exclude = [{{ filesystem = \"{name}\", discard = \"{level}\" }}]"
-            ),
+            help: leave_out(name, &[(Factor::Discard, level)]),
         })
     }
 
@@ -219,9 +233,7 @@ impl Setup {
         Err(LevelError {
             factor: Factor::Atime,
             message: format!("{name} keeps access times of all reads or of none"),
-            help: format!(
-                "leave the combination out: exclude = [{{ filesystem = \"{name}\", atime = \"{level}\" }}]"
-            ),
+            help: leave_out(name, &[(Factor::Atime, level)]),
         })
     }
 
@@ -239,17 +251,37 @@ impl Setup {
         for (is_declared, words, factor) in declared {
             let clash = |option: &&String| words.contains(&option.split('=').next().unwrap_or(""));
             if is_declared && let Some(option) = self.mount.iter().find(clash) {
-                return Err(LevelError {
-                    factor: Factor::Mount,
-                    message: format!(
-                        "the mount option `{option}` contradicts the factor `{factor}`"
-                    ),
-                    help: format!("say it in one place: as a level of `{factor}`"),
-                });
+                return Err(said_twice(Factor::Mount, option, factor));
             }
         }
         Ok(())
     }
+
+    fn check_settings(&self) -> Result<(), LevelError> {
+        for Chosen { factor, setting, .. } in &self.settings {
+            for (free, words) in [(Factor::Mkfs, &self.mkfs), (Factor::Mount, &self.mount)] {
+                if let Some(word) = words.iter().find(|word| setting.is_said_by(word)) {
+                    return Err(said_twice(free, word, *factor));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn said_twice(free: Factor, option: &str, factor: Factor) -> LevelError {
+    LevelError {
+        factor: free,
+        message: format!("the {free} option `{option}` contradicts the factor `{factor}`"),
+        help: format!("say it in one place: as a level of `{factor}`"),
+    }
+}
+
+/// The way out of a combination that a filesystem does not have.
+pub(super) fn leave_out(filesystem: &str, levels: &[(Factor, &str)]) -> String {
+    let named = levels.iter().map(|(factor, level)| format!("{factor} = \"{level}\""));
+    let levels = named.collect::<Vec<_>>().join(", ");
+    format!("leave the combination out: exclude = [{{ filesystem = \"{filesystem}\", {levels} }}]")
 }
 
 fn read_filesystem(level: &str) -> Result<Option<&'static Filesystem>, LevelError> {

@@ -211,12 +211,15 @@ fn check_levels(varied: &Varied) -> Result<(), Fault> {
             ));
         }
         // A level is checked alone first, so that the message is about it and not about a
-        // combination. Only faults of this factor count: alone, it misses its companions.
+        // combination. Only faults of this factor count: alone, it misses its companions. What a
+        // filesystem has in its own way is checked with the filesystem.
         let mut alone = Levels([(*factor, level.clone())].into());
         if let Factor::Tunable(tunable) = factor {
             alone.0.insert(Factor::Scheduler, tunable.scheduler.to_owned());
         }
-        if *factor != Factor::Journal
+        let is_of_filesystem =
+            matches!(factor, Factor::Journal | Factor::Checksums | Factor::Compression);
+        if !is_of_filesystem
             && let Err(error) = Setup::new(&alone)
             && error.factor == *factor
         {

@@ -6,6 +6,7 @@ mod failures;
 mod labs;
 mod safety;
 mod serving;
+mod settings;
 mod stopping;
 mod support;
 mod workloads;
@@ -41,6 +42,7 @@ fn main() {
     arguments.test_threads = Some(1);
     let cases = [
         labs::cases(),
+        settings::cases(),
         ageing::cases(),
         safety::cases(),
         failures::cases(),

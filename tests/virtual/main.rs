@@ -7,7 +7,7 @@
 mod failing;
 mod support;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -107,11 +107,35 @@ const AGED_PLAN: &str = r#"
     phases = [{ do = "unpack", sync = true }, { do = "delete", sync = true }]
 "#;
 
-const CASES: [(&str, fn()); 8] = [
+/// What the lab kernel has and others may lack: f2fs with compression, xfs of version 4.
+const SETTINGS: &str = r#"
+    name = "settings"
+    question = "Is it made as asked?"
+    exclude = [
+        { filesystem = "xfs", compression = "lzo" },
+        { filesystem = "xfs", compression = "lz4" },
+        { filesystem = "xfs", compression = "zstd" },
+    ]
+    [target]
+    lab = "virtual"
+    [factors]
+    filesystem = ["f2fs", "xfs"]
+    checksums = ["on", "off"]
+    compression = ["off", "lzo", "lz4", "zstd"]
+    [baseline]
+    checksums = "on"
+    compression = "off"
+    [workload]
+    tree = { files = 300, size = "5 MB" }
+    phases = [{ do = "unpack", sync = true }]
+"#;
+
+const CASES: [(&str, fn()); 9] = [
     ("the_plan_of_all_filesystems_runs_to_its_end", plan_of_all),
     ("a_trial_is_the_same_on_a_kept_drive_and_on_one_just_aged", aged),
     ("every_filesystem_is_what_is_stated_about_it", features),
     ("every_filesystem_keeps_what_it_is_told_to_keep", every_filesystem),
+    ("checksums_and_compression_are_as_asked", settings),
     ("load_changes_no_request", load),
     ("bonnie_s_tests_are_the_same_twice", bonnie),
     ("load_changes_no_operation_and_no_transaction", timed_operations),
@@ -191,6 +215,29 @@ fn features() {
     assert_eq!(of("reiser4")["status"], "unavailable");
     assert_eq!(of("reiser4")["reason"], "the lab kernel has no reiser4");
     assert!(!json["warnings"].to_string().contains("is not as usual"));
+}
+
+fn settings() {
+    let json = Place::new().run(SETTINGS);
+    let all = json["treatments"].as_array().unwrap();
+    assert_eq!(all.len(), 10);
+    let mut fingerprints = BTreeSet::new();
+    let written =
+        |treatment: &Value| treatment["trials"][0]["phases"][0]["written_bytes"].as_u64().unwrap();
+    for treatment in all {
+        let levels = &treatment["levels"];
+        assert_eq!(treatment["status"], "ok", "{levels}: {}", treatment["reason"]);
+        fingerprints.insert(treatment["trials"][0]["fingerprint"].as_str().unwrap());
+        let is_plain = |other: &&Value| {
+            ["filesystem", "checksums"].iter().all(|same| other["levels"][same] == levels[same])
+                && other["levels"]["compression"] == "off"
+        };
+        let plain = all.iter().find(is_plain).unwrap();
+        let is_compressed = levels["compression"] != "off";
+        assert_eq!(written(treatment) < written(plain) * 9 / 10, is_compressed, "{levels}");
+    }
+    // Every level makes a difference on the device.
+    assert_eq!(fingerprints.len(), all.len());
 }
 
 fn load() {

@@ -1,0 +1,164 @@
+//! Factors whose levels each filesystem has in its own words.
+
+use std::collections::BTreeSet;
+
+use super::factor::{Factor, Levels};
+use super::setup::{LevelError, leave_out, unknown};
+use crate::filesystem::{self, Filesystem, Level, Setting};
+
+/// A level of such a factor, as the treatment's filesystem has it.
+#[derive(Debug, Clone, Copy)]
+pub struct Chosen {
+    /// The factor.
+    pub factor: Factor,
+    /// What the filesystem says about the factor.
+    pub setting: &'static Setting,
+    /// What the filesystem says about the level.
+    pub level: &'static Level,
+}
+
+type Of = fn(&'static Filesystem) -> &'static Setting;
+
+const FACTORS: [(Factor, Of); 2] = [
+    (Factor::Checksums, |filesystem| &filesystem.checksums),
+    (Factor::Compression, |filesystem| &filesystem.compression),
+];
+
+/// Reads the levels of these factors.
+pub(super) fn read(
+    levels: &Levels,
+    filesystem: Option<&'static Filesystem>,
+) -> Result<Vec<Chosen>, LevelError> {
+    let written = |(factor, of): (Factor, Of)| Some((factor, of, levels.0.get(&factor)?));
+    let chosen: Vec<Chosen> = FACTORS
+        .into_iter()
+        .filter_map(written)
+        .map(|(factor, of, level)| choose(factor, of, level, filesystem))
+        .collect::<Result<_, _>>()?;
+    check_together(&chosen, filesystem)?;
+    Ok(chosen)
+}
+
+fn choose(
+    factor: Factor,
+    of: Of,
+    level: &str,
+    filesystem: Option<&'static Filesystem>,
+) -> Result<Chosen, LevelError> {
+    if filesystem::ALL.iter().all(|filesystem| of(filesystem).find(level).is_none()) {
+        let known: BTreeSet<&str> =
+            filesystem::ALL.iter().flat_map(|filesystem| of(filesystem).names()).collect();
+        let known = known.into_iter().collect::<Vec<_>>().join(", ");
+        return Err(unknown(factor, level, &known));
+    }
+    let Some(filesystem) = filesystem else {
+        return Err(LevelError {
+            factor,
+            message: format!("what `{factor}` can be depends on the filesystem"),
+            help: "name the filesystem: filesystem = \"btrfs\"".to_owned(),
+        });
+    };
+    let setting = of(filesystem);
+    let name = filesystem.name;
+    let has =
+        if setting.levels.is_empty() { "none".to_owned() } else { setting.names().join(", ") };
+    let found = setting.find(level).ok_or_else(|| LevelError {
+        factor,
+        message: format!("{name} has no level `{level}` of `{factor}`; it has {has}"),
+        help: leave_out(name, &[(factor, level)]),
+    })?;
+    Ok(Chosen { factor, setting, level: found })
+}
+
+/// What the filesystem's driver does not do at the same time.
+fn check_together(chosen: &[Chosen], filesystem: Option<&Filesystem>) -> Result<(), LevelError> {
+    let hindrance = chosen.iter().find(|chosen| chosen.level.hinders_compression);
+    let compression = chosen
+        .iter()
+        .find(|chosen| chosen.factor == Factor::Compression && chosen.level.name != "off");
+    let (Some(one), Some(other), Some(filesystem)) = (hindrance, compression, filesystem) else {
+        return Ok(());
+    };
+    let levels = [(one.factor, one.level.name), (other.factor, other.level.name)];
+    Err(LevelError {
+        factor: other.factor,
+        message: format!(
+            "{} compresses nothing with {} = {}",
+            filesystem.name, one.factor, one.level.name
+        ),
+        help: leave_out(filesystem.name, &levels),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Setup;
+
+    fn setup(pairs: &[(Factor, &str)]) -> Result<Setup, LevelError> {
+        let levels = pairs.iter().map(|(factor, level)| (*factor, (*level).to_owned()));
+        Setup::new(&Levels(levels.collect()))
+    }
+
+    #[test]
+    fn every_level_of_every_filesystem_is_one_and_has_names_of_its_own() {
+        for filesystem in filesystem::ALL {
+            for (factor, of) in FACTORS {
+                let names = of(filesystem).names();
+                for (index, name) in names.iter().enumerate() {
+                    assert!(!names[..index].contains(name), "{} {name}", filesystem.name);
+                    let setup = setup(&[(Factor::Filesystem, filesystem.name), (factor, name)]);
+                    assert_eq!(setup.unwrap().settings[0].level.name, *name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_level_that_another_filesystem_has_is_refused_with_the_way_out() {
+        let with = |name| setup(&[(Factor::Filesystem, name), (Factor::Compression, "zstd")]);
+        assert!(with("btrfs").is_ok());
+        let error = with("xfs").unwrap_err();
+        assert_eq!(error.message, "xfs has no level `zstd` of `compression`; it has off");
+        let way = "exclude = [{ filesystem = \"xfs\", compression = \"zstd\" }]";
+        assert!(error.help.contains(way), "{}", error.help);
+        assert!(with("any").unwrap_err().help.contains("name the filesystem"));
+    }
+
+    #[test]
+    fn a_level_that_no_filesystem_has_is_told_with_those_there_are() {
+        let error = setup(&[(Factor::Checksums, "md5")]).unwrap_err();
+        assert_eq!(error.message, "`md5` is no level of `checksums`");
+        assert!(error.help.contains("xxhash") && error.help.contains("fletcher4"));
+    }
+
+    #[test]
+    fn what_the_driver_does_not_do_at_once_is_refused() {
+        let of = |checksums, compression| {
+            let btrfs = (Factor::Filesystem, "btrfs");
+            setup(&[btrfs, (Factor::Checksums, checksums), (Factor::Compression, compression)])
+        };
+        assert!(of("sha256", "zstd").is_ok() && of("off", "off").is_ok());
+        let way = "{ filesystem = \"btrfs\", checksums = \"off\", compression = \"zstd\" }";
+        assert!(of("off", "zstd").unwrap_err().help.contains(way));
+    }
+
+    #[test]
+    fn a_free_option_does_not_say_it_again() {
+        for (name, factor, level, (free, text)) in [
+            ("ext4", Factor::Checksums, "on", (Factor::Mkfs, "-O ^metadata_csum")),
+            ("xfs", Factor::Checksums, "on", (Factor::Mkfs, "-m crc=0")),
+            ("btrfs", Factor::Checksums, "crc32c", (Factor::Mkfs, "--csum=xxhash")),
+            ("btrfs", Factor::Checksums, "crc32c", (Factor::Mount, "nodatasum")),
+            ("btrfs", Factor::Compression, "off", (Factor::Mount, "compress-force=lzo")),
+            ("f2fs", Factor::Compression, "lz4", (Factor::Mkfs, "-O extra_attr,compression")),
+            ("zfs", Factor::Compression, "on", (Factor::Mkfs, "-Ocompression=off")),
+        ] {
+            let filesystem = (Factor::Filesystem, name);
+            assert!(setup(&[filesystem, (free, text)]).is_ok(), "{name} {text}");
+            let error = setup(&[filesystem, (factor, level), (free, text)]).unwrap_err();
+            assert_eq!(error.factor, free, "{name} {text}");
+            assert!(error.help.contains(factor.name()), "{}", error.help);
+        }
+    }
+}
