@@ -9,7 +9,7 @@ use super::exit::Exit;
 use super::output;
 use super::plan_arguments::PlanArguments;
 use crate::plan::{self, Levels, Schedule};
-use crate::report::roughly;
+use crate::report::{self, roughly};
 
 /// Arguments of `ssdlab check`.
 #[derive(Debug, Args)]
@@ -79,9 +79,11 @@ fn summary(schedule: &Schedule) -> Result<String, std::fmt::Error> {
         .collect();
     writeln!(out, "order of the first {} blocks: {}", limits.least, order.join(" "))?;
     writeln!(out, "claims: {}", schedule.claims.len())?;
-    if let Some(time) = plan::estimate(schedule) {
-        let trials = schedule.expected_trials();
-        writeln!(out, "time: {trials} trials, one after the other about {}", roughly(time))?;
+    if let Some(estimate) = plan::estimate(schedule) {
+        let (time, trials) = (roughly(estimate.time), schedule.expected_trials());
+        let written = report::value("written_bytes", estimate.written_bytes as f64);
+        writeln!(out, "time: {trials} trials, one after the other about {time}")?;
+        writeln!(out, "writes: about {written}")?;
     }
     for note in &schedule.notes {
         writeln!(out, "note: {note}")?;

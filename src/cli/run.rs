@@ -22,7 +22,7 @@ use crate::host::program::Rules;
 use crate::kernel;
 use crate::lab::{self, LabError, Tools};
 use crate::plan::{self, Bytes, LabKind, Schedule};
-use crate::report::roughly;
+use crate::report::{roughly, value};
 use crate::results::{self, Ending, Record, Status};
 use crate::undo::{self, Journal};
 use crate::workload::Workload;
@@ -214,16 +214,28 @@ impl Run {
     }
 }
 
-/// Says what is about to happen, and about how long it takes.
+/// Says what is about to happen, about how long it takes, and what it does to the device.
 fn announce(schedule: &Schedule, jobs: usize) {
     let trials = schedule.expected_trials();
     let jobs = jobs.min(trials).max(1);
-    let time = plan::estimate(schedule).map(|time| time / u32::try_from(jobs).unwrap_or(1));
-    let time = time.map(|time| format!(", about {}", roughly(time))).unwrap_or_default();
     let least =
         if schedule.repetitions.least < schedule.repetitions.most { "at least " } else { "" };
-    let side = if jobs > 1 { format!(", {jobs} at a time") } else { String::new() };
-    output::tell(&format!("{least}{trials} trials in the {} lab{side}{time}", schedule.target.lab));
+    let mut says = vec![format!("{least}{trials} trials in the {} lab", schedule.target.lab)];
+    if jobs > 1 {
+        says.push(format!("{jobs} at a time"));
+    }
+    if let Some(estimate) = plan::estimate(schedule) {
+        let time = estimate.time / u32::try_from(jobs).unwrap_or(1);
+        says.push(format!("about {}", roughly(time)));
+        // A simulated drive does not wear.
+        if schedule.target.lab != LabKind::Virtual {
+            says.push(format!(
+                "writing about {}",
+                value("written_bytes", estimate.written_bytes as f64)
+            ));
+        }
+    }
+    output::tell(&says.join(", "));
 }
 
 fn conduct(session: &mut Session, stage: &mut dyn Stage) -> Ended {

@@ -62,10 +62,19 @@ impl Pace {
     }
 }
 
-/// About how long all trials of a schedule take one after the other; `None` where a program's own
+/// About what a run comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Estimate {
+    /// How long all trials take, one after the other.
+    pub time: Duration,
+    /// What they write to the device, in bytes.
+    pub written_bytes: u64,
+}
+
+/// About what all trials of a schedule come to; `None` where a program's own
 /// time is in it, or a share of a device whose size is not known yet.
 #[must_use]
-pub fn estimate(schedule: &Schedule) -> Option<Duration> {
+pub fn estimate(schedule: &Schedule) -> Option<Estimate> {
     let pace = Pace::of(schedule.target.lab);
     let mut asked = Asked::default();
     for phase in &schedule.workload.phases {
@@ -74,13 +83,16 @@ pub fn estimate(schedule: &Schedule) -> Option<Duration> {
         asked.bytes += of_phase.bytes;
         asked.waits_ns += of_phase.waits_ns;
     }
-    let trials = schedule.expected_trials() as u64;
+    let (trials, prefill_bytes) = (schedule.expected_trials() as u64, prefill_bytes(schedule)?);
     let each = pace.trial_ns
         + asked.calls * pace.call_ns
         + asked.bytes / 1000 * pace.kilobyte_ns
-        + prefill_bytes(schedule)? / 1000 * pace.prefill_ns
+        + prefill_bytes / 1000 * pace.prefill_ns
         + if pace.waits { asked.waits_ns } else { 0 };
-    Some(Duration::from_nanos(each.saturating_mul(trials)))
+    Some(Estimate {
+        time: Duration::from_nanos(each.saturating_mul(trials)),
+        written_bytes: (asked.bytes + prefill_bytes).saturating_mul(trials),
+    })
 }
 
 fn of_action(action: &Action, workload: &Workload) -> Option<Asked> {
@@ -173,7 +185,7 @@ mod tests {
     use super::*;
     use crate::plan::{Overrides, schedule, shipped};
 
-    fn of(plan: &str, lab: LabKind, runs: u32) -> Option<Duration> {
+    fn of(plan: &str, lab: LabKind, runs: u32) -> Option<Estimate> {
         let overrides = Overrides { lab: Some(lab), runs: Some(runs), ..Overrides::default() };
         let schedule = schedule("p.toml", plan, &overrides, Path::new("/")).unwrap();
         estimate(&schedule)
@@ -184,8 +196,9 @@ mod tests {
         for plan in shipped::ALL {
             for lab in [LabKind::Virtual, LabKind::Image] {
                 let (one, two) = (of(plan.text, lab, 2).unwrap(), of(plan.text, lab, 4).unwrap());
-                assert_eq!(one * 2, two, "{}", plan.name);
-                assert!(one > Duration::from_secs(1), "{}: {one:?}", plan.name);
+                assert_eq!(one.time * 2, two.time, "{}", plan.name);
+                assert_eq!(one.written_bytes * 2, two.written_bytes, "{}", plan.name);
+                assert!(one.time > Duration::from_secs(1), "{}: {one:?}", plan.name);
             }
         }
     }

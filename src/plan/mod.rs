@@ -31,7 +31,7 @@ use std::path::Path;
 pub use age::{Age, PROFILES, Profile};
 pub use bonnie::{Bonnie, BonnieTest};
 pub use error::{Fault, PlanError};
-pub use estimate::estimate;
+pub use estimate::{Estimate, estimate};
 pub use factor::{Factor, Levels};
 pub use host_model::{HOSTS, HostModel};
 pub use resolve::Overrides;

@@ -9,7 +9,7 @@ mod table;
 mod text;
 
 pub use features::features;
-pub use number::{duration, roughly};
+pub use number::{duration, roughly, value};
 pub use serving::serving;
 pub use simulation::{simulation, specification};
 pub use text::{Style, text};
