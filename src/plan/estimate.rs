@@ -132,8 +132,8 @@ fn of_action(action: &Action, workload: &Workload) -> Option<Asked> {
                 End::Time(ns) => (ns / pause_ns.max(10_000_000), ns),
                 End::Bytes(_) => (0, 0),
             };
-            let beside = work.beside_bytes_per_second.unwrap_or(0) * (waits_ns / 1_000_000_000);
-            Some(Asked { calls: number * CALLS_OF_A_TRANSACTION, bytes: beside, waits_ns })
+            let calls = number * CALLS_OF_A_TRANSACTION;
+            Some(Asked { calls, bytes: work.streamed_bytes(), waits_ns })
         }
         Action::Command { .. } | Action::Fio { .. } | Action::BonnieProgram => None,
     }

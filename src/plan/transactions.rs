@@ -82,6 +82,22 @@ pub struct Transactions {
     pub beside_bytes_per_second: Option<u64>,
 }
 
+impl Transactions {
+    /// A lower bound of what is written beside them, in bytes: as much as comes while they are due or,
+    /// in a closed load, while somebody thinks.
+    #[must_use]
+    pub fn streamed_bytes(&self) -> u64 {
+        let pause_ns = self.period_ns.unwrap_or(self.think_ns);
+        let lasts_ns = match self.end {
+            End::Operations(number) => number.saturating_mul(pause_ns),
+            End::Time(ns) => ns,
+            End::Bytes(_) => 0,
+        };
+        let rate = self.beside_bytes_per_second.unwrap_or(0);
+        (lasts_ns / 1_000_000_000).saturating_mul(rate).min(STREAM_BYTES)
+    }
+}
+
 /// Resolves what a plan says; `scaled` multiplies how much is done.
 pub(super) fn resolve(
     written: &Written,

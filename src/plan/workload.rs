@@ -9,7 +9,6 @@ use super::error::Fault;
 use super::resolve::Overrides;
 use super::schedule::{Action, Build, Phase, Schedule, Tree, Workload};
 use super::setup::{Amount, Discard, Setup};
-use super::transactions::STREAM_BYTES;
 use super::written::{self, LabKind, Verb};
 use super::{io, transactions};
 use ssdlab_quantity::Bytes;
@@ -494,11 +493,11 @@ fn needed_bytes(workload: &Workload, setup: &Setup, device: u64) -> u64 {
     // What is stale by then still has to fit beside the prefill.
     let work = tree.saturating_add(build).saturating_add(bonnie).max(amount(setup.stale));
     let files: u64 = workload.files().values().sum();
-    let streams = workload.phases.iter().any(|phase| match &phase.action {
-        Action::Transactions(work) => work.beside_bytes_per_second.is_some(),
-        _ => false,
+    let stream = workload.phases.iter().filter_map(|phase| match &phase.action {
+        Action::Transactions(work) => Some(work.streamed_bytes()),
+        _ => None,
     });
-    let stream = if streams { STREAM_BYTES } else { 0 };
+    let stream = stream.max().unwrap_or(0);
     // An aged filesystem has the rest free.
     let aged = setup.age.map_or(0, |age| device / 100 * age.profile.fill_percent);
     let work = work.saturating_add(files).saturating_add(stream);
