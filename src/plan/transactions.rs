@@ -83,8 +83,8 @@ pub struct Transactions {
 }
 
 impl Transactions {
-    /// A lower bound of what is written beside them, in bytes: as much as comes while they are due or,
-    /// in a closed load, while somebody thinks.
+    /// A lower bound of what is written beside them, in bytes: as much as comes while they are due
+    /// or, in a closed load, while somebody thinks.
     #[must_use]
     pub fn streamed_bytes(&self) -> u64 {
         let pause_ns = self.period_ns.unwrap_or(self.think_ns);
