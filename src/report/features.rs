@@ -2,16 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use comfy_table::{ContentArrangement, Table, presets};
-
+use super::grid;
 use super::text::Style;
 use crate::filesystem::facts::{LARGEST_FILE, LONGEST_NAME, REFLINK, SNAPSHOTS};
 use crate::filesystem::{Facts, Feature, Filesystem, Limit};
 
-/// What the name of a fact, and a fact, take on a line; and the width of what is printed to a file.
+/// What the name of a fact takes on a line.
 const LABEL_WIDTH: usize = 18;
-const CELL_WIDTH: usize = 21;
-const FILE_WIDTH: u16 = 100;
 
 /// A filesystem, and what checks found of it, by the names of the facts.
 pub type Checked<'a> = (&'a Filesystem, BTreeMap<String, String>);
@@ -38,11 +35,9 @@ const ROWS: [Row; 11] = [
 #[must_use]
 pub fn features(filesystems: &[Checked<'_>], style: Style) -> String {
     let mut sources: Vec<&'static str> = Vec::new();
-    let width = usize::from(style.width.unwrap_or(FILE_WIDTH));
-    let side_by_side = (width.saturating_sub(LABEL_WIDTH) / CELL_WIDTH).max(1);
-    let tables = filesystems.chunks(side_by_side);
+    let tables = filesystems.chunks(grid::side_by_side(style, LABEL_WIDTH));
     let mut lines: Vec<String> =
-        tables.flat_map(|filesystems| table(filesystems, style, &mut sources)).collect();
+        tables.map(|filesystems| table(filesystems, style, &mut sources)).collect();
     if filesystems.iter().any(|(_, found)| !found.is_empty()) {
         lines.push("* checked in this run".to_owned());
     }
@@ -51,16 +46,10 @@ pub fn features(filesystems: &[Checked<'_>], style: Style) -> String {
     lines.join("\n")
 }
 
-/// The lines of a table of some filesystems.
-fn table(
-    filesystems: &[Checked<'_>],
-    style: Style,
-    sources: &mut Vec<&'static str>,
-) -> Vec<String> {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_FULL_CONDENSED);
-    table.set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_width(style.width.unwrap_or(FILE_WIDTH));
+/// A table of some filesystems, which wraps in files too: facts are sentences.
+fn table(filesystems: &[Checked<'_>], style: Style, sources: &mut Vec<&'static str>) -> String {
+    let width = style.width.or(Some(grid::FILE_WIDTH));
+    let mut table = grid::new(Style { width, ..style });
     let names = filesystems.iter().map(|(filesystem, _)| filesystem.name);
     table.set_header(std::iter::once("").chain(names));
     for (name, check, cell) in ROWS {
@@ -78,7 +67,7 @@ fn table(
         }
         table.add_row(cells);
     }
-    table.to_string().lines().map(|line| line.trim_end().to_owned()).collect()
+    grid::drawn(table, usize::MAX)
 }
 
 /// The mark of a source's footnote; nothing where there is no source.

@@ -2,6 +2,7 @@
 
 mod aged;
 mod features;
+mod grid;
 mod number;
 mod serving;
 mod simulation;

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use comfy_table::{CellAlignment, Table, presets};
 use ssdlab_serve::Summary;
 
-use super::number;
+use super::text::Style;
+use super::{grid, number};
 
 /// What was asked of a drive, and how well its times were kept.
 ///
@@ -22,17 +22,13 @@ pub fn serving(summary: &Summary, is_timed: bool) -> String {
         ("flushes", counts.flushes, None),
         ("refused", counts.refused + counts.unanswered, None),
     ];
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_FULL_CONDENSED);
+    let mut table = grid::new(Style::default());
     table.set_header(["", "commands", "bytes"]);
     for (name, commands, bytes) in rows {
         let bytes = bytes.map(|bytes| number::value("_bytes", bytes as f64));
         table.add_row([name.to_owned(), commands.to_string(), bytes.unwrap_or_default()]);
     }
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    let mut out = format!("{table}\n");
+    let mut out = grid::drawn(table, 1) + "\n";
     let time = |ns: u64| number::duration(ns as f64);
     if punctuality.answers > 0 {
         let _ = writeln!(

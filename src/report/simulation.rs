@@ -2,23 +2,17 @@
 
 use std::fmt::Write;
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use ssdlab_flash::Specification;
 use ssdlab_flash::specification::{Collection, Frontiers, Levelling, Mapping};
 
-use super::number;
 use super::text::Style;
+use super::{grid, number};
 use crate::simulation::{Latency, Outcome};
 
 /// The outcomes of simulations.
 #[must_use]
 pub fn simulation(outcomes: &[&Outcome], style: Style) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_FULL_CONDENSED);
-    if let Some(width) = style.width {
-        table.set_content_arrangement(ContentArrangement::Dynamic);
-        table.set_width(width);
-    }
+    let mut table = grid::new(style);
     let drives = outcomes.iter().map(|outcome| outcome.drive.clone());
     table.set_header(std::iter::once(String::new()).chain(drives));
     for (name, cell) in ROWS {
@@ -28,10 +22,7 @@ pub fn simulation(outcomes: &[&Outcome], style: Style) -> String {
             table.add_row(std::iter::once((*name).to_owned()).chain(cells));
         }
     }
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    let mut out = format!("{table}\n");
+    let mut out = grid::drawn(table, 1) + "\n";
     for outcome in outcomes {
         notes(outcome, &mut out);
     }

@@ -6,22 +6,16 @@
 
 use std::iter;
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-
-use super::number;
 use super::text::{Style, plain};
+use super::{grid, number};
 use crate::advice::{Analysis, Effect, Ranking, Treatment, TreatmentStatus};
 use crate::plan::{Factor, Levels, Schedule};
 
 /// The most levels that stand side by side.
 const MOST_COLUMNS: usize = 4;
 
-/// What a treatment's name, and a value with its ratio and interval, take on a line.
+/// What a treatment's name takes on a line.
 const LABEL_WIDTH: usize = 14;
-const CELL_WIDTH: usize = 21;
-
-/// The width of what is printed to a file.
-const FILE_WIDTH: u16 = 100;
 
 /// How treatments are laid out: which factors make columns, which make rows.
 pub(super) struct Layout<'a> {
@@ -100,7 +94,7 @@ impl<'a> Layout<'a> {
         if self.columns.len() > MOST_COLUMNS {
             return self.treatments_by_phases(style, cell);
         }
-        let mut table = new_table(style);
+        let mut table = grid::new(style);
         let labelled = self.rows.len() > 1;
         let mut header = vec!["phase".to_owned()];
         header.extend(self.columns.iter().map(|column| self.header(column)));
@@ -128,7 +122,7 @@ impl<'a> Layout<'a> {
                 table.add_row(line);
             }
         }
-        drawn(table, 1 + usize::from(labelled))
+        grid::drawn(table, 1 + usize::from(labelled))
     }
 
     /// One row a treatment, the phases side by side, as many as fit.
@@ -138,12 +132,11 @@ impl<'a> Layout<'a> {
         cell: impl Fn(&Treatment, &str) -> Option<String>,
     ) -> String {
         let phases = self.schedule.phase_names();
-        let width = usize::from(style.width.unwrap_or(FILE_WIDTH));
-        let side_by_side = (width.saturating_sub(LABEL_WIDTH) / CELL_WIDTH).clamp(1, phases.len());
+        let side_by_side = grid::side_by_side(style, LABEL_WIDTH);
         let ran = self.analysis.treatments.iter();
         let ran = ran.filter(|treatment| treatment.status != TreatmentStatus::Unselected);
         let tables = phases.chunks(side_by_side).map(|phases| {
-            let mut table = new_table(style);
+            let mut table = grid::new(style);
             let label = self.schedule.distinct(&self.schedule.treatments[0].levels);
             let names: Vec<&str> = label.0.keys().map(|factor| factor.name()).collect();
             table.set_header(iter::once(names.join(", ")).chain(phases.iter().cloned()));
@@ -153,7 +146,7 @@ impl<'a> Layout<'a> {
                 let cells = phases.iter().map(|phase| cell(treatment, phase).unwrap_or_default());
                 table.add_row(iter::once(label.join(", ")).chain(cells));
             }
-            drawn(table, 1)
+            grid::drawn(table, 1)
         });
         tables.collect::<Vec<_>>().join("\n")
     }
@@ -164,7 +157,7 @@ impl<'a> Layout<'a> {
     }
 
     fn ranking(&self, ranking: &Ranking, style: Style) -> String {
-        let mut table = new_table(style);
+        let mut table = grid::new(style);
         let goes_on = ranking.places.iter().any(|place| place.goes_on.is_some());
         let header = ["place", "set", "", "to the first", "none better in"];
         table.set_header(header.into_iter().chain(goes_on.then_some("goes on")));
@@ -186,7 +179,7 @@ impl<'a> Layout<'a> {
             let goes = place.goes_on.map(|goes| if goes { "yes" } else { "" }.to_owned());
             table.add_row(cells.into_iter().chain(goes.filter(|_| goes_on)));
         }
-        drawn(table, usize::MAX)
+        grid::drawn(table, usize::MAX)
     }
 
     fn main_cell(&self, treatment: &Treatment, phase: &str) -> Option<String> {
@@ -248,24 +241,6 @@ impl<'a> Layout<'a> {
         }
         None
     }
-}
-
-fn new_table(style: Style) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_FULL_CONDENSED);
-    if let Some(width) = style.width {
-        table.set_content_arrangement(ContentArrangement::Dynamic);
-        table.set_width(width);
-    }
-    table
-}
-
-/// The table as text, its columns from one on aligned to the right.
-fn drawn(mut table: Table, numbers: usize) -> String {
-    for column in table.column_iter_mut().skip(numbers) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 
 /// Sets by letters, as in agronomy: what shares no letter is told apart.

@@ -1,0 +1,37 @@
+//! Tables as all reports draw them.
+
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+
+use super::text::Style;
+
+/// The width of what is printed to a file, where tables are laid out side by side.
+pub(super) const FILE_WIDTH: u16 = 100;
+
+/// What a value takes on a line, with what stands beside or below it.
+const CELL_WIDTH: usize = 21;
+
+/// An empty table, which wraps its cells where the terminal has a width.
+pub(super) fn new(style: Style) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_FULL_CONDENSED);
+    if let Some(width) = style.width {
+        table.set_content_arrangement(ContentArrangement::Dynamic);
+        table.set_width(width);
+    }
+    table
+}
+
+/// The table as text, without a last line's end; its columns from `numbers` on are aligned to the
+/// right.
+pub(super) fn drawn(mut table: Table, numbers: usize) -> String {
+    for column in table.column_iter_mut().skip(numbers) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+}
+
+/// How many values fit beside a label of this width; one at the least.
+pub(super) fn side_by_side(style: Style, label_width: usize) -> usize {
+    let width = usize::from(style.width.unwrap_or(FILE_WIDTH));
+    (width.saturating_sub(label_width) / CELL_WIDTH).max(1)
+}
