@@ -176,7 +176,7 @@ impl<'a> Driver<'a> {
             Step::Remove { path } => {
                 unlinkat(at, &**path, AtFlags::empty()).map_err(error("remove", path))
             }
-            Step::Sync => self.sync(),
+            Step::Sync => sync_filesystem(&self.directory),
         }
     }
 
@@ -197,11 +197,6 @@ impl<'a> Driver<'a> {
     /// The directory it works on.
     pub fn directory(&self) -> &OwnedFd {
         &self.directory
-    }
-
-    /// Waits until everything written to the filesystem is on its device.
-    fn sync(&self) -> Result<(), WorkloadError> {
-        syncfs(&self.directory).map_err(WorkloadError::operation("sync", "the filesystem"))
     }
 
     fn check_bounds(&self) -> Result<(), WorkloadError> {
@@ -308,6 +303,11 @@ const CREATE: OFlags = OFlags::WRONLY
     .union(OFlags::EXCL)
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
+
+/// Syncs the filesystem of an open directory.
+pub(super) fn sync_filesystem(directory: impl AsFd) -> Result<(), WorkloadError> {
+    syncfs(directory).map_err(WorkloadError::operation("sync", "the filesystem"))
+}
 
 /// Writes all of the buffer at a place.
 pub(super) fn write_all_at(file: impl AsFd, mut data: &[u8], mut at: u64) -> Result<(), Errno> {

@@ -24,12 +24,11 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use rustix::fs::syncfs;
 use ssdlab_engine::Counted;
 
 pub use self::ageing::{Aged, layout_score};
 use self::bonnie::Bonnie;
-use self::driver::{Bounds, Contents, Driver};
+use self::driver::{Bounds, Contents, Driver, sync_filesystem};
 pub use self::error::WorkloadError;
 use self::operation::{Content, Operation};
 pub use self::reader::Reader;
@@ -84,7 +83,7 @@ pub struct Place<'a> {
 impl Place<'_> {
     /// Returns when all that was written to the filesystem of an open directory is on its device.
     fn sync(&self, directory: impl AsFd) -> Result<(), WorkloadError> {
-        syncfs(directory).map_err(WorkloadError::operation("sync", "the filesystem"))?;
+        sync_filesystem(directory)?;
         if let Some((program, arguments)) = self.commit.split_first() {
             let mut command = Command::new(program);
             command.args(arguments);
