@@ -1,8 +1,24 @@
 //! What goes to the terminal, and what the terminal can show.
 
+use std::fs::Permissions;
 use std::io::{self, IsTerminal, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use miette::Diagnostic;
+use tempfile::NamedTempFile;
+use thiserror::Error;
 
 use crate::report::Style;
+
+/// A file that could not be written. What was there before is still there.
+#[derive(Debug, Error, Diagnostic)]
+#[error("cannot write {}: {cause}", path.display())]
+#[diagnostic(help("name a file in a folder that exists and that you may write to"))]
+pub struct Unwritten {
+    path: PathBuf,
+    cause: io::Error,
+}
 
 /// Prints to standard output. A reader that has gone away (`| head`) ends nothing but the
 /// printing; a full disk ends the program, because what was printed is not whole.
@@ -15,6 +31,26 @@ pub fn print(text: &str) {
         }
         _ => {}
     }
+}
+
+/// Writes a file, whole or not at all. What is not a file, like a disk, is left alone.
+pub fn save(path: &Path, contents: &[u8]) -> Result<(), Unwritten> {
+    replace(path, contents).map_err(|cause| Unwritten { path: path.to_owned(), cause })
+}
+
+fn replace(path: &Path, contents: &[u8]) -> io::Result<()> {
+    // The file itself, where a link leads to it.
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    if path.symlink_metadata().is_ok_and(|found| !found.is_file()) {
+        return Err(io::Error::other("there is something that is not a file"));
+    }
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let mut file = NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
+    file.write_all(contents)?;
+    file.as_file().set_permissions(Permissions::from_mode(0o644))?;
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    Ok(())
 }
 
 /// Tells something on standard error; nobody listening is no reason to end.

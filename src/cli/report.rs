@@ -1,13 +1,14 @@
-//! `ssdlab report`: a run's results again, from its records.
+//! `ssdlab report`: a run's results again, from its records, in any form.
 
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use miette::Report as Error;
 
 use super::exit::Exit;
 use super::output;
 use crate::advice::{self, Analysis};
+use crate::report::Style;
 use crate::results::{self, Ending, Run};
 
 /// Arguments of `ssdlab report`.
@@ -18,9 +19,24 @@ pub struct Report {
     /// The folder for results.
     #[arg(long, value_name = "DIR")]
     results: Option<PathBuf>,
-    /// Print the whole analysis as one JSON object.
-    #[arg(long)]
+    /// The form of the report.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+    /// Print the whole analysis as one JSON object: `--format json`.
+    #[arg(long, conflicts_with = "format")]
     json: bool,
+    /// Write it to a file, which is replaced when all of it is written.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+/// What a report can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Tables and verdicts for the terminal.
+    Text,
+    /// The whole analysis as one JSON object.
+    Json,
 }
 
 impl Report {
@@ -35,11 +51,17 @@ impl Report {
         let id = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
         let ending = contents.ending.unwrap_or(Ending::Interrupted);
         let analysis = advice::analyse(&id, &contents.schedule, &contents.records, ending);
-        if self.json {
-            output::print(&json(&analysis));
-        } else {
-            let text = crate::report::text(&contents.schedule, &analysis, output::style());
-            output::print(&text);
+        let format = if self.json { Format::Json } else { self.format };
+        let report = match format {
+            Format::Text => {
+                let style = if self.out.is_some() { Style::default() } else { output::style() };
+                crate::report::text(&contents.schedule, &analysis, style)
+            }
+            Format::Json => json(&analysis),
+        };
+        match &self.out {
+            None => output::print(&report),
+            Some(file) => output::save(file, report.as_bytes())?,
         }
         Ok(Exit::Done)
     }
