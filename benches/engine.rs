@@ -170,7 +170,7 @@ impl Case<'_> {
 }
 
 /// While it is open, the kernel lets no processor sleep more deeply than it takes this long to wake
-/// up from: 0 us (Documentation/power/pm_qos_interface.rst). Needs root.
+/// up from: 0 us (`Documentation/power/pm_qos_interface.rst`). Needs root.
 fn keep_awake() -> Option<File> {
     let mut file = File::options().write(true).open("/dev/cpu_dma_latency").ok()?;
     file.write_all(&0_i32.to_ne_bytes()).ok()?;

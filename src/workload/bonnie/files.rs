@@ -128,10 +128,9 @@ impl Files {
             match self.order {
                 Order::Sequential => self.stat_shown(&open, &mut clock)?,
                 Order::Random => {
-                    let order = self.visit();
+                    let visited = self.visit();
                     clock.start();
-                    for index in order {
-                        let (path, ..) = &self.each[index];
+                    for (path, _) in &visited {
                         self.read_bytes += look(open.top.as_fd(), path, &mut self.buffer)
                             .map_err(error("look at", path))?;
                         clock.lap()?;
@@ -164,9 +163,13 @@ impl Files {
         Done { counted: Some(clock.counted(written + read)), ..Done::wrote(written) }
     }
 
-    fn visit(&mut self) -> Vec<usize> {
+    /// Paths and directories in an order of their own. They are copies, which lie in memory as
+    /// they are gone through: to wait for memory is no part of a test.
+    fn visit(&mut self) -> Vec<(CString, usize)> {
         self.visits += 1;
-        shuffled(self.each.len(), self.seed, self.visits)
+        let order = shuffled(self.each.len(), self.seed, self.visits);
+        let files = order.into_iter().map(|index| &self.each[index]);
+        files.map(|(path, _, directory)| (path.clone(), *directory)).collect()
     }
 
     fn create_all(
@@ -206,7 +209,7 @@ impl Files {
         place: Place<'_>,
     ) -> Result<(), WorkloadError> {
         let open = self.open()?;
-        let order = match self.order {
+        let visited = match self.order {
             Order::Sequential => Vec::new(),
             Order::Random => self.visit(),
         };
@@ -216,8 +219,7 @@ impl Files {
         match self.order {
             Order::Sequential => self.delete_shown(&open, &mut clock)?,
             Order::Random => {
-                for index in order {
-                    let (path, _, directory) = &self.each[index];
+                for (path, directory) in &visited {
                     let synced = self.sizes.fsync_each.then(|| open.of(*directory));
                     remove(open.top.as_fd(), path, synced).map_err(error("delete", path))?;
                     if let Some(clock) = &mut clock {
