@@ -1,26 +1,36 @@
 //! Bonnie's tests against bonnie++, alternating, on the same mounted filesystem: in memory, where
-//! the harness is the limit, and on ext4 over a loop device, where the device is, with less memory
-//! than the file is large. The latter needs root.
+//! the harness is the limit, and on ext4 over a simulated drive that is served in real time, where
+//! the device is, with less memory than the file is large. The latter needs root.
 //!
 //! A test that bonnie++ finds too fast has no number of its own.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 const ROUNDS: usize = 5;
 
 /// A size at which nearly every test takes bonnie++ the half second that it wants.
 const IN_MEMORY: &str =
-    r#"{ size = "5 GiB", char_size = "3 MiB", seeks = 500_000, files = "512" }"#;
-const ON_DISK: &str = r#"{ size = "1 GiB", char_size = "3 MiB", seeks = 8192, files = "64" }"#;
+    r#"{ size = "5 GiB", char_size = "1.25 MiB", seeks = 500_000, files = "512" }"#;
+const ON_DISK: &str = r#"{ size = "256 MiB", char_size = "3 MiB", seeks = 32768, files = "64" }"#;
 
-/// The memory that both have on the disk, and what makes room for it.
-const MEMORY_BYTES: u64 = 256 << 20;
-const IMAGE: &str = "6G";
+/// The memory that both have on the disk.
+const MEMORY_BYTES: u64 = 128 << 20;
+
+/// The drive under the disk.
+const DRIVE: [&str; 4] = ["--drive", "x25m-g1", "--capacity", "4 GB"];
+
+/// Both find in the cache what is left there.
+const OURS: &str = "do = \"bonnie\", cold = false";
+const THEIRS: &str = "do = \"bonnie++\"";
 
 const TESTS: [(&str, &str); 12] = [
     ("seq_output_char", "bytes"),
@@ -40,9 +50,6 @@ const TESTS: [(&str, &str); 12] = [
 fn main() {
     println!("in memory (/dev/shm), {IN_MEMORY}");
     let memory = tempfile::tempdir_in("/dev/shm").unwrap();
-    // A virtual machine is slow to give memory that nobody has used before.
-    fs::write(memory.path().join("touched"), vec![1; 6 << 30]).unwrap();
-    fs::remove_file(memory.path().join("touched")).unwrap();
     compare(memory.path(), IN_MEMORY, None);
     drop(memory);
     if !rustix::process::geteuid().is_root() {
@@ -53,7 +60,7 @@ fn main() {
         println!("on a disk: ignored: memory cannot be limited here (no memory cgroup)");
         return;
     };
-    println!("on ext4 over a loop device, with {} MiB of memory, {ON_DISK}", MEMORY_BYTES >> 20);
+    println!("on ext4 over a {}, with {} MiB of memory, {ON_DISK}", DRIVE[1], MEMORY_BYTES >> 20);
     let disk = Disk::mount();
     compare(&disk.folder.path().join("mnt"), ON_DISK, Some(&group));
 }
@@ -62,13 +69,19 @@ fn main() {
 fn compare(place: &Path, sizes: &str, group: Option<&Group>) {
     let (mut ours, mut theirs) = (BTreeMap::new(), BTreeMap::new());
     for _ in 0..ROUNDS {
-        for phase in run(place, sizes, "bonnie", group)["phases"].as_array().unwrap() {
+        if group.is_none() {
+            touch(place);
+        }
+        for phase in run(place, sizes, OURS, group)["phases"].as_array().unwrap() {
             let name = phase["name"].as_str().unwrap().to_owned();
             let values: &mut Vec<(f64, f64)> = ours.entry(name).or_default();
             let rate = |unit: &str| phase[format!("{unit}_per_second")].as_f64().unwrap_or(0.0);
             values.push((rate("bytes"), rate("ops")));
         }
-        let reported = &run(place, sizes, "bonnie++", group)["phases"][0]["reported"];
+        if group.is_none() {
+            touch(place);
+        }
+        let reported = &run(place, sizes, THEIRS, group)["phases"][0]["reported"];
         for (test, unit) in TESTS {
             if let Some(rate) = reported[format!("bonnie++.{test}.{unit}_per_second")].as_f64() {
                 theirs.entry(test).or_insert_with(Vec::new).push(rate);
@@ -88,17 +101,28 @@ fn compare(place: &Path, sizes: &str, group: Option<&Group>) {
     }
 }
 
+/// Uses as much memory as a run does: a virtual machine may have given free memory back to its
+/// host, and is slow to get it again.
+fn touch(place: &Path) {
+    let mut file = File::create(place.join("touched")).unwrap();
+    let some = vec![1; 1 << 20];
+    for _ in 0..6 << 10 {
+        file.write_all(&some).unwrap();
+    }
+    fs::remove_file(place.join("touched")).unwrap();
+}
+
 fn shown(rate: f64, unit: &str) -> String {
     if unit == "bytes" { format!("{:.1} MB/s", rate / 1e6) } else { format!("{rate:.0} /s") }
 }
 
 /// The record of one trial in a directory.
-fn run(place: &Path, sizes: &str, verb: &str, group: Option<&Group>) -> Value {
+fn run(place: &Path, sizes: &str, phase: &str, group: Option<&Group>) -> Value {
     let own = tempfile::tempdir_in("/var/tmp").unwrap();
     let plan = own.path().join("plan.toml");
     let text = format!(
-        "name = \"bench\"\nquestion = \"?\"\n[workload]\nbonnie = {sizes}\nphases = [{{ do = \
-         \"{verb}\" }}]\n"
+        "name = \"bench\"\nquestion = \"?\"\n[workload]\nbonnie = {sizes}\nphases = [{{ \
+         {phase} }}]\n"
     );
     fs::write(&plan, text).unwrap();
     let ssdlab = env!("CARGO_BIN_EXE_ssdlab");
@@ -121,7 +145,7 @@ fn run(place: &Path, sizes: &str, verb: &str, group: Option<&Group>) -> Value {
         .arg("--results")
         .arg(own.path().join("results"))
         .stderr(Stdio::null());
-    assert!(command.output().unwrap().status.success(), "{verb} in {}", place.display());
+    assert!(command.output().unwrap().status.success(), "{phase} in {}", place.display());
     let run = fs::read_dir(own.path().join("results")).unwrap().next().unwrap().unwrap().path();
     serde_json::from_str(&fs::read_to_string(run.join("records.jsonl")).unwrap()).unwrap()
 }
@@ -153,20 +177,28 @@ impl Drop for Group {
     }
 }
 
-/// ext4 on a loop device, which goes when it is dropped.
+/// ext4 on a loop device over a simulated drive, which goes when it is dropped.
 struct Disk {
     folder: tempfile::TempDir,
+    server: Child,
 }
 
 impl Disk {
     fn mount() -> Self {
-        let disk = Self { folder: tempfile::tempdir_in("/var/tmp").unwrap() };
-        disk.shell(&format!(
-            "truncate -s {IMAGE} disk.img; mkdir mnt
-             losetup --find --show --direct-io=on disk.img > loop
+        let folder = tempfile::tempdir_in("/var/tmp").unwrap();
+        fs::create_dir(folder.path().join("drive")).unwrap();
+        let mut serve = Command::new(env!("CARGO_BIN_EXE_ssdlab"));
+        serve.arg("serve").args(DRIVE).arg("--fuse").arg(folder.path().join("drive"));
+        serve.env("XDG_STATE_HOME", folder.path().join("run"));
+        let server = serve.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let disk = Self { folder, server };
+        disk.shell(
+            "while [ ! -e drive/disk ]; do sleep 0.1; done
+             mkdir mnt
+             losetup --find --show --direct-io=on drive/disk > loop
              mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 $(cat loop)
-             mount $(cat loop) mnt"
-        ));
+             mount $(cat loop) mnt",
+        );
         disk
     }
 
@@ -180,6 +212,10 @@ impl Disk {
 impl Drop for Disk {
     fn drop(&mut self) {
         self.shell("umount mnt; losetup --detach $(cat loop)");
+        // The kernel lets go of a detached device's file some time later.
+        sleep(Duration::from_secs(1));
+        kill_process(Pid::from_child(&self.server), Signal::INT).unwrap();
+        self.server.wait().unwrap();
     }
 }
 

@@ -392,6 +392,8 @@ mod tests {
         let expected = [false, false, true, true, true, true];
         assert_eq!(cold[..6], expected);
         assert_eq!(cold[6..], [false; 6]);
+        let warm = schedule("{ do = \"bonnie\", cold = false }", &Overrides::default()).unwrap();
+        assert!(warm.workload.phases.iter().all(|phase| !phase.cold));
         let some = "{ do = \"bonnie\", tests = [\"seq_output_block\", \"rewrite\"], name = \"new\" }, \
                     { do = \"bonnie\", tests = [\"rewrite\"], name = \"again\" }";
         let some = schedule(some, &Overrides::default()).unwrap();

@@ -183,7 +183,7 @@ fn phases(
         name,
         action,
         sync: written.sync,
-        cold: written.cold || cold,
+        cold: written.cold.unwrap_or(cold),
         reader: written.reader,
         limit_ns: written.limit.map_or(nanos(common.limit), |span| nanos(span.0)),
     };

@@ -246,9 +246,9 @@ pub struct Phase {
     #[serde(default)]
     pub sync: bool,
     /// Whether the filesystem is unmounted and mounted again first, outside the clock, so that
-    /// nothing is cached (default false; not in the directory lab).
-    #[serde(default)]
-    pub cold: bool,
+    /// nothing is cached (default false, and true for those of Bonnie's tests that read the large
+    /// file; the directory lab only drops the file from the cache).
+    pub cold: Option<bool>,
     /// Whether a small reader runs beside it until the device is quiet, whose latencies are metrics
     /// (`reader.p99_ns`; default false; not in the directory lab).
     #[serde(default)]
