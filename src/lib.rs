@@ -17,6 +17,7 @@
 //! - [`host`]: calls into the running machine
 //! - [`kernel`]: the lab kernel, built and found
 //! - [`undo`]: taking back every change to the machine
+//! - [`watch`]: a page that shows a run as it goes on
 //! - [`cli`]: the command line
 
 pub mod advice;
@@ -34,4 +35,5 @@ pub mod report;
 pub mod results;
 pub mod simulation;
 pub mod undo;
+pub mod watch;
 pub mod workload;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What each room may use. `plan`, `filesystem` and `host` are vocabulary: facts and thin calls.
-const ARROWS: [(&str, &[&str]); 16] = [
+const ARROWS: [(&str, &[&str]); 17] = [
     ("filesystem", &[]),
     ("host", &[]),
     ("plan", &["filesystem"]),
@@ -19,6 +19,7 @@ const ARROWS: [(&str, &[&str]); 16] = [
     ("results", &["plan", "meter"]),
     ("advice", &["plan", "results"]),
     ("simulation", &[]),
+    ("watch", &[]),
     ("report", &["plan", "filesystem", "results", "advice", "simulation"]),
     (
         "conductor",
@@ -53,6 +54,7 @@ const ARROWS: [(&str, &[&str]); 16] = [
             "simulation",
             "kernel",
             "report",
+            "watch",
             "conductor",
         ],
     ),

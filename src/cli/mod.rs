@@ -16,6 +16,7 @@ mod schema;
 mod serve;
 mod simulate;
 mod simulation_progress;
+mod watching;
 
 use std::process::ExitCode;
 

@@ -48,10 +48,14 @@ impl Progress {
         Some(pace * u32::try_from(planned.saturating_sub(done)).ok()?)
     }
 
+    /// The time left, as it was when the last trial began, in words.
+    pub fn says_left(&self) -> Option<String> {
+        let left = Duration::from_secs(self.left?.as_secs() + 1);
+        Some(format!("about {} left", humantime::format_duration(left)))
+    }
+
     fn shown_left(&self) -> String {
-        let Some(left) = self.left else { return String::new() };
-        let left = Duration::from_secs(left.as_secs() + 1);
-        format!("about {} left, ", humantime::format_duration(left))
+        self.says_left().map(|left| format!("{left}, ")).unwrap_or_default()
     }
 
     fn ended(&self, record: &Record, levels: &Levels) {

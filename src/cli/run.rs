@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -12,10 +13,13 @@ use ssdlab_flash::Specification;
 use super::exit::{Exit, Wrong};
 use super::plan_arguments::{PlanArguments, Resolved};
 use super::progress::Progress;
+use super::watching::{self, Watching};
 use super::{drive, output, report};
 use crate::advice::{self, Analysis};
 use crate::aged::Store;
-use crate::conductor::{self, Conductor, ConductorError, Desk, Guests, Here, Provided, Stage};
+use crate::conductor::{
+    self, Conductor, ConductorError, Desk, Guests, Here, Observer, Provided, Stage,
+};
 use crate::host::interrupt::Interrupt;
 use crate::host::memory;
 use crate::host::program::Rules;
@@ -25,6 +29,7 @@ use crate::plan::{self, Bytes, LabKind, Schedule};
 use crate::report::{roughly, value};
 use crate::results::{self, Ending, Record, Status};
 use crate::undo::{self, Journal};
+use crate::watch::Watch;
 use crate::workload::Workload;
 
 /// What is kept of what a guest writes, as a rule of thumb.
@@ -55,6 +60,10 @@ pub struct Run {
     /// The lab kernel (virtual lab; default: that of `ssdlab kernel build`).
     #[arg(long, value_name = "FILE")]
     kernel: Option<PathBuf>,
+    /// Serve a page that shows the run as it goes on: at a port of this machine, or at an address
+    /// that others reach, too. Nothing can be changed there.
+    #[arg(long, value_name = "[ADDR:]PORT", value_parser = watching::address)]
+    watch: Option<SocketAddr>,
     /// Print the whole analysis as one JSON object.
     #[arg(long)]
     json: bool,
@@ -122,13 +131,15 @@ impl Run {
         if lab != LabKind::Virtual {
             self.check_wall_clock(lab)?;
         }
+        let watch = self.watch.map(serve).transpose()?;
+        let watch = watch.as_ref();
         let interrupt = Interrupt::on_signals().into_diagnostic()?;
         let mut journal = undo::start().map_err(|error| no_journal(&error))?;
         let session = || planned.start(&folder);
         let (ended, session) = if lab == LabKind::Virtual {
-            self.in_guests(&schedule, session, &mut journal, &interrupt)?
+            self.in_guests(&schedule, session, &mut journal, &interrupt, watch)?
         } else {
-            self.here(&schedule, session, &mut journal, &interrupt)?
+            self.here(&schedule, session, &mut journal, &interrupt, watch)?
         };
         let undone = journal.finish();
         let ending = *ended.as_ref().unwrap_or(&Ending::Interrupted);
@@ -162,6 +173,7 @@ impl Run {
         session: impl FnOnce() -> Result<Session, Report>,
         journal: &mut Journal,
         interrupt: &Interrupt,
+        watch: Option<&Watch>,
     ) -> Result<(Ended, Session), Report> {
         let mut workload = Workload::new(&schedule.workload, schedule.seed)?;
         check_fits(schedule, &workload)?;
@@ -181,7 +193,7 @@ impl Run {
             aged: &aged,
             tools: conductor::tools(schedule),
         };
-        Ok((conduct(&mut session, &mut here), session))
+        Ok((conduct(&mut session, &mut here, watch), session))
     }
 
     fn in_guests(
@@ -190,6 +202,7 @@ impl Run {
         session: impl FnOnce() -> Result<Session, Report>,
         journal: &mut Journal,
         interrupt: &Interrupt,
+        watch: Option<&Watch>,
     ) -> Result<(Ended, Session), Report> {
         // The guests would find it out too, one by one.
         Workload::new(&schedule.workload, schedule.seed)?;
@@ -201,7 +214,7 @@ impl Run {
         let mut guests = Guests::open(provided, journal)?;
         let mut session = session()?;
         guests.log_to(&session.run.folder().join("requests"))?;
-        Ok((conduct(&mut session, &mut guests), session))
+        Ok((conduct(&mut session, &mut guests, watch), session))
     }
 
     fn show(&self, session: &Session, analysis: &Analysis) {
@@ -238,19 +251,40 @@ fn announce(schedule: &Schedule, jobs: usize) {
     output::tell(&says.join(", "));
 }
 
-fn conduct(session: &mut Session, stage: &mut dyn Stage) -> Ended {
+fn conduct(session: &mut Session, stage: &mut dyn Stage, watch: Option<&Watch>) -> Ended {
     let mut progress = Progress::new();
-    let desk = Desk {
-        schedule: &session.schedule,
-        run: &mut session.run,
-        observer: &mut progress,
-        records: std::mem::take(&mut session.records),
+    let id = session.run.id();
+    let records = std::mem::take(&mut session.records);
+    let mut watching = None;
+    let observer: &mut dyn Observer = match watch {
+        None => &mut progress,
+        Some(watch) => {
+            let schedule = &session.schedule;
+            watching.insert(Watching::new(&mut progress, watch, schedule, &id, &records))
+        }
     };
+    let desk = Desk { schedule: &session.schedule, run: &mut session.run, observer, records };
     let mut conductor = Conductor { desk, stage };
     let ended = conductor.conduct();
     session.records = std::mem::take(&mut conductor.desk.records);
+    if let Some(mut watching) = watching {
+        watching.ended(ended.as_ref().ok().copied());
+    }
     progress.finish();
     ended
+}
+
+/// Serves the page, and says where.
+fn serve(address: SocketAddr) -> Result<Watch, Report> {
+    let watch = Watch::serve(address).map_err(|error| {
+        Wrong::report(
+            format!("the run cannot be shown at {address}: {error}"),
+            "name another port, or 0 for any that is free",
+        )
+    })?;
+    let reach = if address.ip().is_loopback() { "" } else { ", to everybody who reaches it" };
+    output::tell(&format!("this run can be watched at http://{}/{reach}", watch.address()));
+    Ok(watch)
 }
 
 /// The drives that a schedule's treatments name.

@@ -3,6 +3,7 @@
 mod aged;
 mod features;
 mod grid;
+mod live;
 mod number;
 mod serving;
 mod simulation;
@@ -10,6 +11,7 @@ mod table;
 mod text;
 
 pub use features::features;
+pub use live::{Going, live};
 pub use number::{duration, roughly, value};
 pub use serving::serving;
 pub use simulation::{simulation, specification};

@@ -142,43 +142,37 @@ fn write_claim(out: &mut String, claim: &Judgement, style: Style) -> std::fmt::R
     }
     let padding = " ".repeat(INDENT.len() - word.len());
     writeln!(out, "{}", wrapped(&format!("{verdict}{padding}"), &claim.says, INDENT, style))?;
-    let mut evidence = String::new();
+    writeln!(out, "{}", wrapped(INDENT, &evidence(claim), INDENT, style))
+}
+
+/// What a verdict rests on, and what an undecided one would take.
+pub(super) fn evidence(claim: &Judgement) -> String {
+    let mut parts = Vec::new();
     if let Some(ratio) = claim.ratio {
         let found = if claim.is_absolute {
             number::measured(&claim.metric, ratio, claim.interval)
         } else {
             number::effect(ratio, claim.interval)
         };
-        write!(evidence, "{found}, n = {}", claim.n)?;
-        write!(evidence, "; claimed: {}", bounds(claim))?;
-        if let Some(scope) = &claim.scope {
-            write!(evidence, " ({scope})")?;
-        }
+        parts.push(format!("{found}, n = {}", claim.n));
+        let scope = claim.scope.as_ref().map(|scope| format!(" ({scope})"));
+        parts.push(format!("claimed: {}{}", bounds(claim), scope.unwrap_or_default()));
         if !claim.not_measured.is_empty() {
-            write!(evidence, "; not measured: {}", claim.not_measured.join(", "))?;
+            parts.push(format!("not measured: {}", claim.not_measured.join(", ")));
         }
     }
     if claim.verdict == Verdict::Undecided {
-        match (&claim.reason, claim.more_runs) {
-            (Some(reason), _) => write!(evidence, "{}{reason}", separator(&evidence))?,
-            (None, Some(runs)) => {
-                let runs = counted(runs as usize, "more run");
-                write!(evidence, "{}about {runs}", separator(&evidence))?;
-            }
-            (None, None) => {
-                write!(evidence, "{}no number of runs would tell", separator(&evidence))?;
-            }
-        }
+        parts.push(match (&claim.reason, claim.more_runs) {
+            (Some(reason), _) => reason.clone(),
+            (None, Some(runs)) => format!("about {}", counted(runs as usize, "more run")),
+            (None, None) => "no number of runs would tell".to_owned(),
+        });
     }
-    writeln!(out, "{}", wrapped(INDENT, &evidence, INDENT, style))
+    parts.join("; ")
 }
 
 fn counted(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
-}
-
-fn separator(text: &str) -> &'static str {
-    if text.is_empty() { "" } else { "; " }
 }
 
 fn bounds(claim: &Judgement) -> String {

@@ -1,0 +1,214 @@
+//! A page that shows a run as it goes on: it can be looked at, and nothing else.
+//!
+//! A browser gets the page and then, by server-sent events (HTML Living Standard, section 9.2),
+//! each state that the run is in. What a state says is not known here.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST};
+use axum::middleware::{self, Next};
+use axum::response::sse::{Event, KeepAlive};
+use axum::response::{IntoResponse, Response, Sse};
+use axum::{Router, routing};
+use tokio::runtime::{self, Runtime};
+use tokio::sync::{oneshot, watch};
+use tokio_stream::StreamExt;
+use tokio_stream::wrappers::WatchStream;
+
+/// What a browser is told to load: nothing but what is served here.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'";
+
+/// The longest that browsers are waited for at the end.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// The page, while it is served.
+#[derive(Debug)]
+pub struct Watch {
+    address: SocketAddr,
+    state: Option<watch::Sender<Arc<str>>>,
+    end: Option<oneshot::Sender<()>>,
+    server: Option<JoinHandle<()>>,
+}
+
+impl Watch {
+    /// Serves the page at an address; port 0 lets the kernel choose one.
+    pub fn serve(address: SocketAddr) -> io::Result<Self> {
+        let listener = TcpListener::bind(address)?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+        let (state, states) = watch::channel(Arc::from("{}"));
+        let (end, ended) = oneshot::channel();
+        let server = thread::Builder::new()
+            .name("watch".to_owned())
+            .spawn(move || serve(&runtime, listener, states, ended))?;
+        Ok(Self { address, state: Some(state), end: Some(end), server: Some(server) })
+    }
+
+    /// Where it is served.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Shows another state, a JSON object; who is not there yet sees only the last.
+    pub fn show(&self, state: &str) {
+        if let Some(sender) = &self.state {
+            sender.send_replace(Arc::from(state));
+        }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        // Streams end behind the last state, and the server when they have.
+        self.state = None;
+        self.end = None;
+        if let Some(server) = self.server.take() {
+            let _ = server.join();
+        }
+    }
+}
+
+fn serve(
+    runtime: &Runtime,
+    listener: TcpListener,
+    states: watch::Receiver<Arc<str>>,
+    ended: oneshot::Receiver<()>,
+) {
+    runtime.block_on(async {
+        let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
+        let (farewell, said) = oneshot::channel();
+        let end = async move {
+            let _ = ended.await;
+            let _ = farewell.send(());
+        };
+        let server = axum::serve(listener, pages(states)).with_graceful_shutdown(end);
+        tokio::select! {
+            _ = server => {}
+            () = async { let _ = said.await; tokio::time::sleep(FAREWELL).await } => {}
+        }
+    });
+}
+
+fn pages(states: watch::Receiver<Arc<str>>) -> Router {
+    let page = |kind: &'static str, text: &'static str| {
+        routing::get(move || async move { ([(CONTENT_TYPE, kind)], text) })
+    };
+    Router::new()
+        .route("/", page("text/html; charset=utf-8", include_str!("page.html")))
+        .route("/page.css", page("text/css", include_str!("page.css")))
+        .route("/page.js", page("text/javascript", include_str!("page.js")))
+        .route("/states", routing::get(stream))
+        .with_state(states)
+        .layer(middleware::from_fn(guard))
+}
+
+async fn stream(State(states): State<watch::Receiver<Arc<str>>>) -> impl IntoResponse {
+    let events = WatchStream::new(states).map(|state| Event::default().data(&*state));
+    Sse::new(events.map(Ok::<_, io::Error>)).keep_alive(KeepAlive::default())
+}
+
+/// Only who asks for an address is answered. A page from elsewhere whose name was made to lead here
+/// (DNS rebinding) asks for that name.
+async fn guard(request: Request, next: Next) -> Response {
+    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
+    if !host.is_some_and(is_an_address) {
+        let says = "ask for the address that `ssdlab run --watch` shows, not for another name\n";
+        return (StatusCode::FORBIDDEN, says).into_response();
+    }
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_SECURITY_POLICY, POLICY.parse().expect("it is plain text"));
+    headers.insert(CACHE_CONTROL, "no-store".parse().expect("it is plain text"));
+    response
+}
+
+fn is_an_address(host: &str) -> bool {
+    let name = host.rsplit_once(':').map_or(host, |(name, port)| {
+        if port.bytes().all(|byte| byte.is_ascii_digit()) { name } else { host }
+    });
+    let name = name.trim_start_matches('[').trim_end_matches(']');
+    name == "localhost" || name.parse::<IpAddr>().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader, Read, Write};
+    use std::net::TcpStream;
+
+    use super::*;
+
+    fn watch() -> Watch {
+        Watch::serve(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap()
+    }
+
+    fn ask(watch: &Watch, line: &str, host: &str) -> BufReader<TcpStream> {
+        let mut stream = TcpStream::connect(watch.address()).unwrap();
+        stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
+        write!(stream, "{line} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").unwrap();
+        BufReader::new(stream)
+    }
+
+    fn answer(watch: &Watch, line: &str, host: &str) -> String {
+        let mut text = String::new();
+        ask(watch, line, host).read_to_string(&mut text).unwrap();
+        text
+    }
+
+    #[test]
+    fn the_page_loads_nothing_from_elsewhere() {
+        let watch = watch();
+        for path in ["/", "/page.css", "/page.js"] {
+            let text = answer(&watch, &format!("GET {path}"), "localhost:1");
+            assert!(text.starts_with("HTTP/1.1 200"), "{text}");
+            assert!(text.contains("default-src 'none'"), "{text}");
+            let body = text.split_once("\r\n\r\n").unwrap().1;
+            assert!(!body.contains("://") && !body.contains("=\"//"), "{body}");
+        }
+    }
+
+    #[test]
+    fn nothing_can_be_written_and_nobody_is_answered_who_asks_for_another_name() {
+        let watch = watch();
+        let host = watch.address().to_string();
+        assert!(answer(&watch, "POST /", &host).starts_with("HTTP/1.1 405"));
+        assert!(answer(&watch, "DELETE /states", &host).starts_with("HTTP/1.1 405"));
+        assert!(answer(&watch, "GET /../Cargo.toml", &host).starts_with("HTTP/1.1 404"));
+        for host in ["evil.example", "evil.example:80", "", "127.0.0.1.evil.example"] {
+            assert!(answer(&watch, "GET /states", host).starts_with("HTTP/1.1 403"), "{host}");
+        }
+        for host in ["127.0.0.1:80", "[::1]:80", "[::1]", "localhost", "10.1.2.3"] {
+            assert!(answer(&watch, "GET /", host).starts_with("HTTP/1.1 200"), "{host}");
+        }
+    }
+
+    #[test]
+    fn a_browser_sees_the_last_state_and_each_that_follows_until_the_end() {
+        let watch = watch();
+        watch.show("{\"number\":1}");
+        let host = watch.address().to_string();
+        let mut lines = ask(&watch, "GET /states", &host).lines().map_while(Result::ok);
+        let mut next = || lines.find_map(|line| Some(line.strip_prefix("data: ")?.to_owned()));
+        assert_eq!(next().unwrap(), "{\"number\":1}");
+        watch.show("{\"number\":2}");
+        assert_eq!(next().unwrap(), "{\"number\":2}");
+        watch.show("{\"number\":3}");
+        drop(watch);
+        assert_eq!(next().as_deref(), Some("{\"number\":3}"));
+        assert_eq!(next(), None);
+    }
+
+    #[test]
+    fn an_address_that_is_taken_is_an_error() {
+        let watch = watch();
+        let error = Watch::serve(watch.address()).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::AddrInUse);
+    }
+}
