@@ -285,3 +285,28 @@ fn a_wrong_kernel_source_is_named() {
     assert_eq!(output.status.code(), Some(2), "{message}");
     assert!(message.contains("nowhere.tar.xz: No such file"), "{message}");
 }
+
+#[test]
+fn a_report_goes_to_a_file_whole_or_not_at_all() {
+    let place = Place::new();
+    let plan = format!(
+        "{HEAD}[workload]\ntree = {{ files = 9, size = \"9 kB\" }}\nphases = [{{ do = \"unpack\" }}]\n"
+    );
+    fs::write(place.0.path().join("plan.toml"), plan).unwrap();
+    let arguments = ["--lab", "directory", "--dir", ".", "--runs", "1", "--results", "runs"];
+    assert!(place.ssdlab(&[&["run", "plan.toml"], &arguments[..]].concat()).status.success());
+    let run = fs::read_dir(place.0.path().join("runs")).unwrap().next().unwrap().unwrap().path();
+    let run = run.to_str().unwrap();
+    let printed = place.ssdlab(&["report", run, "--format", "json"]);
+    assert!(printed.status.success());
+    fs::write(place.0.path().join("a.json"), "before").unwrap();
+    assert!(place.ssdlab(&["report", run, "--json", "--out", "a.json"]).status.success());
+    assert_eq!(fs::read(place.0.path().join("a.json")).unwrap(), printed.stdout);
+    for out in ["/dev/full", ".", "none/a.json"] {
+        let output = place.ssdlab(&["report", run, "--out", out]);
+        assert_eq!(output.status.code(), Some(1), "{out}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("cannot write"), "{out}");
+        assert!(output.stdout.is_empty(), "{out}");
+    }
+    assert_eq!(place.ssdlab(&["report", run, "--format", "poem"]).status.code(), Some(2));
+}
