@@ -19,7 +19,7 @@ const ROUNDS: usize = 5;
 
 /// A size at which nearly every test takes bonnie++ the half second that it wants.
 const IN_MEMORY: &str =
-    r#"{ size = "5 GiB", char_size = "1.25 MiB", seeks = 500_000, files = "512" }"#;
+    r#"{ size = "5 GiB", char_size = "2 MiB", seeks = 500_000, files = "512" }"#;
 const ON_DISK: &str = r#"{ size = "256 MiB", char_size = "3 MiB", seeks = 32768, files = "64" }"#;
 
 /// The memory that both have on the disk.
