@@ -55,6 +55,16 @@ pub struct Analysis {
     pub warnings: Vec<Warned>,
 }
 
+impl Analysis {
+    /// What a treatment does to a metric in one phase, if that was found.
+    #[must_use]
+    pub fn effect(&self, metric: &str, levels: &Levels, phase: &str) -> Option<&Effect> {
+        self.effects.iter().find(|effect| {
+            effect.metric == metric && effect.levels == *levels && effect.phases == [phase]
+        })
+    }
+}
+
 /// Whether a run came to its planned end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

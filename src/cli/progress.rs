@@ -93,7 +93,7 @@ impl Observer for Progress {
                     output::tell(&format!("trial {number} of {planned}: {trial}"));
                 }
             }
-            Event::PhaseStarted { name, levels } => {
+            Event::PhaseStarted { name, levels, .. } => {
                 if let Some(bar) = &self.bar {
                     let left = self.shown_left();
                     bar.set_message(format!("{left}{name}, {levels}"));
@@ -104,7 +104,7 @@ impl Observer for Progress {
                 Some(bar) => bar.println(text),
                 None => output::tell(text),
             },
-            Event::TrialEnded { record, levels } => self.ended(record, levels),
+            Event::TrialEnded { record, levels, .. } => self.ended(record, levels),
         }
     }
 }

@@ -268,7 +268,7 @@ fn conduct(session: &mut Session, stage: &mut dyn Stage, watch: Option<&Watch>) 
     let ended = conductor.conduct();
     session.records = std::mem::take(&mut conductor.desk.records);
     if let Some(mut watching) = watching {
-        watching.ended(ended.as_ref().ok().copied());
+        watching.ended(&session.records, ended.as_ref().ok().copied());
     }
     progress.finish();
     ended

@@ -4,10 +4,11 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use super::progress::Progress;
-use crate::advice::{self, Analysis};
+use crate::advice;
 use crate::conductor::{Event, Observer};
 use crate::plan::Schedule;
-use crate::report::{Going, live};
+use crate::plan::schedule::Trial;
+use crate::report::{Going, Shown, live};
 use crate::results::{Ending, Record, Status};
 use crate::watch::Watch;
 
@@ -26,19 +27,19 @@ pub fn address(text: &str) -> Result<SocketAddr, String> {
 
 /// Passes on what a run tells, to the terminal and to browsers.
 ///
-/// What browsers see is computed between trials, never beside one: on a wall clock it would be
-/// measured with it.
+/// A run is analysed between trials, never beside one: on a wall clock it would be measured with it.
 pub struct Watching<'a> {
     progress: &'a mut Progress,
     watch: &'a Watch,
     schedule: &'a Schedule,
     run: &'a str,
-    records: Vec<Record>,
-    analysis: Analysis,
+    shown: Shown,
+    /// The records that this is of.
+    seen: usize,
     analysed: Instant,
     took: Duration,
-    /// The levels and the phase of each trial that is running.
-    running: Vec<(String, String)>,
+    /// The trials that are running, with their levels and phases.
+    running: Vec<(Trial, String, String)>,
     going: Going,
 }
 
@@ -51,18 +52,18 @@ impl<'a> Watching<'a> {
         run: &'a str,
         records: &[Record],
     ) -> Self {
-        let records = records.to_vec();
-        let analysis = advice::analyse(run, schedule, &records, Ending::Interrupted);
+        let (shown, seen) = (analysed(run, schedule, records), records.len());
         let (analysed, took) = (Instant::now(), Duration::ZERO);
         let (running, going) = (Vec::new(), Going::default());
-        Self { progress, watch, schedule, run, records, analysis, analysed, took, running, going }
+        Self { progress, watch, schedule, run, shown, seen, analysed, took, running, going }
     }
 
     /// Shows how it ended; none if it went wrong.
-    pub fn ended(&mut self, ending: Option<Ending>) {
-        self.analyse();
+    pub fn ended(&mut self, records: &[Record], ending: Option<Ending>) {
+        if self.seen < records.len() {
+            self.analyse(records);
+        }
         self.running.clear();
-        self.going.done = self.ran();
         self.going.pace = match ending {
             None | Some(Ending::Interrupted) => "interrupted".to_owned(),
             Some(_) => "done".to_owned(),
@@ -71,61 +72,53 @@ impl<'a> Watching<'a> {
         self.show();
     }
 
-    fn ran(&self) -> usize {
-        let ran = |record: &&Record| record.status != Status::Unavailable;
-        self.records.iter().filter(ran).count()
-    }
-
-    fn analyse(&mut self) {
+    fn analyse(&mut self, records: &[Record]) {
         let began = Instant::now();
-        self.analysis =
-            advice::analyse(self.run, self.schedule, &self.records, Ending::Interrupted);
+        self.shown = analysed(self.run, self.schedule, records);
+        self.seen = records.len();
         self.analysed = Instant::now();
         self.took = self.analysed - began;
     }
 
     fn show(&mut self) {
-        let shown = |(levels, phase): &(String, String)| match (&**levels, &**phase) {
+        let shown = |(_, levels, phase): &(Trial, String, String)| match (&**levels, &**phase) {
             ("", only) | (only, "") => only.to_owned(),
             (levels, phase) => format!("{levels}: {phase}"),
         };
         self.going.running = self.running.iter().map(shown).collect();
-        self.watch.show(&live(self.schedule, &self.analysis, &self.going));
+        self.watch.show(&live(&self.shown, &self.going));
     }
+}
+
+fn analysed(run: &str, schedule: &Schedule, records: &[Record]) -> Shown {
+    Shown::new(schedule, &advice::analyse(run, schedule, records, Ending::Interrupted))
 }
 
 impl Observer for Watching<'_> {
     fn notice(&mut self, event: Event<'_>) {
         self.progress.notice(event);
         match event {
-            Event::TrialStarted { levels, done, planned, .. } => {
+            Event::TrialStarted { trial, levels, done, planned } => {
                 self.going.done = done;
                 self.going.planned = planned;
                 self.going.pace = self.progress.says_left().unwrap_or_default();
-                self.running.push((levels.to_string(), String::new()));
+                self.running.push((trial, levels.to_string(), String::new()));
             }
-            Event::PhaseStarted { name, levels } => {
-                let levels = levels.to_string();
-                let of = self.running.iter_mut().find(|(running, _)| *running == levels);
-                if let Some((_, phase)) = of {
+            Event::PhaseStarted { trial, name, .. } => {
+                for (_, _, phase) in self.running.iter_mut().filter(|(one, ..)| *one == trial) {
                     name.clone_into(phase);
                 }
             }
             Event::PhaseEnded { .. } => return,
             Event::Trouble { text } => self.going.troubles.push(text.to_owned()),
-            Event::TrialEnded { record, levels } => {
-                let levels = levels.to_string();
-                let ended = self.running.iter().position(|(running, _)| *running == levels);
-                if let Some(ended) = ended {
-                    self.running.remove(ended);
-                }
+            Event::TrialEnded { record, levels, records, done } => {
+                self.running.retain(|(one, ..)| *one != record.trial);
                 if let (true, Some(reason)) = (record.status != Status::Ok, &record.reason) {
                     self.going.troubles.push(format!("{levels}: {}: {reason}", record.status));
                 }
-                self.records.push(record.clone());
-                self.going.done = self.ran();
+                self.going.done = done;
                 if self.analysed.elapsed() >= self.took * SHARE {
-                    self.analyse();
+                    self.analyse(records);
                 }
             }
         }

@@ -132,7 +132,7 @@ impl Here<'_> {
             .get(&made_from, interrupt, |folder| {
                 let levels =
                     &self.schedule.distinct(&self.schedule.treatments[trial.treatment].levels);
-                observer.notice(Event::PhaseStarted { name: "ageing", levels });
+                observer.notice(Event::PhaseStarted { trial, name: "ageing", levels });
                 let mark = self.journal.mark();
                 let facts = self.age_blank(age, trial, rules);
                 // The image is whole when nothing has it any more.

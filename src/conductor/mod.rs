@@ -170,15 +170,18 @@ impl Desk<'_> {
     /// A phase of a trial begins.
     fn phase(&mut self, trial: Trial, name: &str) {
         let levels = &self.schedule.distinct(&self.schedule.treatments[trial.treatment].levels);
-        self.observer.notice(Event::PhaseStarted { name, levels });
+        self.observer.notice(Event::PhaseStarted { trial, name, levels });
     }
 
     /// Stores the record of a trial.
     fn keep(&mut self, record: Record) -> Result<(), ConductorError> {
         self.run.push(&record)?;
-        let levels = &self.schedule.distinct(&record.levels);
-        self.observer.notice(Event::TrialEnded { record: &record, levels });
+        let levels = self.schedule.distinct(&record.levels);
         self.records.push(record);
+        if let Some(record) = self.records.last() {
+            let (levels, records, done) = (&levels, &self.records, self.ran());
+            self.observer.notice(Event::TrialEnded { record, levels, records, done });
+        }
         Ok(())
     }
 

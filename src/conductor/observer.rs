@@ -20,6 +20,8 @@ pub enum Event<'a> {
     },
     /// A phase of it begins.
     PhaseStarted {
+        /// Of which trial.
+        trial: Trial,
         /// The phase.
         name: &'a str,
         /// The levels by which its trial differs from others.
@@ -41,6 +43,10 @@ pub enum Event<'a> {
         record: &'a Record,
         /// The levels by which it differs from others.
         levels: &'a Levels,
+        /// All records there are now; its own is the last.
+        records: &'a [Record],
+        /// How many of them ran.
+        done: usize,
     },
 }
 

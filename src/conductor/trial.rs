@@ -122,7 +122,7 @@ impl Here<'_> {
         let levels = self.schedule.distinct(&record.levels);
         for phase in self.schedule.phases(trial.treatment) {
             let name = &phase.name;
-            observer.notice(Event::PhaseStarted { name, levels: &levels });
+            observer.notice(Event::PhaseStarted { trial, name, levels: &levels });
             let measured = self
                 .observed(&phase, &ground, setup, trial.seed, rules, &mut watched)
                 .map_err(|failure| failure.during(name))?;

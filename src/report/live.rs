@@ -25,74 +25,85 @@ pub struct Going {
     pub ended: bool,
 }
 
-#[derive(Serialize)]
-struct Live<'a> {
-    question: &'a str,
-    run: &'a str,
+/// What its trials have shown so far.
+#[derive(Debug, Clone, Serialize)]
+pub struct Shown {
+    question: String,
+    run: String,
     lab: String,
     seed: u64,
-    metric: &'a str,
+    metric: String,
     claims: Vec<Claim>,
-    rows: Vec<Row<'a>>,
-    #[serde(flatten)]
-    going: &'a Going,
+    rows: Vec<Row>,
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Clone, Serialize)]
 struct Claim {
     says: String,
     verdict: Verdict,
     found: String,
 }
 
-#[derive(Serialize)]
-struct Row<'a> {
+#[derive(Debug, Clone, Serialize)]
+struct Row {
     treatment: String,
-    phase: &'a str,
+    phase: String,
     samples: Vec<f64>,
     mean: String,
     ratio: String,
 }
 
-/// The state of a run as a JSON object; `analysis` is of the trials so far.
-#[must_use]
-pub fn live(schedule: &Schedule, analysis: &Analysis, going: &Going) -> String {
-    let claims = analysis.claims.iter().map(|claim| {
-        let of = claim.levels.as_ref().map(|levels| schedule.distinct(levels).to_string());
-        let parts = [of.unwrap_or_default(), evidence(claim)];
-        let found = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
-        Claim { says: plain(&claim.says), verdict: claim.verdict, found: plain(&found.join(": ")) }
-    });
-    let live = Live {
-        question: &analysis.question,
-        run: &analysis.run,
-        lab: analysis.lab.to_string(),
-        seed: analysis.seed,
-        metric: &analysis.metric,
-        claims: claims.collect(),
-        rows: rows(schedule, analysis),
-        going,
-    };
-    serde_json::to_string(&live).expect("it is plain data")
+/// How far a run is and what it has shown.
+#[derive(Serialize)]
+struct State<'a> {
+    #[serde(flatten)]
+    shown: &'a Shown,
+    #[serde(flatten)]
+    going: &'a Going,
 }
 
-fn rows<'a>(schedule: &Schedule, analysis: &'a Analysis) -> Vec<Row<'a>> {
+/// The state of a run as a JSON object.
+#[must_use]
+pub fn live(shown: &Shown, going: &Going) -> String {
+    serde_json::to_string(&State { shown, going }).expect("it is plain data")
+}
+
+impl Shown {
+    /// What the trials so far have shown, which the analysis is of.
+    #[must_use]
+    pub fn new(schedule: &Schedule, analysis: &Analysis) -> Self {
+        let claims = analysis.claims.iter().map(|claim| {
+            let of = claim.levels.as_ref().map(|levels| schedule.distinct(levels).to_string());
+            let parts = [of.unwrap_or_default(), evidence(claim)];
+            let found = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
+            let (says, found) = (plain(&claim.says), plain(&found.join(": ")));
+            Claim { says, verdict: claim.verdict, found }
+        });
+        Self {
+            question: analysis.question.clone(),
+            run: analysis.run.clone(),
+            lab: analysis.lab.to_string(),
+            seed: analysis.seed,
+            metric: analysis.metric.clone(),
+            claims: claims.collect(),
+            rows: rows(schedule, analysis),
+        }
+    }
+}
+
+fn rows(schedule: &Schedule, analysis: &Analysis) -> Vec<Row> {
     let metric = analysis.metric.as_str();
     let mut rows = Vec::new();
     for treatment in &analysis.treatments {
         for summary in &treatment.summary {
             let Some(of_all) = summary.metrics.get(metric) else { continue };
-            let effect = analysis.effects.iter().find(|effect| {
-                effect.metric == metric
-                    && effect.levels == treatment.levels
-                    && effect.phases == [summary.name.as_str()]
-            });
+            let effect = analysis.effect(metric, &treatment.levels, &summary.name);
             let well = treatment.trials.iter().filter(|trial| trial.status == Status::Ok);
             let phases = well.flat_map(|trial| &trial.phases);
             let samples = phases.filter(|phase| phase.name == summary.name);
             rows.push(Row {
                 treatment: plain(&schedule.distinct(&treatment.levels).to_string()),
-                phase: &summary.name,
+                phase: summary.name.clone(),
                 samples: samples.filter_map(|phase| phase.metric(metric)).collect(),
                 mean: number::value(metric, of_all.mean),
                 ratio: effect

@@ -11,7 +11,7 @@ mod table;
 mod text;
 
 pub use features::features;
-pub use live::{Going, live};
+pub use live::{Going, Shown, live};
 pub use number::{duration, roughly, value};
 pub use serving::serving;
 pub use simulation::{simulation, specification};

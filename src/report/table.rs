@@ -217,11 +217,7 @@ impl<'a> Layout<'a> {
     }
 
     fn effect(&self, treatment: &Treatment, phase: &str) -> Option<&'a Effect> {
-        self.analysis.effects.iter().find(|effect| {
-            effect.levels == treatment.levels
-                && effect.metric == self.analysis.metric
-                && effect.phases == [phase]
-        })
+        self.analysis.effect(&self.analysis.metric, &treatment.levels, phase)
     }
 
     /// Bytes that the phases up to this sync wrote, over the time they took together: the post's
