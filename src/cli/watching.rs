@@ -27,7 +27,8 @@ pub fn address(text: &str) -> Result<SocketAddr, String> {
 
 /// Passes on what a run tells, to the terminal and to browsers.
 ///
-/// A run is analysed between trials, never beside one: on a wall clock it would be measured with it.
+/// A run is analysed between trials, never beside one: on a wall clock it would be measured with
+/// it.
 pub struct Watching<'a> {
     progress: &'a mut Progress,
     watch: &'a Watch,
