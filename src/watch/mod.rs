@@ -17,7 +17,7 @@ use axum::response::sse::{Event, KeepAlive};
 use axum::response::{IntoResponse, Response, Sse};
 use axum::{Router, routing};
 use tokio::runtime::{self, Runtime};
-use tokio::sync::{oneshot, watch};
+use tokio::sync::watch;
 use tokio_stream::StreamExt;
 use tokio_stream::wrappers::WatchStream;
 
@@ -31,8 +31,8 @@ const FAREWELL: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub struct Watch {
     address: SocketAddr,
+    /// None when there are no more states: then the server ends, too.
     state: Option<watch::Sender<Arc<str>>>,
-    end: Option<oneshot::Sender<()>>,
     server: Option<JoinHandle<()>>,
 }
 
@@ -44,11 +44,10 @@ impl Watch {
         let address = listener.local_addr()?;
         let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
         let (state, states) = watch::channel(Arc::from("{}"));
-        let (end, ended) = oneshot::channel();
         let server = thread::Builder::new()
             .name("watch".to_owned())
-            .spawn(move || serve(&runtime, listener, states, ended))?;
-        Ok(Self { address, state: Some(state), end: Some(end), server: Some(server) })
+            .spawn(move || serve(&runtime, listener, states))?;
+        Ok(Self { address, state: Some(state), server: Some(server) })
     }
 
     /// Where it is served.
@@ -69,32 +68,27 @@ impl Drop for Watch {
     fn drop(&mut self) {
         // Streams end behind the last state, and the server when they have.
         self.state = None;
-        self.end = None;
         if let Some(server) = self.server.take() {
             let _ = server.join();
         }
     }
 }
 
-fn serve(
-    runtime: &Runtime,
-    listener: TcpListener,
-    states: watch::Receiver<Arc<str>>,
-    ended: oneshot::Receiver<()>,
-) {
+fn serve(runtime: &Runtime, listener: TcpListener, states: watch::Receiver<Arc<str>>) {
     runtime.block_on(async {
         let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
-        let (farewell, said) = oneshot::channel();
-        let end = async move {
-            let _ = ended.await;
-            let _ = farewell.send(());
-        };
-        let server = axum::serve(listener, pages(states)).with_graceful_shutdown(end);
+        let end = end_of(states.clone());
+        let server = axum::serve(listener, pages(states.clone())).with_graceful_shutdown(end);
         tokio::select! {
             _ = server => {}
-            () = async { let _ = said.await; tokio::time::sleep(FAREWELL).await } => {}
+            () = async { end_of(states).await; tokio::time::sleep(FAREWELL).await } => {}
         }
     });
+}
+
+/// Waits until there are no more states.
+async fn end_of(mut states: watch::Receiver<Arc<str>>) {
+    while states.changed().await.is_ok() {}
 }
 
 fn pages(states: watch::Receiver<Arc<str>>) -> Router {
