@@ -69,17 +69,11 @@ fn main() {
 fn compare(place: &Path, sizes: &str, group: Option<&Group>) {
     let (mut ours, mut theirs) = (BTreeMap::new(), BTreeMap::new());
     for _ in 0..ROUNDS {
-        if group.is_none() {
-            touch(place);
-        }
         for phase in run(place, sizes, OURS, group)["phases"].as_array().unwrap() {
             let name = phase["name"].as_str().unwrap().to_owned();
             let values: &mut Vec<(f64, f64)> = ours.entry(name).or_default();
             let rate = |unit: &str| phase[format!("{unit}_per_second")].as_f64().unwrap_or(0.0);
             values.push((rate("bytes"), rate("ops")));
-        }
-        if group.is_none() {
-            touch(place);
         }
         let reported = &run(place, sizes, THEIRS, group)["phases"][0]["reported"];
         for (test, unit) in TESTS {
@@ -118,6 +112,9 @@ fn shown(rate: f64, unit: &str) -> String {
 
 /// The record of one trial in a directory.
 fn run(place: &Path, sizes: &str, phase: &str, group: Option<&Group>) -> Value {
+    if group.is_none() {
+        touch(place);
+    }
     let own = tempfile::tempdir_in("/var/tmp").unwrap();
     let plan = own.path().join("plan.toml");
     let text = format!(
