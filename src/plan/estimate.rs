@@ -79,19 +79,22 @@ pub fn estimate(schedule: &Schedule) -> Option<Estimate> {
     let mut asked = Asked::default();
     for phase in &schedule.workload.phases {
         let of_phase = of_action(&phase.action, &schedule.workload)?;
-        asked.calls += of_phase.calls;
-        asked.bytes += of_phase.bytes;
-        asked.waits_ns += of_phase.waits_ns;
+        asked.calls = asked.calls.saturating_add(of_phase.calls);
+        asked.bytes = asked.bytes.saturating_add(of_phase.bytes);
+        asked.waits_ns = asked.waits_ns.saturating_add(of_phase.waits_ns);
     }
     let (trials, prefill_bytes) = (schedule.expected_trials() as u64, prefill_bytes(schedule)?);
-    let each = pace.trial_ns
-        + asked.calls * pace.call_ns
-        + asked.bytes / 1000 * pace.kilobyte_ns
-        + prefill_bytes / 1000 * pace.prefill_ns
-        + if pace.waits { asked.waits_ns } else { 0 };
+    let parts = [
+        pace.trial_ns,
+        asked.calls.saturating_mul(pace.call_ns),
+        (asked.bytes / 1000).saturating_mul(pace.kilobyte_ns),
+        (prefill_bytes / 1000).saturating_mul(pace.prefill_ns),
+        if pace.waits { asked.waits_ns } else { 0 },
+    ];
+    let each = parts.into_iter().fold(0, u64::saturating_add);
     Some(Estimate {
         time: Duration::from_nanos(each.saturating_mul(trials)),
-        written_bytes: (asked.bytes + prefill_bytes).saturating_mul(trials),
+        written_bytes: asked.bytes.saturating_add(prefill_bytes).saturating_mul(trials),
     })
 }
 
@@ -123,17 +126,17 @@ fn of_action(action: &Action, workload: &Workload) -> Option<Asked> {
                 // About as many as an early drive does.
                 End::Time(ns) => (ns / 100_000, ns),
             };
-            Some(Asked { calls: operations, bytes: io.size_bytes + operations * block, waits_ns })
+            let bytes = io.size_bytes.saturating_add(operations.saturating_mul(block));
+            Some(Asked { calls: operations, bytes, waits_ns })
         }
         Action::Transactions(work) => {
-            let pause_ns = work.period_ns.unwrap_or(work.think_ns);
-            let (number, waits_ns) = match work.end {
-                End::Operations(number) => (number, number * pause_ns),
-                End::Time(ns) => (ns / pause_ns.max(10_000_000), ns),
-                End::Bytes(_) => (0, 0),
+            let number = match work.end {
+                End::Operations(number) => number,
+                End::Time(ns) => ns / work.pause_ns().max(10_000_000),
+                End::Bytes(_) => 0,
             };
-            let calls = number * CALLS_OF_A_TRANSACTION;
-            Some(Asked { calls, bytes: work.streamed_bytes(), waits_ns })
+            let calls = number.saturating_mul(CALLS_OF_A_TRANSACTION);
+            Some(Asked { calls, bytes: work.streamed_bytes(), waits_ns: work.lasts_ns() })
         }
         Action::Command { .. } | Action::Fio { .. } | Action::BonnieProgram => None,
     }
@@ -201,6 +204,28 @@ mod tests {
                 assert!(one.time > Duration::from_secs(1), "{}: {one:?}", plan.name);
             }
         }
+    }
+
+    fn of_transactions(keys: &str) -> Estimate {
+        let plan = format!(
+            "name = \"p\"\nquestion = \"?\"\n[target]\nsize = \"4 GB\"\n[workload]\nphases = [{{ do = \
+             \"transactions\", transactions = {{ {keys} }} }}]\n"
+        );
+        of(&plan, LabKind::Image, 1).unwrap()
+    }
+
+    #[test]
+    fn a_stream_writes_on_when_its_file_is_full() {
+        let keys = |time| format!("time = \"{time} s\", beside = \"10 MB/s\"");
+        let (minute, hour) = (of_transactions(&keys(60)), of_transactions(&keys(3600)));
+        assert_eq!(minute.written_bytes, 600_000_000);
+        assert_eq!(hour.written_bytes, 36_000_000_000);
+    }
+
+    #[test]
+    fn what_never_ends_is_estimated_too() {
+        let endless = of_transactions("number = 9_000_000_000_000_000_000");
+        assert!(endless.time > Duration::from_hours(1_000_000), "{endless:?}");
     }
 
     #[test]

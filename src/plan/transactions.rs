@@ -83,18 +83,28 @@ pub struct Transactions {
 }
 
 impl Transactions {
-    /// A lower bound of what is written beside them, in bytes: as much as comes while they are due
-    /// or, in a closed load, while somebody thinks.
+    /// The time from one to the next, as far as the plan decides it, in ns.
     #[must_use]
-    pub fn streamed_bytes(&self) -> u64 {
-        let pause_ns = self.period_ns.unwrap_or(self.think_ns);
-        let lasts_ns = match self.end {
-            End::Operations(number) => number.saturating_mul(pause_ns),
+    pub fn pause_ns(&self) -> u64 {
+        self.period_ns.unwrap_or(self.think_ns)
+    }
+
+    /// A lower bound of how long they take, in ns: while they are due or, in a closed load, while
+    /// somebody thinks.
+    #[must_use]
+    pub fn lasts_ns(&self) -> u64 {
+        match self.end {
+            End::Operations(number) => number.saturating_mul(self.pause_ns()),
             End::Time(ns) => ns,
             End::Bytes(_) => 0,
-        };
-        let rate = self.beside_bytes_per_second.unwrap_or(0);
-        (lasts_ns / 1_000_000_000).saturating_mul(rate).min(STREAM_BYTES)
+        }
+    }
+
+    /// A lower bound of what is written beside them, in bytes. Of it at most [`STREAM_BYTES`] are
+    /// there at a time.
+    #[must_use]
+    pub fn streamed_bytes(&self) -> u64 {
+        (self.lasts_ns() / 1_000_000_000).saturating_mul(self.beside_bytes_per_second.unwrap_or(0))
     }
 }
 

@@ -9,6 +9,7 @@ use super::error::Fault;
 use super::resolve::Overrides;
 use super::schedule::{Action, Build, Phase, Schedule, Tree, Workload};
 use super::setup::{Amount, Discard, Setup};
+use super::transactions::STREAM_BYTES;
 use super::written::{self, LabKind, Verb};
 use super::{io, transactions};
 use ssdlab_quantity::Bytes;
@@ -494,7 +495,7 @@ fn needed_bytes(workload: &Workload, setup: &Setup, device: u64) -> u64 {
     let work = tree.saturating_add(build).saturating_add(bonnie).max(amount(setup.stale));
     let files: u64 = workload.files().values().sum();
     let stream = workload.phases.iter().filter_map(|phase| match &phase.action {
-        Action::Transactions(work) => Some(work.streamed_bytes()),
+        Action::Transactions(work) => Some(work.streamed_bytes().min(STREAM_BYTES)),
         _ => None,
     });
     let stream = stream.max().unwrap_or(0);
