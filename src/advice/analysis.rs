@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_stats::Summary;
 
+use super::CONFIDENCE;
 use super::claims::{self, Judgement, Verdict};
 use super::effects::{self, Effect};
 use super::pairs::Blocks;
@@ -159,6 +160,8 @@ pub struct MetricSummary {
     pub n: usize,
     /// The arithmetic mean.
     pub mean: f64,
+    /// Student's t interval of it, 95 %; absent for one trial.
+    pub interval: Option<[f64; 2]>,
     /// The median.
     pub median: f64,
     /// The standard deviation; absent for one trial.
@@ -290,8 +293,10 @@ fn summary(phase: &str, well: &[&Record]) -> PhaseSummary {
         .filter_map(|name| {
             let values: Option<Vec<f64>> =
                 measured.iter().map(|phase| phase.metric(name)).collect();
-            let Summary { n, mean, median, sd, min, max, .. } = Summary::of(&values?)?;
-            Some((name.to_owned(), MetricSummary { n, mean, median, sd, min, max }))
+            let summary = Summary::of(&values?)?;
+            let interval = summary.interval(CONFIDENCE).map(|interval| [interval.lo, interval.hi]);
+            let Summary { n, mean, median, sd, min, max, .. } = summary;
+            Some((name.to_owned(), MetricSummary { n, mean, interval, median, sd, min, max }))
         })
         .collect();
     PhaseSummary { name: phase.to_owned(), metrics }

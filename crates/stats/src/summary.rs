@@ -4,7 +4,10 @@
 //! they lie, and how far they scatter. The median stands beside the mean because a few slow runs
 //! move the one and not the other.
 
-use crate::moments::{mean, sd};
+use crate::argument::assert_fraction;
+use crate::interval::Interval;
+use crate::moments::{count, mean, sd};
+use crate::student;
 
 /// Location and spread of samples, in the samples' own unit where none is named.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -51,5 +54,21 @@ impl Summary {
             min,
             max,
         })
+    }
+
+    /// The t interval of the mean: mean ± t(n-1) · sd / √n.
+    ///
+    /// `None` for n < 2. It assumes that means of n samples are about normal, so one end may lie
+    /// where no sample can, such as below 0.
+    ///
+    /// # Panics
+    ///
+    /// Unless `confidence` lies strictly between 0 and 1.
+    #[must_use]
+    pub fn interval(&self, confidence: f64) -> Option<Interval> {
+        assert_fraction("the confidence", confidence);
+        let standard_error = self.sd? / count(self.n).sqrt();
+        let half = student::critical(1.0 - confidence, self.n - 1) * standard_error;
+        Some(Interval { lo: self.mean - half, hi: self.mean + half })
     }
 }

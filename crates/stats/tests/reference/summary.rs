@@ -67,3 +67,22 @@ fn agrees_with_numpy_on_an_even_number_of_samples() {
     assert_within(summary.min, 11.9, 0.0);
     assert_within(summary.max, 30.7, 0.0);
 }
+
+/// NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.5.2 "Confidence Limits for the Mean":
+/// the 195 measurements of ZARR13.DAT.
+#[test]
+fn interval_of_the_mean_of_the_heat_flow_meter() {
+    let summary = Summary {
+        n: 195,
+        mean: 9.261_460,
+        median: 9.26,
+        sd: Some(0.022_789),
+        cv: None,
+        min: 9.19,
+        max: 9.33,
+    };
+    let interval = summary.interval(0.95).expect("there are samples");
+    assert!((interval.lo - 9.258_242).abs() < 2e-6, "{interval:?}");
+    assert!((interval.hi - 9.264_679).abs() < 2e-6, "{interval:?}");
+    assert_eq!(Summary::of(&[1.0]).expect("there is a sample").interval(0.95), None);
+}
