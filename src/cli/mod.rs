@@ -1,5 +1,6 @@
 //! The command line: one file a subcommand.
 
+mod charts;
 mod check;
 mod drive;
 mod exit;

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use miette::Report as Error;
 
 use super::exit::Exit;
-use super::output;
+use super::{charts, output};
 use crate::advice::{self, Analysis};
 use crate::report::Style;
 use crate::results::{self, Ending, Run};
@@ -28,6 +28,9 @@ pub struct Report {
     /// Write it to a file, which is replaced when all of it is written.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Also save the charts, as SVG and PNG, in a folder.
+    #[arg(long, value_name = "DIR")]
+    charts: Option<PathBuf>,
 }
 
 /// What a report can be.
@@ -51,6 +54,9 @@ impl Report {
         let id = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
         let ending = contents.ending.unwrap_or(Ending::Interrupted);
         let analysis = advice::analyse(&id, &contents.schedule, &contents.records, ending);
+        if let Some(folder) = &self.charts {
+            charts::save(&crate::report::charts(&contents.schedule, &analysis), folder)?;
+        }
         let format = if self.json { Format::Json } else { self.format };
         let report = match format {
             Format::Text => {

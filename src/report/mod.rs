@@ -1,6 +1,7 @@
 //! Reports: analyses and outcomes as something people read. Pure: no clock, no machine, no file.
 
 mod aged;
+mod chart;
 mod features;
 mod grid;
 mod live;
@@ -10,6 +11,7 @@ mod simulation;
 mod table;
 mod text;
 
+pub use chart::{Chart, charts};
 pub use features::features;
 pub use live::{Going, Shown, live};
 pub use number::{duration, roughly, value};

@@ -59,16 +59,7 @@ impl<'a> Layout<'a> {
             self.rows.iter().any(|other| other.0.get(factor) != self.rows[0].0.get(factor))
         };
         let levels = row.0.iter().filter(|(factor, _)| differs(factor));
-        // A level that is a name speaks for itself; an amount or a switch does not.
-        let shown = |(factor, level): (&Factor, &String)| match factor {
-            Factor::Filesystem
-            | Factor::Atime
-            | Factor::Scheduler
-            | Factor::Drive
-            | Factor::Condition
-            | Factor::Host => level.clone(),
-            _ => format!("{factor} {level}"),
-        };
+        let shown = |(factor, level): (&Factor, &String)| level_name(*factor, level);
         plain(&levels.map(shown).collect::<Vec<_>>().join(", "))
     }
 
@@ -236,6 +227,19 @@ impl<'a> Layout<'a> {
             }
         }
         None
+    }
+}
+
+/// A level that is a name speaks for itself; an amount or a switch does not.
+pub(super) fn level_name(factor: Factor, level: &str) -> String {
+    match factor {
+        Factor::Filesystem
+        | Factor::Atime
+        | Factor::Scheduler
+        | Factor::Drive
+        | Factor::Condition
+        | Factor::Host => level.to_owned(),
+        _ => format!("{factor} {level}"),
     }
 }
 

@@ -1,0 +1,43 @@
+//! The charts of a run as files.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use miette::{Diagnostic, Report as Error};
+use rayon::prelude::*;
+use thiserror::Error;
+
+use super::output;
+use crate::report::Chart;
+
+/// A chart that could not be saved.
+#[derive(Debug, Error, Diagnostic)]
+enum Unsaved {
+    #[error("cannot make the folder {}: {cause}", path.display())]
+    #[diagnostic(help("name a folder that exists, or that can be made where you may write"))]
+    Folder { path: PathBuf, cause: io::Error },
+    #[error("cannot make pixels of the chart {id}: {cause}")]
+    #[diagnostic(help("this is a mistake in ssdlab: report it, with the run's folder"))]
+    Pixels { id: String, cause: String },
+}
+
+/// Saves each chart as ID.svg and ID.png in a folder, which is made if it is missing.
+pub(super) fn save(charts: &[Chart], folder: &Path) -> Result<(), Error> {
+    fs::create_dir_all(folder)
+        .map_err(|cause| Unsaved::Folder { path: folder.to_owned(), cause })?;
+    charts.par_iter().try_for_each(|chart| save_one(chart, folder))?;
+    output::tell(&match charts.len() {
+        0 => "no charts: the run has nothing to draw".to_owned(),
+        1 => format!("1 chart in {}", folder.display()),
+        charts => format!("{charts} charts in {}", folder.display()),
+    });
+    Ok(())
+}
+
+fn save_one(chart: &Chart, folder: &Path) -> Result<(), Error> {
+    let pixels = chart.png().map_err(|cause| Unsaved::Pixels { id: chart.id.clone(), cause })?;
+    output::save(&folder.join(format!("{}.svg", chart.id)), chart.svg.as_bytes())?;
+    output::save(&folder.join(format!("{}.png", chart.id)), &pixels)?;
+    Ok(())
+}

@@ -1,0 +1,196 @@
+//! The ground that charts are drawn on, and the SVG they become.
+
+use std::io;
+
+use plotters::coord::Shift;
+use plotters::drawing::{DrawingArea, DrawingAreaErrorKind, IntoDrawingArea};
+use plotters::element::{Circle, Cross, PathElement, Polygon, Rectangle, Text, TriangleMarker};
+use plotters::prelude::SVGBackend;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{Color, IntoFont, RGBColor, TextStyle};
+
+use super::label;
+use super::palette::{MUTED, Symbol, TEXT};
+
+/// The width of every chart. All sizes are in half pixels, because the library rounds to whole
+/// units.
+pub(super) const WIDTH: u32 = 1600;
+
+/// What stays free at the edges.
+pub(super) const EDGE: u32 = 20;
+
+/// Sizes of text.
+pub(super) const LARGE: u32 = 30;
+pub(super) const NORMAL: u32 = 22;
+pub(super) const SMALL: u32 = 20;
+
+/// What a line of text takes.
+const LINE_HEIGHT: u32 = 28;
+
+/// What the symbol of a key takes, with what stands before and behind it.
+const KEY_WIDTH: u32 = 34;
+
+pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+
+/// Drawing fails only if the string cannot be written to, which it can.
+pub(super) type Drawing = Result<(), DrawingAreaErrorKind<io::Error>>;
+
+/// What stands above a chart.
+#[derive(Debug, Default)]
+pub(super) struct Heading {
+    /// The title.
+    pub title: String,
+    /// How to read it.
+    pub notes: String,
+    /// What marks mean.
+    pub keys: Vec<Key>,
+}
+
+/// What a symbol of a colour means.
+#[derive(Debug)]
+pub(super) struct Key {
+    pub symbol: Symbol,
+    pub colour: RGBColor,
+    pub says: String,
+}
+
+impl Heading {
+    /// Lines of the notes.
+    fn lines(&self) -> Vec<String> {
+        let columns = label::columns(WIDTH - 2 * EDGE, SMALL);
+        let lines = textwrap::wrap(&self.notes, columns);
+        lines.into_iter().map(std::borrow::Cow::into_owned).collect()
+    }
+
+    /// The place of each key: its left end and its line.
+    fn places(&self) -> Vec<(u32, u32)> {
+        let (mut left, mut line) = (EDGE, 0);
+        let mut places = Vec::new();
+        for key in &self.keys {
+            let width = KEY_WIDTH + label::width(&key.says, SMALL) + EDGE;
+            if left + width > WIDTH && left > EDGE {
+                (left, line) = (EDGE, line + 1);
+            }
+            places.push((left, line));
+            left += width;
+        }
+        places
+    }
+
+    /// What it takes.
+    pub fn height(&self) -> u32 {
+        let keys = self.places().last().map_or(0, |(_, line)| line + 1);
+        let lines = u32::try_from(self.lines().len()).unwrap_or(0);
+        EDGE + LARGE + 14 + (lines + keys) * LINE_HEIGHT + 10
+    }
+
+    /// Draws it at the top.
+    pub fn draw(&self, root: &Area<'_>) -> Drawing {
+        let title = label::cut(&self.title, label::columns(WIDTH - 2 * EDGE, LARGE));
+        let bold = ("sans-serif", size(LARGE), plotters::style::FontStyle::Bold);
+        root.draw(&Text::new(title, at(EDGE, EDGE), bold.into_font().color(&TEXT)))?;
+        let mut top = EDGE + LARGE + 14;
+        for line in self.lines() {
+            text(root, &line, (EDGE, top + LINE_HEIGHT / 2), SMALL, HPos::Left, MUTED)?;
+            top += LINE_HEIGHT;
+        }
+        for (key, (left, line)) in self.keys.iter().zip(self.places()) {
+            let middle = top + line * LINE_HEIGHT + LINE_HEIGHT / 2;
+            symbol(root, at(left + 10, middle), key.symbol, 8, key.colour)?;
+            text(root, &key.says, (left + KEY_WIDTH - 6, middle), SMALL, HPos::Left, TEXT)?;
+        }
+        Ok(())
+    }
+}
+
+/// Draws a chart; `says` is read to who cannot see it.
+pub(super) fn svg(
+    title: &str,
+    says: &str,
+    height: u32,
+    draw: impl FnOnce(&Area<'_>) -> Drawing,
+) -> String {
+    let mut drawn = String::new();
+    {
+        let root = SVGBackend::with_string(&mut drawn, (WIDTH, height)).into_drawing_area();
+        draw(&root).and_then(|()| root.present()).expect("a String takes everything");
+    }
+    let elements = drawn.split_once('>').map_or("", |(_, elements)| elements);
+    // What the library says of every element is said once. Text cannot contain it: its quotes are
+    // escaped.
+    let elements = elements
+        .replace(" opacity=\"1\"", "")
+        .replace(" stroke=\"none\" stroke-width=\"1\"", "")
+        .replace(" stroke=\"none\"", "")
+        .replace(" font-family=\"sans-serif\"", "");
+    let (title, says) = (label::escaped(title), label::escaped(says));
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" \
+         aria-label=\"{title}\" font-family=\"sans-serif\">\n<title>{title}</title>\n\
+         <desc>{says}</desc>{elements}"
+    )
+}
+
+/// A point of the ground.
+pub(super) fn at(x: u32, y: u32) -> (i32, i32) {
+    (x.cast_signed(), y.cast_signed())
+}
+
+/// A text's size as the library counts it: its SVG has it divided by 1.24.
+fn size(size: u32) -> f64 {
+    f64::from(size) * 1.24
+}
+
+/// The style of a text.
+pub(super) fn font(height: u32, colour: RGBColor) -> TextStyle<'static> {
+    ("sans-serif", size(height)).into_font().color(&colour)
+}
+
+/// Draws a line of text around the middle of its height.
+pub(super) fn text(
+    area: &Area<'_>,
+    says: &str,
+    (x, y): (u32, u32),
+    height: u32,
+    side: HPos,
+    colour: RGBColor,
+) -> Drawing {
+    let style = font(height, colour).pos(Pos::new(side, VPos::Center));
+    area.draw(&Text::new(says, at(x, y), style))
+}
+
+/// Draws a symbol around a point of the ground.
+pub(super) fn symbol(
+    area: &Area<'_>,
+    (x, y): (i32, i32),
+    symbol: Symbol,
+    radius: i32,
+    colour: RGBColor,
+) -> Drawing {
+    let (filled, r) = (colour.filled(), radius);
+    match symbol {
+        Symbol::Disc => area.draw(&Circle::new((x, y), r, filled)),
+        Symbol::Ring => area.draw(&Circle::new((x, y), r, colour.stroke_width(3))),
+        Symbol::Square => {
+            let r = r - 1;
+            area.draw(&Rectangle::new([(x - r, y - r), (x + r, y + r)], filled))
+        }
+        Symbol::Triangle => area.draw(&TriangleMarker::new((x, y), r + 2, filled)),
+        Symbol::Diamond => {
+            let r = r + 2;
+            let corners = vec![(x - r, y), (x, y - r), (x + r, y), (x, y + r)];
+            area.draw(&Polygon::new(corners, filled))
+        }
+        Symbol::Cross => area.draw(&Cross::new((x, y), r - 1, colour.stroke_width(3))),
+    }
+}
+
+/// Draws a line between points of the ground.
+pub(super) fn line(
+    area: &Area<'_>,
+    points: Vec<(i32, i32)>,
+    colour: RGBColor,
+    width: u32,
+) -> Drawing {
+    area.draw(&PathElement::new(points, colour.stroke_width(width)))
+}

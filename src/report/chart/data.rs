@@ -1,0 +1,156 @@
+//! What charts show of an analysis: treatments that were measured, their names, colours, samples.
+
+use plotters::style::RGBColor;
+
+use super::canvas::Key;
+use super::label;
+use super::palette::{COLOURS, PLAIN, SYMBOLS, Symbol};
+use crate::advice::{Analysis, MetricSummary, Treatment, Trial};
+use crate::plan::{Factor, Schedule};
+use crate::report::{number, table};
+use crate::results::{Phase, Status};
+
+/// The most points of a chart. Of more, every nth is drawn, which the chart then says.
+const MOST_POINTS: usize = 3000;
+
+/// An analysis as charts see it.
+pub(super) struct Data<'a> {
+    pub schedule: &'a Schedule,
+    pub analysis: &'a Analysis,
+    /// Treatments with trials that went well.
+    pub treatments: Vec<Shown<'a>>,
+    /// The phases, in order.
+    pub phases: Vec<String>,
+    /// The factor whose levels have colours: the first with a few of them.
+    coloured: Option<(Factor, Vec<String>)>,
+}
+
+/// A treatment in a chart.
+pub(super) struct Shown<'a> {
+    pub treatment: &'a Treatment,
+    pub name: String,
+    pub colour: RGBColor,
+    pub symbol: Symbol,
+    /// The trials that its means are of: those of the last step it was measured in.
+    pub trials: Vec<&'a Trial>,
+}
+
+impl<'a> Data<'a> {
+    pub fn new(schedule: &'a Schedule, analysis: &'a Analysis) -> Self {
+        let coloured = coloured(schedule);
+        let shown = |treatment: &'a Treatment| {
+            let step = |trial: &&Trial| schedule.step_of(trial.block);
+            let well = || treatment.trials.iter().filter(|trial| trial.status == Status::Ok);
+            let last = well().map(|trial| step(&trial)).max()?;
+            let place = coloured.as_ref().and_then(|(factor, levels)| {
+                let level = treatment.levels.0.get(factor)?;
+                levels.iter().position(|known| known == level)
+            });
+            Some(Shown {
+                treatment,
+                name: name(schedule, treatment),
+                colour: place.map_or(PLAIN, |place| COLOURS[place]),
+                symbol: SYMBOLS[place.unwrap_or(0)],
+                trials: well().filter(|trial| step(trial) == last).collect(),
+            })
+        };
+        let treatments = analysis.treatments.iter().filter_map(shown).collect();
+        Self { schedule, analysis, treatments, phases: schedule.phase_names(), coloured }
+    }
+
+    /// The metric that a phase is shown by: what moves bytes is known by its bytes.
+    pub fn metric(&self, phase: &str) -> &str {
+        let moved = "bytes_per_second";
+        let metric = self.analysis.metric.as_str();
+        let moves = |shown: &Shown<'_>| shown.summary(phase, moved).is_some();
+        if metric == "ops_per_second" && self.treatments.iter().any(moves) { moved } else { metric }
+    }
+
+    /// What the colours mean; nothing where they mean nothing.
+    pub fn keys(&self) -> Vec<Key> {
+        let Some((factor, levels)) = &self.coloured else { return Vec::new() };
+        let is_shown = |level: &&String| {
+            let has = |shown: &Shown<'_>| shown.treatment.levels.0.get(factor) == Some(*level);
+            self.treatments.iter().any(has)
+        };
+        let key = |(place, level): (usize, &String)| Key {
+            symbol: SYMBOLS[place],
+            colour: COLOURS[place],
+            says: label::cut(&label::clean(&table::level_name(*factor, level)), 40),
+        };
+        levels.iter().enumerate().filter(|(_, level)| is_shown(level)).map(key).collect()
+    }
+}
+
+impl<'a> Shown<'a> {
+    /// A metric of a phase, summed up.
+    pub fn summary(&self, phase: &str, metric: &str) -> Option<&'a MetricSummary> {
+        let summary = self.treatment.summary.iter().find(|summary| summary.name == phase)?;
+        summary.metrics.get(metric)
+    }
+
+    /// A phase in each trial that has it.
+    pub fn measured(&self, phase: &'a str) -> impl Iterator<Item = &'a Phase> {
+        self.trials.iter().filter_map(move |trial| self::phase(trial, phase))
+    }
+
+    /// A metric of a phase in each trial that has it.
+    pub fn samples(&self, phase: &str, metric: &str) -> Vec<f64> {
+        let of = |trial: &&Trial| self::phase(trial, phase)?.metric(metric);
+        self.trials.iter().filter_map(of).filter(|value| value.is_finite()).collect()
+    }
+}
+
+/// A phase of a trial.
+pub(super) fn phase<'a>(trial: &'a Trial, name: &str) -> Option<&'a Phase> {
+    trial.phases.iter().find(|phase| phase.name == name)
+}
+
+/// What sets a treatment apart.
+fn name(schedule: &Schedule, treatment: &Treatment) -> String {
+    let levels = schedule.distinct(&treatment.levels);
+    let names = levels.0.iter().map(|(factor, level)| table::level_name(*factor, level));
+    label::clean(&names.collect::<Vec<_>>().join(", "))
+}
+
+fn coloured(schedule: &Schedule) -> Option<(Factor, Vec<String>)> {
+    let first = schedule.treatments.first()?;
+    first.levels.0.keys().find_map(|factor| {
+        let mut levels: Vec<String> = Vec::new();
+        for treatment in &schedule.treatments {
+            let level = treatment.levels.0.get(factor)?;
+            if !levels.contains(level) {
+                levels.push(level.clone());
+            }
+        }
+        (2..=COLOURS.len()).contains(&levels.len()).then_some((*factor, levels))
+    })
+}
+
+/// Of how many points one is drawn, and the sentence that says so.
+pub(super) fn thinned(points: usize) -> (usize, String) {
+    let every = points.div_ceil(MOST_POINTS).max(1);
+    let says =
+        if every == 1 { String::new() } else { format!(" Of every {every} samples one is drawn.") };
+    (every, says)
+}
+
+/// A value and whose it is.
+pub(super) type Named<'a> = (f64, &'a str);
+
+/// The least and the greatest of some values, as part of a sentence.
+pub(super) fn range(metric: &str, values: &[Named<'_>]) -> Option<String> {
+    let by_value = |one: &&Named<'_>, other: &&Named<'_>| one.0.total_cmp(&other.0);
+    let (least, greatest) = (values.iter().min_by(by_value)?, values.iter().max_by(by_value)?);
+    let one = |(value, name): &Named<'_>| format!("{} ({name})", number::value(metric, *value));
+    Some(match values {
+        [only] => one(only),
+        _ => format!("{} to {}", one(least), one(greatest)),
+    })
+}
+
+/// A metric and what it is.
+pub(super) fn described(metric: &str) -> String {
+    let known = crate::plan::metric::all().find(|(name, _)| *name == metric);
+    known.map_or_else(|| label::clean(metric), |(name, says)| format!("{name}, {says}"))
+}

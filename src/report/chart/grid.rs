@@ -1,0 +1,111 @@
+//! Charts of small panels, each with an axis below and one at the left.
+
+use plotters::chart::ChartBuilder;
+use plotters::element::Polygon;
+use plotters::style::text_anchor::HPos;
+use plotters::style::{Color, RGBColor, TRANSPARENT};
+
+use super::canvas::{
+    self, Area, Drawing, EDGE, Heading, SMALL, WIDTH, at, font, line, symbol, text,
+};
+use super::label;
+use super::palette::{GRID, LINE, MUTED, Symbol, TEXT};
+use super::scale::Scale;
+
+/// What a panel takes, and what of it is for its title and the labels of its axes.
+const HEIGHT: u32 = 280;
+const TITLE: u32 = 36;
+const BELOW: u32 = 44;
+const LEFT: u32 = 120;
+
+/// The greatest height of a chart.
+const TALLEST: u32 = 3600;
+
+/// A chart of panels.
+pub(super) struct Grid {
+    pub heading: Heading,
+    /// Panels side by side.
+    pub columns: u32,
+    pub panels: Vec<Panel>,
+}
+
+/// A panel.
+pub(super) struct Panel {
+    pub title: String,
+    pub across: Scale,
+    pub up: Scale,
+    /// A value that the others are compared with.
+    pub reference: Option<f64>,
+    /// The least and the greatest value at each place across.
+    pub band: Vec<(f64, [f64; 2])>,
+    pub line: Vec<(f64, f64)>,
+    pub points: Vec<Point>,
+    /// The colour of band and line.
+    pub colour: RGBColor,
+}
+
+/// A point of a panel.
+#[derive(Debug, Clone)]
+pub(super) struct Point {
+    pub at: (f64, f64),
+    pub symbol: Symbol,
+    pub colour: RGBColor,
+}
+
+/// How many panels fit into a chart with so many side by side.
+pub(super) fn panels_in_a_chart(columns: u32) -> usize {
+    (columns * (TALLEST / HEIGHT)) as usize
+}
+
+impl Grid {
+    /// The chart as SVG.
+    pub fn svg(&self, says: &str) -> String {
+        let panels = u32::try_from(self.panels.len()).unwrap_or(u32::MAX);
+        let height = self.heading.height() + panels.div_ceil(self.columns) * HEIGHT + EDGE;
+        canvas::svg(&self.heading.title, says, height, |root| {
+            self.heading.draw(root)?;
+            self.panels.iter().zip(0..).try_for_each(|(panel, index)| {
+                let width = (WIDTH - 2 * EDGE) / self.columns;
+                let left = EDGE + index % self.columns * width;
+                let top = self.heading.height() + index / self.columns * HEIGHT;
+                panel.draw(root, (left, top), width - EDGE)
+            })
+        })
+    }
+}
+
+impl Panel {
+    fn draw(&self, root: &Area<'_>, (left, top): (u32, u32), width: u32) -> Drawing {
+        let title = label::cut(&self.title, label::columns(width, SMALL));
+        text(root, &title, (left, top + TITLE / 2), SMALL, HPos::Left, TEXT)?;
+        let area = root.clone().shrink(at(left, top + TITLE), at(width, HEIGHT - TITLE));
+        let mut plot = ChartBuilder::on(&area)
+            .x_label_area_size(BELOW)
+            .y_label_area_size(LEFT)
+            .build_cartesian_2d(self.across.clone(), self.up.clone())?;
+        plot.configure_mesh()
+            .disable_x_mesh()
+            .bold_line_style(GRID)
+            .light_line_style(TRANSPARENT)
+            .axis_style(MUTED)
+            .label_style(font(SMALL, MUTED))
+            .draw()?;
+        let place = |point: (f64, f64)| plot.backend_coord(&point);
+        let upper = self.band.iter().map(|(across, [_, high])| place((*across, *high)));
+        let lower = self.band.iter().rev().map(|(across, [low, _])| place((*across, *low)));
+        let outline: Vec<(i32, i32)> = upper.chain(lower).collect();
+        if !outline.is_empty() {
+            root.draw(&Polygon::new(outline, self.colour.mix(0.25).filled()))?;
+        }
+        if let Some(value) = self.reference {
+            let ends = [self.across.low(), f64::MAX];
+            line(root, ends.map(|across| place((across, value))).to_vec(), LINE, 2)?;
+        }
+        if !self.line.is_empty() {
+            line(root, self.line.iter().copied().map(place).collect(), self.colour, 4)?;
+        }
+        self.points
+            .iter()
+            .try_for_each(|point| symbol(root, place(point.at), point.symbol, 5, point.colour))
+    }
+}

@@ -1,0 +1,87 @@
+//! Text in charts: what may stand in an SVG, about how wide it is, and how it is shortened.
+
+use textwrap::core::display_width;
+
+/// The width of a column of text, in per cent of its size: that of a digit of `DejaVu` Sans, which
+/// is wider than what other machines have.
+const COLUMN: u32 = 64;
+
+/// What a text takes, in the unit of its size.
+pub(super) fn width(text: &str, size: u32) -> u32 {
+    let columns = u32::try_from(display_width(text)).unwrap_or(u32::MAX);
+    columns.saturating_mul(COLUMN * size).div_ceil(100)
+}
+
+/// How many columns of this size fit.
+pub(super) fn columns(width: u32, size: u32) -> usize {
+    (100 * width / (COLUMN * size)) as usize
+}
+
+/// Text without what XML forbids or what would change the direction of other text.
+pub(super) fn clean(text: &str) -> String {
+    let is_unseen = |c: char| {
+        matches!(c, '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2069}')
+            || matches!(c, '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{FFFE}' | '\u{FFFF}')
+    };
+    let seen = text.chars().filter(|c| !is_unseen(*c));
+    seen.map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// Text in at most this many columns; what is cut ends in dots.
+pub(super) fn cut(text: &str, columns: usize) -> String {
+    if display_width(text) <= columns {
+        return text.to_owned();
+    }
+    let mut short = String::new();
+    for c in text.chars() {
+        if display_width(&short) + display_width(c.encode_utf8(&mut [0; 4])) >= columns {
+            break;
+        }
+        short.push(c);
+    }
+    short.push('…');
+    short
+}
+
+/// Text as content or attribute of an element.
+pub(super) fn escaped(text: &str) -> String {
+    let mut escaped = String::new();
+    for c in text.chars() {
+        match c {
+            '&' => escaped += "&amp;",
+            '<' => escaped += "&lt;",
+            '>' => escaped += "&gt;",
+            '"' => escaped += "&quot;",
+            '\'' => escaped += "&apos;",
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+/// Text as a part of a file's name.
+pub(super) fn slug(text: &str) -> String {
+    let kept = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    let slug: String = text.chars().map(kept).take(40).collect();
+    slug.trim_matches('-').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_cut_at_its_width() {
+        assert_eq!(cut("mq-deadline", 11), "mq-deadline");
+        assert_eq!(cut("mq-deadline", 6), "mq-de…");
+        assert_eq!(cut("漢字漢字", 5), "漢字…");
+    }
+
+    #[test]
+    fn nothing_steers_what_shows_it() {
+        assert_eq!(clean("a\u{1b}[2J\u{0}b\u{202e}c\u{ffff}"), "a [2J bc");
+        assert_eq!(escaped("<a b='\"&"), "&lt;a b=&apos;&quot;&amp;");
+        assert_eq!(slug("../Seq_Create\u{202e}"), "seq-create");
+        assert_eq!(slug("漢字"), "");
+    }
+}

@@ -1,0 +1,214 @@
+//! Axes: from where to where, whether logarithmic, and where their labels are.
+
+use std::ops::{Range, RangeInclusive};
+
+use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
+
+use crate::report::number;
+
+/// The powers of ten that labels may have, in a metric's unit.
+const POWERS: RangeInclusive<i32> = -12..=21;
+
+/// What ratios are called where a metric's name is asked for.
+pub(super) const RATIO: &str = "ratio";
+
+/// Values that span more than this are on a logarithmic axis.
+const WIDE: f64 = 100.0;
+
+/// The least part of an axis that values are kept from its ends.
+const MARGIN: f64 = 0.06;
+
+/// The most labels of an axis.
+const MOST_LABELS: usize = 4;
+
+/// An axis of a metric's values.
+#[derive(Debug, Clone)]
+pub(super) struct Scale {
+    metric: String,
+    low: f64,
+    high: f64,
+    pub is_log: bool,
+    labels: Vec<f64>,
+}
+
+impl Scale {
+    /// From 0 to a little more than the greatest value; logarithmic where the values are above 0
+    /// and span more than two decades.
+    pub fn fitting(metric: &str, values: &[f64]) -> Self {
+        let (least, greatest) = ends(values);
+        if least > 0.0 && greatest / least > WIDE {
+            return Self::logarithmic(metric, values);
+        }
+        Self::from_zero(metric, greatest)
+    }
+
+    /// From 0 to a little more than the greatest value.
+    pub fn from_zero(metric: &str, greatest: f64) -> Self {
+        let high = if greatest > 0.0 { greatest * (1.0 + MARGIN) } else { 1.0 };
+        let labels = even(metric, 0.0, high, unit(metric, high));
+        Self { metric: metric.to_owned(), low: 0.0, high, is_log: false, labels }
+    }
+
+    /// Logarithmic, around values above 0; others have no place on it.
+    pub fn logarithmic(metric: &str, values: &[f64]) -> Self {
+        let positive: Vec<f64> = values.iter().copied().filter(|value| *value > 0.0).collect();
+        let (least, greatest) = ends(&positive);
+        let margin = (greatest / least).powf(MARGIN).max(1.02);
+        let (low, high) = (least / margin, greatest * margin);
+        let labels = logarithmic(metric, low, high);
+        Self { metric: metric.to_owned(), low, high, is_log: true, labels }
+    }
+
+    /// The value within the axis that is nearest.
+    pub fn within(&self, value: f64) -> f64 {
+        value.clamp(self.low, self.high)
+    }
+
+    /// Whether a value has a place on the axis.
+    pub fn has(&self, value: f64) -> bool {
+        (self.low..=self.high).contains(&value)
+    }
+
+    /// Where the axis begins.
+    pub fn low(&self) -> f64 {
+        self.low
+    }
+
+    /// Where a value is, from 0 to 1.
+    fn place(&self, value: f64) -> f64 {
+        if self.is_log {
+            (value / self.low).ln() / (self.high / self.low).ln()
+        } else {
+            (value - self.low) / (self.high - self.low)
+        }
+    }
+}
+
+impl Ranged for Scale {
+    type FormatOption = NoDefaultFormatting;
+    type ValueType = f64;
+
+    #[expect(clippy::cast_possible_truncation, reason = "what lies within pixels is one")]
+    fn map(&self, value: &f64, limit: (i32, i32)) -> i32 {
+        let (from, to) = (f64::from(limit.0), f64::from(limit.1));
+        (from + (to - from) * self.place(self.within(*value))).round() as i32
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, _: Hint) -> Vec<f64> {
+        self.labels.clone()
+    }
+
+    fn range(&self) -> Range<f64> {
+        self.low..self.high
+    }
+}
+
+impl ValueFormatter<f64> for Scale {
+    fn format_ext(&self, value: &f64) -> String {
+        label(&self.metric, *value)
+    }
+}
+
+/// A value on an axis: without digits that say nothing.
+fn label(metric: &str, value: f64) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    if metric.ends_with("_ns") && value >= 100e9 {
+        let seconds = (value / 1e9).round();
+        let (number, unit) =
+            if seconds % 60.0 == 0.0 { (seconds / 60.0, "min") } else { (seconds, "s") };
+        return format!("{number} {unit}");
+    }
+    let text = if metric == RATIO { number::ratio(value) } else { number::value(metric, value) };
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let is_whole = !number.contains('.');
+    let short = if is_whole { number } else { number.trim_end_matches('0').trim_end_matches('.') };
+    format!("{short}{unit}")
+}
+
+/// What an axis counts in: minutes, where times are that long.
+fn unit(metric: &str, high: f64) -> f64 {
+    if metric.ends_with("_ns") && high >= 200e9 { 60e9 } else { 1.0 }
+}
+
+fn ends(values: &[f64]) -> (f64, f64) {
+    let finite = values.iter().copied().filter(|value| value.is_finite());
+    let (least, greatest) =
+        finite.fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(value), high.max(value)));
+    if least > greatest { (1.0, 1.0) } else { (least, greatest) }
+}
+
+/// Multiples of 1, 2 or 5 times a power of ten units: as many as may be.
+fn even(metric: &str, low: f64, high: f64, unit: f64) -> Vec<f64> {
+    let finest = (high - low) / unit / MOST_LABELS as f64;
+    let power = 10f64.powf(finest.log10().floor());
+    let steps = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power * unit);
+    let step = steps.into_iter().find(|step| *step >= finest * unit).unwrap_or(high - low);
+    // Parts of a byte or of a nanosecond are not written.
+    let step = if metric == RATIO { step } else { step.max(1.0) };
+    let first = (low / step).ceil();
+    let labels = (0..=2 * MOST_LABELS).map(|index| (first + index as f64) * step);
+    labels.take_while(|value| *value <= high).collect()
+}
+
+/// The finest of some usual divisions that is coarse enough.
+fn logarithmic(metric: &str, low: f64, high: f64) -> Vec<f64> {
+    let unit = if metric.ends_with("_ns") && low >= 60e9 { 60e9 } else { 1.0 };
+    let within = |value: &f64| (low..=high).contains(value);
+    let of = |every: i32, digits: &[f64]| -> Vec<f64> {
+        POWERS
+            .filter(|power| power % every == 0)
+            .flat_map(|power| digits.iter().map(move |digit| digit * 10f64.powi(power) * unit))
+            .filter(within)
+            .collect()
+    };
+    if high / low < 4.0 {
+        return even(metric, low, high, unit);
+    }
+    let divisions =
+        [of(1, &[1.0, 2.0, 5.0]), of(1, &[1.0, 3.0]), of(1, &[1.0]), of(2, &[1.0]), of(3, &[1.0])];
+    let fits = |labels: &Vec<f64>| labels.len() <= MOST_LABELS + 1;
+    divisions.into_iter().find(fits).unwrap_or_else(|| vec![low, high])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(scale: &Scale) -> String {
+        let labels: Vec<String> = scale.labels.iter().map(|v| label(&scale.metric, *v)).collect();
+        labels.join("  ")
+    }
+
+    #[test]
+    fn labels_are_few_and_round() {
+        let fitting = |metric: &str, values: &[f64]| labels(&Scale::fitting(metric, values));
+        assert_eq!(fitting("time_ns", &[1.2e9, 1.7e9]), "0  500 ms  1 s  1.5 s");
+        assert_eq!(fitting("time_ns", &[17e7, 40.4e9]), "300 ms  1 s  3 s  10 s  30 s");
+        assert_eq!(fitting("time_ns", &[300e9, 400e9]), "0  2 min  4 min  6 min");
+        assert_eq!(fitting("bytes_per_second", &[0.0, 9e7]), "0  50 MB/s");
+        assert_eq!(fitting("flushes", &[0.0]), "0  1");
+    }
+
+    #[test]
+    fn ratios_have_labels_however_close_they_are() {
+        let ratios = |values: &[f64]| labels(&Scale::logarithmic("ratio", values));
+        assert_eq!(ratios(&[0.98, 1.02]), "0.98  1  1.02  1.04");
+        assert_eq!(ratios(&[0.5, 1.0, 64.0]), "1  3  10  30");
+        assert_eq!(ratios(&[1.0]), "0.99  1  1.01");
+    }
+
+    #[test]
+    fn every_value_has_a_place() {
+        let all = [0.0, 1e-300, 1.0, 1e18, f64::MAX];
+        for scale in [Scale::fitting("time_ns", &all), Scale::logarithmic("time_ns", &all)] {
+            for value in all {
+                assert!((0..=1000).contains(&scale.map(&value, (0, 1000))), "{value}");
+            }
+            assert!(scale.labels.len() < 12, "{scale:?}");
+        }
+        assert!(Scale::fitting("x", &[]).labels.len() < 12);
+    }
+}

@@ -1,0 +1,155 @@
+//! The time series: how much was done in each part of a phase, in the mean over trials.
+
+use super::canvas::Heading;
+use super::data::{Data, Shown, range};
+use super::grid::{Grid, Panel, panels_in_a_chart};
+use super::scale::Scale;
+use super::{Chart, label, part};
+use crate::results::Phase;
+
+/// The most steps of a line.
+const MOST_STEPS: usize = 64;
+
+/// Panels side by side.
+const COLUMNS: u32 = 3;
+
+/// What trials did in each step of a phase.
+struct Rates<'a> {
+    shown: &'a Shown<'a>,
+    /// The mean, the least and the greatest over trials, step by step.
+    steps: Vec<(f64, [f64; 2])>,
+}
+
+/// A chart for each phase that counted operations, a panel for each treatment.
+pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
+    data.phases.iter().flat_map(|phase| of_phase(data, phase)).collect()
+}
+
+fn of_phase(data: &Data<'_>, phase: &str) -> Vec<Chart> {
+    let moves = |shown: &Shown<'_>| shown.summary(phase, "bytes_per_second").is_some();
+    let metric =
+        if data.treatments.iter().any(moves) { "bytes_per_second" } else { "ops_per_second" };
+    let measured = || data.treatments.iter().flat_map(|shown| shown.measured(phase));
+    let Some(step_ns) = measured().filter_map(step_ns).max() else { return Vec::new() };
+    let end_ns = measured().filter_map(end_ns).fold(0.0, f64::max);
+    let step_ns = coarse_enough(step_ns, end_ns);
+    let rates = data.treatments.iter().filter_map(|shown| {
+        let trials: Vec<Vec<f64>> =
+            shown.measured(phase).filter_map(|phase| rates(phase, metric, step_ns)).collect();
+        let longest = trials.iter().map(Vec::len).max().filter(|longest| *longest > 0)?;
+        let steps = (0..longest).map(|step| {
+            let values: Vec<f64> =
+                trials.iter().filter_map(|trial| trial.get(step).copied()).collect();
+            let mean = values.iter().sum::<f64>() / values.len() as f64;
+            let least = values.iter().copied().fold(f64::MAX, f64::min);
+            (mean, [least, values.iter().copied().fold(0.0, f64::max)])
+        });
+        Some(Rates { shown, steps: steps.collect() })
+    });
+    let rates: Vec<Rates<'_>> = rates.collect();
+    let greatest = rates.iter().flat_map(|rates| rates.steps.iter().map(|step| step.1[1]));
+    let up = Scale::from_zero(metric, greatest.fold(0.0, f64::max));
+    let longest = rates.iter().map(|rates| rates.steps.len()).max().unwrap_or(0);
+    let across = Scale::from_zero("time_ns", longest as f64 * step_ns as f64);
+    let parts: Vec<_> = rates.chunks(panels_in_a_chart(COLUMNS)).collect();
+    let of = parts.len();
+    let parts = parts.into_iter().enumerate().map(|(index, rates)| {
+        let name = label::clean(phase);
+        let title = format!("Over time: {metric} in {}{}", label::cut(&name, 30), part(index, of));
+        let notes = "Line: mean over the trials that are still at it. Band: from the least to the \
+                     greatest of them. All panels have the same axes."
+            .to_owned();
+        let heading = Heading { title: title.clone(), notes, keys: Vec::new() };
+        let panels = rates.iter().map(|rates| panel(rates, step_ns, &across, &up)).collect();
+        let says = says(metric, rates);
+        let columns = COLUMNS.min(u32::try_from(rates.len()).unwrap_or(COLUMNS));
+        let id = format!("series-{}", label::slug(phase));
+        Chart::of(&id, title, says, |says| Grid { heading, columns, panels }.svg(says))
+    });
+    parts.collect()
+}
+
+fn panel(rates: &Rates<'_>, step_ns: u64, across: &Scale, up: &Scale) -> Panel {
+    let middle = |step: usize| (step as f64 + 0.5) * step_ns as f64;
+    let steps = || rates.steps.iter().enumerate();
+    let is_band = rates.steps.iter().any(|(_, [low, high])| low < high);
+    Panel {
+        title: rates.shown.name.clone(),
+        across: across.clone(),
+        up: up.clone(),
+        reference: None,
+        band: steps().filter(|_| is_band).map(|(step, (_, ends))| (middle(step), *ends)).collect(),
+        line: steps().map(|(step, (mean, _))| (middle(step), *mean)).collect(),
+        points: Vec::new(),
+        colour: rates.shown.colour,
+    }
+}
+
+fn says(metric: &str, rates: &[Rates<'_>]) -> String {
+    let of = |choose: fn(&Rates<'_>) -> Option<f64>| {
+        let values: Vec<(f64, &str)> = rates
+            .iter()
+            .filter_map(|rates| Some((choose(rates)?, rates.shown.name.as_str())))
+            .collect();
+        range(metric, &values).unwrap_or_default()
+    };
+    let first = of(|rates| rates.steps.first().map(|step| step.0));
+    let last = of(|rates| rates.steps.last().map(|step| step.0));
+    format!("Mean rate in the first step: {first}; in the last: {last}.")
+}
+
+fn step_ns(phase: &Phase) -> Option<u64> {
+    let work = phase.work.as_ref()?;
+    (work.series.step_ns > 0 && !work.series.operations.is_empty()).then_some(work.series.step_ns)
+}
+
+/// How long the operations took together, in ns.
+fn end_ns(phase: &Phase) -> Option<f64> {
+    let work = phase.work.as_ref()?;
+    let end = work.operations as f64 / work.ops_per_second * 1e9;
+    end.is_finite().then_some(end)
+}
+
+fn coarse_enough(step_ns: u64, end_ns: f64) -> u64 {
+    let mut step_ns = step_ns;
+    while end_ns / step_ns as f64 > MOST_STEPS as f64 && step_ns <= u64::MAX / 2 {
+        step_ns *= 2;
+    }
+    step_ns
+}
+
+/// The rate in each whole step of a trial; the last operations do not fill theirs.
+fn rates(phase: &Phase, metric: &str, step_ns: u64) -> Option<Vec<f64>> {
+    let work = phase.work.as_ref()?;
+    let own_ns = self::step_ns(phase)?;
+    let together = usize::try_from(step_ns / own_ns).ok()?;
+    let end_ns = end_ns(phase)?;
+    let is_whole = |step: &usize| *step as f64 * step_ns as f64 <= end_ns;
+    let whole = (1..=MOST_STEPS).take_while(is_whole).count();
+    let worth = match metric {
+        "bytes_per_second" => work.bytes_per_second? / work.ops_per_second,
+        _ => 1.0,
+    };
+    if whole == 0 {
+        return Some(vec![work.ops_per_second * worth]);
+    }
+    let seconds = step_ns as f64 / 1e9;
+    let operations = work.series.operations.chunks(together).map(|steps| steps.iter().sum::<u64>());
+    let mut rates: Vec<f64> =
+        operations.map(|count| count as f64 * worth / seconds).take(whole).collect();
+    // Nothing ends in the time that a last sync takes.
+    rates.resize(whole, 0.0);
+    Some(rates)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_taken_together_until_they_are_few() {
+        assert_eq!(coarse_enough(10, 640.0), 10);
+        assert_eq!(coarse_enough(10, 641.0), 20);
+        assert_eq!(coarse_enough(10, 1e300), 10 << 59);
+    }
+}
