@@ -19,8 +19,8 @@ pub(super) const WIDTH: u32 = 1600;
 /// What stays free at the edges.
 pub(super) const EDGE: u32 = 20;
 
-/// Sizes of text.
-pub(super) const LARGE: u32 = 30;
+/// Sizes of text; ones that are whole again after the library has multiplied and divided them.
+pub(super) const LARGE: u32 = 28;
 pub(super) const NORMAL: u32 = 22;
 pub(super) const SMALL: u32 = 20;
 

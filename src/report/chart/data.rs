@@ -5,7 +5,7 @@ use plotters::style::RGBColor;
 use super::canvas::Key;
 use super::label;
 use super::palette::{COLOURS, PLAIN, SYMBOLS, Symbol};
-use crate::advice::{Analysis, MetricSummary, Treatment, Trial};
+use crate::advice::{Analysis, MetricSummary, Treatment, TreatmentStatus, Trial};
 use crate::plan::{Factor, Schedule};
 use crate::report::{number, table};
 use crate::results::{Phase, Status};
@@ -38,6 +38,8 @@ pub(super) struct Shown<'a> {
 impl<'a> Data<'a> {
     pub fn new(schedule: &'a Schedule, analysis: &'a Analysis) -> Self {
         let coloured = coloured(schedule);
+        let is_well = |treatment: &&Treatment| treatment.status == TreatmentStatus::Ok;
+        let with_trials: Vec<&Treatment> = analysis.treatments.iter().filter(is_well).collect();
         let shown = |treatment: &'a Treatment| {
             let step = |trial: &&Trial| schedule.step_of(trial.block);
             let well = || treatment.trials.iter().filter(|trial| trial.status == Status::Ok);
@@ -48,7 +50,7 @@ impl<'a> Data<'a> {
             });
             Some(Shown {
                 treatment,
-                name: name(schedule, treatment),
+                name: name(schedule, &with_trials, treatment),
                 colour: place.map_or(PLAIN, |place| COLOURS[place]),
                 symbol: SYMBOLS[place.unwrap_or(0)],
                 trials: well().filter(|trial| step(trial) == last).collect(),
@@ -106,10 +108,14 @@ pub(super) fn phase<'a>(trial: &'a Trial, name: &str) -> Option<&'a Phase> {
     trial.phases.iter().find(|phase| phase.name == name)
 }
 
-/// What sets a treatment apart.
-fn name(schedule: &Schedule, treatment: &Treatment) -> String {
-    let levels = schedule.distinct(&treatment.levels);
-    let names = levels.0.iter().map(|(factor, level)| table::level_name(*factor, level));
+/// What sets a treatment apart from those that are shown.
+fn name(schedule: &Schedule, shown: &[&Treatment], treatment: &Treatment) -> String {
+    let distinct = schedule.distinct(&treatment.levels);
+    let differs = |factor: &Factor| {
+        shown.iter().any(|other| other.levels.0.get(factor) != treatment.levels.0.get(factor))
+    };
+    let levels = distinct.0.iter().filter(|(factor, _)| differs(factor) || shown.len() == 1);
+    let names = levels.map(|(factor, level)| table::level_name(*factor, level));
     label::clean(&names.collect::<Vec<_>>().join(", "))
 }
 
@@ -142,9 +148,11 @@ pub(super) type Named<'a> = (f64, &'a str);
 pub(super) fn range(metric: &str, values: &[Named<'_>]) -> Option<String> {
     let by_value = |one: &&Named<'_>, other: &&Named<'_>| one.0.total_cmp(&other.0);
     let (least, greatest) = (values.iter().min_by(by_value)?, values.iter().max_by(by_value)?);
-    let one = |(value, name): &Named<'_>| format!("{} ({name})", number::value(metric, *value));
+    let written = |(value, _): &Named<'_>| number::value(metric, *value);
+    let one = |named: &Named<'_>| format!("{} ({})", written(named), named.1);
     Some(match values {
         [only] => one(only),
+        _ if written(least) == written(greatest) => format!("{} (all)", written(least)),
         _ => format!("{} to {}", one(least), one(greatest)),
     })
 }

@@ -18,6 +18,9 @@ const TITLE: u32 = 36;
 const BELOW: u32 = 44;
 const LEFT: u32 = 120;
 
+/// The most labels of the axis at the left.
+const LABELS_UP: usize = 5;
+
 /// The greatest height of a chart.
 const TALLEST: u32 = 3600;
 
@@ -76,14 +79,17 @@ impl Grid {
 
 impl Panel {
     fn draw(&self, root: &Area<'_>, (left, top): (u32, u32), width: u32) -> Drawing {
-        let title = label::cut(&self.title, label::columns(width, SMALL));
-        text(root, &title, (left, top + TITLE / 2), SMALL, HPos::Left, TEXT)?;
+        let title = label::cut(&self.title, label::columns(width - LEFT, SMALL));
+        text(root, &title, (left + LEFT, top + TITLE / 2), SMALL, HPos::Left, TEXT)?;
         let area = root.clone().shrink(at(left, top + TITLE), at(width, HEIGHT - TITLE));
         let mut plot = ChartBuilder::on(&area)
             .x_label_area_size(BELOW)
             .y_label_area_size(LEFT)
             .build_cartesian_2d(self.across.clone(), self.up.clone())?;
+        let labels = (width - LEFT) / (self.across.label_width(SMALL) + EDGE);
         plot.configure_mesh()
+            .x_labels(labels.max(2) as usize)
+            .y_labels(LABELS_UP)
             .disable_x_mesh()
             .bold_line_style(GRID)
             .light_line_style(TRANSPARENT)

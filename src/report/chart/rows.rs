@@ -20,7 +20,7 @@ use super::scale::Scale;
 const COLUMNS: usize = 2;
 
 /// The most columns of a row's name that are shown.
-const WIDEST_NAME: usize = 34;
+const WIDEST_NAME: usize = 40;
 
 /// What a row takes; where there are many, each takes less.
 const ROW_HEIGHT: u32 = 38;
@@ -163,7 +163,9 @@ impl Rows {
         let mut plot = ChartBuilder::on(&plot)
             .x_label_area_size(PANEL_AXIS)
             .build_cartesian_2d(panel.scale.clone(), 0.0..self.names.len() as f64)?;
+        let labels = (width - numbers) / (panel.scale.label_width(SMALL) + GAP);
         plot.configure_mesh()
+            .x_labels(labels.max(2) as usize)
             .disable_y_mesh()
             .disable_y_axis()
             .bold_line_style(GRID)

@@ -99,8 +99,8 @@ fn panel(data: &Data<'_>, metric: &str, phase: &str, samples: &[Vec<f64>], every
                 colour: shown.colour,
                 radius: 5,
             });
-            marks.extend(points);
             marks.extend(found.and_then(|found| found.interval).map(Mark::Whisker));
+            marks.extend(points);
             Row {
                 marks,
                 says: found.map_or(String::new(), |found| number::value(metric, found.mean)),

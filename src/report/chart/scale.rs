@@ -4,6 +4,7 @@ use std::ops::{Range, RangeInclusive};
 
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 
+use super::label;
 use crate::report::number;
 
 /// The powers of ten that labels may have, in a metric's unit.
@@ -15,11 +16,14 @@ pub(super) const RATIO: &str = "ratio";
 /// Values that span more than this are on a logarithmic axis.
 const WIDE: f64 = 100.0;
 
+/// A logarithmic axis whose ends are closer than this has labels at even distances.
+const CLOSE: f64 = 4.0;
+
+/// How many labels are looked at for their width.
+const FEW_LABELS: usize = 5;
+
 /// The least part of an axis that values are kept from its ends.
 const MARGIN: f64 = 0.06;
-
-/// The most labels of an axis.
-const MOST_LABELS: usize = 4;
 
 /// An axis of a metric's values.
 #[derive(Debug, Clone)]
@@ -28,7 +32,6 @@ pub(super) struct Scale {
     low: f64,
     high: f64,
     pub is_log: bool,
-    labels: Vec<f64>,
 }
 
 impl Scale {
@@ -45,8 +48,7 @@ impl Scale {
     /// From 0 to a little more than the greatest value.
     pub fn from_zero(metric: &str, greatest: f64) -> Self {
         let high = if greatest > 0.0 { greatest * (1.0 + MARGIN) } else { 1.0 };
-        let labels = even(metric, 0.0, high, unit(metric, high));
-        Self { metric: metric.to_owned(), low: 0.0, high, is_log: false, labels }
+        Self { metric: metric.to_owned(), low: 0.0, high, is_log: false }
     }
 
     /// Logarithmic, around values above 0; others have no place on it.
@@ -55,8 +57,7 @@ impl Scale {
         let (least, greatest) = ends(&positive);
         let margin = (greatest / least).powf(MARGIN).max(1.02);
         let (low, high) = (least / margin, greatest * margin);
-        let labels = logarithmic(metric, low, high);
-        Self { metric: metric.to_owned(), low, high, is_log: true, labels }
+        Self { metric: metric.to_owned(), low, high, is_log: true }
     }
 
     /// The value within the axis that is nearest.
@@ -67,6 +68,22 @@ impl Scale {
     /// Whether a value has a place on the axis.
     pub fn has(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
+    }
+
+    /// What the widest of its labels takes.
+    pub fn label_width(&self, size: u32) -> u32 {
+        let labels = self.labels(FEW_LABELS).into_iter();
+        let widths = labels.map(|value| label::width(&written(&self.metric, value), size));
+        widths.max().unwrap_or(0)
+    }
+
+    /// At most so many values, round ones where that can be.
+    fn labels(&self, most: usize) -> Vec<f64> {
+        if self.is_log && self.high / self.low > CLOSE {
+            logarithmic(&self.metric, self.low, self.high, most)
+        } else {
+            even(&self.metric, self.low, self.high, most)
+        }
     }
 
     /// Where the axis begins.
@@ -94,8 +111,8 @@ impl Ranged for Scale {
         (from + (to - from) * self.place(self.within(*value))).round() as i32
     }
 
-    fn key_points<Hint: KeyPointHint>(&self, _: Hint) -> Vec<f64> {
-        self.labels.clone()
+    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
+        self.labels(hint.bold_points())
     }
 
     fn range(&self) -> Range<f64> {
@@ -105,12 +122,12 @@ impl Ranged for Scale {
 
 impl ValueFormatter<f64> for Scale {
     fn format_ext(&self, value: &f64) -> String {
-        label(&self.metric, *value)
+        written(&self.metric, *value)
     }
 }
 
 /// A value on an axis: without digits that say nothing.
-fn label(metric: &str, value: f64) -> String {
+fn written(metric: &str, value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
@@ -128,11 +145,6 @@ fn label(metric: &str, value: f64) -> String {
     format!("{short}{unit}")
 }
 
-/// What an axis counts in: minutes, where times are that long.
-fn unit(metric: &str, high: f64) -> f64 {
-    if metric.ends_with("_ns") && high >= 200e9 { 60e9 } else { 1.0 }
-}
-
 fn ends(values: &[f64]) -> (f64, f64) {
     let finite = values.iter().copied().filter(|value| value.is_finite());
     let (least, greatest) =
@@ -140,36 +152,35 @@ fn ends(values: &[f64]) -> (f64, f64) {
     if least > greatest { (1.0, 1.0) } else { (least, greatest) }
 }
 
-/// Multiples of 1, 2 or 5 times a power of ten units: as many as may be.
-fn even(metric: &str, low: f64, high: f64, unit: f64) -> Vec<f64> {
-    let finest = (high - low) / unit / MOST_LABELS as f64;
-    let power = 10f64.powf(finest.log10().floor());
-    let steps = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power * unit);
-    let step = steps.into_iter().find(|step| *step >= finest * unit).unwrap_or(high - low);
+/// Multiples of 1, 2 or 5 times a power of ten, of minutes where times are that long.
+fn even(metric: &str, low: f64, high: f64, most: usize) -> Vec<f64> {
+    let unit = if metric.ends_with("_ns") && high >= 200e9 { 60e9 } else { 1.0 };
     // Parts of a byte or of a nanosecond are not written.
-    let step = if metric == RATIO { step } else { step.max(1.0) };
-    let first = (low / step).ceil();
-    let labels = (0..=2 * MOST_LABELS).map(|index| (first + index as f64) * step);
-    labels.take_while(|value| *value <= high).collect()
+    let least = if metric == RATIO { 0.0 } else { 1.0 };
+    let power = 10f64.powf(((high - low) / unit / most.max(1) as f64).log10().floor());
+    let steps = [1.0, 2.0, 5.0, 10.0, 20.0].map(|factor| (factor * power * unit).max(least));
+    let labels = |step: f64| -> Vec<f64> {
+        let first = (low / step).ceil();
+        let values = (0..=most).map(|index| (first + index as f64) * step);
+        values.take_while(|value| *value <= high).collect()
+    };
+    let mut divisions = steps.into_iter().map(labels);
+    divisions.find(|labels| labels.len() <= most).unwrap_or_default()
 }
 
 /// The finest of some usual divisions that is coarse enough.
-fn logarithmic(metric: &str, low: f64, high: f64) -> Vec<f64> {
+fn logarithmic(metric: &str, low: f64, high: f64, most: usize) -> Vec<f64> {
     let unit = if metric.ends_with("_ns") && low >= 60e9 { 60e9 } else { 1.0 };
-    let within = |value: &f64| (low..=high).contains(value);
     let of = |every: i32, digits: &[f64]| -> Vec<f64> {
         POWERS
             .filter(|power| power % every == 0)
             .flat_map(|power| digits.iter().map(move |digit| digit * 10f64.powi(power) * unit))
-            .filter(within)
+            .filter(|value| (low..=high).contains(value))
             .collect()
     };
-    if high / low < 4.0 {
-        return even(metric, low, high, unit);
-    }
     let divisions =
         [of(1, &[1.0, 2.0, 5.0]), of(1, &[1.0, 3.0]), of(1, &[1.0]), of(2, &[1.0]), of(3, &[1.0])];
-    let fits = |labels: &Vec<f64>| labels.len() <= MOST_LABELS + 1;
+    let fits = |labels: &Vec<f64>| labels.len() <= most;
     divisions.into_iter().find(fits).unwrap_or_else(|| vec![low, high])
 }
 
@@ -178,7 +189,8 @@ mod tests {
     use super::*;
 
     fn labels(scale: &Scale) -> String {
-        let labels: Vec<String> = scale.labels.iter().map(|v| label(&scale.metric, *v)).collect();
+        let labels: Vec<String> =
+            scale.labels(5).iter().map(|v| written(&scale.metric, *v)).collect();
         labels.join("  ")
     }
 
@@ -188,7 +200,10 @@ mod tests {
         assert_eq!(fitting("time_ns", &[1.2e9, 1.7e9]), "0  500 ms  1 s  1.5 s");
         assert_eq!(fitting("time_ns", &[17e7, 40.4e9]), "300 ms  1 s  3 s  10 s  30 s");
         assert_eq!(fitting("time_ns", &[300e9, 400e9]), "0  2 min  4 min  6 min");
-        assert_eq!(fitting("bytes_per_second", &[0.0, 9e7]), "0  50 MB/s");
+        assert_eq!(
+            fitting("bytes_per_second", &[0.0, 9e7]),
+            "0  20 MB/s  40 MB/s  60 MB/s  80 MB/s"
+        );
         assert_eq!(fitting("flushes", &[0.0]), "0  1");
     }
 
@@ -197,7 +212,7 @@ mod tests {
         let ratios = |values: &[f64]| labels(&Scale::logarithmic("ratio", values));
         assert_eq!(ratios(&[0.98, 1.02]), "0.98  1  1.02  1.04");
         assert_eq!(ratios(&[0.5, 1.0, 64.0]), "1  3  10  30");
-        assert_eq!(ratios(&[1.0]), "0.99  1  1.01");
+        assert_eq!(ratios(&[1.0]), "0.99  1  1.01  1.02");
     }
 
     #[test]
@@ -207,8 +222,8 @@ mod tests {
             for value in all {
                 assert!((0..=1000).contains(&scale.map(&value, (0, 1000))), "{value}");
             }
-            assert!(scale.labels.len() < 12, "{scale:?}");
+            assert!(scale.labels(5).len() <= 5, "{scale:?}");
         }
-        assert!(Scale::fitting("x", &[]).labels.len() < 12);
+        assert!(Scale::fitting("x", &[]).labels(5).len() <= 5);
     }
 }

@@ -10,6 +10,9 @@ use crate::results::Phase;
 /// The most steps of a line.
 const MOST_STEPS: usize = 64;
 
+/// What a step has of operations on average, at least: of fewer, a rate jumps by whole ones.
+const OPERATIONS: f64 = 8.0;
+
 /// Panels side by side.
 const COLUMNS: u32 = 3;
 
@@ -32,7 +35,9 @@ fn of_phase(data: &Data<'_>, phase: &str) -> Vec<Chart> {
     let measured = || data.treatments.iter().flat_map(|shown| shown.measured(phase));
     let Some(step_ns) = measured().filter_map(step_ns).max() else { return Vec::new() };
     let end_ns = measured().filter_map(end_ns).fold(0.0, f64::max);
-    let step_ns = coarse_enough(step_ns, end_ns);
+    let operations = measured().filter_map(|phase| phase.work.as_ref().map(|work| work.operations));
+    let fewest = operations.min().unwrap_or(0) as f64 / OPERATIONS;
+    let step_ns = coarse_enough(step_ns, end_ns, (MOST_STEPS as f64).min(fewest.max(1.0)));
     let rates = data.treatments.iter().filter_map(|shown| {
         let trials: Vec<Vec<f64>> =
             shown.measured(phase).filter_map(|phase| rates(phase, metric, step_ns)).collect();
@@ -110,9 +115,9 @@ fn end_ns(phase: &Phase) -> Option<f64> {
     end.is_finite().then_some(end)
 }
 
-fn coarse_enough(step_ns: u64, end_ns: f64) -> u64 {
+fn coarse_enough(step_ns: u64, end_ns: f64, most: f64) -> u64 {
     let mut step_ns = step_ns;
-    while end_ns / step_ns as f64 > MOST_STEPS as f64 && step_ns <= u64::MAX / 2 {
+    while end_ns / step_ns as f64 > most && step_ns <= u64::MAX / 2 {
         step_ns *= 2;
     }
     step_ns
@@ -148,8 +153,8 @@ mod tests {
 
     #[test]
     fn steps_are_taken_together_until_they_are_few() {
-        assert_eq!(coarse_enough(10, 640.0), 10);
-        assert_eq!(coarse_enough(10, 641.0), 20);
-        assert_eq!(coarse_enough(10, 1e300), 10 << 59);
+        assert_eq!(coarse_enough(10, 640.0, 64.0), 10);
+        assert_eq!(coarse_enough(10, 641.0, 64.0), 20);
+        assert_eq!(coarse_enough(10, 1e300, 64.0), 10 << 60);
     }
 }

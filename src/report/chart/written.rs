@@ -48,18 +48,23 @@ fn total(data: &Data<'_>, shown: &Shown<'_>, metric: &str) -> f64 {
     data.phases.iter().map(|phase| bytes(shown, phase, metric)).sum()
 }
 
-/// The place of each phase's colour: phases with the most bytes have their own.
-fn places(data: &Data<'_>) -> Vec<usize> {
+/// The place of each phase's colour: phases with the most bytes have their own, those without any
+/// have none.
+fn places(data: &Data<'_>) -> Vec<Option<usize>> {
     let most = |phase: &String| {
         let of_level =
             |metric| data.treatments.iter().map(move |shown| bytes(shown, phase, metric));
         LEVELS.iter().flat_map(|(metric, _)| of_level(*metric)).fold(0.0, f64::max)
     };
-    let mut order: Vec<usize> = (0..data.phases.len()).collect();
+    let mut order: Vec<usize> =
+        (0..data.phases.len()).filter(|phase| most(&data.phases[*phase]) > 0.0).collect();
     order.sort_by(|one, other| most(&data.phases[*other]).total_cmp(&most(&data.phases[*one])));
     let mut told_apart: Vec<usize> = order.into_iter().take(TOLD_APART).collect();
     told_apart.sort_unstable();
-    let place = |phase| told_apart.iter().position(|known| *known == phase).unwrap_or(TOLD_APART);
+    let place = |phase| match told_apart.iter().position(|known| *known == phase) {
+        None if most(&data.phases[phase]) > 0.0 => Some(TOLD_APART),
+        place => place,
+    };
     (0..data.phases.len()).map(place).collect()
 }
 
@@ -67,13 +72,13 @@ fn chart(
     data: &Data<'_>,
     levels: &[(&str, &str)],
     scale: &Scale,
-    places: &[usize],
+    places: &[Option<usize>],
     part: &str,
 ) -> Chart {
     let title = format!("Bytes written{part}");
     let notes = "Means over trials, phase by phase from the left. The number is that of all phases \
                  together. A phase may write what an earlier one has handed to the cache.";
-    let used = |place: &usize| places.contains(place);
+    let used = |place: &usize| places.contains(&Some(*place));
     let key = |place: usize| Key {
         symbol: Symbol::Square,
         colour: COLOURS[place],
@@ -101,19 +106,19 @@ fn chart(
     Chart::of("written", title, says, |says| Rows { heading, names, panels }.svg(says))
 }
 
-fn phase_name(data: &Data<'_>, places: &[usize], place: usize) -> String {
-    let mut of_place = data.phases.iter().zip(places).filter(|(_, own)| **own == place);
+fn phase_name(data: &Data<'_>, places: &[Option<usize>], place: usize) -> String {
+    let mut of_place = data.phases.iter().zip(places).filter(|(_, own)| **own == Some(place));
     match (of_place.next(), of_place.next()) {
         (Some((phase, _)), None) => label::cut(&label::clean(phase), 30),
         _ => "all other phases".to_owned(),
     }
 }
 
-fn row(data: &Data<'_>, shown: &Shown<'_>, metric: &str, places: &[usize]) -> Row {
+fn row(data: &Data<'_>, shown: &Shown<'_>, metric: &str, places: &[Option<usize>]) -> Row {
     let mut from = 0.0;
     let mut marks = Vec::new();
     for place in 0..COLOURS.len() {
-        let of_place = data.phases.iter().zip(places).filter(|(_, own)| **own == place);
+        let of_place = data.phases.iter().zip(places).filter(|(_, own)| **own == Some(place));
         let bytes: f64 = of_place.map(|(phase, _)| bytes(shown, phase, metric)).sum();
         if bytes > 0.0 {
             let to = from + bytes;

@@ -1,0 +1,342 @@
+//! Charts of fixed records: what is in them to the letter, and that nothing lies on anything else.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::json;
+use ssdlab::advice::{self, Analysis};
+use ssdlab::plan::{self, LabKind, Levels, Overrides, Schedule, shipped};
+use ssdlab::report::{Chart, charts};
+use ssdlab::results::{Ending, Record};
+
+/// A plan with some treatments; each phase is named, because names are the plan's.
+fn plan(factors: &str, baseline: &str, phases: &[&str]) -> Schedule {
+    let phases: Vec<String> =
+        phases.iter().map(|name| format!("{{ do = \"sync\", name = {} }}", json!(name))).collect();
+    let plan = format!(
+        "name = \"p\"\nquestion = \"?\"\n[factors]\n{factors}\n[baseline]\n{baseline}\n\
+         [workload]\nphases = [{}]\n[repetitions]\nleast = 3\nmost = 3\n",
+        phases.join(", ")
+    );
+    scheduled(&plan, None)
+}
+
+fn scheduled(plan: &str, runs: Option<u32>) -> Schedule {
+    let overrides = Overrides { lab: Some(LabKind::Virtual), runs, ..Overrides::default() };
+    plan::schedule("plan.toml", plan, &overrides, Path::new("/")).unwrap()
+}
+
+/// A phase that was measured; its counts follow from its time.
+fn phase(name: &str, time_ns: u64) -> serde_json::Value {
+    json!({
+        "name": name, "time_ns": time_ns, "settled_ns": time_ns, "is_quiet": true, "cpu_ns": 0,
+        "application_bytes": time_ns / 10, "at_return": null, "lifetime_kib": null,
+    })
+}
+
+/// What a phase that counts its operations has besides.
+fn with_work(mut phase: serde_json::Value, ops_per_second: f64, moves: bool) -> serde_json::Value {
+    let work = json!({
+        "operations": 1000,
+        "ops_per_second": ops_per_second,
+        "bytes_per_second": if moves { Some(ops_per_second * 8192.0) } else { None },
+        "latency": {
+            "mean_ns": 1e9 / ops_per_second, "p50_ns": 90_000, "p90_ns": 200_000,
+            "p99_ns": 1_500_000, "p999_ns": 40_000_000, "max_ns": 700_000_000, "histogram": "",
+        },
+        "series": { "step_ns": 10_000_000, "operations": vec![100; 10] },
+    });
+    phase.as_object_mut().unwrap().extend(work.as_object().unwrap().clone());
+    phase
+}
+
+/// What a phase on a simulated drive has besides.
+fn with_device(mut phase: serde_json::Value, written_bytes: u64) -> serde_json::Value {
+    let counts = json!({
+        "read_requests": 0, "read_bytes": 0, "write_requests": written_bytes / 100_000,
+        "written_bytes": written_bytes, "discard_requests": 0, "discarded_bytes": 0, "flushes": 1,
+        "flash_written_bytes": written_bytes * 3 / 2, "flash_read_bytes": 0, "erases": 1,
+        "stalled_ns": 0,
+    });
+    phase.as_object_mut().unwrap().extend(counts.as_object().unwrap().clone());
+    phase
+}
+
+/// A record for every trial; `phases` are those of a treatment in a block.
+fn records(
+    schedule: &Schedule,
+    phases: impl Fn(&Levels, u32) -> Vec<serde_json::Value>,
+) -> Vec<Record> {
+    let record = |trial: &plan::schedule::Trial| {
+        let levels = &schedule.treatments[trial.treatment].levels;
+        serde_json::from_value(json!({
+            "schema": 1, "trial": trial, "levels": levels, "lab": "virtual", "status": "ok",
+            "reason": null, "fingerprint": null, "started_s": 0, "took_ns": 1,
+            "written_bytes": 0, "background_written_bytes": 0,
+            "phases": phases(levels, trial.block), "teardown": null, "applied": {},
+            "environment": ssdlab::meter::environment::Environment::default(), "smart": null,
+        }))
+        .unwrap()
+    };
+    schedule.trials.iter().map(record).collect()
+}
+
+fn analysed(schedule: &Schedule, records: &[Record]) -> Analysis {
+    advice::analyse("run", schedule, records, Ending::AllBlocks)
+}
+
+fn drawn(schedule: &Schedule, records: &[Record]) -> Vec<Chart> {
+    let charts = charts(schedule, &analysed(schedule, records));
+    for chart in &charts {
+        assert_sound(chart);
+    }
+    let ids: BTreeSet<&str> = charts.iter().map(|chart| chart.id.as_str()).collect();
+    assert_eq!(ids.len(), charts.len());
+    charts
+}
+
+fn find<'a>(charts: &'a [Chart], id: &str) -> &'a Chart {
+    charts.iter().find(|chart| chart.id == id).unwrap_or_else(|| panic!("no {id}"))
+}
+
+/// A text of a chart and the box that it takes: left, top, right, bottom.
+type Placed = (String, [f64; 4]);
+
+fn attribute<'a>(element: &'a str, name: &str) -> Option<&'a str> {
+    let (_, rest) = element.split_once(&format!(" {name}=\""))?;
+    Some(rest.split_once('"')?.0)
+}
+
+fn texts(svg: &str) -> Vec<Placed> {
+    let mut texts = Vec::new();
+    for element in svg.split("<text").skip(1) {
+        let number = |name: &str| attribute(element, name).unwrap().parse::<f64>().unwrap();
+        let content = element.split_once('>').unwrap().1.split_once("</text>").unwrap().0.trim();
+        let size = number("font-size");
+        // A line's glyphs are narrower than this in every usual font.
+        let shown = content.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"");
+        let shown = shown.replace("&apos;", "'").replace("&amp;", "&");
+        let width = textwrap::core::display_width(&shown) as f64 * 0.62 * size;
+        let left = number("x")
+            - match attribute(element, "text-anchor").unwrap() {
+                "start" => 0.0,
+                "middle" => width / 2.0,
+                _ => width,
+            };
+        let top = match attribute(element, "dy").unwrap() {
+            "0.76em" => number("y"),
+            _ => number("y") - size / 2.0,
+        };
+        texts.push((content.to_owned(), [left, top, left + width, top + size]));
+    }
+    texts
+}
+
+/// That an SVG is whole, stays within its frame, and that no text lies on another.
+fn assert_sound(chart: &Chart) {
+    let svg = &chart.svg;
+    assert!(chart.id.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'));
+    assert!(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 1600 "));
+    assert!(svg.contains("role=\"img\" aria-label=\"") && svg.contains("\n<title>"), "{svg}");
+    assert!(svg.trim_end().ends_with("</svg>") && !svg.contains("NaN") && !svg.contains("inf"));
+    assert!(!chart.says.is_empty() && !chart.says.contains("NaN"), "{}", chart.says);
+    let height = attribute(svg, "viewBox").unwrap().rsplit_once(' ').unwrap().1;
+    let frame = [0.0, 0.0, 1600.0, height.parse().unwrap()];
+    let texts = texts(svg);
+    for (index, (text, one)) in texts.iter().enumerate() {
+        let is_inside = one[0] >= frame[0] && one[1] >= frame[1];
+        assert!(is_inside && one[2] <= frame[2] && one[3] <= frame[3], "{}: {text}", chart.id);
+        for (other_text, other) in &texts[index + 1..] {
+            let apart = one[2] <= other[0]
+                || other[2] <= one[0]
+                || one[3] <= other[1]
+                || other[3] <= one[1];
+            assert!(apart, "{}: `{text}` lies on `{other_text}`: {one:?} {other:?}", chart.id);
+        }
+    }
+}
+
+fn count(svg: &str, element: &str) -> usize {
+    svg.matches(&format!("<{element} ")).count()
+}
+
+/// Title, sentence, texts in order, and how many elements there are of each kind.
+fn essentials(charts: &[Chart]) -> String {
+    let mut out = String::new();
+    for chart in charts {
+        writeln!(out, "{}: {}\n  {}", chart.id, chart.title, chart.says).unwrap();
+        let texts: Vec<String> = texts(&chart.svg).into_iter().map(|(text, _)| text).collect();
+        writeln!(out, "  {}", texts.join(" | ")).unwrap();
+        let kinds = ["circle", "rect", "line", "polyline", "polygon"];
+        let counts = kinds.map(|kind| format!("{} {kind}", count(&chart.svg, kind)));
+        writeln!(out, "  {}\n", counts.join(", ")).unwrap();
+    }
+    out
+}
+
+const DISCARD: [&str; 2] = ["discard = [\"off\", \"on\"]", "discard = \"off\""];
+
+/// Two phases, of which discards make one a hundred times slower.
+fn slow_sync(levels: &Levels, block: u32) -> Vec<serde_json::Value> {
+    let is_on = levels.to_string().contains("discard = on");
+    let jitter = 1_000_000 * u64::from(block * 7 % 5);
+    let sync = if is_on { 40_410_000_000 } else { 170_000_000 };
+    let unpack = with_work(phase("unpack", 1_210_000_000 + jitter), 10_000.0, true);
+    vec![with_device(unpack, 0), with_device(phase("sync", sync + jitter), 520_000_000)]
+}
+
+#[test]
+fn charts_say_what_was_measured() {
+    let schedule = plan(DISCARD[0], DISCARD[1], &["unpack", "sync"]);
+    let records = records(&schedule, slow_sync);
+    let charts = drawn(&schedule, &records);
+    assert_eq!(charts, drawn(&schedule, &records));
+    insta::assert_snapshot!(essentials(&charts));
+}
+
+#[test]
+fn every_sample_is_a_dot() {
+    let schedule = plan(DISCARD[0], DISCARD[1], &["unpack", "sync"]);
+    let mut records = records(&schedule, slow_sync);
+    records[1].status = ssdlab::results::Status::Failed;
+    let charts = drawn(&schedule, &records);
+    // Three blocks of two treatments and two phases, of which one trial failed.
+    assert_eq!(count(&find(&charts, "samples").svg, "circle"), (3 * 2 - 1) * 2);
+    assert_eq!(find(&charts, "samples").svg.matches("<rect ").count(), 2);
+}
+
+#[test]
+fn names_steer_nothing() {
+    let names = ["<script>alert(1)</script>", "\"'&amp;\u{202e}evil\u{200f}", "مزامنة 同步"];
+    let long = "x".repeat(3000);
+    let all = [names[0], names[1], names[2], long.as_str()];
+    let schedule = plan(DISCARD[0], DISCARD[1], &all);
+    let records = records(&schedule, |_, block| {
+        let time = 1_000_000 * u64::from(block + 1);
+        all.map(|name| with_work(phase(name, time), 5000.0, false)).to_vec()
+    });
+    let charts = drawn(&schedule, &records);
+    assert!(charts.len() > 6);
+    for chart in &charts {
+        assert!(!chart.svg.contains("<script") && !chart.svg.contains('\u{202e}'), "{}", chart.id);
+        assert!(!chart.title.chars().any(char::is_control), "{}", chart.title);
+    }
+    // It is well-formed, too.
+    assert!(find(&charts, "samples").png().unwrap().starts_with(b"\x89PNG"));
+}
+
+#[test]
+fn a_run_without_a_good_trial_has_no_charts() {
+    let schedule = plan(DISCARD[0], DISCARD[1], &["sync"]);
+    let mut records = records(&schedule, |_, _| Vec::new());
+    for record in &mut records {
+        record.status = ssdlab::results::Status::Failed;
+    }
+    assert_eq!(drawn(&schedule, &records), []);
+    assert_eq!(drawn(&schedule, &[]), []);
+}
+
+#[test]
+fn one_treatment_has_no_effects() {
+    let schedule = plan("discard = \"off\"", "", &["unpack", "sync"]);
+    let charts = drawn(&schedule, &records(&schedule, slow_sync));
+    let ids: Vec<&str> = charts.iter().map(|chart| chart.id.as_str()).collect();
+    assert_eq!(ids, ["samples", "latency", "series-unpack", "written", "drift"]);
+}
+
+#[test]
+fn any_value_has_a_place() {
+    let schedule = plan(DISCARD[0], DISCARD[1], &["nothing", "ages", "both"]);
+    let records = records(&schedule, |levels, block| {
+        let is_on = levels.to_string().contains("discard = on");
+        let both = if is_on { u64::from(block) } else { u64::MAX };
+        vec![phase("nothing", 0), phase("ages", u64::MAX), phase("both", both)]
+    });
+    let charts = drawn(&schedule, &records);
+    assert_eq!(count(&find(&charts, "samples").svg, "circle"), 3 * 2 * 3);
+}
+
+#[test]
+fn many_treatments_and_phases_are_readable() {
+    let schedule = scheduled(shipped::find("tandem").unwrap().text, None);
+    let records = records(&schedule, |levels, block| {
+        let spread = levels.to_string().len() as f64;
+        let of = |name: &str| {
+            let moves = name.contains("put") || name == "rewrite";
+            with_work(phase(name, 1_000_000_000), spread * 37.0 * f64::from(block + 9), moves)
+        };
+        schedule.phase_names().iter().map(|name| of(name)).collect()
+    });
+    assert_eq!((schedule.treatments.len(), schedule.phase_names().len()), (36, 12));
+    let charts = drawn(&schedule, &records);
+    let samples: Vec<&Chart> =
+        charts.iter().filter(|chart| chart.id.starts_with("samples")).collect();
+    assert!((3..=8).contains(&samples.len()), "{}", samples.len());
+    let dots: usize = samples.iter().map(|chart| count(&chart.svg, "circle")).sum();
+    let last = |treatment: usize| {
+        let blocks = schedule.trials.iter().filter(|trial| trial.treatment == treatment);
+        let steps = blocks.map(|trial| schedule.step_of(trial.block));
+        let steps: Vec<usize> = steps.collect();
+        steps.iter().filter(|step| **step == *steps.iter().max().unwrap()).count()
+    };
+    let shown: usize = (0..36).map(last).sum();
+    assert_eq!(dots, shown * 12);
+}
+
+#[test]
+fn what_is_too_much_to_draw_is_said() {
+    let mut schedule = plan(DISCARD[0], DISCARD[1], &["sync"]);
+    let first = schedule.trials.clone();
+    for round in 1..2000 {
+        schedule.trials.extend(first.iter().map(|trial| plan::schedule::Trial {
+            block: trial.block + 3 * round,
+            position: trial.position + 6 * round,
+            ..*trial
+        }));
+    }
+    let records = records(&schedule, |_, block| vec![phase("sync", u64::from(block % 7 + 1))]);
+    let charts = drawn(&schedule, &records);
+    // 12,000 trials.
+    let samples = find(&charts, "samples");
+    assert!(samples.says.contains("Of every 4 samples one is drawn."), "{}", samples.says);
+    assert_eq!(count(&samples.svg, "circle"), 3000);
+}
+
+#[test]
+fn charts_are_saved_whole_or_not_at_all() {
+    let place = tempfile::tempdir().unwrap();
+    let run = place.path().join("run");
+    fs::create_dir(&run).unwrap();
+    let schedule = plan("discard = \"off\"", "", &["sync"]);
+    let lines = records(&schedule, |_, block| vec![phase("sync", u64::from(block) + 5)]);
+    let lines: Vec<String> = lines.iter().map(|r| serde_json::to_string(r).unwrap()).collect();
+    fs::write(run.join("records.jsonl"), lines.join("\n") + "\n").unwrap();
+    fs::write(run.join("schedule.json"), serde_json::to_vec(&schedule).unwrap()).unwrap();
+    let save = |folder: &Path| -> Output {
+        Command::new(env!("CARGO_BIN_EXE_ssdlab"))
+            .arg("report")
+            .arg(&run)
+            .arg("--charts")
+            .arg(folder)
+            .output()
+            .unwrap()
+    };
+    let folder = place.path().join("a/b");
+    for _ in 0..2 {
+        let output = save(&folder);
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success() && told.contains("2 charts in "), "{told}");
+    }
+    let files = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut files: Vec<String> = files.map(|name| name.into_string().unwrap()).collect();
+    files.sort();
+    assert_eq!(files, ["drift.png", "drift.svg", "samples.png", "samples.svg"]);
+    assert!(fs::read(folder.join("samples.png")).unwrap().starts_with(b"\x89PNG"));
+    let output = save(&folder.join("samples.svg"));
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && told.contains("cannot make the folder"), "{told}");
+    assert!(fs::read_to_string(folder.join("samples.svg")).unwrap().ends_with("</svg>\n"));
+}
