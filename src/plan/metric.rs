@@ -78,6 +78,21 @@ pub fn is_better_higher(name: &str) -> bool {
         || ["operations", "reader.reads"].contains(&name)
 }
 
+/// The unit of a metric: `ns`, `B`, `B/s` or `1/s`; empty for counts, and for what a program
+/// reports without saying.
+#[must_use]
+pub fn unit(name: &str) -> &'static str {
+    let units = [
+        ("_ns", "ns"),
+        ("bytes_per_second", "B/s"),
+        ("bytes_per_s", "B/s"),
+        ("_per_second", "1/s"),
+        ("_iops", "1/s"),
+        ("_bytes", "B"),
+    ];
+    units.iter().find(|(ending, _)| name.ends_with(ending)).map_or("", |(_, unit)| unit)
+}
+
 /// Whether a plan may name this metric.
 #[must_use]
 pub fn is_known(name: &str) -> bool {
@@ -151,6 +166,23 @@ pub fn names() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn units_follow_from_names() {
+        let expected = [
+            ("settled_ns", "ns"),
+            ("reader.p99_ns", "ns"),
+            ("written_bytes", "B"),
+            ("fio.read_bytes_per_s", "B/s"),
+            ("bytes_per_second", "B/s"),
+            ("sync.ops_per_second", "1/s"),
+            ("fio.write_iops", "1/s"),
+            ("write_requests", ""),
+        ];
+        for (name, of_name) in expected {
+            assert_eq!(unit(name), of_name, "{name}");
+        }
+    }
 
     #[test]
     fn times_add_up_and_rates_do_not() {

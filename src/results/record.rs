@@ -10,7 +10,7 @@ use super::work::Work;
 use crate::meter::block::Counters;
 use crate::meter::environment::Environment;
 use crate::meter::smart::Smart;
-use crate::plan::metric;
+use crate::plan::metric::{self, METRICS, WORK_METRICS};
 use crate::plan::schedule::Trial;
 use crate::plan::{LabKind, Levels};
 
@@ -200,6 +200,14 @@ impl Record {
 }
 
 impl Phase {
+    /// Every metric that was measured, by its name in plans.
+    pub fn metrics(&self) -> impl Iterator<Item = (&str, f64)> {
+        let known = || METRICS.into_iter().chain(WORK_METRICS).map(|(name, _)| name);
+        let reported = self.reported.keys().map(String::as_str);
+        let others = reported.filter(move |name| known().all(|known| known != *name));
+        known().chain(others).filter_map(|name| Some((name, self.metric(name)?)))
+    }
+
     /// A metric by its name in plans; `None` if it was not measured.
     #[must_use]
     pub fn metric(&self, name: &str) -> Option<f64> {
@@ -230,7 +238,6 @@ impl Phase {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::metric::METRICS;
 
     #[test]
     fn every_metric_a_plan_can_name_is_measured() {
@@ -254,5 +261,8 @@ mod tests {
         }
         assert_eq!(phase.metric("fio.read_iops"), Some(5.0));
         assert_eq!(phase.metric("fio.write_iops"), None);
+        let all: Vec<(&str, f64)> = phase.metrics().collect();
+        assert_eq!(all.len(), METRICS.len() + 1);
+        assert!(all.iter().all(|(name, value)| phase.metric(name) == Some(*value)));
     }
 }
