@@ -8,7 +8,7 @@ use ssdlab::meter::block::Counters;
 use ssdlab::meter::environment::Environment;
 use ssdlab::plan::schedule::Trial;
 use ssdlab::plan::{self, LabKind, Overrides, Schedule, shipped};
-use ssdlab::report::{Style, text};
+use ssdlab::report::{Style, markdown, text};
 use ssdlab::results::{Ending, Latency, Phase, RECORD_SCHEMA, Record, Series, Status, Work};
 
 fn schedule(plan: &str, runs: u32) -> Schedule {
@@ -101,6 +101,21 @@ fn founding_post_1_as_it_was_measured() {
     let ratio = claim.ratio.unwrap();
     assert!((63.0..65.0).contains(&ratio), "{ratio}");
     insta::assert_snapshot!(text(&schedule, &analysis, Style::default()));
+}
+
+#[test]
+fn markdown_has_the_verdicts_first() {
+    let schedule = schedule("discard", 3);
+    let records = post_1(&schedule);
+    let analysis = advice::analyse("discard-2011", &schedule, &records, Ending::AllBlocks);
+    insta::assert_snapshot!(markdown(&schedule, &analysis));
+}
+
+#[test]
+fn markdown_of_a_chain_has_its_rankings() {
+    let (schedule, records) = chain();
+    let analysis = advice::analyse("chain", &schedule, &records, Ending::AllBlocks);
+    insta::assert_snapshot!(markdown(&schedule, &analysis));
 }
 
 #[test]

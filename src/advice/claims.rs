@@ -6,6 +6,8 @@
 //! makes several claims, the p-values are adjusted by Holm's method, so that the chance of even
 //! one wrong verdict stays below 5 %.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_stats::{LogRatio, holm, runs_to_separate};
@@ -74,6 +76,16 @@ pub enum Verdict {
     Refuted,
     /// Neither was shown.
     Undecided,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Holds => "holds",
+            Self::Refuted => "refuted",
+            Self::Undecided => "undecided",
+        })
+    }
 }
 
 /// A claim about one pair of treatments, or about one and all its rivals.

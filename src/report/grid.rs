@@ -30,6 +30,26 @@ pub(super) fn drawn(mut table: Table, numbers: usize) -> String {
     table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 
+/// A table that has not been drawn, for reports of more than one kind.
+pub(super) struct Grid {
+    /// Its header.
+    pub header: Vec<String>,
+    /// Its rows; a cell may have several lines.
+    pub rows: Vec<Vec<String>>,
+    /// The columns from this on are numbers.
+    pub numbers: usize,
+}
+
+impl Grid {
+    /// The table as [`drawn`] for a terminal.
+    pub fn text(&self, style: Style) -> String {
+        let mut table = new(style);
+        table.set_header(&self.header);
+        table.add_rows(&self.rows);
+        drawn(table, self.numbers)
+    }
+}
+
 /// How many values fit beside a label of this width; one at the least.
 pub(super) fn side_by_side(style: Style, label_width: usize) -> usize {
     let width = usize::from(style.width.unwrap_or(FILE_WIDTH));

@@ -6,9 +6,10 @@
 
 use std::iter;
 
+use super::grid::{self, Grid};
+use super::number;
 use super::text::{Style, plain};
-use super::{grid, number};
-use crate::advice::{Analysis, Effect, Ranking, Treatment, TreatmentStatus};
+use crate::advice::{Analysis, Effect, Place, Ranking, Treatment, TreatmentStatus};
 use crate::plan::{Factor, Levels, Schedule};
 
 /// The most levels that stand side by side.
@@ -71,28 +72,28 @@ impl<'a> Layout<'a> {
         plain(&format!("{column}{}", if is_baseline { " (baseline)" } else { "" }))
     }
 
-    /// The plan's metric: means, and the ratio to the baseline with its interval.
-    pub fn main_table(&self, style: Style) -> String {
+    /// The plan's metric: means, and the ratio to the baseline with its interval. Where it does not
+    /// fit into one table it is several.
+    pub fn main_table(&self, style: Style) -> Vec<Grid> {
         self.table(style, |treatment, phase| self.main_cell(treatment, phase))
     }
 
     /// What reached the device: bytes and requests.
-    pub fn device_table(&self, style: Style) -> String {
+    pub fn device_table(&self, style: Style) -> Vec<Grid> {
         self.table(style, device_cell)
     }
 
-    fn table(&self, style: Style, cell: impl Fn(&Treatment, &str) -> Option<String>) -> String {
+    fn table(&self, style: Style, cell: impl Fn(&Treatment, &str) -> Option<String>) -> Vec<Grid> {
         if self.columns.len() > MOST_COLUMNS {
             return self.treatments_by_phases(style, cell);
         }
-        let mut table = grid::new(style);
         let labelled = self.rows.len() > 1;
         let mut header = vec!["phase".to_owned()];
         header.extend(self.columns.iter().map(|column| self.header(column)));
         if labelled {
             header.insert(0, String::new());
         }
-        table.set_header(header);
+        let mut rows = Vec::new();
         for row in &self.rows {
             let phases = self.schedule.phase_names();
             for (index, phase) in phases.iter().enumerate() {
@@ -110,10 +111,10 @@ impl<'a> Layout<'a> {
                     let label = if index == 0 { self.row_label(row) } else { String::new() };
                     line.insert(0, label);
                 }
-                table.add_row(line);
+                rows.push(line);
             }
         }
-        grid::drawn(table, 1 + usize::from(labelled))
+        vec![Grid { header, rows, numbers: 1 + usize::from(labelled) }]
     }
 
     /// One row a treatment, the phases side by side, as many as fit.
@@ -121,38 +122,36 @@ impl<'a> Layout<'a> {
         &self,
         style: Style,
         cell: impl Fn(&Treatment, &str) -> Option<String>,
-    ) -> String {
+    ) -> Vec<Grid> {
         let phases = self.schedule.phase_names();
         let side_by_side = grid::side_by_side(style, LABEL_WIDTH);
         let ran = self.analysis.treatments.iter();
         let ran = ran.filter(|treatment| treatment.status != TreatmentStatus::Unselected);
         let tables = phases.chunks(side_by_side).map(|phases| {
-            let mut table = grid::new(style);
             let label = self.schedule.distinct(&self.schedule.treatments[0].levels);
             let names: Vec<&str> = label.0.keys().map(|factor| factor.name()).collect();
-            table.set_header(iter::once(names.join(", ")).chain(phases.iter().cloned()));
-            for treatment in ran.clone() {
+            let row = |treatment: &Treatment| {
                 let levels = self.schedule.distinct(&treatment.levels);
                 let label: Vec<String> = levels.0.values().map(|level| plain(level)).collect();
                 let cells = phases.iter().map(|phase| cell(treatment, phase).unwrap_or_default());
-                table.add_row(iter::once(label.join(", ")).chain(cells));
-            }
-            grid::drawn(table, 1)
+                iter::once(label.join(", ")).chain(cells).collect()
+            };
+            let header = iter::once(names.join(", ")).chain(phases.iter().cloned()).collect();
+            Grid { header, rows: ran.clone().map(row).collect(), numbers: 1 }
         });
-        tables.collect::<Vec<_>>().join("\n")
+        tables.collect()
     }
 
     /// The treatments of each step that has begun, the best first.
-    pub fn rankings(&self, style: Style) -> Vec<String> {
-        self.analysis.rankings.iter().map(|ranking| self.ranking(ranking, style)).collect()
+    pub fn rankings(&self) -> impl Iterator<Item = (&'a Ranking, Grid)> {
+        self.analysis.rankings.iter().map(|ranking| (ranking, self.ranking(ranking)))
     }
 
-    fn ranking(&self, ranking: &Ranking, style: Style) -> String {
-        let mut table = grid::new(style);
+    fn ranking(&self, ranking: &Ranking) -> Grid {
         let goes_on = ranking.places.iter().any(|place| place.goes_on.is_some());
         let header = ["place", "set", "", "to the first", "none better in"];
-        table.set_header(header.into_iter().chain(goes_on.then_some("goes on")));
-        for place in &ranking.places {
+        let header = header.into_iter().chain(goes_on.then_some("goes on"));
+        let row = |place: &Place| {
             let levels = self.schedule.distinct(&place.levels);
             let label: Vec<String> = levels.0.values().map(|level| plain(level)).collect();
             let range = if place.first == place.last {
@@ -168,9 +167,13 @@ impl<'a> Layout<'a> {
             let to_the_first = number::effect(place.ratio, place.interval);
             let cells = [range, letters(&place.sets), label.join(", "), to_the_first, best_in];
             let goes = place.goes_on.map(|goes| if goes { "yes" } else { "" }.to_owned());
-            table.add_row(cells.into_iter().chain(goes.filter(|_| goes_on)));
+            cells.into_iter().chain(goes.filter(|_| goes_on)).collect()
+        };
+        Grid {
+            header: header.map(str::to_owned).collect(),
+            rows: ranking.places.iter().map(row).collect(),
+            numbers: usize::MAX,
         }
-        grid::drawn(table, usize::MAX)
     }
 
     fn main_cell(&self, treatment: &Treatment, phase: &str) -> Option<String> {

@@ -4,9 +4,10 @@ use std::fmt::Write;
 
 use super::aged;
 use super::features::{Checked, features};
+use super::grid::Grid;
 use super::number;
 use super::table::Layout;
-use crate::advice::{Analysis, Judgement, Verdict};
+use crate::advice::{Analysis, Judgement, Ranking, Verdict};
 use crate::plan::Schedule;
 use crate::results::Ending;
 
@@ -43,39 +44,24 @@ fn write_report(
     if let Some(source) = &schedule.source {
         writeln!(out, "{}", wrapped("Source: ", source, "", style))?;
     }
-    let trials = analysis.treatments.iter().map(|treatment| treatment.trials.len()).max();
-    writeln!(
-        out,
-        "{}: {} lab, {} a treatment, seed {}{}",
-        analysis.run,
-        analysis.lab,
-        counted(trials.unwrap_or(0), "trial"),
-        analysis.seed,
-        ended(analysis.ending)
-    )?;
+    writeln!(out, "{}", how(analysis))?;
     let shared = schedule.shared();
     if schedule.treatments.len() > 1 && !shared.0.is_empty() {
         writeln!(out, "{}", wrapped("All: ", &shared.to_string(), "", style))?;
     }
     let layout = Layout::new(schedule, analysis);
-    let shows_bytes = analysis.metric == "written_bytes";
-    let metric = if shows_bytes { BYTES } else { analysis.metric.as_str() };
-    let says = format!("{metric}: mean, and ratio to the baseline with its 95 % interval");
-    writeln!(out, "\n{}", wrapped("", &says, "", style))?;
-    writeln!(out, "{}", layout.main_table(style))?;
-    for (ranking, table) in analysis.rankings.iter().zip(layout.rankings(style)) {
-        let step =
-            ranking.step.as_ref().map_or("Ranking".to_owned(), |name| format!("Step {name}"));
-        let says = format!(
-            "{step}: by {} over {}; treatments with a letter in common cannot be told apart",
-            ranking.metric,
-            counted(ranking.phases.len(), "phase")
-        );
-        writeln!(out, "\n{}\n{table}", wrapped("", &says, "", style))?;
+    let drawn = |tables: Vec<Grid>| {
+        tables.iter().map(|table| table.text(style)).collect::<Vec<_>>().join("\n")
+    };
+    writeln!(out, "\n{}", wrapped("", &main_heading(analysis), "", style))?;
+    writeln!(out, "{}", drawn(layout.main_table(style)))?;
+    for (ranking, table) in layout.rankings() {
+        let says = wrapped("", &ranking_heading(ranking), "", style);
+        writeln!(out, "\n{says}\n{}", table.text(style))?;
     }
-    if has_device(analysis) && !shows_bytes {
+    if has_device(analysis) && !shows_bytes(analysis) {
         writeln!(out, "\n{}", wrapped("", &format!("{BYTES}: mean"), "", style))?;
-        writeln!(out, "{}", layout.device_table(style))?;
+        writeln!(out, "{}", drawn(layout.device_table(style)))?;
     }
     if let Some(scores) = aged::layout_scores(schedule, analysis) {
         let scores = wrapped("Aged: layout score ", &scores, "", style);
@@ -99,6 +85,39 @@ fn write_report(
         writeln!(out, "{}", wrapped("- ", &warned.says, "  ", style))?;
     }
     Ok(())
+}
+
+/// Where, how often and how far it ran.
+pub(super) fn how(analysis: &Analysis) -> String {
+    let trials = analysis.treatments.iter().map(|treatment| treatment.trials.len()).max();
+    format!(
+        "{}: {} lab, {} a treatment, seed {}{}",
+        analysis.run,
+        analysis.lab,
+        counted(trials.unwrap_or(0), "trial"),
+        analysis.seed,
+        ended(analysis.ending)
+    )
+}
+
+/// What is above the main table.
+pub(super) fn main_heading(analysis: &Analysis) -> String {
+    let metric = if shows_bytes(analysis) { BYTES } else { analysis.metric.as_str() };
+    format!("{metric}: mean, and ratio to the baseline with its 95 % interval")
+}
+
+/// What is above a ranking.
+pub(super) fn ranking_heading(ranking: &Ranking) -> String {
+    let step = ranking.step.as_ref().map_or("Ranking".to_owned(), |name| format!("Step {name}"));
+    format!(
+        "{step}: by {} over {}; treatments with a letter in common cannot be told apart",
+        ranking.metric,
+        counted(ranking.phases.len(), "phase")
+    )
+}
+
+fn shows_bytes(analysis: &Analysis) -> bool {
+    analysis.metric == "written_bytes"
 }
 
 /// Where filesystems are compared, what they can stands beside how fast they are.
@@ -131,16 +150,16 @@ fn has_device(analysis: &Analysis) -> bool {
 }
 
 fn write_claim(out: &mut String, claim: &Judgement, style: Style) -> std::fmt::Result {
-    let (word, colour) = match claim.verdict {
-        Verdict::Holds => ("holds", 32),
-        Verdict::Refuted => ("refuted", 31),
-        Verdict::Undecided => ("undecided", 33),
+    let colour = match claim.verdict {
+        Verdict::Holds => 32,
+        Verdict::Refuted => 31,
+        Verdict::Undecided => 33,
     };
-    let mut verdict = word.to_owned();
+    let mut verdict = claim.verdict.to_string();
+    let padding = " ".repeat(INDENT.len() - verdict.len());
     if style.is_coloured {
-        verdict = format!("\x1b[1;{colour}m{word}\x1b[0m");
+        verdict = format!("\x1b[1;{colour}m{verdict}\x1b[0m");
     }
-    let padding = " ".repeat(INDENT.len() - word.len());
     writeln!(out, "{}", wrapped(&format!("{verdict}{padding}"), &claim.says, INDENT, style))?;
     writeln!(out, "{}", wrapped(INDENT, &evidence(claim), INDENT, style))
 }

@@ -1,0 +1,126 @@
+//! The report as Markdown, to be pasted into an issue: the question, the verdicts, the tables.
+//!
+//! It is GitHub's dialect (GitHub Flavored Markdown Spec 0.29, section 4.10 for tables), and reads
+//! well where nothing renders it.
+
+use std::fmt::Write;
+
+use super::grid::Grid;
+use super::table::Layout;
+use super::text::{Style, evidence, how, main_heading, plain, ranking_heading};
+use crate::advice::Analysis;
+use crate::plan::Schedule;
+
+/// Wide enough for every table to be one: pages scroll.
+const STYLE: Style = Style { is_coloured: false, width: Some(u16::MAX) };
+
+/// The report of a run.
+#[must_use]
+pub fn markdown(schedule: &Schedule, analysis: &Analysis) -> String {
+    let mut report = String::new();
+    write_report(&mut report, schedule, analysis).expect("a String takes everything");
+    report
+}
+
+fn write_report(out: &mut String, schedule: &Schedule, analysis: &Analysis) -> std::fmt::Result {
+    writeln!(out, "### {}\n", inline(&analysis.question))?;
+    for claim in &analysis.claims {
+        let (says, evidence) = (inline(&claim.says), inline(&evidence(claim)));
+        writeln!(out, "- **{}**: {says}<br>{evidence}", claim.verdict)?;
+    }
+    if !analysis.claims.is_empty() {
+        writeln!(out)?;
+    }
+    for setting in &analysis.settings {
+        writeln!(out, "**What follows**: {}\n", inline(&setting.says))?;
+    }
+    writeln!(out, "{}\n", inline(&how(analysis)))?;
+    let shared = schedule.shared();
+    if schedule.treatments.len() > 1 && !shared.0.is_empty() {
+        writeln!(out, "All: {}\n", inline(&shared.to_string()))?;
+    }
+    if let Some(source) = &schedule.source {
+        writeln!(out, "Source: {}\n", inline(source))?;
+    }
+    let layout = Layout::new(schedule, analysis);
+    writeln!(out, "{}\n", inline(&main_heading(analysis)))?;
+    for table in layout.main_table(STYLE) {
+        writeln!(out, "{}", self::table(&table))?;
+    }
+    for (ranking, table) in layout.rankings() {
+        writeln!(out, "{}\n\n{}", inline(&ranking_heading(ranking)), self::table(&table))?;
+    }
+    if !analysis.warnings.is_empty() {
+        writeln!(out, "Mind:\n")?;
+    }
+    for warned in &analysis.warnings {
+        writeln!(out, "- {}", inline(&warned.says))?;
+    }
+    Ok(())
+}
+
+/// A table; a cell's lines are broken by the one HTML element that tables may have.
+fn table(grid: &Grid) -> String {
+    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    let cell = |text: &String| text.lines().map(inline).collect::<Vec<_>>().join("<br>");
+    let rule = |column| if column < grid.numbers { "---" } else { "---:" }.to_owned();
+    let mut text = line(grid.header.iter().map(cell).collect());
+    text += &line((0..grid.header.len()).map(rule).collect());
+    for row in &grid.rows {
+        text += &line(row.iter().map(cell).collect());
+    }
+    text
+}
+
+/// A text on one line that means nothing but itself: no markup, no HTML, no column, no link. What
+/// is plain is left so, for readers of the source.
+fn inline(text: &str) -> String {
+    let text: Vec<char> = plain(text).chars().collect();
+    let mut escaped = String::with_capacity(text.len());
+    for (index, c) in text.iter().enumerate() {
+        let before = index.checked_sub(1).map(|index| text[index]);
+        let is_letter = |c: Option<&char>| c.is_some_and(|c| c.is_alphanumeric());
+        let is_markup = match c {
+            '\\' | '`' | '*' | '<' | '>' | '|' | '~' | '$' | '&' => true,
+            '_' => !is_letter(before.as_ref()) || !is_letter(text.get(index + 1)),
+            '(' | '[' | ':' => before == Some(']'),
+            '#' => before.is_none_or(|before| before == ' '),
+            _ => false,
+        };
+        if is_markup {
+            escaped.push('\\');
+        }
+        escaped.push(*c);
+    }
+    escaped.trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_means_nothing_but_itself() {
+        let cases = [
+            ("x1.04 [1.03, 1.05], n = 3", "x1.04 [1.03, 1.05], n = 3"),
+            ("write_requests", "write_requests"),
+            ("__bold__ *x* `y`", "\\_\\_bold\\_\\_ \\*x\\* \\`y\\`"),
+            ("a|b", "a\\|b"),
+            ("a\\|b", "a\\\\\\|b"),
+            ("<img src=x>&amp;", "\\<img src=x\\>\\&amp;"),
+            ("[x](http://y) [z]: w", "[x]\\(http://y) [z]\\: w"),
+            ("# one\r\n## two", "\\# one  \\## two"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(inline(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_cell_keeps_its_lines_and_its_column() {
+        let rows = vec![vec!["a|b".to_owned(), "1\n2".to_owned()]];
+        let header = vec![String::new(), "x".to_owned()];
+        let text = table(&Grid { header, rows, numbers: 1 });
+        assert_eq!(text, "|  | x |\n| --- | ---: |\n| a\\|b | 1<br>2 |\n");
+    }
+}
