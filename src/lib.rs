@@ -12,6 +12,7 @@
 //! - [`results`]: records and the folders they are kept in
 //! - [`advice`]: effects, verdicts and settings
 //! - [`report`]: analyses as something people read
+//! - [`export`]: samples and analyses as files for other programs
 //! - [`simulation`]: patterns and traces on simulated drives
 //! - [`aged`]: states of filesystems that are made once and kept
 //! - [`host`]: calls into the running machine
@@ -24,6 +25,7 @@ pub mod advice;
 pub mod aged;
 pub mod cli;
 pub mod conductor;
+pub mod export;
 pub mod filesystem;
 pub mod guest;
 pub mod host;

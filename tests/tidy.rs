@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What each room may use. `plan`, `filesystem` and `host` are vocabulary: facts and thin calls.
-const ARROWS: [(&str, &[&str]); 17] = [
+const ARROWS: [(&str, &[&str]); 18] = [
     ("filesystem", &[]),
     ("host", &[]),
     ("plan", &["filesystem"]),
@@ -20,6 +20,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
     ("advice", &["plan", "results"]),
     ("simulation", &[]),
     ("watch", &[]),
+    ("export", &["plan", "results", "advice"]),
     ("report", &["plan", "filesystem", "results", "advice", "simulation"]),
     (
         "conductor",
@@ -55,6 +56,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
             "kernel",
             "report",
             "watch",
+            "export",
             "conductor",
         ],
     ),
@@ -64,10 +66,11 @@ const ARROWS: [(&str, &[&str]); 17] = [
 const IMPURE: [&str; 6] =
     ["std::fs", "std::net", "std::process", "Instant::now", "SystemTime", "HashMap"];
 
-const PURE: [&str; 10] = [
+const PURE: [&str; 11] = [
     "src/plan",
     "src/filesystem",
     "src/report",
+    "src/export",
     "src/advice",
     "src/workload/synthetic",
     "src/simulation",

@@ -37,7 +37,8 @@ pub(super) fn save(charts: &[Chart], folder: &Path) -> Result<(), Error> {
 
 fn save_one(chart: &Chart, folder: &Path) -> Result<(), Error> {
     let pixels = chart.png().map_err(|cause| Unsaved::Pixels { id: chart.id.clone(), cause })?;
-    output::save(&folder.join(format!("{}.svg", chart.id)), chart.svg.as_bytes())?;
-    output::save(&folder.join(format!("{}.png", chart.id)), &pixels)?;
+    let at = |ending| folder.join(format!("{}.{ending}", chart.id));
+    output::save(&at("svg"), |out| out.write_all(chart.svg.as_bytes()))?;
+    output::save(&at("png"), |out| out.write_all(&pixels))?;
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! What goes to the terminal, and what the terminal can show.
 
 use std::fs::Permissions;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +10,7 @@ use tempfile::NamedTempFile;
 use thiserror::Error;
 
 use crate::report::Style;
+use crate::results;
 
 /// A file that could not be written. What was there before is still there.
 #[derive(Debug, Error, Diagnostic)]
@@ -23,8 +24,13 @@ pub struct Unwritten {
 /// Prints to standard output. A reader that has gone away (`| head`) ends nothing but the
 /// printing; a full disk ends the program, because what was printed is not whole.
 pub fn print(text: &str) {
-    let mut stdout = io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+    print_written(|out| out.write_all(text.as_bytes()));
+}
+
+/// Prints what is written bit by bit, as [`print`] does.
+pub fn print_written(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
+    let mut stdout = BufWriter::new(io::stdout().lock());
+    match write(&mut stdout).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             tell(&format!("standard output: {error}"));
             std::process::exit(1);
@@ -33,20 +39,29 @@ pub fn print(text: &str) {
     }
 }
 
-/// Writes a file, whole or not at all. What is not a file, like a disk, is left alone.
-pub fn save(path: &Path, contents: &[u8]) -> Result<(), Unwritten> {
-    replace(path, contents).map_err(|cause| Unwritten { path: path.to_owned(), cause })
+/// Writes a file bit by bit, whole or not at all. What is not a file, like a disk, is left alone,
+/// and so is what a run consists of.
+pub fn save(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Unwritten> {
+    replace(path, write).map_err(|cause| Unwritten { path: path.to_owned(), cause })
 }
 
-fn replace(path: &Path, contents: &[u8]) -> io::Result<()> {
+fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     // The file itself, where a link leads to it.
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    if results::is_of_a_run(&path) {
+        return Err(io::Error::other("it is a part of a run, which no report replaces"));
+    }
     if path.symlink_metadata().is_ok_and(|found| !found.is_file()) {
         return Err(io::Error::other("there is something that is not a file"));
     }
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let mut file = NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
-    file.write_all(contents)?;
+    let mut buffered = BufWriter::new(file.as_file_mut());
+    write(&mut buffered)?;
+    buffered.into_inner()?;
     file.as_file().set_permissions(Permissions::from_mode(0o644))?;
     file.as_file().sync_all()?;
     file.persist(path)?;

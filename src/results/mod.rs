@@ -7,5 +7,5 @@ mod work;
 pub use crate::meter::smart::Smart;
 
 pub use record::{Aged, Ending, Flashed, Phase, RECORD_SCHEMA, Record, Status, Teardown};
-pub use store::{Contents, Run, StoreError, default_folder, fuzz_records};
+pub use store::{Contents, Run, StoreError, default_folder, fuzz_records, is_of_a_run};
 pub use work::{Latency, Series, Work};

@@ -19,6 +19,10 @@ use crate::plan::schedule::SCHEDULE_SCHEMA;
 /// The file that says why a run ended.
 const ENDING: &str = "ending.json";
 
+/// What a run's folder may consist of.
+const PARTS: [&str; 6] =
+    ["plan.toml", "schedule.json", "records.jsonl", "records.cut", ENDING, "requests"];
+
 /// A run that cannot be stored or read.
 #[derive(Debug, Error, Diagnostic)]
 pub enum StoreError {
@@ -113,6 +117,17 @@ pub fn default_folder() -> PathBuf {
     let data = set("XDG_DATA_HOME").map(PathBuf::from);
     let home = || set("HOME").map_or_else(|| PathBuf::from("."), PathBuf::from);
     data.unwrap_or_else(|| home().join(".local/share")).join("ssdlab")
+}
+
+/// Whether a file, by the path of itself and not of a link to it, is what a run consists of; other
+/// files may lie in its folder.
+#[must_use]
+pub fn is_of_a_run(path: &Path) -> bool {
+    path.ancestors().take(2).any(|part| {
+        let is_part = part.file_name().is_some_and(|name| PARTS.iter().any(|part| name == *part));
+        let folder = part.parent().filter(|parent| !parent.as_os_str().is_empty());
+        is_part && folder.unwrap_or(Path::new(".")).join("schedule.json").exists()
+    })
 }
 
 impl Run {

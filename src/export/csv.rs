@@ -1,0 +1,47 @@
+//! CSV: the samples as RFC 4180 has it, in UTF-8, with a header.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use ::csv::{ByteRecord, Terminator, WriterBuilder};
+
+use super::{Cell, Samples, printable};
+
+/// Writes the samples as CSV.
+///
+/// Spreadsheets take a text that begins with `=`, `+`, `-` or `@` for a formula, and with what is
+/// in it somebody else's plan could run programs (OWASP, "CSV Injection"). Such a text, and one
+/// that begins with an apostrophe or a tab, gets an apostrophe in front; taking away one leading
+/// apostrophe gives each text back. Control characters other than tabs and line feeds become
+/// U+FFFD.
+pub fn csv(samples: &Samples<'_>, out: impl Write) -> io::Result<()> {
+    let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(out);
+    writer.write_record(samples.columns().map(|(name, _)| name))?;
+    for trial in samples.trials() {
+        let shared: Vec<Cow<'_, str>> = trial.cells.iter().map(field).collect();
+        for row in trial.rows() {
+            let mut record: ByteRecord = shared.iter().map(|field| field.as_bytes()).collect();
+            for cell in &row {
+                record.push_field(field(cell).as_bytes());
+            }
+            writer.write_byte_record(&record)?;
+        }
+    }
+    writer.flush()
+}
+
+fn field<'a>(cell: &'a Cell<'_>) -> Cow<'a, str> {
+    match cell {
+        Cell::Empty => Cow::Borrowed(""),
+        Cell::Integer(value) => Cow::Owned(value.to_string()),
+        // The shortest digits that are read back as the same number.
+        Cell::Number(value) => Cow::Owned(value.to_string()),
+        Cell::Text(text) => {
+            let text = printable(text);
+            match text.chars().next() {
+                Some('=' | '+' | '-' | '@' | '\'' | '\t') => Cow::Owned(format!("'{text}")),
+                _ => text,
+            }
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! The samples of a run: which columns they have, and in which order they come.
+
+use super::{Cell, Kind};
+use crate::plan::{Factor, Schedule, metric};
+use crate::results::{Record, Teardown};
+
+/// The columns that say which trial a sample is of; the factors follow.
+const OF_TRIAL: [(&str, Kind); 11] = [
+    ("run", Kind::Text),
+    ("plan", Kind::Text),
+    ("lab", Kind::Text),
+    ("seed", Kind::Integer),
+    ("block", Kind::Integer),
+    ("position", Kind::Integer),
+    ("step", Kind::Text),
+    ("status", Kind::Text),
+    ("reason", Kind::Text),
+    ("fingerprint", Kind::Text),
+    ("started_s", Kind::Integer),
+];
+
+/// The columns of the sample itself.
+const OF_SAMPLE: [(&str, Kind); 4] =
+    [("phase", Kind::Text), ("metric", Kind::Text), ("unit", Kind::Text), ("value", Kind::Number)];
+
+/// The phase that samples of unmounting are filed under.
+const TEARDOWN: &str = "teardown";
+
+/// The metrics of unmounting. Their names tell them from those of a phase that a plan has named so.
+const TEARDOWN_METRICS: [(&str, fn(&Teardown) -> u64); 8] = [
+    ("teardown.time_ns", |teardown| teardown.time_ns),
+    ("teardown.written_bytes", |teardown| teardown.device.written_bytes),
+    ("teardown.write_requests", |teardown| teardown.device.write_requests),
+    ("teardown.read_bytes", |teardown| teardown.device.read_bytes),
+    ("teardown.read_requests", |teardown| teardown.device.read_requests),
+    ("teardown.discarded_bytes", |teardown| teardown.device.discarded_bytes),
+    ("teardown.discard_requests", |teardown| teardown.device.discard_requests),
+    ("teardown.flushes", |teardown| teardown.device.flushes),
+];
+
+/// The samples of a run, trial by trial in the order of the schedule.
+#[derive(Debug)]
+pub struct Samples<'a> {
+    run: &'a str,
+    schedule: &'a Schedule,
+    records: Vec<&'a Record>,
+    factors: Vec<Factor>,
+}
+
+/// A trial: what all its samples share, and the samples.
+pub(super) struct Trial<'a> {
+    /// What the columns of the trial hold, and those of the factors.
+    pub cells: Vec<Cell<'a>>,
+    /// Its samples, phase by phase; none where nothing was measured.
+    pub samples: Vec<Sample<'a>>,
+}
+
+/// A metric of a phase in a trial.
+pub(super) struct Sample<'a> {
+    pub phase: &'a str,
+    pub metric: &'a str,
+    pub value: f64,
+}
+
+impl<'a> Samples<'a> {
+    /// The samples of the run of this name.
+    #[must_use]
+    pub fn new(run: &'a str, schedule: &'a Schedule, records: &'a [Record]) -> Self {
+        let mut records: Vec<&Record> = records.iter().collect();
+        // Trials that run side by side end in any order.
+        records.sort_by_key(|record| record.trial.position);
+        Self { run, schedule, records, factors: factors(schedule) }
+    }
+
+    /// The columns that say which trial a sample is of.
+    pub(super) fn trial_columns(&self) -> impl Iterator<Item = (&'static str, Kind)> {
+        let factors = self.factors.iter().map(|factor| (factor.name(), Kind::Text));
+        OF_TRIAL.into_iter().chain(factors)
+    }
+
+    /// All columns.
+    pub(super) fn columns(&self) -> impl Iterator<Item = (&'static str, Kind)> {
+        self.trial_columns().chain(OF_SAMPLE)
+    }
+
+    /// The trials.
+    pub(super) fn trials(&self) -> impl ExactSizeIterator<Item = Trial<'a>> {
+        self.records.iter().copied().map(|record| self.trial(record))
+    }
+
+    /// Every metric that any trial has, in the order in which they first come.
+    pub(super) fn metrics(&self) -> Vec<&'a str> {
+        let mut metrics: Vec<&str> = Vec::new();
+        for record in self.records.iter().copied() {
+            for (_, metric, _) in samples(record) {
+                if !metrics.contains(&metric) {
+                    metrics.push(metric);
+                }
+            }
+        }
+        metrics
+    }
+
+    fn trial(&self, record: &'a Record) -> Trial<'a> {
+        let step = self.schedule.steps.get(self.schedule.step_of(record.trial.block));
+        let mut cells = vec![
+            Cell::text(self.run),
+            Cell::text(self.schedule.plan.as_str()),
+            Cell::text(record.lab.to_string()),
+            Cell::from(record.trial.seed),
+            Cell::from(record.trial.block),
+            Cell::from(record.trial.position),
+            Cell::text(step.map_or("", |step| step.name.as_str())),
+            Cell::text(record.status.to_string()),
+            Cell::text(record.reason.as_deref().unwrap_or_default()),
+            Cell::text(record.fingerprint.as_deref().unwrap_or_default()),
+            Cell::from(record.started_s),
+        ];
+        let level = |factor| record.levels.0.get(factor).map_or("", String::as_str);
+        cells.extend(self.factors.iter().map(|factor| Cell::text(level(factor))));
+        let samples = samples(record).map(|(phase, metric, value)| Sample { phase, metric, value });
+        Trial { cells, samples: samples.collect() }
+    }
+}
+
+impl<'a> Trial<'a> {
+    /// The last columns of each of its rows. A trial in which nothing was measured has a row, too.
+    pub fn rows(&self) -> Vec<[Cell<'a>; 4]> {
+        if self.samples.is_empty() {
+            return vec![[Cell::Empty, Cell::Empty, Cell::Empty, Cell::Empty]];
+        }
+        self.samples.iter().map(Sample::cells).collect()
+    }
+}
+
+impl<'a> Sample<'a> {
+    fn cells(&self) -> [Cell<'a>; 4] {
+        [
+            Cell::text(self.phase),
+            Cell::text(self.metric),
+            Cell::text(metric::unit(self.metric)),
+            Cell::from(self.value),
+        ]
+    }
+}
+
+/// The factors of any treatment, in the order of the plan's levels.
+pub(super) fn factors(schedule: &Schedule) -> Vec<Factor> {
+    let all = schedule.treatments.iter().flat_map(|treatment| treatment.levels.0.keys());
+    let mut factors: Vec<Factor> = all.copied().collect();
+    factors.sort_unstable();
+    factors.dedup();
+    factors
+}
+
+/// The samples of a trial: phase, metric, value.
+fn samples(record: &Record) -> impl Iterator<Item = (&str, &str, f64)> {
+    let phases = record.phases.iter().flat_map(|phase| {
+        phase.metrics().map(move |(metric, value)| (phase.name.as_str(), metric, value))
+    });
+    let teardown = record.teardown.iter().flat_map(|teardown| {
+        TEARDOWN_METRICS
+            .into_iter()
+            .map(move |(metric, of)| (TEARDOWN, metric, of(teardown) as f64))
+    });
+    phases.chain(teardown)
+}
