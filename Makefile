@@ -24,6 +24,7 @@ kernel:
 # Every test. Those that need root are reported as ignored without it.
 test: kernel
 	scripts/install-packages build run test
+	scripts/install-python
 	$(CARGO) test --workspace --locked
 
 # What must hold before anything is tested.

@@ -1,0 +1,283 @@
+//! Every number of every record, read back from each format by somebody else's program.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use csv::StringRecord;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::RowAccessor;
+use serde_json::Value;
+
+use super::fixture::{Fixture, Numbers, schedule};
+use super::{Case, Needs, tools};
+
+pub fn cases() -> Vec<Case> {
+    use Needs::{Nothing, Program, Python};
+    let case = |name, needs, run| Case { name, needs, run };
+    vec![
+        case("csv_has_every_number", Nothing, csv_by_itself),
+        case("parquet_has_every_number", Nothing, parquet_by_itself),
+        case("an_export_is_the_same_twice_and_through_a_pipe", Nothing, twice),
+        case("libreoffice_reads_every_number_of_an_ods", Program("soffice"), ods),
+        case("an_ods_has_all_digits_of_every_number", Python, || python(ODS)),
+        case("libreoffice_reads_summary_claims_and_charts", Program("soffice"), other_sheets),
+        case("duckdb_reads_every_number_of_csv", Python, || python(CSV)),
+        case("duckdb_reads_every_number_of_parquet", Python, || python(PARQUET)),
+        case("duckdb_reads_every_number_of_json", Python, || python(JSON)),
+        case("pandas_reads_every_number_of_csv", Python, || python(PANDAS)),
+        case("the_examples_of_the_documentation_work", Python, examples),
+    ]
+}
+
+/// Scripts that put the samples of a run into `rows`: position, phase, metric, value.
+const CSV: &str = "
+rows = duckdb.sql('''select position, phase, metric, value
+    from read_csv('run.csv', types = {'seed': 'UBIGINT'}) where value is not null''').fetchall()
+";
+
+const PARQUET: &str = "
+rows = duckdb.sql('''select position, phase, metric, value from 'run.parquet'
+    where value is not null''').fetchall()
+";
+
+const PANDAS: &str = "
+table = pandas.read_csv('run.csv')
+table = table.dropna(subset='value')[['position', 'phase', 'metric', 'value']]
+rows = table.values.tolist()
+";
+
+const ODS: &str = "
+import xml.etree.ElementTree, zipfile
+def name(space, local):
+    return '{urn:oasis:names:tc:opendocument:xmlns:' + space + ':1.0}' + local
+def cells(row):
+    for cell in row:
+        times = int(cell.get(name('table', 'number-columns-repeated'), 1))
+        for _ in range(times):
+            yield cell.get(name('office', 'value')) or ''.join(cell.itertext())
+book = xml.etree.ElementTree.fromstring(zipfile.ZipFile('run.ods').read('content.xml'))
+sheet = next(book.iter(name('table', 'table')))
+header, *table = [list(cells(row)) for row in sheet.iter(name('table', 'table-row'))]
+first = header.index('phase') + 1
+rows = []
+for row in table:
+    for metric, value in zip(header[first:], row[first:]):
+        if value:
+            position = int(row[header.index('position')])
+            rows.append([position, row[first - 1], metric, float(value)])
+";
+
+const JSON: &str = "
+rows = []
+def add(trial, phase, values, prefix=''):
+    for name, value in values.items():
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if is_number and name not in ('flash_read_bytes', 'stalled_ns', 'lifetime_kib'):
+            rows.append([trial['position'], phase, prefix + name, value])
+[(treatments,)] = duckdb.sql('''select treatments from read_json('run.json',
+    maximum_object_size = 1000000000)''').fetchall()
+for treatment in treatments:
+    for trial in treatment['trials']:
+        for phase in trial['phases']:
+            add(trial, phase['name'], phase)
+            add(trial, phase['name'], phase.get('latency') or {}, 'latency.')
+            add(trial, phase['name'], phase.get('reported') or {})
+        add(trial, 'teardown', trial['teardown'] or {}, 'teardown.')
+";
+
+fn csv_by_itself() {
+    let fixture = Fixture::new();
+    let rows = tools::read_csv(&tools::export(&fixture.run, "csv", fixture.place()));
+    let column = |name: &str| column(&rows[0], name);
+    let mut numbers = Numbers::new();
+    let mut empty = Vec::new();
+    for row in &rows[1..] {
+        let position: u64 = row[column("position")].parse().unwrap();
+        let [phase, metric] = ["phase", "metric"].map(|name| row[column(name)].to_owned());
+        if row[column("value")].is_empty() {
+            assert!(phase.is_empty() && metric.is_empty());
+            empty.push((row[column("status")].to_owned(), row[column("reason")].to_owned()));
+            continue;
+        }
+        numbers.insert((position, phase, metric), row[column("value")].parse().unwrap());
+        let seed = row[column("seed")].to_owned();
+        assert!(seed.parse::<u64>().is_ok(), "{seed}");
+    }
+    same(&numbers, &fixture);
+    assert_eq!(empty, [("unavailable".to_owned(), "it was unavailable".to_owned())]);
+    // In the order of the schedule, whatever that of the records.
+    let positions: Vec<u64> =
+        rows[1..].iter().map(|row| row[column("position")].parse().unwrap()).collect();
+    assert!(positions.is_sorted());
+    assert_eq!(positions.last(), Some(&(schedule().trials.len() as u64 - 1)));
+}
+
+fn parquet_by_itself() {
+    let fixture = Fixture::new();
+    let path = tools::export(&fixture.run, "parquet", fixture.place());
+    let reader = SerializedFileReader::new(fs::File::open(path).unwrap()).unwrap();
+    let schema = reader.metadata().file_metadata().schema_descr().clone();
+    let column = |name: &str| {
+        let columns = schema.columns();
+        columns.iter().position(|column| column.name() == name).unwrap()
+    };
+    let mut numbers = Numbers::new();
+    let mut seeds = Vec::new();
+    for row in reader.get_row_iter(None).unwrap().map(Result::unwrap) {
+        seeds.push(row.get_ulong(column("seed")).unwrap());
+        let Ok(value) = row.get_double(column("value")) else { continue };
+        let text = |name| row.get_string(column(name)).unwrap().clone();
+        let position = row.get_ulong(column("position")).unwrap();
+        numbers.insert((position, text("phase"), text("metric")), value);
+    }
+    same(&numbers, &fixture);
+    assert!(seeds.iter().any(|seed| *seed > 1 << 63), "no seed needs all bits");
+}
+
+fn twice() {
+    let fixture = Fixture::new();
+    let formats = ["csv", "parquet", "ods", "json", "markdown"];
+    let all = || {
+        formats
+            .map(|format| fs::read(tools::export(&fixture.run, format, fixture.place())).unwrap())
+    };
+    let first = all();
+    // A zip archive has times to two seconds.
+    std::thread::sleep(Duration::from_millis(2100));
+    assert!(first == all());
+    for (format, file) in formats.iter().zip(first) {
+        let run = fixture.run.to_str().unwrap();
+        let piped = tools::ssdlab(&["report", run, "--format", format]);
+        assert!(piped.stdout == file, "{format}");
+    }
+}
+
+fn ods() {
+    let fixture = Fixture::new();
+    let ods = tools::export(&fixture.run, "ods", fixture.place());
+    let rows = tools::sheet(&ods, "samples");
+    let (position, phase) = (column(&rows[0], "position"), column(&rows[0], "phase"));
+    let mut numbers = Numbers::new();
+    for row in &rows[1..] {
+        let values = rows[0].iter().zip(row).skip(phase + 1);
+        for (metric, value) in values.filter(|(_, value)| !value.is_empty()) {
+            let key = (row[position].parse().unwrap(), row[phase].to_owned(), metric.to_owned());
+            numbers.insert(key, value.parse().unwrap());
+        }
+    }
+    let expected = fixture.numbers();
+    for (key, value) in &expected {
+        let found: f64 = numbers[key];
+        assert!(is_as_shown(found, *value), "{key:?}: {found} for {value}");
+    }
+    assert_eq!(numbers.len(), expected.len());
+    let unavailable = rows.iter().find(|row| row[column(&rows[0], "status")] == *"unavailable");
+    assert!(unavailable.unwrap()[phase].is_empty());
+}
+
+fn other_sheets() {
+    let fixture = Fixture::new();
+    let json = tools::export(&fixture.run, "json", fixture.place());
+    let analysis: Value = serde_json::from_slice(&fs::read(json).unwrap()).unwrap();
+    let ods = tools::export(&fixture.run, "ods", fixture.place());
+    let rows = tools::sheet(&ods, "summary");
+    let of = |row: &StringRecord, name: &str| row[column(&rows[0], name)].to_owned();
+    let mut count = 0;
+    for treatment in analysis["treatments"].as_array().unwrap() {
+        for phase in treatment["summary"].as_array().unwrap() {
+            for (metric, summary) in phase["metrics"].as_object().unwrap() {
+                let levels = treatment["levels"].as_object().unwrap();
+                let is_it = |row: &&StringRecord| {
+                    levels.iter().all(|(factor, level)| of(row, factor) == *level)
+                        && of(row, "phase") == phase["name"]
+                        && of(row, "metric") == *metric
+                };
+                let row = rows.iter().find(is_it).unwrap();
+                for name in ["n", "mean", "median", "sd", "min", "max"] {
+                    let (found, value): (f64, _) = (of(row, name).parse().unwrap(), &summary[name]);
+                    let value = value.as_f64().unwrap();
+                    assert!(is_as_shown(found, value), "{metric} {name}: {found} for {value}");
+                }
+                count += 1;
+            }
+        }
+    }
+    assert_eq!(rows.len(), count + 1);
+    let ratios: Vec<f64> =
+        rows[1..].iter().filter_map(|row| of(row, "ratio").parse().ok()).collect();
+    let effects = analysis["effects"].as_array().unwrap();
+    let of_one = effects.iter().filter(|effect| effect["phases"].as_array().unwrap().len() == 1);
+    assert_eq!(ratios.len(), of_one.count());
+    let is_first = |effect: &Value| is_as_shown(ratios[0], effect["ratio"].as_f64().unwrap());
+    assert!(effects.iter().any(is_first));
+
+    let claims = tools::sheet(&ods, "claims");
+    let judged = analysis["claims"].as_array().unwrap();
+    assert_eq!(claims.len(), judged.len() + 1);
+    for (row, claim) in claims[1..].iter().zip(judged) {
+        assert_eq!(row[column(&claims[0], "verdict")], *claim["verdict"].as_str().unwrap());
+    }
+    let charts = tools::sheet(&ods, "charts");
+    let phases = analysis["treatments"].as_array().unwrap().iter();
+    let phases = phases.map(|treatment| treatment["summary"].as_array().unwrap().len());
+    assert_eq!(charts.len(), phases.sum::<usize>() + 1);
+}
+
+/// Whether a number is another as `LibreOffice` writes it: with 15 digits, and no more than 20 of
+/// them after the point.
+fn is_as_shown(shown: f64, value: f64) -> bool {
+    (shown - value).abs() <= 1e-14 * value.abs() + 1e-20
+}
+
+/// Runs a script that puts samples into `rows`.
+fn python(script: &str) {
+    let fixture = Fixture::new();
+    for format in ["csv", "parquet", "json", "ods"] {
+        tools::export(&fixture.run, format, fixture.place());
+    }
+    let script = format!("import duckdb, json, pandas\n{script}\nprint(json.dumps(rows))");
+    let rows = tools::run_python(&script, fixture.place());
+    let rows: Vec<(u64, String, String, f64)> = serde_json::from_str(&rows).unwrap();
+    let numbers = rows.into_iter().map(|(at, phase, metric, value)| ((at, phase, metric), value));
+    same(&numbers.collect(), &fixture);
+}
+
+/// The query and the script that the documentation shows.
+fn examples() {
+    let fixture = Fixture::new();
+    for format in ["csv", "parquet"] {
+        tools::export(&fixture.run, format, fixture.place());
+    }
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/exports.md");
+    let page = fs::read_to_string(page).unwrap();
+    let code = |language: &str| {
+        let fence = format!("```{language}\n");
+        let blocks = page.split(&fence).skip(1);
+        blocks.map(|block| block.split("```").next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let (queries, scripts) = (code("sql"), code("python"));
+    assert!(!queries.is_empty() && !scripts.is_empty());
+    for query in queries {
+        let script = format!("import duckdb\nprint(len(duckdb.sql('''{query}''').fetchall()))");
+        assert_ne!(tools::run_python(&script, fixture.place()).trim(), "0", "{query}");
+    }
+    for script in scripts {
+        let shown = tools::run_python(&script, fixture.place());
+        assert!(shown.contains("unpack"), "{shown}");
+    }
+}
+
+fn column(header: &StringRecord, name: &str) -> usize {
+    header.iter().position(|column| column == name).unwrap_or_else(|| panic!("no column {name}"))
+}
+
+/// Every number is there, to the bit, and no other is.
+fn same(found: &Numbers, fixture: &Fixture) {
+    let expected = fixture.numbers();
+    assert!(expected.len() > 900, "{}", expected.len());
+    for (key, value) in &expected {
+        assert_eq!(found.get(key), Some(value), "{key:?}");
+    }
+    assert_eq!(found.len(), expected.len());
+}

@@ -1,0 +1,67 @@
+//! The programs that read what was exported.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+/// Whether a program can be found.
+pub fn has(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).exists())
+}
+
+/// The Python that `scripts/install-python` makes, in the folder of what is built.
+pub fn python() -> PathBuf {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
+    target.join("python/bin/python3")
+}
+
+/// This program, with arguments.
+pub fn ssdlab(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ssdlab"));
+    command.args(arguments).stdin(Stdio::null()).output().unwrap()
+}
+
+/// Exports a run into a file of a folder, which is named by its format.
+pub fn export(run: &Path, format: &str, folder: &Path) -> PathBuf {
+    let out = folder.join(format!("run.{format}"));
+    let [run, file] = [run, &out].map(|path| path.to_str().unwrap());
+    done(&ssdlab(&["report", run, "--format", format, "--out", file]));
+    out
+}
+
+/// The sheet of a spreadsheet that `LibreOffice` makes CSV of, in full precision.
+pub fn sheet(ods: &Path, name: &str) -> Vec<csv::StringRecord> {
+    let folder = TempDir::new().unwrap();
+    let all = folder.path().display();
+    // Comma, quote, UTF-8, from line 1; nothing quoted in vain, contents not as shown; every sheet
+    // (LibreOffice Help, "Filter Options for CSV Files").
+    let filter = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,false,false,false,false,-1";
+    let mut command = Command::new("soffice");
+    command.args([&format!("-env:UserInstallation=file://{all}/profile"), "--headless"]);
+    command.args(["--convert-to", filter, "--outdir", &all.to_string()]).arg(ods);
+    done(&command.output().unwrap());
+    read_csv(&folder.path().join(format!("run-{name}.csv")))
+}
+
+/// Runs a script in a folder; returns what it printed.
+pub fn run_python(script: &str, folder: &Path) -> String {
+    let mut command = Command::new(python());
+    done(&command.args(["-c", script]).current_dir(folder).output().unwrap())
+}
+
+/// The rows of a CSV file, the header too.
+pub fn read_csv(path: &Path) -> Vec<csv::StringRecord> {
+    let text = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_slice());
+    reader.into_records().map(Result::unwrap).collect()
+}
+
+/// What a program printed that must have ended well.
+pub fn done(output: &Output) -> String {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {said}", output.status);
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
