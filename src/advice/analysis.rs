@@ -1,6 +1,6 @@
 //! The whole analysis of a run: what `--json` prints and every report is made from.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use schemars::JsonSchema;
@@ -10,6 +10,7 @@ use ssdlab_stats::Summary;
 use super::CONFIDENCE;
 use super::claims::{self, Judgement, Verdict};
 use super::effects::{self, Effect};
+use super::environment;
 use super::pairs::Blocks;
 use super::ranking::{self, Ranking};
 use super::warnings::{self, Warned};
@@ -42,6 +43,10 @@ pub struct Analysis {
     pub metric: String,
     /// The seed of the run.
     pub seed: u64,
+    /// What trials ran on: each fact with every value that it had in any of them.
+    pub environment: BTreeMap<String, BTreeSet<String>>,
+    /// The settings that the kernel reported alike in all trials that have them.
+    pub applied: BTreeMap<String, String>,
     /// Every treatment, also those that could not run.
     pub treatments: Vec<Treatment>,
     /// What each treatment does to each metric, against its baseline.
@@ -205,6 +210,8 @@ pub fn analyse(run: &str, schedule: &Schedule, records: &[Record], ending: Endin
         ending,
         metric: schedule.metric.clone(),
         seed: schedule.seed,
+        environment: environment::of(records),
+        applied: environment::applied(records),
         settings: settings(schedule.target.lab, &claims),
         warnings: warnings::all(schedule, records, &treatments, &claims),
         treatments,

@@ -7,6 +7,7 @@ mod analysis;
 mod best;
 mod claims;
 mod effects;
+mod environment;
 mod pairs;
 mod precision;
 mod ranking;
