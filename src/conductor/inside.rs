@@ -74,6 +74,7 @@ impl Job {
             seed: run_seed,
             trials: Vec::new(),
             notes: Vec::new(),
+            overrides: Vec::new(),
             verify,
         };
         let trial = Trial { block: 0, position: 0, treatment: 0, seed };

@@ -56,6 +56,27 @@ pub struct Overrides {
     pub seed: Option<u64>,
 }
 
+impl Overrides {
+    /// The arguments that say the same again.
+    fn arguments(&self) -> Vec<String> {
+        let path = |path: &PathBuf| path.display().to_string();
+        let one = [
+            ("--lab", self.lab.map(|lab| lab.to_string())),
+            ("--device", self.device.as_ref().map(path)),
+            ("--dir", self.directory.as_ref().map(path)),
+            ("--drive", self.drive.clone()),
+            ("--capacity", self.capacity.map(|bytes| bytes.to_string())),
+            ("--source", self.source.as_ref().map(path)),
+            ("--scale", self.scale.map(|scale| scale.to_string())),
+            ("--runs", self.runs.map(|runs| runs.to_string())),
+            ("--seed", self.seed.map(|seed| seed.to_string())),
+        ];
+        let given = one.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        let sets = self.set.iter().map(|set| ("--set", set.clone()));
+        given.chain(sets).flat_map(|(name, value)| [name.to_owned(), value]).collect()
+    }
+}
+
 /// Resolves a plan. `base` is the folder that relative paths in it start from.
 pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedule, Fault> {
     check_name(plan.name.get_ref()).map_err(|message| {
@@ -100,6 +121,7 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
         seed,
         verify: false,
         notes,
+        overrides: overrides.arguments(),
     };
     let of_block = |block| {
         let step = schedule.step_of(block);

@@ -62,6 +62,9 @@ pub struct Schedule {
     pub trials: Vec<Trial>,
     /// What was understood differently from how it was written.
     pub notes: Vec<String>,
+    /// What the command line changed in the plan, as its arguments.
+    #[serde(default)]
+    pub overrides: Vec<String>,
 }
 
 /// Where the trials run.

@@ -19,9 +19,12 @@ use crate::plan::schedule::SCHEDULE_SCHEMA;
 /// The file that says why a run ended.
 const ENDING: &str = "ending.json";
 
+/// The file that has the plan.
+const PLAN: &str = "plan.toml";
+
 /// What a run's folder may consist of.
 const PARTS: [&str; 6] =
-    ["plan.toml", "schedule.json", "records.jsonl", "records.cut", ENDING, "requests"];
+    [PLAN, "schedule.json", "records.jsonl", "records.cut", ENDING, "requests"];
 
 /// A run that cannot be stored or read.
 #[derive(Debug, Error, Diagnostic)]
@@ -100,6 +103,8 @@ pub struct Run {
 /// What a run's folder holds.
 #[derive(Debug)]
 pub struct Contents {
+    /// The plan as it was written; empty in a folder that something else has made.
+    pub plan: String,
     /// What was to be done.
     pub schedule: Schedule,
     /// What was done.
@@ -151,7 +156,7 @@ impl Run {
             .expect("the names are endless")?;
         let records = folder.join("records.jsonl");
         write_synced(&records, b"")?;
-        write_synced(&folder.join("plan.toml"), plan.as_bytes())?;
+        write_synced(&folder.join(PLAN), plan.as_bytes())?;
         // The schedule comes last: a folder that has one is a whole run.
         let text = serde_json::to_vec_pretty(schedule).expect("a schedule is plain data");
         write_synced(&folder.join("schedule.json"), &text)?;
@@ -201,9 +206,11 @@ impl Run {
             return Err(StoreError::Unsound { path });
         }
         let (records, warnings) = Self::read_records(&folder.join("records.jsonl"))?;
+        let plan = fs::read(folder.join(PLAN)).unwrap_or_default();
+        let plan = String::from_utf8_lossy(&plan).into_owned();
         let ending = fs::read(folder.join(ENDING)).ok();
         let ending = ending.and_then(|text| serde_json::from_slice(&text).ok());
-        Ok(Contents { schedule, records, ending, warnings })
+        Ok(Contents { plan, schedule, records, ending, warnings })
     }
 
     fn read_records(path: &Path) -> Result<(Vec<Record>, Vec<String>), StoreError> {
