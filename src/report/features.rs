@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use super::grid;
 use super::text::Style;
+use crate::advice::Analysis;
 use crate::filesystem::facts::{LARGEST_FILE, LONGEST_NAME, REFLINK, SNAPSHOTS};
 use crate::filesystem::{Facts, Feature, Filesystem, Limit};
+use crate::plan::Schedule;
 
 /// What the name of a fact takes on a line.
 const LABEL_WIDTH: usize = 18;
@@ -52,22 +54,46 @@ fn table(filesystems: &[Checked<'_>], style: Style, sources: &mut Vec<&'static s
     let mut table = grid::new(Style { width, ..style });
     let names = filesystems.iter().map(|(filesystem, _)| filesystem.name);
     table.set_header(std::iter::once("").chain(names));
-    for (name, check, cell) in ROWS {
-        let mut cells = vec![name.to_owned()];
-        for (filesystem, found) in filesystems {
-            let (says, source) = cell(&filesystem.facts);
-            let note = note(sources, source);
-            let stated = filesystem.stated().into_iter().find(|(name, _)| *name == check);
-            let mark = match (stated, found.get(check)) {
-                (Some((_, stated)), Some(found)) if *found == stated => " *".to_owned(),
-                (_, Some(found)) => format!("\nfound: {found} *"),
-                _ => String::new(),
-            };
-            cells.push(format!("{says}{note}{mark}"));
-        }
-        table.add_row(cells);
+    for (name, cells) in rows(filesystems, sources) {
+        table.add_row(std::iter::once(name.to_owned()).chain(cells));
     }
     grid::drawn(table, usize::MAX)
+}
+
+/// The facts by their names, a cell for each filesystem; new sources are added to `sources`.
+pub(super) fn rows(
+    filesystems: &[Checked<'_>],
+    sources: &mut Vec<&'static str>,
+) -> Vec<(&'static str, Vec<String>)> {
+    let mut cell = |(_, check, fact): Row, (filesystem, found): &Checked<'_>| {
+        let (says, source) = fact(&filesystem.facts);
+        let note = note(sources, source);
+        let stated = filesystem.stated().into_iter().find(|(name, _)| *name == check);
+        let mark = match (stated, found.get(check)) {
+            (Some((_, stated)), Some(found)) if *found == stated => " *".to_owned(),
+            (_, Some(found)) => format!("\nfound: {found} *"),
+            _ => String::new(),
+        };
+        format!("{says}{note}{mark}")
+    };
+    let mut row =
+        |row: Row| (row.0, filesystems.iter().map(|checked| cell(row, checked)).collect());
+    ROWS.into_iter().map(&mut row).collect()
+}
+
+/// The filesystems that a run compares, with what its checks found; none where there is but one.
+pub(super) fn compared(schedule: &Schedule, analysis: &Analysis) -> Vec<Checked<'static>> {
+    let mut compared: Vec<Checked<'static>> = Vec::new();
+    for (index, treatment) in analysis.treatments.iter().enumerate() {
+        let filesystem = schedule.setup(index).ok().and_then(|setup| setup.filesystem);
+        let Some(filesystem) = filesystem else { continue };
+        match compared.iter_mut().find(|(known, _)| known.name == filesystem.name) {
+            None => compared.push((filesystem, treatment.features.clone())),
+            Some((_, found)) if found.is_empty() => found.clone_from(&treatment.features),
+            Some(_) => {}
+        }
+    }
+    if compared.len() < 2 { Vec::new() } else { compared }
 }
 
 /// The mark of a source's footnote; nothing where there is no source.

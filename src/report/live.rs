@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
+use super::evidence::evidence;
 use super::number;
-use super::text::{evidence, plain};
+use super::text::plain;
 use crate::advice::{Analysis, Verdict};
 use crate::plan::Schedule;
 use crate::results::Status;

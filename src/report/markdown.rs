@@ -5,9 +5,10 @@
 
 use std::fmt::Write;
 
+use super::evidence::evidence;
 use super::grid::Grid;
 use super::table::Layout;
-use super::text::{Style, evidence, how, main_heading, plain, ranking_heading};
+use super::text::{Style, how, main_heading, plain, ranking_heading};
 use crate::advice::Analysis;
 use crate::plan::Schedule;
 

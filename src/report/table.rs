@@ -128,13 +128,12 @@ impl<'a> Layout<'a> {
         let ran = self.analysis.treatments.iter();
         let ran = ran.filter(|treatment| treatment.status != TreatmentStatus::Unselected);
         let tables = phases.chunks(side_by_side).map(|phases| {
-            let label = self.schedule.distinct(&self.schedule.treatments[0].levels);
-            let names: Vec<&str> = label.0.keys().map(|factor| factor.name()).collect();
+            let levels = self.schedule.distinct(&self.schedule.treatments[0].levels);
+            let names: Vec<&str> = levels.0.keys().map(|factor| factor.name()).collect();
             let row = |treatment: &Treatment| {
-                let levels = self.schedule.distinct(&treatment.levels);
-                let label: Vec<String> = levels.0.values().map(|level| plain(level)).collect();
+                let label = label(self.schedule, &treatment.levels);
                 let cells = phases.iter().map(|phase| cell(treatment, phase).unwrap_or_default());
-                iter::once(label.join(", ")).chain(cells).collect()
+                iter::once(label).chain(cells).collect()
             };
             let header = iter::once(names.join(", ")).chain(phases.iter().cloned()).collect();
             Grid { header, rows: ran.clone().map(row).collect(), numbers: 1 }
@@ -144,36 +143,8 @@ impl<'a> Layout<'a> {
 
     /// The treatments of each step that has begun, the best first.
     pub fn rankings(&self) -> impl Iterator<Item = (&'a Ranking, Grid)> {
-        self.analysis.rankings.iter().map(|ranking| (ranking, self.ranking(ranking)))
-    }
-
-    fn ranking(&self, ranking: &Ranking) -> Grid {
-        let goes_on = ranking.places.iter().any(|place| place.goes_on.is_some());
-        let header = ["place", "set", "", "to the first", "none better in"];
-        let header = header.into_iter().chain(goes_on.then_some("goes on"));
-        let row = |place: &Place| {
-            let levels = self.schedule.distinct(&place.levels);
-            let label: Vec<String> = levels.0.values().map(|level| plain(level)).collect();
-            let range = if place.first == place.last {
-                place.first.to_string()
-            } else {
-                format!("{} to {}", place.first, place.last)
-            };
-            let best_in = match place.best_in.len() {
-                0 => String::new(),
-                all if all == ranking.phases.len() => "all".to_owned(),
-                _ => place.best_in.join(", "),
-            };
-            let to_the_first = number::effect(place.ratio, place.interval);
-            let cells = [range, letters(&place.sets), label.join(", "), to_the_first, best_in];
-            let goes = place.goes_on.map(|goes| if goes { "yes" } else { "" }.to_owned());
-            cells.into_iter().chain(goes.filter(|_| goes_on)).collect()
-        };
-        Grid {
-            header: header.map(str::to_owned).collect(),
-            rows: ranking.places.iter().map(row).collect(),
-            numbers: usize::MAX,
-        }
+        let rankings = self.analysis.rankings.iter();
+        rankings.map(|ranking| (ranking, places(self.schedule, ranking)))
     }
 
     fn main_cell(&self, treatment: &Treatment, phase: &str) -> Option<String> {
@@ -183,10 +154,7 @@ impl<'a> Layout<'a> {
             return (is_first && treatment.status != TreatmentStatus::Ok)
                 .then(|| treatment.status.to_string());
         };
-        // What moves bytes is known by its bytes.
-        let moved = (metric == "ops_per_second").then_some("bytes_per_second");
-        let moved = moved.and_then(|name| Some((name, self::mean(treatment, phase, name)?)));
-        let (shown, mean_shown) = moved.unwrap_or((metric, mean));
+        let (shown, mean_shown) = shown(treatment, phase, metric).unwrap_or((metric, mean));
         let mut cell = number::value(shown, mean_shown);
         match metric {
             "time_ns" => {
@@ -246,6 +214,41 @@ pub(super) fn level_name(factor: Factor, level: &str) -> String {
     }
 }
 
+/// A ranking, the best first.
+pub(super) fn places(schedule: &Schedule, ranking: &Ranking) -> Grid {
+    let goes_on = ranking.places.iter().any(|place| place.goes_on.is_some());
+    let header = ["place", "set", "", "to the first", "none better in"];
+    let header = header.into_iter().chain(goes_on.then_some("goes on"));
+    let row = |place: &Place| {
+        let range = if place.first == place.last {
+            place.first.to_string()
+        } else {
+            format!("{} to {}", place.first, place.last)
+        };
+        let best_in = match place.best_in.len() {
+            0 => String::new(),
+            all if all == ranking.phases.len() => "all".to_owned(),
+            _ => place.best_in.join(", "),
+        };
+        let to_the_first = number::effect(place.ratio, place.interval);
+        let label = label(schedule, &place.levels);
+        let cells = [range, letters(&place.sets), label, to_the_first, best_in];
+        let goes = place.goes_on.map(|goes| if goes { "yes" } else { "" }.to_owned());
+        cells.into_iter().chain(goes.filter(|_| goes_on)).collect()
+    };
+    Grid {
+        header: header.map(str::to_owned).collect(),
+        rows: ranking.places.iter().map(row).collect(),
+        numbers: usize::MAX,
+    }
+}
+
+/// A treatment by the levels alone in which it differs from others.
+pub(super) fn label(schedule: &Schedule, levels: &Levels) -> String {
+    let levels = schedule.distinct(levels);
+    levels.0.values().map(|level| plain(level)).collect::<Vec<_>>().join(", ")
+}
+
 /// Sets by letters, as in agronomy: what shares no letter is told apart.
 fn letters(sets: &[usize]) -> String {
     let letter = |set: &usize| {
@@ -256,7 +259,19 @@ fn letters(sets: &[usize]) -> String {
     sets.iter().map(letter).collect()
 }
 
-fn mean(treatment: &Treatment, phase: &str, metric: &str) -> Option<f64> {
+/// The mean that is shown of a phase, and its metric: what moves bytes is known by its bytes.
+pub(super) fn shown<'a>(
+    treatment: &Treatment,
+    phase: &str,
+    metric: &'a str,
+) -> Option<(&'a str, f64)> {
+    let moved = (metric == "ops_per_second").then_some("bytes_per_second");
+    let mean = |metric: &'a str| Some((metric, mean(treatment, phase, metric)?));
+    moved.and_then(mean).or_else(|| mean(metric))
+}
+
+/// A mean over the trials of a treatment.
+pub(super) fn mean(treatment: &Treatment, phase: &str, metric: &str) -> Option<f64> {
     let summary = treatment.summary.iter().find(|summary| summary.name == phase)?;
     Some(summary.metrics.get(metric)?.mean)
 }

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use super::aged;
-use super::features::{Checked, features};
+use super::evidence::evidence;
+use super::features::{self, features};
 use super::grid::Grid;
-use super::number;
 use super::table::Layout;
 use crate::advice::{Analysis, Judgement, Ranking, Verdict};
 use crate::plan::Schedule;
@@ -67,7 +67,11 @@ fn write_report(
         let scores = wrapped("Aged: layout score ", &scores, "", style);
         writeln!(out, "\n{scores}")?;
     }
-    write_features(out, schedule, analysis, style)?;
+    // What filesystems can stands beside how fast they are.
+    let compared = features::compared(schedule, analysis);
+    if !compared.is_empty() {
+        writeln!(out, "\nWhat the filesystems can\n{}", features(&compared, style))?;
+    }
     if !analysis.claims.is_empty() {
         writeln!(out, "\nClaims")?;
     }
@@ -120,30 +124,6 @@ fn shows_bytes(analysis: &Analysis) -> bool {
     analysis.metric == "written_bytes"
 }
 
-/// Where filesystems are compared, what they can stands beside how fast they are.
-fn write_features(
-    out: &mut String,
-    schedule: &Schedule,
-    analysis: &Analysis,
-    style: Style,
-) -> std::fmt::Result {
-    let mut compared: Vec<Checked<'_>> = Vec::new();
-    for (index, treatment) in analysis.treatments.iter().enumerate() {
-        let filesystem = schedule.setup(index).ok().and_then(|setup| setup.filesystem);
-        let Some(filesystem) = filesystem else { continue };
-        match compared.iter_mut().find(|(known, _)| known.name == filesystem.name) {
-            None => compared.push((filesystem, treatment.features.clone())),
-            Some((_, found)) if found.is_empty() => found.clone_from(&treatment.features),
-            Some(_) => {}
-        }
-    }
-    if compared.len() < 2 {
-        return Ok(());
-    }
-    writeln!(out, "\nWhat the filesystems can")?;
-    writeln!(out, "{}", features(&compared, style))
-}
-
 fn has_device(analysis: &Analysis) -> bool {
     let mut phases = analysis.treatments.iter().flat_map(|treatment| &treatment.summary);
     phases.any(|phase| phase.metrics.contains_key("written_bytes"))
@@ -164,50 +144,13 @@ fn write_claim(out: &mut String, claim: &Judgement, style: Style) -> std::fmt::R
     writeln!(out, "{}", wrapped(INDENT, &evidence(claim), INDENT, style))
 }
 
-/// What a verdict rests on, and what an undecided one would take.
-pub(super) fn evidence(claim: &Judgement) -> String {
-    let mut parts = Vec::new();
-    if let Some(ratio) = claim.ratio {
-        let found = if claim.is_absolute {
-            number::measured(&claim.metric, ratio, claim.interval)
-        } else {
-            number::effect(ratio, claim.interval)
-        };
-        parts.push(format!("{found}, n = {}", claim.n));
-        let scope = claim.scope.as_ref().map(|scope| format!(" ({scope})"));
-        parts.push(format!("claimed: {}{}", bounds(claim), scope.unwrap_or_default()));
-        if !claim.not_measured.is_empty() {
-            parts.push(format!("not measured: {}", claim.not_measured.join(", ")));
-        }
-    }
-    if claim.verdict == Verdict::Undecided {
-        parts.push(match (&claim.reason, claim.more_runs) {
-            (Some(reason), _) => reason.clone(),
-            (None, Some(runs)) => format!("about {}", counted(runs as usize, "more run")),
-            (None, None) => "no number of runs would tell".to_owned(),
-        });
-    }
-    parts.join("; ")
-}
-
-fn counted(number: usize, what: &str) -> String {
+/// A number of things.
+pub(super) fn counted(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
-fn bounds(claim: &Judgement) -> String {
-    let metric = claim.metric.as_str();
-    let shown = |bound: f64| {
-        if claim.is_absolute { number::value(metric, bound) } else { number::ratio(bound) }
-    };
-    match (claim.at_least, claim.at_most) {
-        (Some(low), Some(high)) => format!("{} to {}", shown(low), shown(high)),
-        (Some(low), None) => format!("at least {}", shown(low)),
-        (None, Some(high)) => format!("at most {}", shown(high)),
-        (None, None) => String::new(),
-    }
-}
-
-fn ended(ending: Ending) -> &'static str {
+/// Why a run ended, where that is worth a word.
+pub(super) fn ended(ending: Ending) -> &'static str {
     match ending {
         Ending::Precise => "; stopped when precise enough",
         Ending::AllBlocks => "",
