@@ -1,94 +1,15 @@
 //! Golden reports from fixed records: exact to the letter, no clock and no machine in them.
 
-use std::collections::BTreeMap;
+mod records;
+
 use std::path::Path;
 
 use ssdlab::advice::{self, Verdict};
-use ssdlab::meter::block::Counters;
-use ssdlab::meter::environment::Environment;
-use ssdlab::plan::schedule::Trial;
-use ssdlab::plan::{self, LabKind, Overrides, Schedule, shipped};
+use ssdlab::plan::{self, LabKind, Overrides, shipped};
 use ssdlab::report::{Style, markdown, text};
-use ssdlab::results::{Ending, Latency, Phase, RECORD_SCHEMA, Record, Series, Status, Work};
+use ssdlab::results::{Ending, Record, Status};
 
-fn schedule(plan: &str, runs: u32) -> Schedule {
-    let overrides =
-        Overrides { lab: Some(LabKind::Image), runs: Some(runs), ..Overrides::default() };
-    let text = shipped::find(plan).unwrap().text;
-    plan::schedule("plan.toml", text, &overrides, Path::new("/")).unwrap()
-}
-
-fn phase(name: &str, time_ms: u64, written: u64, discards: u64) -> Phase {
-    let counters = Counters {
-        written_bytes: written,
-        write_requests: written / 100_000,
-        discard_requests: discards,
-        discarded_bytes: discards * 50_000_000,
-        ..Counters::default()
-    };
-    Phase {
-        name: name.to_owned(),
-        time_ns: time_ms * 1_000_000,
-        settled_ns: time_ms * 1_000_000,
-        is_quiet: true,
-        cpu_ns: 1_000,
-        application_bytes: Some(if name == "unpack" { 493_000_000 } else { 0 }),
-        device: Some(counters),
-        at_return: Some(counters),
-        flash: None,
-        lifetime_kib: None,
-        work: None,
-        reported: BTreeMap::new(),
-        remark: None,
-    }
-}
-
-fn record(schedule: &Schedule, trial: &Trial, phases: Vec<Phase>) -> Record {
-    Record {
-        schema: RECORD_SCHEMA,
-        trial: *trial,
-        levels: schedule.treatments[trial.treatment].levels.clone(),
-        lab: schedule.target.lab,
-        status: Status::Ok,
-        reason: None,
-        fingerprint: None,
-        started_s: 1_310_000_000,
-        took_ns: 1,
-        aged: None,
-        written_bytes: 0,
-        background_written_bytes: 0,
-        phases,
-        teardown: None,
-        applied: BTreeMap::new(),
-        features: BTreeMap::new(),
-        environment: Environment::default(),
-        smart: None,
-    }
-}
-
-/// Founding post 1's numbers as records: its three tries, with a spread of a few per cent.
-fn post_1(schedule: &Schedule) -> Vec<Record> {
-    schedule
-        .trials
-        .iter()
-        .map(|trial| {
-            let levels = schedule.treatments[trial.treatment].levels.clone();
-            let jitter = |ms: u64| ms * (100 + (u64::from(trial.position) * 7) % 5) / 100;
-            let discard = levels.to_string();
-            let sync = if discard.contains("discard = on") { 40_410 } else { 170 };
-            let mut phases = vec![
-                phase("unpack", jitter(1_210), 0, 0),
-                phase("sync_unpacked", jitter(1_660), 520_000_000, 0),
-                phase("delete", jitter(470), 0, 0),
-                phase("sync_deleted", jitter(sync), 20_000_000, u64::from(sync > 1000) * 12),
-            ];
-            if discard.contains("discard = fstrim") {
-                phases.push(phase("fstrim", 9_000, 0, 30));
-            }
-            record(schedule, trial, phases)
-        })
-        .collect()
-}
+use self::records::{chain, post_1, schedule, work};
 
 #[test]
 fn founding_post_1_as_it_was_measured() {
@@ -197,91 +118,6 @@ fn an_amount_is_judged_by_itself() {
     let found = six_minutes.ratio.unwrap();
     assert!((3.6e11..3.61e11).contains(&found), "{found}");
     assert_eq!(judge(9_000).verdict, Verdict::Refuted);
-}
-
-/// A chain of steps: five filesystems, of which one cannot run; then schedulers; then tandems.
-const CHAIN: &str = r#"
-    name = "chain"
-    question = "Which tandem is the best?"
-    metric = "ops_per_second"
-    [factors]
-    filesystem = ["ext4", "xfs", "btrfs", "jfs", "reiserfs"]
-    scheduler = ["none", "bfq"]
-    [baseline]
-    filesystem = "ext4"
-    scheduler = "none"
-    [workload]
-    phases = [{ do = "unpack" }, { do = "sync" }]
-    [[steps]]
-    name = "filesystems"
-    where = { scheduler = "none" }
-    keep = { filesystem = 2 }
-    [[steps]]
-    name = "schedulers"
-    keep = { scheduler = 1 }
-    [[steps]]
-    name = "tandems"
-    [[claims]]
-    id = "xfs-first"
-    says = "xfs is the fastest"
-    phases = ["unpack", "sync"]
-    best = { filesystem = "xfs" }
-    where = { scheduler = "none" }
-    [[claims]]
-    id = "ext4-first"
-    says = "ext4 is the fastest"
-    phases = ["unpack", "sync"]
-    best = { filesystem = "ext4" }
-    where = { scheduler = "none" }
-"#;
-
-fn work(ops_per_second: f64) -> Work {
-    let latency = Latency {
-        mean_ns: 1e9 / ops_per_second,
-        p50_ns: 1,
-        p90_ns: 1,
-        p99_ns: 1,
-        p999_ns: 1,
-        max_ns: 1,
-        histogram: String::new(),
-    };
-    let series = Series { step_ns: 1, operations: vec![1] };
-    Work { operations: 1, ops_per_second, bytes_per_second: None, latency, series }
-}
-
-fn chain() -> (Schedule, Vec<Record>) {
-    let overrides = Overrides { lab: Some(LabKind::Virtual), ..Overrides::default() };
-    let schedule = plan::schedule("plan.toml", CHAIN, &overrides, Path::new("/")).unwrap();
-    let mut records: Vec<Record> = Vec::new();
-    for step in 0..3 {
-        let chosen = advice::taking_part(&schedule, &records, step);
-        let of_step = schedule.trials.iter().filter(|trial| {
-            schedule.step_of(trial.block) == step && chosen.contains(&trial.treatment)
-        });
-        let new: Vec<Record> = of_step
-            .map(|trial| {
-                let levels = schedule.treatments[trial.treatment].levels.clone();
-                let text = levels.to_string();
-                let speed = [("xfs", 120.0), ("ext4", 100.0), ("btrfs", 99.9), ("reiserfs", 50.0)];
-                let speed = speed.iter().find(|(name, _)| text.contains(&format!("= {name},")));
-                let scheduler = if text.contains("bfq") { 1.1 } else { 1.0 };
-                let jitter = 1.0 + f64::from((trial.position * 7) % 5) / 500.0;
-                let phases = ["unpack", "sync"].map(|name| {
-                    let mut phase = phase(name, 1, 0, 0);
-                    phase.work = speed.map(|(_, speed)| work(speed * scheduler * jitter));
-                    phase
-                });
-                let mut record = record(&schedule, trial, phases.to_vec());
-                if speed.is_none() {
-                    record.status = Status::Unavailable;
-                    record.reason = Some("mkfs.jfs is not installed (package jfsutils)".to_owned());
-                }
-                record
-            })
-            .collect();
-        records.extend(new);
-    }
-    (schedule, records)
 }
 
 #[test]
