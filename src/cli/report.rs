@@ -45,6 +45,8 @@ enum Format {
     Markdown,
     /// The whole analysis as one JSON object.
     Json,
+    /// One page with everything, for a browser.
+    Html,
     /// Every sample, a row each.
     Csv,
     /// Every sample, typed.
@@ -106,6 +108,10 @@ impl Told<'_> {
                 out.write_all(report::markdown(schedule, self.analysis()).as_bytes())
             }
             Format::Json => write_json(self.analysis(), out),
+            Format::Html => {
+                let page = report::html(schedule, self.analysis(), &self.contents.plan);
+                out.write_all(page.as_bytes())
+            }
             Format::Csv => export::csv(&samples(), out),
             Format::Parquet => export::parquet(&samples(), out),
             Format::Ods => export::ods(&samples(), schedule, self.analysis(), out),

@@ -1,9 +1,12 @@
 //! Reports: analyses and outcomes as something people read. Pure: no clock, no machine, no file.
 
 mod aged;
+mod answer;
 mod chart;
+mod evidence;
 mod features;
 mod grid;
+mod html;
 mod live;
 mod markdown;
 mod number;
@@ -14,6 +17,7 @@ mod text;
 
 pub use chart::{Chart, charts};
 pub use features::features;
+pub use html::html;
 pub use live::{Going, Shown, live};
 pub use markdown::markdown;
 pub use number::{duration, roughly, value};

@@ -1,0 +1,128 @@
+//! The answer of a run in one sentence: verdicts, who is best, the largest effect.
+
+use super::number;
+use super::table::label;
+use super::text::counted;
+use crate::advice::{Analysis, Completeness, Effect, TreatmentStatus, Verdict};
+use crate::plan::{Levels, Schedule};
+
+/// The answer; what makes it less than one is said first.
+pub(super) fn answer(schedule: &Schedule, analysis: &Analysis) -> String {
+    let is_measured = |status: TreatmentStatus| status == TreatmentStatus::Ok;
+    let measured = analysis.treatments.iter().filter(|treatment| is_measured(treatment.status));
+    let answer = match measured.count() {
+        0 => nothing(analysis),
+        count => {
+            let parts = [verdicts(analysis), best(schedule, analysis), largest(schedule, analysis)];
+            let parts: Vec<String> = parts.into_iter().flatten().collect();
+            if parts.is_empty() {
+                format!("{} measured, and nothing to compare", counted(count, "treatment"))
+            } else {
+                parts.join("; ")
+            }
+        }
+    };
+    match analysis.status {
+        Completeness::Complete => format!("{}.", capitalised(&answer)),
+        Completeness::Partial => {
+            let ran: usize = analysis.treatments.iter().map(|own| own.trials.len()).sum();
+            let all = schedule.expected_trials().max(ran);
+            format!("Partial, {ran} of at least {all} trials have run: {answer}.")
+        }
+    }
+}
+
+fn nothing(analysis: &Analysis) -> String {
+    let reason = analysis.treatments.iter().find_map(|treatment| treatment.reason.as_deref());
+    let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
+    format!("nothing could be measured{reason}")
+}
+
+fn verdicts(analysis: &Analysis) -> Option<String> {
+    let count = |verdict: Verdict| analysis.claims.iter().filter(|c| c.verdict == verdict).count();
+    let all = analysis.claims.len();
+    let [holds, refuted, undecided] =
+        [Verdict::Holds, Verdict::Refuted, Verdict::Undecided].map(count);
+    let is = |count: usize| if count == 1 { "is" } else { "are" };
+    let mut says = match (all, holds) {
+        (0, _) => return None,
+        (1, 1) => "the claim holds".to_owned(),
+        (1, _) => return Some(format!("the claim is {}", one_of(refuted))),
+        _ if holds == all => format!("all {all} claims hold"),
+        _ => format!("{holds} of {all} claims {}", if holds == 1 { "holds" } else { "hold" }),
+    };
+    for (count, word) in [(refuted, "refuted"), (undecided, "undecided")] {
+        if count > 0 {
+            says += &format!(", {count} {} {word}", is(count));
+        }
+    }
+    Some(says)
+}
+
+fn one_of(refuted: usize) -> &'static str {
+    if refuted == 1 { "refuted" } else { "undecided" }
+}
+
+/// Who leads the last ranking, and who cannot be told apart from the first.
+fn best(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
+    let ranking = analysis.rankings.last()?;
+    let (first, others) = ranking.places.split_first()?;
+    let by = spoken(&ranking.metric);
+    let phases = counted(ranking.phases.len(), "phase");
+    let first_label = label(schedule, &first.levels);
+    let rivals =
+        others.iter().filter(|place| place.sets.iter().any(|set| first.sets.contains(set)));
+    let rivals: Vec<String> = rivals.map(|place| label(schedule, &place.levels)).collect();
+    let told_apart = match rivals.len() {
+        _ if others.is_empty() => String::new(),
+        0 => ", apart from all others".to_owned(),
+        _ => format!(", but cannot be told apart from {}", rivals.join(" and ")),
+    };
+    Some(format!("the best by {by} over {phases} is {first_label}{told_apart}"))
+}
+
+/// The effect on the plan's metric that is farthest from none, of those shown to be any.
+fn largest(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
+    let shown = |effect: &&Effect| {
+        let is_shown = effect.interval.is_some_and(|[low, high]| low > 1.0 || high < 1.0);
+        effect.metric == analysis.metric && is_shown
+    };
+    if !analysis.effects.iter().any(|effect| effect.metric == analysis.metric) {
+        return None;
+    }
+    let size = |effect: &Effect| effect.ratio.ln().abs();
+    let effects = analysis.effects.iter().filter(shown);
+    let Some(effect) = effects.max_by(|one, other| size(one).total_cmp(&size(other))) else {
+        return Some(format!("no effect on {} is shown", spoken(&analysis.metric)));
+    };
+    let [changed, from, context] = sides(schedule, effect);
+    let context = if context.is_empty() { context } else { format!(" ({context})") };
+    Some(format!(
+        "the largest effect: {changed} multiplies {} in {} by {}, against {from}{context}",
+        spoken(&effect.metric),
+        effect.phases.join(" + "),
+        number::effect(effect.ratio, effect.interval).trim_start_matches('x')
+    ))
+}
+
+/// The levels that an effect is of, those it is against, and those both sides share.
+fn sides(schedule: &Schedule, effect: &Effect) -> [String; 3] {
+    let part = |levels: &Levels, is_changed: bool| {
+        let differs = |factor| effect.levels.0.get(factor) != effect.baseline.0.get(factor);
+        let kept = levels.0.iter().filter(|(factor, _)| differs(factor) == is_changed);
+        Levels(kept.map(|(factor, level)| (*factor, level.clone())).collect()).to_string()
+    };
+    let distinct = schedule.distinct(&effect.levels);
+    [part(&effect.levels, true), part(&effect.baseline, true), part(&distinct, false)]
+}
+
+/// A metric as a word: its unit is said with its values.
+pub(super) fn spoken(metric: &str) -> String {
+    metric.trim_end_matches("_ns").replace(['_', '.'], " ")
+}
+
+/// A sentence's first letter as a capital.
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}

@@ -1,0 +1,130 @@
+//! How it was measured, on what, and what to mind.
+
+use std::collections::BTreeSet;
+
+use maud::{Markup, html as markup};
+
+use super::{boxed, number, spoken};
+use crate::advice::{Analysis, CONFIDENCE};
+use crate::plan::Schedule;
+use crate::plan::schedule::Repetitions;
+use crate::report::text::counted;
+
+/// What a reader must know before believing the numbers.
+pub(super) fn warnings(analysis: &Analysis) -> Option<Markup> {
+    (!analysis.warnings.is_empty()).then(|| {
+        markup! { ul.warnings { @for warned in &analysis.warnings { li { (warned.says) } } } }
+    })
+}
+
+/// How it was measured and judged.
+pub(super) fn method(schedule: &Schedule, analysis: &Analysis) -> Option<Markup> {
+    let blocks: BTreeSet<u32> =
+        analysis.treatments.iter().flat_map(|own| &own.trials).map(|trial| trial.block).collect();
+    let percent = |share: f64| format!("{:.0} %", share * 100.0);
+    let (confidence, error) = (percent(CONFIDENCE), percent(1.0 - CONFIDENCE));
+    let claims = analysis.claims.len();
+    let rows = [
+        ("lab", analysis.lab.to_string()),
+        ("treatments", schedule.treatments.len().to_string()),
+        ("baseline", schedule.baseline.to_string()),
+        ("phases", schedule.phase_names().join(", ")),
+        (
+            "order",
+            format!(
+                "{}, in each every treatment once, in random order; the treatments of a block \
+                 share its seed",
+                counted(blocks.len(), "block")
+            ),
+        ),
+        ("seed", analysis.seed.to_string()),
+        ("repetitions", repetitions(&schedule.repetitions)),
+        (
+            "effects",
+            format!(
+                "geometric means of ratios within blocks, with Student's t intervals of their \
+                 logarithms at {confidence}"
+            ),
+        ),
+        (
+            "verdicts",
+            match claims {
+                0 => String::new(),
+                _ => format!(
+                    "one-sided t tests against the claimed bounds, corrected for {} by Holm's \
+                     method: at most {error} for any wrong verdict",
+                    counted(claims, "claim")
+                ),
+            },
+        ),
+        (
+            "verified",
+            if schedule.verify {
+                "what each trial left was compared with what it must leave"
+            } else {
+                ""
+            }
+            .to_owned(),
+        ),
+    ];
+    let rows = rows.into_iter().filter(|(_, says)| !says.is_empty());
+    Some(markup! {
+        dl { @for (name, says) in rows { div { dt { (name) } dd { (says) } } } }
+    })
+}
+
+fn repetitions(rule: &Repetitions) -> String {
+    if rule.least == rule.most {
+        return format!("{}, fixed before", counted(rule.most as usize, "block"));
+    }
+    let mut budgets = Vec::new();
+    budgets.extend(rule.time_ns.map(|time| number::duration(time as f64)));
+    budgets.extend(rule.written_bytes.map(|bytes| number::value("written_bytes", bytes as f64)));
+    let budgets: String = budgets.iter().map(|budget| format!(", or {budget} are spent")).collect();
+    format!(
+        "{} to {} blocks, until every interval is within +-{:.1} %{budgets}",
+        rule.least,
+        rule.most,
+        rule.precision * 100.0
+    )
+}
+
+/// What trials ran on; what differed between them says so.
+pub(super) fn environment(analysis: &Analysis) -> Option<Markup> {
+    let facts = markup! {
+        thead { tr { th scope="col" { "fact" } th scope="col" { "value" } } }
+        tbody {
+            @for (name, values) in &analysis.environment {
+                tr {
+                    th scope="row" { (spoken(name)) }
+                    td {
+                        @if values.len() > 1 { strong { "differs between trials: " } }
+                        (values.iter().map(|value| fact(name, value)).collect::<Vec<_>>().join(" | "))
+                    }
+                }
+            }
+        }
+    };
+    let settings = markup! {
+        thead { tr { th scope="col" { "setting" } th scope="col" { "value" } } }
+        tbody {
+            @for (name, value) in &analysis.applied {
+                tr { th scope="row" { (spoken(name)) } td { (fact(name, value)) } }
+            }
+        }
+    };
+    let alike = markup! { "Settings as read back, where all trials agree" };
+    (!analysis.environment.is_empty()).then(|| {
+        markup! {
+            (boxed("machine", "facts", &markup! { "The machine and the programs" }, &facts))
+            @if !analysis.applied.is_empty() {
+                (boxed("settings", "facts", &alike, &settings))
+            }
+        }
+    })
+}
+
+fn fact(name: &str, value: &str) -> String {
+    let amount = if name.ends_with("_bytes") { value.parse().ok() } else { None };
+    amount.map_or_else(|| value.to_owned(), |amount| number::value(name, amount))
+}

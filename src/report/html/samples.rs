@@ -1,0 +1,78 @@
+//! Every trial as it was measured, folded away.
+
+use maud::{Markup, html as markup};
+
+use super::{boxed, factor_cells, factor_heads, factors};
+use crate::advice::{Analysis, Treatment, Trial};
+use crate::plan::Schedule;
+use crate::report::text::counted;
+use crate::results::Status;
+
+/// More trials than this make a page that is slow to open.
+const MOST: usize = 2_000;
+
+/// The trials in the order they ran; where there are too many, how to get them.
+pub(super) fn samples(schedule: &Schedule, analysis: &Analysis) -> Option<Markup> {
+    let count: usize = analysis.treatments.iter().map(|own| own.trials.len()).sum();
+    match count {
+        0 => None,
+        count if count > MOST => Some(markup! {
+            p { (count) " trials are too many for a page. All samples, for any program that reads \
+                 CSV: " code { "ssdlab report " (analysis.run) " --format csv" } }
+        }),
+        _ => Some(markup! {
+            details {
+                summary { (counted(count, "trial")) }
+                (table(schedule, analysis))
+            }
+        }),
+    }
+}
+
+fn table<'a>(schedule: &Schedule, analysis: &'a Analysis) -> Markup {
+    let (factors, phases) = (factors(schedule), schedule.phase_names());
+    let of = |treatment: &'a Treatment| treatment.trials.iter().map(move |own| (treatment, own));
+    let mut trials: Vec<(&Treatment, &Trial)> = analysis.treatments.iter().flat_map(of).collect();
+    trials.sort_by_key(|(_, trial)| trial.position);
+    let caption = markup! {
+        code { (analysis.metric) } " of each phase, by the order in which trials ran"
+    };
+    let body = markup! {
+        thead {
+            tr {
+                (factor_heads(&factors))
+                th.number scope="col" { "position" }
+                th.number scope="col" { "block" }
+                @for phase in &phases { th.number scope="col" { (phase) } }
+                th scope="col" { "status" }
+            }
+        }
+        tbody {
+            @for (treatment, trial) in trials {
+                tr {
+                    (factor_cells(&factors, &treatment.levels))
+                    td.number { (trial.position + 1) }
+                    td.number { (trial.block + 1) }
+                    @for phase in &phases { (cell(trial, phase, &analysis.metric)) }
+                    td { (ended(trial)) }
+                }
+            }
+        }
+    };
+    boxed("samples", "sortable filterable samples", &caption, &body)
+}
+
+fn cell(trial: &Trial, phase: &str, metric: &str) -> Markup {
+    let phase = trial.phases.iter().find(|own| own.name == *phase);
+    match phase.and_then(|phase| phase.metric(metric)) {
+        Some(value) => markup! { td.number { (value) } },
+        None => markup! { td.number {} },
+    }
+}
+
+fn ended(trial: &Trial) -> String {
+    match (&trial.reason, trial.status) {
+        (_, Status::Ok) | (None, _) => trial.status.to_string(),
+        (Some(reason), status) => format!("{status}: {reason}"),
+    }
+}

@@ -1,0 +1,140 @@
+//! The report as a page: its answer, what it does with any text, how large it is.
+
+mod records;
+
+use ssdlab::advice::{self, Analysis};
+use ssdlab::plan::{Schedule, shipped};
+use ssdlab::report::html;
+use ssdlab::results::{Ending, Record, Status};
+
+use self::records::{HOSTILE, chain, hostile, post_1, schedule};
+
+fn analysis(schedule: &Schedule, records: &[Record]) -> Analysis {
+    advice::analyse("run", schedule, records, Ending::AllBlocks)
+}
+
+fn page(schedule: &Schedule, records: &[Record]) -> String {
+    html(schedule, &analysis(schedule, records), shipped::find("discard").unwrap().text)
+}
+
+/// A page line by line, without its style, its script and its drawings.
+fn skeleton(page: &str) -> String {
+    let mut page = page.to_owned();
+    for (opening, closing) in
+        [("<style>", "</style>"), ("<script>", "</script>"), ("<svg", "</svg>")]
+    {
+        let mut from = 0;
+        while let Some(start) = page[from..].find(opening).map(|at| from + at + opening.len()) {
+            let end = start + page[start..].find(closing).unwrap();
+            page.replace_range(start..end, "");
+            from = start;
+        }
+    }
+    let hash = page.find("'sha256-").unwrap();
+    page.replace_range(hash..hash + page[hash..].find(';').unwrap(), "HASH");
+    page.replace("><", ">\n<")
+}
+
+/// The answer as the page has it.
+fn answer(page: &str) -> &str {
+    let start = page.find("<p id=\"answer\"").unwrap();
+    let text = &page[start..start + page[start..].find("</p>").unwrap()];
+    text.split_once('>').unwrap().1
+}
+
+#[test]
+fn founding_post_1_as_a_page() {
+    let schedule = schedule("discard", 3);
+    insta::assert_snapshot!(skeleton(&page(&schedule, &post_1(&schedule))));
+}
+
+#[test]
+fn a_chain_of_steps_as_a_page() {
+    let (schedule, records) = chain();
+    insta::assert_snapshot!(skeleton(&page(&schedule, &records)));
+}
+
+#[test]
+fn the_answer_is_said_first() {
+    let schedule = schedule("discard", 3);
+    let page = page(&schedule, &post_1(&schedule));
+    assert_eq!(
+        answer(&page),
+        "2 of 6 claims hold, 4 are undecided; the largest effect: discard = on multiplies time in \
+         sync_deleted by 240 [227, 255], against discard = off."
+    );
+    let (schedule, records) = chain();
+    let page = self::page(&schedule, &records);
+    assert!(answer(&page).contains("the best by ops per second over 2 phases is xfs, bfq, apart"));
+}
+
+#[test]
+fn a_partial_run_says_so_before_its_answer() {
+    let schedule = schedule("discard", 3);
+    let mut records = post_1(&schedule);
+    records.truncate(4);
+    let analysis = advice::analyse("run", &schedule, &records, Ending::Interrupted);
+    let page = html(&schedule, &analysis, "");
+    assert!(answer(&page).starts_with("Partial, 4 of at least 9 trials have run: "), "{page}");
+}
+
+#[test]
+fn a_run_of_nothing_says_why() {
+    let schedule = schedule("discard", 1);
+    let analysis = advice::analyse("run", &schedule, &[], Ending::Interrupted);
+    let page = html(&schedule, &analysis, "");
+    assert_eq!(
+        answer(&page),
+        "Partial, 0 of at least 3 trials have run: nothing could be measured: it has not run yet."
+    );
+    let mut records = post_1(&schedule);
+    for record in &mut records {
+        record.status = Status::Unavailable;
+        record.reason = Some("mkfs.ext4 is not installed".to_owned());
+        record.phases.clear();
+    }
+    let page = self::page(&schedule, &records);
+    assert_eq!(answer(&page), "Nothing could be measured: mkfs.ext4 is not installed.");
+}
+
+#[test]
+fn no_text_gets_out_of_its_place() {
+    let (schedule, records) = hostile();
+    let analysis = advice::analyse(HOSTILE, &schedule, &records, Ending::AllBlocks);
+    let page = html(&schedule, &analysis, HOSTILE);
+    let without_own = skeleton(&page);
+    assert!(!without_own.contains("<img"));
+    assert_eq!(page.matches("<script").count(), 1);
+    assert_eq!(page.matches("</style>").count(), 1);
+    assert!(page.contains("&lt;img src=x onerror=alert('1')&gt;&amp;lt;"));
+    assert!(!page.chars().any(|c| c.is_control() && c != '\n' && c != '\t'));
+}
+
+#[test]
+fn five_hundred_trials_are_below_two_megabytes() {
+    let schedule = schedule("discard", 167);
+    let records = post_1(&schedule);
+    assert_eq!(records.len(), 501);
+    let page = page(&schedule, &records);
+    assert!(page.len() < 2_000_000, "{} bytes", page.len());
+    assert!(page.contains("<summary>501 trials</summary>"));
+}
+
+#[test]
+fn more_trials_than_a_page_can_show_are_elsewhere() {
+    let schedule = schedule("discard", 667);
+    let page = page(&schedule, &post_1(&schedule));
+    assert!(page.contains("ssdlab report run --format csv"));
+    assert!(page.len() < 2_000_000, "{} bytes", page.len());
+}
+
+#[test]
+fn what_the_command_line_changed_is_in_the_command() {
+    let mut schedule = schedule("discard", 3);
+    schedule.verify = true;
+    schedule.overrides.extend(["--set", "mount=data=journal,nobarrier; rm"].map(str::to_owned));
+    let page = page(&schedule, &post_1(&schedule));
+    let command = "ssdlab run discard --lab image --runs 3 --set \
+                   'mount=data=journal,nobarrier; rm' --verify";
+    assert!(page.contains(command));
+}
