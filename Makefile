@@ -25,6 +25,7 @@ kernel:
 test: kernel
 	scripts/install-packages build run test
 	scripts/install-python
+	npm ci --prefix tests/browser --ignore-scripts --no-audit --no-fund
 	$(CARGO) test --workspace --locked
 
 # What must hold before anything is tested.
