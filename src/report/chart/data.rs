@@ -64,8 +64,12 @@ impl<'a> Data<'a> {
     pub fn metric(&self, phase: &str) -> &str {
         let moved = "bytes_per_second";
         let metric = self.analysis.metric.as_str();
-        let moves = |shown: &Shown<'_>| shown.summary(phase, moved).is_some();
-        if metric == "ops_per_second" && self.treatments.iter().any(moves) { moved } else { metric }
+        let has_bytes = |shown: &Shown<'_>| shown.summary(phase, moved).is_some();
+        if metric == "ops_per_second" && self.treatments.iter().any(has_bytes) {
+            moved
+        } else {
+            metric
+        }
     }
 
     /// What the colours mean; nothing where they mean nothing.

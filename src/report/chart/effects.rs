@@ -74,7 +74,7 @@ fn panel(phases: &[String], effects: &[Option<&Effect>]) -> Panel {
     for [low, high] in effects.iter().flatten().filter_map(|effect| effect.interval) {
         values.extend([low.max(least / room), high.min(greatest * room)]);
     }
-    let row = |effect: &Option<&Effect>| {
+    let row = |effect: Option<&Effect>| {
         let Some(effect) = effect else { return Row::default() };
         let mut marks: Vec<Mark> = effect.interval.map(Mark::Whisker).into_iter().collect();
         marks.push(Mark::Point {
@@ -90,7 +90,7 @@ fn panel(phases: &[String], effects: &[Option<&Effect>]) -> Panel {
         [phase] => label::clean(phase),
         _ => "all phases together".to_owned(),
     };
-    let rows = effects.iter().map(row).collect();
+    let rows = effects.iter().copied().map(row).collect();
     Panel { title, scale: Scale::logarithmic(RATIO, &values), reference: Some(1.0), rows }
 }
 

@@ -136,7 +136,7 @@ impl Rows {
 
     fn draw_names(&self, root: &Area<'_>, index: usize) -> Drawing {
         let (left, _, top) = self.place(index);
-        if index % COLUMNS != 0 {
+        if !index.is_multiple_of(COLUMNS) {
             return Ok(());
         }
         self.names.iter().enumerate().try_for_each(|(row, name)| {
@@ -160,11 +160,11 @@ impl Rows {
         let plot = root
             .clone()
             .shrink(at(left, top + PANEL_TITLE), at(width - numbers, rows_height + PANEL_AXIS));
-        let mut plot = ChartBuilder::on(&plot)
+        let mut axes = ChartBuilder::on(&plot)
             .x_label_area_size(PANEL_AXIS)
             .build_cartesian_2d(panel.scale.clone(), 0.0..self.names.len() as f64)?;
         let labels = (width - numbers) / (panel.scale.label_width(SMALL) + GAP);
-        plot.configure_mesh()
+        axes.configure_mesh()
             .x_labels(labels.max(2) as usize)
             .disable_y_mesh()
             .disable_y_axis()
@@ -173,7 +173,7 @@ impl Rows {
             .axis_style(MUTED)
             .label_style(font(SMALL, MUTED))
             .draw()?;
-        let plot = Plot { root, plot, half: (self.row_height() / 2).cast_signed() };
+        let plot = Plot { root, axes, half: (self.row_height() / 2).cast_signed() };
         if let Some(reference) = panel.reference {
             let x = plot.x(panel.scale.within(reference));
             let ends = [top + PANEL_TITLE, top + PANEL_TITLE + rows_height];
@@ -193,14 +193,14 @@ impl Rows {
 /// A panel whose axis is drawn.
 struct Plot<'a, 'b> {
     root: &'a Area<'b>,
-    plot: ChartContext<'a, SVGBackend<'b>, Cartesian2d<Scale, RangedCoordf64>>,
+    axes: ChartContext<'a, SVGBackend<'b>, Cartesian2d<Scale, RangedCoordf64>>,
     /// Half the height of a row.
     half: i32,
 }
 
 impl Plot<'_, '_> {
     fn x(&self, value: f64) -> i32 {
-        self.plot.backend_coord(&(value, 0.0)).0
+        self.axes.backend_coord(&(value, 0.0)).0
     }
 
     fn draw(&self, mark: &Mark, middle: i32, scale: &Scale) -> Drawing {
@@ -215,7 +215,7 @@ impl Plot<'_, '_> {
                 if says.is_empty() || label::width(says, SMALL) + 6 > room {
                     return Ok(());
                 }
-                let centre = at_least_zero((from + to) / 2, middle);
+                let centre = at_least_zero(i32::midpoint(from, to), middle);
                 text(self.root, says, centre, SMALL, HPos::Center, ON_MARK)
             }
             Mark::Tick(value) => {

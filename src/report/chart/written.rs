@@ -117,13 +117,13 @@ fn phase_name(data: &Data<'_>, places: &[Option<usize>], place: usize) -> String
 fn row(data: &Data<'_>, shown: &Shown<'_>, metric: &str, places: &[Option<usize>]) -> Row {
     let mut from = 0.0;
     let mut marks = Vec::new();
-    for place in 0..COLOURS.len() {
+    for (place, colour) in COLOURS.into_iter().enumerate() {
         let of_place = data.phases.iter().zip(places).filter(|(_, own)| **own == Some(place));
         let bytes: f64 = of_place.map(|(phase, _)| bytes(shown, phase, metric)).sum();
         if bytes > 0.0 {
             let to = from + bytes;
             let says = (place + 1).to_string();
-            marks.push(Mark::Bar { from, to, colour: COLOURS[place], is_pale: false, says });
+            marks.push(Mark::Bar { from, to, colour, is_pale: false, says });
             from = to;
         }
     }
