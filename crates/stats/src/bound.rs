@@ -5,6 +5,7 @@
 
 use crate::LogRatio;
 use crate::argument::assert_positive;
+use crate::moments::count;
 use crate::rounding::rounding;
 use crate::student::upper_tail;
 
@@ -23,7 +24,7 @@ impl LogRatio {
     /// Unless `bound` is a finite number above 0.
     #[must_use]
     pub fn p_above(&self, bound: f64) -> Option<f64> {
-        self.standardised(bound).map(|t| upper_tail(t, self.n() - 1))
+        self.standardised(bound).map(|t| upper_tail(t, count(self.n() - 1)))
     }
 
     /// The p-value for the claim that the true ratio is below `bound`.
@@ -35,7 +36,7 @@ impl LogRatio {
     /// Unless `bound` is a finite number above 0.
     #[must_use]
     pub fn p_below(&self, bound: f64) -> Option<f64> {
-        self.standardised(bound).map(|t| upper_tail(-t, self.n() - 1))
+        self.standardised(bound).map(|t| upper_tail(-t, count(self.n() - 1)))
     }
 
     /// The distance from the bound to the estimate in standard errors, infinite without spread.

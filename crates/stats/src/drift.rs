@@ -77,7 +77,7 @@ impl Drift {
         Ok(Some(Self {
             per_position: slope.exp_m1(),
             over_span: (slope * span(trials)).exp_m1(),
-            p: 2.0 * student::upper_tail(t, freedom),
+            p: 2.0 * student::upper_tail(t, count(freedom)),
             n: trials.len(),
         }))
     }

@@ -6,7 +6,8 @@
 //! doubling cancel: [`LogRatio`] estimates there and reports as a ratio. Around it stand what is
 //! needed to say how far to trust it: tests against a bound, [`holm()`] for many tests at once,
 //! [`Drift`] for a machine that changed while it was measured, and the number of runs it takes
-//! ([`runs_for_half_width`], [`runs_to_separate`]).
+//! ([`runs_for_half_width`], [`runs_to_separate`]). Where there are no pairs, as between two
+//! experiments, [`UnpairedRatio`] estimates from two samples.
 //!
 //! Everything here is a pure function: no input, no output, no clock, and the only randomness
 //! (in [`LogRatio::bca`]) comes from a seed the caller gives. Equal arguments give equal results.
@@ -29,6 +30,7 @@ mod rounding;
 mod runs;
 mod student;
 mod summary;
+mod unpaired;
 
 pub use bca::FEWEST_RESAMPLES;
 pub use drift::{Drift, Trial};
@@ -39,3 +41,4 @@ pub use log_ratio::LogRatio;
 pub use ranking::Ranking;
 pub use runs::{MOST_RUNS, runs_for_half_width, runs_to_separate};
 pub use summary::Summary;
+pub use unpaired::UnpairedRatio;

@@ -113,7 +113,7 @@ impl LogRatio {
     fn log_half_width(&self, confidence: f64) -> Option<f64> {
         assert_fraction("the confidence", confidence);
         let standard_error = self.standard_error()?;
-        Some(student::critical(1.0 - confidence, self.n() - 1) * standard_error)
+        Some(student::critical(1.0 - confidence, count(self.n() - 1)) * standard_error)
     }
 }
 

@@ -63,7 +63,8 @@ fn fewest_runs(sd_log: f64, reach: f64, outside: f64) -> Option<u32> {
         sd_log.is_finite() && sd_log >= 0.0,
         "the standard deviation must be finite and not negative, but is {sd_log}"
     );
-    let enough = |runs: usize| critical(outside, runs - 1) * sd_log / count(runs).sqrt() <= reach;
+    let enough =
+        |runs: usize| critical(outside, count(runs - 1)) * sd_log / count(runs).sqrt() <= reach;
     // The half width falls with every run added, so halving the range finds the exact n.
     let (mut least, mut beyond) = (2, MOST_RUNS + 1);
     while least < beyond {

@@ -1,24 +1,23 @@
 //! Defines the two questions this crate asks of Student's t distribution.
 //!
-//! They are kept apart from the distribution's own interface so that degrees of freedom are a
-//! count everywhere, and a tail probability is never taken as 1 minus a number close to 1.
+//! They are kept apart from the distribution's own interface so that a tail probability is never
+//! taken as 1 minus a number close to 1.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use crate::moments::count;
-
 /// The critical value exceeded, in one direction or the other, with probability `outside`.
 ///
-/// `outside` lies strictly between 0 and 1; `freedom` is at least 1.
-pub fn critical(outside: f64, freedom: usize) -> f64 {
+/// `outside` lies strictly between 0 and 1; `freedom` is above 0, and a whole number but for
+/// Welch's approximation.
+pub fn critical(outside: f64, freedom: f64) -> f64 {
     -standard(freedom).inverse_cdf(outside / 2.0)
 }
 
-/// The probability of a value above `t`; `freedom` is at least 1.
-pub fn upper_tail(t: f64, freedom: usize) -> f64 {
+/// The probability of a value above `t`; `freedom` is above 0.
+pub fn upper_tail(t: f64, freedom: f64) -> f64 {
     standard(freedom).sf(t)
 }
 
-fn standard(freedom: usize) -> StudentsT {
-    StudentsT::new(0.0, 1.0, count(freedom)).expect("the degrees of freedom are at least 1")
+fn standard(freedom: f64) -> StudentsT {
+    StudentsT::new(0.0, 1.0, freedom).expect("the degrees of freedom are above 0")
 }

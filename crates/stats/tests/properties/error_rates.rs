@@ -2,7 +2,7 @@
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use ssdlab_stats::{Drift, FEWEST_RESAMPLES, LogRatio, Ranking, Trial};
+use ssdlab_stats::{Drift, FEWEST_RESAMPLES, LogRatio, Ranking, Trial, UnpairedRatio};
 use statrs::distribution::{ContinuousCDF, Normal};
 
 const EXPERIMENTS: u32 = 4_000;
@@ -44,6 +44,34 @@ fn the_interval_covers_the_truth_as_often_as_it_says() {
         interval.is_some_and(|interval| interval.contains(1.2))
     });
     assert_within(covered, 0.95, TOLERANCE);
+}
+
+/// Five values beside twelve that scatter four times as much, whose true ratio is 1.2.
+fn unequal_sides(generator: &mut Xoshiro256PlusPlus) -> UnpairedRatio {
+    let treatment = [(); 5].map(|()| 1.2 * (0.02 * normal(generator)).exp());
+    let baseline = [(); 12].map(|()| (0.08 * normal(generator)).exp());
+    UnpairedRatio::of(&treatment, &baseline).expect("an exponential is above 0")
+}
+
+#[test]
+fn the_unpaired_interval_covers_the_truth_as_often_as_it_says() {
+    let covered = share(|generator| {
+        let interval = unequal_sides(generator).interval(0.95);
+        interval.is_some_and(|interval| interval.contains(1.2))
+    });
+    assert_within(covered, 0.95, TOLERANCE);
+}
+
+/// Three seeds a side, as the virtual lab has: Welch's approximation then errs to the safe side.
+#[test]
+fn two_equal_runs_of_three_trials_seldom_differ() {
+    let differs = share(|generator| {
+        let mut three = || [(); 3].map(|()| (0.1 * normal(generator)).exp());
+        let (treatment, baseline) = (three(), three());
+        let ratio = UnpairedRatio::of(&treatment, &baseline).expect("an exponential is above 0");
+        ratio.p_differs() <= Some(0.05)
+    });
+    assert!((0.02..=0.05 + TOLERANCE).contains(&differs), "{differs}");
 }
 
 /// The bootstrap's shortfall with few pairs is no fault to repair, but its documentation owns to

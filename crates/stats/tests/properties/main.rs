@@ -5,6 +5,7 @@ mod error_rates;
 mod holm;
 mod log_ratio;
 mod runs;
+mod unpaired;
 
 use std::ops::Range;
 

@@ -12,6 +12,7 @@ mod holm;
 mod log_ratio;
 mod runs;
 mod summary;
+mod unpaired;
 
 use ssdlab_stats::LogRatio;
 

@@ -1,0 +1,105 @@
+//! Defines the estimate of a ratio from two sets of measurements that have no pairs.
+//!
+//! Trials of two experiments share no block, so there is nothing that dividing one by the other
+//! would cancel, and nothing says that they scatter alike: it may be another machine. Each side's
+//! logarithms are averaged by themselves, and the ratio is that of the geometric means.
+
+use crate::argument::{assert_fraction, positive};
+use crate::moments::{count, mean, sd};
+use crate::rounding::rounding;
+use crate::{Error, Interval, student};
+
+/// The ratio of a treatment to its baseline, estimated from two independent samples on the
+/// logarithmic scale.
+///
+/// Its interval and its test take each side's logarithms for independent draws from a normal
+/// distribution with a variance of its own (Welch 1947, "The generalization of 'Student's' problem
+/// when several different population variances are involved", Biometrika 34).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct UnpairedRatio {
+    log: f64,
+    /// Of the logarithm, with its degrees of freedom.
+    standard_error: Option<(f64, f64)>,
+}
+
+impl UnpairedRatio {
+    /// Estimates from values of both sides, in any order and number, in the same unit.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Empty`] when a side has no values, and [`Error::NotPositive`] for the first value
+    /// that is not a finite number above 0.
+    pub fn of(treatment: &[f64], baseline: &[f64]) -> Result<Self, Error> {
+        if treatment.is_empty() || baseline.is_empty() {
+            return Err(Error::Empty);
+        }
+        let treatment = logs("treatment", treatment)?;
+        let baseline = logs("baseline", baseline)?;
+        Ok(Self {
+            log: mean(&treatment) - mean(&baseline),
+            standard_error: standard_error(&treatment, &baseline),
+        })
+    }
+
+    /// The ratio of the geometric means: 1 is no difference, 1.1 is 10 % above the baseline.
+    #[must_use]
+    pub fn ratio(&self) -> f64 {
+        self.log.exp()
+    }
+
+    /// Welch's t interval of the ratio.
+    ///
+    /// `None` when a side has one value. A single point when neither side's values differ.
+    ///
+    /// # Panics
+    ///
+    /// Unless `confidence` lies strictly between 0 and 1.
+    #[must_use]
+    pub fn interval(&self, confidence: f64) -> Option<Interval> {
+        assert_fraction("the confidence", confidence);
+        let (error, freedom) = self.standard_error?;
+        let half = student::critical(1.0 - confidence, freedom) * error;
+        Some(Interval { lo: (self.log - half).exp(), hi: (self.log + half).exp() })
+    }
+
+    /// The two-sided p-value of "the true ratio is 1".
+    ///
+    /// `None` when a side has one value. When neither side's values differ nothing is left to
+    /// chance: p is 1 if the ratio is 1 (within rounding), and 0 if it is not.
+    #[must_use]
+    pub fn p_differs(&self) -> Option<f64> {
+        let (error, freedom) = self.standard_error?;
+        let distance = self.log.abs();
+        Some(if error > 0.0 {
+            (2.0 * student::upper_tail(distance / error, freedom)).min(1.0)
+        } else {
+            f64::from(distance <= rounding(self.log))
+        })
+    }
+}
+
+fn logs(what: &'static str, values: &[f64]) -> Result<Vec<f64>, Error> {
+    let log = |(index, value): (usize, &f64)| Ok(positive(what, index, *value)?.ln());
+    values.iter().enumerate().map(log).collect()
+}
+
+/// The standard error of the difference of two means, and its degrees of freedom by the
+/// approximation of Satterthwaite 1946 ("An approximate distribution of estimates of variance
+/// components", Biometrics Bulletin 2); `None` where a side has one value.
+fn standard_error(one: &[f64], other: &[f64]) -> Option<(f64, f64)> {
+    let of_mean = |logs: &[f64]| {
+        let sd = sd(logs)?;
+        let sd = if sd <= rounding(mean(logs)) { 0.0 } else { sd };
+        Some(sd * sd / count(logs.len()))
+    };
+    let (one_of, other_of) = (of_mean(one)?, of_mean(other)?);
+    let squared = one_of + other_of;
+    let share = |of: f64, n: usize| (of / squared).powi(2) / count(n - 1);
+    // Without any spread the degrees of freedom do not matter, but they must be some.
+    let freedom = if squared > 0.0 {
+        1.0 / (share(one_of, one.len()) + share(other_of, other.len()))
+    } else {
+        1.0
+    };
+    Some((squared.sqrt(), freedom))
+}

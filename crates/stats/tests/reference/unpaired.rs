@@ -1,0 +1,50 @@
+//! The unpaired ratio against R and against the textbook's formulas.
+
+use super::{SLEEP_DRUG_1, SLEEP_DRUG_2, assert_within};
+use ssdlab_stats::{Error, UnpairedRatio};
+
+/// R prints for `t.test(extra ~ group, data = sleep)`, an example of its manual: p-value = 0.07939,
+/// 95 percent confidence interval -3.3654832 0.2054832, means 0.75 and 2.33.
+#[test]
+fn agrees_with_r_on_students_sleep_data() {
+    let exp = |hours: [f64; 10]| hours.map(f64::exp);
+    let estimate = UnpairedRatio::of(&exp(SLEEP_DRUG_1), &exp(SLEEP_DRUG_2))
+        .expect("exponentials are above 0");
+    let interval = estimate.interval(0.95).expect("n is 10");
+    assert_within(estimate.ratio().ln(), -1.58, 1e-12);
+    assert_within(interval.lo.ln(), -3.365_483_2, 5e-8);
+    assert_within(interval.hi.ln(), 0.205_483_2, 5e-8);
+    assert_within(estimate.p_differs().expect("n is 10"), 0.079_39, 5e-6);
+}
+
+/// With one side known exactly, Welch's interval is Student's of the other: t(2) is 4.302 653 at
+/// 95 %, and the standard deviation of 0, 1 and 2 is 1.
+#[test]
+fn one_side_without_spread_leaves_students_interval_of_the_other() {
+    let logs = [0.0, 1.0, 2.0_f64];
+    let estimate = UnpairedRatio::of(&logs.map(f64::exp), &[1.0; 7]).expect("all are above 0");
+    let interval = estimate.interval(0.95).expect("n is 3 and 7");
+    assert_within(interval.hi.ln() - 1.0, 4.302_653 / 3.0_f64.sqrt(), 1e-6);
+}
+
+#[test]
+fn what_cannot_be_estimated_is_refused() {
+    assert_eq!(UnpairedRatio::of(&[], &[1.0]), Err(Error::Empty));
+    assert_eq!(
+        UnpairedRatio::of(&[1.0, 2.0], &[1.0, 0.0]),
+        Err(Error::NotPositive { what: "baseline", index: 1, value: 0.0 })
+    );
+    let once = UnpairedRatio::of(&[2.0], &[1.0, 1.1]).expect("all are above 0");
+    assert_eq!((once.interval(0.95), once.p_differs()), (None, None));
+}
+
+/// Counts that are the same in every run: nothing is left to chance.
+#[test]
+fn no_spread_gives_a_point() {
+    let equal = UnpairedRatio::of(&[4096.0; 3], &[4096.0; 2]).expect("all are above 0");
+    assert_eq!(equal.p_differs(), Some(1.0));
+    let apart = UnpairedRatio::of(&[8192.0; 3], &[4096.0; 2]).expect("all are above 0");
+    assert_eq!(apart.p_differs(), Some(0.0));
+    let interval = apart.interval(0.95).expect("n is 3 and 2");
+    assert_eq!(interval.lo.to_bits(), interval.hi.to_bits());
+}
