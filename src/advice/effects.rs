@@ -1,7 +1,11 @@
 //! Effects: the ratio of a metric to the baseline treatment's, paired by block.
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
+use ssdlab_stats::{Interval, Resamples};
 
 use super::CONFIDENCE;
 use super::pairs::{Blocks, Quantity, Which};
@@ -42,7 +46,7 @@ const USUAL: [&str; 4] = ["time_ns", "settled_ns", "written_bytes", "write_reque
 pub(super) fn all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Effect> {
     let mut metrics = vec![schedule.metric.as_str()];
     metrics.extend(USUAL.into_iter().filter(|usual| *usual != schedule.metric));
-    let mut effects = Vec::new();
+    let mut ratios = Vec::new();
     for (index, treatment) in schedule.treatments.iter().enumerate() {
         let Some(baseline) = treatment.baseline else {
             continue;
@@ -53,11 +57,36 @@ pub(super) fn all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Effect> {
             let total =
                 (shared.len() > 1 && together(metric) != Together::Never).then(|| shared.clone());
             for phases in singles.chain(total) {
-                effects.extend(effect(schedule, blocks, metric, phases, index, baseline));
+                let quantity = Quantity { metric, phases: &phases };
+                let compared =
+                    blocks.compare(quantity, index.into(), baseline.into(), Which::LastStep);
+                if let Ok(ratio) = compared {
+                    ratios.push((*metric, phases, (index, baseline), ratio));
+                }
             }
         }
     }
-    effects
+    // Of long runs the bootstrap is most of the work of a report.
+    let numbers: BTreeSet<usize> = ratios.iter().map(|(.., ratio)| ratio.n()).collect();
+    let draw = |n: usize| (n, Resamples::new(n, RESAMPLES, BOOTSTRAP_SEED));
+    let resamples: BTreeMap<usize, Resamples> = numbers.into_iter().map(draw).collect();
+    ratios
+        .into_par_iter()
+        .map(|(metric, phases, (index, baseline), ratio)| Effect {
+            metric: metric.to_owned(),
+            phases,
+            levels: schedule.treatments[index].levels.clone(),
+            baseline: schedule.treatments[baseline].levels.clone(),
+            ratio: ratio.ratio(),
+            interval: ratio.interval(CONFIDENCE).map(ends),
+            bootstrap: ratio.bca_from(&resamples[&ratio.n()], CONFIDENCE).map(ends),
+            n: ratio.n(),
+        })
+        .collect()
+}
+
+fn ends(interval: Interval) -> [f64; 2] {
+    [interval.lo, interval.hi]
 }
 
 /// The phases both treatments have, in order.
@@ -65,28 +94,4 @@ pub(super) fn shared_phases(schedule: &Schedule, one: usize, other: usize) -> Ve
     let others: Vec<String> = schedule.phases(other).into_iter().map(|phase| phase.name).collect();
     let own = schedule.phases(one).into_iter().map(|phase| phase.name);
     own.filter(|name| others.contains(name)).collect()
-}
-
-fn effect(
-    schedule: &Schedule,
-    blocks: &Blocks<'_>,
-    metric: &str,
-    phases: Vec<String>,
-    treatment: usize,
-    baseline: usize,
-) -> Option<Effect> {
-    let quantity = Quantity { metric, phases: &phases };
-    let ratio =
-        blocks.compare(quantity, treatment.into(), baseline.into(), Which::LastStep).ok()?;
-    let ends = |interval: ssdlab_stats::Interval| [interval.lo, interval.hi];
-    Some(Effect {
-        metric: metric.to_owned(),
-        levels: schedule.treatments[treatment].levels.clone(),
-        baseline: schedule.treatments[baseline].levels.clone(),
-        ratio: ratio.ratio(),
-        interval: ratio.interval(CONFIDENCE).map(ends),
-        bootstrap: ratio.bca(CONFIDENCE, RESAMPLES, BOOTSTRAP_SEED).map(ends),
-        n: ratio.n(),
-        phases,
-    })
 }

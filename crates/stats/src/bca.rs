@@ -11,7 +11,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use crate::argument::assert_fraction;
-use crate::moments::{count, deviations, mean, sum_of_squares};
+use crate::moments::{count, deviations, sum_of_squares};
 use crate::{Interval, LogRatio};
 
 /// The fewest resamples [`LogRatio::bca`] accepts.
@@ -41,11 +41,20 @@ impl LogRatio {
     /// [`FEWEST_RESAMPLES`].
     #[must_use]
     pub fn bca(&self, confidence: f64, resamples: usize, seed: u64) -> Option<Interval> {
+        self.bca_from(&Resamples::new(self.n(), resamples, seed), confidence)
+    }
+
+    /// The interval of [`LogRatio::bca`] from draws that are already made: estimates of equally
+    /// many pairs may share them.
+    ///
+    /// # Panics
+    ///
+    /// Unless `confidence` lies strictly between 0 and 1 and the draws are for [`LogRatio::n`]
+    /// pairs.
+    #[must_use]
+    pub fn bca_from(&self, resamples: &Resamples, confidence: f64) -> Option<Interval> {
         assert_fraction("the confidence", confidence);
-        assert!(
-            resamples >= FEWEST_RESAMPLES,
-            "there must be {FEWEST_RESAMPLES} resamples or more, but there are {resamples}"
-        );
+        assert_eq!(resamples.n, self.n(), "the draws must be for as many pairs as there are");
         if self.n() < 3 {
             return None;
         }
@@ -55,7 +64,7 @@ impl LogRatio {
         }
 
         let deviations = deviations(&self.logs);
-        let shifts = resampled_means(&deviations, resamples, seed);
+        let shifts = resamples.means(&deviations);
         let bias = Normal::standard().inverse_cdf(share_below_zero(&shifts));
         let acceleration = acceleration(&deviations);
         let end = |nominal: f64| {
@@ -68,27 +77,83 @@ impl LogRatio {
     }
 }
 
-/// The means of `resamples` draws of n out of the n `values`, with replacement, in rising order.
-fn resampled_means(values: &[f64], resamples: usize, seed: u64) -> Vec<f64> {
-    let mut generator = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let mut draw = vec![0.0; values.len()];
-    let mut means: Vec<f64> = (0..resamples)
-        .map(|_| {
-            draw.fill_with(|| values[index_below(values.len(), &mut generator)]);
-            mean(&draw)
-        })
-        .collect();
-    means.sort_by(f64::total_cmp);
-    means
+/// Draws of n out of n values, with replacement, again and again.
+#[derive(Debug, Clone)]
+pub struct Resamples {
+    n: usize,
+    count: usize,
+    /// For each group of [`ABREAST`] resamples, the first index of each, then the second of each,
+    /// and so on.
+    indices: Vec<u32>,
+}
+
+/// Resamples whose sums are taken side by side: a sum waits for itself, several do not.
+const ABREAST: usize = 8;
+
+impl Resamples {
+    /// Draws `count` resamples of `n` values.
+    ///
+    /// # Panics
+    ///
+    /// Unless `count` is at least [`FEWEST_RESAMPLES`].
+    #[must_use]
+    pub fn new(n: usize, count: usize, seed: u64) -> Self {
+        assert!(
+            count >= FEWEST_RESAMPLES,
+            "there must be {FEWEST_RESAMPLES} resamples or more, but there are {count}"
+        );
+        let mut generator = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut indices = vec![0; count.div_ceil(ABREAST) * ABREAST * n];
+        for resample in 0..count {
+            let group = resample / ABREAST * ABREAST * n;
+            for draw in 0..n {
+                indices[group + draw * ABREAST + resample % ABREAST] =
+                    index_below(n, &mut generator);
+            }
+        }
+        Self { n, count, indices }
+    }
+
+    /// The mean of each resample of `values`, in rising order; each is summed up as
+    /// [`mean`](crate::moments::mean) does.
+    fn means(&self, values: &[f64]) -> Vec<f64> {
+        let n = count(self.n);
+        let mut means = Vec::with_capacity(self.indices.len() / self.n);
+        let mut drawn = vec![[0.0; ABREAST]; self.n];
+        for group in self.indices.chunks_exact(ABREAST * self.n) {
+            for (values_abreast, indices) in drawn.iter_mut().zip(group.chunks_exact(ABREAST)) {
+                for (value, index) in values_abreast.iter_mut().zip(indices) {
+                    *value = values[*index as usize];
+                }
+            }
+            let rough = sums_less(&drawn, [0.0; ABREAST]).map(|sum| sum / n);
+            let left = sums_less(&drawn, rough);
+            means.extend(rough.iter().zip(left).map(|(rough, left)| rough + left / n));
+        }
+        means.truncate(self.count);
+        means.sort_by(f64::total_cmp);
+        means
+    }
+}
+
+/// The sum of each column of values less a number of its own.
+fn sums_less(rows: &[[f64; ABREAST]], less: [f64; ABREAST]) -> [f64; ABREAST] {
+    let mut sums = [0.0; ABREAST];
+    for row in rows {
+        for ((sum, value), less) in sums.iter_mut().zip(row).zip(less) {
+            *sum += value - less;
+        }
+    }
+    sums
 }
 
 /// A random index below `len`, by the high half of a 128-bit product.
 ///
 /// The mapping is spelt out because a library's may change between versions and with it every
 /// interval; its bias, below `len` / 2^64, is far under what any number of resamples could show.
-fn index_below(len: usize, generator: &mut Xoshiro256PlusPlus) -> usize {
+fn index_below(len: usize, generator: &mut Xoshiro256PlusPlus) -> u32 {
     let product = u128::from(generator.next_u64()) * (len as u128);
-    usize::try_from(product >> 64).expect("the index is below a length")
+    u32::try_from(product >> 64).expect("there are fewer than 2^32 values")
 }
 
 /// The share of resampled mean deviations below 0, which is where the estimate itself lies.

@@ -32,7 +32,7 @@ mod student;
 mod summary;
 mod unpaired;
 
-pub use bca::FEWEST_RESAMPLES;
+pub use bca::{FEWEST_RESAMPLES, Resamples};
 pub use drift::{Drift, Trial};
 pub use error::Error;
 pub use holm::holm;
