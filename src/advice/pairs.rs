@@ -2,7 +2,7 @@
 //!
 //! Only blocks in which both went well count; a block is the unit that shares seed and moment.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use ssdlab_stats::LogRatio;
 
@@ -46,19 +46,22 @@ pub(super) enum Which {
 /// The trials that went well, by block and treatment.
 pub(super) struct Blocks<'a> {
     schedule: &'a Schedule,
-    trials: BTreeMap<(u32, usize), &'a Record>,
-    numbers: BTreeSet<u32>,
+    /// The trials of each block, by treatment.
+    blocks: BTreeMap<u32, Vec<Option<&'a Record>>>,
 }
 
 impl<'a> Blocks<'a> {
     /// Sorts records; where a trial was recorded twice, the first counts.
     pub fn of(schedule: &'a Schedule, records: &'a [Record]) -> Self {
-        let mut trials = BTreeMap::new();
+        let none = || vec![None; schedule.treatments.len()];
+        let mut blocks = BTreeMap::new();
         for record in records.iter().filter(|record| record.status == Status::Ok) {
-            trials.entry((record.trial.block, record.trial.treatment)).or_insert(record);
+            let block: &mut Vec<_> = blocks.entry(record.trial.block).or_insert_with(none);
+            if let Some(place) = block.get_mut(record.trial.treatment) {
+                place.get_or_insert(record);
+            }
         }
-        let numbers = trials.keys().map(|(block, _)| *block).collect();
-        Self { schedule, trials, numbers }
+        Self { schedule, blocks }
     }
 
     /// The paired log-ratio of two sides, or why there is none.
@@ -69,8 +72,9 @@ impl<'a> Blocks<'a> {
         baseline: Side,
         which: Which,
     ) -> Result<LogRatio, String> {
-        let value = |side, block| self.value(quantity, side, block);
-        let pair = |block| Some((value(side, block)?, value(baseline, block)?));
+        let pair = |block: &[Option<&Record>]| {
+            Some((value(quantity, side, block)?, value(quantity, baseline, block)?))
+        };
         let (of_side, of_baseline): (Vec<f64>, Vec<f64>) =
             self.in_step(which, pair).into_iter().unzip();
         if of_side.is_empty() {
@@ -92,7 +96,7 @@ impl<'a> Blocks<'a> {
         side: Side,
         which: Which,
     ) -> Result<LogRatio, String> {
-        let values = self.in_step(which, |block| self.value(quantity, side, block));
+        let values = self.in_step(which, |block| value(quantity, side, block));
         if values.is_empty() {
             return Err("no block in which it was measured".to_owned());
         }
@@ -101,11 +105,15 @@ impl<'a> Blocks<'a> {
     }
 
     /// What there is of each block of one step.
-    fn in_step<T>(&self, which: Which, of_block: impl Fn(u32) -> Option<T>) -> Vec<T> {
+    fn in_step<T>(
+        &self,
+        which: Which,
+        of_block: impl Fn(&[Option<&Record>]) -> Option<T>,
+    ) -> Vec<T> {
         let mut found: Vec<(usize, T)> = self
-            .numbers
+            .blocks
             .iter()
-            .filter_map(|block| Some((self.schedule.step_of(*block), of_block(*block)?)))
+            .filter_map(|(number, block)| Some((self.schedule.step_of(*number), of_block(block)?)))
             .collect();
         let ends = match which {
             Which::FirstStep => found.first(),
@@ -125,8 +133,9 @@ impl<'a> Blocks<'a> {
         step: usize,
     ) -> Vec<Vec<f64>> {
         let mut values = vec![Vec::new(); treatments.len()];
-        for block in self.numbers.iter().filter(|block| self.schedule.step_of(**block) == step) {
-            let of = |treatment: &usize| self.value(quantity, (*treatment).into(), *block);
+        let is_of_step = |number: &u32| self.schedule.step_of(*number) == step;
+        for (_, block) in self.blocks.iter().filter(|(number, _)| is_of_step(number)) {
+            let of = |treatment: &usize| value(quantity, (*treatment).into(), block);
             if let Some(all) = treatments.iter().map(of).collect::<Option<Vec<f64>>>() {
                 for (own, value) in values.iter_mut().zip(all) {
                     own.push(value);
@@ -135,15 +144,14 @@ impl<'a> Blocks<'a> {
         }
         values
     }
+}
 
-    fn value(&self, quantity: Quantity<'_>, side: Side, block: u32) -> Option<f64> {
-        let of = |treatment: usize| {
-            self.trials.get(&(block, treatment))?.over(quantity.metric, quantity.phases)
-        };
-        let value = of(side.treatment)?;
-        match side.excess_over {
-            Some(other) => Some(value - of(other)?),
-            None => Some(value),
-        }
+/// The value of one side in a block, which has a place for each treatment.
+fn value(quantity: Quantity<'_>, side: Side, block: &[Option<&Record>]) -> Option<f64> {
+    let of = |treatment: usize| block[treatment]?.over(quantity.metric, quantity.phases);
+    let value = of(side.treatment)?;
+    match side.excess_over {
+        Some(other) => Some(value - of(other)?),
+        None => Some(value),
     }
 }

@@ -194,6 +194,9 @@ impl Record {
     pub fn over(&self, metric: &str, phases: &[String]) -> Option<f64> {
         let value =
             |name: &String| self.phases.iter().find(|phase| phase.name == *name)?.metric(metric);
+        if let [phase] = phases {
+            return value(phase);
+        }
         let values: Vec<f64> = phases.iter().map(value).collect::<Option<_>>()?;
         metric::taken_together(metric, &values)
     }
