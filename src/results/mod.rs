@@ -1,5 +1,6 @@
 //! Results: the record of a trial, and the folder a run keeps its records in.
 
+mod flat;
 mod record;
 mod store;
 mod work;

@@ -107,7 +107,7 @@ pub enum Ending {
 
 /// What was measured in one phase. Counts are those of the device until it was quiet, and
 /// absent where there is no device of our own.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Phase {
     /// The phase.
     pub name: String,

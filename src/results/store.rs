@@ -4,10 +4,11 @@
 //! and nothing else. Reading never changes a file; only appending puts a cut line aside first.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use miette::Diagnostic;
+use rayon::prelude::*;
 use rustix::fs::{FlockOperation, flock};
 use serde::Deserialize;
 use thiserror::Error;
@@ -25,6 +26,9 @@ const PLAN: &str = "plan.toml";
 /// What a run's folder may consist of.
 const PARTS: [&str; 6] =
     [PLAN, "schedule.json", "records.jsonl", "records.cut", ENDING, "requests"];
+
+/// What is read of the records at a time, in bytes: enough for all processors.
+const PART_BYTES: u64 = 8 << 20;
 
 /// A run that cannot be stored or read.
 #[derive(Debug, Error, Diagnostic)]
@@ -214,8 +218,8 @@ impl Run {
     }
 
     fn read_records(path: &Path) -> Result<(Vec<Record>, Vec<String>), StoreError> {
-        let bytes = fs::read(path).map_err(at("read", path))?;
-        parse_records(path, &bytes)
+        let file = File::open(path).map_err(at("read", path))?;
+        parse_records(path, file)
     }
 
     /// The run's folder.
@@ -250,22 +254,40 @@ fn no_run(folder: &Path) -> StoreError {
     StoreError::NoRun { path: folder.to_owned(), folder: default_folder() }
 }
 
-/// Parses the records of a file; a last line without its end is left out, with a warning.
-fn parse_records(path: &Path, bytes: &[u8]) -> Result<(Vec<Record>, Vec<String>), StoreError> {
-    let whole = whole_lines(bytes);
+/// Parses the records of a file, a part at a time; a last line without its end is left out, with a
+/// warning.
+fn parse_records(path: &Path, file: impl Read) -> Result<(Vec<Record>, Vec<String>), StoreError> {
+    let mut file = file.take(PART_BYTES);
+    let (mut records, mut lines) = (Vec::new(), 0);
+    let mut part = Vec::new();
+    // What is left of a part is the beginning of a line of the next.
+    while file.read_to_end(&mut part).map_err(at("read", path))? > 0 {
+        let whole = whole_lines(&part);
+        let own: Vec<&[u8]> = part[..whole].split_inclusive(|byte| *byte == b'\n').collect();
+        let parse = |(index, line): (usize, &&[u8])| {
+            let is_blank = line.trim_ascii().is_empty();
+            (!is_blank).then(|| versioned(path, lines + index + 1, line, RECORD_SCHEMA))
+        };
+        let parsed: Vec<Option<Result<Record, StoreError>>> =
+            own.par_iter().enumerate().map(parse).collect();
+        lines += own.len();
+        for record in parsed.into_iter().flatten() {
+            let mut record = record?;
+            // A long run is kept whole; a vector that has grown has room that nobody needs.
+            record.phases.shrink_to_fit();
+            records.push(record);
+        }
+        part.drain(..whole);
+        file.set_limit(PART_BYTES);
+    }
     let mut warnings = Vec::new();
-    if whole < bytes.len() {
+    if !part.is_empty() {
         warnings.push(format!(
             "{}: the last line was cut ({} bytes) and is left out",
             path.display(),
-            bytes.len() - whole
+            part.len()
         ));
     }
-    let lines = bytes[..whole].split_inclusive(|byte| *byte == b'\n').enumerate();
-    let records = lines
-        .filter(|(_, line)| !line.trim_ascii().is_empty())
-        .map(|(index, line)| versioned(path, index + 1, line, RECORD_SCHEMA))
-        .collect::<Result<Vec<Record>, _>>()?;
     Ok((records, warnings))
 }
 
