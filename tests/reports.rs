@@ -42,8 +42,7 @@ fn markdown_of_a_chain_has_its_rankings() {
 #[test]
 fn a_narrow_terminal_wraps_instead_of_cutting() {
     let schedule = schedule("discard", 3);
-    let analysis =
-        advice::analyse("discard-2011", &schedule, &post_1(&schedule), Ending::AllBlocks);
+    let analysis = advice::analyse("discard-2011", &schedule, post_1(&schedule), Ending::AllBlocks);
     let style = Style { is_coloured: false, width: Some(60) };
     let report = text(&schedule, &analysis, style);
     assert!(report.lines().all(|line| line.chars().count() <= 60), "{report}");
@@ -54,7 +53,7 @@ fn a_narrow_terminal_wraps_instead_of_cutting() {
 fn a_plan_cannot_steer_the_terminal() {
     let mut schedule = schedule("discard", 1);
     schedule.question = "What?\u{1b}[2J\u{7}".to_owned();
-    let analysis = advice::analyse("x", &schedule, &post_1(&schedule), Ending::AllBlocks);
+    let analysis = advice::analyse("x", &schedule, post_1(&schedule), Ending::AllBlocks);
     let report = text(&schedule, &analysis, Style::default());
     assert!(!report.chars().any(|c| c.is_control() && c != '\n'));
 }
@@ -62,7 +61,7 @@ fn a_plan_cannot_steer_the_terminal() {
 #[test]
 fn too_few_runs_decide_nothing() {
     let schedule = schedule("discard", 1);
-    let analysis = advice::analyse("once", &schedule, &post_1(&schedule), Ending::AllBlocks);
+    let analysis = advice::analyse("once", &schedule, post_1(&schedule), Ending::AllBlocks);
     assert!(analysis.claims.iter().all(|claim| claim.verdict == Verdict::Undecided));
     assert!(analysis.claims.iter().all(|claim| claim.interval.is_none()));
     assert!(analysis.settings.is_empty());
@@ -87,12 +86,12 @@ fn failures_keep_their_row_and_their_reason() {
 #[test]
 fn verdicts_are_corrected_for_their_number() {
     let alone = schedule("discard", 3);
-    let analysis = advice::analyse("x", &alone, &post_1(&alone), Ending::AllBlocks);
+    let analysis = advice::analyse("x", &alone, post_1(&alone), Ending::AllBlocks);
     let raw: Vec<f64> = analysis.claims.iter().filter_map(|claim| claim.p).collect();
     assert_eq!(raw.len(), 4);
     let mut one = alone.clone();
     one.claims.truncate(1);
-    let single = advice::analyse("x", &one, &post_1(&one), Ending::AllBlocks).claims[0].p.unwrap();
+    let single = advice::analyse("x", &one, post_1(&one), Ending::AllBlocks).claims[0].p.unwrap();
     assert!(raw[0] >= single);
 }
 

@@ -1,5 +1,6 @@
 //! The whole analysis of a run: what `--json` prints and every report is made from.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -186,10 +187,18 @@ pub struct Setting {
     pub claim: String,
 }
 
-/// Analyses a run; `run` is its name, `ending` why it ended.
+/// Analyses a run; `run` is its name, `ending` why it ended. What is measured goes into the
+/// analysis, so records that are given away are not copied.
 #[must_use]
-pub fn analyse(run: &str, schedule: &Schedule, records: &[Record], ending: Ending) -> Analysis {
-    let treatments: Vec<Treatment> =
+pub fn analyse<'a>(
+    run: &str,
+    schedule: &Schedule,
+    records: impl Into<Cow<'a, [Record]>>,
+    ending: Ending,
+) -> Analysis {
+    let given = records.into();
+    let records: &[Record] = &given;
+    let mut treatments: Vec<Treatment> =
         (0..schedule.treatments.len()).map(|index| treatment(index, schedule, records)).collect();
     let blocks = Blocks::of(schedule, records);
     let effects = effects::all(schedule, &blocks);
@@ -197,6 +206,10 @@ pub fn analyse(run: &str, schedule: &Schedule, records: &[Record], ending: Endin
     for claim in &mut claims {
         claim.scope = scope(schedule.target.lab, &claim.metric).map(str::to_owned);
     }
+    let warnings = warnings::all(schedule, records, &treatments, &claims);
+    let rankings = ranking::all(schedule, &blocks);
+    let (environment, applied) = (environment::of(records), environment::applied(records));
+    add_trials(&mut treatments, given);
     Analysis {
         schema: ANALYSIS_SCHEMA,
         run: run.to_owned(),
@@ -210,13 +223,13 @@ pub fn analyse(run: &str, schedule: &Schedule, records: &[Record], ending: Endin
         ending,
         metric: schedule.metric.clone(),
         seed: schedule.seed,
-        environment: environment::of(records),
-        applied: environment::applied(records),
+        environment,
+        applied,
         settings: settings(schedule.target.lab, &claims),
-        warnings: warnings::all(schedule, records, &treatments, &claims),
+        warnings,
         treatments,
         effects,
-        rankings: ranking::all(schedule, &blocks),
+        rankings,
         claims,
     }
 }
@@ -255,7 +268,7 @@ fn treatment(index: usize, schedule: &Schedule, records: &[Record]) -> Treatment
         levels: schedule.treatments[index].levels.clone(),
         status,
         reason,
-        trials: own.iter().map(|record| trial(record)).collect(),
+        trials: Vec::new(),
         features: own
             .iter()
             .map(|record| &record.features)
@@ -273,18 +286,29 @@ fn was_passed_over(index: usize, schedule: &Schedule, records: &[Record]) -> boo
     reached.is_some_and(|reached| (1..=reached).any(could))
 }
 
-fn trial(record: &Record) -> Trial {
-    Trial {
-        block: record.trial.block,
-        position: record.trial.position,
-        seed: record.trial.seed,
-        status: record.status,
-        reason: record.reason.clone(),
-        fingerprint: record.fingerprint.clone(),
-        aged: record.aged.clone(),
-        phases: record.phases.clone(),
-        teardown: record.teardown,
-        smart: record.smart.clone(),
+/// Hands each treatment its trials, in the order they ran.
+fn add_trials(treatments: &mut [Treatment], records: Cow<'_, [Record]>) {
+    let mut add = |record: Record| {
+        let Some(treatment) = treatments.get_mut(record.trial.treatment) else { return };
+        treatment.trials.push(Trial {
+            block: record.trial.block,
+            position: record.trial.position,
+            seed: record.trial.seed,
+            status: record.status,
+            reason: record.reason,
+            fingerprint: record.fingerprint,
+            aged: record.aged,
+            phases: record.phases,
+            teardown: record.teardown,
+            smart: record.smart,
+        });
+    };
+    match records {
+        Cow::Owned(records) => records.into_iter().for_each(&mut add),
+        Cow::Borrowed(records) => records.iter().cloned().for_each(&mut add),
+    }
+    for treatment in treatments {
+        treatment.trials.sort_by_key(|trial| trial.position);
     }
 }
 

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use miette::Diagnostic;
+use serde::Serialize;
 use tempfile::NamedTempFile;
 use thiserror::Error;
 
@@ -37,6 +38,17 @@ pub fn print_written(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
         }
         _ => {}
     }
+}
+
+/// Prints a value as one JSON object.
+pub fn print_json(value: &impl Serialize) {
+    print_written(|out| write_json(value, out));
+}
+
+/// Writes a value as one JSON object, bit by bit: that of a long run is large.
+pub fn write_json(value: &impl Serialize, mut out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut out, value)?;
+    writeln!(out)
 }
 
 /// Writes a file bit by bit, whole or not at all. What is not a file, like a disk, is left alone,

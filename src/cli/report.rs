@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 use std::io::{self, IsTerminal, Write};
+use std::mem;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -11,8 +12,9 @@ use super::exit::{Exit, Wrong};
 use super::{charts, output};
 use crate::advice::{self, Analysis};
 use crate::export::{self, Samples};
+use crate::plan::Schedule;
 use crate::report::{self, Style};
-use crate::results::{self, Contents, Ending, Run};
+use crate::results::{self, Contents, Ending, Record, Run};
 
 /// Arguments of `ssdlab report`.
 #[derive(Debug, Args)]
@@ -71,9 +73,19 @@ impl Report {
             output::tell(warning);
         }
         let id = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
-        let told = Told { id: &id, contents: &contents, analysis: OnceCell::new() };
+        let is_of_samples = matches!(format, Format::Csv | Format::Parquet | Format::Ods);
+        let ending = contents.ending.unwrap_or(Ending::Interrupted);
+        let Contents { schedule, plan, mut records, .. } = contents;
+        let analysis = if is_of_samples {
+            OnceCell::new()
+        } else {
+            // Nothing asks for the records again, so they need not be copied.
+            let records = mem::take(&mut records);
+            OnceCell::from(advice::analyse(&id, &schedule, records, ending))
+        };
+        let told = Told { id: &id, schedule, plan, records, ending, analysis };
         if let Some(folder) = &self.charts {
-            charts::save(&report::charts(&contents.schedule, told.analysis()), folder)?;
+            charts::save(&report::charts(&told.schedule, told.analysis()), folder)?;
         }
         match &self.out {
             None => output::print_written(|out| told.write(format, output::style(), out)),
@@ -86,36 +98,33 @@ impl Report {
 /// A run that is reported on. It is analysed if what is asked for takes it, and once.
 struct Told<'a> {
     id: &'a str,
-    contents: &'a Contents,
+    schedule: Schedule,
+    plan: String,
+    /// What samples are exported from.
+    records: Vec<Record>,
+    ending: Ending,
     analysis: OnceCell<Analysis>,
 }
 
 impl Told<'_> {
     fn analysis(&self) -> &Analysis {
-        let Contents { schedule, records, .. } = self.contents;
-        let ending = self.contents.ending.unwrap_or(Ending::Interrupted);
-        self.analysis.get_or_init(|| advice::analyse(self.id, schedule, records, ending))
+        self.analysis
+            .get_or_init(|| advice::analyse(self.id, &self.schedule, &self.records, self.ending))
     }
 
     fn write(&self, format: Format, style: Style, out: &mut dyn Write) -> io::Result<()> {
-        let Contents { schedule, records, .. } = self.contents;
-        let samples = || Samples::new(self.id, schedule, records);
-        match format {
-            Format::Text => {
-                out.write_all(report::text(schedule, self.analysis(), style).as_bytes())
-            }
-            Format::Markdown => {
-                out.write_all(report::markdown(schedule, self.analysis()).as_bytes())
-            }
-            Format::Json => write_json(self.analysis(), out),
-            Format::Html => {
-                let page = report::html(schedule, self.analysis(), &self.contents.plan);
-                out.write_all(page.as_bytes())
-            }
-            Format::Csv => export::csv(&samples(), out),
-            Format::Parquet => export::parquet(&samples(), out),
-            Format::Ods => export::ods(&samples(), schedule, self.analysis(), out),
-        }
+        let schedule = &self.schedule;
+        let samples = || Samples::new(self.id, schedule, &self.records);
+        let text = match format {
+            Format::Text => report::text(schedule, self.analysis(), style),
+            Format::Markdown => report::markdown(schedule, self.analysis()),
+            Format::Html => report::html(schedule, self.analysis(), &self.plan),
+            Format::Json => return output::write_json(self.analysis(), out),
+            Format::Csv => return export::csv(&samples(), out),
+            Format::Parquet => return export::parquet(&samples(), out),
+            Format::Ods => return export::ods(&samples(), schedule, self.analysis(), out),
+        };
+        out.write_all(text.as_bytes())
     }
 }
 
@@ -124,10 +133,4 @@ pub fn find(named: &Path, results: &Path) -> PathBuf {
     let is_folder = named.join("schedule.json").exists();
     let path = if is_folder { named.to_owned() } else { results.join(named) };
     path.canonicalize().unwrap_or(path)
-}
-
-/// Writes the analysis as one JSON object.
-pub fn write_json(analysis: &Analysis, mut out: impl Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut out, analysis)?;
-    writeln!(out)
 }

@@ -219,7 +219,7 @@ impl Run {
 
     fn show(&self, session: &Session, analysis: &Analysis) {
         if self.json {
-            output::print_written(|out| report::write_json(analysis, out));
+            output::print_json(analysis);
             return;
         }
         output::print(&crate::report::text(&session.schedule, analysis, output::style()));

@@ -68,7 +68,7 @@ impl Summary {
     pub fn interval(&self, confidence: f64) -> Option<Interval> {
         assert_fraction("the confidence", confidence);
         let standard_error = self.sd? / count(self.n).sqrt();
-        let half = student::critical(1.0 - confidence, self.n - 1) * standard_error;
+        let half = student::critical(1.0 - confidence, count(self.n - 1)) * standard_error;
         Some(Interval { lo: self.mean - half, hi: self.mean + half })
     }
 }
