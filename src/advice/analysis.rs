@@ -82,6 +82,17 @@ pub enum Completeness {
     Partial,
 }
 
+impl Completeness {
+    /// What an ending says of it.
+    #[must_use]
+    pub fn of(ending: Ending) -> Self {
+        match ending {
+            Ending::Interrupted => Self::Partial,
+            _ => Self::Complete,
+        }
+    }
+}
+
 /// A treatment and its trials.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Treatment {
@@ -216,10 +227,7 @@ pub fn analyse<'a>(
         plan: schedule.plan.clone(),
         question: schedule.question.clone(),
         lab: schedule.target.lab,
-        status: match ending {
-            Ending::Interrupted => Completeness::Partial,
-            _ => Completeness::Complete,
-        },
+        status: Completeness::of(ending),
         ending,
         metric: schedule.metric.clone(),
         seed: schedule.seed,

@@ -6,6 +6,7 @@
 mod analysis;
 mod best;
 mod claims;
+mod comparison;
 mod effects;
 mod environment;
 mod pairs;
@@ -18,6 +19,10 @@ pub use analysis::{
     TreatmentStatus, Trial, analyse,
 };
 pub use claims::{Judgement, Verdict};
+pub use comparison::{
+    Between, COMPARISON_SCHEMA, Candidate, Cell, Compared, Comparison, Difference, Incomparable,
+    Method, NEAR, Row, Unshared, compare,
+};
 pub use effects::Effect;
 pub use precision::{Precision, precision};
 pub use ranking::{Place, Ranking, taking_part};

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use miette::{GraphicalReportHandler, GraphicalTheme, Report};
 
+use crate::advice::Incomparable;
 use crate::conductor::GuestsError;
 use crate::host::program::ProgramError;
 use crate::kernel::KernelError;
@@ -60,7 +61,7 @@ pub fn explain(error: &Report) -> Exit {
 }
 
 fn code(error: &Report) -> Exit {
-    if error.is::<PlanError>() || error.is::<Wrong>() {
+    if error.is::<PlanError>() || error.is::<Wrong>() || error.is::<Incomparable>() {
         return Exit::Wrong;
     }
     if let Some(error) = error.downcast_ref::<LabError>() {
@@ -75,7 +76,9 @@ fn code(error: &Report) -> Exit {
         Some(_) => return Exit::Failed,
         None => {}
     }
-    if let Some(StoreError::NoRun { .. }) = error.downcast_ref::<StoreError>() {
+    if let Some(StoreError::NoRun { .. } | StoreError::Newer { .. }) =
+        error.downcast_ref::<StoreError>()
+    {
         return Exit::Wrong;
     }
     match error.downcast_ref::<WorkloadError>() {

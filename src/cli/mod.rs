@@ -2,6 +2,7 @@
 
 mod charts;
 mod check;
+mod compare;
 mod drive;
 mod exit;
 mod guest;
@@ -46,6 +47,8 @@ enum Command {
     Check(check::Check),
     /// Show a run's results again.
     Report(report::Report),
+    /// Show the same treatments of several runs beside each other.
+    Compare(compare::Compare),
     /// Put a pattern or a trace on simulated drives.
     Simulate(simulate::Simulate),
     /// Serve a simulated drive in real time, as a file or to a virtual machine.
@@ -81,6 +84,7 @@ pub fn main() -> ExitCode {
         Command::Run(run) => run.run(),
         Command::Check(check) => check.run(),
         Command::Report(report) => report.run(),
+        Command::Compare(compare) => compare.run(),
         Command::List(list) => Ok(list.run()),
         Command::Schema(schema) => Ok(schema.run()),
         Command::Simulate(simulate) => simulate.run(),

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::exit::Exit;
 use super::output;
-use crate::advice::Analysis;
+use crate::advice::{Analysis, Comparison};
 use crate::plan::Plan;
 
 /// Arguments of `ssdlab schema`.
@@ -13,6 +13,9 @@ pub struct Schema {
     /// The schema of what `--json` prints, instead of that of plans.
     #[arg(long)]
     analysis: bool,
+    /// The schema of what `ssdlab compare --json` prints.
+    #[arg(long, conflicts_with = "analysis")]
+    comparison: bool,
 }
 
 impl Schema {
@@ -20,6 +23,8 @@ impl Schema {
     pub fn run(&self) -> Exit {
         let schema = if self.analysis {
             schemars::schema_for!(Analysis)
+        } else if self.comparison {
+            schemars::schema_for!(Comparison)
         } else {
             schemars::schema_for!(Plan)
         };

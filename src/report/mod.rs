@@ -3,6 +3,7 @@
 mod aged;
 mod answer;
 mod chart;
+mod comparison;
 mod evidence;
 mod features;
 mod grid;
@@ -16,6 +17,7 @@ mod table;
 mod text;
 
 pub use chart::{Chart, charts};
+pub use comparison::{comparison, comparison_markdown};
 pub use features::features;
 pub use html::html;
 pub use live::{Going, Shown, live};

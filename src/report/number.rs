@@ -1,6 +1,6 @@
 //! Numbers as people read them: three digits that mean something, and their unit.
 
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 /// A value of a metric with its unit.
 #[must_use]
@@ -34,6 +34,13 @@ pub fn roughly(time: Duration) -> String {
     let seconds = time.as_secs().max(1);
     let seconds = if seconds < 100 { seconds } else { seconds.next_multiple_of(60) };
     humantime::format_duration(Duration::from_secs(seconds)).to_string()
+}
+
+/// A moment in seconds since 1970, in UTC, to the second.
+pub fn moment(seconds: u64) -> String {
+    // The end of the year 9999.
+    let seconds = Duration::from_secs(seconds.min(253_402_300_799));
+    humantime::format_rfc3339_seconds(UNIX_EPOCH + seconds).to_string()
 }
 
 /// A throughput.
@@ -109,6 +116,12 @@ mod tests {
         assert_eq!(value("flushes", 8.0), "8");
         assert_eq!(rate(493e6, 2.87e9), "172 MB/s");
         assert_eq!(value("ops_per_second", 36_706.0), "36.7 k/s");
+    }
+
+    #[test]
+    fn every_moment_can_be_told() {
+        assert_eq!(moment(1_310_000_000), "2011-07-07T00:53:20Z");
+        assert_eq!(moment(u64::MAX), "9999-12-31T23:59:59Z");
     }
 
     #[test]

@@ -163,7 +163,7 @@ pub(super) fn ended(ending: Ending) -> &'static str {
 
 /// Breaks a text at spaces so that it fits the terminal; `first` starts the first line, `indent`
 /// every other.
-fn wrapped(first: &str, text: &str, indent: &str, style: Style) -> String {
+pub(super) fn wrapped(first: &str, text: &str, indent: &str, style: Style) -> String {
     let width = style.width.map_or(usize::MAX / 2, usize::from);
     let options = textwrap::Options::new(width)
         .initial_indent(first)

@@ -1,0 +1,137 @@
+//! The effect of being another run: the ratio of a treatment's metric in two runs.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use ssdlab_stats::{Interval, LogRatio, UnpairedRatio};
+
+use super::NEAR;
+use crate::advice::CONFIDENCE;
+
+/// A metric in one run, relative to the first run's.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct Between {
+    /// How the two were compared.
+    pub method: Method,
+    /// Trials of the first run and of this one that it rests on; of pairs, both are their number.
+    pub n: [usize; 2],
+    /// The ratio of the geometric means.
+    pub ratio: f64,
+    /// Its 95 % interval, not adjusted for the number of comparisons; absent where a run has one
+    /// trial.
+    pub interval: Option<[f64; 2]>,
+    /// The two-sided p-value of "the ratio is 1", adjusted for the number of comparisons.
+    pub p: Option<f64>,
+    /// Whether it is shown to differ from 1, at 5 % error over all comparisons (Holm).
+    pub is_different: bool,
+    /// Whether the whole interval is within 5 % of 1.
+    pub is_near: bool,
+}
+
+/// How two runs are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Method {
+    /// Trials with equal seeds are pairs: Student's t interval of log-ratios.
+    PairedBySeed,
+    /// Two independent samples: Welch's t interval of logarithms.
+    Unpaired,
+}
+
+/// Compares values of two runs, each with the seed of its trial; `is_seeded` says whether the seed
+/// decides all that a trial does. `p` is not adjusted yet. Where there is no ratio, says why.
+pub(super) fn between(
+    own: &[(u64, f64)],
+    baseline: &[(u64, f64)],
+    is_seeded: bool,
+) -> Result<Between, String> {
+    let no_ratio = |_| "it is not above 0 in every trial, so there is no ratio".to_owned();
+    let values = |side: &[(u64, f64)]| side.iter().map(|(_, value)| *value).collect::<Vec<_>>();
+    if let Some((one, other)) = pairs(own, baseline).filter(|_| is_seeded) {
+        let ratio = LogRatio::paired(&one, &other).map_err(no_ratio)?;
+        let p = ratio.p_above(1.0).zip(ratio.p_below(1.0));
+        let p = p.map(|(above, below)| (2.0 * above.min(below)).min(1.0));
+        let n = [ratio.n(), ratio.n()];
+        let interval = ratio.interval(CONFIDENCE);
+        return Ok(effect(Method::PairedBySeed, n, ratio.ratio(), interval, p));
+    }
+    let ratio = UnpairedRatio::of(&values(own), &values(baseline)).map_err(no_ratio)?;
+    let n = [baseline.len(), own.len()];
+    let interval = ratio.interval(CONFIDENCE);
+    Ok(effect(Method::Unpaired, n, ratio.ratio(), interval, ratio.p_differs()))
+}
+
+fn effect(
+    method: Method,
+    n: [usize; 2],
+    ratio: f64,
+    interval: Option<Interval>,
+    p: Option<f64>,
+) -> Between {
+    let is_near = |interval: Interval| interval.lo >= 1.0 - NEAR && interval.hi <= 1.0 + NEAR;
+    Between {
+        method,
+        n,
+        ratio,
+        interval: interval.map(|interval| [interval.lo, interval.hi]),
+        p,
+        is_different: false,
+        is_near: interval.is_some_and(is_near),
+    }
+}
+
+/// The values of seeds that both sides have, if these are more than half of the smaller side's:
+/// fewer pairs would leave more out than pairing gains.
+fn pairs(own: &[(u64, f64)], baseline: &[(u64, f64)]) -> Option<(Vec<f64>, Vec<f64>)> {
+    let by_seed: BTreeMap<u64, f64> = baseline.iter().copied().collect();
+    let pair = |(seed, value): &(u64, f64)| Some((*value, *by_seed.get(seed)?));
+    let pairs: (Vec<f64>, Vec<f64>) = own.iter().filter_map(pair).unzip();
+    (2 * pairs.0.len() > own.len().min(baseline.len())).then_some(pairs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OWN: [(u64, f64); 3] = [(1, 2.2), (2, 4.0), (3, 9.0)];
+    const BASELINE: [(u64, f64); 3] = [(1, 1.1), (2, 2.0), (3, 4.5)];
+
+    #[test]
+    fn equal_seeds_are_pairs_where_a_seed_decides() {
+        let paired = between(&OWN, &BASELINE, true).unwrap();
+        assert_eq!((paired.method, paired.n), (Method::PairedBySeed, [3, 3]));
+        let [lo, hi] = paired.interval.unwrap();
+        assert!((lo - 2.0).abs() < 1e-9 && (hi - 2.0).abs() < 1e-9, "{paired:?}");
+        let unpaired = between(&OWN, &BASELINE, false).unwrap();
+        assert_eq!((unpaired.method, unpaired.n), (Method::Unpaired, [3, 3]));
+        assert!(unpaired.interval.unwrap()[0] < 1.0, "{unpaired:?}");
+    }
+
+    /// One seed in common of three would throw away four values for one pair.
+    #[test]
+    fn few_seeds_in_common_are_no_pairs() {
+        let other = [(3, 4.5), (4, 1.1), (5, 2.0)];
+        assert_eq!(between(&OWN, &other, true).unwrap().method, Method::Unpaired);
+        let most = [(3, 4.5), (2, 2.0), (5, 1.1)];
+        let most = between(&OWN, &most, true).unwrap();
+        assert_eq!((most.method, most.n), (Method::PairedBySeed, [2, 2]));
+    }
+
+    #[test]
+    fn near_needs_the_whole_interval() {
+        let steady = [(1, 1.0), (2, 1.01), (3, 0.99)];
+        assert!(between(&steady, &steady, true).unwrap().is_near);
+        let wide = [(4, 1.0), (5, 1.2), (6, 0.8)];
+        let wide = between(&wide, &steady, true).unwrap();
+        assert!(!wide.is_near && wide.interval.is_some());
+        let once = between(&steady[..1], &steady[..1], true).unwrap();
+        assert!(!once.is_near && once.interval.is_none() && once.p.is_none());
+    }
+
+    #[test]
+    fn a_count_of_nothing_has_no_ratio() {
+        assert!(between(&[(1, 0.0)], &[(1, 3.0)], true).is_err());
+        assert!(between(&[(1, 1.0)], &[(2, 0.0)], false).is_err());
+    }
+}

@@ -1,0 +1,229 @@
+//! Compares runs: the same treatments with another kernel, on another drive, in another month.
+//!
+//! Trials of two runs share neither block nor moment, so they are compared as two independent
+//! samples (Welch). In the virtual lab a seed decides every operation and no machine is in the
+//! times: there runs with the same seeds are paired by seed.
+
+mod between;
+mod candidate;
+mod differences;
+mod notes;
+mod refusal;
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use ssdlab_stats::holm;
+
+use self::between::between;
+use self::differences::differences;
+use self::notes::notes;
+use super::{CONFIDENCE, Completeness};
+use crate::plan::{Factor, LabKind, Levels};
+use crate::results::Ending;
+
+pub use self::between::{Between, Method};
+pub use self::candidate::Candidate;
+pub use self::differences::Difference;
+pub use self::refusal::Incomparable;
+
+/// The version of the comparison's format.
+pub const COMPARISON_SCHEMA: u32 = 1;
+
+/// A ratio whose interval lies this near to 1 is called within 5 %.
+pub const NEAR: f64 = 0.05;
+
+/// Runs beside each other.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Comparison {
+    /// The version of this format.
+    pub schema: u32,
+    /// The metric that is compared.
+    pub metric: String,
+    /// The runs; the first is what the others are compared with.
+    pub runs: Vec<Compared>,
+    /// What differs between the runs beside what was measured.
+    pub differences: Vec<Difference>,
+    /// Each treatment and phase that the first run and another have.
+    pub rows: Vec<Row>,
+    /// The treatments that not all runs have.
+    pub unshared: Vec<Unshared>,
+    /// The number of tests that `is_different` is corrected for.
+    pub tests: usize,
+    /// What a reader must know before believing the numbers.
+    pub notes: Vec<String>,
+}
+
+/// A run that is compared.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Compared {
+    /// Its name.
+    pub run: String,
+    /// The plan's name.
+    pub plan: String,
+    /// Where its trials ran.
+    pub lab: LabKind,
+    /// When its first trial started, in seconds since 1970.
+    pub started_s: u64,
+    /// Whether it came to its planned end.
+    pub status: Completeness,
+    /// Why it ended.
+    pub ending: Ending,
+    /// Its trials.
+    pub trials: usize,
+    /// Those that went well.
+    pub trials_ok: usize,
+}
+
+/// A treatment's phases in every run.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Row {
+    /// The treatment, without the levels that the runs themselves differ in.
+    pub levels: Levels,
+    /// The phases that are taken together.
+    pub phases: Vec<String>,
+    /// One for each run.
+    pub cells: Vec<Cell>,
+}
+
+/// What one run measured of a row.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Cell {
+    /// Trials that went well.
+    pub n: usize,
+    /// Their arithmetic mean, in the metric's unit.
+    pub mean: Option<f64>,
+    /// How it compares with the first run; absent for that run.
+    pub effect: Option<Between>,
+    /// Why there is no effect, where both were measured.
+    pub reason: Option<String>,
+}
+
+/// A treatment that not all runs have.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Unshared {
+    /// The treatment.
+    pub levels: Levels,
+    /// The runs that have it, as places in `runs`, from 0.
+    pub runs: Vec<usize>,
+}
+
+/// Compares runs with the first of them.
+///
+/// # Errors
+///
+/// [`Incomparable`] where the numbers of two runs are not of the same thing.
+///
+/// # Panics
+///
+/// Without a run.
+pub fn compare(candidates: &[Candidate]) -> Result<Comparison, Incomparable> {
+    let baseline = candidates.first().expect("there is a run");
+    refusal::check_all(candidates)?;
+    let of_run = factors_of_runs(candidates);
+    let keys: Vec<Vec<Levels>> =
+        candidates.iter().map(|candidate| candidate.keys(&of_run)).collect();
+    let find = |key: &Levels| -> Vec<Option<usize>> {
+        keys.iter().map(|own| own.iter().position(|other| other == key)).collect()
+    };
+    let shared: Vec<Vec<Option<usize>>> =
+        keys[0].iter().map(find).filter(|places| places.iter().flatten().count() > 1).collect();
+    refusal::check_shared(candidates, &keys, &shared)?;
+    let mut rows: Vec<Row> = Vec::new();
+    for places in &shared {
+        let treatment = places[0].expect("it is one of the first run's");
+        for (index, phases) in baseline.quantities[treatment].iter().enumerate() {
+            let cells = cells(candidates, places, index);
+            if cells.iter().any(|cell| cell.mean.is_some()) {
+                let levels = keys[0][treatment].clone();
+                rows.push(Row { levels, phases: phases.clone(), cells });
+            }
+        }
+    }
+    let tests = correct(&mut rows);
+    let differences = differences(candidates, &shared, &of_run);
+    Ok(Comparison {
+        schema: COMPARISON_SCHEMA,
+        metric: baseline.metric.clone(),
+        runs: candidates.iter().map(Candidate::described).collect(),
+        notes: notes(candidates, &rows, &differences),
+        differences,
+        rows,
+        unshared: unshared(&keys),
+        tests,
+    })
+}
+
+/// The factors that a run has one level of and that are about what a trial finds, not about what
+/// it does to it: two drives may be compared, two filesystems are two treatments.
+fn factors_of_runs(candidates: &[Candidate]) -> BTreeSet<Factor> {
+    let may_differ = |factor: &Factor| {
+        factor.is_simulated() || matches!(factor, Factor::Age | Factor::Prefill | Factor::Stale)
+    };
+    let is_constant = |factor: &Factor| {
+        candidates.iter().all(|candidate| {
+            let mut levels = candidate.schedule.treatments.iter().map(|t| t.levels.0.get(factor));
+            let first = levels.next();
+            levels.all(|level| Some(level) == first)
+        })
+    };
+    Factor::every().filter(may_differ).filter(is_constant).collect()
+}
+
+/// What each run measured of a treatment; `places` are its indices in each.
+fn cells(candidates: &[Candidate], places: &[Option<usize>], quantity: usize) -> Vec<Cell> {
+    let values = |run: usize| {
+        let treatment = places[run]?;
+        Some(candidates[run].values(treatment, quantity))
+    };
+    let of_baseline = values(0).unwrap_or_default();
+    let is_seeded = |run: usize| candidates[run].schedule.target.lab == LabKind::Virtual;
+    let cell = |run: usize| {
+        let own = values(run).unwrap_or_default();
+        let sum: f64 = own.iter().map(|(_, value)| value).sum();
+        let has_both = run > 0 && !own.is_empty() && !of_baseline.is_empty();
+        let compared =
+            has_both.then(|| between(&own, &of_baseline, is_seeded(0) && is_seeded(run)));
+        let (effect, reason) = match compared {
+            None => (None, None),
+            Some(Ok(effect)) => (Some(effect), None),
+            Some(Err(reason)) => (None, Some(reason)),
+        };
+        Cell {
+            n: own.len(),
+            mean: (!own.is_empty()).then(|| sum / own.len() as f64),
+            effect,
+            reason,
+        }
+    };
+    (0..candidates.len()).map(cell).collect()
+}
+
+/// Corrects what is called a difference for the number of effects; returns it.
+fn correct(rows: &mut [Row]) -> usize {
+    let mut tested: Vec<&mut Between> = rows
+        .iter_mut()
+        .flat_map(|row| &mut row.cells)
+        .filter_map(|cell| cell.effect.as_mut())
+        .filter(|effect| effect.p.is_some())
+        .collect();
+    let raw: Vec<f64> = tested.iter().filter_map(|effect| effect.p).collect();
+    for (effect, p) in tested.iter_mut().zip(holm(&raw)) {
+        effect.p = Some(p);
+        effect.is_different = p < 1.0 - CONFIDENCE;
+    }
+    raw.len()
+}
+
+fn unshared(keys: &[Vec<Levels>]) -> Vec<Unshared> {
+    let mut unshared: Vec<Unshared> = Vec::new();
+    for key in keys.iter().flatten() {
+        let having = keys.iter().enumerate().filter(|(_, own)| own.contains(key));
+        let runs: Vec<usize> = having.map(|(run, _)| run).collect();
+        if runs.len() < keys.len() && !unshared.iter().any(|known| known.levels == *key) {
+            unshared.push(Unshared { levels: key.clone(), runs });
+        }
+    }
+    unshared
+}

@@ -1,0 +1,92 @@
+//! `ssdlab compare`: the same treatments in several runs.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use miette::Report as Error;
+
+use super::exit::{Exit, Wrong};
+use super::{output, report};
+use crate::advice::{self, Candidate};
+use crate::plan::metric;
+use crate::results::{self, Ending, Run};
+
+/// Arguments of `ssdlab compare`.
+#[derive(Debug, Args)]
+pub struct Compare {
+    /// The runs: their names or their folders. The others are compared with the first.
+    #[arg(required = true, num_args = 2..)]
+    runs: Vec<PathBuf>,
+    /// What to compare (default: the metric of the first run's plan).
+    #[arg(long)]
+    metric: Option<String>,
+    /// The folder for results.
+    #[arg(long, value_name = "DIR")]
+    results: Option<PathBuf>,
+    /// The form of the comparison.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+    /// Print the whole comparison as one JSON object: `--format json`.
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+}
+
+/// What a comparison can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Tables for the terminal.
+    Text,
+    /// The whole comparison as one JSON object.
+    Json,
+    /// Tables to paste into an issue.
+    Markdown,
+}
+
+impl Compare {
+    /// Runs it.
+    pub fn run(&self) -> Result<Exit, Error> {
+        if let Some(metric) = self.metric.as_ref().filter(|metric| !metric::is_known(metric)) {
+            let help = format!("known are {}", metric::names());
+            return Err(Wrong::report(format!("there is no metric `{metric}`"), help));
+        }
+        let results = self.results.clone().unwrap_or_else(results::default_folder);
+        let folders: Vec<PathBuf> =
+            self.runs.iter().map(|run| report::find(run, &results)).collect();
+        for (index, folder) in folders.iter().enumerate() {
+            if folders[..index].contains(folder) {
+                return Err(Wrong::report(
+                    format!("{} is named twice", folder.display()),
+                    "a run does not differ from itself; name another",
+                ));
+            }
+        }
+        let mut candidates: Vec<Candidate> = Vec::new();
+        let mut metric = self.metric.clone();
+        // One after another: the records of one run are enough to have in memory.
+        for folder in &folders {
+            candidates.push(candidate(folder, &mut metric)?);
+        }
+        let comparison = advice::compare(&candidates)?;
+        let format = if self.json { Format::Json } else { self.format };
+        match format {
+            Format::Text => {
+                output::print(&crate::report::comparison(&comparison, output::style()));
+            }
+            Format::Markdown => output::print(&crate::report::comparison_markdown(&comparison)),
+            Format::Json => output::print_json(&comparison),
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// Reads a run; the first one decides the metric where none is asked for.
+fn candidate(folder: &Path, metric: &mut Option<String>) -> Result<Candidate, Error> {
+    let contents = Run::read(folder)?;
+    for warning in &contents.warnings {
+        output::tell(warning);
+    }
+    let run = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
+    let ending = contents.ending.unwrap_or(Ending::Interrupted);
+    let metric = metric.get_or_insert_with(|| contents.schedule.metric.clone());
+    Ok(Candidate::new(&run, contents.schedule, &contents.records, ending, metric))
+}

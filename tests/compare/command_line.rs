@@ -1,0 +1,119 @@
+//! `ssdlab compare` and `ssdlab history` on folders as they may be found.
+
+use std::collections::BTreeSet;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use ssdlab::plan::LabKind;
+use ssdlab::results::{Ending, Run};
+use tempfile::TempDir;
+
+use super::{PLAN, records, schedule};
+
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn results(&self) -> PathBuf {
+        self.0.path().join("data/ssdlab")
+    }
+
+    /// Stores a run; returns its folder.
+    fn run(&self, id: &str, kernel: &str, started_s: u64) -> PathBuf {
+        let schedule = schedule(LabKind::Virtual, |_| {});
+        let mut run = Run::create(&self.results(), id, PLAN, &schedule).unwrap();
+        for mut record in records(&schedule, kernel, 20) {
+            record.started_s = started_s;
+            run.push(&record).unwrap();
+        }
+        run.ended(Ending::AllBlocks).unwrap();
+        run.folder().to_owned()
+    }
+
+    fn ssdlab(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_ssdlab"))
+            .args(arguments)
+            .current_dir(self.0.path())
+            .env("XDG_DATA_HOME", self.0.path().join("data"))
+            .stdin(Stdio::null())
+            .output()
+            .unwrap()
+    }
+
+    /// What a command says that ends with this code.
+    #[track_caller]
+    fn ends(&self, code: i32, arguments: &[&str]) -> (String, String) {
+        let output = self.ssdlab(arguments);
+        let [out, err] = [output.stdout, output.stderr].map(|b| String::from_utf8(b).unwrap());
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}\n{out}\n{err}");
+        (out, err)
+    }
+}
+
+fn replace(path: &Path, from: &str, to: &str) {
+    let text = fs::read_to_string(path).unwrap();
+    assert!(text.contains(from), "{from}: {text}");
+    fs::write(path, text.replace(from, to)).unwrap();
+}
+
+#[test]
+fn runs_are_compared_by_name_or_folder() {
+    let place = Place::new();
+    let before = place.run("before", "6.1.0", 1);
+    place.run("after", "6.12.0", 2);
+    let (text, _) = place.ends(0, &["compare", before.to_str().unwrap(), "after"]);
+    assert!(text.contains("6.12.0") && text.contains("run 2: after"), "{text}");
+    let (json, _) = place.ends(0, &["compare", "before", "after", "--json"]);
+    let comparison: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(comparison["differences"][0]["values"][1], "6.12.0");
+    let (schema, _) = place.ends(0, &["schema", "--comparison"]);
+    let schema: Value = serde_json::from_str(&schema).unwrap();
+    let keys =
+        |object: &Value| object.as_object().unwrap().keys().cloned().collect::<BTreeSet<_>>();
+    assert_eq!(keys(&comparison), keys(&schema["properties"]));
+    let metric = ["compare", "before", "after", "--metric", "written_bytes"];
+    let (markdown, _) = place.ends(0, &[&metric[..], &["--format", "markdown"]].concat());
+    assert!(markdown.contains("\n| treatment | phase | run 1 | run 2 |\n"), "{markdown}");
+}
+
+#[test]
+fn what_cannot_be_compared_ends_with_2_and_says_why() {
+    let place = Place::new();
+    place.run("one", "6.1.0", 1);
+    let newer = place.run("newer", "6.1.0", 1);
+    replace(&newer.join("schedule.json"), "\"schema\": 1", "\"schema\": 99");
+    let cases: [(&[&str], &str); 6] = [
+        (&["compare", "one"], "required"),
+        (&["compare", "one", "one"], "is named twice"),
+        (&["compare", "one", "nowhere"], "there is no run"),
+        (&["compare", "one", "newer"], "schema 99"),
+        (&["compare", "one", "newer", "--metric", "speed"], "no metric `speed`"),
+        (&["compare", "one", "one", "--results", "elsewhere"], "is named twice"),
+    ];
+    for (arguments, message) in cases {
+        let (out, err) = place.ends(2, arguments);
+        assert!(out.is_empty() && err.contains(message), "{arguments:?}: {err}");
+    }
+}
+
+/// A line cut by a crash is left out with a word; one that was changed is not passed over.
+#[test]
+fn a_cut_record_is_left_out_and_a_broken_one_is_an_error() {
+    let place = Place::new();
+    place.run("one", "6.1.0", 1);
+    let path = place.run("cut", "6.1.0", 1).join("records.jsonl");
+    let whole = fs::read(&path).unwrap();
+    fs::write(&path, &whole[..whole.len() - 100]).unwrap();
+    let (out, err) = place.ends(0, &["compare", "one", "cut"]);
+    assert!(err.contains("the last line was cut") && out.contains("5 of 5 trials"), "{out}{err}");
+    let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+    file.write_all(&whole).unwrap();
+    let (_, err) = place.ends(1, &["compare", "one", "cut"]);
+    assert!(err.contains("line 6 is not a record"), "{err}");
+}

@@ -1,0 +1,254 @@
+//! Several runs beside each other: golden comparisons from fixed records, and what is refused.
+
+mod command_line;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use ssdlab::advice::{self, Candidate, Comparison, Incomparable, Method};
+use ssdlab::meter::block::Counters;
+use ssdlab::meter::environment::Environment;
+use ssdlab::plan::{self, LabKind, Overrides, Schedule};
+use ssdlab::report::{Style, comparison, comparison_markdown};
+use ssdlab::results::{Ending, Phase, RECORD_SCHEMA, Record, Status};
+
+const PLAN: &str = r#"
+name = "delete"
+question = "Does discard make deleting slow?"
+[factors]
+discard = ["off", "on"]
+[workload]
+tree = { files = 1000, size = "10 MB" }
+phases = [{ do = "unpack" }, { do = "delete", sync = true }]
+[repetitions]
+least = 4
+most = 4
+[[claims]]
+id = "slower"
+says = "discard makes deleting slower"
+phases = ["delete"]
+compare = { discard = "on" }
+at_least = 2
+"#;
+
+fn schedule(lab: LabKind, change: impl Fn(&mut Overrides)) -> Schedule {
+    let mut overrides = Overrides { lab: Some(lab), ..Overrides::default() };
+    change(&mut overrides);
+    plan::schedule("plan.toml", PLAN, &overrides, Path::new("/")).unwrap()
+}
+
+fn phase(name: &str, time_ns: u64, written_bytes: u64) -> Phase {
+    let counters = Counters { written_bytes, ..Counters::default() };
+    Phase {
+        name: name.to_owned(),
+        time_ns,
+        settled_ns: time_ns,
+        is_quiet: true,
+        cpu_ns: 1_000,
+        application_bytes: Some(0),
+        device: Some(counters),
+        at_return: Some(counters),
+        flash: None,
+        lifetime_kib: None,
+        work: None,
+        reported: BTreeMap::new(),
+        remark: None,
+    }
+}
+
+/// Records whose deleting takes `slower` times as long with discard, with a few per cent of scatter
+/// that is the seed's and the trial's.
+fn records(schedule: &Schedule, kernel: &str, slower: u64) -> Vec<Record> {
+    let environment = Environment {
+        ssdlab: "0.1.0 abcdef0".to_owned(),
+        kernel: kernel.to_owned(),
+        tools: vec!["mkfs.ext4: mke2fs 1.47.0 (5-Feb-2023)".to_owned()],
+        ..Environment::default()
+    };
+    let record = |trial: &plan::schedule::Trial| {
+        let levels = schedule.treatments[trial.treatment].levels.clone();
+        let percent = 100 + trial.seed % 7 * 3 + u64::from(trial.position) % 2;
+        let times = if levels.to_string().contains("discard = on") { slower } else { 1 };
+        let uuid = format!("{:08x}-0000-4000-8000-{:012x}", trial.seed % 9999, trial.seed % 777);
+        Record {
+            schema: RECORD_SCHEMA,
+            trial: *trial,
+            lab: schedule.target.lab,
+            status: Status::Ok,
+            reason: None,
+            fingerprint: None,
+            started_s: 1_310_000_000 + u64::from(trial.position),
+            took_ns: 1,
+            aged: None,
+            written_bytes: 0,
+            background_written_bytes: 0,
+            phases: vec![
+                phase("unpack", 12_000_000 * percent, 10_500_000),
+                phase("delete", 4_000_000 * percent * times, 0),
+            ],
+            teardown: None,
+            applied: BTreeMap::from([
+                ("mkfs".to_owned(), format!("mkfs.ext4 -q -U {uuid} -E hash_seed={uuid}")),
+                ("mkfs_ns".to_owned(), trial.seed.to_string()),
+            ]),
+            features: BTreeMap::new(),
+            environment: environment.clone(),
+            smart: None,
+            levels,
+        }
+    };
+    schedule.trials.iter().map(record).collect()
+}
+
+fn candidate(run: &str, schedule: &Schedule, records: &[Record], metric: &str) -> Candidate {
+    Candidate::new(run, schedule.clone(), records, Ending::AllBlocks, metric)
+}
+
+/// Two kernels in the virtual lab: the same seeds.
+fn two_kernels() -> Comparison {
+    let schedule = schedule(LabKind::Virtual, |_| {});
+    let before = records(&schedule, "6.1.0", 80);
+    let after = records(&schedule, "6.12.0", 10);
+    let of = |run: &str, records: &[Record]| candidate(run, &schedule, records, "time_ns");
+    advice::compare(&[of("delete-before", &before), of("delete-after", &after)]).unwrap()
+}
+
+#[test]
+fn two_kernels_in_virtual_time_are_paired_by_seed() {
+    let found = two_kernels();
+    let effects = found.rows.iter().filter_map(|row| row.cells[1].effect);
+    assert!(effects.clone().all(|effect| effect.method == Method::PairedBySeed));
+    // Of two treatments two phases and both together; one phase of one of them has changed.
+    assert_eq!((found.tests, effects.filter(|effect| effect.is_different).count()), (6, 2));
+    insta::assert_snapshot!(comparison(&found, Style::default()));
+}
+
+#[test]
+fn a_comparison_can_be_pasted() {
+    insta::assert_snapshot!(comparison_markdown(&two_kernels()));
+}
+
+#[test]
+fn a_narrow_terminal_wraps_instead_of_cutting() {
+    let style = Style { is_coloured: false, width: Some(60) };
+    let text = comparison(&two_kernels(), style);
+    assert!(text.lines().all(|line| line.chars().count() <= 60), "{text}");
+}
+
+/// On a wall clock a seed is not what decides: no pairs, and what the day did is in no interval.
+#[test]
+fn two_months_on_one_machine_are_not_paired() {
+    let schedule = schedule(LabKind::Image, |_| {});
+    let july = records(&schedule, "6.1.0", 80);
+    let mut august = records(&schedule, "6.1.0", 80);
+    for record in &mut august {
+        record.started_s += 31 * 86_400;
+    }
+    august.truncate(5);
+    august[4].status = Status::Failed;
+    august[4].reason = Some("cannot write: No space left on device".to_owned());
+    let july = candidate("july", &schedule, &july, "time_ns");
+    let august =
+        Candidate::new("august", schedule.clone(), &august, Ending::Interrupted, "time_ns");
+    let found = advice::compare(&[july, august]).unwrap();
+    let mut effects = found.rows.iter().filter_map(|row| row.cells[1].effect);
+    assert!(effects.all(|effect| effect.method == Method::Unpaired && !effect.is_different));
+    insta::assert_snapshot!(comparison(&found, Style::default()));
+}
+
+/// Three runs on two drives, of which one has but one treatment: drives are what differs, not
+/// treatments.
+#[test]
+fn other_drives_are_other_runs_of_the_same_treatments() {
+    let of = |run: &str, drive: &str, set: &[&str]| {
+        let schedule = schedule(LabKind::Virtual, |overrides| {
+            overrides.drive = Some(drive.to_owned());
+            overrides.set = set.iter().map(|set| (*set).to_owned()).collect();
+        });
+        let records = records(&schedule, "6.1.0", 20);
+        candidate(run, &schedule, &records, "written_bytes")
+    };
+    let runs = [
+        of("one", "vertex-le", &[]),
+        of("two", "x25m-g1", &[]),
+        of("three", "x25m-g1", &["discard=on"]),
+    ];
+    let found = advice::compare(&runs).unwrap();
+    let drive = found.differences.iter().find(|difference| difference.what == "drive").unwrap();
+    let named = ["vertex-le", "x25m-g1", "x25m-g1"].map(|drive| Some(drive.to_owned()));
+    assert_eq!(drive.values, named);
+    assert_eq!((found.unshared.len(), &found.unshared[0].runs[..]), (1, &[0, 1][..]));
+    // Equal counts are a point at 1, and counts of nothing have no ratio.
+    let cell = &found.rows[0].cells[1];
+    assert_eq!(cell.effect.unwrap().interval, Some([1.0, 1.0]));
+    assert!(found.rows[1].cells[1].reason.as_ref().unwrap().contains("not above 0"));
+    insta::assert_snapshot!(comparison(&found, Style::default()));
+}
+
+#[test]
+fn what_is_not_comparable_is_refused() {
+    let same = schedule(LabKind::Virtual, |_| {});
+    let first = || candidate("first", &same, &records(&same, "6.1.0", 20), "time_ns");
+    let refusal = |schedule: &Schedule, metric: &str| {
+        let second = candidate("second", schedule, &records(schedule, "6.1.0", 20), metric);
+        advice::compare(&[first(), second]).unwrap_err()
+    };
+    let larger = schedule(LabKind::Virtual, |overrides| overrides.scale = Some(0.5));
+    let said = refusal(&larger, "time_ns").to_string();
+    assert!(said.contains("files:500") && said.contains("files:1000"), "{said}");
+
+    let mut other = same.clone();
+    other.workload.phases[1].sync = false;
+    let said = refusal(&other, "time_ns").to_string();
+    assert!(said.contains("`delete`") && said.contains("did not do the same"), "{said}");
+    other.workload.phases[1].name = "remove".to_owned();
+    let said = refusal(&other, "time_ns").to_string();
+    assert!(said.contains("phases unpack; remove against unpack; delete"), "{said}");
+
+    let wall_clock = schedule(LabKind::Image, |_| {});
+    let said = refusal(&wall_clock, "time_ns").to_string();
+    assert!(said.contains("image lab") && said.contains("virtual lab"), "{said}");
+
+    let filesystem = schedule(LabKind::Virtual, |o| o.set = vec!["filesystem=xfs".to_owned()]);
+    let error = refusal(&filesystem, "time_ns");
+    assert!(matches!(error, Incomparable::Treatments { .. }), "{error}");
+    assert!(error.to_string().contains("no treatment in common"), "{error}");
+
+    let mut failed = records(&same, "6.1.0", 20);
+    for record in &mut failed {
+        record.status = Status::Failed;
+        record.reason = Some("cannot mount".to_owned());
+    }
+    let failed = candidate("failed", &same, &failed, "time_ns");
+    let said = advice::compare(&[first(), failed]).unwrap_err().to_string();
+    assert!(said.contains("no trial that went well: cannot mount"), "{said}");
+
+    let of = |run: &str| candidate(run, &same, &records(&same, "6.1.0", 20), "reader.p99_ns");
+    let error = advice::compare(&[of("first"), of("second")]).unwrap_err();
+    assert!(error.to_string().contains("has the metric reader.p99_ns"), "{error}");
+}
+
+/// What a filesystem writes may be compared where its times may not.
+#[test]
+fn bytes_of_two_labs_are_of_the_same_thing() {
+    let of = |lab: LabKind| {
+        let schedule = schedule(lab, |_| {});
+        candidate(&lab.to_string(), &schedule, &records(&schedule, "6.1.0", 20), "written_bytes")
+    };
+    let found = advice::compare(&[of(LabKind::Virtual), of(LabKind::Image)]).unwrap();
+    assert_eq!(found.rows[0].cells[1].effect.unwrap().method, Method::Unpaired);
+    assert!(found.differences.iter().any(|difference| difference.what == "lab"));
+}
+
+#[test]
+fn a_run_cannot_steer_the_terminal_or_the_table() {
+    let schedule = schedule(LabKind::Virtual, |_| {});
+    let hostile = records(&schedule, "6.1.0\u{1b}[2J|<br>", 20);
+    let first = candidate("first", &schedule, &records(&schedule, "6.1.0", 20), "time_ns");
+    let second = candidate("sec|ond\u{7}", &schedule, &hostile, "time_ns");
+    let found = advice::compare(&[first, second]).unwrap();
+    for text in [comparison(&found, Style::default()), comparison_markdown(&found)] {
+        assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text:?}");
+    }
+    assert!(comparison_markdown(&found).contains("6.1.0 [2J\\|&lt;br>"));
+}
