@@ -67,7 +67,7 @@ pub struct Judgement {
 }
 
 /// What became of a claim.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// It was shown to be true here.

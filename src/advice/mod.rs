@@ -9,6 +9,7 @@ mod claims;
 mod comparison;
 mod effects;
 mod environment;
+mod outline;
 mod pairs;
 mod precision;
 mod ranking;
@@ -24,6 +25,7 @@ pub use comparison::{
     Method, NEAR, Row, Unshared, compare,
 };
 pub use effects::Effect;
+pub use outline::{Outline, outline};
 pub use precision::{Precision, precision};
 pub use ranking::{Place, Ranking, taking_part};
 pub use warnings::{Warned, Warning};

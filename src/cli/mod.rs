@@ -6,6 +6,7 @@ mod compare;
 mod drive;
 mod exit;
 mod guest;
+mod history;
 mod kernel;
 mod list;
 mod output;
@@ -49,6 +50,8 @@ enum Command {
     Report(report::Report),
     /// Show the same treatments of several runs beside each other.
     Compare(compare::Compare),
+    /// List all runs.
+    History(history::History),
     /// Put a pattern or a trace on simulated drives.
     Simulate(simulate::Simulate),
     /// Serve a simulated drive in real time, as a file or to a virtual machine.
@@ -85,6 +88,7 @@ pub fn main() -> ExitCode {
         Command::Check(check) => check.run(),
         Command::Report(report) => report.run(),
         Command::Compare(compare) => compare.run(),
+        Command::History(history) => history.run(),
         Command::List(list) => Ok(list.run()),
         Command::Schema(schema) => Ok(schema.run()),
         Command::Simulate(simulate) => simulate.run(),

@@ -6,6 +6,7 @@ use super::exit::Exit;
 use super::output;
 use crate::advice::{Analysis, Comparison};
 use crate::plan::Plan;
+use crate::report::History;
 
 /// Arguments of `ssdlab schema`.
 #[derive(Debug, Args)]
@@ -16,6 +17,9 @@ pub struct Schema {
     /// The schema of what `ssdlab compare --json` prints.
     #[arg(long, conflicts_with = "analysis")]
     comparison: bool,
+    /// The schema of what `ssdlab history --json` prints.
+    #[arg(long, conflicts_with_all = ["analysis", "comparison"])]
+    history: bool,
 }
 
 impl Schema {
@@ -25,6 +29,8 @@ impl Schema {
             schemars::schema_for!(Analysis)
         } else if self.comparison {
             schemars::schema_for!(Comparison)
+        } else if self.history {
+            schemars::schema_for!(History)
         } else {
             schemars::schema_for!(Plan)
         };

@@ -117,3 +117,40 @@ fn a_cut_record_is_left_out_and_a_broken_one_is_an_error() {
     let (_, err) = place.ends(1, &["compare", "one", "cut"]);
     assert!(err.contains("line 6 is not a record"), "{err}");
 }
+
+#[test]
+fn a_history_keeps_every_run_and_counts_what_is_none() {
+    let place = Place::new();
+    let (out, err) = place.ends(0, &["history"]);
+    assert!(out.is_empty() && err.contains("there is no such run"), "{err}");
+    place.ends(2, &["history", "--results", "nowhere"]);
+    place.run("late", "6.1.0", 2_000_000_000);
+    place.run("early", "6.1.0", 1_000_000_000);
+    let broken = place.run("broken", "6.1.0", 1);
+    replace(&broken.join("records.jsonl"), "\"schema\":1", "\"schema\":99");
+    fs::write(place.results().join("notes.txt"), "mine").unwrap();
+    fs::create_dir(place.results().join("folder")).unwrap();
+    fs::write(place.results().join("early/notes.txt"), "mine").unwrap();
+    let (out, err) = place.ends(0, &["history"]);
+    assert!(err.contains("2 entries are no runs"), "{err}");
+    let at = |run: &str| out.find(run).unwrap_or_else(|| panic!("{run}: {out}"));
+    assert!(at("early") < at("broken") && at("broken") < at("late"), "{out}");
+    assert!(out.contains("has schema 99") && out.contains("1 holds"), "{out}");
+
+    let (json, _) = place.ends(0, &["history", "--json"]);
+    let history: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(history["runs"].as_array().unwrap().len(), 3);
+    assert_eq!(history["runs"][0]["run"], "early");
+    assert_eq!(history["runs"][0]["holds"], 1);
+    let count = |filter: &[&str]| {
+        let (json, _) = place.ends(0, &[&["history", "--json"], filter].concat());
+        let history: Value = serde_json::from_str(&json).unwrap();
+        history["runs"].as_array().unwrap().len()
+    };
+    assert_eq!(count(&["--plan", "delete"]), 2);
+    assert_eq!(count(&["--plan", "other"]), 0);
+    assert_eq!(count(&["--drive", "vertex"]), 2);
+    assert_eq!(count(&["--verdict", "holds", "--lab", "virtual"]), 2);
+    assert_eq!(count(&["--verdict", "refuted"]), 0);
+    assert_eq!(count(&["--lab", "image"]), 0);
+}
