@@ -33,7 +33,7 @@ check:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
-# The simulated drive, traces, the virtual lab and exports; then, as root, the engine beside fio, a trial beside
+# The simulated drive, traces, reports and the virtual lab; then, as root, the engine beside fio, a trial beside
 # the equivalent shell script, and Bonnie's tests beside bonnie++.
 bench: kernel
 	scripts/install-packages build run test
@@ -41,7 +41,7 @@ bench: kernel
 	$(CARGO) bench --locked -p ssdlab-flash --bench model
 	$(CARGO) bench --locked -p ssdlab-trace --bench formats
 	$(CARGO) bench --locked --bench sweep
-	$(CARGO) bench --locked --bench exports
+	$(CARGO) bench --locked --bench reports
 	$(CARGO) bench --locked --bench virtual
 	$(SUDO) $$(command -v $(CARGO)) bench --locked --bench engine
 	$(SUDO) $$(command -v $(CARGO)) bench --locked --bench trial
