@@ -152,9 +152,9 @@ fn push_cells(xml: &mut String, cells: &[Cell<'_>]) {
     for same in cells.chunk_by(|one, other| *one == Cell::Empty && *other == Cell::Empty) {
         match &same[0] {
             Cell::Empty => {
-                let repeated = same.len();
-                *xml +=
-                    &format!("<table:table-cell table:number-columns-repeated=\"{repeated}\"/>");
+                *xml += "<table:table-cell table:number-columns-repeated=\"";
+                *xml += &same.len().to_string();
+                *xml += "\"/>";
             }
             Cell::Integer(value) if *value > LARGEST_EXACT => {
                 push_text(xml, "", &value.to_string());

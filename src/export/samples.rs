@@ -26,8 +26,11 @@ const OF_SAMPLE: [(&str, Kind); 4] =
 /// The phase that samples of unmounting are filed under.
 const TEARDOWN: &str = "teardown";
 
+/// What a metric of unmounting takes from it.
+type OfTeardown = fn(&Teardown) -> u64;
+
 /// The metrics of unmounting. Their names tell them from those of a phase that a plan has named so.
-const TEARDOWN_METRICS: [(&str, fn(&Teardown) -> u64); 8] = [
+const TEARDOWN_METRICS: [(&str, OfTeardown); 8] = [
     ("teardown.time_ns", |teardown| teardown.time_ns),
     ("teardown.written_bytes", |teardown| teardown.device.written_bytes),
     ("teardown.write_requests", |teardown| teardown.device.write_requests),

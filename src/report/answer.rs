@@ -44,19 +44,19 @@ fn verdicts(analysis: &Analysis) -> Option<String> {
     let [holds, refuted, undecided] =
         [Verdict::Holds, Verdict::Refuted, Verdict::Undecided].map(count);
     let is = |count: usize| if count == 1 { "is" } else { "are" };
-    let mut says = match (all, holds) {
+    let mut parts = vec![match (all, holds) {
         (0, _) => return None,
         (1, 1) => "the claim holds".to_owned(),
         (1, _) => return Some(format!("the claim is {}", one_of(refuted))),
         _ if holds == all => format!("all {all} claims hold"),
         _ => format!("{holds} of {all} claims {}", if holds == 1 { "holds" } else { "hold" }),
-    };
+    }];
     for (count, word) in [(refuted, "refuted"), (undecided, "undecided")] {
         if count > 0 {
-            says += &format!(", {count} {} {word}", is(count));
+            parts.push(format!("{count} {} {word}", is(count)));
         }
     }
-    Some(says)
+    Some(parts.join(", "))
 }
 
 fn one_of(refuted: usize) -> &'static str {

@@ -18,7 +18,7 @@ pub(super) fn warnings(analysis: &Analysis) -> Option<Markup> {
 }
 
 /// How it was measured and judged.
-pub(super) fn method(schedule: &Schedule, analysis: &Analysis) -> Option<Markup> {
+pub(super) fn method(schedule: &Schedule, analysis: &Analysis) -> Markup {
     let blocks: BTreeSet<u32> =
         analysis.treatments.iter().flat_map(|own| &own.trials).map(|trial| trial.block).collect();
     let percent = |share: f64| format!("{:.0} %", share * 100.0);
@@ -68,9 +68,9 @@ pub(super) fn method(schedule: &Schedule, analysis: &Analysis) -> Option<Markup>
         ),
     ];
     let rows = rows.into_iter().filter(|(_, says)| !says.is_empty());
-    Some(markup! {
+    markup! {
         dl { @for (name, says) in rows { div { dt { (name) } dd { (says) } } } }
-    })
+    }
 }
 
 fn repetitions(rule: &Repetitions) -> String {
@@ -80,13 +80,12 @@ fn repetitions(rule: &Repetitions) -> String {
     let mut budgets = Vec::new();
     budgets.extend(rule.time_ns.map(|time| number::duration(time as f64)));
     budgets.extend(rule.written_bytes.map(|bytes| number::value("written_bytes", bytes as f64)));
-    let budgets: String = budgets.iter().map(|budget| format!(", or {budget} are spent")).collect();
-    format!(
-        "{} to {} blocks, until every interval is within +-{:.1} %{budgets}",
-        rule.least,
-        rule.most,
-        rule.precision * 100.0
-    )
+    let (least, most, precision) = (rule.least, rule.most, rule.precision * 100.0);
+    let mut ends = vec![format!(
+        "{least} to {most} blocks, until every interval is within +-{precision:.1} %"
+    )];
+    ends.extend(budgets.iter().map(|budget| format!("or {budget} are spent")));
+    ends.join(", ")
 }
 
 /// What trials ran on; what differed between them says so.

@@ -34,14 +34,14 @@ pub fn html(schedule: &Schedule, analysis: &Analysis, plan: &str) -> String {
         ("published", "Beside the published numbers", published::table(schedule, analysis)),
         ("rankings", "Rankings", compared::rankings(schedule, analysis)),
         ("charts", "Charts", figures::figures(&charts(schedule, analysis))),
-        ("treatments", "Treatments", treatments::table(schedule, analysis)),
+        ("treatments", "Treatments", Some(treatments::table(schedule, analysis))),
         ("aged", "Aged filesystems", compared::layout_scores(schedule, analysis)),
         ("features", "What the filesystems can", compared::feature_table(schedule, analysis)),
         ("samples", "Samples", samples::samples(schedule, analysis)),
         ("mind", "What to mind", method::warnings(analysis)),
-        ("method", "Method", method::method(schedule, analysis)),
+        ("method", "Method", Some(method::method(schedule, analysis))),
         ("environment", "Environment", method::environment(analysis)),
-        ("again", "Run it again", again::again(schedule, plan)),
+        ("again", "Run it again", Some(again::again(schedule, plan))),
     ];
     let present = |(id, title, body)| Some((id, title, body?));
     let sections: Vec<Section> = sections.into_iter().filter_map(present).collect();

@@ -64,10 +64,8 @@ fn table<'a>(schedule: &Schedule, analysis: &'a Analysis) -> Markup {
 
 fn cell(trial: &Trial, phase: &str, metric: &str) -> Markup {
     let phase = trial.phases.iter().find(|own| own.name == *phase);
-    match phase.and_then(|phase| phase.metric(metric)) {
-        Some(value) => markup! { td.number { (value) } },
-        None => markup! { td.number {} },
-    }
+    let value = phase.and_then(|phase| phase.metric(metric));
+    markup! { td.number { @if let Some(value) = value { (value) } } }
 }
 
 fn ended(trial: &Trial) -> String {

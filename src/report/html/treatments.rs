@@ -8,7 +8,7 @@ use crate::plan::Schedule;
 use crate::report::{number, table};
 
 /// The table, which can be sorted and filtered.
-pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Option<Markup> {
+pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Markup {
     let (factors, phases) = (factors(schedule), schedule.phase_names());
     let reasons = analysis.treatments.iter().any(|treatment| treatment.reason.is_some());
     let is_own = |effect: &&Effect| effect.metric == analysis.metric;
@@ -42,7 +42,7 @@ pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Option<Markup> 
             }
         }
     };
-    Some(boxed("treatments", "sortable filterable treatments", &caption, &body))
+    boxed("treatments", "sortable filterable treatments", &caption, &body)
 }
 
 fn is_baseline(schedule: &Schedule, treatment: &Treatment) -> bool {
