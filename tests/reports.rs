@@ -104,7 +104,7 @@ fn an_amount_is_judged_by_itself() {
         let mut records = post_1(&schedule);
         for (index, record) in records.iter_mut().enumerate() {
             for phase in record.phases.iter_mut().filter(|phase| phase.name == "fstrim") {
-                phase.time_ns = (fstrim_ms + index as u64) * 1_000_000;
+                phase.time_ns = Some((fstrim_ms + index as u64) * 1_000_000);
             }
         }
         let analysis = advice::analyse("run", &schedule, &records, Ending::AllBlocks);

@@ -126,6 +126,7 @@ fn factors() -> Rows {
             "purged, filled, overwritten:X, steady, aged:N (virtual lab)".to_owned()
         }
         Factor::Host => HOSTS.map(|host| host.name).join(", ") + " (virtual lab)",
+        Factor::Label => "what imported results call a treatment (not for plans)".to_owned(),
     };
     Factor::every().map(|factor| (factor.name().to_owned(), levels(factor))).collect()
 }

@@ -112,10 +112,10 @@ impl<'a> Watched<'a> {
         let is_counted = !self.is_shared && !remounts;
         let measured = Phase {
             name: phase.name.clone(),
-            time_ns: nanos(time),
-            settled_ns: nanos(settled),
-            is_quiet,
-            cpu_ns: used.cpu_ns.saturating_sub(usage.cpu_ns) + done.threads.cpu_ns,
+            time_ns: Some(nanos(time)),
+            settled_ns: Some(nanos(settled)),
+            is_quiet: Some(is_quiet),
+            cpu_ns: Some(used.cpu_ns.saturating_sub(usage.cpu_ns) + done.threads.cpu_ns),
             application_bytes: done.application_bytes,
             device: grown(end.device, before.device),
             at_return: grown(at_return.device, before.device),
@@ -196,10 +196,10 @@ mod tests {
     fn ext4_and_its_device_must_agree_to_the_kib() {
         let phase = |lifetime_kib, written_bytes| Phase {
             name: "sync".to_owned(),
-            time_ns: 0,
-            settled_ns: 0,
-            is_quiet: true,
-            cpu_ns: 0,
+            time_ns: None,
+            settled_ns: None,
+            is_quiet: None,
+            cpu_ns: None,
             application_bytes: None,
             device: Some(Counters { written_bytes, ..Counters::default() }),
             at_return: None,

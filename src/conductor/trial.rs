@@ -32,6 +32,7 @@ pub(super) fn blank(schedule: &Schedule, trial: Trial) -> Record {
         trial,
         levels: schedule.treatments[trial.treatment].levels.clone(),
         lab: schedule.target.lab,
+        imported: None,
         status: Status::Ok,
         reason: None,
         fingerprint: None,
@@ -413,10 +414,10 @@ mod tests {
     fn measured(application_bytes: u64, written_bytes: u64) -> results::Phase {
         results::Phase {
             name: String::new(),
-            time_ns: 1,
-            settled_ns: 1,
-            is_quiet: true,
-            cpu_ns: 0,
+            time_ns: None,
+            settled_ns: None,
+            is_quiet: None,
+            cpu_ns: None,
             application_bytes: Some(application_bytes),
             device: Some(Counters { written_bytes, ..Counters::default() }),
             at_return: None,

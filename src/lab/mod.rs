@@ -162,5 +162,6 @@ pub fn open(
         LabKind::Image => Ok(Box::new(image::open(target, tools)?)),
         LabKind::Device => Ok(Box::new(device::open(target, wipe, tools)?)),
         LabKind::Directory => Ok(Box::new(directory::open(target, tools)?)),
+        LabKind::Imported => unreachable!("neither a plan nor --resume leads to a run there"),
     }
 }

@@ -51,7 +51,7 @@ impl Pace {
                 prefill_ns: 300,
                 waits: false,
             },
-            LabKind::Image | LabKind::Device | LabKind::Directory => Self {
+            LabKind::Image | LabKind::Device | LabKind::Directory | LabKind::Imported => Self {
                 trial_ns: 300_000_000,
                 call_ns: 5_000,
                 kilobyte_ns: 4_000,
@@ -138,7 +138,9 @@ fn of_action(action: &Action, workload: &Workload) -> Option<Asked> {
             let calls = number.saturating_mul(CALLS_OF_A_TRANSACTION);
             Some(Asked { calls, bytes: work.streamed_bytes(), waits_ns: work.lasts_ns() })
         }
-        Action::Command { .. } | Action::Fio { .. } | Action::BonnieProgram => None,
+        Action::Command { .. } | Action::Fio { .. } | Action::BonnieProgram | Action::Imported => {
+            None
+        }
     }
 }
 
@@ -169,7 +171,7 @@ fn prefill_bytes(schedule: &Schedule) -> Option<u64> {
     let device = match schedule.target.lab {
         LabKind::Virtual => Some(schedule.target.capacity_bytes.unwrap_or(USUAL_DRIVE_BYTES)),
         LabKind::Image => Some(schedule.target.size_bytes),
-        LabKind::Device | LabKind::Directory => None,
+        LabKind::Device | LabKind::Directory | LabKind::Imported => None,
     };
     let bytes = |amount: Option<Amount>| match amount {
         None => Some(0),

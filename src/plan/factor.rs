@@ -59,11 +59,13 @@ pub enum Factor {
     Condition,
     /// Virtual lab: the computer whose costs are charged, a name of `ssdlab list hosts`.
     Host,
+    /// Imported results: what a treatment is called there. No plan varies it.
+    Label,
 }
 
 impl Factor {
     /// Every factor but the schedulers' settings.
-    const ALL: [Self; 16] = [
+    const ALL: [Self; 17] = [
         Self::Filesystem,
         Self::Journal,
         Self::Checksums,
@@ -80,6 +82,7 @@ impl Factor {
         Self::Drive,
         Self::Condition,
         Self::Host,
+        Self::Label,
     ];
 
     /// Whether it is about the simulated machine, which only the virtual lab has.
@@ -118,6 +121,7 @@ impl Factor {
             Self::Drive => "drive",
             Self::Condition => "condition",
             Self::Host => "host",
+            Self::Label => "label",
         }
     }
 

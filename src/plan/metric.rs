@@ -23,6 +23,15 @@ pub const FIO_PREFIX: &str = "fio.";
 /// The prefix of metrics that bonnie++ reports.
 pub const BONNIE_PREFIX: &str = "bonnie++.";
 
+/// The prefix of metrics that the Phoronix Test Suite reports.
+pub const PHORONIX_PREFIX: &str = "phoronix.";
+
+/// A test's result in its own unit, which the Phoronix Test Suite calls HIB.
+pub const PHORONIX_HIGHER: &str = "phoronix.higher_is_better";
+
+/// A test's result in its own unit, which the Phoronix Test Suite calls LIB.
+pub const PHORONIX_LOWER: &str = "phoronix.lower_is_better";
+
 /// Metrics of the reader beside a phase, which only phases with a reader have. They do not add up.
 pub const READER_METRICS: [(&str, &str); 4] = [
     ("reader.p50_ns", "median latency of the reader beside the phase"),
@@ -73,8 +82,8 @@ pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// Whether more of it is better; of everything else, less is.
 #[must_use]
 pub fn is_better_higher(name: &str) -> bool {
-    let rates = ["_per_second", "_per_s", "_iops"];
-    rates.iter().any(|ending| name.ends_with(ending))
+    let endings = ["_per_second", "_per_s", "_iops", ".higher_is_better"];
+    endings.iter().any(|ending| name.ends_with(ending))
         || ["operations", "reader.reads"].contains(&name)
 }
 
@@ -101,7 +110,7 @@ pub fn is_known(name: &str) -> bool {
 
 /// Whether a program reports it about itself.
 fn is_reported(name: &str) -> bool {
-    [FIO_PREFIX, BONNIE_PREFIX].iter().any(|prefix| name.starts_with(prefix))
+    [FIO_PREFIX, BONNIE_PREFIX, PHORONIX_PREFIX].iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// Whether a metric depends on what is under the block layer: times, what programs time, and what

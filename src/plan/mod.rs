@@ -43,6 +43,11 @@ pub use simulated::{Simulated, is_drive_file};
 pub use ssdlab_quantity::{Bytes, Span};
 pub use written::{LabKind, Plan, Verb};
 
+/// Whether results can be filed under this name; the error says why not.
+pub fn check_name(name: &str) -> Result<(), String> {
+    resolve::check_name(name)
+}
+
 /// Parses the text of a plan; `file` is its name in messages.
 pub fn parse(file: &str, text: &str) -> Result<Plan, PlanError> {
     toml::from_str(text).map_err(|error| {

@@ -137,7 +137,7 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
 }
 
 /// Names are used as folder names.
-fn check_name(name: &str) -> Result<(), String> {
+pub(super) fn check_name(name: &str) -> Result<(), String> {
     let legal = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if name.is_empty() || name.len() > 64 || !name.chars().all(legal) || name.starts_with('-') {
         return Err(format!("`{name}` cannot be the name of a plan"));
@@ -179,6 +179,12 @@ fn target(plan: &Plan, overrides: &Overrides) -> Result<Target, Fault> {
         Fault::nowhere(format!("the {lab} lab needs {what}"), format!("name it with {option} PATH"))
     };
     match lab {
+        LabKind::Imported => {
+            return Err(Fault::nowhere(
+                "`imported` marks results that were read by `ssdlab import`; nothing runs there",
+                "name the lab to run in: virtual, image, device or directory",
+            ));
+        }
         LabKind::Device if overrides.device.is_none() => {
             return Err(missing("--device", "a block device"));
         }

@@ -53,7 +53,7 @@ pub struct Schedule {
     /// What somebody else has measured.
     #[serde(default)]
     pub published: Vec<Published>,
-    /// The seed everything random is derived from.
+    /// The seed everything random is derived from; 0 in an imported run, which has none.
     pub seed: u64,
     /// Whether what every trial leaves is compared with what it must leave.
     #[serde(default)]
@@ -102,7 +102,8 @@ pub struct Trial {
     pub position: u32,
     /// The index of the treatment.
     pub treatment: usize,
-    /// The seed: the same for every treatment of a block, so that they are paired.
+    /// The seed: the same for every treatment of a block, so that they are paired; 0 in an imported
+    /// run, which has none.
     pub seed: u64,
 }
 
@@ -240,6 +241,8 @@ pub enum Action {
     Io(Io),
     /// Commits transactions.
     Transactions(Transactions),
+    /// What another program did elsewhere, before its results were imported.
+    Imported,
 }
 
 impl Action {
@@ -385,10 +388,11 @@ impl Schedule {
         let programs = self.workload.phases.iter().all(|phase| match &phase.action {
             Action::Command { run, .. } => !run.is_empty(),
             Action::Bonnie { .. } | Action::BonnieProgram => self.workload.bonnie.is_some(),
+            Action::Imported => self.target.lab == LabKind::Imported,
             _ => true,
         });
         let place = match self.target.lab {
-            LabKind::Virtual | LabKind::Image => true,
+            LabKind::Virtual | LabKind::Image | LabKind::Imported => true,
             LabKind::Device => self.target.device.is_some(),
             LabKind::Directory => self.target.directory.is_some(),
         };

@@ -195,6 +195,13 @@ pub(super) fn fault(at: Option<&Range<usize>>, message: String, help: String) ->
 fn check_levels(varied: &Varied) -> Result<(), Fault> {
     let Varied { factor, levels, .. } = varied;
     let at = varied.at();
+    if *factor == Factor::Label {
+        return Err(fault(
+            at,
+            "`label` is what imported results call a treatment; no run can vary it".to_owned(),
+            "name what differs: `ssdlab list factors`".to_owned(),
+        ));
+    }
     if levels.is_empty() {
         return Err(fault(
             at,

@@ -157,6 +157,9 @@ pub enum LabKind {
     Device,
     /// An existing directory: no root, no mkfs.
     Directory,
+    /// None: somebody else measured, and `ssdlab import` read the results. No run starts there.
+    #[value(skip)]
+    Imported,
 }
 
 impl fmt::Display for LabKind {
@@ -166,6 +169,7 @@ impl fmt::Display for LabKind {
             Self::Image => "image",
             Self::Device => "device",
             Self::Directory => "directory",
+            Self::Imported => "imported",
         })
     }
 }

@@ -7,6 +7,8 @@ mod work;
 
 pub use crate::meter::smart::Smart;
 
-pub use record::{Aged, Ending, Flashed, Phase, RECORD_SCHEMA, Record, Status, Teardown};
+pub use record::{
+    Aged, Ending, Flashed, Imported, Phase, RECORD_SCHEMA, Record, Status, Teardown, Told,
+};
 pub use store::{Contents, Run, StoreError, default_folder, fuzz_records, is_of_a_run};
 pub use work::{Latency, Series, Work};

@@ -28,15 +28,18 @@ pub struct Record {
     pub levels: Levels,
     /// Where it ran.
     pub lab: LabKind,
+    /// Where it was imported from; absent where ssdlab itself measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported: Option<Imported>,
     /// How it ended.
     pub status: Status,
     /// Why, unless it ended well.
     pub reason: Option<String>,
     /// Equal for trials that were the same to the bit; only virtual time can promise that.
     pub fingerprint: Option<String>,
-    /// When it started, in seconds since 1970.
+    /// When it started, in seconds since 1970; 0 where an imported file does not say.
     pub started_s: u64,
-    /// How long it took, preparation and all, in ns.
+    /// How long it took, preparation and all, in ns; 0 if it was imported, like the bytes below.
     pub took_ns: u64,
     /// What ageing had made of the filesystem, if it was aged.
     #[serde(default)]
@@ -60,6 +63,52 @@ pub struct Record {
     pub environment: Environment,
     /// The drive's own counters before and after, where it has them.
     pub smart: Option<[Smart; 2]>,
+}
+
+/// Where a record was imported from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Imported {
+    /// The file, as it was named.
+    pub file: String,
+    /// The SHA-256 of its contents, in hex.
+    pub sha256: String,
+    /// The program that measured.
+    pub program: String,
+    /// Its version, where the file says it.
+    pub version: Option<String>,
+    /// Whether positions are the order in which trials ran; otherwise, that in which they were read.
+    pub is_order_known: bool,
+    /// What the file tells about how each phase was done.
+    pub told: BTreeMap<String, Told>,
+}
+
+/// What a program's output tells about how a phase was done; what it does not tell is absent.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Told {
+    /// Whether anything was written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writes: Option<bool>,
+    /// Whether what was written had left the page cache when the clock stopped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub syncs: Option<bool>,
+    /// Whether files were read and written past the page cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub is_direct: Option<bool>,
+    /// The size of the files worked on, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size_bytes: Option<u64>,
+    /// How long it went on, in ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub took_ns: Option<u64>,
+    /// Whether it was over too fast to be measured.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_too_fast: bool,
+    /// Whether the program looked for a steady state and found one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub is_steady: Option<bool>,
+    /// The options it was given, as the program calls them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub options: BTreeMap<String, String>,
 }
 
 /// How a trial ended.
@@ -111,15 +160,19 @@ pub enum Ending {
 pub struct Phase {
     /// The phase.
     pub name: String,
-    /// Time until it returned, in ns.
-    pub time_ns: u64,
+    /// Time until it returned, in ns; like the next three, absent only where it was imported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_ns: Option<u64>,
     /// Time until the device was quiet, in ns; equal to `time_ns` for a phase that hands its
     /// dirty data to the next.
-    pub settled_ns: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled_ns: Option<u64>,
     /// Whether the device really fell quiet before the patience ended.
-    pub is_quiet: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub is_quiet: Option<bool>,
     /// Processor time, user and system, in ns.
-    pub cpu_ns: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_ns: Option<u64>,
     /// Bytes the workload handed to write(2); absent where a program did the writing.
     pub application_bytes: Option<u64>,
     /// What the device did until it was quiet.
@@ -216,9 +269,9 @@ impl Phase {
     pub fn metric(&self, name: &str) -> Option<f64> {
         let of_device = |get: fn(&Counters) -> u64| self.device.as_ref().map(get);
         let value = match name {
-            "time_ns" => Some(self.time_ns),
-            "settled_ns" => Some(self.settled_ns),
-            "cpu_ns" => Some(self.cpu_ns),
+            "time_ns" => self.time_ns,
+            "settled_ns" => self.settled_ns,
+            "cpu_ns" => self.cpu_ns,
             "application_bytes" => self.application_bytes,
             "written_bytes" => of_device(|device| device.written_bytes),
             "write_requests" => of_device(|device| device.write_requests),
@@ -246,10 +299,10 @@ mod tests {
     fn every_metric_a_plan_can_name_is_measured() {
         let phase = Phase {
             name: "x".to_owned(),
-            time_ns: 1,
-            settled_ns: 2,
-            is_quiet: true,
-            cpu_ns: 3,
+            time_ns: Some(1),
+            settled_ns: Some(2),
+            is_quiet: Some(true),
+            cpu_ns: Some(3),
             application_bytes: Some(4),
             device: Some(Counters::default()),
             at_return: None,

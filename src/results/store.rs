@@ -242,10 +242,18 @@ impl Run {
 
     /// Appends a record and waits until it is on the disk.
     pub fn push(&mut self, record: &Record) -> Result<(), StoreError> {
-        let mut line = serde_json::to_vec(record).expect("a record is plain data");
-        line.push(b'\n');
+        self.push_all(std::slice::from_ref(record))
+    }
+
+    /// Appends records and waits until they are on the disk.
+    pub fn push_all(&mut self, records: &[Record]) -> Result<(), StoreError> {
+        let mut lines = Vec::new();
+        for record in records {
+            serde_json::to_writer(&mut lines, record).expect("a record is plain data");
+            lines.push(b'\n');
+        }
         let path = self.folder.join("records.jsonl");
-        self.records.write_all(&line).map_err(at("append to", &path))?;
+        self.records.write_all(&lines).map_err(at("append to", &path))?;
         self.records.sync_data().map_err(at("sync", &path))
     }
 }

@@ -1,26 +1,13 @@
 //! bonnie++: runs it in the trial's directory and reads the line of values it prints.
-//!
-//! Format 1.98 of version 2.00, from `BonTimer` in `bon_time.cpp`: settings, rates and latencies
-//! separated by commas. A test that was left out has an empty field, one that took less than half a
-//! second has `+++++`.
 
 use std::collections::BTreeMap;
 use std::process::Command;
 
-use super::{Done, Place, WorkloadError};
+use super::printed::bonnie::{Rate, Tested};
+use super::{Done, Place, WorkloadError, printed};
 use crate::host::program;
+use crate::plan::Bonnie;
 use crate::plan::metric::BONNIE_PREFIX;
-use crate::plan::{Bonnie, BonnieTest};
-
-/// The version of the format, which is the first field.
-const FORMAT: &str = "1.98";
-
-/// The fields of a line, and where the rates of the file, those of the small files, and the
-/// latencies begin. Every rate has the processor's share behind it.
-const FIELDS: usize = 50;
-const FILE_RATES: usize = 9;
-const SMALL_RATES: usize = 26;
-const LATENCIES: usize = 38;
 
 const MIB: u64 = 1 << 20;
 
@@ -69,59 +56,25 @@ pub(super) fn parse(printed: &str) -> Result<Done, WorkloadError> {
     let unreadable = |reason: String| WorkloadError::BonnieOutput { reason };
     let line = printed.lines().rfind(|line| line.split(',').count() > 1);
     let line = line.ok_or_else(|| unreadable("there is no line of values".to_owned()))?;
-    let fields: Vec<&str> = line.trim_end().split(',').collect();
-    if fields[0] != FORMAT {
-        return Err(unreadable(format!("its format is {}, expected {FORMAT}", fields[0])));
-    }
-    if fields.len() != FIELDS {
-        return Err(unreadable(format!("{} values, expected {FIELDS}", fields.len())));
-    }
+    let line = printed::bonnie::line(line).map_err(unreadable)?;
     let (mut reported, mut too_fast) = (BTreeMap::new(), Vec::new());
-    for (index, test) in BonnieTest::ALL.into_iter().enumerate() {
-        let of_file = BonnieTest::ALL.iter().filter(|test| test.is_of_the_file()).count();
-        let place = match index.checked_sub(of_file) {
-            None => FILE_RATES + 2 * index,
-            Some(index) => SMALL_RATES + 2 * index,
-        };
+    for Tested { test, rate, longest_ns } in line.tests {
         let name = format!("{BONNIE_PREFIX}{}", test.name());
-        let wrong = |text: &str| unreadable(format!("{}: \"{text}\" is no number", test.name()));
-        match fields[place] {
-            "" => continue,
-            "+++++" => too_fast.push(test.name()),
-            text => {
-                let value = number(text).ok_or_else(|| wrong(text))?;
-                let moves = test.is_of_the_file() && test != BonnieTest::RandomSeek;
-                // KiB a second.
-                let rate = if moves { ("bytes", value * 1024.0) } else { ("ops", value) };
-                reported.insert(format!("{name}.{}_per_second", rate.0), rate.1);
+        match rate {
+            Some(Rate::Bytes(rate)) => reported.insert(format!("{name}.bytes_per_second"), rate),
+            Some(Rate::Operations(rate)) => reported.insert(format!("{name}.ops_per_second"), rate),
+            None => {
+                too_fast.push(test.name());
+                None
             }
-        }
-        if let Some(text) = Some(fields[LATENCIES + index]).filter(|text| !text.is_empty()) {
-            let value = latency_ns(text).ok_or_else(|| wrong(text))?;
-            reported.insert(format!("{name}.latency.max_ns"), value);
+        };
+        if let Some(longest) = longest_ns {
+            reported.insert(format!("{name}.latency.max_ns"), longest);
         }
     }
     let remark = (!too_fast.is_empty())
         .then(|| format!("bonnie++ took too little time to tell {}", too_fast.join(", ")));
     Ok(Done { reported, remark, ..Done::default() })
-}
-
-/// A time as `print_latency` writes it: whole seconds, ms or µs.
-fn latency_ns(text: &str) -> Option<f64> {
-    let end = text.find(|c: char| !c.is_ascii_digit())?;
-    let (digits, unit) = text.split_at(end);
-    let unit_ns = match unit {
-        "s" => 1e9,
-        "ms" => 1e6,
-        "us" => 1e3,
-        _ => return None,
-    };
-    Some(number(digits)? * unit_ns)
-}
-
-fn number(text: &str) -> Option<f64> {
-    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    text.parse().ok().filter(|value: &f64| is_plain && value.is_finite())
 }
 
 #[cfg(test)]
@@ -172,7 +125,8 @@ mod tests {
     #[test]
     fn what_is_no_line_of_values_is_an_error() {
         let other = |from: &str, to: &str| parse(&FAST.replace(from, to)).unwrap_err().to_string();
-        assert!(other("1.98,", "1.97,").contains("its format is 1.97, expected 1.98"));
+        assert!(other("1.98,", "1.03,").contains("its format is 1.03, expected one of 1.96, 1.97"));
+        assert!(other("1.98,", "1.97,").contains("50 values, expected 48"));
         assert!(other(",2192us", "").contains("49 values"));
         assert!(other("1838", "nan").contains("\"nan\" is no number"));
         assert!(other("12824us", "12824").contains("seq_output_char"));

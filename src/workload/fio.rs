@@ -8,9 +8,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use serde_json::Value;
-
-use super::WorkloadError;
+use super::printed::fio::Job;
+use super::{WorkloadError, printed};
 use crate::host::program::{self, Rules};
 use crate::plan::metric::FIO_PREFIX;
 
@@ -135,63 +134,18 @@ pub(super) fn run(
     parse(&program::run(command, rules)?.stdout)
 }
 
-/// Reads fio's JSON. Messages before and after the object are fio's habit (axboe/fio#731) and
-/// are passed over. With one job a metric is `fio.read_iops`, with several
-/// `fio.JOB.read_iops`: percentiles of several jobs cannot be combined (axboe/fio#752).
+/// Reads fio's JSON. With one job a metric is `fio.read_iops`, with several `fio.JOB.read_iops`:
+/// percentiles of several jobs cannot be combined (axboe/fio#752).
 pub(super) fn parse(printed: &str) -> Result<BTreeMap<String, f64>, WorkloadError> {
-    let unreadable = |reason: &str| WorkloadError::FioOutput { reason: reason.to_owned() };
-    let start = printed.lines().position(|line| line.trim_end() == "{");
-    let start = start.ok_or_else(|| unreadable("there is no object in it"))?;
-    let text: String = printed.lines().skip(start).flat_map(|line| [line, "\n"]).collect();
-    let mut values = serde_json::Deserializer::from_str(&text).into_iter::<Value>();
-    let report = match values.next() {
-        Some(Ok(report)) => report,
-        Some(Err(error)) => return Err(unreadable(&error.to_string())),
-        None => return Err(unreadable("it is empty")),
-    };
-    let jobs = report["jobs"].as_array().ok_or_else(|| unreadable("it lists no jobs"))?;
-    let mut metrics = BTreeMap::new();
-    for job in jobs {
-        let name = job["jobname"].as_str().unwrap_or("job");
-        if job["error"].as_i64().unwrap_or(0) != 0 {
-            return Err(unreadable(&format!("the job {name} ended with error {}", job["error"])));
-        }
+    let report =
+        printed::fio::report(printed).map_err(|reason| WorkloadError::FioOutput { reason })?;
+    let is_alone = report.jobs.len() == 1;
+    let of_job = |job: Job| {
         let prefix =
-            if jobs.len() == 1 { FIO_PREFIX.to_owned() } else { format!("{FIO_PREFIX}{name}.") };
-        for direction in ["read", "write", "trim"] {
-            of_direction(&job[direction], &format!("{prefix}{direction}"), &mut metrics);
-        }
-        let syncs = &job["sync"]["lat_ns"]["percentile"];
-        add(&mut metrics, &format!("{prefix}sync_p99_ns"), &syncs["99.000000"]);
-    }
-    if metrics.is_empty() {
-        return Err(unreadable("no job read or wrote anything"));
-    }
-    Ok(metrics)
-}
-
-fn of_direction(side: &Value, name: &str, metrics: &mut BTreeMap<String, f64>) {
-    if side["total_ios"].as_u64().unwrap_or(0) == 0 {
-        return;
-    }
-    let percentiles = &side["clat_ns"]["percentile"];
-    let values = [
-        ("iops", &side["iops"]),
-        ("bytes_per_s", &side["bw_bytes"]),
-        ("clat_mean_ns", &side["clat_ns"]["mean"]),
-        ("clat_p50_ns", &percentiles["50.000000"]),
-        ("clat_p99_ns", &percentiles["99.000000"]),
-        ("clat_p999_ns", &percentiles["99.900000"]),
-    ];
-    for (metric, value) in values {
-        add(metrics, &format!("{name}_{metric}"), value);
-    }
-}
-
-fn add(metrics: &mut BTreeMap<String, f64>, name: &str, value: &Value) {
-    if let Some(number) = value.as_f64() {
-        metrics.insert(name.to_owned(), number);
-    }
+            if is_alone { FIO_PREFIX.to_owned() } else { format!("{FIO_PREFIX}{}.", job.name) };
+        job.values.into_iter().map(move |(name, value)| (format!("{prefix}{name}"), value))
+    };
+    Ok(report.jobs.into_iter().flat_map(of_job).collect())
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ mod fio;
 mod io;
 mod open_load;
 pub mod operation;
+pub mod printed;
 mod reader;
 pub mod synthetic;
 mod transactions;
@@ -255,6 +256,7 @@ impl Workload {
             (Action::Bonnie { .. } | Action::Idle { .. } | Action::Remount, _) => {
                 Ok(Done::default())
             }
+            (Action::Imported, _) => unreachable!("nothing imported is run"),
             (Action::Io(io), _) => io::run(io, seed, place),
             (Action::Transactions(work), _) => {
                 transactions::run(work, &self.contents.pool, seed, place)
@@ -285,7 +287,8 @@ impl Workload {
                     | Action::Fio { .. }
                     | Action::BonnieProgram
                     | Action::Io(_)
-                    | Action::Transactions(_),
+                    | Action::Transactions(_)
+                    | Action::Imported,
                     _,
                 )
                 | (Action::Clone | Action::Make | Action::Clean, Some(Build::Git { .. })) => {
