@@ -13,6 +13,7 @@
 //! - [`advice`]: effects, verdicts and settings
 //! - [`report`]: analyses as something people read
 //! - [`export`]: samples and analyses as files for other programs
+//! - [`import`]: other people's results as a run
 //! - [`simulation`]: patterns and traces on simulated drives
 //! - [`aged`]: states of filesystems that are made once and kept
 //! - [`host`]: calls into the running machine
@@ -29,6 +30,7 @@ pub mod export;
 pub mod filesystem;
 pub mod guest;
 pub mod host;
+pub mod import;
 pub mod kernel;
 pub mod lab;
 pub mod meter;

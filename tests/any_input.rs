@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use proptest::prelude::*;
+use ssdlab::import;
 use ssdlab::plan::{self, Overrides, shipped};
 use ssdlab::results::fuzz_records;
 use ssdlab::workload::fuzz_bonnie;
@@ -57,6 +58,14 @@ fn words() -> impl Strategy<Value = String> {
         .prop_map(|words| words.join(" "))
 }
 
+/// What other programs have measured.
+const RESULTS: [&str; 4] = [
+    include_str!("data/fio-end-fsync.json"),
+    include_str!("data/bonnie-2.00.csv"),
+    include_str!("data/hyperfine-1.15.json"),
+    include_str!("data/phoronix-composite.xml"),
+];
+
 /// What bonnie++ prints between its commas, and what it does not.
 const VALUES: [&str; 12] =
     ["", "+++++", "+++", "1838", "88", "412.5", "12824us", "100ms", "9s", "us", "-1", "1e999"];
@@ -102,11 +111,29 @@ proptest! {
     }
 
     #[test]
+    fn any_bytes_as_results_are_no_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        import::fuzz(&bytes);
+    }
+
+    #[test]
+    fn results_with_a_piece_replaced_are_no_panic(
+        which in 0..RESULTS.len(),
+        from in 0_usize..6000,
+        length in 0_usize..60,
+        piece in words(),
+    ) {
+        let text = RESULTS[which].as_bytes();
+        let (from, to) = (from.min(text.len()), (from + length).min(text.len()));
+        import::fuzz(&[&text[..from], piece.as_bytes(), &text[to..]].concat());
+    }
+
+    #[test]
     fn any_values_as_bonnie_s_are_no_panic(
         fields in prop::collection::vec(prop::sample::select(VALUES.to_vec()), 0..60),
         text in ".{0,100}",
     ) {
         fuzz_bonnie(&format!("1.98,{}", fields.join(",")));
+        import::fuzz(format!("1.98,{}", fields.join(",")).as_bytes());
         fuzz_bonnie(&text);
     }
 }

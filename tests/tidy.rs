@@ -17,6 +17,7 @@ const ARROWS: [(&str, &[&str]); 18] = [
     ("workload", &["plan", "host"]),
     ("lab", &["plan", "filesystem", "host", "undo", "aged"]),
     ("results", &["plan", "meter"]),
+    ("import", &["plan", "meter", "results", "workload"]),
     ("advice", &["plan", "results"]),
     ("simulation", &[]),
     ("watch", &[]),
@@ -57,6 +58,7 @@ const ARROWS: [(&str, &[&str]); 18] = [
             "report",
             "watch",
             "export",
+            "import",
             "conductor",
         ],
     ),
@@ -66,13 +68,15 @@ const ARROWS: [(&str, &[&str]); 18] = [
 const IMPURE: [&str; 6] =
     ["std::fs", "std::net", "std::process", "Instant::now", "SystemTime", "HashMap"];
 
-const PURE: [&str; 11] = [
+const PURE: [&str; 13] = [
     "src/plan",
     "src/filesystem",
     "src/report",
     "src/export",
     "src/advice",
     "src/workload/synthetic",
+    "src/workload/printed",
+    "src/import",
     "src/simulation",
     "crates/flash/src",
     "crates/quantity/src",

@@ -7,6 +7,7 @@ use miette::{GraphicalReportHandler, GraphicalTheme, Report};
 use crate::advice::Incomparable;
 use crate::conductor::GuestsError;
 use crate::host::program::ProgramError;
+use crate::import::ImportError;
 use crate::kernel::KernelError;
 use crate::lab::LabError;
 use crate::plan::PlanError;
@@ -61,7 +62,11 @@ pub fn explain(error: &Report) -> Exit {
 }
 
 fn code(error: &Report) -> Exit {
-    if error.is::<PlanError>() || error.is::<Wrong>() || error.is::<Incomparable>() {
+    let is_wrong = error.is::<PlanError>()
+        || error.is::<Wrong>()
+        || error.is::<Incomparable>()
+        || error.is::<ImportError>();
+    if is_wrong {
         return Exit::Wrong;
     }
     if let Some(error) = error.downcast_ref::<LabError>() {

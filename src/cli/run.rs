@@ -118,7 +118,16 @@ impl Run {
                     "leave out the plan and what changes it",
                 ));
             }
-            Some(run) => Planned::Resumed(resume(run, &folder)?),
+            Some(run) => {
+                let session = resume(run, &folder)?;
+                if session.schedule.target.lab == LabKind::Imported {
+                    return Err(Wrong::report(
+                        format!("{} was imported: nothing of it can run here", run.display()),
+                        "import it again with further files: ssdlab import FILE...",
+                    ));
+                }
+                Planned::Resumed(session)
+            }
         };
         let schedule = planned.schedule().clone();
         let lab = schedule.target.lab;
@@ -346,11 +355,16 @@ fn check_fits(schedule: &Schedule, workload: &Workload) -> Result<(), Report> {
     ))
 }
 
-fn start(folder: &Path, resolved: Resolved) -> Result<Session, Report> {
+/// What a run that begins now is called.
+pub fn new_id(schedule: &Schedule) -> String {
     let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let stamp: String = now.chars().filter(char::is_ascii_digit).collect();
     let (day, time) = stamp.split_at(8);
-    let id = format!("{}-{day}-{time}", resolved.schedule.plan);
+    format!("{}-{day}-{time}", schedule.plan)
+}
+
+fn start(folder: &Path, resolved: Resolved) -> Result<Session, Report> {
+    let id = new_id(&resolved.schedule);
     let run = results::Run::create(folder, &id, &resolved.text, &resolved.schedule)?;
     Ok(Session { run, schedule: resolved.schedule, records: Vec::new() })
 }

@@ -209,7 +209,8 @@ pub(super) fn level_name(factor: Factor, level: &str) -> String {
         | Factor::Scheduler
         | Factor::Drive
         | Factor::Condition
-        | Factor::Host => level.to_owned(),
+        | Factor::Host
+        | Factor::Label => level.to_owned(),
         _ => format!("{factor} {level}"),
     }
 }
