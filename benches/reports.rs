@@ -87,6 +87,7 @@ fn record(schedule: &Schedule, trial: Trial) -> Record {
         trial,
         levels: schedule.treatments[trial.treatment].levels.clone(),
         lab: schedule.target.lab,
+        imported: None,
         status: Status::Ok,
         reason: None,
         fingerprint: Some(format!("{:032x}", trial.seed)),
@@ -124,10 +125,10 @@ fn phase(name: &str, variation: u64) -> Phase {
     };
     Phase {
         name: name.to_owned(),
-        time_ns: 1000 * ns,
-        settled_ns: 1010 * ns,
-        is_quiet: true,
-        cpu_ns: 1_000_000,
+        time_ns: Some(1000 * ns),
+        settled_ns: Some(1010 * ns),
+        is_quiet: Some(true),
+        cpu_ns: Some(1_000_000),
         application_bytes: Some(8_192_000),
         device: Some(device),
         at_return: Some(device),

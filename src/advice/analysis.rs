@@ -12,13 +12,13 @@ use super::CONFIDENCE;
 use super::claims::{self, Judgement, Verdict};
 use super::effects::{self, Effect};
 use super::environment;
+use super::method::{self, Check};
 use super::pairs::Blocks;
 use super::ranking::{self, Ranking};
 use super::warnings::{self, Warned};
 use crate::plan::metric::{METRICS, WORK_METRICS, is_of_the_drive};
 use crate::plan::{LabKind, Levels, Schedule};
-use crate::results::{Aged, Smart};
-use crate::results::{Ending, Phase, Record, Status, Teardown};
+use crate::results::{Aged, Ending, Imported, Phase, Record, Smart, Status, Teardown};
 
 /// The version of the analysis' format.
 pub const ANALYSIS_SCHEMA: u32 = 1;
@@ -42,8 +42,8 @@ pub struct Analysis {
     pub ending: Ending,
     /// The metric the plan is about.
     pub metric: String,
-    /// The seed of the run.
-    pub seed: u64,
+    /// The seed of the run; absent if it was imported.
+    pub seed: Option<u64>,
     /// What trials ran on: each fact with every value that it had in any of them.
     pub environment: BTreeMap<String, BTreeSet<String>>,
     /// The settings that the kernel reported alike in all trials that have them.
@@ -58,6 +58,8 @@ pub struct Analysis {
     pub claims: Vec<Judgement>,
     /// The settings that follow from the verdicts.
     pub settings: Vec<Setting>,
+    /// Whether it was done so that its numbers can be believed.
+    pub method: Vec<Check>,
     /// What a reader must know before believing the numbers.
     pub warnings: Vec<Warned>,
 }
@@ -143,8 +145,11 @@ pub struct Trial {
     pub block: u32,
     /// The place in the run, from 0.
     pub position: u32,
-    /// The seed.
-    pub seed: u64,
+    /// The seed; absent if it was imported.
+    pub seed: Option<u64>,
+    /// Where it was imported from; absent where ssdlab itself measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub imported: Option<Imported>,
     /// How it ended.
     pub status: Status,
     /// Why, unless it ended well.
@@ -217,7 +222,8 @@ pub fn analyse<'a>(
     for claim in &mut claims {
         claim.scope = scope(schedule.target.lab, &claim.metric).map(str::to_owned);
     }
-    let warnings = warnings::all(schedule, records, &treatments, &claims);
+    let method = method::checks(schedule, records, &claims);
+    let warnings = warnings::all(schedule, records, &treatments, &method);
     let rankings = ranking::all(schedule, &blocks);
     let (environment, applied) = (environment::of(records), environment::applied(records));
     add_trials(&mut treatments, given);
@@ -230,11 +236,12 @@ pub fn analyse<'a>(
         status: Completeness::of(ending),
         ending,
         metric: schedule.metric.clone(),
-        seed: schedule.seed,
+        seed: (schedule.target.lab != LabKind::Imported).then_some(schedule.seed),
         environment,
         applied,
         settings: settings(schedule.target.lab, &claims),
         warnings,
+        method,
         treatments,
         effects,
         rankings,
@@ -301,7 +308,8 @@ fn add_trials(treatments: &mut [Treatment], records: Cow<'_, [Record]>) {
         treatment.trials.push(Trial {
             block: record.trial.block,
             position: record.trial.position,
-            seed: record.trial.seed,
+            seed: record.imported.is_none().then_some(record.trial.seed),
+            imported: record.imported,
             status: record.status,
             reason: record.reason,
             fingerprint: record.fingerprint,
@@ -349,6 +357,8 @@ fn settings(lab: LabKind, claims: &[Judgement]) -> Vec<Setting> {
         LabKind::Image => !is_of_the_drive(&claim.metric),
         // The device's counts include what others did.
         LabKind::Directory => is_of_the_drive(&claim.metric),
+        // Nobody here knows how it was measured.
+        LabKind::Imported => false,
     };
     let of = |claim: &Judgement| match claim.verdict {
         Verdict::Holds => claim.if_holds.clone(),
@@ -368,6 +378,7 @@ fn scope(lab: LabKind, metric: &str) -> Option<&'static str> {
         LabKind::Virtual if is_of_the_drive(metric) => Some("of a simulated drive"),
         LabKind::Image if is_of_the_drive(metric) => Some("of an image file, not of a drive"),
         LabKind::Directory if !is_of_the_drive(metric) => Some("with whatever else ran there"),
+        LabKind::Imported => Some("of imported results"),
         _ => None,
     }
 }

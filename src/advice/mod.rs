@@ -9,6 +9,7 @@ mod claims;
 mod comparison;
 mod effects;
 mod environment;
+mod method;
 mod outline;
 mod pairs;
 mod precision;
@@ -25,6 +26,7 @@ pub use comparison::{
     Method, NEAR, Row, Unshared, compare,
 };
 pub use effects::Effect;
+pub use method::{Check, Criterion, Outcome};
 pub use outline::{Outline, outline};
 pub use precision::{Precision, precision};
 pub use ranking::{Place, Ranking, taking_part};

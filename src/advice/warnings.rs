@@ -1,27 +1,14 @@
 //! What a reader must know before believing the numbers, each with its evidence.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_stats::{Drift, Summary, Trial};
 
 use super::analysis::{Treatment, TreatmentStatus};
-use super::claims::{Judgement, Verdict};
-use super::precision::precision;
-use crate::plan::io::{Io, SyncPolicy};
-use crate::plan::schedule::{Action, Phase};
+use super::method::Check;
 use crate::plan::{Bytes, LabKind, Levels, Schedule};
 use crate::results::{Record, Status};
-
-/// Spread between runs that is worth a word: above what Cao et al. (FAST'17) found normal.
-const MUCH_SPREAD: f64 = 0.10;
-/// What unmounting writes is worth a word from this share of the phases' bytes on.
-const LATE_SHARE: f64 = 0.02;
-/// A drift is reported when it is unlikely to be chance and large enough to matter.
-const DRIFT_P: f64 = 0.01;
-const DRIFT_SIZE: f64 = 0.02;
 
 /// A warning with its evidence and its wording.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -31,6 +18,12 @@ pub struct Warned {
     pub warning: Warning,
     /// The same in words.
     pub says: String,
+}
+
+impl From<Warning> for Warned {
+    fn from(warning: Warning) -> Self {
+        Self { says: warning.to_string(), warning }
+    }
 }
 
 /// What can be questionable about a run.
@@ -59,6 +52,50 @@ pub enum Warning {
         change: f64,
         /// The p-value of its being chance.
         p: f64,
+        /// Whether trials are compared within blocks, which takes it out of the effects.
+        is_in_blocks: bool,
+    },
+    /// The first trial of a treatment is unlike the others.
+    FirstRun {
+        /// The treatment, by the levels in which it differs.
+        levels: Levels,
+        /// The phase.
+        phase: String,
+        /// Relative to the median of the others.
+        ratio: f64,
+    },
+    /// A treatment has too few trials.
+    FewTrials {
+        /// The treatment, by the levels in which it differs.
+        levels: Levels,
+        /// Trials that went well.
+        trials: usize,
+        /// Whether they are enough for an interval, if a wide one.
+        has_interval: bool,
+    },
+    /// All trials of a treatment ran before those of the next.
+    OneAfterAnother {
+        /// Treatments.
+        treatments: usize,
+        /// Trials of all of them.
+        trials: usize,
+    },
+    /// It is not known what was measured on.
+    MissingEnvironment {
+        /// What is missing.
+        what: Vec<String>,
+    },
+    /// Tests were over before they could be measured.
+    TooFast {
+        /// The phases.
+        phases: Vec<String>,
+    },
+    /// Writes ended before a drive can have found its steady state.
+    Short {
+        /// The phase.
+        phase: String,
+        /// How long it took, in ns.
+        took_ns: u64,
     },
     /// Trials of one treatment differ much.
     Spread {
@@ -143,7 +180,7 @@ pub(super) fn all(
     schedule: &Schedule,
     records: &[Record],
     treatments: &[Treatment],
-    claims: &[Judgement],
+    method: &[Check],
 ) -> Vec<Warned> {
     let mut warnings = vec![Warning::Lab { lab: schedule.target.lab }];
     warnings.extend(schedule.notes.iter().map(|text| Warning::Note { text: text.clone() }));
@@ -153,18 +190,11 @@ pub(super) fn all(
         Some(Warning::Trials { levels: schedule.distinct(&treatment.levels), reason })
     }));
     warnings.extend(daemons(schedule));
-    warnings.extend(unsynced(schedule));
-    warnings.extend(imprecise(schedule, records, claims));
-    // The blocks of different steps have different treatments.
-    if schedule.target.lab != LabKind::Virtual && schedule.steps.is_empty() {
-        warnings.extend(drifts(schedule, records));
-    }
-    warnings.extend(spreads(schedule, records));
-    warnings.extend(of_records(records));
-    warnings.extend(cached(schedule, records));
-    warnings.extend(late_writes(schedule, records));
-    warnings.extend(features(schedule, treatments));
-    warnings.into_iter().map(|warning| Warned { says: warning.to_string(), warning }).collect()
+    let mut warnings: Vec<Warned> = warnings.into_iter().map(Warned::from).collect();
+    warnings.extend(method.iter().flat_map(|check| check.warnings.clone()));
+    warnings.extend(remarks(records).map(Warned::from));
+    warnings.extend(features(schedule, treatments).into_iter().map(Warned::from));
+    warnings
 }
 
 /// Filesystems that are programs, where computing costs nothing.
@@ -175,185 +205,16 @@ fn daemons(schedule: &Schedule) -> Option<Warning> {
     is_virtual.then(|| Warning::Daemon { filesystem: served.name.to_owned() })
 }
 
-fn well(records: &[Record]) -> impl Iterator<Item = &Record> {
-    records.iter().filter(|record| record.status == Status::Ok)
-}
-
-fn imprecise(schedule: &Schedule, records: &[Record], claims: &[Judgement]) -> Option<Warning> {
-    let precision = precision(schedule, records);
-    // Where every claim is decided, the width of an interval stands in nobody's way.
-    let is_open = claims.is_empty() || claims.iter().any(|j| j.verdict == Verdict::Undecided);
-    let compares = schedule.treatments.iter().any(|treatment| treatment.baseline.is_some());
-    (compares && is_open && !precision.is_reached).then(|| Warning::Imprecise {
-        widest: precision.widest,
-        asked: schedule.repetitions.precision,
-        blocks: match schedule.steps.last() {
-            Some(_) => schedule.repetitions.least,
-            None => well(records).map(|record| record.trial.block + 1).max().unwrap_or(0),
-        },
-    })
-}
-
-fn drifts(schedule: &Schedule, records: &[Record]) -> Vec<Warning> {
-    let drift = |phase: String| {
-        let drift = Drift::of(&block_means(schedule, records, &phase)).ok()??;
-        (drift.p < DRIFT_P && drift.over_span.abs() > DRIFT_SIZE).then_some(Warning::Drift {
-            phase,
-            change: drift.over_span,
-            p: drift.p,
-        })
-    };
-    schedule.phase_names().into_iter().filter_map(drift).collect()
-}
-
-/// The geometric mean of the metric over each whole block, at the block's place in the run.
-///
-/// Drift is tested on blocks, not on trials: the trials of a block share their seed, and taken
-/// one by one they would make the difference between two seeds look like a trend.
-fn block_means(schedule: &Schedule, records: &[Record], phase: &str) -> Vec<Trial> {
-    let phases = [phase.to_owned()];
-    let mut blocks: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-    for record in well(records) {
-        let value = record.over(&schedule.metric, &phases).filter(|value| *value > 0.0);
-        blocks.entry(record.trial.block).or_default().extend(value.map(f64::ln));
-    }
-    let whole = blocks.values().map(Vec::len).max().unwrap_or(0);
-    blocks
-        .into_iter()
-        .filter(|(_, logs)| logs.len() == whole && whole > 0)
-        .map(|(block, logs)| {
-            let value = (logs.iter().sum::<f64>() / whole as f64).exp();
-            Trial { treatment: 0, position: block, value }
-        })
-        .collect()
-}
-
-fn spreads(schedule: &Schedule, records: &[Record]) -> Vec<Warning> {
-    let mut warnings = Vec::new();
-    for (index, treatment) in schedule.treatments.iter().enumerate() {
-        for phase in schedule.phases(index) {
-            let phases = [phase.name];
-            let own = well(records).filter(|record| record.trial.treatment == index);
-            let values: Vec<f64> =
-                own.filter_map(|record| record.over(&schedule.metric, &phases)).collect();
-            let cv = Summary::of(&values).and_then(|summary| summary.cv);
-            if let Some(cv) = cv.filter(|cv| *cv > MUCH_SPREAD) {
-                let [phase] = phases;
-                let levels = schedule.distinct(&treatment.levels);
-                warnings.push(Warning::Spread { levels, phase, cv });
-            }
-        }
-    }
-    warnings
-}
-
-fn unsynced(schedule: &Schedule) -> Option<Warning> {
-    let mut dirty = None;
-    for phase in &schedule.workload.phases {
-        match &phase.action {
-            _ if phase.syncs() => dirty = None,
-            // Bonnie's tests sync what they write.
-            Action::Bonnie { .. }
-            | Action::BonnieProgram
-            | Action::Fstrim
-            | Action::Idle { .. }
-            | Action::Io(Io { sync: SyncPolicy::AtEnd, .. }) => {}
-            Action::Io(Io { read_share, .. }) if *read_share >= 1.0 => {}
-            _ => dirty = Some(phase.name.clone()),
-        }
-    }
-    dirty.map(|phase| Warning::Unsynced { phase })
-}
-
-fn of_records(records: &[Record]) -> Vec<Warning> {
-    let mut busy: Vec<String> = Vec::new();
-    for phase in well(records).flat_map(|record| &record.phases) {
-        if !phase.is_quiet && !busy.contains(&phase.name) {
-            busy.push(phase.name.clone());
-        }
-    }
-    let mut warnings = Vec::new();
-    if !busy.is_empty() {
-        warnings.push(Warning::NotQuiet { phases: busy });
-    }
-    let bytes = well(records).map(|record| record.background_written_bytes).max().unwrap_or(0);
-    if bytes > 0 {
-        warnings.push(Warning::BackgroundWrites { bytes });
-    }
-    let buffered =
-        |record: &Record| record.applied.get("loop_direct_io").is_some_and(|value| value == "off");
-    if well(records).any(buffered) {
-        warnings.push(Warning::BufferedLoop);
-    }
-    if well(records).any(|r| r.applied.get("equalised").is_some_and(|value| value == "no")) {
-        warnings.push(Warning::NotEqualised);
-    }
-    warnings.extend(mixed(records));
+/// What phases say of themselves, each remark once.
+fn remarks(records: &[Record]) -> impl Iterator<Item = Warning> {
     let mut remarks: Vec<&String> = Vec::new();
-    for remark in well(records).flat_map(|r| &r.phases).filter_map(|phase| phase.remark.as_ref()) {
+    let well = records.iter().filter(|record| record.status == Status::Ok);
+    for remark in well.flat_map(|r| &r.phases).filter_map(|phase| phase.remark.as_ref()) {
         if !remarks.contains(&remark) {
             remarks.push(remark);
         }
     }
-    warnings.extend(remarks.into_iter().map(|text| Warning::Note { text: text.clone() }));
-    warnings
-}
-
-/// bonnie++ asks for a file of twice the memory where the caches cannot be dropped.
-fn cached(schedule: &Schedule, records: &[Record]) -> Option<Warning> {
-    let reads = |phase: &Phase| match phase.action {
-        Action::Bonnie { test } => test.reads() && schedule.target.lab == LabKind::Directory,
-        Action::BonnieProgram => true,
-        _ => false,
-    };
-    if !schedule.workload.phases.iter().any(reads) {
-        return None;
-    }
-    let size_bytes = schedule.workload.bonnie.as_ref()?.size_bytes;
-    let memory_bytes = records.iter().map(|record| record.environment.memory_bytes).max()?;
-    (size_bytes < 2 * memory_bytes).then_some(Warning::Cached { size_bytes, memory_bytes })
-}
-
-/// A run that is resumed after an update, or on another drive, compares what is not comparable.
-fn mixed(records: &[Record]) -> Option<Warning> {
-    let first = well(records).next()?;
-    let of = |record: &Record, what: &str| record.applied.get(what).cloned();
-    let differs = |record: &Record| {
-        let (one, other) = (&first.environment, &record.environment);
-        // Drives may be what treatments differ in.
-        let own = well(records).find(|earlier| earlier.trial.treatment == record.trial.treatment);
-        let own = own.unwrap_or(first);
-        let drive = |record: &Record| {
-            let model = record.environment.drive_model.clone();
-            (model, of(record, "identity"), of(record, "drive_identity"))
-        };
-        let kernel =
-            |record: &Record| (record.environment.kernel.clone(), of(record, "lab_kernel"));
-        [
-            ("kernel", kernel(first) != kernel(record)),
-            ("processor", one.cpu != other.cpu || one.cpus != other.cpus),
-            ("version of ssdlab", one.ssdlab != other.ssdlab),
-            ("drive", drive(own) != drive(record)),
-        ]
-        .into_iter()
-        .find_map(|(what, differs)| differs.then(|| what.to_owned()))
-    };
-    well(records).find_map(differs).map(|what| Warning::MixedEnvironment { what })
-}
-
-/// What a filesystem leaves to its unmounting is in no phase; it is said where it matters.
-fn late_writes(schedule: &Schedule, records: &[Record]) -> Vec<Warning> {
-    let of_treatment = |index: usize| {
-        let own = || well(records).filter(move |record| record.trial.treatment == index);
-        let late: u64 = own().filter_map(|r| Some(r.teardown?.device.written_bytes)).sum();
-        let phases = own().flat_map(|record| &record.phases);
-        let inside: u64 = phases.filter_map(|phase| Some(phase.device?.written_bytes)).sum();
-        let share = late as f64 / inside.max(1) as f64;
-        let bytes = late / (own().count().max(1) as u64);
-        let levels = schedule.distinct(&schedule.treatments[index].levels);
-        (late > 0 && share > LATE_SHARE).then_some(Warning::LateWrites { levels, bytes, share })
-    };
-    (0..schedule.treatments.len()).filter_map(of_treatment).collect()
+    remarks.into_iter().map(|text| Warning::Note { text: text.clone() })
 }
 
 /// What a filesystem is found to be, against what is stated about it.
@@ -375,6 +236,7 @@ fn features(schedule: &Schedule, treatments: &[Treatment]) -> Vec<Warning> {
 }
 
 impl fmt::Display for Warning {
+    #[expect(clippy::too_many_lines, reason = "a sentence a warning")]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Lab { lab: LabKind::Virtual } => write!(
@@ -393,6 +255,11 @@ impl fmt::Display for Warning {
             Self::Lab { lab: LabKind::Device } => {
                 write!(f, "device lab: times are those of this drive on this machine")
             }
+            Self::Lab { lab: LabKind::Imported } => write!(
+                f,
+                "imported: somebody else measured, and how is known only as far as the files say \
+                 it; `ssdlab method` tells what that is worth"
+            ),
             Self::Lab { lab: LabKind::Directory } => write!(
                 f,
                 "directory lab: the filesystem was not made anew, and the device's counts \
@@ -408,11 +275,46 @@ impl fmt::Display for Warning {
             Self::Imprecise { widest: None, blocks, .. } => {
                 write!(f, "{blocks} runs of each treatment give no interval")
             }
-            Self::Drift { phase, change, .. } => write!(
+            Self::Drift { phase, change, is_in_blocks: true, .. } => write!(
                 f,
                 "`{phase}` drifted by {:+.0} % from the first block to the last (p < 0.01); \
                  ratios are taken within blocks, so it is not in them",
                 change * 100.0
+            ),
+            Self::Drift { phase, change, .. } => write!(
+                f,
+                "`{phase}` drifted by {:+.0} % from the first trial to the last (p < 0.01); \
+                 nothing takes that out of the ratios",
+                change * 100.0
+            ),
+            Self::FirstRun { levels, phase, ratio } => write!(
+                f,
+                "`{phase}`: the first run is {ratio:.2} times the median of the others, which \
+                 is no chance ({levels})"
+            ),
+            Self::FewTrials { levels, trials, has_interval: false } => {
+                write!(f, "n = {trials} of {levels}: fewer than 3 give no interval worth the name")
+            }
+            Self::FewTrials { levels, trials, .. } => {
+                write!(f, "n = {trials} of {levels}: fewer than 5 give a weak interval")
+            }
+            Self::OneAfterAnother { treatments, trials } => write!(
+                f,
+                "all runs of one treatment, then all of the next ({trials} trials of {treatments}): what \
+                 changed with time, such as heat or a drive that fills, is in the ratios"
+            ),
+            Self::MissingEnvironment { what } => {
+                write!(f, "it is not said what was measured on: {}", what.join(", "))
+            }
+            Self::TooFast { phases } => write!(
+                f,
+                "over before it could be measured, so it has no number: {}",
+                phases.join(", ")
+            ),
+            Self::Short { phase, took_ns } => write!(
+                f,
+                "`{phase}` wrote for {:.1} s: a drive's steady state takes minutes to show",
+                *took_ns as f64 / 1e9
             ),
             Self::Spread { levels, phase, cv } => {
                 write!(f, "`{phase}` varies by {:.0} % between runs ({levels})", cv * 100.0)

@@ -7,8 +7,10 @@ mod drive;
 mod exit;
 mod guest;
 mod history;
+mod import;
 mod kernel;
 mod list;
+mod method;
 mod output;
 mod plan_arguments;
 mod progress;
@@ -52,6 +54,10 @@ enum Command {
     Compare(compare::Compare),
     /// List all runs.
     History(history::History),
+    /// Check how a run was done: what its numbers are worth.
+    Method(method::Method),
+    /// Read results of fio, bonnie++, hyperfine or the Phoronix Test Suite as a run.
+    Import(import::Import),
     /// Put a pattern or a trace on simulated drives.
     Simulate(simulate::Simulate),
     /// Serve a simulated drive in real time, as a file or to a virtual machine.
@@ -89,6 +95,8 @@ pub fn main() -> ExitCode {
         Command::Report(report) => report.run(),
         Command::Compare(compare) => compare.run(),
         Command::History(history) => history.run(),
+        Command::Method(method) => method.run(),
+        Command::Import(import) => import.run(),
         Command::List(list) => Ok(list.run()),
         Command::Schema(schema) => Ok(schema.run()),
         Command::Simulate(simulate) => simulate.run(),

@@ -1,41 +1,52 @@
 //! `ssdlab schema`: JSON schemas of what people write and of what programs read.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use schemars::schema_for;
 
 use super::exit::Exit;
+use super::method::Checked;
 use super::output;
 use crate::advice::{Analysis, Comparison};
 use crate::plan::Plan;
 use crate::report::History;
+use crate::results::Record;
 
 /// Arguments of `ssdlab schema`.
 #[derive(Debug, Args)]
 pub struct Schema {
-    /// The schema of what `--json` prints, instead of that of plans.
-    #[arg(long)]
-    analysis: bool,
-    /// The schema of what `ssdlab compare --json` prints.
-    #[arg(long, conflicts_with = "analysis")]
-    comparison: bool,
-    /// The schema of what `ssdlab history --json` prints.
-    #[arg(long, conflicts_with_all = ["analysis", "comparison"])]
-    history: bool,
+    /// What to describe.
+    #[arg(default_value = "plan")]
+    of: Of,
+}
+
+/// What has a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Of {
+    /// A plan, as people write it.
+    Plan,
+    /// A line of a run's records.jsonl.
+    Record,
+    /// What `ssdlab run --json` and `ssdlab report --json` print.
+    Analysis,
+    /// What `ssdlab method --json` prints.
+    Method,
+    /// What `ssdlab compare --json` prints.
+    Comparison,
+    /// What `ssdlab history --json` prints.
+    History,
 }
 
 impl Schema {
     /// Runs it.
     pub fn run(&self) -> Exit {
-        let schema = if self.analysis {
-            schemars::schema_for!(Analysis)
-        } else if self.comparison {
-            schemars::schema_for!(Comparison)
-        } else if self.history {
-            schemars::schema_for!(History)
-        } else {
-            schemars::schema_for!(Plan)
-        };
-        let text = serde_json::to_string_pretty(&schema).expect("a schema is plain data");
-        output::print(&format!("{text}\n"));
+        output::print_json(&match self.of {
+            Of::Plan => schema_for!(Plan),
+            Of::Record => schema_for!(Record),
+            Of::Analysis => schema_for!(Analysis),
+            Of::Method => schema_for!(Checked),
+            Of::Comparison => schema_for!(Comparison),
+            Of::History => schema_for!(History),
+        });
         Exit::Done
     }
 }

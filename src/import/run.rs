@@ -82,8 +82,8 @@ pub(super) fn assemble(
                 .to_owned(),
         );
     }
-    let named = Named { name, question, metric, notes };
-    let schedule = schedule(named, treatments, phases, &placed);
+    let head = Head { name, question, metric, notes };
+    let schedule = schedule(head, treatments, phases, &placed);
     let record = |(placed, trial): (Placed, &Trial)| {
         let (file, sha256, version) = origins[placed.file].clone();
         let program = program.to_owned();
@@ -152,15 +152,15 @@ fn question(files: &[(Source<'_>, String, Found)]) -> String {
         None => format!("{} {version}", found.program).trim_end().to_owned(),
     };
     let names: Vec<&str> = files.iter().map(|(source, ..)| source.name).collect();
-    let named = match names.as_slice() {
+    let listed = match names.as_slice() {
         [first, .., last] if names.len() > 3 => format!("{first} to {last}, {} files", names.len()),
         _ => names.join(", "),
     };
-    format!("What {program} measured elsewhere ({named})")
+    format!("What {program} measured elsewhere ({listed})")
 }
 
 /// What a schedule says besides its trials.
-struct Named<'a> {
+struct Head<'a> {
     name: &'a str,
     question: String,
     metric: &'static str,
@@ -199,7 +199,7 @@ fn phases(placed: &[Placed]) -> Vec<Phase> {
 }
 
 fn schedule(
-    named: Named<'_>,
+    head: Head<'_>,
     treatments: Vec<Levels>,
     phases: Vec<Phase>,
     placed: &[Placed],
@@ -215,10 +215,10 @@ fn schedule(
     let treatment = |(index, levels)| Treatment { levels, baseline: (index > 0).then_some(0) };
     Schedule {
         schema: SCHEDULE_SCHEMA,
-        plan: named.name.to_owned(),
-        question: named.question,
+        plan: head.name.to_owned(),
+        question: head.question,
         source: None,
-        metric: named.metric.to_owned(),
+        metric: head.metric.to_owned(),
         target: Target {
             lab: LabKind::Imported,
             size_bytes: 0,
@@ -242,7 +242,8 @@ fn schedule(
         published: Vec::new(),
         seed: 0,
         verify: false,
+        overrides: Vec::new(),
         trials: placed.iter().enumerate().map(trial).collect(),
-        notes: named.notes,
+        notes: head.notes,
     }
 }

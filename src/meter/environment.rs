@@ -3,13 +3,14 @@
 use std::fs;
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::host::program;
 use crate::host::sysfs::{self, BlockDevice};
 
 /// The machine and the program, as they were for a trial.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Environment {
     /// This program's version and the commit it was built from.
     pub ssdlab: String,

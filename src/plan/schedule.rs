@@ -94,7 +94,7 @@ pub struct Treatment {
 }
 
 /// One trial: a treatment in a block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Trial {
     /// The block, from 0.
     pub block: u32,

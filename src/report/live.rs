@@ -32,7 +32,7 @@ pub struct Shown {
     question: String,
     run: String,
     lab: String,
-    seed: u64,
+    seed: Option<u64>,
     metric: String,
     claims: Vec<Claim>,
     rows: Vec<Row>,

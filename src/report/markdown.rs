@@ -35,7 +35,7 @@ fn write_report(out: &mut String, schedule: &Schedule, analysis: &Analysis) -> s
     for setting in &analysis.settings {
         writeln!(out, "**What follows**: {}\n", inline(&setting.says))?;
     }
-    writeln!(out, "{}\n", inline(&how(analysis)))?;
+    writeln!(out, "{}\n", inline(&format!("{}: {}", analysis.run, how(analysis))))?;
     let shared = schedule.shared();
     if schedule.treatments.len() > 1 && !shared.0.is_empty() {
         writeln!(out, "All: {}\n", inline(&shared.to_string()))?;

@@ -44,7 +44,7 @@ fn write_report(
     if let Some(source) = &schedule.source {
         writeln!(out, "{}", wrapped("Source: ", source, "", style))?;
     }
-    writeln!(out, "{}", how(analysis))?;
+    writeln!(out, "{}: {}", analysis.run, how(analysis))?;
     let shared = schedule.shared();
     if schedule.treatments.len() > 1 && !shared.0.is_empty() {
         writeln!(out, "{}", wrapped("All: ", &shared.to_string(), "", style))?;
@@ -94,14 +94,14 @@ fn write_report(
 /// Where, how often and how far it ran.
 pub(super) fn how(analysis: &Analysis) -> String {
     let trials = analysis.treatments.iter().map(|treatment| treatment.trials.len()).max();
-    format!(
-        "{}: {} lab, {} a treatment, seed {}{}",
-        analysis.run,
-        analysis.lab,
-        counted(trials.unwrap_or(0), "trial"),
-        analysis.seed,
-        ended(analysis.ending)
-    )
+    let trials = counted(trials.unwrap_or(0), "trial");
+    match analysis.seed {
+        Some(seed) => {
+            let (lab, ended) = (analysis.lab, ended(analysis.ending));
+            format!("{lab} lab, {trials} a treatment, seed {seed}{ended}")
+        }
+        None => format!("imported, {trials} a treatment"),
+    }
 }
 
 /// What is above the main table.

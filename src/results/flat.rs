@@ -15,10 +15,10 @@ use crate::meter::block::Counters;
 #[derive(Deserialize)]
 struct Flat {
     name: String,
-    time_ns: u64,
-    settled_ns: u64,
-    is_quiet: bool,
-    cpu_ns: u64,
+    time_ns: Option<u64>,
+    settled_ns: Option<u64>,
+    is_quiet: Option<bool>,
+    cpu_ns: Option<u64>,
     application_bytes: Option<u64>,
     read_requests: Option<u64>,
     read_bytes: Option<u64>,

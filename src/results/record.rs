@@ -18,7 +18,7 @@ use crate::plan::{LabKind, Levels};
 pub const RECORD_SCHEMA: u32 = 1;
 
 /// One trial's result.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Record {
     /// The version of this format.
     pub schema: u32,

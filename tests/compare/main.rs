@@ -41,10 +41,10 @@ fn phase(name: &str, time_ns: u64, written_bytes: u64) -> Phase {
     let counters = Counters { written_bytes, ..Counters::default() };
     Phase {
         name: name.to_owned(),
-        time_ns,
-        settled_ns: time_ns,
-        is_quiet: true,
-        cpu_ns: 1_000,
+        time_ns: Some(time_ns),
+        settled_ns: Some(time_ns),
+        is_quiet: Some(true),
+        cpu_ns: Some(1_000),
         application_bytes: Some(0),
         device: Some(counters),
         at_return: Some(counters),
@@ -74,6 +74,7 @@ fn records(schedule: &Schedule, kernel: &str, slower: u64) -> Vec<Record> {
             schema: RECORD_SCHEMA,
             trial: *trial,
             lab: schedule.target.lab,
+            imported: None,
             status: Status::Ok,
             reason: None,
             fingerprint: None,

@@ -121,6 +121,7 @@ fn record(schedule: &Schedule, trial: &Trial, state: &mut u64) -> Record {
         trial: *trial,
         levels: schedule.treatments[trial.treatment].levels.clone(),
         lab: schedule.target.lab,
+        imported: None,
         status: Status::Ok,
         reason: None,
         fingerprint: Some(format!("{:032x}", random(state))),
@@ -160,10 +161,10 @@ fn measured(name: &str, state: &mut u64) -> Phase {
     let reported = ["reader.p99_ns", "sync.ops_per_second", "fio.read_iops", "odd"];
     Phase {
         name: name.to_owned(),
-        time_ns,
-        settled_ns,
-        is_quiet: true,
-        cpu_ns,
+        time_ns: Some(time_ns),
+        settled_ns: Some(settled_ns),
+        is_quiet: Some(true),
+        cpu_ns: Some(cpu_ns),
         application_bytes: Some(bytes),
         device: Some(counters(state)),
         at_return: Some(counters(state)),

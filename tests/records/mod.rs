@@ -29,10 +29,10 @@ fn phase(name: &str, time_ms: u64, written: u64, discards: u64) -> Phase {
     };
     Phase {
         name: name.to_owned(),
-        time_ns: time_ms * 1_000_000,
-        settled_ns: time_ms * 1_000_000,
-        is_quiet: true,
-        cpu_ns: 1_000,
+        time_ns: Some(time_ms * 1_000_000),
+        settled_ns: Some(time_ms * 1_000_000),
+        is_quiet: Some(true),
+        cpu_ns: Some(1_000),
         application_bytes: Some(if name == "unpack" { 493_000_000 } else { 0 }),
         device: Some(counters),
         at_return: Some(counters),
@@ -63,6 +63,7 @@ fn record(schedule: &Schedule, trial: &Trial, phases: Vec<Phase>) -> Record {
         trial: *trial,
         levels: schedule.treatments[trial.treatment].levels.clone(),
         lab: schedule.target.lab,
+        imported: None,
         status: Status::Ok,
         reason: None,
         fingerprint: None,

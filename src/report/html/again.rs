@@ -2,14 +2,14 @@
 
 use maud::{Markup, html as markup};
 
-use crate::plan::{Schedule, shipped};
+use crate::plan::{LabKind, Schedule, shipped};
 
-/// The command and the plan's text, each to be copied.
-pub(super) fn again(schedule: &Schedule, plan: &str) -> Markup {
+/// The command and the plan's text, each to be copied; none where the run was imported.
+pub(super) fn again(schedule: &Schedule, plan: &str) -> Option<Markup> {
     let is_shipped = shipped::find(&schedule.plan).is_some_and(|shipped| shipped.text == plan);
     let file = format!("{}.toml", schedule.plan);
     let named = if is_shipped { &schedule.plan } else { &file };
-    markup! {
+    let body = markup! {
         (copied("command", "The command", &command(schedule, named)))
         @if !plan.is_empty() {
             @if !is_shipped { p { "It reads the plan from " code { (file) } ":" } }
@@ -18,7 +18,8 @@ pub(super) fn again(schedule: &Schedule, plan: &str) -> Markup {
                 (copied("plan", "The plan as it was written", plan))
             }
         }
-    }
+    };
+    (schedule.target.lab != LabKind::Imported).then_some(body)
 }
 
 /// The command with all that it changed in the plan.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use maud::{Markup, html as markup};
 
 use super::{boxed, number, spoken};
-use crate::advice::{Analysis, CONFIDENCE};
+use crate::advice::{Analysis, CONFIDENCE, Check, Outcome};
 use crate::plan::Schedule;
 use crate::plan::schedule::Repetitions;
 use crate::report::text::counted;
@@ -17,14 +17,42 @@ pub(super) fn warnings(analysis: &Analysis) -> Option<Markup> {
     })
 }
 
-/// How it was measured and judged.
+/// How it was measured and judged, and what the checks of that found.
 pub(super) fn method(schedule: &Schedule, analysis: &Analysis) -> Markup {
+    let rows = if analysis.seed.is_some() { own(schedule, analysis) } else { Vec::new() };
+    markup! {
+        dl { @for (name, says) in rows { div { dt { (name) } dd { (says) } } } }
+        h3 { "Checks" }
+        ol.claims { @for one in &analysis.method { (check(one)) } }
+    }
+}
+
+/// A question about the method with its answer.
+fn check(check: &Check) -> Markup {
+    let (class, symbol) = match check.outcome {
+        Outcome::Met => ("holds", "✓"),
+        Outcome::NotMet => ("refuted", "✗"),
+        Outcome::Unknown => ("undecided", "?"),
+    };
+    markup! {
+        li {
+            p.verdict.(class) { span aria-hidden="true" { (symbol) } " " (check.outcome) }
+            div {
+                p.says { (check.criterion) ": " (check.evidence) }
+                @if let Some(advice) = &check.advice { p.about { (advice) } }
+            }
+        }
+    }
+}
+
+/// How a run of this program's own was measured.
+fn own(schedule: &Schedule, analysis: &Analysis) -> Vec<(&'static str, String)> {
     let blocks: BTreeSet<u32> =
         analysis.treatments.iter().flat_map(|own| &own.trials).map(|trial| trial.block).collect();
     let percent = |share: f64| format!("{:.0} %", share * 100.0);
     let (confidence, error) = (percent(CONFIDENCE), percent(1.0 - CONFIDENCE));
     let claims = analysis.claims.len();
-    let rows = [
+    let mut rows = vec![
         ("lab", analysis.lab.to_string()),
         ("treatments", schedule.treatments.len().to_string()),
         ("baseline", schedule.baseline.to_string()),
@@ -37,7 +65,7 @@ pub(super) fn method(schedule: &Schedule, analysis: &Analysis) -> Markup {
                 counted(blocks.len(), "block")
             ),
         ),
-        ("seed", analysis.seed.to_string()),
+        ("seed", schedule.seed.to_string()),
         ("repetitions", repetitions(&schedule.repetitions)),
         (
             "effects",
@@ -67,10 +95,8 @@ pub(super) fn method(schedule: &Schedule, analysis: &Analysis) -> Markup {
             .to_owned(),
         ),
     ];
-    let rows = rows.into_iter().filter(|(_, says)| !says.is_empty());
-    markup! {
-        dl { @for (name, says) in rows { div { dt { (name) } dd { (says) } } } }
-    }
+    rows.retain(|(_, says)| !says.is_empty());
+    rows
 }
 
 fn repetitions(rule: &Repetitions) -> String {

@@ -41,7 +41,7 @@ pub fn html(schedule: &Schedule, analysis: &Analysis, plan: &str) -> String {
         ("mind", "What to mind", method::warnings(analysis)),
         ("method", "Method", Some(method::method(schedule, analysis))),
         ("environment", "Environment", method::environment(analysis)),
-        ("again", "Run it again", Some(again::again(schedule, plan))),
+        ("again", "Run it again", again::again(schedule, plan)),
     ];
     let present = |(id, title, body)| Some((id, title, body?));
     let sections: Vec<Section> = sections.into_iter().filter_map(present).collect();

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use super::Section;
 use crate::advice::{Analysis, Completeness};
 use crate::plan::Schedule;
-use crate::report::text::{counted, ended};
+use crate::report::text::how;
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
@@ -72,15 +72,12 @@ fn banner() -> Markup {
 
 /// The question and its answer.
 fn opening(schedule: &Schedule, analysis: &Analysis, answer: &str) -> Markup {
-    let trials = analysis.treatments.iter().map(|treatment| treatment.trials.len()).max();
     let is_partial = analysis.status == Completeness::Partial;
     markup! {
         h1 { (analysis.question) }
         p #answer class=[is_partial.then_some("partial")] tabindex="-1" { (answer) }
         p.about {
-            code { (analysis.run) } ": " (analysis.lab) " lab, "
-            (counted(trials.unwrap_or(0), "trial")) " a treatment, seed " (analysis.seed)
-            (ended(analysis.ending))
+            code { (analysis.run) } ": " (how(analysis))
             @if let Some(source) = &schedule.source { br; "The question is from " (source) }
             @let shared = schedule.shared();
             @if schedule.treatments.len() > 1 && !shared.0.is_empty() {

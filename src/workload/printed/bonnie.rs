@@ -16,7 +16,7 @@ const FILE_RATES: usize = 9;
 const SMALL_RATES: usize = 26;
 const LATENCIES: usize = 38;
 
-/// What a line says before its rates, by the names of bon_csv2html(1).
+/// What a line says before its rates, by the names of `bon_csv2html(1)`.
 const SETTINGS: [(&str, usize); 2] = [("concurrency", 3), ("seed", 4)];
 
 /// What bonnie++ printed of one run.

@@ -1,0 +1,59 @@
+//! `ssdlab method`: whether a run was done so that its numbers can be believed.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use miette::Report;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::exit::Exit;
+use super::{output, report};
+use crate::advice::{self, ANALYSIS_SCHEMA, Check};
+use crate::results::{self, Ending, Run};
+
+/// Arguments of `ssdlab method`.
+#[derive(Debug, Args)]
+pub struct Method {
+    /// The run, own or imported: its name or its folder.
+    run: PathBuf,
+    /// The folder for results.
+    #[arg(long, value_name = "DIR")]
+    results: Option<PathBuf>,
+    /// Print the checks as one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What `--json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Checked {
+    /// The version of this format, which is that of the analysis.
+    schema: u32,
+    /// The run's name.
+    run: String,
+    /// The checks.
+    checks: Vec<Check>,
+}
+
+impl Method {
+    /// Runs it.
+    pub fn run(&self) -> Result<Exit, Report> {
+        let results = self.results.clone().unwrap_or_else(results::default_folder);
+        let folder = report::find(&self.run, &results);
+        let contents = Run::read(&folder)?;
+        for warning in &contents.warnings {
+            output::tell(warning);
+        }
+        let run = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy().into_owned();
+        let ending = contents.ending.unwrap_or(Ending::Interrupted);
+        let analysis = advice::analyse(&run, &contents.schedule, contents.records, ending);
+        if self.json {
+            let checks = analysis.method;
+            output::print_json(&Checked { schema: ANALYSIS_SCHEMA, run, checks });
+        } else {
+            output::print(&crate::report::method(&run, &analysis.method, output::style()));
+        }
+        Ok(Exit::Done)
+    }
+}
