@@ -229,7 +229,10 @@ fn schemas_are_json_schemas() {
     let plan = schema(&["schema"]);
     assert!(plan["properties"]["workload"].is_object());
     assert_eq!(plan["additionalProperties"], false);
-    let analysis = schema(&["schema", "--analysis"]);
+    for of in ["record", "method", "comparison", "history"] {
+        assert!(schema(&["schema", of])["properties"].is_object(), "{of}");
+    }
+    let analysis = schema(&["schema", "analysis"]);
     for key in
         ["schema", "run", "plan", "lab", "status", "treatments", "effects", "claims", "warnings"]
     {

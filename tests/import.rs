@@ -1,8 +1,8 @@
 //! Other people's results: read as a run, checked for their method, or refused with nothing left
 //! behind.
 //!
-//! The files in `tests/data` are what fio 3.33, bonnie++ 2.00a and hyperfine 1.15 printed, but for two
-//! that were made by hand: the composite.xml, and the CSV after the founding post.
+//! The files in `tests/data` are what fio 3.33, bonnie++ 2.00a and hyperfine 1.15 printed, but for
+//! two that were made by hand: the composite.xml, and the CSV after the founding post.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -70,7 +70,8 @@ fn bonnie_s_lines_are_trials_and_what_was_too_fast_is_absent() {
     assert_eq!(outcome(&run, Criterion::Order).outcome, Outcome::Unknown);
 }
 
-/// The founding post's own method: one run of each filesystem, on a machine of which little is said.
+/// The founding post's own method: one run of each filesystem, on a machine of which little is
+/// said.
 #[test]
 fn the_check_says_what_was_wrong_with_a_comparison_of_single_runs() {
     let (run, report) = imported(&["bonnie-founding.csv"]);
@@ -268,7 +269,7 @@ fn an_import_is_a_run_like_any_other_but_never_runs() {
     let few = few.filter(|check| check["criterion"] == "repetitions").collect::<Vec<_>>();
     assert_eq!(few[0]["outcome"], "not_met");
     assert_eq!(few[0]["warnings"][0]["trials"], 2);
-    let schema = json(&["schema", "--method"]);
+    let schema = json(&["schema", "method"]);
     assert!(schema["properties"]["checks"].is_object());
 
     for (arguments, expected) in [

@@ -17,8 +17,8 @@ use crate::results::{self, Ending};
 /// Arguments of `ssdlab import`.
 #[derive(Debug, Args)]
 pub struct Import {
-    /// Results of fio, bonnie++, hyperfine or the Phoronix Test Suite, all of one of them; LABEL=FILE
-    /// gives the treatment a name, and files of one label are its trials.
+    /// Results of fio, bonnie++, hyperfine or the Phoronix Test Suite, all of one of them;
+    /// LABEL=FILE gives the treatment a name, and files of one label are its trials.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
     /// What the run is filed under (default: the program's name).

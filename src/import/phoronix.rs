@@ -1,5 +1,6 @@
-//! The Phoronix Test Suite's `composite.xml`, as `get_xml` in its `pts_result_file.php` writes it: a
-//! system is a treatment, a test is a phase, a number between the colons of `RawString` is a trial.
+//! The Phoronix Test Suite's `composite.xml`, as `get_xml` in its `pts_result_file.php` writes it:
+//! a system is a treatment, a test is a phase, a number between the colons of `RawString` is a
+//! trial.
 
 use std::collections::{BTreeMap, BTreeSet};
 

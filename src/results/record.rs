@@ -76,7 +76,8 @@ pub struct Imported {
     pub program: String,
     /// Its version, where the file says it.
     pub version: Option<String>,
-    /// Whether positions are the order in which trials ran; otherwise, that in which they were read.
+    /// Whether positions are the order in which trials ran; otherwise, that in which they were
+    /// read.
     pub is_order_known: bool,
     /// What the file tells about how each phase was done.
     pub told: BTreeMap<String, Told>,

@@ -72,7 +72,7 @@ fn runs_are_compared_by_name_or_folder() {
     let (json, _) = place.ends(0, &["compare", "before", "after", "--json"]);
     let comparison: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(comparison["differences"][0]["values"][1], "6.12.0");
-    let (schema, _) = place.ends(0, &["schema", "--comparison"]);
+    let (schema, _) = place.ends(0, &["schema", "comparison"]);
     let schema: Value = serde_json::from_str(&schema).unwrap();
     let keys =
         |object: &Value| object.as_object().unwrap().keys().cloned().collect::<BTreeSet<_>>();

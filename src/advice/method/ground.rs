@@ -5,8 +5,8 @@ use crate::advice::warnings::Warning;
 use crate::plan::{Factor, LabKind};
 use crate::results::{Record, Told};
 
-/// What SNIA's Solid State Storage Performance Test Specification calls a round of a test: a minute.
-/// It takes five that agree for a steady state, so less than one cannot show it.
+/// What SNIA's Solid State Storage Performance Test Specification calls a round of a test: a
+/// minute. It takes five that agree for a steady state, so less than one cannot show it.
 const ROUND_NS: u64 = 60_000_000_000;
 
 pub(super) fn background(run: &Run<'_>) -> Check {

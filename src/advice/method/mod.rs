@@ -1,8 +1,8 @@
 //! The method check: whether a run was done so that its numbers can be believed.
 //!
-//! It asks the same of every run. What is amiss is a [`Warning`] with its numbers, and these are the
-//! warnings that reports show; so there is one judgement of method, not two. What a run does not
-//! tell is never taken for right or wrong.
+//! It asks the same of every run. What is amiss is a [`Warning`] with its numbers, and these are
+//! the warnings that reports show; so there is one judgement of method, not two. What a run does
+//! not tell is never taken for right or wrong.
 
 mod ground;
 mod repeats;

@@ -11,8 +11,9 @@ use crate::advice::warnings::Warning;
 use crate::plan::LabKind;
 use crate::results::Record;
 
-/// An interval of 95 % is 12.7 standard errors wide to each side after two runs, 4.3 after three and
-/// 2.8 after five (Student's t): below three there is none worth the name, below five it is weak.
+/// An interval of 95 % is 12.7 standard errors wide to each side after two runs, 4.3 after three
+/// and 2.8 after five (Student's t): below three there is none worth the name, below five it is
+/// weak.
 const FEWEST: usize = 3;
 const FEW: usize = 5;
 

@@ -1,8 +1,8 @@
 //! A line of values of bonnie++, from `BonTimer` in its `bon_time.cpp`.
 //!
 //! Settings, rates and latencies are separated by commas. A test that was left out has an empty
-//! field, one that took less than half a second has `+++++`. Format 1.98, which versions 1.98 and 2.00
-//! print, added the number of seeks and of seekers to that of 1.96 and 1.97 (its changelog).
+//! field, one that took less than half a second has `+++++`. Format 1.98, which versions 1.98 and
+//! 2.00 print, added the number of seeks and of seekers to that of 1.96 and 1.97 (its changelog).
 
 use crate::plan::BonnieTest;
 
