@@ -98,6 +98,7 @@ fn record(schedule: &Schedule, trial: Trial) -> Record {
         background_written_bytes: 0,
         phases: phases.iter().enumerate().map(phase).collect(),
         teardown: None,
+        drive: None,
         applied: applied.map(|name| (name.to_owned(), format!("as {name} was set"))).into(),
         features: BTreeMap::new(),
         environment: Environment {

@@ -90,7 +90,7 @@ fn requests(kernel: &Path) {
             marker: "bench",
         };
         let moments = Mutex::new(Vec::new());
-        let channel = Channel::new(&REQUESTS, |_| moments.lock().unwrap().push(Instant::now()));
+        let channel = Channel::new(&REQUESTS, |_, _| moments.lock().unwrap().push(Instant::now()));
         let specification = Specification::parse(presets::find(DRIVE).unwrap().text).unwrap();
         let mut flash = Flash::new(Drive::new(specification, 1));
         let mut disks = [

@@ -18,7 +18,7 @@ use super::ranking::{self, Ranking};
 use super::warnings::{self, Warned};
 use crate::plan::metric::{METRICS, WORK_METRICS, is_of_the_drive};
 use crate::plan::{LabKind, Levels, Schedule};
-use crate::results::{Aged, Ending, Imported, Phase, Record, Smart, Status, Teardown};
+use crate::results::{Aged, DriveCourse, Ending, Imported, Phase, Record, Smart, Status, Teardown};
 
 /// The version of the analysis' format.
 pub const ANALYSIS_SCHEMA: u32 = 1;
@@ -162,6 +162,9 @@ pub struct Trial {
     pub phases: Vec<Phase>,
     /// What unmounting still wrote.
     pub teardown: Option<Teardown>,
+    /// What a simulated drive went through.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drive: Option<DriveCourse>,
     /// The drive's own counters before and after, where it has them.
     pub smart: Option<[Smart; 2]>,
 }
@@ -316,6 +319,7 @@ fn add_trials(treatments: &mut [Treatment], records: Cow<'_, [Record]>) {
             aged: record.aged,
             phases: record.phases,
             teardown: record.teardown,
+            drive: record.drive,
             smart: record.smart,
         });
     };

@@ -92,7 +92,7 @@ impl Guests<'_> {
             seed: trial.seed,
             limit: Nanos(8 * nanos(PREPARATION)),
         };
-        let (record, _) = self.run(&run, &job, flash, Some(log), |_| ())?;
+        let (record, _) = self.run(&run, &job, flash, Some(log), |_, _| ())?;
         let reason = record.reason.clone().unwrap_or_default();
         match record.status {
             Status::Ok => Facts::of(record)

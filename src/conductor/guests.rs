@@ -13,9 +13,10 @@ use std::time::{Duration, Instant};
 use miette::Diagnostic;
 use sha2::{Digest, Sha256};
 use ssdlab_disk::{Disk, DiskError, Fingerprint, Flash, Shape};
-use ssdlab_flash::{Drive, Nanos, Refusal, Specification, Work};
+use ssdlab_flash::{Drive, Nanos, Refusal, Specification};
 use thiserror::Error;
 
+use super::drive_watch::Watch;
 use super::failure::Failure;
 use super::inside::Job;
 use super::measure::nanos;
@@ -29,7 +30,7 @@ use crate::kernel::{self, KernelError, LabKernel};
 use crate::lab;
 use crate::plan::schedule::{Action, Tree, Trial};
 use crate::plan::{Discard, HostModel, Schedule, Setup, Simulated};
-use crate::results::{Flashed, Record};
+use crate::results::Record;
 use crate::undo::Journal;
 
 /// How long a guest may compute, in real time, without asking for anything.
@@ -243,24 +244,16 @@ impl<'a> Guests<'a> {
             seed: trial.seed,
             limit: self.limit(trial),
         };
-        let mut last = None;
-        let mut phases = BTreeMap::new();
+        let mut watch = Watch::new(&flash, specification);
         let (done, fingerprint) =
-            self.run(&run, &job(self.schedule, trial), &flash, log, |message| {
-                let work = *flash.lock().unwrap_or_else(PoisonError::into_inner).drive().work();
-                match message {
-                    Message::Begins(name) => {
-                        last.get_or_insert(work);
-                        let _ = news.send(News::Phase(trial, name.clone()));
-                    }
-                    Message::Over(name) => {
-                        let before = last.replace(work).unwrap_or_default();
-                        phases.insert(name.clone(), flashed(specification, &before, &work));
-                    }
-                    Message::Done(_) => {}
+            self.run(&run, &job(self.schedule, trial), &flash, log, |now, message| {
+                watch.hear(now, message);
+                if let Message::Begins(name) = message {
+                    let _ = news.send(News::Phase(trial, name.clone()));
                 }
             })?;
-        self.merge(record, done, &phases);
+        self.merge(record, done);
+        watch.complete(record);
         if let Some(state) = aged {
             state.facts.mark(Some(state.contents), record);
         }
@@ -279,15 +272,15 @@ impl<'a> Guests<'a> {
         job: &Job,
         flash: &Arc<Mutex<Flash>>,
         log: Option<BufWriter<File>>,
-        mut told: impl FnMut(&Message) + Send,
+        mut told: impl FnMut(Nanos, &Message) + Send,
     ) -> Result<(Record, Fingerprint), Failure> {
         let specification = {
             let flash = flash.lock().unwrap_or_else(PoisonError::into_inner);
             flash.drive().specification().clone()
         };
         let done = Mutex::new(None);
-        let channel = Channel::new(job, |message| {
-            told(&message);
+        let channel = Channel::new(job, |now, message| {
+            told(now, &message);
             if let Message::Done(record) = message {
                 *done.lock().unwrap_or_else(PoisonError::into_inner) = Some(record);
             }
@@ -342,13 +335,10 @@ impl<'a> Guests<'a> {
     }
 
     /// Completes the guest's record with what only its host knows.
-    fn merge(&self, record: &mut Record, done: Record, phases: &BTreeMap<String, Flashed>) {
+    fn merge(&self, record: &mut Record, done: Record) {
         let levels = std::mem::take(&mut record.levels);
         let Record { trial, lab, started_s, .. } = *record;
         *record = Record { trial, levels, lab, started_s, ..done };
-        for phase in &mut record.phases {
-            phase.flash = phases.get(&phase.name).copied();
-        }
         record.applied.insert("lab_kernel".to_owned(), self.kernel.identity.clone());
         record.environment.tools.clone_from(&self.tools);
     }
@@ -444,19 +434,6 @@ impl Stage for Guests<'_> {
 fn at(path: &Path) -> impl FnOnce(io::Error) -> GuestsError + use<> {
     let path = path.to_owned();
     move |cause| GuestsError::Folder { path, cause }
-}
-
-/// What a drive's flash has done between two moments. It counts superblocks; drives are rated in
-/// blocks.
-fn flashed(specification: &Specification, before: &Work, after: &Work) -> Flashed {
-    let pages = |before: u64, after: u64| (after - before) * u64::from(specification.page_bytes);
-    let erases = after.erases.total() - before.erases.total();
-    Flashed {
-        flash_written_bytes: pages(before.programs.total(), after.programs.total()),
-        flash_read_bytes: pages(before.reads.total(), after.reads.total()),
-        erases: erases * u64::from(specification.superblock),
-        stalled_ns: (after.stalled - before.stalled).0,
-    }
 }
 
 impl From<MachineError> for Failure {

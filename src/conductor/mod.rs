@@ -6,6 +6,7 @@
 
 mod aged_drive;
 mod ageing;
+mod drive_watch;
 mod failure;
 mod guests;
 mod here;

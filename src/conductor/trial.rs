@@ -43,6 +43,7 @@ pub(super) fn blank(schedule: &Schedule, trial: Trial) -> Record {
         background_written_bytes: 0,
         phases: Vec::new(),
         teardown: None,
+        drive: None,
         applied: BTreeMap::new(),
         features: BTreeMap::new(),
         environment: Environment::default(),

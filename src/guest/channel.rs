@@ -38,18 +38,18 @@ pub enum Message {
 pub struct Channel<'a> {
     job: Vec<u8>,
     message: Vec<u8>,
-    heard: Box<dyn FnMut(Message) + Send + 'a>,
+    heard: Box<dyn FnMut(Nanos, Message) + Send + 'a>,
 }
 
 impl<'a> Channel<'a> {
     /// A channel with a job in it; `heard` is told each message at its moment.
-    pub fn new(job: &impl Serialize, heard: impl FnMut(Message) + Send + 'a) -> Self {
+    pub fn new(job: &impl Serialize, heard: impl FnMut(Nanos, Message) + Send + 'a) -> Self {
         Self { job: framed(job), message: Vec::new(), heard: Box::new(heard) }
     }
 
     /// Takes in a piece of a message; one that makes no sense is dropped, and the guest will be
     /// found to have ended without being done.
-    fn take(&mut self, offset_bytes: u64, from: &[u8]) {
+    fn take(&mut self, now: Nanos, offset_bytes: u64, from: &[u8]) {
         if offset_bytes == 0 {
             self.message.clear();
         }
@@ -60,7 +60,7 @@ impl<'a> Channel<'a> {
         if let Some(text) = text(&self.message)
             && let Ok(message) = serde_json::from_slice(text)
         {
-            (self.heard)(message);
+            (self.heard)(now, message);
         }
     }
 }
@@ -84,7 +84,7 @@ impl Backend for Channel<'_> {
     }
 
     fn write(&mut self, now: Nanos, offset_bytes: u64, from: &[u8]) -> Result<Nanos, BackendError> {
-        self.take(offset_bytes, from);
+        self.take(now, offset_bytes, from);
         Ok(now)
     }
 
@@ -159,20 +159,20 @@ mod tests {
         let message = Message::Done(serde_json::json!({ "text": "x".repeat(10_000) }));
         let framed = framed(&message);
         let mut heard = Vec::new();
-        let mut channel = Channel::new(&7, |message| heard.push(message));
+        let mut channel = Channel::new(&7, |now, message| heard.push((now, message)));
         for (index, piece) in framed.chunks(BLOCK_BYTES).enumerate() {
             channel.write(Nanos(1), (index * BLOCK_BYTES) as u64, piece).unwrap();
         }
         // A piece from nowhere is no message.
         channel.write(Nanos(2), 1 << 20, &framed).unwrap();
         drop(channel);
-        assert_eq!(heard, [message]);
+        assert_eq!(heard, [(Nanos(1), message)]);
     }
 
     #[test]
     fn a_job_is_read_as_it_was_written() {
         let job = "a job ".repeat(2_000);
-        let mut channel = Channel::new(&job, |_| ());
+        let mut channel = Channel::new(&job, |_, _| ());
         let file = tempfile::NamedTempFile::new().unwrap();
         let mut bytes = vec![0; 64 << 10];
         channel.read(Nanos(0), 0, &mut bytes).unwrap();

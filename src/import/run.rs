@@ -105,6 +105,7 @@ pub(super) fn assemble(
             background_written_bytes: 0,
             phases: placed.sample.phases,
             teardown: None,
+            drive: None,
             applied: placed.sample.applied,
             features: BTreeMap::new(),
             environment: placed.sample.environment,

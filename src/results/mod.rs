@@ -1,5 +1,6 @@
 //! Results: the record of a trial, and the folder a run keeps its records in.
 
+mod drive;
 mod flat;
 mod record;
 mod store;
@@ -7,6 +8,7 @@ mod work;
 
 pub use crate::meter::smart::Smart;
 
+pub use drive::{DriveCourse, Wear, WearBin};
 pub use record::{
     Aged, Ending, Flashed, Imported, Phase, RECORD_SCHEMA, Record, Status, Teardown, Told,
 };

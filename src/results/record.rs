@@ -6,6 +6,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::drive::DriveCourse;
 use super::work::Work;
 use crate::meter::block::Counters;
 use crate::meter::environment::Environment;
@@ -54,6 +55,9 @@ pub struct Record {
     pub phases: Vec<Phase>,
     /// What unmounting still wrote.
     pub teardown: Option<Teardown>,
+    /// What a simulated drive went through.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drive: Option<DriveCourse>,
     /// Every setting as the kernel reported it.
     pub applied: BTreeMap<String, String>,
     /// What was found of the features stated about the filesystem, in trials that looked.

@@ -1,11 +1,11 @@
 //! Watching a drive at work: latencies, its state over time, and the sums at the end.
 
 use hdrhistogram::Histogram;
-use ssdlab_flash::{Command, Drive, Nanos, WearSummary, Why};
+use ssdlab_flash::{Apart, Command, Course, Drive, Moment, Nanos, WearSummary, Why};
 
 use super::outcome::{Latency, Lifetime, Outcome, Sample, WearOutcome};
 
-/// Samples of the series are thinned out when there are so many; so there are at least half.
+/// Samples of the series: so many at most, and half of them at least.
 const MOST_SAMPLES: usize = 200;
 
 const KINDS: [&str; 5] = ["read", "write", "flush", "discard", "write zeroes"];
@@ -19,12 +19,7 @@ pub(super) struct Recorder {
     ended: Nanos,
     latencies: [Histogram<u64>; KINDS.len()],
     wear: WearSummary,
-    series: Vec<Sample>,
-    /// Commands from one sample to the next, and until the next.
-    every: u64,
-    until_next: u64,
-    /// Host and flash pages at the last sample.
-    sampled: (u64, u64),
+    course: Course,
 }
 
 impl Recorder {
@@ -38,10 +33,7 @@ impl Recorder {
             ended: Nanos::ZERO,
             latencies: std::array::from_fn(|_| histogram()),
             wear: drive.wear(),
-            series: Vec::new(),
-            every: 1,
-            until_next: 1,
-            sampled: (0, 0),
+            course: Course::new(Apart::Commands, MOST_SAMPLES),
         }
     }
 
@@ -61,54 +53,11 @@ impl Recorder {
             let recorded = self.latencies[kind].record(done.since(submitted).0);
             recorded.expect("the histogram grows as it has to");
         }
-        self.until_next -= 1;
-        if self.until_next == 0 {
-            self.sample(drive);
-        }
-    }
-
-    fn sample(&mut self, drive: &Drive) {
-        if self.series.len() == MOST_SAMPLES {
-            self.thin_out();
-        }
-        self.until_next = self.every;
-        let pages = (drive.asked().written_pages, drive.work().programs.total());
-        let (host, flash) = (pages.0 - self.sampled.0, pages.1 - self.sampled.1);
-        self.sampled = pages;
-        self.series.push(Sample {
-            at_ns: self.ended.since(self.began.unwrap_or_default()).0,
-            host_pages: pages.0,
-            free_blocks: drive.free_blocks(),
-            free_slc_blocks: drive.free_slc_blocks(),
-            mapped_pages: drive.mapped_pages(),
-            write_amplification: (host > 0).then(|| flash as f64 / host as f64),
-        });
-    }
-
-    /// Makes one sample of every two: the state of the second, the amplification of both.
-    fn thin_out(&mut self) {
-        let mut before = 0;
-        let pairs = self.series.chunks_exact(2);
-        self.series = pairs
-            .map(|pair| {
-                let flash = |sample: &Sample, since: u64| {
-                    sample.write_amplification.unwrap_or(0.0) * (sample.host_pages - since) as f64
-                };
-                let host = pair[1].host_pages - before;
-                let both = flash(&pair[0], before) + flash(&pair[1], pair[0].host_pages);
-                before = pair[1].host_pages;
-                let write_amplification = (host > 0).then(|| both / host as f64);
-                Sample { write_amplification, ..pair[1].clone() }
-            })
-            .collect();
-        self.every *= 2;
+        self.course.record(drive, self.ended);
     }
 
     /// Adds up what was seen.
-    pub fn finish(mut self, drive: &Drive, outcome: &mut Outcome) {
-        if self.until_next < self.every {
-            self.sample(drive);
-        }
+    pub fn finish(self, drive: &Drive, outcome: &mut Outcome) {
         let (asked, work) = (drive.asked(), drive.work());
         let specification = drive.specification();
         let programs = work.programs;
@@ -147,8 +96,26 @@ impl Recorder {
         }
         let seen = self.latencies.iter().zip(KINDS).filter(|(histogram, _)| !histogram.is_empty());
         outcome.latencies = seen.map(|(histogram, kind)| latency(kind, histogram)).collect();
-        outcome.series = self.series;
+        let began = self.began.unwrap_or_default();
+        outcome.series = series(&self.course.end(drive, self.ended), began);
     }
+}
+
+fn series(moments: &[Moment], began: Nanos) -> Vec<Sample> {
+    let (mut host_pages, mut flash_pages) = (0, 0);
+    let sample = |moment: &Moment| {
+        let host = moment.host_pages - std::mem::replace(&mut host_pages, moment.host_pages);
+        let flash = moment.flash_pages - std::mem::replace(&mut flash_pages, moment.flash_pages);
+        Sample {
+            at_ns: moment.at.since(began).0,
+            host_pages: moment.host_pages,
+            free_blocks: moment.free_blocks,
+            free_slc_blocks: moment.free_slc_blocks,
+            mapped_pages: moment.mapped_pages,
+            write_amplification: (host > 0).then(|| flash as f64 / host as f64),
+        }
+    };
+    moments.iter().map(sample).collect()
 }
 
 fn latency(command: &str, histogram: &Histogram<u64>) -> Latency {

@@ -88,6 +88,7 @@ fn records(schedule: &Schedule, kernel: &str, slower: u64) -> Vec<Record> {
                 phase("delete", 4_000_000 * percent * times, 0),
             ],
             teardown: None,
+            drive: None,
             applied: BTreeMap::from([
                 ("mkfs".to_owned(), format!("mkfs.ext4 -q -U {uuid} -E hash_seed={uuid}")),
                 ("mkfs_ns".to_owned(), trial.seed.to_string()),

@@ -132,6 +132,7 @@ fn record(schedule: &Schedule, trial: &Trial, state: &mut u64) -> Record {
         background_written_bytes: 0,
         phases,
         teardown: Some(Teardown { time_ns: random(state) >> 20, device: counters(state) }),
+        drive: None,
         applied: BTreeMap::new(),
         features: BTreeMap::new(),
         environment: Environment::default(),

@@ -74,6 +74,7 @@ fn record(schedule: &Schedule, trial: &Trial, phases: Vec<Phase>) -> Record {
         background_written_bytes: 0,
         phases,
         teardown: None,
+        drive: None,
         applied: BTreeMap::new(),
         features: BTreeMap::new(),
         environment: environment(),

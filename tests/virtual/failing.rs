@@ -76,7 +76,7 @@ fn run(job: Job, interrupt: &Interrupt) -> Result<Ended, MachineError> {
     let disk = |name: &str| machine.door(name).unwrap();
     let mut disks = [
         Disk::new("drive", disk("drive"), Memory::new(1 << 20), Shape::default()).unwrap(),
-        Disk::new("channel", disk("channel"), Channel::new(&job, |_| ()), Shape::default())
+        Disk::new("channel", disk("channel"), Channel::new(&job, |_, _| ()), Shape::default())
             .unwrap(),
     ];
     let ended = machine.run(&mut disks, interrupt);

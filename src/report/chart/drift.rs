@@ -71,15 +71,11 @@ fn chart(data: &Data<'_>, samples: &[Samples<'_>], part: &str) -> Chart {
     let panel = |samples: &Samples<'_>| {
         let mut ratios: Vec<f64> = samples.points.iter().map(|point| point.at.1).collect();
         ratios.push(1.0);
+        let up = Scale::logarithmic(RATIO, &ratios);
         Panel {
-            title: label::clean(samples.phase),
-            across: across.clone(),
-            up: Scale::logarithmic(RATIO, &ratios),
             reference: Some(1.0),
-            band: Vec::new(),
-            line: Vec::new(),
             points: samples.points.iter().step_by(every).cloned().collect(),
-            colour: PLAIN,
+            ..Panel::new(label::clean(samples.phase), across.clone(), up, PLAIN)
         }
     };
     let panels = samples.iter().map(panel).collect::<Vec<_>>();

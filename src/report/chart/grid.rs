@@ -1,7 +1,7 @@
 //! Charts of small panels, each with an axis below and one at the left.
 
 use plotters::chart::ChartBuilder;
-use plotters::element::Polygon;
+use plotters::element::{Polygon, Rectangle};
 use plotters::style::text_anchor::HPos;
 use plotters::style::{Color, RGBColor, TRANSPARENT};
 
@@ -43,8 +43,30 @@ pub(super) struct Panel {
     pub band: Vec<(f64, [f64; 2])>,
     pub line: Vec<(f64, f64)>,
     pub points: Vec<Point>,
-    /// The colour of band and line.
+    /// Bars from 0, each from one place across to another.
+    pub bars: Vec<([f64; 2], f64)>,
+    /// Places across where something begins.
+    pub begins: Vec<f64>,
+    /// The colour of band, line and bars.
     pub colour: RGBColor,
+}
+
+impl Panel {
+    /// A panel with nothing in it yet.
+    pub const fn new(title: String, across: Scale, up: Scale, colour: RGBColor) -> Self {
+        Self {
+            title,
+            across,
+            up,
+            reference: None,
+            band: Vec::new(),
+            line: Vec::new(),
+            points: Vec::new(),
+            bars: Vec::new(),
+            begins: Vec::new(),
+            colour,
+        }
+    }
 }
 
 /// A point of a panel.
@@ -97,6 +119,14 @@ impl Panel {
             .label_style(font(SMALL, MUTED))
             .draw()?;
         let place = |point: (f64, f64)| plot.backend_coord(&point);
+        for across in &self.begins {
+            let ends = [self.up.low(), f64::MAX].map(|up| place((*across, up)));
+            line(root, ends.to_vec(), GRID, 2)?;
+        }
+        for ([from, to], height) in &self.bars {
+            let corners = [place((*from, 0.0)), place((*to, *height))];
+            root.draw(&Rectangle::new(corners, self.colour.filled()))?;
+        }
         let upper = self.band.iter().map(|(across, [_, high])| place((*across, *high)));
         let lower = self.band.iter().rev().map(|(across, [low, _])| place((*across, *low)));
         let outline: Vec<(i32, i32)> = upper.chain(lower).collect();

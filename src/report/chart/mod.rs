@@ -7,6 +7,7 @@
 mod canvas;
 mod data;
 mod drift;
+mod drive;
 mod effects;
 mod grid;
 mod label;
@@ -17,6 +18,7 @@ mod rows;
 mod samples;
 mod scale;
 mod series;
+mod wear;
 mod written;
 
 use std::collections::BTreeSet;
@@ -51,12 +53,14 @@ impl Chart {
 #[must_use]
 pub fn charts(schedule: &Schedule, analysis: &Analysis) -> Vec<Chart> {
     let data = Data::new(schedule, analysis);
-    let kinds: [fn(&Data<'_>) -> Vec<Chart>; 6] = [
+    let kinds: [fn(&Data<'_>) -> Vec<Chart>; 8] = [
         samples::charts,
         effects::charts,
         latency::charts,
         series::charts,
         written::charts,
+        drive::charts,
+        wear::charts,
         drift::charts,
     ];
     let mut charts: Vec<Chart> = kinds.into_iter().flat_map(|kind| kind(&data)).collect();

@@ -13,6 +13,9 @@ const POWERS: RangeInclusive<i32> = -12..=21;
 /// What ratios are called where a metric's name is asked for.
 pub(super) const RATIO: &str = "ratio";
 
+/// What shares are called, which are in per cent.
+pub(super) const PERCENT: &str = "percent";
+
 /// Values that span more than this are on a logarithmic axis.
 const WIDE: f64 = 100.0;
 
@@ -49,6 +52,11 @@ impl Scale {
     pub fn from_zero(metric: &str, greatest: f64) -> Self {
         let high = if greatest > 0.0 { greatest * (1.0 + MARGIN) } else { 1.0 };
         Self { metric: metric.to_owned(), low: 0.0, high, is_log: false }
+    }
+
+    /// From one value to another, of which there is more than one.
+    pub fn between(metric: &str, low: f64, high: f64) -> Self {
+        Self { metric: metric.to_owned(), low, high: high.max(low + 1.0), is_log: false }
     }
 
     /// Logarithmic, around values above 0; others have no place on it.
@@ -137,7 +145,11 @@ fn written(metric: &str, value: f64) -> String {
             if seconds % 60.0 == 0.0 { (seconds / 60.0, "min") } else { (seconds, "s") };
         return format!("{number} {unit}");
     }
-    let text = if metric == RATIO { number::ratio(value) } else { number::value(metric, value) };
+    let text = match metric {
+        RATIO => number::ratio(value),
+        PERCENT => format!("{value:.2} %"),
+        _ => number::value(metric, value),
+    };
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let is_whole = !number.contains('.');

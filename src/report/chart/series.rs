@@ -78,15 +78,11 @@ fn panel(rates: &Rates<'_>, step_ns: u64, across: &Scale, up: &Scale) -> Panel {
     let middle = |step: usize| (step as f64 + 0.5) * step_ns as f64;
     let steps = || rates.steps.iter().enumerate();
     let is_band = rates.steps.iter().any(|(_, [low, high])| low < high);
+    let shown = rates.shown;
     Panel {
-        title: rates.shown.name.clone(),
-        across: across.clone(),
-        up: up.clone(),
-        reference: None,
         band: steps().filter(|_| is_band).map(|(step, (_, ends))| (middle(step), *ends)).collect(),
         line: steps().map(|(step, (mean, _))| (middle(step), *mean)).collect(),
-        points: Vec::new(),
-        colour: rates.shown.colour,
+        ..Panel::new(shown.name.clone(), across.clone(), up.clone(), shown.colour)
     }
 }
 

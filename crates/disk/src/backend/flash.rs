@@ -3,7 +3,7 @@
 //! The model does not store contents: what a page holds is of no matter to its timing. So the
 //! drive decides when a command is done, and memory keeps the data.
 
-use ssdlab_flash::{Command, Drive, Extent, Nanos, Stream};
+use ssdlab_flash::{Apart, Command, Course, Drive, Extent, Moment, Nanos, Stream};
 
 use super::{Backend, BackendError, Memory};
 
@@ -17,6 +17,7 @@ use super::{Backend, BackendError, Memory};
 pub struct Flash {
     drive: Drive,
     contents: Memory,
+    course: Option<Course>,
 }
 
 impl Flash {
@@ -25,13 +26,13 @@ impl Flash {
     #[must_use]
     pub fn new(drive: Drive) -> Self {
         let contents = Memory::new(drive.specification().capacity_bytes());
-        Self { drive, contents }
+        Self::with_contents(drive, contents)
     }
 
     /// A drive with contents of its capacity.
     #[must_use]
     pub const fn with_contents(drive: Drive, contents: Memory) -> Self {
-        Self { drive, contents }
+        Self { drive, contents, course: None }
     }
 
     /// The drive, for what it has done and how worn it is.
@@ -51,8 +52,23 @@ impl Flash {
         &self.contents
     }
 
+    /// Watches the drive from here on; of what it does, at most so many moments are kept.
+    pub fn watch(&mut self, now: Nanos, moments: usize) -> Moment {
+        self.course = Some(Course::new(Apart::Time, moments));
+        Moment::of(&self.drive, now)
+    }
+
+    /// What was seen since then; nothing if it was not watched.
+    pub fn watched(&mut self, now: Nanos) -> Vec<Moment> {
+        self.course.take().map_or_else(Vec::new, |course| course.end(&self.drive, now))
+    }
+
     fn submit(&mut self, now: Nanos, command: Command) -> Result<Nanos, BackendError> {
-        Ok(self.drive.submit(now, command)?.at)
+        let done = self.drive.submit(now, command)?.at;
+        if let Some(course) = &mut self.course {
+            course.record(&self.drive, now);
+        }
+        Ok(done)
     }
 }
 

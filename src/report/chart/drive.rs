@@ -1,0 +1,196 @@
+//! The drive over time: free blocks, and what a simulated drive does for itself.
+
+use super::canvas::Heading;
+use super::data::{Data, Shown, range};
+use super::grid::{Grid, Panel, panels_in_a_chart};
+use super::scale::{PERCENT, Scale};
+use super::{Chart, part};
+use crate::report::number;
+use crate::results::DriveCourse;
+
+/// Steps of a line.
+const STEPS: u32 = 48;
+
+/// What is seen of a drive, by its name and its unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Free,
+    OwnWrites,
+    Stalls,
+}
+
+impl Side {
+    const ALL: [Self; 3] = [Self::Free, Self::OwnWrites, Self::Stalls];
+
+    fn title(self) -> &'static str {
+        match self {
+            Self::Free => "free blocks",
+            Self::OwnWrites => "programmed beyond the host's pages",
+            Self::Stalls => "waiting in each second",
+        }
+    }
+
+    fn metric(self) -> &'static str {
+        match self {
+            Self::Free => PERCENT,
+            Self::OwnWrites => "bytes_per_second",
+            Self::Stalls => "time_ns",
+        }
+    }
+
+    /// The drive at a moment of its course: a share in per cent, or a count so far.
+    fn of(self, course: &DriveCourse, moment: usize) -> f64 {
+        let count = |list: &[u64]| list.get(moment).map_or(0.0, |count| *count as f64);
+        match self {
+            Self::Free => {
+                let free = course.free_blocks.get(moment).copied().unwrap_or(0);
+                100.0 * f64::from(free) / f64::from(course.wear.blocks.max(1))
+            }
+            // What waits in the write buffer has not been programmed yet.
+            Self::OwnWrites => {
+                (count(&course.flash_written_bytes) - count(&course.host_page_bytes)).max(0.0)
+            }
+            Self::Stalls => count(&course.stalled_ns),
+        }
+    }
+
+    /// The values at the ends of steps, of counts their growth in each second.
+    fn line(self, course: &DriveCourse, step_ns: f64) -> Vec<f64> {
+        let end_ns = course.at_ns.last().map_or(0.0, |at| *at as f64);
+        let ends = (0..=STEPS).map(|step| f64::from(step) * step_ns);
+        let ends = ends.take_while(|at| *at <= end_ns + step_ns);
+        let values: Vec<f64> = ends.map(|at| self.at(course, at)).collect();
+        match self {
+            Self::Free => values,
+            Self::OwnWrites | Self::Stalls => {
+                let growth = |two: &[f64]| (two[1] - two[0]).max(0.0) * 1e9 / step_ns;
+                values.windows(2).map(growth).collect()
+            }
+        }
+    }
+
+    /// The value at a time, on the line between the moments around it.
+    fn at(self, course: &DriveCourse, at_ns: f64) -> f64 {
+        let after = course.at_ns.partition_point(|at| (*at as f64) < at_ns);
+        let last = course.at_ns.len().saturating_sub(1);
+        let Some(before) = after.checked_sub(1).filter(|_| after <= last) else {
+            return self.of(course, after.min(last));
+        };
+        let (from, to) = (course.at_ns[before] as f64, course.at_ns[after] as f64);
+        let (one, other) = (self.of(course, before), self.of(course, after));
+        one + (other - one) * (at_ns - from) / (to - from)
+    }
+}
+
+/// What a side of the drive was in the trials of a treatment.
+struct Seen<'a> {
+    shown: &'a Shown<'a>,
+    side: Side,
+    /// The mean, the least and the greatest over trials, step by step.
+    steps: Vec<(f64, [f64; 2])>,
+}
+
+/// A row of panels for each treatment on a simulated drive; sides at which nothing happens have
+/// none.
+pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
+    let longest = data.treatments.iter().flat_map(courses).filter_map(|course| course.at_ns.last());
+    let Some(longest_ns) = longest.max().filter(|longest| **longest > 0) else {
+        return Vec::new();
+    };
+    let step_ns = *longest_ns as f64 / f64::from(STEPS);
+    let mut sides: Vec<(Side, Vec<Seen<'_>>)> = Vec::new();
+    for side in Side::ALL {
+        let seen = data.treatments.iter().filter_map(|shown| seen(shown, side, step_ns));
+        let seen: Vec<Seen<'_>> = seen.collect();
+        if side == Side::Free || greatest(&seen) > 0.0 {
+            sides.push((side, seen));
+        }
+    }
+    let across = Scale::from_zero("time_ns", *longest_ns as f64);
+    let columns = u32::try_from(sides.len()).unwrap_or(1);
+    let rows = sides[0].1.len();
+    let in_a_chart = (panels_in_a_chart(columns) / sides.len()).max(1);
+    let of = rows.div_ceil(in_a_chart);
+    let charts = (0..of).map(|index| {
+        let rows = index * in_a_chart..rows.min((index + 1) * in_a_chart);
+        let title = format!("The drive over time{}", part(index, of));
+        let notes = "Line: mean over trials. Band: from the least to the greatest of them. Pale \
+                     verticals: where phases begin, in the first trial. Waiting is of the host's \
+                     pages for the drive's own work, all together."
+            .to_owned();
+        let heading = Heading { title: title.clone(), notes, keys: Vec::new() };
+        let panels = rows.flat_map(|row| {
+            sides.iter().map(move |(side, seen)| (side, &seen[row], greatest(seen)))
+        });
+        let panels = panels.map(|(side, seen, greatest)| {
+            let up = match side {
+                Side::Free => Scale::between(PERCENT, 0.0, 100.0),
+                _ => Scale::from_zero(side.metric(), greatest),
+            };
+            panel(seen, step_ns, &across, up)
+        });
+        let panels = panels.collect();
+        Chart::of("drive", title, says(&sides), |says| Grid { heading, columns, panels }.svg(says))
+    });
+    charts.collect()
+}
+
+fn courses<'a>(shown: &'a Shown<'_>) -> impl Iterator<Item = &'a DriveCourse> {
+    shown.trials.iter().filter_map(|trial| trial.drive.as_ref())
+}
+
+fn seen<'a>(shown: &'a Shown<'a>, side: Side, step_ns: f64) -> Option<Seen<'a>> {
+    let trials: Vec<Vec<f64>> = courses(shown).map(|course| side.line(course, step_ns)).collect();
+    let longest = trials.iter().map(Vec::len).max()?;
+    let steps = (0..longest).map(|step| {
+        let values = || trials.iter().filter_map(|trial| trial.get(step).copied());
+        let mean = values().sum::<f64>() / values().count() as f64;
+        (mean, [values().fold(f64::MAX, f64::min), values().fold(0.0, f64::max)])
+    });
+    Some(Seen { shown, side, steps: steps.collect() })
+}
+
+fn greatest(seen: &[Seen<'_>]) -> f64 {
+    seen.iter().flat_map(|seen| &seen.steps).map(|(_, [_, most])| *most).fold(0.0, f64::max)
+}
+
+fn panel(seen: &Seen<'_>, step_ns: f64, across: &Scale, up: Scale) -> Panel {
+    // A state is that at a step's end, a growth that of the whole step.
+    let shift = if seen.side == Side::Free { 0.0 } else { 0.5 };
+    let place = |step: usize| (step as f64 + shift) * step_ns;
+    let steps = || seen.steps.iter().enumerate();
+    let is_band = seen.steps.iter().any(|(_, [low, high])| low < high);
+    let first = courses(seen.shown).next();
+    let begins = first.iter().flat_map(|course| course.phases_ns.values());
+    let title = format!("{}: {}", seen.shown.name, seen.side.title());
+    Panel {
+        band: steps().filter(|_| is_band).map(|(step, (_, ends))| (place(step), *ends)).collect(),
+        line: steps().map(|(step, (mean, _))| (place(step), *mean)).collect(),
+        begins: begins.filter(|at| **at > 0).map(|at| *at as f64).collect(),
+        ..Panel::new(title, across.clone(), up, seen.shown.colour)
+    }
+}
+
+fn says(sides: &[(Side, Vec<Seen<'_>>)]) -> String {
+    let says = sides.iter().filter_map(|(side, seen)| {
+        let (word, extreme): (_, fn(&Seen<'_>) -> f64) = match side {
+            Side::Free => {
+                ("at least", |seen| seen.steps.iter().map(|step| step.0).fold(f64::MAX, f64::min))
+            }
+            _ => ("at most", |seen| seen.steps.iter().map(|step| step.0).fold(0.0, f64::max)),
+        };
+        let values: Vec<(f64, &str)> =
+            seen.iter().map(|seen| (extreme(seen), seen.shown.name.as_str())).collect();
+        let range = match side {
+            Side::Free => {
+                let shares = values.iter().map(|(share, _)| *share);
+                let (low, high) =
+                    (shares.clone().fold(f64::MAX, f64::min), shares.fold(0.0, f64::max));
+                format!("{} to {} %", number::ratio(low), number::ratio(high))
+            }
+            _ => range(side.metric(), &values)?,
+        };
+        Some(format!("{}: {word} {range}", side.title()))
+    });
+    format!("On average over trials, {}.", says.collect::<Vec<_>>().join("; "))
+}

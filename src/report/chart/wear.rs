@@ -1,0 +1,65 @@
+//! The wear histogram: how many blocks of a simulated drive have been erased how often.
+
+use super::canvas::Heading;
+use super::data::{Data, Shown};
+use super::grid::{Grid, Panel, panels_in_a_chart};
+use super::scale::{PERCENT, Scale};
+use super::{Chart, part};
+use crate::results::{Wear, WearBin};
+
+/// Panels side by side.
+const COLUMNS: u32 = 3;
+
+/// A panel for each treatment on a simulated drive, if a block of any was erased.
+pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
+    let worn: Vec<(&Shown<'_>, &Wear)> =
+        data.treatments.iter().filter_map(|shown| Some((shown, wear(shown)?))).collect();
+    if worn.iter().all(|(_, wear)| wear.most == 0) {
+        return Vec::new();
+    }
+    let least = worn.iter().map(|(_, wear)| wear.least).min().unwrap_or(0);
+    let most = worn.iter().map(|(_, wear)| wear.most).max().unwrap_or(0);
+    let across = Scale::between("erases", f64::from(least), f64::from(most) + 1.0);
+    let shares =
+        worn.iter().flat_map(|(_, wear)| wear.histogram.iter().map(|bin| share(bin, wear)));
+    let up = Scale::from_zero(PERCENT, shares.fold(0.0, f64::max));
+    let parts: Vec<_> = worn.chunks(panels_in_a_chart(COLUMNS)).collect();
+    let of = parts.len();
+    let parts = parts.into_iter().enumerate().map(|(index, worn)| {
+        let title = format!("Wear: erases of blocks{}", part(index, of));
+        let notes =
+            "Bar: the share of all blocks that have been erased so often by the end of the \
+                     first trial, their life before it included. All panels have the same axes."
+                .to_owned();
+        let heading = Heading { title: title.clone(), notes, keys: Vec::new() };
+        let panels = worn.iter().map(|(shown, wear)| Panel {
+            bars: wear.histogram.iter().map(|bin| (ends(bin), share(bin, wear))).collect(),
+            ..Panel::new(shown.name.clone(), across.clone(), up.clone(), shown.colour)
+        });
+        let panels = panels.collect::<Vec<_>>();
+        let columns = COLUMNS.min(u32::try_from(panels.len()).unwrap_or(COLUMNS));
+        Chart::of("wear", title, says(worn), |says| Grid { heading, columns, panels }.svg(says))
+    });
+    parts.collect()
+}
+
+fn wear<'a>(shown: &Shown<'a>) -> Option<&'a Wear> {
+    shown.trials.iter().find_map(|trial| trial.drive.as_ref()).map(|course| &course.wear)
+}
+
+fn ends(bin: &WearBin) -> [f64; 2] {
+    [f64::from(bin.from), f64::from(bin.to) + 1.0]
+}
+
+/// The share of blocks in a bin, in per cent.
+fn share(bin: &WearBin, wear: &Wear) -> f64 {
+    100.0 * f64::from(bin.blocks) / f64::from(wear.blocks.max(1))
+}
+
+fn says(worn: &[(&Shown<'_>, &Wear)]) -> String {
+    let one = |(shown, wear): &(&Shown<'_>, &Wear)| {
+        let Wear { least, median, most, .. } = wear;
+        format!("{} {least} to {most}, half of them up to {median}", shown.name)
+    };
+    format!("Erases of a block: {}.", worn.iter().map(one).collect::<Vec<_>>().join("; "))
+}
