@@ -202,8 +202,8 @@ pub struct MetricSummary {
 pub struct Setting {
     /// What to do.
     pub says: String,
-    /// The claim it follows from.
-    pub claim: String,
+    /// The claims it follows from.
+    pub claims: Vec<String>,
 }
 
 /// Analyses a run; `run` is its name, `ending` why it ended. What is measured goes into the
@@ -369,11 +369,15 @@ fn settings(lab: LabKind, claims: &[Judgement]) -> Vec<Setting> {
         Verdict::Refuted => claim.if_refuted.clone(),
         Verdict::Undecided => None,
     };
-    let setting = |claim: &Judgement| {
-        let says = of(claim)?;
-        Some(Setting { says, claim: claim.id.clone() })
-    };
-    claims.iter().filter(|claim| shows(claim)).filter_map(setting).collect()
+    let mut settings: Vec<Setting> = Vec::new();
+    for claim in claims.iter().filter(|claim| shows(claim)) {
+        let Some(says) = of(claim) else { continue };
+        match settings.iter_mut().find(|known| known.says == says) {
+            Some(known) => known.claims.push(claim.id.clone()),
+            None => settings.push(Setting { says, claims: vec![claim.id.clone()] }),
+        }
+    }
+    settings
 }
 
 /// What a verdict about a metric is limited to in a lab.

@@ -1,10 +1,11 @@
 //! The answer of a run in one sentence: verdicts, who is best, the largest effect.
 
+use super::evidence::sides;
 use super::number;
 use super::table::label;
 use super::text::counted;
 use crate::advice::{Analysis, Completeness, Effect, TreatmentStatus, Verdict};
-use crate::plan::{Levels, Schedule};
+use crate::plan::Schedule;
 
 /// The answer; what makes it less than one is said first.
 pub(super) fn answer(schedule: &Schedule, analysis: &Analysis) -> String {
@@ -95,7 +96,7 @@ fn largest(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
     let Some(effect) = effects.max_by(|one, other| size(one).total_cmp(&size(other))) else {
         return Some(format!("no effect on {} is shown", spoken(&analysis.metric)));
     };
-    let [changed, from, context] = sides(schedule, effect);
+    let [changed, from, context] = sides(schedule, &effect.levels, &effect.baseline);
     let context = if context.is_empty() { context } else { format!(" ({context})") };
     Some(format!(
         "the largest effect: {changed} multiplies {} in {} by {}, against {from}{context}",
@@ -103,17 +104,6 @@ fn largest(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
         effect.phases.join(" + "),
         number::effect(effect.ratio, effect.interval).trim_start_matches('x')
     ))
-}
-
-/// The levels that an effect is of, those it is against, and those both sides share.
-fn sides(schedule: &Schedule, effect: &Effect) -> [String; 3] {
-    let part = |levels: &Levels, is_changed: bool| {
-        let differs = |factor| effect.levels.0.get(factor) != effect.baseline.0.get(factor);
-        let kept = levels.0.iter().filter(|(factor, _)| differs(factor) == is_changed);
-        Levels(kept.map(|(factor, level)| (*factor, level.clone())).collect()).to_string()
-    };
-    let distinct = schedule.distinct(&effect.levels);
-    [part(&effect.levels, true), part(&effect.baseline, true), part(&distinct, false)]
 }
 
 /// A metric as a word: its unit is said with its values.

@@ -3,9 +3,10 @@
 use super::number;
 use super::text::counted;
 use crate::advice::{Judgement, Verdict};
+use crate::plan::{Levels, Schedule};
 
 /// The evidence of a claim.
-pub(super) fn evidence(claim: &Judgement) -> String {
+pub(super) fn evidence(schedule: &Schedule, claim: &Judgement) -> String {
     let mut parts = Vec::new();
     if let Some(ratio) = claim.ratio {
         let found = if claim.is_absolute {
@@ -16,6 +17,7 @@ pub(super) fn evidence(claim: &Judgement) -> String {
         let scope = claim.scope.as_ref().map_or(String::new(), |scope| format!(" ({scope})"));
         parts.push(format!("{found}, n = {}", claim.n));
         parts.push(format!("claimed: {}{scope}", bounds(claim)));
+        parts.extend(context(schedule, claim));
         if !claim.not_measured.is_empty() {
             parts.push(format!("not measured: {}", claim.not_measured.join(", ")));
         }
@@ -28,6 +30,25 @@ pub(super) fn evidence(claim: &Judgement) -> String {
         });
     }
     parts.join("; ")
+}
+
+/// What both sides of a claim share and other treatments do not.
+fn context(schedule: &Schedule, claim: &Judgement) -> Option<String> {
+    let levels = claim.levels.as_ref()?;
+    let [_, _, shared] = sides(schedule, levels, claim.baseline.as_ref().unwrap_or(levels));
+    (!shared.is_empty()).then_some(shared)
+}
+
+/// The levels that a treatment has instead of another's, those of the other, and those that both
+/// share and not all treatments have.
+pub(super) fn sides(schedule: &Schedule, levels: &Levels, baseline: &Levels) -> [String; 3] {
+    let part = |of: &Levels, is_changed: bool| {
+        let differs = |factor| levels.0.get(factor) != baseline.0.get(factor);
+        let kept = of.0.iter().filter(|(factor, _)| differs(factor) == is_changed);
+        Levels(kept.map(|(factor, level)| (*factor, level.clone())).collect()).to_string()
+    };
+    let distinct = schedule.distinct(levels);
+    [part(levels, true), part(baseline, true), part(&distinct, false)]
 }
 
 fn bounds(claim: &Judgement) -> String {

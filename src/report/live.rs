@@ -74,10 +74,7 @@ impl Shown {
     #[must_use]
     pub fn new(schedule: &Schedule, analysis: &Analysis) -> Self {
         let claims = analysis.claims.iter().map(|claim| {
-            let of = claim.levels.as_ref().map(|levels| schedule.distinct(levels).to_string());
-            let parts = [of.unwrap_or_default(), evidence(claim)];
-            let found = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
-            let (says, found) = (plain(&claim.says), plain(&found.join(": ")));
+            let (says, found) = (plain(&claim.says), plain(&evidence(schedule, claim)));
             Claim { says, verdict: claim.verdict, found }
         });
         Self {

@@ -26,7 +26,7 @@ pub fn markdown(schedule: &Schedule, analysis: &Analysis) -> String {
 fn write_report(out: &mut String, schedule: &Schedule, analysis: &Analysis) -> std::fmt::Result {
     writeln!(out, "### {}\n", inline(&analysis.question))?;
     for claim in &analysis.claims {
-        let (says, evidence) = (inline(&claim.says), inline(&evidence(claim)));
+        let (says, evidence) = (inline(&claim.says), inline(&evidence(schedule, claim)));
         writeln!(out, "- **{}**: {says}<br>{evidence}", claim.verdict)?;
     }
     if !analysis.claims.is_empty() {

@@ -76,8 +76,11 @@ fn digits(ratio: f64) -> usize {
     match ratio {
         r if r >= 99.95 => 0,
         r if r >= 9.995 => 1,
-        r if (r - 1.0).abs() < 0.1 => 3,
-        _ => 2,
+        r if r >= 1.1 => 2,
+        r if r >= 0.0995 => 3,
+        r if r >= 0.009_95 => 4,
+        r if r >= 0.000_995 => 5,
+        _ => 6,
     }
 }
 
@@ -129,5 +132,7 @@ mod tests {
         assert_eq!(effect(1.0415, Some([1.039, 1.0441])), "x1.042 [1.039, 1.044]");
         assert_eq!(effect(63.9, Some([58.2, 104.4])), "x63.9 [58.2, 104.4]");
         assert_eq!(effect(2.0, None), "x2.00");
+        assert_eq!(effect(0.028_71, Some([0.028_5, 0.029])), "x0.0287 [0.0285, 0.0290]");
+        assert_eq!(effect(0.5, Some([0.35, 0.72])), "x0.500 [0.350, 0.720]");
     }
 }

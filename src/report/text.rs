@@ -76,7 +76,7 @@ fn write_report(
         writeln!(out, "\nClaims")?;
     }
     for claim in &analysis.claims {
-        write_claim(out, claim, style)?;
+        write_claim(out, schedule, claim, style)?;
     }
     if !analysis.settings.is_empty() {
         writeln!(out, "\nWhat follows")?;
@@ -129,7 +129,12 @@ fn has_device(analysis: &Analysis) -> bool {
     phases.any(|phase| phase.metrics.contains_key("written_bytes"))
 }
 
-fn write_claim(out: &mut String, claim: &Judgement, style: Style) -> std::fmt::Result {
+fn write_claim(
+    out: &mut String,
+    schedule: &Schedule,
+    claim: &Judgement,
+    style: Style,
+) -> std::fmt::Result {
     let colour = match claim.verdict {
         Verdict::Holds => 32,
         Verdict::Refuted => 31,
@@ -141,7 +146,7 @@ fn write_claim(out: &mut String, claim: &Judgement, style: Style) -> std::fmt::R
         verdict = format!("\x1b[1;{colour}m{verdict}\x1b[0m");
     }
     writeln!(out, "{}", wrapped(&format!("{verdict}{padding}"), &claim.says, INDENT, style))?;
-    writeln!(out, "{}", wrapped(INDENT, &evidence(claim), INDENT, style))
+    writeln!(out, "{}", wrapped(INDENT, &evidence(schedule, claim), INDENT, style))
 }
 
 /// A number of things.

@@ -25,8 +25,8 @@ impl Side {
     fn title(self) -> &'static str {
         match self {
             Self::Free => "free blocks",
-            Self::OwnWrites => "programmed beyond the host's pages",
-            Self::Stalls => "waiting in each second",
+            Self::OwnWrites => "own writes",
+            Self::Stalls => "stalls",
         }
     }
 
@@ -115,8 +115,9 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
         let rows = index * in_a_chart..rows.min((index + 1) * in_a_chart);
         let title = format!("The drive over time{}", part(index, of));
         let notes = "Line: mean over trials. Band: from the least to the greatest of them. Pale \
-                     verticals: where phases begin, in the first trial. Waiting is of the host's \
-                     pages for the drive's own work, all together."
+                     verticals: where phases begin, in the first trial. Own writes: what is \
+                     programmed beyond the host's pages. Stalls: how long the host's pages wait \
+                     in each second for the drive's own work, added up."
             .to_owned();
         let heading = Heading { title: title.clone(), notes, keys: Vec::new() };
         let panels = rows.flat_map(|row| {

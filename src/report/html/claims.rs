@@ -4,17 +4,18 @@ use maud::{Markup, html as markup};
 
 use super::times;
 use crate::advice::{Analysis, Judgement, Setting, Verdict};
-use crate::plan::Levels;
-use crate::report::evidence::evidence;
+use crate::plan::Schedule;
+use crate::report::evidence::{evidence, sides};
 
 /// The settings that follow; none where no verdict has one.
 pub(super) fn settings(analysis: &Analysis) -> Option<Markup> {
+    let place = |id: &String| analysis.claims.iter().position(|claim| claim.id == *id);
     let setting = |setting: &Setting| {
-        let from = analysis.claims.iter().position(|claim| claim.id == setting.claim);
+        let from: Vec<usize> = setting.claims.iter().filter_map(place).collect();
         markup! {
             li {
                 (setting.says)
-                @if let Some(from) = from {
+                @for from in from {
                     " " a.from href={ "#claim-" (from + 1) } { "from claim " (from + 1) }
                 }
             }
@@ -26,24 +27,24 @@ pub(super) fn settings(analysis: &Analysis) -> Option<Markup> {
 }
 
 /// The claims; none where the plan makes none.
-pub(super) fn claims(analysis: &Analysis) -> Option<Markup> {
+pub(super) fn claims(schedule: &Schedule, analysis: &Analysis) -> Option<Markup> {
     let claims = analysis.claims.iter().enumerate();
     (!analysis.claims.is_empty()).then(|| {
-        markup! { ol.claims { @for (index, one) in claims { (claim(index, one)) } } }
+        markup! { ol.claims { @for (index, one) in claims { (claim(schedule, index, one)) } } }
     })
 }
 
-fn claim(index: usize, claim: &Judgement) -> Markup {
+fn claim(schedule: &Schedule, index: usize, claim: &Judgement) -> Markup {
     let word = claim.verdict.to_string();
     markup! {
         li id={ "claim-" (index + 1) } {
             p.verdict.(word) { span aria-hidden="true" { (symbol(claim.verdict)) } " " (word) }
             div {
                 p.says { (claim.says) }
-                p.evidence { (times(&evidence(claim))) }
+                p.evidence { (times(&evidence(schedule, claim))) }
                 p.about {
                     code { (claim.metric) } " of " (claim.phases.join(" + "))
-                    @if let Some(levels) = &claim.levels { "; " (sides(claim, levels)) }
+                    @if let Some(compared) = compared(schedule, claim) { "; " (compared) }
                 }
             }
         }
@@ -51,14 +52,10 @@ fn claim(index: usize, claim: &Judgement) -> Markup {
 }
 
 /// What is compared with what, by the levels in which the sides differ.
-fn sides(claim: &Judgement, levels: &Levels) -> String {
-    let Some(baseline) = &claim.baseline else { return levels.to_string() };
-    let differs = |levels: &Levels, other: &Levels| {
-        let mut own = levels.clone();
-        own.0.retain(|factor, level| other.0.get(factor) != Some(level));
-        own.to_string()
-    };
-    format!("{} against {}", differs(levels, baseline), differs(baseline, levels))
+fn compared(schedule: &Schedule, claim: &Judgement) -> Option<String> {
+    let (levels, baseline) = (claim.levels.as_ref()?, claim.baseline.as_ref()?);
+    let [changed, from, _] = sides(schedule, levels, baseline);
+    Some(format!("{changed} against {from}"))
 }
 
 fn symbol(verdict: Verdict) -> &'static str {

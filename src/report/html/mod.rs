@@ -30,7 +30,7 @@ type Section = (&'static str, &'static str, Markup);
 pub fn html(schedule: &Schedule, analysis: &Analysis, plan: &str) -> String {
     let sections = [
         ("follows", "What follows", claims::settings(analysis)),
-        ("claims", "Claims", claims::claims(analysis)),
+        ("claims", "Claims", claims::claims(schedule, analysis)),
         ("published", "Beside the published numbers", published::table(schedule, analysis)),
         ("rankings", "Rankings", compared::rankings(schedule, analysis)),
         ("charts", "Charts", figures::figures(&charts(schedule, analysis))),
