@@ -215,9 +215,16 @@ pub fn analyse<'a>(
     records: impl Into<Cow<'a, [Record]>>,
     ending: Ending,
 ) -> Analysis {
-    let given = records.into();
-    let records: &[Record] = &given;
-    let mut treatments: Vec<Treatment> =
+    let records = records.into();
+    let mut analysis = summarise(run, schedule, &records, ending);
+    add_trials(&mut analysis.treatments, records);
+    analysis
+}
+
+/// Analyses a run as [`analyse`] does, but for the trials: treatments have none.
+#[must_use]
+pub fn summarise(run: &str, schedule: &Schedule, records: &[Record], ending: Ending) -> Analysis {
+    let treatments: Vec<Treatment> =
         (0..schedule.treatments.len()).map(|index| treatment(index, schedule, records)).collect();
     let blocks = Blocks::of(schedule, records);
     let effects = effects::all(schedule, &blocks);
@@ -229,7 +236,6 @@ pub fn analyse<'a>(
     let warnings = warnings::all(schedule, records, &treatments, &method);
     let rankings = ranking::all(schedule, &blocks);
     let (environment, applied) = (environment::of(records), environment::applied(records));
-    add_trials(&mut treatments, given);
     Analysis {
         schema: ANALYSIS_SCHEMA,
         run: run.to_owned(),

@@ -18,7 +18,7 @@ mod warnings;
 
 pub use analysis::{
     ANALYSIS_SCHEMA, Analysis, Completeness, MetricSummary, PhaseSummary, Setting, Treatment,
-    TreatmentStatus, Trial, analyse,
+    TreatmentStatus, Trial, analyse, summarise,
 };
 pub use claims::{Judgement, Verdict};
 pub use comparison::{

@@ -122,7 +122,10 @@ impl Told<'_> {
             Format::Json => return output::write_json(self.analysis(), out),
             Format::Csv => return export::csv(&samples(), out),
             Format::Parquet => return export::parquet(&samples(), out),
-            Format::Ods => return export::ods(&samples(), schedule, self.analysis(), out),
+            Format::Ods => {
+                let analysis = advice::summarise(self.id, schedule, &self.records, self.ending);
+                return export::ods(&samples(), schedule, &analysis, out);
+            }
         };
         out.write_all(text.as_bytes())
     }

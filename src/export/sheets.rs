@@ -139,7 +139,7 @@ fn claim(claim: &Judgement) -> Vec<Cell<'_>> {
     row
 }
 
-/// What charts of the plan's metric draw: means, and the least and the greatest sample.
+/// What charts of the plan's metric draw besides the samples: means with their intervals.
 fn charts<'a>(factors: &[Factor], analysis: &'a Analysis) -> Sheet<'a> {
     let mut columns = vec!["phase", "metric", "unit"];
     columns.extend(factors.iter().map(|factor| factor.name()));
@@ -150,7 +150,7 @@ fn charts<'a>(factors: &[Factor], analysis: &'a Analysis) -> Sheet<'a> {
             if metric == analysis.metric {
                 let mut row = Vec::from(measured(phase, metric));
                 row.extend(levels(factors, &treatment.levels));
-                row.extend([summary.mean, summary.min, summary.max].map(Cell::from));
+                row.extend(interval(Some(summary.mean), summary.interval));
                 rows.push(row);
             }
         }

@@ -2,6 +2,7 @@
 
 mod aged;
 mod answer;
+mod bars;
 mod chart;
 mod comparison;
 mod evidence;

@@ -247,7 +247,8 @@ pub(super) fn places(schedule: &Schedule, ranking: &Ranking) -> Grid {
 /// A treatment by the levels alone in which it differs from others.
 pub(super) fn label(schedule: &Schedule, levels: &Levels) -> String {
     let levels = schedule.distinct(levels);
-    levels.0.values().map(|level| plain(level)).collect::<Vec<_>>().join(", ")
+    let shown = |(factor, level): (&Factor, &String)| plain(&level_name(*factor, level));
+    levels.0.iter().map(shown).collect::<Vec<_>>().join(", ")
 }
 
 /// Sets by letters, as in agronomy: what shares no letter is told apart.

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::aged;
+use super::bars::bars;
 use super::evidence::evidence;
 use super::features::{self, features};
 use super::grid::Grid;
@@ -55,6 +56,9 @@ fn write_report(
     };
     writeln!(out, "\n{}", wrapped("", &main_heading(analysis), "", style))?;
     writeln!(out, "{}", drawn(layout.main_table(style)))?;
+    if let Some(bars) = bars(schedule, analysis, style) {
+        writeln!(out, "\n{bars}")?;
+    }
     for (ranking, table) in layout.rankings() {
         let says = wrapped("", &ranking_heading(ranking), "", style);
         writeln!(out, "\n{says}\n{}", table.text(style))?;

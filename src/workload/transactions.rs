@@ -24,6 +24,7 @@ use super::io::metrics;
 use super::synthetic::content::ContentPool;
 use super::{Done, Place, WorkloadError, open_load};
 use crate::host::program::Rules;
+use crate::host::thread::used;
 use crate::plan::io::End;
 use crate::plan::transactions::{
     DATABASE, Journal, PAGE_BYTES, STREAM, STREAM_BYTES, Transactions,
@@ -76,15 +77,16 @@ pub(super) fn run(
         .map_err(WorkloadError::operation("make", STREAM))?;
     let (transactions, streamed) = beside(
         || perform(work, &mut database, place),
-        |over| Ok(self::stream(&stream, rate, pool, seed, over)?),
+        |over| Ok((self::stream(&stream, rate, pool, seed, over)?, used())),
     );
     let transactions = transactions?;
-    let streamed = streamed.map_err(|cause| {
+    let (streamed, threads) = streamed.map_err(|cause| {
         let path = format!("{STREAM}, beside the transactions");
         WorkloadError::Operation { step: "write", path, cause }
     })?;
     let took = transactions.took.as_secs_f64();
-    let mut done = database.done(transactions);
+    let mut done = Done { threads, ..database.done(transactions) };
+    done.application_bytes = done.application_bytes.map(|bytes| bytes + streamed);
     done.reported.insert("beside.bytes_per_second".to_owned(), streamed as f64 / took);
     Ok(done)
 }
