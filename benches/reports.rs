@@ -12,7 +12,7 @@ use ssdlab::meter::block::Counters;
 use ssdlab::meter::environment::Environment;
 use ssdlab::plan::schedule::Trial;
 use ssdlab::plan::{self, Overrides, Schedule};
-use ssdlab::results::{Ending, Phase, RECORD_SCHEMA, Record, Run, Status, Work};
+use ssdlab::results::{Ending, Phase, Record, Run, Work};
 use ssdlab_engine::Counted;
 
 /// 20 treatments of the twelve phases of Bonnie's tests.
@@ -83,30 +83,17 @@ fn record(schedule: &Schedule, trial: Trial) -> Record {
     };
     let applied = ["drive", "host", "mkfs", "mount_options", "mount_type", "scheduler"];
     Record {
-        schema: RECORD_SCHEMA,
-        trial,
-        levels: schedule.treatments[trial.treatment].levels.clone(),
-        lab: schedule.target.lab,
-        imported: None,
-        status: Status::Ok,
-        reason: None,
         fingerprint: Some(format!("{:032x}", trial.seed)),
-        started_s: 1_310_000_000 + trial.seed % 1_000_000,
         took_ns: 1_000_000_000,
-        aged: None,
         written_bytes: 10_000_000_000,
-        background_written_bytes: 0,
         phases: phases.iter().enumerate().map(phase).collect(),
-        teardown: None,
-        drive: None,
         applied: applied.map(|name| (name.to_owned(), format!("as {name} was set"))).into(),
-        features: BTreeMap::new(),
         environment: Environment {
             kernel: "6.1.0".to_owned(),
             tools: (0..8).map(|tool| format!("mkfs.{tool} 1.47.0 (5-Feb-2023)")).collect(),
             ..Environment::default()
         },
-        smart: None,
+        ..Record::new(schedule, trial, 1_310_000_000 + trial.seed % 1_000_000)
     }
 }
 

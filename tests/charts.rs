@@ -197,6 +197,74 @@ fn charts_say_what_was_measured() {
     insta::assert_snapshot!(essentials(&charts));
 }
 
+/// What a simulated drive went through that has to collect garbage, or has not.
+fn course(collects: bool) -> serde_json::Value {
+    let own = if collects { 3 } else { 1 };
+    json!({
+        "phases_ns": { "unpack": 0, "sync": 2_000_000_000_u64 },
+        "at_ns": [0, 1_000_000_000_u64, 4_000_000_000_u64],
+        "free_blocks": if collects { [90, 10, 10] } else { [90, 80, 70] },
+        "host_page_bytes": [0, 1_000_000, 4_000_000],
+        "flash_written_bytes": [0, 1_000_000 * own, 4_000_000 * own],
+        "stalled_ns": [0, 500_000 * (own - 1), 2_000_000 * (own - 1)],
+        "wear": {
+            "blocks": 100, "least": 0, "median": own - 1, "most": own - 1, "mean": 0.5,
+            "endurance": null,
+            "histogram": if collects {
+                json!([{ "from": 0, "to": 0, "blocks": 25 }, { "from": 2, "to": 2, "blocks": 75 }])
+            } else {
+                json!([{ "from": 0, "to": 0, "blocks": 100 }])
+            },
+        },
+    })
+}
+
+fn with_drives(records: &mut [Record], collects: impl Fn(&Record) -> bool) {
+    for record in records {
+        let course = course(collects(record));
+        record.drive = Some(serde_json::from_value(course).unwrap());
+    }
+}
+
+#[test]
+fn a_drive_is_drawn_over_time_and_by_its_wear() {
+    let schedule = plan(DISCARD[0], DISCARD[1], &["unpack", "sync"]);
+    let mut records = records(&schedule, slow_sync);
+    with_drives(&mut records, |record| record.levels.to_string().contains("discard = on"));
+    let charts = drawn(&schedule, &records);
+    let drive = find(&charts, "drive");
+    assert_eq!(
+        drive.says,
+        "On average over trials, free blocks: at least 10.0 % (discard on) to 70.0 % \
+         (discard off); own writes: at most 0 B/s \
+         (discard off) to 2.00 MB/s (discard on); stalls: at most 0 ns (discard off) to 1.00 ms \
+         (discard on)."
+    );
+    // Two treatments, each with free blocks, own writes and stalls, and the begin of one phase.
+    let titles = texts(&drive.svg).into_iter().filter(|(text, _)| text.contains("discard o"));
+    assert_eq!(titles.count(), 2 * 3);
+    let wear = find(&charts, "wear");
+    assert_eq!(
+        wear.says,
+        "Erases of a block: discard off 0 to 0, half of them up to 0; discard on 0 to 2, half of \
+         them up to 2."
+    );
+    assert_eq!(count(&wear.svg, "rect"), 1 + 2);
+}
+
+#[test]
+fn a_drive_that_does_nothing_for_itself_is_drawn_by_its_free_blocks_alone() {
+    let schedule = plan(DISCARD[0], DISCARD[1], &["unpack", "sync"]);
+    let mut records = records(&schedule, slow_sync);
+    with_drives(&mut records, |_| false);
+    let charts = drawn(&schedule, &records);
+    assert_eq!(
+        find(&charts, "drive").says,
+        "On average over trials, free blocks: at least 70.0 % (all)."
+    );
+    assert!(charts.iter().all(|chart| chart.id != "wear"));
+}
+
 #[test]
 fn every_sample_is_a_dot() {
     let schedule = plan(DISCARD[0], DISCARD[1], &["unpack", "sync"]);

@@ -14,11 +14,11 @@ use crate::host::interrupt::Interrupt;
 use crate::host::program::Rules;
 use crate::host::sysfs::BlockDevice;
 use crate::lab::{Ground, LabError, Start, Tools};
-use crate::meter::environment::{self, Environment};
+use crate::meter::environment;
 use crate::meter::smart;
 use crate::plan::schedule::{Action, Phase, Trial};
 use crate::plan::{Amount, LabKind, Schedule, Setup};
-use crate::results::{self, RECORD_SCHEMA, Record, Status, Teardown};
+use crate::results::{self, Record, Teardown};
 use crate::workload::{Done, Material, Place, Reader, WorkloadError};
 
 /// The longest mkfs, a mount or a prefill may take.
@@ -27,28 +27,7 @@ pub(super) const PREPARATION: Duration = Duration::from_hours(1);
 /// A record that says nothing yet.
 pub(super) fn blank(schedule: &Schedule, trial: Trial) -> Record {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Record {
-        schema: RECORD_SCHEMA,
-        trial,
-        levels: schedule.treatments[trial.treatment].levels.clone(),
-        lab: schedule.target.lab,
-        imported: None,
-        status: Status::Ok,
-        reason: None,
-        fingerprint: None,
-        started_s: now.as_secs(),
-        took_ns: 0,
-        aged: None,
-        written_bytes: 0,
-        background_written_bytes: 0,
-        phases: Vec::new(),
-        teardown: None,
-        drive: None,
-        applied: BTreeMap::new(),
-        features: BTreeMap::new(),
-        environment: Environment::default(),
-        smart: None,
-    }
+    Record::new(schedule, trial, now.as_secs())
 }
 
 impl Here<'_> {

@@ -9,7 +9,7 @@ use crate::plan::schedule::{
     Action, Phase, Repetitions, SCHEDULE_SCHEMA, Target, Treatment, Trial, Workload,
 };
 use crate::plan::{Factor, LabKind, Levels, Schedule, check_name};
-use crate::results::{Imported, RECORD_SCHEMA, Record, Status};
+use crate::results::{Imported, Record};
 
 /// Bounds of what is read: the largest results seen have some hundred tests of some dozen systems.
 const MOST_PHASES: usize = 1000;
@@ -90,26 +90,11 @@ pub(super) fn assemble(
         let told = placed.sample.told;
         let imported = Imported { file, sha256, program, version, is_order_known, told };
         Record {
-            schema: RECORD_SCHEMA,
-            trial: *trial,
-            levels: schedule.treatments[trial.treatment].levels.clone(),
-            lab: LabKind::Imported,
             imported: Some(imported),
-            status: Status::Ok,
-            reason: None,
-            fingerprint: None,
-            started_s: placed.sample.at_ms.unwrap_or(0) / 1000,
-            took_ns: 0,
-            aged: None,
-            written_bytes: 0,
-            background_written_bytes: 0,
             phases: placed.sample.phases,
-            teardown: None,
-            drive: None,
             applied: placed.sample.applied,
-            features: BTreeMap::new(),
             environment: placed.sample.environment,
-            smart: None,
+            ..Record::new(&schedule, *trial, placed.sample.at_ms.unwrap_or(0) / 1000)
         }
     };
     let records = placed.into_iter().zip(&schedule.trials).map(record).collect();

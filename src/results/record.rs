@@ -13,7 +13,7 @@ use crate::meter::environment::Environment;
 use crate::meter::smart::Smart;
 use crate::plan::metric::{self, METRICS, WORK_METRICS};
 use crate::plan::schedule::Trial;
-use crate::plan::{LabKind, Levels};
+use crate::plan::{LabKind, Levels, Schedule};
 
 /// The version of `records.jsonl` this program writes, and the newest it reads.
 pub const RECORD_SCHEMA: u32 = 1;
@@ -67,6 +67,35 @@ pub struct Record {
     pub environment: Environment,
     /// The drive's own counters before and after, where it has them.
     pub smart: Option<[Smart; 2]>,
+}
+
+impl Record {
+    /// A trial's record that says nothing yet; `started_s` is in seconds since 1970.
+    #[must_use]
+    pub fn new(schedule: &Schedule, trial: Trial, started_s: u64) -> Self {
+        Self {
+            schema: RECORD_SCHEMA,
+            trial,
+            levels: schedule.treatments[trial.treatment].levels.clone(),
+            lab: schedule.target.lab,
+            imported: None,
+            status: Status::Ok,
+            reason: None,
+            fingerprint: None,
+            started_s,
+            took_ns: 0,
+            aged: None,
+            written_bytes: 0,
+            background_written_bytes: 0,
+            phases: Vec::new(),
+            teardown: None,
+            drive: None,
+            applied: BTreeMap::new(),
+            features: BTreeMap::new(),
+            environment: Environment::default(),
+            smart: None,
+        }
+    }
 }
 
 /// Where a record was imported from.

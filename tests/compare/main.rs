@@ -10,7 +10,7 @@ use ssdlab::meter::block::Counters;
 use ssdlab::meter::environment::Environment;
 use ssdlab::plan::{self, LabKind, Overrides, Schedule};
 use ssdlab::report::{Style, comparison, comparison_markdown};
-use ssdlab::results::{Ending, Phase, RECORD_SCHEMA, Record, Status};
+use ssdlab::results::{Ending, Phase, Record, Status};
 
 const PLAN: &str = r#"
 name = "delete"
@@ -71,32 +71,17 @@ fn records(schedule: &Schedule, kernel: &str, slower: u64) -> Vec<Record> {
         let times = if levels.to_string().contains("discard = on") { slower } else { 1 };
         let uuid = format!("{:08x}-0000-4000-8000-{:012x}", trial.seed % 9999, trial.seed % 777);
         Record {
-            schema: RECORD_SCHEMA,
-            trial: *trial,
-            lab: schedule.target.lab,
-            imported: None,
-            status: Status::Ok,
-            reason: None,
-            fingerprint: None,
-            started_s: 1_310_000_000 + u64::from(trial.position),
-            took_ns: 1,
-            aged: None,
-            written_bytes: 0,
-            background_written_bytes: 0,
             phases: vec![
                 phase("unpack", 12_000_000 * percent, 10_500_000),
                 phase("delete", 4_000_000 * percent * times, 0),
             ],
-            teardown: None,
-            drive: None,
             applied: BTreeMap::from([
                 ("mkfs".to_owned(), format!("mkfs.ext4 -q -U {uuid} -E hash_seed={uuid}")),
                 ("mkfs_ns".to_owned(), trial.seed.to_string()),
             ]),
-            features: BTreeMap::new(),
             environment: environment.clone(),
-            smart: None,
             levels,
+            ..Record::new(schedule, *trial, 1_310_000_000 + u64::from(trial.position))
         }
     };
     schedule.trials.iter().map(record).collect()

@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 use ssdlab::meter::block::Counters;
-use ssdlab::meter::environment::Environment;
 use ssdlab::plan::schedule::Trial;
 use ssdlab::plan::{self, LabKind, Overrides, Schedule, shipped};
 use ssdlab::results::{
-    Ending, Flashed, Latency, Phase, RECORD_SCHEMA, Record, Run, Series, Status, Teardown, Work,
+    Ending, Flashed, Latency, Phase, Record, Run, Series, Status, Teardown, Work,
 };
 use tempfile::TempDir;
 
@@ -117,26 +116,12 @@ fn record(schedule: &Schedule, trial: &Trial, state: &mut u64) -> Record {
     let phases = schedule.phases(trial.treatment);
     let phases = phases.iter().map(|phase| measured(&phase.name, state)).collect();
     Record {
-        schema: RECORD_SCHEMA,
-        trial: *trial,
-        levels: schedule.treatments[trial.treatment].levels.clone(),
-        lab: schedule.target.lab,
-        imported: None,
-        status: Status::Ok,
-        reason: None,
         fingerprint: Some(format!("{:032x}", random(state))),
-        started_s: 1_795_287_399,
         took_ns: random(state) >> 20,
-        aged: None,
         written_bytes: random(state) >> 20,
-        background_written_bytes: 0,
         phases,
         teardown: Some(Teardown { time_ns: random(state) >> 20, device: counters(state) }),
-        drive: None,
-        applied: BTreeMap::new(),
-        features: BTreeMap::new(),
-        environment: Environment::default(),
-        smart: None,
+        ..Record::new(schedule, *trial, 1_795_287_399)
     }
 }
 

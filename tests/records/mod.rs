@@ -10,7 +10,7 @@ use ssdlab::meter::block::Counters;
 use ssdlab::meter::environment::Environment;
 use ssdlab::plan::schedule::Trial;
 use ssdlab::plan::{self, LabKind, Overrides, Schedule, shipped};
-use ssdlab::results::{Latency, Phase, RECORD_SCHEMA, Record, Series, Status, Work};
+use ssdlab::results::{Latency, Phase, Record, Series, Status, Work};
 
 pub fn schedule(plan: &str, runs: u32) -> Schedule {
     let overrides =
@@ -58,28 +58,7 @@ fn environment() -> Environment {
 }
 
 fn record(schedule: &Schedule, trial: &Trial, phases: Vec<Phase>) -> Record {
-    Record {
-        schema: RECORD_SCHEMA,
-        trial: *trial,
-        levels: schedule.treatments[trial.treatment].levels.clone(),
-        lab: schedule.target.lab,
-        imported: None,
-        status: Status::Ok,
-        reason: None,
-        fingerprint: None,
-        started_s: 1_310_000_000,
-        took_ns: 1,
-        aged: None,
-        written_bytes: 0,
-        background_written_bytes: 0,
-        phases,
-        teardown: None,
-        drive: None,
-        applied: BTreeMap::new(),
-        features: BTreeMap::new(),
-        environment: environment(),
-        smart: None,
-    }
+    Record { phases, environment: environment(), ..Record::new(schedule, *trial, 1_310_000_000) }
 }
 
 /// Founding post 1's numbers as records: its three tries, with a spread of a few per cent.

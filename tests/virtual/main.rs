@@ -130,12 +130,13 @@ const SETTINGS: &str = r#"
     phases = [{ do = "unpack", sync = true }]
 "#;
 
-const CASES: [(&str, fn()); 9] = [
+const CASES: [(&str, fn()); 10] = [
     ("the_plan_of_all_filesystems_runs_to_its_end", plan_of_all),
     ("a_trial_is_the_same_on_a_kept_drive_and_on_one_just_aged", aged),
     ("every_filesystem_is_what_is_stated_about_it", features),
     ("every_filesystem_keeps_what_it_is_told_to_keep", every_filesystem),
     ("checksums_and_compression_are_as_asked", settings),
+    ("a_drive_s_course_agrees_with_its_phases", drives),
     ("load_changes_no_request", load),
     ("bonnie_s_tests_are_the_same_twice", bonnie),
     ("load_changes_no_operation_and_no_transaction", timed_operations),
@@ -197,6 +198,34 @@ fn aged() {
     assert_eq!(of(&place), first);
     assert_eq!(kept(), 2);
     assert_eq!(of(&Place::of_nobody()), first);
+}
+
+/// What a drive went through agrees with what its flash did in the phases.
+fn drives() {
+    let json = run();
+    let mut seen = 0;
+    for treatment in json["treatments"].as_array().unwrap() {
+        for trial in treatment["trials"].as_array().unwrap() {
+            let Some(drive) = trial["drive"].as_object() else { continue };
+            let list = |name: &str| -> Vec<u64> {
+                drive[name].as_array().unwrap().iter().map(|one| one.as_u64().unwrap()).collect()
+            };
+            let (at, written) = (list("at_ns"), list("flash_written_bytes"));
+            assert!(at.len() > 1 && at.is_sorted() && written.is_sorted(), "{drive:?}");
+            let blocks = drive["wear"]["blocks"].as_u64().unwrap();
+            assert!(list("free_blocks").iter().all(|free| *free <= blocks));
+            let phases = trial["phases"].as_array().unwrap();
+            let in_phases: u64 =
+                phases.iter().map(|phase| phase["flash_written_bytes"].as_u64().unwrap()).sum();
+            // Unmounting may write more.
+            assert!(in_phases > 0 && written.last() >= Some(&in_phases), "{drive:?}");
+            for phase in phases {
+                assert!(drive["phases_ns"][phase["name"].as_str().unwrap()].is_u64());
+            }
+            seen += 1;
+        }
+    }
+    assert!(seen > 5, "{seen}");
 }
 
 /// The lab kernel of Debian's source has no reiser4: its row says so, and takes no guest.

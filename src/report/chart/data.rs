@@ -148,15 +148,19 @@ pub(super) fn thinned(points: usize) -> (usize, String) {
 /// A value and whose it is.
 pub(super) type Named<'a> = (f64, &'a str);
 
-/// The least and the greatest of some values, as part of a sentence.
+/// The least and the greatest of a metric's values, as part of a sentence.
 pub(super) fn range(metric: &str, values: &[Named<'_>]) -> Option<String> {
+    range_of(values, |value| number::value(metric, value))
+}
+
+/// The least and the greatest of some values, each written out, as part of a sentence.
+pub(super) fn range_of(values: &[Named<'_>], written: impl Fn(f64) -> String) -> Option<String> {
     let by_value = |one: &&Named<'_>, other: &&Named<'_>| one.0.total_cmp(&other.0);
     let (least, greatest) = (values.iter().min_by(by_value)?, values.iter().max_by(by_value)?);
-    let written = |(value, _): &Named<'_>| number::value(metric, *value);
-    let one = |named: &Named<'_>| format!("{} ({})", written(named), named.1);
+    let one = |named: &Named<'_>| format!("{} ({})", written(named.0), named.1);
     Some(match values {
         [only] => one(only),
-        _ if written(least) == written(greatest) => format!("{} (all)", written(least)),
+        _ if written(least.0) == written(greatest.0) => format!("{} (all)", written(least.0)),
         _ => format!("{} to {}", one(least), one(greatest)),
     })
 }

@@ -1,15 +1,17 @@
 //! The drive over time: free blocks, and what a simulated drive does for itself.
 
 use super::canvas::Heading;
-use super::data::{Data, Shown, range};
+use super::data::{Data, Shown, range, range_of};
 use super::grid::{Grid, Panel, panels_in_a_chart};
 use super::scale::{PERCENT, Scale};
 use super::{Chart, part};
-use crate::report::number;
 use crate::results::DriveCourse;
 
 /// Steps of a line.
 const STEPS: u32 = 48;
+
+/// Treatments side by side.
+const MOST_COLUMNS: usize = 3;
 
 /// What is seen of a drive, by its name and its unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,8 +109,10 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
         }
     }
     let across = Scale::from_zero("time_ns", *longest_ns as f64);
-    let columns = u32::try_from(sides.len()).unwrap_or(1);
     let rows = sides[0].1.len();
+    // Sides stand beside each other; of one alone, treatments do.
+    let columns = if sides.len() > 1 { sides.len() } else { rows.min(MOST_COLUMNS) };
+    let columns = u32::try_from(columns).unwrap_or(1);
     let in_a_chart = (panels_in_a_chart(columns) / sides.len()).max(1);
     let of = rows.div_ceil(in_a_chart);
     let charts = (0..of).map(|index| {
@@ -183,12 +187,7 @@ fn says(sides: &[(Side, Vec<Seen<'_>>)]) -> String {
         let values: Vec<(f64, &str)> =
             seen.iter().map(|seen| (extreme(seen), seen.shown.name.as_str())).collect();
         let range = match side {
-            Side::Free => {
-                let shares = values.iter().map(|(share, _)| *share);
-                let (low, high) =
-                    (shares.clone().fold(f64::MAX, f64::min), shares.fold(0.0, f64::max));
-                format!("{} to {} %", number::ratio(low), number::ratio(high))
-            }
+            Side::Free => range_of(&values, |share| format!("{share:.1} %"))?,
             _ => range(side.metric(), &values)?,
         };
         Some(format!("{}: {word} {range}", side.title()))

@@ -18,8 +18,9 @@ const TITLE: u32 = 36;
 const BELOW: u32 = 44;
 const LEFT: u32 = 120;
 
-/// The most labels of the axis at the left.
+/// The most labels of the axis at the left, and of that below.
 const LABELS_UP: usize = 5;
+const MOST_LABELS: u32 = 8;
 
 /// The greatest height of a chart.
 const TALLEST: u32 = 3600;
@@ -110,7 +111,7 @@ impl Panel {
             .build_cartesian_2d(self.across.clone(), self.up.clone())?;
         let labels = (width - LEFT) / (self.across.label_width(SMALL) + EDGE);
         plot.configure_mesh()
-            .x_labels(labels.max(2) as usize)
+            .x_labels(labels.clamp(2, MOST_LABELS) as usize)
             .y_labels(LABELS_UP)
             .disable_x_mesh()
             .bold_line_style(GRID)
