@@ -2,20 +2,27 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
+use crate::plan::metric;
+
 /// A value of a metric with its unit.
 #[must_use]
 pub fn value(metric: &str, value: f64) -> String {
-    if metric.ends_with("_ns") {
-        duration(value)
-    } else if metric == "bytes_per_second" {
-        format!("{}/s", self::value("x_bytes", value))
-    } else if metric.ends_with("_per_second") {
-        format!("{}/s", self::value("", value))
-    } else if metric.ends_with("_bytes") {
-        scaled(value, 1000.0, &["B", "kB", "MB", "GB", "TB"])
-    } else {
-        scaled(value, 1000.0, &["", "k", "M", "G", "T"]).trim_end().to_owned()
+    match metric::unit(metric) {
+        "ns" => duration(value),
+        "B" => bytes(value),
+        "B/s" => format!("{}/s", bytes(value)),
+        "1/s" => format!("{}/s", count(value)),
+        _ => count(value),
     }
+}
+
+fn bytes(value: f64) -> String {
+    scaled(value.round(), 1000.0, &["B", "kB", "MB", "GB", "TB"])
+}
+
+/// A number without a unit: a count, or what a program reports in a unit of its own.
+fn count(value: f64) -> String {
+    scaled(value, 1000.0, &["", "k", "M", "G", "T"]).trim_end().to_owned()
 }
 
 /// A time in ns.
@@ -25,7 +32,7 @@ pub fn duration(ns: f64) -> String {
         let seconds = (ns / 1e9).round();
         return format!("{:.0} min {:02.0} s", (seconds / 60.0).floor(), seconds % 60.0);
     }
-    scaled(ns, 1000.0, &["ns", "us", "ms", "s"])
+    scaled(ns.round(), 1000.0, &["ns", "us", "ms", "s"])
 }
 
 /// A time that is known roughly, in whole seconds or minutes.
@@ -56,20 +63,24 @@ fn scaled(value: f64, step: f64, units: &[&str]) -> String {
         scaled /= step;
         unit += 1;
     }
-    let digits = if unit == 0 || scaled.abs() >= 99.95 {
-        0
-    } else if scaled.abs() >= 9.995 {
-        1
-    } else {
-        2
+    let digits = match scaled.abs() {
+        whole if unit == 0 && whole.fract() == 0.0 => 0,
+        large if large >= 99.95 => 0,
+        large if large >= 9.995 => 1,
+        middle if middle >= 0.995 => 2,
+        small => small_digits(small),
     };
     format!("{scaled:.digits$} {}", units[unit])
 }
 
 /// A ratio to the baseline: enough digits to see a difference of one per cent of the effect.
 pub fn ratio(ratio: f64) -> String {
-    let digits = digits(ratio);
-    format!("{ratio:.digits$}")
+    written(ratio, digits(ratio))
+}
+
+/// What has many digits before the point is written with a power of ten.
+fn written(ratio: f64, digits: usize) -> String {
+    if ratio.abs() >= 1e6 { format!("{ratio:.2e}") } else { format!("{ratio:.digits$}") }
 }
 
 fn digits(ratio: f64) -> usize {
@@ -77,9 +88,16 @@ fn digits(ratio: f64) -> usize {
         r if r >= 99.95 => 0,
         r if r >= 9.995 => 1,
         r if r >= 1.1 => 2,
-        r if r >= 0.0995 => 3,
-        r if r >= 0.009_95 => 4,
-        r if r >= 0.000_995 => 5,
+        r => small_digits(r),
+    }
+}
+
+/// The digits after the point of a number below 1 of which three mean something, and six at most.
+fn small_digits(number: f64) -> usize {
+    match number {
+        n if n >= 0.0995 => 3,
+        n if n >= 0.009_95 => 4,
+        n if n >= 0.000_995 => 5,
         _ => 6,
     }
 }
@@ -88,8 +106,11 @@ fn digits(ratio: f64) -> usize {
 pub fn effect(ratio: f64, interval: Option<[f64; 2]>) -> String {
     let digits = digits(ratio);
     match interval {
-        Some([lo, hi]) => format!("x{ratio:.digits$} [{lo:.digits$}, {hi:.digits$}]"),
-        None => format!("x{ratio:.digits$}"),
+        Some(ends) => {
+            let [lo, hi] = ends.map(|end| written(end, digits));
+            format!("x{} [{lo}, {hi}]", written(ratio, digits))
+        }
+        None => format!("x{}", written(ratio, digits)),
     }
 }
 
@@ -117,6 +138,12 @@ mod tests {
         assert_eq!(value("written_bytes", 0.0), "0 B");
         assert_eq!(value("write_requests", 36_706.0), "36.7 k");
         assert_eq!(value("flushes", 8.0), "8");
+        assert_eq!(value("flushes", 8.4), "8.40");
+        assert_eq!(value("phoronix.lower_is_better", 0.345), "0.345");
+        assert_eq!(value("phoronix.lower_is_better", 12.34), "12.3");
+        assert_eq!(value("beside.bytes_per_second", 8.01e6), "8.01 MB/s");
+        assert_eq!(value("fio.read_iops", 509.0), "509/s");
+        assert_eq!(value("written_bytes", 512.4), "512 B");
         assert_eq!(rate(493e6, 2.87e9), "172 MB/s");
         assert_eq!(value("ops_per_second", 36_706.0), "36.7 k/s");
     }
@@ -132,6 +159,7 @@ mod tests {
         assert_eq!(effect(1.0415, Some([1.039, 1.0441])), "x1.042 [1.039, 1.044]");
         assert_eq!(effect(63.9, Some([58.2, 104.4])), "x63.9 [58.2, 104.4]");
         assert_eq!(effect(2.0, None), "x2.00");
+        assert_eq!(effect(1.5e40, Some([0.5, 1e80])), "x1.50e40 [0, 1.00e80]");
         assert_eq!(effect(0.028_71, Some([0.028_5, 0.029])), "x0.0287 [0.0285, 0.0290]");
         assert_eq!(effect(0.5, Some([0.35, 0.72])), "x0.500 [0.350, 0.720]");
     }

@@ -5,6 +5,7 @@ use std::ops::{Range, RangeInclusive};
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 
 use super::label;
+use crate::plan::metric;
 use crate::report::number;
 
 /// The powers of ten that labels may have, in a metric's unit.
@@ -168,7 +169,8 @@ fn ends(values: &[f64]) -> (f64, f64) {
 fn even(metric: &str, low: f64, high: f64, most: usize) -> Vec<f64> {
     let unit = if metric.ends_with("_ns") && high >= 200e9 { 60e9 } else { 1.0 };
     // Parts of a byte or of a nanosecond are not written.
-    let least = if metric == RATIO { 0.0 } else { 1.0 };
+    let is_whole = ["ns", "B", "B/s"].contains(&metric::unit(metric));
+    let least = if is_whole { 1.0 } else { 0.0 };
     let power = 10f64.powf(((high - low) / unit / most.max(1) as f64).log10().floor());
     let steps = [1.0, 2.0, 5.0, 10.0, 20.0].map(|factor| (factor * power * unit).max(least));
     let labels = |step: f64| -> Vec<f64> {
@@ -216,7 +218,8 @@ mod tests {
             fitting("bytes_per_second", &[0.0, 9e7]),
             "0  20 MB/s  40 MB/s  60 MB/s  80 MB/s"
         );
-        assert_eq!(fitting("flushes", &[0.0]), "0  1");
+        assert_eq!(fitting("flushes", &[0.0]), "0  0.5  1");
+        assert_eq!(fitting("phoronix.lower_is_better", &[0.34, 0.52]), "0  0.2  0.4");
     }
 
     #[test]
