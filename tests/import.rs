@@ -236,6 +236,41 @@ fn files_that_do_not_belong_together_are_refused() {
     assert!(place.refused(&[&fio, "--name", "a/b"]).contains("cannot be the name"));
 }
 
+/// The numbers of other blocks are of something else; the version of the program is a difference.
+#[test]
+fn imports_of_what_was_done_differently_are_not_compared() {
+    let place = Place::new();
+    let run = |name: &str, from: &str, to: &str| {
+        let text = fs::read_to_string(data("fio-buffered.json")).unwrap();
+        assert!(text.contains(from));
+        let file = place.0.path().join(format!("{name}.json"));
+        fs::write(&file, text.replace(from, to)).unwrap();
+        let file = format!("ext4={}", file.display());
+        let output = place.ssdlab(&["import", &file, "--name", name, "--results", "here"]);
+        assert!(output.status.success(), "{}", said(&output));
+        let runs = fs::read_dir(place.0.path().join("here")).unwrap().flatten();
+        let mut names = runs.map(|entry| entry.file_name().into_string().unwrap());
+        names.find(|run| run.starts_with(&format!("{name}-"))).unwrap()
+    };
+    let first = run("first", "fio-3.33", "fio-3.33");
+    let newer = run("newer", "fio-3.33", "fio-3.41");
+    let large = run("large", "\"bs\" : \"4k\"", "\"bs\" : \"1M\"");
+    let compare = |other: &str| {
+        let metric = ["--metric", "bytes_per_second", "--results", "here"];
+        place.ssdlab(&[&["compare", &first, other][..], &metric].concat())
+    };
+    let output = compare(&newer);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("version") && text.contains("fio-3.41"), "{text}");
+    assert!(
+        !text.contains("nothing that was recorded differs") && !text.contains("1970"),
+        "{text}"
+    );
+    let output = compare(&large);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said(&output).contains("bs 1M against 4k"), "{}", said(&output));
+}
+
 #[test]
 fn an_import_is_a_run_like_any_other_but_never_runs() {
     let place = Place::new();

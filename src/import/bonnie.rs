@@ -70,9 +70,8 @@ fn sample(line: Line) -> Sample {
             }
             Some(Rate::Bytes(rate)) => {
                 reported.insert("bytes_per_second".to_owned(), rate);
-                // One byte or one chunk is what an operation moves.
-                let moved = if tested.test.is_by_character() { Some(1) } else { chunk };
-                let operations = moved.map(|bytes| rate / bytes as f64);
+                // By character, too, ssdlab counts chunks.
+                let operations = chunk.map(|bytes| rate / bytes as f64);
                 reported.extend(operations.map(|rate| ("ops_per_second".to_owned(), rate)));
             }
             None => {}
@@ -87,7 +86,7 @@ fn sample(line: Line) -> Sample {
                 name,
                 "seq_input_char" | "seq_input_block" | "seq_stat" | "random_stat"
             )),
-            // Each test ends with fsync(2) (`bonnie++.cpp`).
+            // Each test ends with a sync (`bonnie++.cpp`).
             syncs: Some(true),
             is_direct: Some(false),
             size_bytes: line.size_bytes.filter(|_| is_of_file),

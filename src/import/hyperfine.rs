@@ -76,13 +76,15 @@ fn trials(benchmark: &Benchmark, command: &str, index: usize) -> Result<Vec<Samp
         };
     }
     // Only what is in the command's own words can be told.
-    let (syncs, writes) = (names(command, &SYNCS), names(command, &WRITERS));
-    let told = Told {
-        writes: writes.then_some(true),
-        syncs: (syncs || writes).then_some(syncs),
-        options,
-        ..Told::default()
+    let (synced, written) = (last(command, &SYNCS), last(command, &WRITERS));
+    let syncs = match (synced, written) {
+        (None, None) => None,
+        (None, Some(_)) => Some(false),
+        // `sync; dd ...` begins with a sync; whether it ends with one cannot be told.
+        (Some(synced), Some(written)) => (synced > written).then_some(true),
+        (Some(_), None) => Some(true),
     };
+    let told = Told { writes: written.map(|_| true), syncs, options, ..Told::default() };
     let sample = |(number, seconds): (usize, &f64)| {
         if !(0.0..LONGEST_S).contains(seconds) {
             return Err(Fault::new(
@@ -94,9 +96,8 @@ fn trials(benchmark: &Benchmark, command: &str, index: usize) -> Result<Vec<Samp
         let mut phase = phase(PHASE, BTreeMap::new());
         phase.time_ns = Some(time_ns);
         let code = benchmark.exit_codes.get(number).copied().flatten().filter(|code| *code != 0);
-        phase.remark =
-            code.map(|code| format!("`{command}` ended with {code} in some of its runs"));
         Ok(Sample {
+            failure: code.map(|code| format!("`{command}` ended with exit code {code}")),
             name: Some(command.to_owned()).filter(|command| !command.is_empty()),
             levels: levels.clone(),
             told: [(PHASE.to_owned(), told.clone())].into(),
@@ -125,10 +126,30 @@ const WRITERS: [&str; 12] = [
     "truncate",
 ];
 
-/// Whether one of these is a word of a command.
-fn names(command: &str, known: &[&str]) -> bool {
-    let mut words = command.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-    words.any(|word| known.contains(&word))
+/// Where the last of these words ends in a command, in bytes. What is switched off (`--fsync=0`) or
+/// is a part of a path is no such word.
+fn last(command: &str, known: &[&str]) -> Option<usize> {
+    let is_of_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let starts = command
+        .char_indices()
+        .filter(|(at, c)| is_of_word(*c) && !command[..*at].ends_with(is_of_word));
+    let mut found = starts.filter_map(|(at, _)| {
+        let rest = &command[at..];
+        let end = rest.find(|c| !is_of_word(c)).unwrap_or(rest.len());
+        let (word, after) = rest.split_at(end);
+        let is_path =
+            after.starts_with('/') || command[..at].ends_with('/') && !is_program(command, at);
+        let is_off = after.starts_with("=0");
+        (known.contains(&word) && !is_path && !is_off).then_some(at + end)
+    });
+    found.next_back()
+}
+
+/// Whether the path that ends in a word is what is run: `/bin/cp a b`.
+fn is_program(command: &str, at: usize) -> bool {
+    let path = command[..at].rfind([' ', ';', '&', '|', '(', '\'']).map_or(0, |space| space + 1);
+    let before = command[..path].trim_end();
+    before.is_empty() || before.ends_with([';', '&', '|', '(', '\'']) || before.ends_with("sudo")
 }
 
 #[cfg(test)]
@@ -138,10 +159,15 @@ mod tests {
     #[test]
     fn a_sync_is_seen_by_its_word() {
         for command in ["cp a b && sync", "dd of=x conv=fsync", "sh -c 'tar x; sync -f .'"] {
-            assert!(names(command, &SYNCS), "{command}");
+            assert!(last(command, &SYNCS) > last(command, &WRITERS), "{command}");
+            assert!(last(command, &WRITERS).is_some(), "{command}");
         }
-        for command in ["rsync a b", "cp async_notes b", "cat x"] {
-            assert!(!names(command, &SYNCS), "{command}");
+        for command in
+            ["rsync a b", "cp async_notes b", "cat x", "dd of=/mnt/sync/x", "fio --fsync=0"]
+        {
+            assert_eq!(last(command, &SYNCS), None, "{command}");
         }
+        assert!(last("sync; dd of=x", &SYNCS) < last("sync; dd of=x", &WRITERS));
+        assert!(last("cp a b; /bin/sync", &SYNCS) > last("/bin/cp a b", &WRITERS));
     }
 }

@@ -70,6 +70,8 @@ struct Sample {
     applied: BTreeMap<String, String>,
     phases: Vec<Phase>,
     told: BTreeMap<String, Told>,
+    /// Why it is no result, if it went wrong.
+    failure: Option<String>,
 }
 
 /// Refuses more trials than a run can have, before they take the memory.

@@ -9,7 +9,7 @@ use crate::plan::schedule::{
     Action, Phase, Repetitions, SCHEDULE_SCHEMA, Target, Treatment, Trial, Workload,
 };
 use crate::plan::{Factor, LabKind, Levels, Schedule, check_name};
-use crate::results::{Imported, Record};
+use crate::results::{Imported, Record, Status};
 
 /// Bounds of what is read: the largest results seen have some hundred tests of some dozen systems.
 const MOST_PHASES: usize = 1000;
@@ -89,8 +89,11 @@ pub(super) fn assemble(
         let program = program.to_owned();
         let told = placed.sample.told;
         let imported = Imported { file, sha256, program, version, is_order_known, told };
+        let failure = placed.sample.failure;
         Record {
             imported: Some(imported),
+            status: if failure.is_some() { Status::Failed } else { Status::Ok },
+            reason: failure,
             phases: placed.sample.phases,
             applied: placed.sample.applied,
             environment: placed.sample.environment,

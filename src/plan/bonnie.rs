@@ -116,12 +116,6 @@ impl BonnieTest {
         self.is_of_the_file() && !matches!(self, Self::SeqOutputChar | Self::SeqOutputBlock)
     }
 
-    /// Whether each of its operations moves one byte.
-    #[must_use]
-    pub fn is_by_character(self) -> bool {
-        matches!(self, Self::SeqOutputChar | Self::SeqInputChar)
-    }
-
     /// Whether it works on the one large file, not on many small ones.
     #[must_use]
     pub fn is_of_the_file(self) -> bool {

@@ -2,36 +2,23 @@
 
 use std::fmt::Write;
 
+use super::grid::{Grid, side_by_side};
+use super::markdown::{inline, table};
+use super::number;
 use super::text::{Style, counted, plain, wrapped};
-use super::{grid, number};
 use crate::advice::{Between, Cell, Compared, Comparison, Completeness, Difference, NEAR, Row};
 use crate::plan::Levels;
 
 /// What a treatment's and a phase's name take on a line.
 const LABEL_WIDTH: usize = 36;
 
-/// A table before it is drawn.
-struct Cells {
-    header: Vec<String>,
-    rows: Vec<Vec<String>>,
-    /// The columns that hold names, from the left.
-    labels: usize,
-}
-
 /// A comparison for the terminal.
 #[must_use]
 pub fn comparison(comparison: &Comparison, style: Style) -> String {
     let mut out = String::new();
-    let draw = |cells: Cells| {
-        let mut table = grid::new(style);
-        table.set_header(cells.header);
-        for row in cells.rows {
-            table.add_row(row);
-        }
-        grid::drawn(table, cells.labels) + "\n"
-    };
+    let draw = |table: Grid| table.text(style) + "\n";
     let para = |first: &str, text: &str, indent: &str| wrapped(first, text, indent, style);
-    let beside = grid::side_by_side(style, LABEL_WIDTH).saturating_sub(1).max(1);
+    let beside = side_by_side(style, LABEL_WIDTH).saturating_sub(1).max(1);
     write(&mut out, comparison, beside, draw, para).expect("a String takes everything");
     out
 }
@@ -40,27 +27,13 @@ pub fn comparison(comparison: &Comparison, style: Style) -> String {
 #[must_use]
 pub fn comparison_markdown(comparison: &Comparison) -> String {
     let mut out = String::new();
-    let escaped = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;");
-    let cell = |text: &String| {
-        escaped(text).replace('\\', "\\\\").replace('|', "\\|").replace('\n', "<br>")
-    };
-    let line = |cells: &[String]| {
-        let cells: Vec<String> = cells.iter().map(cell).collect();
-        format!("| {} |\n", cells.join(" | "))
-    };
-    let draw = |cells: Cells| {
-        let rule: Vec<String> = (0..cells.header.len())
-            .map(|column| if column < cells.labels { ":--" } else { "--:" }.to_owned())
-            .collect();
-        let rows: String = cells.rows.iter().map(|row| line(row)).collect();
-        format!("{}{}{rows}", line(&cells.header), line(&rule))
-    };
     let para = |first: &str, text: &str, _: &str| {
         // A paragraph of its own, unless it is an item.
         let end = if first == "- " { "" } else { "\n" };
-        format!("{first}{}{end}", escaped(&plain(text)))
+        format!("{first}{}{end}", inline(text))
     };
-    write(&mut out, comparison, usize::MAX, draw, para).expect("a String takes everything");
+    write(&mut out, comparison, usize::MAX, |grid| table(&grid), para)
+        .expect("a String takes everything");
     out
 }
 
@@ -70,7 +43,7 @@ fn write(
     out: &mut String,
     comparison: &Comparison,
     beside: usize,
-    draw: impl Fn(Cells) -> String,
+    draw: impl Fn(Grid) -> String,
     para: impl Fn(&str, &str, &str) -> String,
 ) -> std::fmt::Result {
     let runs = &comparison.runs;
@@ -88,8 +61,8 @@ fn write(
         writeln!(out, "{}", draw(differences(&comparison.differences, runs.len())))?;
     }
     let says = format!(
-        "{}: mean, and ratio to run 1 with its 95 % interval; `higher` and `lower` are corrected for \
-         {} (Holm), `within 5 %` is said where the whole interval is",
+        "{}: mean, and ratio to run 1 with its 95 % interval; higher and lower are said if shown, corrected for \
+         {} (Holm), and within 5 % if the whole interval is",
         comparison.metric,
         counted(comparison.tests, "comparison"),
     );
@@ -119,7 +92,7 @@ fn described(run: &Compared) -> String {
         run.run,
         run.plan,
         run.lab,
-        number::moment(run.started_s),
+        if run.started_s > 0 { number::moment(run.started_s) } else { "time not said".to_owned() },
         run.trials_ok,
         counted(run.trials, "trial"),
         match run.status {
@@ -133,18 +106,18 @@ fn numbered(runs: impl Iterator<Item = usize>) -> impl Iterator<Item = String> {
     runs.map(|run| format!("run {}", run + 1))
 }
 
-fn differences(differences: &[Difference], runs: usize) -> Cells {
+fn differences(differences: &[Difference], runs: usize) -> Grid {
     let header = [String::new()].into_iter().chain(numbered(0..runs)).collect();
     let value = |value: &Option<String>| plain(value.as_deref().unwrap_or("-"));
     let row = |difference: &Difference| {
         let name = plain(&difference.what);
         [name].into_iter().chain(difference.values.iter().map(value)).collect()
     };
-    Cells { header, rows: differences.iter().map(row).collect(), labels: usize::MAX }
+    Grid { header, rows: differences.iter().map(row).collect(), numbers: usize::MAX }
 }
 
 /// The first run and some others beside it.
-fn effects(comparison: &Comparison, others: &[usize]) -> Cells {
+fn effects(comparison: &Comparison, others: &[usize]) -> Grid {
     let differs = |levels: &Levels| {
         let mut levels = levels.clone();
         levels.0.retain(|factor, level| {
@@ -166,7 +139,7 @@ fn effects(comparison: &Comparison, others: &[usize]) -> Cells {
         let labels = labelled.then_some(name).into_iter().chain([phases(row)]);
         rows.push(labels.chain(values).collect());
     }
-    Cells { header, rows, labels: 1 + usize::from(labelled) }
+    Grid { header, rows, numbers: 1 + usize::from(labelled) }
 }
 
 fn phases(row: &Row) -> String {

@@ -61,7 +61,7 @@ fn write_report(out: &mut String, schedule: &Schedule, analysis: &Analysis) -> s
 }
 
 /// A table; a cell's lines are broken by the one HTML element that tables may have.
-fn table(grid: &Grid) -> String {
+pub(super) fn table(grid: &Grid) -> String {
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let cell = |text: &String| text.lines().map(inline).collect::<Vec<_>>().join("<br>");
     let rule = |column| if column < grid.numbers { "---" } else { "---:" }.to_owned();
@@ -75,14 +75,16 @@ fn table(grid: &Grid) -> String {
 
 /// A text on one line that means nothing but itself: no markup, no HTML, no column, no link. What
 /// is plain is left so, for readers of the source.
-fn inline(text: &str) -> String {
+pub(super) fn inline(text: &str) -> String {
     let text: Vec<char> = plain(text).chars().collect();
     let mut escaped = String::with_capacity(text.len());
     for (index, c) in text.iter().enumerate() {
         let before = index.checked_sub(1).map(|index| text[index]);
         let is_letter = |c: Option<&char>| c.is_some_and(|c| c.is_alphanumeric());
         let is_markup = match c {
-            '\\' | '`' | '*' | '<' | '>' | '|' | '~' | '$' | '&' => true,
+            '\\' | '`' | '*' | '<' | '>' | '|' | '~' | '$' | '&' | '@' => true,
+            // No address becomes a link, no picture is asked for.
+            ':' if text[index + 1..].starts_with(&['/', '/']) => true,
             '_' => !is_letter(before.as_ref()) || !is_letter(text.get(index + 1)),
             '(' | '[' | ':' => before == Some(']'),
             '#' => before.is_none_or(|before| before == ' '),
@@ -109,7 +111,8 @@ mod tests {
             ("a|b", "a\\|b"),
             ("a\\|b", "a\\\\\\|b"),
             ("<img src=x>&amp;", "\\<img src=x\\>\\&amp;"),
-            ("[x](http://y) [z]: w", "[x]\\(http://y) [z]\\: w"),
+            ("[x](http://y) [z]: w", "[x]\\(http\\://y) [z]\\: w"),
+            ("@all 1:2", "\\@all 1:2"),
             ("# one\r\n## two", "\\# one  \\## two"),
         ];
         for (text, expected) in cases {

@@ -111,6 +111,23 @@ fn two_kernels_in_virtual_time_are_paired_by_seed() {
 }
 
 #[test]
+fn what_has_no_pair_is_in_means_and_not_in_ratios_which_is_said() {
+    let schedule = schedule(LabKind::Virtual, |_| {});
+    let before = records(&schedule, "6.1.0", 80);
+    let mut after = records(&schedule, "6.12.0", 80);
+    let last = after.iter().map(|record| record.trial.block).max().unwrap();
+    after.retain(|record| record.trial.block < last);
+    let of = |run: &str, records: &[Record]| candidate(run, &schedule, records, "time_ns");
+    let says = |after: &[Record]| {
+        let found = advice::compare(&[of("before", &before), of("after", after)]).unwrap();
+        assert!(found.rows.iter().all(|row| row.cells[1].effect.is_some()));
+        found.notes.iter().any(|note| note.contains("not every seed is in both runs"))
+    };
+    assert!(says(&after));
+    assert!(!says(&records(&schedule, "6.12.0", 10)));
+}
+
+#[test]
 fn a_comparison_can_be_pasted() {
     insta::assert_snapshot!(comparison_markdown(&two_kernels()));
 }
@@ -237,5 +254,5 @@ fn a_run_cannot_steer_the_terminal_or_the_table() {
     for text in [comparison(&found, Style::default()), comparison_markdown(&found)] {
         assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text:?}");
     }
-    assert!(comparison_markdown(&found).contains("6.1.0 [2J\\|&lt;br>"));
+    assert!(comparison_markdown(&found).contains("6.1.0 [2J\\|\\<br\\>"));
 }

@@ -50,11 +50,9 @@ pub(super) fn between(
     let values = |side: &[(u64, f64)]| side.iter().map(|(_, value)| *value).collect::<Vec<_>>();
     if let Some((one, other)) = pairs(own, baseline).filter(|_| is_seeded) {
         let ratio = LogRatio::paired(&one, &other).map_err(no_ratio)?;
-        let p = ratio.p_above(1.0).zip(ratio.p_below(1.0));
-        let p = p.map(|(above, below)| (2.0 * above.min(below)).min(1.0));
         let n = [ratio.n(), ratio.n()];
         let interval = ratio.interval(CONFIDENCE);
-        return Ok(effect(Method::PairedBySeed, n, ratio.ratio(), interval, p));
+        return Ok(effect(Method::PairedBySeed, n, ratio.ratio(), interval, ratio.p_differs()));
     }
     let ratio = UnpairedRatio::of(&values(own), &values(baseline)).map_err(no_ratio)?;
     let n = [baseline.len(), own.len()];

@@ -69,13 +69,19 @@ impl Candidate {
             let step_of = |record: &Record| schedule.step_of(record.trial.block);
             let last = own().map(step_of).max();
             let shown = || own().filter(|record| Some(step_of(record)) == last);
-            let sample = |record: &Record| Sample {
-                seed: record.trial.seed,
-                values: quantities.iter().map(|phases| record.over(metric, phases)).collect(),
+            // What is left where some trials lack it would be a selection.
+            let is_whole = |phases: &Vec<String>| !shown().any(|r| r.lacks(metric, phases));
+            let whole: Vec<bool> = quantities.iter().map(is_whole).collect();
+            let sample = |record: &Record| {
+                let value = |(phases, whole): (&Vec<String>, &bool)| {
+                    whole.then(|| record.over(metric, phases)).flatten()
+                };
+                let values = quantities.iter().zip(&whole).map(value).collect();
+                Sample { seed: record.trial.seed, values }
             };
             samples.push(shown().map(sample).collect());
             all_facts.push(facts(shown()));
-            metrics.extend(shown().next().into_iter().flat_map(measured));
+            metrics.extend(shown().flat_map(measured));
         }
         let bad = records.iter().find(|record| record.status != Status::Ok);
         Self {

@@ -25,6 +25,39 @@ pub struct Difference {
 /// Facts about the trials of a treatment: by name, every value that occurred.
 pub(super) type Facts = BTreeMap<String, BTreeSet<String>>;
 
+/// Options of imported results that decide what was done; the others are told as differences.
+const DECISIVE: [&str; 14] = [
+    "bs",
+    "blocksize",
+    "rw",
+    "readwrite",
+    "size",
+    "filesize",
+    "io_size",
+    "iodepth",
+    "numjobs",
+    "direct",
+    "buffered",
+    "rwmixread",
+    "rwmixwrite",
+    "fsync",
+];
+
+/// What two imported runs did differently, in words: another program, or another of its options.
+pub(super) fn done_differently(one: &Facts, other: &Facts) -> Option<String> {
+    let decides = |name: &str| {
+        name == "program" || name.rsplit_once(": ").is_some_and(|(_, o)| DECISIVE.contains(&o))
+    };
+    let names: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
+    let differs = |name: &&&String| decides(name) && one.get(**name) != other.get(**name);
+    let name = names.iter().find(differs)?;
+    let told = |facts: &Facts| match facts.get(*name) {
+        Some(values) => values.iter().map(String::as_str).collect::<Vec<_>>().join(", "),
+        None => "nothing".to_owned(),
+    };
+    Some(format!("{name} {} against {}", told(one), told(other)))
+}
+
 /// What records say about the machine and about the settings as the kernel reported them.
 pub(super) fn facts<'a>(records: impl Iterator<Item = &'a Record>) -> Facts {
     let mut facts = Facts::new();
@@ -45,6 +78,19 @@ pub(super) fn facts<'a>(records: impl Iterator<Item = &'a Record>) -> Facts {
         for (name, value) in record.applied.iter().filter(|(name, _)| !name.ends_with("_ns")) {
             add(&format!("applied {name}"), &without_uuids(value));
         }
+        if let Some(imported) = &record.imported {
+            add("program", &imported.program);
+            add("version", imported.version.as_deref().unwrap_or_default());
+            for (phase, told) in &imported.told {
+                add(
+                    &format!("{phase}: size"),
+                    &told.size_bytes.map_or_else(String::new, |b| Bytes(b).to_string()),
+                );
+                for (option, value) in &told.options {
+                    add(&format!("{phase}: {option}"), value);
+                }
+            }
+        }
         // Nearly always it is that of the trial before.
         if environment == Some(&record.environment) {
             continue;
@@ -61,13 +107,19 @@ pub(super) fn facts<'a>(records: impl Iterator<Item = &'a Record>) -> Facts {
         for tool in &machine.tools {
             let word = tool.split_whitespace().next().unwrap_or_default();
             let name = word.rsplit('/').next().unwrap_or_default();
-            add(&format!("tool {}", name.trim_end_matches([':', ','])), tool);
+            add(&format!("tool {}", unversioned(name.trim_end_matches([':', ',']))), tool);
         }
         add("drive model", machine.drive_model.as_deref().unwrap_or_default());
         add("drive firmware", machine.drive_firmware.as_deref().unwrap_or_default());
         add("drive link", machine.drive_link.as_deref().unwrap_or_default());
     }
     facts
+}
+
+/// A tool's name without the version that some write behind it, like fio-3.33.
+fn unversioned(name: &str) -> &str {
+    let version = |(_, rest): &(&str, &str)| rest.starts_with(|c: char| c.is_ascii_digit());
+    name.rsplit_once('-').filter(version).map_or(name, |(name, _)| name)
 }
 
 /// A text with `UUID` in the place of each: they follow from seeds.

@@ -1,6 +1,6 @@
 //! What a reader of a comparison must know before believing its numbers.
 
-use super::{Candidate, Compared, Difference, Method, Row};
+use super::{Between, Candidate, Compared, Difference, Method, Row};
 use crate::advice::Completeness;
 use crate::plan::LabKind;
 
@@ -28,7 +28,14 @@ pub(super) fn notes(
                 .to_owned(),
         );
     }
-    if effects.any(|effect| effect.method == Method::Unpaired) {
+    if rows.iter().any(has_unpaired_trials) {
+        notes.push(
+            "not every seed is in both runs: means are over all trials, ratios over the pairs"
+                .to_owned(),
+        );
+    }
+    let has_interval = |effect: &Between| effect.interval.is_some();
+    if effects.any(|effect| effect.method == Method::Unpaired && has_interval(effect)) {
         notes.push(
             "trials of different runs have nothing in common to pair them by: the intervals are \
              Welch's, over the trials within each run"
@@ -50,4 +57,13 @@ pub(super) fn notes(
         )),
     }
     notes
+}
+
+/// Whether pairs leave out trials that the means beside them have.
+fn has_unpaired_trials(row: &Row) -> bool {
+    let of_baseline = row.cells[0].n;
+    row.cells.iter().any(|cell| {
+        let paired = cell.effect.filter(|effect| effect.method == Method::PairedBySeed);
+        paired.is_some_and(|effect| effect.n != [of_baseline, cell.n])
+    })
 }

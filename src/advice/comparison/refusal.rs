@@ -6,6 +6,7 @@ use serde_json::json;
 use thiserror::Error;
 
 use super::Candidate;
+use super::differences::done_differently;
 use crate::plan::metric::is_of_the_drive;
 use crate::plan::schedule::{Phase, Workload};
 use crate::plan::{LabKind, Levels};
@@ -123,7 +124,9 @@ pub(super) fn check_shared(
     shared: &[Vec<Option<usize>>],
 ) -> Result<(), Incomparable> {
     let lonely = |run: &usize| shared.iter().all(|places| places[*run].is_none());
-    let Some(run) = (1..candidates.len()).find(lonely) else { return Ok(()) };
+    let Some(run) = (1..candidates.len()).find(lonely) else {
+        return check_imports(candidates, shared);
+    };
     let named = |run: usize| {
         let of = &candidates[run].schedule;
         let varied = |levels: &Levels| {
@@ -137,6 +140,24 @@ pub(super) fn check_shared(
         own: named(run),
         others: named(0),
     })
+}
+
+/// Refuses imports of which the files say that something else was done.
+fn check_imports(
+    candidates: &[Candidate],
+    shared: &[Vec<Option<usize>>],
+) -> Result<(), Incomparable> {
+    let first = &candidates[0];
+    for places in shared {
+        for (run, place) in candidates.iter().zip(places).skip(1) {
+            let facts = places[0].zip(*place).map(|(a, b)| (&first.facts[a], &run.facts[b]));
+            if let Some(what) = facts.and_then(|(one, other)| done_differently(other, one)) {
+                let (run, first) = (run.run.clone(), first.run.clone());
+                return Err(Incomparable::Workload { run, first, what });
+            }
+        }
+    }
+    Ok(())
 }
 
 fn listed(all: impl Iterator<Item = String>) -> String {

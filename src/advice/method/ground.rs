@@ -39,7 +39,7 @@ pub(super) fn starting_state(run: &Run<'_>) -> Check {
         let evidence = "the drive was not brought back into one state";
         return Check::not_met(criterion, vec![Warning::NotEqualised], evidence, advice);
     }
-    Check::met(criterion, "each trial began with a new filesystem on a drive in the same state")
+    Check::met(criterion, "filesystem and drive were brought into the same state before each trial")
 }
 
 pub(super) fn environment(run: &Run<'_>) -> Check {
@@ -95,7 +95,7 @@ fn mixed(run: &Run<'_>) -> Option<Warning> {
     let first = *run.well.first()?;
     let of = |record: &Record, what: &str| record.applied.get(what).cloned();
     let differs = |record: &&Record| {
-        let (one, other) = (&first.environment, &record.environment);
+        let other = &record.environment;
         // Drives may be what treatments differ in.
         let own = run.well.iter().find(|r| r.trial.treatment == record.trial.treatment);
         let own = own.copied().unwrap_or(first);
@@ -105,8 +105,11 @@ fn mixed(run: &Run<'_>) -> Option<Warning> {
         };
         let kernel =
             |record: &Record| (record.environment.kernel.clone(), of(record, "lab_kernel"));
+        // Somebody else may have compared machines or kernels.
+        let of_machine = if run.is_imported() { own } else { first };
+        let one = &of_machine.environment;
         [
-            ("kernel", kernel(first) != kernel(record)),
+            ("kernel", kernel(of_machine) != kernel(record)),
             ("processor", one.cpu != other.cpu || one.cpus != other.cpus),
             ("version of ssdlab", one.ssdlab != other.ssdlab),
             ("drive", drive(own) != drive(record)),

@@ -112,6 +112,9 @@ pub(super) fn variance(run: &Run<'_>) -> Check {
     Check::not_met(criterion, warnings, evidence, advice)
 }
 
+/// Treatments are mixed if they alternate at least so often, of how often they do in random order.
+const MIXED: f64 = 0.75;
+
 pub(super) fn order(run: &Run<'_>) -> Check {
     let criterion = Criterion::Order;
     let treatments = run.schedule.treatments.len();
@@ -139,8 +142,17 @@ pub(super) fn order(run: &Run<'_>) -> Check {
         "{} trials of {treatments} treatments, in {stretches} stretches of one treatment",
         records.len()
     );
-    if stretches > treatments {
+    // In random order there are 1 + (N^2 - sum of n^2) / N stretches on average (A. Wald and
+    // J. Wolfowitz, "On a test whether two samples are from the same population", 1940).
+    let all = records.len() as f64;
+    let squares: f64 = (0..treatments).map(|own| run.of_treatment(own).len().pow(2) as f64).sum();
+    let expected = 1.0 + (all * all - squares) / all;
+    if stretches as f64 >= MIXED * expected {
         return Check::met(criterion, evidence);
+    }
+    if stretches > treatments {
+        let evidence = format!("{evidence}; {expected:.0} are usual in random order");
+        return Check::unknown(criterion, evidence, advice);
     }
     let warning = Warning::OneAfterAnother { treatments, trials: records.len() };
     Check::not_met(criterion, vec![warning], evidence, advice)

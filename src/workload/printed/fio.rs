@@ -89,7 +89,11 @@ fn of_job(job: &Value, global: Option<&Map<String, Value>>) -> Result<Job, Strin
         name,
         group: job["groupid"].as_u64().unwrap_or(0),
         options: options.map(|(key, value)| (key.clone(), word(value))).collect(),
-        runtime_ms: job["job_runtime"].as_u64(),
+        // `job_runtime` adds up the jobs of a group (`sum_thread_stats` in fio's stat.c).
+        runtime_ms: ["read", "write", "trim"]
+            .iter()
+            .filter_map(|side| job[side]["runtime"].as_u64())
+            .max(),
         is_steady: job["steadystate"]["attained"].as_u64().map(|attained| attained == 1),
         values,
     })
@@ -121,5 +125,26 @@ fn of_direction(side: &Value, name: &str, values: &mut BTreeMap<String, f64>) {
 fn add(values: &mut BTreeMap<String, f64>, name: &str, value: &Value) {
     if let Some(number) = value.as_f64() {
         values.insert(name.to_owned(), number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_group_s_time_is_that_of_its_longest_job() {
+        let report = json!({
+            "fio version": "fio-3.33",
+            "jobs": [{
+                "jobname": "eight",
+                "job_runtime": 80_000,
+                "read": { "total_ios": 1, "runtime": 9_000, "iops": 1.0 },
+                "write": { "total_ios": 1, "runtime": 10_000, "iops": 1.0 },
+            }],
+        });
+        assert_eq!(of_object(&report).unwrap().jobs[0].runtime_ms, Some(10_000));
     }
 }
