@@ -252,6 +252,33 @@ fn a_drive_is_drawn_over_time_and_by_its_wear() {
     assert_eq!(count(&wear.svg, "rect"), 1 + 2);
 }
 
+/// What a step was not measured in to its end is not drawn: it would look as if the drive rested.
+#[test]
+fn a_drive_s_line_ends_with_its_last_whole_step() {
+    let schedule = plan(DISCARD[0], DISCARD[1], &["unpack", "sync"]);
+    let mut records = records(&schedule, slow_sync);
+    with_drives(&mut records, |_| true);
+    for record in &mut records {
+        if record.levels.to_string().contains("discard = off") {
+            // A little more than half as long as the others.
+            record.drive.as_mut().unwrap().at_ns = vec![0, 1_000_000_000, 2_030_000_000];
+        }
+    }
+    let charts = drawn(&schedule, &records);
+    // Twice as fast, and so to the end: the mean is the same in each step.
+    let says = &find(&charts, "drive").says;
+    assert!(says.contains("own writes: at most 2.00 MB/s (discard on) to"), "{says}");
+    let lines: Vec<usize> = find(&charts, "drive")
+        .svg
+        .split("<polyline")
+        .skip(1)
+        .map(|line| attribute(line, "points").unwrap().split_whitespace().count())
+        .filter(|points| *points > 2)
+        .collect();
+    // 48 steps and 24 whole ones; of free blocks also their beginning.
+    assert_eq!(lines, [25, 24, 24, 49, 48, 48]);
+}
+
 #[test]
 fn a_drive_that_does_nothing_for_itself_is_drawn_by_its_free_blocks_alone() {
     let schedule = plan(DISCARD[0], DISCARD[1], &["unpack", "sync"]);

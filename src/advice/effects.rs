@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_stats::{Interval, Resamples};
+use ssdlab_stats::{Interval, Resamples, holm};
 
 use super::CONFIDENCE;
 use super::pairs::{Blocks, Quantity, Which};
@@ -34,8 +34,19 @@ pub struct Effect {
     /// The `BCa` bootstrap interval, 95 %, which assumes no distribution but is too narrow for
     /// few blocks; absent below three.
     pub bootstrap: Option<[f64; 2]>,
+    /// The two-sided p-value of "the ratio is 1", adjusted for the number of effects on the
+    /// metric (Holm); absent for one block.
+    pub p: Option<f64>,
     /// Blocks it rests on.
     pub n: usize,
+}
+
+impl Effect {
+    /// Whether it is shown to be any, at 5 % error over all effects on its metric.
+    #[must_use]
+    pub fn is_shown(&self) -> bool {
+        self.p.is_some_and(|p| p < 1.0 - CONFIDENCE)
+    }
 }
 
 /// The metrics effects are computed of, besides the plan's own.
@@ -58,6 +69,10 @@ pub(super) fn all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Effect> {
                 (shared.len() > 1 && together(metric) != Together::Never).then(|| shared.clone());
             for phases in singles.chain(total) {
                 let quantity = Quantity { metric, phases: &phases };
+                // What is left where some trials lack it would be a selection.
+                if [index, baseline].iter().any(|side| blocks.any_lacks(quantity, *side)) {
+                    continue;
+                }
                 let compared =
                     blocks.compare(quantity, index.into(), baseline.into(), Which::LastStep);
                 if let Ok(ratio) = compared {
@@ -70,7 +85,7 @@ pub(super) fn all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Effect> {
     let numbers: BTreeSet<usize> = ratios.iter().map(|(.., ratio)| ratio.n()).collect();
     let draw = |n: usize| (n, Resamples::new(n, RESAMPLES, BOOTSTRAP_SEED));
     let resamples: BTreeMap<usize, Resamples> = numbers.into_iter().map(draw).collect();
-    ratios
+    let mut effects: Vec<Effect> = ratios
         .into_par_iter()
         .map(|(metric, phases, (index, baseline), ratio)| Effect {
             metric: metric.to_owned(),
@@ -80,9 +95,20 @@ pub(super) fn all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Effect> {
             ratio: ratio.ratio(),
             interval: ratio.interval(CONFIDENCE).map(ends),
             bootstrap: ratio.bca_from(&resamples[&ratio.n()], CONFIDENCE).map(ends),
+            p: ratio.p_differs(),
             n: ratio.n(),
         })
-        .collect()
+        .collect();
+    for metric in metrics {
+        let of_metric = || effects.iter().filter(|effect| effect.metric == metric);
+        let raw: Vec<f64> = of_metric().filter_map(|effect| effect.p).collect();
+        let mut adjusted = holm(&raw).into_iter();
+        let tested = |effect: &&mut Effect| effect.metric == metric && effect.p.is_some();
+        for effect in effects.iter_mut().filter(tested) {
+            effect.p = adjusted.next();
+        }
+    }
+    effects
 }
 
 fn ends(interval: Interval) -> [f64; 2] {

@@ -89,6 +89,18 @@ impl<'a> Blocks<'a> {
         })
     }
 
+    /// Whether a trial of a treatment lacks a quantity, in the last step it was measured in.
+    pub fn any_lacks(&self, quantity: Quantity<'_>, treatment: usize) -> bool {
+        let trials: Vec<(usize, &Record)> = self
+            .blocks
+            .iter()
+            .filter_map(|(number, block)| Some((self.schedule.step_of(*number), block[treatment]?)))
+            .collect();
+        let last = trials.last().map(|(step, _)| *step);
+        let mut shown = trials.iter().filter(|(step, _)| Some(*step) == last);
+        shown.any(|(_, record)| record.lacks(quantity.metric, quantity.phases))
+    }
+
     /// The values of one side, as ratios to one unit of the metric.
     pub fn values(
         &self,

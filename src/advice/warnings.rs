@@ -308,7 +308,7 @@ impl fmt::Display for Warning {
             }
             Self::TooFast { phases } => write!(
                 f,
-                "over before it could be measured, so it has no number: {}",
+                "over before it could be measured, in one trial at least: {}",
                 phases.join(", ")
             ),
             Self::Short { phase, took_ns } => write!(

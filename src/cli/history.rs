@@ -121,7 +121,9 @@ fn past(folder: &Path) -> Past {
 
 fn outlined(contents: &Contents) -> (Option<u64>, Outline) {
     let ending = contents.ending.unwrap_or(Ending::Interrupted);
-    let started_s = contents.records.iter().map(|record| record.started_s).min();
+    // An import may not say when.
+    let started_s =
+        contents.records.iter().map(|record| record.started_s).filter(|at| *at > 0).min();
     (started_s, advice::outline(&contents.schedule, &contents.records, ending))
 }
 

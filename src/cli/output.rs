@@ -86,9 +86,27 @@ fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) ->
     Ok(())
 }
 
-/// Tells something on standard error; nobody listening is no reason to end.
+/// Tells something on standard error; nobody listening is no reason to end. What is told may name
+/// what is in somebody else's files: of that nothing steers the terminal.
 pub fn tell(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let _ = writeln!(io::stderr().lock(), "{}", harmless(text));
+}
+
+/// A text with a space in the place of each control character, but for line feeds, tabs and
+/// colours.
+fn harmless(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for (at, c) in text.char_indices() {
+        let is_safe = !c.is_control() || c == '\n' || c == '\t' || is_colour(&text[at..]);
+        safe.push(if is_safe { c } else { ' ' });
+    }
+    safe
+}
+
+/// Whether a text begins with a sequence that sets colours (ECMA-48, SGR).
+fn is_colour(text: &str) -> bool {
+    let Some(rest) = text.strip_prefix("\x1b[") else { return false };
+    rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';').starts_with('m')
 }
 
 /// Whether a stream shows colours: a terminal does, unless `NO_COLOR` is set.
@@ -121,4 +139,17 @@ pub fn style() -> Style {
     let stdout = io::stdout();
     let width = if stdout.is_terminal() { width().map(|width| width.max(40)) } else { None };
     Style { is_coloured: is_coloured(&stdout), width }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_told_steers_no_terminal() {
+        let hostile = "a\x1b]0;title\x07b\x1b[2Jc\rd\u{9b}31me";
+        assert_eq!(harmless(hostile), "a ]0;title b [2Jc d 31me");
+        let coloured = "\x1b[1;31mred\x1b[0m\n\tplain";
+        assert_eq!(harmless(coloured), coloured);
+    }
 }

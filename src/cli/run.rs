@@ -232,7 +232,12 @@ impl Run {
             return;
         }
         output::print(&crate::report::text(&session.schedule, analysis, output::style()));
-        output::print(&format!("\nRecords: {}\n", session.run.folder().display()));
+        let folder = session.run.folder();
+        let run = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
+        output::print(&format!(
+            "\nRecords: {}\nAs a page, with charts: ssdlab report {run} --format html --out {run}.html\n",
+            folder.display()
+        ));
     }
 }
 

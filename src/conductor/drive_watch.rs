@@ -20,8 +20,8 @@ pub(super) struct Watch<'a> {
     /// What the flash had done when the last phase ended, or the first began.
     last: Option<Work>,
     phases: BTreeMap<String, Flashed>,
-    /// The beginning of the first phase.
-    began: Option<Moment>,
+    /// When the first phase began.
+    began: Option<Nanos>,
     phases_ns: BTreeMap<String, u64>,
     course: Option<DriveCourse>,
 }
@@ -46,8 +46,11 @@ impl<'a> Watch<'a> {
             Message::Begins(name) => {
                 let mut flash = locked(self.flash);
                 self.last.get_or_insert(*flash.drive().work());
-                let began = *self.began.get_or_insert_with(|| flash.watch(now, MOMENTS));
-                self.phases_ns.insert(name.clone(), now.since(began.at).0);
+                let began = *self.began.get_or_insert_with(|| {
+                    flash.watch(now, MOMENTS);
+                    now
+                });
+                self.phases_ns.insert(name.clone(), now.since(began).0);
             }
             Message::Over(name) => {
                 let work = *locked(self.flash).drive().work();
@@ -58,7 +61,7 @@ impl<'a> Watch<'a> {
                 let mut flash = locked(self.flash);
                 let moments = flash.watched(now);
                 let wear = wear(&flash.drive().wear(), self.specification);
-                self.course = self.began.map(|began| self.course(&began, &moments, wear));
+                self.course = self.course(&moments, wear);
             }
         }
     }
@@ -71,21 +74,22 @@ impl<'a> Watch<'a> {
         record.drive = self.course;
     }
 
-    fn course(&self, began: &Moment, moments: &[Moment], wear: Wear) -> DriveCourse {
+    fn course(&self, moments: &[Moment], wear: Wear) -> Option<DriveCourse> {
+        let first = moments.first()?;
         let bytes = |pages: u64| pages * u64::from(self.specification.page_bytes);
         let each = |of: fn(&Moment) -> u64| -> Vec<u64> {
-            moments.iter().map(|moment| of(moment) - of(began)).collect()
+            moments.iter().map(|moment| of(moment).saturating_sub(of(first))).collect()
         };
         let in_bytes = |pages: Vec<u64>| pages.into_iter().map(bytes).collect();
-        DriveCourse {
+        Some(DriveCourse {
             phases_ns: self.phases_ns.clone(),
-            at_ns: each(|moment| moment.at.0),
+            at_ns: moments.iter().map(|moment| moment.at.0).collect(),
             free_blocks: moments.iter().map(|moment| moment.free_blocks).collect(),
             host_page_bytes: in_bytes(each(|moment| moment.host_pages)),
             flash_written_bytes: in_bytes(each(|moment| moment.flash_pages)),
             stalled_ns: each(|moment| moment.stalled.0),
             wear,
-        }
+        })
     }
 }
 
@@ -118,5 +122,48 @@ fn flashed(specification: &Specification, before: &Work, after: &Work) -> Flashe
         flash_read_bytes: pages(before.reads.total(), after.reads.total()),
         erases: erases * u64::from(specification.superblock),
         stalled_ns: (after.stalled - before.stalled).0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ssdlab_disk::Backend;
+    use ssdlab_flash::{Drive, presets};
+
+    use super::*;
+
+    /// A drive is watched from the first phase on, with that moment and the last.
+    #[test]
+    fn a_course_begins_with_the_first_phase_and_ends_with_the_trial() {
+        let preset = presets::find("x25m-g1").unwrap();
+        let specification = Specification::parse(preset.text).unwrap();
+        let flash = Mutex::new(Flash::new(Drive::new(specification.clone(), 1)));
+        let write = |at: u64, page: u64| {
+            let data = [1; 4096];
+            locked(&flash).write(Nanos(at), page * 4096, &data).unwrap();
+            locked(&flash).flush(Nanos(at)).unwrap();
+        };
+        write(1_000, 0);
+        let mut watch = Watch::new(&flash, &specification);
+        let second = 1_000_000_000;
+        watch.hear(Nanos(2 * second), &Message::Begins("one".to_owned()));
+        for page in 1..=100 {
+            write(2 * second + page * 20_000_000, page);
+        }
+        watch.hear(Nanos(4 * second), &Message::Over("one".to_owned()));
+        watch.hear(Nanos(4 * second), &Message::Begins("two".to_owned()));
+        watch.hear(Nanos(5 * second), &Message::Over("two".to_owned()));
+        watch.hear(Nanos(5 * second), &Message::Done(serde_json::Value::Null));
+        assert_eq!(watch.phases["one"].flash_written_bytes, 100 * 4096);
+        assert_eq!(watch.phases["two"], Flashed::default());
+        let course = watch.course.unwrap();
+        assert_eq!(
+            course.phases_ns,
+            [("one".to_owned(), 0), ("two".to_owned(), 2 * second)].into()
+        );
+        assert_eq!((course.at_ns[0], course.host_page_bytes[0]), (0, 0));
+        assert!((24..=MOMENTS + 2).contains(&course.at_ns.len()), "{course:?}");
+        assert_eq!(course.host_page_bytes.last(), Some(&(100 * 4096)));
+        assert_eq!(course.flash_written_bytes.last(), Some(&(100 * 4096)));
     }
 }

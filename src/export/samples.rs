@@ -106,18 +106,21 @@ impl<'a> Samples<'a> {
 
     fn trial(&self, record: &'a Record) -> Trial<'a> {
         let step = self.schedule.steps.get(self.schedule.step_of(record.trial.block));
+        // No seed and no blocks are made up for what was imported.
+        let own = |value: u64| Cell::from(record.imported.is_none().then_some(value));
+        let started = Some(record.started_s).filter(|at| *at > 0);
         let mut cells = vec![
             Cell::text(self.run),
             Cell::text(self.schedule.plan.as_str()),
             Cell::text(record.lab.to_string()),
-            Cell::from(record.trial.seed),
-            Cell::from(record.trial.block),
+            own(record.trial.seed),
+            own(record.trial.block.into()),
             Cell::from(record.trial.position),
             Cell::text(step.map_or("", |step| step.name.as_str())),
             Cell::text(record.status.to_string()),
             Cell::text(record.reason.as_deref().unwrap_or_default()),
             Cell::text(record.fingerprint.as_deref().unwrap_or_default()),
-            Cell::from(record.started_s),
+            Cell::from(started),
         ];
         let level = |factor| record.levels.0.get(factor).map_or("", String::as_str);
         cells.extend(self.factors.iter().map(|factor| Cell::text(level(factor))));

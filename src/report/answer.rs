@@ -84,10 +84,7 @@ fn best(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
 
 /// The effect on the plan's metric that is farthest from none, of those shown to be any.
 fn largest(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
-    let shown = |effect: &&Effect| {
-        let is_shown = effect.interval.is_some_and(|[low, high]| low > 1.0 || high < 1.0);
-        effect.metric == analysis.metric && is_shown
-    };
+    let shown = |effect: &&Effect| effect.metric == analysis.metric && effect.is_shown();
     if !analysis.effects.iter().any(|effect| effect.metric == analysis.metric) {
         return None;
     }

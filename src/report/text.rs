@@ -181,7 +181,25 @@ pub(super) fn wrapped(first: &str, text: &str, indent: &str, style: Style) -> St
     textwrap::fill(&plain(text), options)
 }
 
-/// Text of plans and programs without what would steer the terminal.
+/// Text of plans and programs without what would steer a terminal, what XML forbids, and what would
+/// change the direction of other text.
 pub(super) fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    let seen = text.chars().filter(|c| !is_unseen(*c));
+    seen.map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// Whether a character is not seen itself and changes how others are.
+pub(super) fn is_unseen(c: char) -> bool {
+    matches!(c, '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2069}')
+        || matches!(c, '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{FFFE}' | '\u{FFFF}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_text_steers_nothing_that_shows_it() {
+        assert_eq!(plain("a\u{1b}[2J\u{0}b\u{202e}c\u{ffff}"), "a [2J bc");
+    }
 }

@@ -69,35 +69,6 @@ pub struct Record {
     pub smart: Option<[Smart; 2]>,
 }
 
-impl Record {
-    /// A trial's record that says nothing yet; `started_s` is in seconds since 1970.
-    #[must_use]
-    pub fn new(schedule: &Schedule, trial: Trial, started_s: u64) -> Self {
-        Self {
-            schema: RECORD_SCHEMA,
-            trial,
-            levels: schedule.treatments[trial.treatment].levels.clone(),
-            lab: schedule.target.lab,
-            imported: None,
-            status: Status::Ok,
-            reason: None,
-            fingerprint: None,
-            started_s,
-            took_ns: 0,
-            aged: None,
-            written_bytes: 0,
-            background_written_bytes: 0,
-            phases: Vec::new(),
-            teardown: None,
-            drive: None,
-            applied: BTreeMap::new(),
-            features: BTreeMap::new(),
-            environment: Environment::default(),
-            smart: None,
-        }
-    }
-}
-
 /// Where a record was imported from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Imported {
@@ -275,6 +246,33 @@ pub struct Teardown {
 }
 
 impl Record {
+    /// A trial's record that says nothing yet; `started_s` is in seconds since 1970.
+    #[must_use]
+    pub fn new(schedule: &Schedule, trial: Trial, started_s: u64) -> Self {
+        Self {
+            schema: RECORD_SCHEMA,
+            trial,
+            levels: schedule.treatments[trial.treatment].levels.clone(),
+            lab: schedule.target.lab,
+            imported: None,
+            status: Status::Ok,
+            reason: None,
+            fingerprint: None,
+            started_s,
+            took_ns: 0,
+            aged: None,
+            written_bytes: 0,
+            background_written_bytes: 0,
+            phases: Vec::new(),
+            teardown: None,
+            drive: None,
+            applied: BTreeMap::new(),
+            features: BTreeMap::new(),
+            environment: Environment::default(),
+            smart: None,
+        }
+    }
+
     /// A metric over some phases, taken together as is right for it; `None` if a phase or the
     /// metric is missing.
     #[must_use]
@@ -286,6 +284,14 @@ impl Record {
         }
         let values: Vec<f64> = phases.iter().map(value).collect::<Option<_>>()?;
         metric::taken_together(metric, &values)
+    }
+
+    /// Whether phases were done and a metric of them is missing all the same: what a program could
+    /// not measure.
+    #[must_use]
+    pub fn lacks(&self, metric: &str, phases: &[String]) -> bool {
+        let has = |name: &String| self.phases.iter().any(|phase| phase.name == *name);
+        phases.iter().all(has) && self.over(metric, phases).is_none()
     }
 }
 

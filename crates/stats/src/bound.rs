@@ -39,6 +39,13 @@ impl LogRatio {
         self.standardised(bound).map(|t| upper_tail(-t, count(self.n() - 1)))
     }
 
+    /// The two-sided p-value of "the true ratio is 1"; `None` for one pair.
+    #[must_use]
+    pub fn p_differs(&self) -> Option<f64> {
+        let (above, below) = self.p_above(1.0).zip(self.p_below(1.0))?;
+        Some((2.0 * above.min(below)).min(1.0))
+    }
+
     /// The distance from the bound to the estimate in standard errors, infinite without spread.
     fn standardised(&self, bound: f64) -> Option<f64> {
         assert_positive("the bound", bound);

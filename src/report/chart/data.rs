@@ -7,6 +7,7 @@ use super::label;
 use super::palette::{COLOURS, PLAIN, SYMBOLS, Symbol};
 use crate::advice::{Analysis, MetricSummary, Treatment, TreatmentStatus, Trial};
 use crate::plan::{Factor, Schedule};
+use crate::report::text::plain;
 use crate::report::{number, table};
 use crate::results::{Phase, Status};
 
@@ -82,7 +83,7 @@ impl<'a> Data<'a> {
         let key = |(place, level): (usize, &String)| Key {
             symbol: SYMBOLS[place],
             colour: COLOURS[place],
-            says: label::cut(&label::clean(&table::level_name(*factor, level)), 40),
+            says: label::cut(&plain(&table::level_name(*factor, level)), 40),
         };
         levels.iter().enumerate().filter(|(_, level)| is_shown(level)).map(key).collect()
     }
@@ -120,7 +121,7 @@ fn name(schedule: &Schedule, shown: &[&Treatment], treatment: &Treatment) -> Str
     };
     let levels = distinct.0.iter().filter(|(factor, _)| differs(factor) || shown.len() == 1);
     let names = levels.map(|(factor, level)| table::level_name(*factor, level));
-    label::clean(&names.collect::<Vec<_>>().join(", "))
+    plain(&names.collect::<Vec<_>>().join(", "))
 }
 
 fn coloured(schedule: &Schedule) -> Option<(Factor, Vec<String>)> {
@@ -168,5 +169,5 @@ pub(super) fn range_of(values: &[Named<'_>], written: impl Fn(f64) -> String) ->
 /// A metric and what it is.
 pub(super) fn described(metric: &str) -> String {
     let known = crate::plan::metric::all().find(|(name, _)| *name == metric);
-    known.map_or_else(|| label::clean(metric), |(name, says)| format!("{name}, {says}"))
+    known.map_or_else(|| plain(metric), |(name, says)| format!("{name}, {says}"))
 }

@@ -5,8 +5,9 @@ use super::data::{Data, phase, thinned};
 use super::grid::{Grid, Panel, Point, panels_in_a_chart};
 use super::palette::PLAIN;
 use super::scale::{RATIO, Scale};
-use super::{Chart, label, part};
+use super::{Chart, part};
 use crate::report::number;
+use crate::report::text::plain;
 use crate::results::Status;
 
 /// Panels side by side.
@@ -75,7 +76,7 @@ fn chart(data: &Data<'_>, samples: &[Samples<'_>], part: &str) -> Chart {
         Panel {
             reference: Some(1.0),
             points: samples.points.iter().step_by(every).cloned().collect(),
-            ..Panel::new(label::clean(samples.phase), across.clone(), up, PLAIN)
+            ..Panel::new(plain(samples.phase), across.clone(), up, PLAIN)
         }
     };
     let panels = samples.iter().map(panel).collect::<Vec<_>>();

@@ -56,11 +56,12 @@ impl Side {
         }
     }
 
-    /// The values at the ends of steps, of counts their growth in each second.
+    /// The values at the ends of whole steps, of counts their growth in each second.
     fn line(self, course: &DriveCourse, step_ns: f64) -> Vec<f64> {
         let end_ns = course.at_ns.last().map_or(0.0, |at| *at as f64);
         let ends = (0..=STEPS).map(|step| f64::from(step) * step_ns);
-        let ends = ends.take_while(|at| *at <= end_ns + step_ns);
+        // The longest trial ends where the last step does, but for rounding.
+        let ends = ends.take_while(|at| *at <= end_ns * (1.0 + 1e-9));
         let values: Vec<f64> = ends.map(|at| self.at(course, at)).collect();
         match self {
             Self::Free => values,
@@ -118,7 +119,8 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
     let charts = (0..of).map(|index| {
         let rows = index * in_a_chart..rows.min((index + 1) * in_a_chart);
         let title = format!("The drive over time{}", part(index, of));
-        let notes = "Line: mean over trials. Band: from the least to the greatest of them. Pale \
+        let notes = "Line: mean over the trials that are still at it. Band: from the least to the \
+                     greatest of them. Pale \
                      verticals: where phases begin, in the first trial. Own writes: what is \
                      programmed beyond the host's pages. Stalls: how long the host's pages wait \
                      in each second for the drive's own work, added up."

@@ -10,6 +10,7 @@ use crate::advice::Effect;
 use crate::plan::Levels;
 use crate::plan::metric::is_better_higher;
 use crate::report::number;
+use crate::report::text::plain;
 
 /// The ratios of the plan's metric, phase by phase and over all phases together.
 pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
@@ -47,8 +48,9 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
             let better = if is_better_higher(metric) { "more" } else { "less" };
             let notes = format!(
                 "Disc: ratio to the baseline ({}), of which {better} is better. Whisker: its 95 % \
-                 interval. The line is at 1, where there is no difference.",
-                label::clean(&data.schedule.baseline.to_string())
+                 interval; an end without a cap lies outside. The line is at 1, where there is no \
+                 difference.",
+                plain(&data.schedule.baseline.to_string())
             );
             let title = format!("Effects: {}", described(metric));
             let heading = Heading { title: title.clone(), notes, keys: Vec::new() };
@@ -87,7 +89,7 @@ fn panel(phases: &[String], effects: &[Option<&Effect>]) -> Panel {
         Row { marks, says: number::effect(effect.ratio, effect.interval) }
     };
     let title = match phases {
-        [phase] => label::clean(phase),
+        [phase] => plain(phase),
         _ => "all phases together".to_owned(),
     };
     let rows = effects.iter().copied().map(row).collect();
@@ -95,22 +97,20 @@ fn panel(phases: &[String], effects: &[Option<&Effect>]) -> Panel {
 }
 
 fn says(metric: &str, effects: &[(&Effect, &str)]) -> String {
-    let tells = |(effect, _): &&(&Effect, &str)| {
-        effect.interval.is_some_and(|[low, high]| low > 1.0 || high < 1.0)
-    };
-    let telling = effects.iter().filter(tells).count();
+    let shown = effects.iter().filter(|(effect, _)| effect.is_shown()).count();
     let distance = |(effect, _): &&(&Effect, &str)| effect.ratio.ln().abs();
     let largest = effects.iter().max_by(|one, other| distance(one).total_cmp(&distance(other)));
     let largest = largest.map_or(String::new(), |(effect, name)| {
         let phases = match &effect.phases[..] {
-            [phase] => label::cut(&label::clean(phase), 60),
+            [phase] => label::cut(&plain(phase), 60),
             _ => "all phases together".to_owned(),
         };
         let effect = number::effect(effect.ratio, effect.interval);
         format!(" The largest: {name} in {phases}, {effect}.")
     });
     format!(
-        "{telling} of {} ratios of {metric} to the baseline have an interval without 1.{largest}",
+        "{shown} of {} ratios of {metric} to the baseline are shown not to be 1, at 5 % error over all \
+         of them.{largest}",
         effects.len()
     )
 }

@@ -17,16 +17,6 @@ pub(super) fn columns(width: u32, size: u32) -> usize {
     (100 * width / (COLUMN * size)) as usize
 }
 
-/// Text without what XML forbids or what would change the direction of other text.
-pub(super) fn clean(text: &str) -> String {
-    let is_unseen = |c: char| {
-        matches!(c, '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2069}')
-            || matches!(c, '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{FFFE}' | '\u{FFFF}')
-    };
-    let seen = text.chars().filter(|c| !is_unseen(*c));
-    seen.map(|c| if c.is_control() { ' ' } else { c }).collect()
-}
-
 /// Text in at most this many columns; what is cut ends in dots.
 pub(super) fn cut(text: &str, columns: usize) -> String {
     if display_width(text) <= columns {
@@ -79,7 +69,6 @@ mod tests {
 
     #[test]
     fn nothing_steers_what_shows_it() {
-        assert_eq!(clean("a\u{1b}[2J\u{0}b\u{202e}c\u{ffff}"), "a [2J bc");
         assert_eq!(escaped("<a b='\"&"), "&lt;a b=&apos;&quot;&amp;");
         assert_eq!(slug("../Seq_Create\u{202e}"), "seq-create");
         assert_eq!(slug("漢字"), "");

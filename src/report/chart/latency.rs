@@ -7,6 +7,7 @@ use super::rows::{Mark, Panel, Row, Rows, panels_in_a_chart};
 use super::scale::Scale;
 use super::{Chart, label};
 use crate::report::number;
+use crate::report::text::plain;
 
 /// The percentiles, by metric and name.
 const PERCENTILES: [(&str, &str); 5] = [
@@ -52,11 +53,7 @@ fn chart(rows: &[&Shown<'_>], phases: &[&String]) -> Chart {
         let p99 = |shown: &&Shown<'_>| means(shown, phase).map(|means| means[2]);
         let values: Vec<(f64, &str)> =
             rows.iter().filter_map(|shown| Some((p99(shown)?, shown.name.as_str()))).collect();
-        Some(format!(
-            "{} {}",
-            label::cut(&label::clean(phase), 60),
-            range("latency.p99_ns", &values)?
-        ))
+        Some(format!("{} {}", label::cut(&plain(phase), 60), range("latency.p99_ns", &values)?))
     });
     let ranges: Vec<String> = ranges.collect();
     let says = format!("What 1 % of operations exceeded: {}.", ranges.join("; "));
@@ -79,5 +76,5 @@ fn panel(rows: &[&Shown<'_>], phase: &str) -> Panel {
         Row { marks, says: number::value("latency.p99_ns", means[2]) }
     };
     let rows = all.iter().map(row).collect();
-    Panel { title: label::clean(phase), scale, reference: None, rows }
+    Panel { title: plain(phase), scale, reference: None, rows }
 }

@@ -7,6 +7,7 @@ use super::rows::{Mark, Panel, Row, Rows, panels_in_a_chart};
 use super::scale::Scale;
 use super::{Chart, label};
 use crate::report::number;
+use crate::report::text::plain;
 
 /// Across a row, samples lie in lanes, so that equal ones are seen.
 const LANES: [i32; 5] = [0, 80, -80, 40, -40];
@@ -49,7 +50,7 @@ fn chart(data: &Data<'_>, metric: &str, phases: &[&str]) -> Chart {
             .iter()
             .filter_map(|shown| Some((mean(shown)?, shown.name.as_str())))
             .collect();
-        Some(format!("{} {}", label::cut(&label::clean(phase), 60), range(metric, &means)?))
+        Some(format!("{} {}", label::cut(&plain(phase), 60), range(metric, &means)?))
     });
     let ranges: Vec<String> = ranges.collect();
     let says = format!("Means of {metric}: {}.{thinned}", ranges.join("; "));
@@ -58,7 +59,10 @@ fn chart(data: &Data<'_>, metric: &str, phases: &[&str]) -> Chart {
     } else {
         "Bar: mean"
     };
-    let notes = format!("{marks}. Whisker: its 95 % interval. Dot: a sample.{thinned}");
+    let notes = format!(
+        "{marks}. Whisker: its 95 % interval; an end without a cap lies outside. \
+                         Dot: a sample.{thinned}"
+    );
     let title = format!("Samples: {}", described(metric));
     let names = data.treatments.iter().map(|shown| shown.name.clone()).collect();
     let heading = Heading { title: title.clone(), notes, keys: Vec::new() };
@@ -106,10 +110,5 @@ fn panel(data: &Data<'_>, metric: &str, phase: &str, samples: &[Vec<f64>], every
                 says: found.map_or(String::new(), |found| number::value(metric, found.mean)),
             }
         });
-    Panel {
-        title: label::cut(&label::clean(phase), 60),
-        rows: rows.collect(),
-        reference: None,
-        scale,
-    }
+    Panel { title: label::cut(&plain(phase), 60), rows: rows.collect(), reference: None, scale }
 }

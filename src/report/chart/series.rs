@@ -5,6 +5,7 @@ use super::data::{Data, Shown, range};
 use super::grid::{Grid, Panel, panels_in_a_chart};
 use super::scale::Scale;
 use super::{Chart, label, part};
+use crate::report::text::plain;
 use crate::results::Phase;
 
 /// The most steps of a line.
@@ -59,7 +60,7 @@ fn of_phase(data: &Data<'_>, phase: &str) -> Vec<Chart> {
     let parts: Vec<_> = rates.chunks(panels_in_a_chart(COLUMNS)).collect();
     let of = parts.len();
     let parts = parts.into_iter().enumerate().map(|(index, rates)| {
-        let name = label::clean(phase);
+        let name = plain(phase);
         let title = format!("Over time: {metric} in {}{}", label::cut(&name, 30), part(index, of));
         let notes = "Line: mean over the trials that are still at it. Band: from the least to the \
                      greatest of them. All panels have the same axes."

@@ -27,10 +27,9 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
     let of = parts.len();
     let parts = parts.into_iter().enumerate().map(|(index, worn)| {
         let title = format!("Wear: erases of blocks{}", part(index, of));
-        let notes =
-            "Bar: the share of all blocks that have been erased so often by the end of the \
+        let notes = "Bar: the share of all blocks, for each number of erases, by the end of the \
                      first trial, their life before it included. All panels have the same axes."
-                .to_owned();
+            .to_owned();
         let heading = Heading { title: title.clone(), notes, keys: Vec::new() };
         let panels = worn.iter().map(|(shown, wear)| Panel {
             bars: wear.histogram.iter().map(|bin| (ends(bin), share(bin, wear))).collect(),
@@ -51,9 +50,11 @@ fn ends(bin: &WearBin) -> [f64; 2] {
     [f64::from(bin.from), f64::from(bin.to) + 1.0]
 }
 
-/// The share of blocks in a bin, in per cent.
+/// The share of blocks in a bin for each number of erases in it, in per cent: bins of one drive may
+/// be wider than those of another.
 fn share(bin: &WearBin, wear: &Wear) -> f64 {
-    100.0 * f64::from(bin.blocks) / f64::from(wear.blocks.max(1))
+    let [from, to] = ends(bin);
+    100.0 * f64::from(bin.blocks) / f64::from(wear.blocks.max(1)) / (to - from).max(1.0)
 }
 
 fn says(worn: &[(&Shown<'_>, &Wear)]) -> String {

@@ -8,6 +8,7 @@ use super::rows::{Mark, Panel, Row, Rows, panels_in_a_chart};
 use super::scale::Scale;
 use super::{Chart, label, part};
 use crate::report::number;
+use crate::report::text::plain;
 
 /// Where bytes are counted, from the workload down.
 const LEVELS: [(&str, &str); 3] = [
@@ -109,7 +110,7 @@ fn chart(
 fn phase_name(data: &Data<'_>, places: &[Option<usize>], place: usize) -> String {
     let mut of_place = data.phases.iter().zip(places).filter(|(_, own)| **own == Some(place));
     match (of_place.next(), of_place.next()) {
-        (Some((phase, _)), None) => label::cut(&label::clean(phase), 30),
+        (Some((phase, _)), None) => label::cut(&plain(phase), 30),
         _ => "all other phases".to_owned(),
     }
 }

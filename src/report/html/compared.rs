@@ -34,7 +34,8 @@ fn ranking(index: usize, schedule: &Schedule, ranking: &Ranking) -> Markup {
                 tr {
                     @for (index, cell) in row.iter().enumerate() {
                         @if index == 2 { th scope="row" { (cell) } }
-                        @else { td { (times(cell)) } }
+                        @else if index == 3 { td { (times(cell)) } }
+                        @else { td { (cell) } }
                     }
                 }
             }

@@ -19,6 +19,7 @@ use maud::{Markup, html as markup};
 use super::answer::{answer, spoken};
 use super::charts;
 use super::number;
+use super::text::is_unseen;
 use crate::advice::Analysis;
 use crate::plan::{Factor, Levels, Schedule};
 
@@ -48,14 +49,13 @@ pub fn html(schedule: &Schedule, analysis: &Analysis, plan: &str) -> String {
     without_controls(page::page(schedule, analysis, &answer(schedule, analysis), &sections))
 }
 
-/// Control characters are not allowed in HTML, however they are written.
+/// Control characters are not allowed in HTML, however they are written; and what changes the
+/// direction of text would let a name pass for another.
 fn without_controls(page: Markup) -> String {
     let allowed = |c: char| c == '\n' || c == '\t' || !c.is_control();
-    let page = page.into_string();
-    if page.chars().all(allowed) {
-        return page;
-    }
-    page.chars().map(|c| if allowed(c) { c } else { ' ' }).collect()
+    let seen = page.into_string();
+    let seen = seen.chars().filter(|c| !is_unseen(*c));
+    seen.map(|c| if allowed(c) { c } else { ' ' }).collect()
 }
 
 /// A table in a box of its own, in which it is scrolled where the page is too narrow for it.

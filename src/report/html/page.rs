@@ -56,7 +56,7 @@ pub(super) fn page(
 fn policy() -> String {
     let hash = BASE64_STANDARD.encode(Sha256::digest(SCRIPT));
     format!(
-        "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{hash}'; img-src data:; \
+        "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{hash}'; \
          base-uri 'none'; form-action 'none'"
     )
 }

@@ -17,7 +17,15 @@ use super::{Backend, BackendError, Memory};
 pub struct Flash {
     drive: Drive,
     contents: Memory,
-    course: Option<Course>,
+    watched: Option<Watched>,
+}
+
+/// A drive that is watched: since when, and what it was and became.
+#[derive(Debug, Clone)]
+struct Watched {
+    since: Nanos,
+    first: Moment,
+    course: Course,
 }
 
 impl Flash {
@@ -32,7 +40,7 @@ impl Flash {
     /// A drive with contents of its capacity.
     #[must_use]
     pub const fn with_contents(drive: Drive, contents: Memory) -> Self {
-        Self { drive, contents, course: None }
+        Self { drive, contents, watched: None }
     }
 
     /// The drive, for what it has done and how worn it is.
@@ -53,20 +61,26 @@ impl Flash {
     }
 
     /// Watches the drive from here on; of what it does, at most so many moments are kept.
-    pub fn watch(&mut self, now: Nanos, moments: usize) -> Moment {
-        self.course = Some(Course::new(Apart::Time, moments));
-        Moment::of(&self.drive, now)
+    pub fn watch(&mut self, now: Nanos, moments: usize) {
+        let first = Moment::of(&self.drive, Nanos::ZERO);
+        let course = Course::new(Apart::Time, moments);
+        self.watched = Some(Watched { since: now, first, course });
     }
 
-    /// What was seen since then; nothing if it was not watched.
+    /// What was seen, by the time since then: how it began, the moments, and how it is now;
+    /// nothing if it was not watched.
     pub fn watched(&mut self, now: Nanos) -> Vec<Moment> {
-        self.course.take().map_or_else(Vec::new, |course| course.end(&self.drive, now))
+        let Some(Watched { since, first, course }) = self.watched.take() else {
+            return Vec::new();
+        };
+        let rest = course.end(&self.drive, now.since(since));
+        std::iter::once(first).chain(rest).collect()
     }
 
     fn submit(&mut self, now: Nanos, command: Command) -> Result<Nanos, BackendError> {
         let done = self.drive.submit(now, command)?.at;
-        if let Some(course) = &mut self.course {
-            course.record(&self.drive, now);
+        if let Some(watched) = &mut self.watched {
+            watched.course.record(&self.drive, now.since(watched.since));
         }
         Ok(done)
     }
