@@ -61,7 +61,7 @@ struct Bar {
 
 fn of_phase(schedule: &Schedule, analysis: &Analysis, phase: &str) -> Vec<Bar> {
     let bars = analysis.treatments.iter().filter_map(|treatment| {
-        let (metric, value) = shown(treatment, phase, &analysis.metric)?;
+        let (metric, value) = shown(analysis, treatment, phase)?;
         let name = plain(&label(schedule, &treatment.levels));
         let says = number::value(metric, value);
         value.is_finite().then(|| Bar { phase: plain(phase), name, value, says })

@@ -10,10 +10,13 @@ use super::grid::{self, Grid};
 use super::number;
 use super::text::{Style, plain};
 use crate::advice::{Analysis, Effect, Place, Ranking, Treatment, TreatmentStatus};
-use crate::plan::{Factor, Levels, Schedule};
+use crate::plan::{BonnieTest, Factor, Levels, Schedule};
 
 /// The most levels that stand side by side.
 const MOST_COLUMNS: usize = 4;
+
+/// What phases are known by that move bytes.
+pub(super) const MOVED: &str = "bytes_per_second";
 
 /// What a treatment's name takes on a line.
 const LABEL_WIDTH: usize = 14;
@@ -154,7 +157,8 @@ impl<'a> Layout<'a> {
             return (is_first && treatment.status != TreatmentStatus::Ok)
                 .then(|| treatment.status.to_string());
         };
-        let (shown, mean_shown) = shown(treatment, phase, metric).unwrap_or((metric, mean));
+        let shown = shown(self.analysis, treatment, phase);
+        let (shown, mean_shown) = shown.unwrap_or((metric, mean));
         let mut cell = number::value(shown, mean_shown);
         match metric {
             "time_ns" => {
@@ -261,15 +265,27 @@ fn letters(sets: &[usize]) -> String {
     sets.iter().map(letter).collect()
 }
 
-/// The mean that is shown of a phase, and its metric: what moves bytes is known by its bytes.
+/// Whether a phase is known by the bytes that it moves; Bonnie's seeks and small files are counted.
+pub(super) fn moves_bytes(analysis: &Analysis, phase: &str) -> bool {
+    let mut counted = BonnieTest::ALL.into_iter().filter(|test| *test >= BonnieTest::RandomSeek);
+    let has_bytes = |treatment: &Treatment| mean(treatment, phase, MOVED).is_some();
+    counted.all(|test| test.name() != phase) && analysis.treatments.iter().any(has_bytes)
+}
+
+/// The metric that a phase is shown by.
+pub(super) fn shown_metric<'a>(analysis: &'a Analysis, phase: &str) -> &'a str {
+    let metric = analysis.metric.as_str();
+    if metric == "ops_per_second" && moves_bytes(analysis, phase) { MOVED } else { metric }
+}
+
+/// The mean that is shown of a phase, and its metric.
 pub(super) fn shown<'a>(
+    analysis: &'a Analysis,
     treatment: &Treatment,
     phase: &str,
-    metric: &'a str,
 ) -> Option<(&'a str, f64)> {
-    let moved = (metric == "ops_per_second").then_some("bytes_per_second");
-    let mean = |metric: &'a str| Some((metric, mean(treatment, phase, metric)?));
-    moved.and_then(mean).or_else(|| mean(metric))
+    let metric = shown_metric(analysis, phase);
+    Some((metric, mean(treatment, phase, metric)?))
 }
 
 /// A mean over the trials of a treatment.

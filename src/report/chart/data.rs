@@ -61,16 +61,9 @@ impl<'a> Data<'a> {
         Self { schedule, analysis, treatments, phases: schedule.phase_names(), coloured }
     }
 
-    /// The metric that a phase is shown by: what moves bytes is known by its bytes.
+    /// The metric that a phase is shown by.
     pub fn metric(&self, phase: &str) -> &str {
-        let moved = "bytes_per_second";
-        let metric = self.analysis.metric.as_str();
-        let has_bytes = |shown: &Shown<'_>| shown.summary(phase, moved).is_some();
-        if metric == "ops_per_second" && self.treatments.iter().any(has_bytes) {
-            moved
-        } else {
-            metric
-        }
+        table::shown_metric(self.analysis, phase)
     }
 
     /// What the colours mean; nothing where they mean nothing.

@@ -5,6 +5,7 @@ use super::data::{Data, Shown, range};
 use super::grid::{Grid, Panel, panels_in_a_chart};
 use super::scale::Scale;
 use super::{Chart, label, part};
+use crate::report::table::{MOVED, moves_bytes};
 use crate::report::text::plain;
 use crate::results::Phase;
 
@@ -30,9 +31,7 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
 }
 
 fn of_phase(data: &Data<'_>, phase: &str) -> Vec<Chart> {
-    let moves = |shown: &Shown<'_>| shown.summary(phase, "bytes_per_second").is_some();
-    let metric =
-        if data.treatments.iter().any(moves) { "bytes_per_second" } else { "ops_per_second" };
+    let metric = if moves_bytes(data.analysis, phase) { MOVED } else { "ops_per_second" };
     let measured = || data.treatments.iter().flat_map(|shown| shown.measured(phase));
     let Some(step_ns) = measured().filter_map(step_ns).max() else { return Vec::new() };
     let end_ns = measured().filter_map(end_ns).fold(0.0, f64::max);

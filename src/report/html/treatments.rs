@@ -57,7 +57,7 @@ fn own<'a>(effects: &[&'a Effect], treatment: &Treatment) -> Vec<&'a Effect> {
 }
 
 fn cell(analysis: &Analysis, own: &[&Effect], treatment: &Treatment, phase: &str) -> Markup {
-    let Some((metric, mean)) = table::shown(treatment, phase, &analysis.metric) else {
+    let Some((metric, mean)) = table::shown(analysis, treatment, phase) else {
         return markup! { td.number {} };
     };
     let ratio = own.iter().find(|effect| effect.phases == [phase]);
