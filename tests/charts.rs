@@ -292,6 +292,18 @@ fn a_drive_that_does_nothing_for_itself_is_drawn_by_its_free_blocks_alone() {
     assert!(charts.iter().all(|chart| chart.id != "wear"));
 }
 
+/// Two blocks that differ by a factor of 400 give an interval of many digits.
+#[test]
+fn an_interval_without_bounds_leaves_room_for_the_chart() {
+    let schedule = plan(DISCARD[0], DISCARD[1], &["sync"]);
+    let records = records(&schedule, |levels, block| {
+        let is_slow = levels.to_string().contains("discard = on") == (block == 0);
+        vec![phase("sync", if is_slow { 20_000_000_000 } else { 50_000_000 })]
+    });
+    let charts = drawn(&schedule, &records[..4]);
+    assert!(find(&charts, "effects").svg.len() < 100_000);
+}
+
 #[test]
 fn every_sample_is_a_dot() {
     let schedule = plan(DISCARD[0], DISCARD[1], &["unpack", "sync"]);

@@ -15,7 +15,6 @@ use rayon::prelude::*;
 use super::exit::{Exit, Wrong};
 use super::output;
 use crate::advice::{self, Outline, Verdict};
-use crate::plan::LabKind;
 use crate::report::{self, HISTORY_SCHEMA, Past};
 use crate::results::{self, Contents, Ending, Run};
 
@@ -32,8 +31,8 @@ pub struct History {
     #[arg(long)]
     verdict: Option<Verdict>,
     /// Only runs in this lab.
-    #[arg(long)]
-    lab: Option<LabKind>,
+    #[arg(long, value_parser = ["virtual", "image", "device", "directory", "imported"])]
+    lab: Option<String>,
     /// The folder for results.
     #[arg(long, value_name = "DIR")]
     results: Option<PathBuf>,
@@ -83,7 +82,7 @@ impl History {
         self.plan.as_ref().is_none_or(|plan| outline.plan == *plan)
             && self.drive.as_ref().is_none_or(on)
             && self.verdict.is_none_or(|verdict| outline.claims(verdict) > 0)
-            && self.lab.is_none_or(|lab| outline.lab == lab)
+            && self.lab.as_ref().is_none_or(|lab| outline.lab.to_string() == *lab)
     }
 }
 

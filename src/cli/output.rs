@@ -80,7 +80,9 @@ fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) ->
     let mut buffered = BufWriter::with_capacity(BUFFER_BYTES, file.as_file_mut());
     write(&mut buffered)?;
     buffered.into_inner()?;
-    file.as_file().set_permissions(Permissions::from_mode(0o644))?;
+    let replaced = path.metadata().ok().map(|found| found.permissions());
+    let permissions = replaced.unwrap_or_else(|| Permissions::from_mode(0o666 & !umask()));
+    file.as_file().set_permissions(permissions)?;
     file.as_file().sync_all()?;
     file.persist(path)?;
     Ok(())
@@ -120,6 +122,13 @@ pub fn width() -> Option<u16> {
     of(rustix::termios::tcgetwinsize(io::stdout()))
         .or_else(|| of(rustix::termios::tcgetwinsize(io::stderr())))
         .filter(|width| *width > 0)
+}
+
+/// What new files of this process are not allowed, as proc(5) says; the usual where that cannot be
+/// read.
+fn umask() -> u32 {
+    let status = procfs::process::Process::myself().and_then(|process| process.status());
+    status.ok().and_then(|status| status.umask).unwrap_or(0o022)
 }
 
 /// The most memory this process has taken, as proc(5) says; 0 where that cannot be read.

@@ -133,7 +133,9 @@ impl Told<'_> {
 
 /// The folder of a run that is named by path or by name.
 pub fn find(named: &Path, results: &Path) -> PathBuf {
-    let is_folder = named.join("schedule.json").exists();
-    let path = if is_folder { named.to_owned() } else { results.join(named) };
+    let own = results.join(named);
+    let is_run = named.join("schedule.json").exists();
+    // What is there and no run is named as it was.
+    let path = if is_run || named.exists() && !own.exists() { named.to_owned() } else { own };
     path.canonicalize().unwrap_or(path)
 }

@@ -16,10 +16,24 @@ const HELP: &str = "expected the composite.xml of a result folder of the Phoroni
 /// The largest composite.xml of openbenchmarking.org have some 100,000 elements.
 const MOST_NODES: u32 = 2_000_000;
 
+/// The longest tag, in bytes: those of a composite.xml have no attributes.
+const LONGEST_TAG: usize = 1 << 16;
+
 /// The root and what lies in it.
 const ROOT: &str = "PhoronixTestSuite";
 
+/// What stands between a `<` and the next `>`, at most, in bytes; comments and text are no tags.
+fn longest_tag(text: &str) -> usize {
+    let tags = text.split('<').skip(1).filter(|tag| !tag.starts_with(['!', '?']));
+    tags.map(|tag| tag.find('>').unwrap_or(tag.len())).max().unwrap_or(0)
+}
+
 pub(super) fn read(text: &str) -> Result<Found, Fault> {
+    // The parser compares each attribute of an element with all others.
+    if longest_tag(text) > LONGEST_TAG {
+        let message = format!("it has a tag of more than {LONGEST_TAG} bytes");
+        return Err(Fault::new(message, HELP));
+    }
     // Without a DTD there are no entities, so none can grow.
     let options =
         ParsingOptions { allow_dtd: false, nodes_limit: MOST_NODES, ..Default::default() };

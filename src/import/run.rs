@@ -70,6 +70,7 @@ pub(super) fn assemble(
         }
         origins.push((source.name.to_owned(), sha256, found.version));
     }
+    check_numbers(&placed).map_err(|fault| fault.of(names[0]))?;
     let phases = phases(&placed);
     check_trials(placed.len())
         .and_then(|()| check_size(treatments.len(), phases.len()))
@@ -154,6 +155,19 @@ struct Head<'a> {
     question: String,
     metric: &'static str,
     notes: Vec<String>,
+}
+
+/// Refuses what no program measures: less than nothing, or more than there are numbers for.
+fn check_numbers(placed: &[Placed]) -> Result<(), Fault> {
+    let phases = placed.iter().flat_map(|placed| &placed.sample.phases);
+    let mut numbers = phases.flat_map(|phase| phase.reported.iter().map(move |all| (phase, all)));
+    match numbers.find(|(_, (_, value))| !(0.0..f64::MAX).contains(*value)) {
+        None => Ok(()),
+        Some((phase, (metric, value))) => Err(Fault::new(
+            format!("`{}`: {metric} is {value}, expected a number from 0 up", phase.name),
+            "the file was changed, or the program that wrote it failed",
+        )),
+    }
 }
 
 /// Refuses what nobody could read as a report.

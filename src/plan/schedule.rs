@@ -396,8 +396,10 @@ impl Schedule {
             LabKind::Device => self.target.device.is_some(),
             LabKind::Directory => self.target.directory.is_some(),
         };
+        let bounds = self.claims.iter().flat_map(|claim| [claim.at_least, claim.at_most]);
         programs
             && place
+            && bounds.flatten().all(|bound| bound.is_finite() && bound > 0.0)
             && self.treatments.iter().all(|t| t.baseline.is_none_or(|index| index < count))
             && self.trials.iter().all(|trial| trial.treatment < count)
             && self.steps.windows(2).all(|two| two[0].first_block < two[1].first_block)

@@ -70,7 +70,8 @@ fn scaled(value: f64, step: f64, units: &[&str]) -> String {
         middle if middle >= 0.995 => 2,
         small => small_digits(small),
     };
-    format!("{scaled:.digits$} {}", units[unit])
+    let number = written(scaled, digits);
+    format!("{number} {}", units[unit])
 }
 
 /// A ratio to the baseline: enough digits to see a difference of one per cent of the effect.

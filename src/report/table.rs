@@ -108,7 +108,7 @@ impl<'a> Layout<'a> {
                 if cells.iter().all(Option::is_none) && index > 0 {
                     continue;
                 }
-                let mut line = vec![phase.clone()];
+                let mut line = vec![plain(phase)];
                 line.extend(cells.into_iter().map(Option::unwrap_or_default));
                 if labelled {
                     let label = if index == 0 { self.row_label(row) } else { String::new() };

@@ -45,7 +45,8 @@ fn write_report(
     if let Some(source) = &schedule.source {
         writeln!(out, "{}", wrapped("Source: ", source, "", style))?;
     }
-    writeln!(out, "{}: {}", analysis.run, how(analysis))?;
+    let says = format!("{}: {}", analysis.run, how(analysis));
+    writeln!(out, "{}", wrapped("", &says, "", style))?;
     let shared = schedule.shared();
     if schedule.treatments.len() > 1 && !shared.0.is_empty() {
         writeln!(out, "{}", wrapped("All: ", &shared.to_string(), "", style))?;
@@ -190,7 +191,7 @@ pub(super) fn plain(text: &str) -> String {
 
 /// Whether a character is not seen itself and changes how others are.
 pub(super) fn is_unseen(c: char) -> bool {
-    matches!(c, '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2069}')
+    matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{2069}')
         || matches!(c, '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{FFFE}' | '\u{FFFF}')
 }
 

@@ -3,6 +3,7 @@
 //! A record is one line, written and synced when its trial ends; a crash can cut the last line
 //! and nothing else. Reading never changes a file; only appending puts a cut line aside first.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -63,6 +64,17 @@ pub enum StoreError {
         path: PathBuf,
         /// The line, from 1.
         line: usize,
+        /// What is wrong with it.
+        cause: serde_json::Error,
+    },
+    /// A schedule that is none.
+    #[error("{} is no schedule: {cause}", path.display())]
+    #[diagnostic(help(
+        "start a new run from the plan.toml beside it; the records are as they were"
+    ))]
+    Malformed {
+        /// The file.
+        path: PathBuf,
         /// What is wrong with it.
         cause: serde_json::Error,
     },
@@ -158,15 +170,21 @@ impl Run {
                 Ok(()) => Some(Ok(folder)),
             })
             .expect("the names are endless")?;
-        let records = folder.join("records.jsonl");
-        write_synced(&records, b"")?;
+        Self::begin(&folder, plan, schedule).inspect_err(|_| {
+            // Half a run is none; it is not a run's folder yet.
+            let _ = fs::remove_dir_all(&folder);
+        })?;
+        sync_folder(results)?;
+        Self::append(&folder).map(|(run, _)| run)
+    }
+
+    fn begin(folder: &Path, plan: &str, schedule: &Schedule) -> Result<(), StoreError> {
+        write_synced(&folder.join("records.jsonl"), b"")?;
         write_synced(&folder.join(PLAN), plan.as_bytes())?;
         // The schedule comes last: a folder that has one is a whole run.
         let text = serde_json::to_vec_pretty(schedule).expect("a schedule is plain data");
         write_synced(&folder.join("schedule.json"), &text)?;
-        sync_folder(&folder)?;
-        sync_folder(results)?;
-        Self::append(&folder).map(|(run, _)| run)
+        sync_folder(folder)
     }
 
     /// Opens a run to append to it. A cut last line is put aside in `records.cut`.
@@ -205,15 +223,28 @@ impl Run {
             }
             other => other.map_err(at("read", &path))?,
         };
-        let schedule: Schedule = versioned(&path, 1, &text, SCHEDULE_SCHEMA)?;
+        let schedule: Schedule =
+            versioned(&path, 1, &text, SCHEDULE_SCHEMA).map_err(|error| match error {
+                StoreError::Corrupt { path, cause, .. } => StoreError::Malformed { path, cause },
+                other => other,
+            })?;
         if !schedule.is_sound() {
             return Err(StoreError::Unsound { path });
         }
-        let (records, warnings) = Self::read_records(&folder.join("records.jsonl"))?;
+        let (mut records, mut warnings) = Self::read_records(&folder.join("records.jsonl"))?;
+        warnings.extend(leave_out_foreign(&schedule, &mut records));
         let plan = fs::read(folder.join(PLAN)).unwrap_or_default();
         let plan = String::from_utf8_lossy(&plan).into_owned();
         let ending = fs::read(folder.join(ENDING)).ok();
-        let ending = ending.and_then(|text| serde_json::from_slice(&text).ok());
+        let mut ending = ending.and_then(|text| serde_json::from_slice(&text).ok());
+        if ending == Some(Ending::AllBlocks) && !reaches_the_end(&schedule, &records) {
+            warnings.push(format!(
+                "{}: the run says that all blocks were done, but its records end before: it is \
+                 taken as partial",
+                folder.display()
+            ));
+            ending = Some(Ending::Interrupted);
+        }
         Ok(Contents { plan, schedule, records, ending, warnings })
     }
 
@@ -256,6 +287,35 @@ impl Run {
         self.records.write_all(&lines).map_err(at("append to", &path))?;
         self.records.sync_data().map_err(at("sync", &path))
     }
+}
+
+/// Leaves out records of other runs, and those of trials that are recorded already; says so.
+fn leave_out_foreign(schedule: &Schedule, records: &mut Vec<Record>) -> Vec<String> {
+    let (mut foreign, mut repeated) = (0, 0);
+    let mut known = BTreeSet::new();
+    records.retain(|record| {
+        let treatment = schedule.treatments.get(record.trial.treatment);
+        if treatment.is_none_or(|treatment| treatment.levels != record.levels) {
+            foreign += 1;
+            return false;
+        }
+        let is_new = known.insert((record.trial.block, record.trial.treatment));
+        repeated += usize::from(!is_new);
+        is_new
+    });
+    let says = |count: usize, what: &str| {
+        (count > 0).then(|| format!("records.jsonl: {count} records {what}: left out"))
+    };
+    let foreign = says(foreign, "are of treatments that this run does not have");
+    let repeated = says(repeated, "are of trials that are recorded before");
+    foreign.into_iter().chain(repeated).collect()
+}
+
+/// Whether there is a record of the last block, as there is of a run that has done all.
+fn reaches_the_end(schedule: &Schedule, records: &[Record]) -> bool {
+    let last = schedule.trials.iter().map(|trial| trial.block).max();
+    let reached = records.iter().map(|record| record.trial.block).max();
+    !schedule.steps.is_empty() || reached >= last
 }
 
 fn no_run(folder: &Path) -> StoreError {

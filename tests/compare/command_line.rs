@@ -118,6 +118,49 @@ fn a_cut_record_is_left_out_and_a_broken_one_is_an_error() {
     assert!(err.contains("line 6 is not a record"), "{err}");
 }
 
+/// What was copied together is not more trials, and what is missing is not complete.
+#[test]
+fn records_that_are_not_the_run_s_are_left_out_with_a_word() {
+    let place = Place::new();
+    let path = place.run("one", "6.1.0", 1).join("records.jsonl");
+    let whole = fs::read_to_string(&path).unwrap();
+    let trials = || {
+        let (json, err) = place.ends(0, &["report", "one", "--json"]);
+        let analysis: Value = serde_json::from_str(&json).unwrap();
+        let treatments = analysis["treatments"].as_array().unwrap().clone();
+        let count = |treatment: &Value| treatment["trials"].as_array().unwrap().len();
+        let trials = treatments.iter().map(count).sum::<usize>();
+        (trials, analysis["status"].as_str().unwrap().to_owned(), err)
+    };
+    assert_eq!(trials(), (6, "complete".to_owned(), String::new()));
+    let foreign = whole.replace("\"discard\":\"on\"", "\"discard\":\"fstrim\"");
+    fs::write(&path, format!("{whole}{whole}{foreign}")).unwrap();
+    let (count, status, err) = trials();
+    assert_eq!((count, status.as_str()), (6, "complete"));
+    assert!(err.contains("9 records are of trials that are recorded before"), "{err}");
+    assert!(err.contains("3 records are of treatments that this run does not have"), "{err}");
+    let some: Vec<&str> = whole.lines().take(2).collect();
+    fs::write(&path, some.join("\n") + "\n").unwrap();
+    let (count, status, err) = trials();
+    assert_eq!((count, status.as_str()), (2, "partial"));
+    assert!(err.contains("its records end before"), "{err}");
+}
+
+/// A schedule that was changed, and what is in it, ends no report of other runs.
+#[test]
+fn one_broken_run_does_not_hide_the_others() {
+    let place = Place::new();
+    place.run("one", "6.1.0", 1);
+    let bound = place.run("bound", "6.1.0", 1).join("schedule.json");
+    replace(&bound, "\"at_least\": 2.0", "\"at_least\": 0.0");
+    let steering = place.run("steering", "6.1.0", 1).join("schedule.json");
+    replace(&steering, "\"lab\": \"virtual\"", "\"lab\": \"\\u001b]0;x\\u0007\"");
+    let (out, _) = place.ends(0, &["history"]);
+    assert!(out.contains("1 holds") && out.contains("do not fit each other"), "{out}");
+    let (_, err) = place.ends(1, &["report", "steering"]);
+    assert!(err.contains("is no schedule") && !err.contains('\u{1b}'), "{err:?}");
+}
+
 #[test]
 fn a_history_keeps_every_run_and_counts_what_is_none() {
     let place = Place::new();

@@ -155,16 +155,15 @@ impl Rows {
         let title = label::cut(&panel.title, label::columns(width, NORMAL));
         text(root, &title, (left, top + PANEL_TITLE / 2), NORMAL, HPos::Left, TEXT)?;
         let numbers = panel.rows.iter().map(|row| label::width(&row.says, SMALL) + 8).max();
-        let numbers = numbers.unwrap_or(0);
+        let numbers = numbers.unwrap_or(0).min(width / 2);
         let rows_height = self.row_height() * count(self.names.len());
-        let plot = root.clone().shrink(
-            at(left, top + PANEL_TITLE),
-            at(width.saturating_sub(numbers), rows_height + PANEL_AXIS),
-        );
+        let plot = root
+            .clone()
+            .shrink(at(left, top + PANEL_TITLE), at(width - numbers, rows_height + PANEL_AXIS));
         let mut axes = ChartBuilder::on(&plot)
             .x_label_area_size(PANEL_AXIS)
             .build_cartesian_2d(panel.scale.clone(), 0.0..self.names.len() as f64)?;
-        let labels = (width.saturating_sub(numbers)) / (panel.scale.label_width(SMALL) + GAP);
+        let labels = (width - numbers) / (panel.scale.label_width(SMALL) + GAP);
         axes.configure_mesh()
             .x_labels(labels.max(2) as usize)
             .disable_y_mesh()

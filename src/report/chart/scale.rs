@@ -23,6 +23,9 @@ const WIDE: f64 = 100.0;
 /// A logarithmic axis whose ends are closer than this has labels at even distances.
 const CLOSE: f64 = 4.0;
 
+/// The most labels; where there is no room the library asks for ever more.
+const MOST_LABELS: usize = 24;
+
 /// How many labels are looked at for their width.
 const FEW_LABELS: usize = 5;
 
@@ -121,7 +124,7 @@ impl Ranged for Scale {
     }
 
     fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
-        self.labels(hint.bold_points())
+        self.labels(hint.bold_points().min(MOST_LABELS))
     }
 
     fn range(&self) -> Range<f64> {

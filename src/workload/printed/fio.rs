@@ -75,7 +75,7 @@ pub fn of_object(report: &Value) -> Result<Report, String> {
 
 fn of_job(job: &Value, global: Option<&Map<String, Value>>) -> Result<Job, String> {
     let name = job["jobname"].as_str().unwrap_or("job").to_owned();
-    if job["error"].as_i64().unwrap_or(0) != 0 {
+    if !["null", "0", "\"0\""].contains(&job["error"].to_string().as_str()) {
         return Err(format!("the job {name} ended with error {}", job["error"]));
     }
     let mut values = BTreeMap::new();
