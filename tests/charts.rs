@@ -113,22 +113,25 @@ fn attribute<'a>(element: &'a str, name: &str) -> Option<&'a str> {
 fn texts(svg: &str) -> Vec<Placed> {
     let mut texts = Vec::new();
     for element in svg.split("<text").skip(1) {
-        let number = |name: &str| attribute(element, name).unwrap().parse::<f64>().unwrap();
+        // What an element does not say the whole drawing does, or SVG.
+        let number = |name: &str, usual: f64| {
+            attribute(element, name).map_or(usual, |number| number.parse().unwrap())
+        };
         let content = element.split_once('>').unwrap().1.split_once("</text>").unwrap().0.trim();
-        let size = number("font-size");
+        let size = number("font-size", 20.0);
         // A line's glyphs are narrower than this in every usual font.
         let shown = content.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"");
         let shown = shown.replace("&apos;", "'").replace("&amp;", "&");
         let width = textwrap::core::display_width(&shown) as f64 * 0.62 * size;
-        let left = number("x")
-            - match attribute(element, "text-anchor").unwrap() {
+        let left = number("x", 0.0)
+            - match attribute(element, "text-anchor").unwrap_or("start") {
                 "start" => 0.0,
                 "middle" => width / 2.0,
                 _ => width,
             };
         let top = match attribute(element, "dy").unwrap() {
-            "0.76em" => number("y"),
-            _ => number("y") - size / 2.0,
+            "0.76em" => number("y", 0.0),
+            _ => number("y", 0.0) - size / 2.0,
         };
         texts.push((content.to_owned(), [left, top, left + width, top + size]));
     }

@@ -116,19 +116,63 @@ pub(super) fn svg(
         draw(&root).and_then(|()| root.present()).expect("a String takes everything");
     }
     let elements = drawn.split_once('>').map_or("", |(_, elements)| elements);
-    // What the library says of every element is said once. Text cannot contain it: its quotes are
-    // escaped.
-    let elements = elements
-        .replace(" opacity=\"1\"", "")
-        .replace(" stroke=\"none\" stroke-width=\"1\"", "")
-        .replace(" stroke=\"none\"", "")
-        .replace(" font-family=\"sans-serif\"", "");
     let (title, says) = (label::escaped(title), label::escaped(says));
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" \
-         aria-label=\"{title}\" font-family=\"sans-serif\">\n<title>{title}</title>\n\
-         <desc>{says}</desc>{elements}"
+         aria-label=\"{title}\" font-family=\"sans-serif\" font-size=\"{SMALL}\" fill=\"none\">\n\
+         <title>{title}</title>\n<desc>{says}</desc>{}",
+        compact(elements)
     )
+}
+
+/// Elements without what the library says of each of them: SVG's defaults, and what the whole drawing
+/// has. Text cannot contain it, because its quotes, `<` and `>` are escaped and it is of one line.
+fn compact(elements: &str) -> String {
+    let size = format!(" font-size=\"{SMALL}\"");
+    let said_once = [
+        " opacity=\"1\"",
+        " stroke=\"none\"",
+        " stroke-width=\"1\"",
+        " fill=\"none\"",
+        " text-anchor=\"start\"",
+        " font-family=\"sans-serif\"",
+        &size,
+    ];
+    let elements = said_once.iter().fold(elements.to_owned(), |all, said| all.replace(said, ""));
+    let elements = grouped(&elements);
+    elements.replace(">\n", ">").replace("\n</text>", "</text>").replace(" \"/>", "\"/>") + "\n"
+}
+
+/// Discs of one size and colour that follow each other as a group with that colour.
+fn grouped(elements: &str) -> String {
+    let look = |line: &str| -> Option<(usize, String)> {
+        let at = line.find(" fill=").filter(|_| line.starts_with("<circle "))?;
+        Some((at, line[at..].trim_end_matches("/>").to_owned()))
+    };
+    let lines: Vec<&str> = elements.lines().collect();
+    let mut out = String::with_capacity(elements.len());
+    for same in lines.chunk_by(|one, other| {
+        look(one).is_some() && look(one).map(|l| l.1) == look(other).map(|l| l.1)
+    }) {
+        match look(same[0]) {
+            Some((_, fill)) if same.len() > 1 => {
+                out += &["<g", &fill, ">\n"].concat();
+                for line in same {
+                    let at = look(line).map_or(line.len(), |(at, _)| at);
+                    out += &line[..at];
+                    out += "/>\n";
+                }
+                out += "</g>\n";
+            }
+            _ => {
+                for line in same {
+                    out += line;
+                    out.push('\n');
+                }
+            }
+        }
+    }
+    out
 }
 
 /// A point of the ground.

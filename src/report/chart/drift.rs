@@ -2,7 +2,7 @@
 
 use super::canvas::Heading;
 use super::data::{Data, phase, thinned};
-use super::grid::{Grid, Panel, Point, panels_in_a_chart};
+use super::grid::{Grid, Panel, Point, Shares, panels_in_a_chart};
 use super::palette::PLAIN;
 use super::scale::{RATIO, Scale};
 use super::{Chart, part};
@@ -81,7 +81,10 @@ fn chart(data: &Data<'_>, samples: &[Samples<'_>], part: &str) -> Chart {
     };
     let panels = samples.iter().map(panel).collect::<Vec<_>>();
     let columns = COLUMNS.min(u32::try_from(panels.len()).unwrap_or(COLUMNS));
-    Chart::of("drift", title, says, |says| Grid { heading, columns, panels }.svg(says))
+    Chart::of("drift", title, says, |says| {
+        let shares = Shares { across: true, up: false };
+        Grid { heading, columns, shares, panels }.svg(says)
+    })
 }
 
 fn says(samples: &[Samples<'_>]) -> String {

@@ -2,7 +2,7 @@
 
 use super::canvas::Heading;
 use super::data::{Data, Shown, range, range_of};
-use super::grid::{Grid, Panel, panels_in_a_chart};
+use super::grid::{Grid, Panel, Shares, panels_in_a_chart};
 use super::scale::{PERCENT, Scale};
 use super::{Chart, part};
 use crate::results::DriveCourse;
@@ -137,7 +137,10 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
             panel(seen, step_ns, &across, up)
         });
         let panels = panels.collect();
-        Chart::of("drive", title, says(&sides), |says| Grid { heading, columns, panels }.svg(says))
+        Chart::of("drive", title, says(&sides), |says| {
+            let shares = Shares { across: true, up: sides.len() == 1 };
+            Grid { heading, columns, shares, panels }.svg(says)
+        })
     });
     charts.collect()
 }

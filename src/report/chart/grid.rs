@@ -30,7 +30,16 @@ pub(super) struct Grid {
     pub heading: Heading,
     /// Panels side by side.
     pub columns: u32,
+    pub shares: Shares,
     pub panels: Vec<Panel>,
+}
+
+/// The axes that all panels have alike: they are labelled once, below the last row and left of the first
+/// column.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shares {
+    pub across: bool,
+    pub up: bool,
 }
 
 /// A panel.
@@ -94,14 +103,25 @@ impl Grid {
                 let width = (WIDTH - 2 * EDGE) / self.columns;
                 let left = EDGE + index % self.columns * width;
                 let top = self.heading.height() + index / self.columns * HEIGHT;
-                panel.draw(root, (left, top), width - EDGE)
+                let labels = Shares {
+                    across: !self.shares.across || index + self.columns >= panels,
+                    up: !self.shares.up || index % self.columns == 0,
+                };
+                panel.draw(root, (left, top), width - EDGE, labels)
             })
         })
     }
 }
 
 impl Panel {
-    fn draw(&self, root: &Area<'_>, (left, top): (u32, u32), width: u32) -> Drawing {
+    /// Draws it; `labelled` are the axes that have labels.
+    fn draw(
+        &self,
+        root: &Area<'_>,
+        (left, top): (u32, u32),
+        width: u32,
+        labelled: Shares,
+    ) -> Drawing {
         let title = label::cut(&self.title, label::columns(width - LEFT, SMALL));
         text(root, &title, (left + LEFT, top + TITLE / 2), SMALL, HPos::Left, TEXT)?;
         let area = root.clone().shrink(at(left, top + TITLE), at(width, HEIGHT - TITLE));
@@ -110,8 +130,14 @@ impl Panel {
             .y_label_area_size(LEFT)
             .build_cartesian_2d(self.across.clone(), self.up.clone())?;
         let labels = (width - LEFT) / (self.across.label_width(SMALL) + EDGE);
-        plot.configure_mesh()
-            .x_labels(labels.clamp(2, MOST_LABELS) as usize)
+        let mut mesh = plot.configure_mesh();
+        if !labelled.across {
+            mesh.disable_x_axis();
+        }
+        if !labelled.up {
+            mesh.disable_y_axis();
+        }
+        mesh.x_labels(labels.clamp(2, MOST_LABELS) as usize)
             .y_labels(LABELS_UP)
             .disable_x_mesh()
             .bold_line_style(GRID)

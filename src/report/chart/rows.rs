@@ -223,13 +223,14 @@ impl Plot<'_, '_> {
                 line(self.root, vec![(x, middle - bar), (x, middle + bar)], LINE, 4)
             }
             Mark::Whisker(ends) => {
-                let [from, to] = ends.map(|end| self.x(end));
-                line(self.root, vec![(from, middle), (to, middle)], LINE, 2)?;
-                // An end that lies outside has no cap.
-                let inside = ends.iter().zip([from, to]).filter(|(end, _)| scale.has(**end));
-                inside.map(|(_, x)| x).try_for_each(|x| {
-                    line(self.root, vec![(x, middle - 6), (x, middle + 6)], LINE, 2)
-                })
+                // One line, from cap to cap; an end that lies outside has no cap.
+                let end = |end: f64| {
+                    let (x, cap) = (self.x(end), if scale.has(end) { 6 } else { 0 });
+                    [(x, middle - cap), (x, middle + cap), (x, middle)]
+                };
+                let mut points = end(ends[0]).to_vec();
+                points.extend(end(ends[1]).into_iter().rev());
+                line(self.root, points, LINE, 2)
             }
             Mark::Span { ends, colour } => {
                 let [from, to] = ends.map(|end| self.x(end));

@@ -2,7 +2,7 @@
 
 use super::canvas::Heading;
 use super::data::{Data, Shown, range};
-use super::grid::{Grid, Panel, panels_in_a_chart};
+use super::grid::{Grid, Panel, Shares, panels_in_a_chart};
 use super::scale::Scale;
 use super::{Chart, label, part};
 use crate::report::table::{MOVED, moves_bytes};
@@ -10,7 +10,7 @@ use crate::report::text::plain;
 use crate::results::Phase;
 
 /// The most steps of a line.
-const MOST_STEPS: usize = 64;
+const MOST_STEPS: usize = 32;
 
 /// What a step has of operations on average, at least: of fewer, a rate jumps by whole ones.
 const OPERATIONS: f64 = 8.0;
@@ -69,7 +69,10 @@ fn of_phase(data: &Data<'_>, phase: &str) -> Vec<Chart> {
         let says = says(metric, rates);
         let columns = COLUMNS.min(u32::try_from(rates.len()).unwrap_or(COLUMNS));
         let id = format!("series-{}", label::slug(phase));
-        Chart::of(&id, title, says, |says| Grid { heading, columns, panels }.svg(says))
+        Chart::of(&id, title, says, |says| {
+            let shares = Shares { across: true, up: true };
+            Grid { heading, columns, shares, panels }.svg(says)
+        })
     });
     parts.collect()
 }

@@ -2,7 +2,7 @@
 
 use super::canvas::Heading;
 use super::data::{Data, Shown};
-use super::grid::{Grid, Panel, panels_in_a_chart};
+use super::grid::{Grid, Panel, Shares, panels_in_a_chart};
 use super::scale::{PERCENT, Scale};
 use super::{Chart, part};
 use crate::results::{Wear, WearBin};
@@ -37,7 +37,10 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
         });
         let panels = panels.collect::<Vec<_>>();
         let columns = COLUMNS.min(u32::try_from(panels.len()).unwrap_or(COLUMNS));
-        Chart::of("wear", title, says(worn), |says| Grid { heading, columns, panels }.svg(says))
+        Chart::of("wear", title, says(worn), |says| {
+            let shares = Shares { across: true, up: true };
+            Grid { heading, columns, shares, panels }.svg(says)
+        })
     });
     parts.collect()
 }

@@ -65,7 +65,24 @@ fn table<'a>(schedule: &Schedule, analysis: &'a Analysis) -> Markup {
 fn cell(trial: &Trial, phase: &str, metric: &str) -> Markup {
     let phase = trial.phases.iter().find(|own| own.name == *phase);
     let value = phase.and_then(|phase| phase.metric(metric));
-    markup! { td.number { @if let Some(value) = value { (value) } } }
+    markup! { td.number { @if let Some(value) = value { (shortened(value)) } } }
+}
+
+/// A value with six digits that mean something, or all of a whole number.
+fn shortened(value: f64) -> String {
+    if value.fract() == 0.0 || value.abs() >= 1e6 {
+        return format!("{value:.0}");
+    }
+    let digits = match value.abs() {
+        v if v >= 1e5 => 0,
+        v if v >= 1e4 => 1,
+        v if v >= 1e3 => 2,
+        v if v >= 1e2 => 3,
+        v if v >= 10.0 => 4,
+        v if v >= 1.0 => 5,
+        _ => return value.to_string(),
+    };
+    format!("{value:.digits$}")
 }
 
 fn ended(trial: &Trial) -> String {
