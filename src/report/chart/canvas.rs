@@ -125,8 +125,9 @@ pub(super) fn svg(
     )
 }
 
-/// Elements without what the library says of each of them: SVG's defaults, and what the whole drawing
-/// has. Text cannot contain it, because its quotes, `<` and `>` are escaped and it is of one line.
+/// Elements without what the library says of each of them: SVG's defaults, and what the whole
+/// drawing has. Text cannot contain it, because its quotes, `<` and `>` are escaped and it is of
+/// one line.
 fn compact(elements: &str) -> String {
     let size = format!(" font-size=\"{SMALL}\"");
     let said_once = [

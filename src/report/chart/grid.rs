@@ -34,8 +34,8 @@ pub(super) struct Grid {
     pub panels: Vec<Panel>,
 }
 
-/// The axes that all panels have alike: they are labelled once, below the last row and left of the first
-/// column.
+/// The axes that all panels have alike: they are labelled once, below the last row and left of the
+/// first column.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shares {
     pub across: bool,
