@@ -2,7 +2,7 @@
 
 mod records;
 
-use ssdlab::advice::{self, Analysis};
+use ssdlab::advice::{self, Analysis, Outcome};
 use ssdlab::plan::{Schedule, shipped};
 use ssdlab::report::html;
 use ssdlab::results::{Ending, Record, Status};
@@ -83,6 +83,9 @@ fn a_run_of_nothing_says_why() {
     let schedule = schedule("discard", 1);
     let analysis = advice::analyse("run", &schedule, &[], Ending::Interrupted);
     let page = html(&schedule, &analysis, "");
+    let met = analysis.method.iter().filter(|check| check.outcome == Outcome::Met);
+    assert_eq!(met.count(), 0);
+    assert!(page.contains("not run yet"));
     assert_eq!(
         answer(&page),
         "Partial, 0 of at least 3 trials have run: nothing could be measured: it has not run yet."

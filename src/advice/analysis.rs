@@ -121,8 +121,10 @@ pub enum TreatmentStatus {
     Ok,
     /// This machine cannot run it.
     Unavailable,
-    /// Every trial went wrong, or none has run yet.
+    /// Every trial went wrong.
     Failed,
+    /// None has run yet.
+    Waiting,
     /// An earlier step did not choose it.
     Unselected,
 }
@@ -133,6 +135,7 @@ impl fmt::Display for TreatmentStatus {
             Self::Ok => "ok",
             Self::Unavailable => "unavailable",
             Self::Failed => "failed",
+            Self::Waiting => "not run yet",
             Self::Unselected => "unselected",
         })
     }
@@ -275,6 +278,7 @@ fn treatment(index: usize, schedule: &Schedule, records: &[Record]) -> Treatment
         None if own.is_empty() && was_passed_over(index, schedule, records) => {
             TreatmentStatus::Unselected
         }
+        None if own.is_empty() => TreatmentStatus::Waiting,
         _ => TreatmentStatus::Failed,
     };
     let reason = match bad {

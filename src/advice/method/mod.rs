@@ -131,7 +131,7 @@ pub(super) fn checks(schedule: &Schedule, records: &[Record], claims: &[Judgemen
         all: records,
         well: records.iter().filter(|record| record.status == Status::Ok).collect(),
     };
-    vec![
+    let mut checks = vec![
         sync::sync(&run),
         repeats::repetitions(&run, claims),
         repeats::drift(&run),
@@ -142,7 +142,14 @@ pub(super) fn checks(schedule: &Schedule, records: &[Record], claims: &[Judgemen
         repeats::order(&run),
         ground::environment(&run),
         ground::steady_state(&run),
-    ]
+    ];
+    if run.well.is_empty() {
+        // Nothing has been done right that has not been done.
+        for check in checks.iter_mut().filter(|check| check.outcome == Outcome::Met) {
+            *check = Check::unknown(check.criterion, "no trial went well", "go on with the run");
+        }
+    }
+    checks
 }
 
 /// A run under examination.
