@@ -9,7 +9,7 @@ use super::exit::{Exit, Wrong};
 use super::{output, report};
 use crate::advice::{self, Candidate};
 use crate::plan::metric;
-use crate::results::{self, Ending, Run};
+use crate::results::{self, Contents};
 
 /// Arguments of `ssdlab compare`.
 #[derive(Debug, Args)]
@@ -81,12 +81,7 @@ impl Compare {
 
 /// Reads a run; the first one decides the metric where none is asked for.
 fn candidate(folder: &Path, metric: &mut Option<String>) -> Result<Candidate, Error> {
-    let contents = Run::read(folder)?;
-    for warning in &contents.warnings {
-        output::tell(warning);
-    }
-    let run = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
-    let ending = contents.ending.unwrap_or(Ending::Interrupted);
-    let metric = metric.get_or_insert_with(|| contents.schedule.metric.clone());
-    Ok(Candidate::new(&run, contents.schedule, &contents.records, ending, metric))
+    let (run, Contents { schedule, records, ending, .. }) = report::read(folder)?;
+    let metric = metric.get_or_insert_with(|| schedule.metric.clone());
+    Ok(Candidate::new(&run, schedule, &records, ending, metric))
 }

@@ -16,7 +16,7 @@ use super::exit::{Exit, Wrong};
 use super::output;
 use crate::advice::{self, Outline, Verdict};
 use crate::report::{self, HISTORY_SCHEMA, Past};
-use crate::results::{self, Contents, Ending, Run};
+use crate::results::{self, Contents, Run};
 
 /// Arguments of `ssdlab history`.
 #[derive(Debug, Args)]
@@ -119,11 +119,10 @@ fn past(folder: &Path) -> Past {
 }
 
 fn outlined(contents: &Contents) -> (Option<u64>, Outline) {
-    let ending = contents.ending.unwrap_or(Ending::Interrupted);
     // An import may not say when.
     let started_s =
         contents.records.iter().map(|record| record.started_s).filter(|at| *at > 0).min();
-    (started_s, advice::outline(&contents.schedule, &contents.records, ending))
+    (started_s, advice::outline(&contents.schedule, &contents.records, contents.ending))
 }
 
 /// When a run's schedule was written, in seconds since 1970.

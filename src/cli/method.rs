@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::exit::Exit;
 use super::{output, report};
 use crate::advice::{self, ANALYSIS_SCHEMA, Check};
-use crate::results::{self, Ending, Run};
+use crate::results::{self, Contents};
 
 /// Arguments of `ssdlab method`.
 #[derive(Debug, Args)]
@@ -40,14 +40,9 @@ impl Method {
     /// Runs it.
     pub fn run(&self) -> Result<Exit, Report> {
         let results = self.results.clone().unwrap_or_else(results::default_folder);
-        let folder = report::find(&self.run, &results);
-        let contents = Run::read(&folder)?;
-        for warning in &contents.warnings {
-            output::tell(warning);
-        }
-        let run = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy().into_owned();
-        let ending = contents.ending.unwrap_or(Ending::Interrupted);
-        let analysis = advice::analyse(&run, &contents.schedule, contents.records, ending);
+        let (run, contents) = report::read(&report::find(&self.run, &results))?;
+        let Contents { schedule, records, ending, .. } = contents;
+        let analysis = advice::analyse(&run, &schedule, records, ending);
         if self.json {
             let checks = analysis.method;
             output::print_json(&Checked { schema: ANALYSIS_SCHEMA, run, checks });

@@ -67,15 +67,9 @@ impl Report {
             return Err(Wrong::report(says, "name a file with `--out FILE`, or use a pipe"));
         }
         let results = self.results.clone().unwrap_or_else(results::default_folder);
-        let folder = find(&self.run, &results);
-        let contents = Run::read(&folder)?;
-        for warning in &contents.warnings {
-            output::tell(warning);
-        }
-        let id = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
+        let (id, contents) = read(&find(&self.run, &results))?;
         let is_of_samples = matches!(format, Format::Csv | Format::Parquet | Format::Ods);
-        let ending = contents.ending.unwrap_or(Ending::Interrupted);
-        let Contents { schedule, plan, mut records, .. } = contents;
+        let Contents { schedule, plan, mut records, ending, .. } = contents;
         let analysis = if is_of_samples {
             OnceCell::new()
         } else {
@@ -129,6 +123,16 @@ impl Told<'_> {
         };
         out.write_all(text.as_bytes())
     }
+}
+
+/// Reads a run from its folder, tells what is not as it should be, and names it.
+pub fn read(folder: &Path) -> Result<(String, Contents), Error> {
+    let contents = Run::read(folder)?;
+    for warning in &contents.warnings {
+        output::tell(warning);
+    }
+    let id = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy().into_owned();
+    Ok((id, contents))
 }
 
 /// The folder of a run that is named by path or by name.

@@ -125,8 +125,8 @@ pub struct Contents {
     pub schedule: Schedule,
     /// What was done.
     pub records: Vec<Record>,
-    /// Why it ended; none in a folder that something else has made.
-    pub ending: Option<Ending>,
+    /// Why it ended; `Interrupted` in a folder that something else has made.
+    pub ending: Ending,
     /// What is not as it should be, and harmless.
     pub warnings: Vec<String>,
 }
@@ -236,14 +236,15 @@ impl Run {
         let plan = fs::read(folder.join(PLAN)).unwrap_or_default();
         let plan = String::from_utf8_lossy(&plan).into_owned();
         let ending = fs::read(folder.join(ENDING)).ok();
-        let mut ending = ending.and_then(|text| serde_json::from_slice(&text).ok());
-        if ending == Some(Ending::AllBlocks) && !reaches_the_end(&schedule, &records) {
+        let ending = ending.and_then(|text| serde_json::from_slice(&text).ok());
+        let mut ending = ending.unwrap_or(Ending::Interrupted);
+        if ending == Ending::AllBlocks && !reaches_the_end(&schedule, &records) {
             warnings.push(format!(
                 "{}: the run says that all blocks were done, but its records end before: it is \
                  taken as partial",
                 folder.display()
             ));
-            ending = Some(Ending::Interrupted);
+            ending = Ending::Interrupted;
         }
         Ok(Contents { plan, schedule, records, ending, warnings })
     }
