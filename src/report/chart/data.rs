@@ -131,6 +131,20 @@ fn coloured(schedule: &Schedule) -> Option<(Factor, Vec<String>)> {
     })
 }
 
+/// A step of a line over trials: the mean, and the least and the greatest of them.
+pub(super) type Step = (f64, [f64; 2]);
+
+/// The steps of trials of any lengths, each over the trials that are still at it.
+pub(super) fn over_trials(trials: &[Vec<f64>]) -> Vec<Step> {
+    let longest = trials.iter().map(Vec::len).max().unwrap_or(0);
+    let of_step = |step: usize| {
+        let values = || trials.iter().filter_map(|trial| trial.get(step).copied());
+        let mean = values().sum::<f64>() / values().count() as f64;
+        (mean, [values().fold(f64::MAX, f64::min), values().fold(0.0, f64::max)])
+    };
+    (0..longest).map(of_step).collect()
+}
+
 /// Of how many points one is drawn, and the sentence that says so.
 pub(super) fn thinned(points: usize) -> (usize, String) {
     let every = points.div_ceil(MOST_POINTS).max(1);

@@ -1,7 +1,7 @@
 //! The drive over time: free blocks, and what a simulated drive does for itself.
 
 use super::canvas::Heading;
-use super::data::{Data, Shown, range, range_of};
+use super::data::{Data, Shown, Step, over_trials, range, range_of};
 use super::grid::{Grid, Panel, Shares, panels_in_a_chart};
 use super::scale::{PERCENT, Scale};
 use super::{Chart, part};
@@ -89,8 +89,7 @@ impl Side {
 struct Seen<'a> {
     shown: &'a Shown<'a>,
     side: Side,
-    /// The mean, the least and the greatest over trials, step by step.
-    steps: Vec<(f64, [f64; 2])>,
+    steps: Vec<Step>,
 }
 
 /// A row of panels for each treatment on a simulated drive; sides at which nothing happens have
@@ -151,13 +150,7 @@ fn courses<'a>(shown: &'a Shown<'_>) -> impl Iterator<Item = &'a DriveCourse> {
 
 fn seen<'a>(shown: &'a Shown<'a>, side: Side, step_ns: f64) -> Option<Seen<'a>> {
     let trials: Vec<Vec<f64>> = courses(shown).map(|course| side.line(course, step_ns)).collect();
-    let longest = trials.iter().map(Vec::len).max()?;
-    let steps = (0..longest).map(|step| {
-        let values = || trials.iter().filter_map(|trial| trial.get(step).copied());
-        let mean = values().sum::<f64>() / values().count() as f64;
-        (mean, [values().fold(f64::MAX, f64::min), values().fold(0.0, f64::max)])
-    });
-    Some(Seen { shown, side, steps: steps.collect() })
+    (!trials.is_empty()).then(|| Seen { shown, side, steps: over_trials(&trials) })
 }
 
 fn greatest(seen: &[Seen<'_>]) -> f64 {
@@ -168,16 +161,13 @@ fn panel(seen: &Seen<'_>, step_ns: f64, across: &Scale, up: Scale) -> Panel {
     // A state is that at a step's end, a growth that of the whole step.
     let shift = if seen.side == Side::Free { 0.0 } else { 0.5 };
     let place = |step: usize| (step as f64 + shift) * step_ns;
-    let steps = || seen.steps.iter().enumerate();
-    let is_band = seen.steps.iter().any(|(_, [low, high])| low < high);
     let first = courses(seen.shown).next();
     let begins = first.iter().flat_map(|course| course.phases_ns.values());
     let title = format!("{}: {}", seen.shown.name, seen.side.title());
+    let panel = Panel::new(title, across.clone(), up, seen.shown.colour);
     Panel {
-        band: steps().filter(|_| is_band).map(|(step, (_, ends))| (place(step), *ends)).collect(),
-        line: steps().map(|(step, (mean, _))| (place(step), *mean)).collect(),
         begins: begins.filter(|at| **at > 0).map(|at| *at as f64).collect(),
-        ..Panel::new(title, across.clone(), up, seen.shown.colour)
+        ..panel.with_steps(&seen.steps, place)
     }
 }
 

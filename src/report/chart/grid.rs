@@ -8,6 +8,7 @@ use plotters::style::{Color, RGBColor, TRANSPARENT};
 use super::canvas::{
     self, Area, Drawing, EDGE, Heading, SMALL, WIDTH, at, font, line, symbol, text,
 };
+use super::data::Step;
 use super::label;
 use super::palette::{GRID, LINE, MUTED, Symbol, TEXT};
 use super::scale::Scale;
@@ -75,6 +76,18 @@ impl Panel {
             bars: Vec::new(),
             begins: Vec::new(),
             colour,
+        }
+    }
+
+    /// The line of the means of steps, and the band around it if trials differ; `place` is where a
+    /// step is across.
+    pub fn with_steps(self, steps: &[Step], place: impl Fn(usize) -> f64) -> Self {
+        let is_band = steps.iter().any(|(_, [low, high])| low < high);
+        let placed = || steps.iter().enumerate().map(|(index, step)| (place(index), *step));
+        Self {
+            band: placed().filter(|_| is_band).map(|(at, (_, ends))| (at, ends)).collect(),
+            line: placed().map(|(at, (mean, _))| (at, mean)).collect(),
+            ..self
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The time series: how much was done in each part of a phase, in the mean over trials.
 
 use super::canvas::Heading;
-use super::data::{Data, Shown, range};
+use super::data::{Data, Shown, Step, over_trials, range};
 use super::grid::{Grid, Panel, Shares, panels_in_a_chart};
 use super::scale::Scale;
 use super::{Chart, label, part};
@@ -21,8 +21,7 @@ const COLUMNS: u32 = 3;
 /// What trials did in each step of a phase.
 struct Rates<'a> {
     shown: &'a Shown<'a>,
-    /// The mean, the least and the greatest over trials, step by step.
-    steps: Vec<(f64, [f64; 2])>,
+    steps: Vec<Step>,
 }
 
 /// A chart for each phase that counted operations, a panel for each treatment.
@@ -41,15 +40,8 @@ fn of_phase(data: &Data<'_>, phase: &str) -> Vec<Chart> {
     let rates = data.treatments.iter().filter_map(|shown| {
         let trials: Vec<Vec<f64>> =
             shown.measured(phase).filter_map(|phase| rates(phase, metric, step_ns)).collect();
-        let longest = trials.iter().map(Vec::len).max().filter(|longest| *longest > 0)?;
-        let steps = (0..longest).map(|step| {
-            let values: Vec<f64> =
-                trials.iter().filter_map(|trial| trial.get(step).copied()).collect();
-            let mean = values.iter().sum::<f64>() / values.len() as f64;
-            let least = values.iter().copied().fold(f64::MAX, f64::min);
-            (mean, [least, values.iter().copied().fold(0.0, f64::max)])
-        });
-        Some(Rates { shown, steps: steps.collect() })
+        let steps = over_trials(&trials);
+        (!steps.is_empty()).then_some(Rates { shown, steps })
     });
     let rates: Vec<Rates<'_>> = rates.collect();
     let greatest = rates.iter().flat_map(|rates| rates.steps.iter().map(|step| step.1[1]));
@@ -79,14 +71,9 @@ fn of_phase(data: &Data<'_>, phase: &str) -> Vec<Chart> {
 
 fn panel(rates: &Rates<'_>, step_ns: u64, across: &Scale, up: &Scale) -> Panel {
     let middle = |step: usize| (step as f64 + 0.5) * step_ns as f64;
-    let steps = || rates.steps.iter().enumerate();
-    let is_band = rates.steps.iter().any(|(_, [low, high])| low < high);
     let shown = rates.shown;
-    Panel {
-        band: steps().filter(|_| is_band).map(|(step, (_, ends))| (middle(step), *ends)).collect(),
-        line: steps().map(|(step, (mean, _))| (middle(step), *mean)).collect(),
-        ..Panel::new(shown.name.clone(), across.clone(), up.clone(), shown.colour)
-    }
+    Panel::new(shown.name.clone(), across.clone(), up.clone(), shown.colour)
+        .with_steps(&rates.steps, middle)
 }
 
 fn says(metric: &str, rates: &[Rates<'_>]) -> String {
