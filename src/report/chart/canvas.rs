@@ -144,34 +144,33 @@ fn compact(elements: &str) -> String {
     elements.replace(">\n", ">").replace("\n</text>", "</text>").replace(" \"/>", "\"/>") + "\n"
 }
 
-/// Discs of one size and colour that follow each other as a group with that colour.
+/// Discs of one colour that follow each other as a group with that colour.
 fn grouped(elements: &str) -> String {
-    let look = |line: &str| -> Option<(usize, String)> {
-        let at = line.find(" fill=").filter(|_| line.starts_with("<circle "))?;
-        Some((at, line[at..].trim_end_matches("/>").to_owned()))
+    let disc = |line: &'_ str| -> Option<(usize, usize)> {
+        let colour = line.find(" fill=").filter(|_| line.starts_with("<circle "))?;
+        Some((colour, line.find("/>")?))
     };
-    let lines: Vec<&str> = elements.lines().collect();
     let mut out = String::with_capacity(elements.len());
-    for same in lines.chunk_by(|one, other| {
-        look(one).is_some() && look(one).map(|l| l.1) == look(other).map(|l| l.1)
-    }) {
-        match look(same[0]) {
-            Some((_, fill)) if same.len() > 1 => {
-                out += &["<g", &fill, ">\n"].concat();
-                for line in same {
-                    let at = look(line).map_or(line.len(), |(at, _)| at);
-                    out += &line[..at];
-                    out += "/>\n";
-                }
+    let mut open = "";
+    for line in elements.lines() {
+        let found = disc(line);
+        let colour = found.map_or("", |(from, to)| &line[from..to]);
+        if colour != open {
+            if !open.is_empty() {
                 out += "</g>\n";
             }
-            _ => {
-                for line in same {
-                    out += line;
-                    out.push('\n');
-                }
+            if !colour.is_empty() {
+                out += "<g";
+                out += colour;
+                out += ">\n";
             }
+            open = colour;
         }
+        out += found.map_or(line, |(from, _)| &line[..from]);
+        out += if found.is_some() { "/>\n" } else { "\n" };
+    }
+    if !open.is_empty() {
+        out += "</g>\n";
     }
     out
 }
