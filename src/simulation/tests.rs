@@ -24,6 +24,7 @@ fn request(submitted_ns: u64, kind: Kind, page: u64, flags: Flags) -> Request {
         offset_bytes: page * 4096,
         length_bytes,
         flags,
+        origin: None,
     }
 }
 

@@ -4,11 +4,11 @@ use std::fmt;
 use std::io::Write;
 
 use ssdlab_flash::{Extent, Nanos};
-use ssdlab_trace::{Flags, Kind, Request, TraceError};
+use ssdlab_trace::{Flags, Kind, Origin, Request, TraceError};
 
 use crate::DiskError;
 use crate::backend::Backend;
-use crate::device::{Device, Served, Shape, ShapeFault, Status};
+use crate::device::{Device, Served, Shape, ShapeFault, Status, Told};
 use crate::fingerprint::{Seen, Witness};
 use crate::log::Log;
 use crate::socket::{Door, Socket};
@@ -205,15 +205,19 @@ impl<'a> Disk<'a> {
 }
 
 fn record(served: &Served, kind: Kind, extent: Extent, now: Nanos) -> Request {
+    let Told { origin, mut flags } = served.told;
     let stores = matches!(kind, Kind::Write | Kind::WriteZeroes);
-    let is_safe = stores && served.writes_through;
+    flags.set(Flags::FUA, stores && served.writes_through);
+    // A guest may tell anything.
+    let fits = |told: &Origin| told.directory_bytes + told.metadata_bytes <= extent.length_bytes;
     Request {
         submitted_ns: now.0,
         completed_ns: None,
         kind,
         offset_bytes: extent.offset_bytes,
         length_bytes: extent.length_bytes,
-        flags: if is_safe { Flags::FUA } else { Flags::empty() },
+        flags,
+        origin: origin.filter(fits),
     }
 }
 

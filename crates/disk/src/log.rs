@@ -79,6 +79,7 @@ mod tests {
             offset_bytes: 0,
             length_bytes: 512,
             flags: Flags::empty(),
+            origin: None,
         };
         let numbers: Vec<u64> = (0..4).map(|time| log.submit(request(time))).collect();
         for (index, at) in [(3, 5), (1, 6), (0, 9)] {

@@ -113,6 +113,7 @@ fn request_log() -> Vec<u8> {
             offset_bytes: number * 4096,
             length_bytes: 4096,
             flags: Flags::SYNC,
+            origin: None,
         };
         writer.append(&request).unwrap();
     }

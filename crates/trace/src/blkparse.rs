@@ -25,6 +25,7 @@ use memchr::memchr;
 use crate::error::Fault;
 use crate::field::{SECTOR_BYTES, multiple, number, words};
 use crate::lines::Lines;
+use crate::rwbs::operation;
 use crate::selection::Selection;
 use crate::{Flags, Format, Kind, Position, Request, Stage, TraceError};
 
@@ -117,8 +118,15 @@ fn event(line: &[u8]) -> Result<Option<Event<'_>>, Fault> {
             .ok_or_else(|| Fault::new("the operation", "R, W, WZ or D, with flags", rwbs))?;
         (kind, offset_bytes, length_bytes)
     };
-    let request =
-        Request { submitted_ns, completed_ns: None, kind, offset_bytes, length_bytes, flags };
+    let request = Request {
+        submitted_ns,
+        completed_ns: None,
+        kind,
+        offset_bytes,
+        length_bytes,
+        flags,
+        origin: None,
+    };
     Ok(Some(Event { device, stage, request }))
 }
 
@@ -134,30 +142,4 @@ fn time_ns(word: &[u8]) -> Option<u64> {
     let (seconds, decimals) = (&word[..point], &word[point + 1..]);
     let nanoseconds = number(decimals).filter(|_| decimals.len() == 9)?;
     number(seconds)?.checked_mul(1_000_000_000)?.checked_add(nanoseconds)
-}
-
-/// What an RWBS field says.
-fn operation(rwbs: &[u8]) -> (Option<Kind>, Flags) {
-    let (mut flags, operation) = match rwbs.strip_prefix(b"F") {
-        Some(rest) => (Flags::PREFLUSH, rest),
-        None => (Flags::empty(), rwbs),
-    };
-    let (kind, letters) = match operation {
-        [b'R', letters @ ..] => (Some(Kind::Read), letters),
-        [b'W', b'Z', letters @ ..] => (Some(Kind::WriteZeroes), letters),
-        [b'W', letters @ ..] => (Some(Kind::Write), letters),
-        [b'D', letters @ ..] => (Some(Kind::Discard), letters),
-        [b'N', letters @ ..] => (None, letters),
-        _ => (None, operation),
-    };
-    for letter in letters {
-        flags |= match letter {
-            b'F' => Flags::FUA,
-            b'A' => Flags::READAHEAD,
-            b'S' => Flags::SYNC,
-            b'M' => Flags::METADATA,
-            _ => Flags::empty(),
-        };
-    }
-    (kind, flags)
 }

@@ -241,5 +241,6 @@ fn request(event: &Event) -> Result<Option<Request>, Fault> {
         offset_bytes: if kind == Kind::Flush { 0 } else { bytes_before(event.sector)? },
         length_bytes: event.bytes.into(),
         flags,
+        origin: None,
     }))
 }

@@ -116,7 +116,14 @@ fn parse<'a>(
         (offset_bytes, multiple("the length", bytes, 1, &mut words)?)
     };
     let flags = Flags::empty();
-    let request =
-        Request { submitted_ns, completed_ns: None, kind, offset_bytes, length_bytes, flags };
+    let request = Request {
+        submitted_ns,
+        completed_ns: None,
+        kind,
+        offset_bytes,
+        length_bytes,
+        flags,
+        origin: None,
+    };
     Ok(Some((file, request)))
 }

@@ -3,9 +3,9 @@
 //! Whoever recorded a trace chose its format; whoever replays it wants to know only what was asked
 //! of the drive, and when. [`Reader`] makes [`Request`]s out of any [`Format`], [`merge()`] joins
 //! the files of one trace (blktrace writes one for each processor), and [`RequestLogWriter`] writes
-//! ssdlab's own format.
+//! ssdlab's own format. [`ftrace`] makes requests of what the running kernel reports, as it does.
 //!
-//! The same rules hold for every format:
+//! The same rules hold for every format that is read:
 //!
 //! - **Time** begins at 0 with the first request. A request never comes before the one ahead of it
 //!   in the trace: a time that goes backwards is raised to the last one, and counted ([`Clamped`]).
@@ -25,6 +25,7 @@ mod error;
 mod field;
 mod fio;
 mod format;
+pub mod ftrace;
 mod input;
 mod lines;
 mod merge;
@@ -33,12 +34,13 @@ mod reader;
 mod records;
 mod request;
 mod request_log;
+mod rwbs;
 mod selection;
 
 pub use error::{Position, TraceError};
 pub use format::Format;
 pub use merge::{Merge, merge};
 pub use reader::{Clamped, Reader};
-pub use request::{Flags, Kind, Request};
+pub use request::{Flags, Kind, Origin, Request};
 pub use request_log::RequestLogWriter;
 pub use selection::{Options, Stage};

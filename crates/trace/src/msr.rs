@@ -105,6 +105,7 @@ fn parse(line: &[u8]) -> Result<(&[u8], Request), Fault> {
             offset_bytes,
             length_bytes,
             flags: Flags::empty(),
+            origin: None,
         },
     ))
 }

@@ -21,6 +21,17 @@ pub struct Request {
     pub length_bytes: u64,
     /// What else the trace says about it.
     pub flags: Flags,
+    /// Whose bytes it carries; only ssdlab's own log says so.
+    pub origin: Option<Origin>,
+}
+
+/// Whose bytes a write carries, as far as the kernel told; the rest are of files.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Origin {
+    /// Of directories and symbolic links.
+    pub directory_bytes: u64,
+    /// Of the filesystem's own structures.
+    pub metadata_bytes: u64,
 }
 
 /// What a request asks of the drive.

@@ -5,12 +5,12 @@
 //! | at | size | field |
 //! |---|---|---|
 //! | 0 | 8 | magic: the ASCII letters `ssdlabrq` |
-//! | 8 | 4 | version: 1 |
+//! | 8 | 4 | version: 2 |
 //! | 12 | 4 | reserved: written as 0, not read |
 //! | 16 | 8 | capacity of the drive, in bytes |
 //! | 24 | 8 | reserved: written as 0, not read |
 //!
-//! Records of 32 bytes follow until the end of the file:
+//! Records of 40 bytes follow until the end of the file:
 //!
 //! | at | size | field |
 //! |---|---|---|
@@ -21,10 +21,13 @@
 //! | 28 | 1 | kind: 0 read, 1 write, 2 flush, 3 discard, 4 write-zeroes |
 //! | 29 | 1 | reserved: written as 0, not read |
 //! | 30 | 2 | flags: bit 0 sync, 1 metadata, 2 FUA, 3 preflush, 4 read-ahead; others are 0 |
+//! | 32 | 4 | of the sectors, those of directories; 2^32 - 1 if it is not known whose they are |
+//! | 36 | 4 | of the sectors, those of the filesystem's own structures; or 2^32 - 1 likewise |
 //!
 //! Records stand in the order of submission. No request ends beyond the capacity, and none is
 //! completed before it is submitted. A file whose last record is not whole was cut; the records
-//! before it are good. Any change to this bears a new version.
+//! before it are good. Any change to this bears a new version. In version 1 records end after the
+//! flags, and it is not known whose any sectors are; it is read and no longer written.
 
 use std::io::{BufRead, Write};
 
@@ -35,13 +38,16 @@ use crate::error::Fault;
 use crate::field::{SECTOR_BYTES, bytes_before};
 use crate::records::Records;
 use crate::selection::Selection;
-use crate::{Flags, Format, Kind, Position, Request, TraceError};
+use crate::{Flags, Format, Kind, Origin, Position, Request, TraceError};
 
 const MAGIC: [u8; 8] = *b"ssdlabrq";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The time of a completion that is not known.
 const NEVER: u64 = u64::MAX;
+
+/// Sectors that are not known to be anybody's.
+const NOBODY: u32 = u32::MAX;
 
 /// What each number of a kind means.
 const KINDS: [Kind; 5] = [Kind::Read, Kind::Write, Kind::Flush, Kind::Discard, Kind::WriteZeroes];
@@ -66,6 +72,14 @@ struct Record {
     kind: u8,
     reserved: u8,
     flags: U16<LE>,
+}
+
+/// What version 2 has after it.
+#[derive(FromBytes, IntoBytes, Immutable, Unaligned)]
+#[repr(C)]
+struct Owners {
+    directory_sectors: U32<LE>,
+    metadata_sectors: U32<LE>,
 }
 
 /// Writes a request log, record by record.
@@ -96,11 +110,18 @@ impl<W: Write> RequestLogWriter<W> {
     /// Times may be of any clock; a reader makes them relative. A request that the format cannot
     /// hold is refused, and the log goes on without it.
     pub fn append(&mut self, request: &Request) -> Result<(), TraceError> {
-        let record =
-            record(request, self.capacity_bytes).map_err(|Fault { what, expected, found }| {
-                TraceError::Unwritable { what, expected, found }
-            })?;
-        self.output.write_all(record.as_bytes()).map_err(|cause| TraceError::Write { cause })
+        let parts = record(request, self.capacity_bytes)
+            .and_then(|record| Ok((record, owners(request)?)))
+            .map_err(|Fault { what, expected, found }| TraceError::Unwritable {
+                what,
+                expected,
+                found,
+            });
+        let (record, owners) = parts?;
+        self.output
+            .write_all(record.as_bytes())
+            .and_then(|()| self.output.write_all(owners.as_bytes()))
+            .map_err(|cause| TraceError::Write { cause })
     }
 
     /// Flushes the output and gives it back.
@@ -121,6 +142,7 @@ pub struct RequestLog<R> {
     records: Records<R>,
     pub selection: Selection,
     pub capacity_bytes: u64,
+    has_owners: bool,
 }
 
 impl<R: BufRead> RequestLog<R> {
@@ -134,23 +156,23 @@ impl<R: BufRead> RequestLog<R> {
             let fault = Fault::new("the magic", "ssdlabrq", header.magic.as_bytes());
             return Err(records.fault(fault));
         }
-        if header.version.get() != VERSION {
-            let found = header.version.get();
-            return Err(TraceError::UnknownVersion { format, found, known: "1" });
+        let found = header.version.get();
+        if !(1..=VERSION).contains(&found) {
+            return Err(TraceError::UnknownVersion { format, found, known: "1 or 2" });
         }
         if !selection.takes_drive(b"the only drive")? {
             selection.check_met()?;
         }
-        Ok(Self { records, selection, capacity_bytes: header.capacity_bytes.get() })
+        let capacity_bytes = header.capacity_bytes.get();
+        Ok(Self { records, selection, capacity_bytes, has_owners: found > 1 })
     }
 
     pub fn next(&mut self) -> Result<Option<Request>, TraceError> {
-        match self.records.start()? {
-            Some(record) => request(&record, self.capacity_bytes)
-                .map(Some)
-                .map_err(|fault| self.records.fault(fault)),
-            None => Ok(None),
-        }
+        let Some(record) = self.records.start()? else { return Ok(None) };
+        let owners = if self.has_owners { Some(self.records.rest()?) } else { None };
+        request(&record, owners.as_ref(), self.capacity_bytes)
+            .map(Some)
+            .map_err(|fault| self.records.fault(fault))
     }
 }
 
@@ -189,8 +211,39 @@ fn record(request: &Request, capacity_bytes: u64) -> Result<Record, Fault> {
     })
 }
 
+/// Whose sectors a request has.
+fn owners(request: &Request) -> Result<Owners, Fault> {
+    let sectors = |what, bytes: u64| {
+        let fault = || Fault::number(what, "whole sectors below 2^32 - 1", bytes);
+        let sectors = u32::try_from(bytes / SECTOR_BYTES).ok();
+        let sectors = sectors.filter(|sectors| *sectors < NOBODY);
+        sectors.filter(|_| bytes.is_multiple_of(SECTOR_BYTES)).ok_or_else(fault)
+    };
+    let (directory, metadata) = match request.origin {
+        None => (NOBODY, NOBODY),
+        Some(Origin { directory_bytes, metadata_bytes }) => (
+            sectors("the bytes of directories", directory_bytes)?,
+            sectors("the bytes of structures", metadata_bytes)?,
+        ),
+    };
+    Ok(Owners { directory_sectors: directory.into(), metadata_sectors: metadata.into() })
+}
+
+impl Owners {
+    fn origin(&self) -> Option<Origin> {
+        let [directory_bytes, metadata_bytes] = [self.directory_sectors, self.metadata_sectors]
+            .map(|sectors| Some(sectors.get()).filter(|sectors| *sectors != NOBODY))
+            .map(|sectors| sectors.map(|sectors| u64::from(sectors) * SECTOR_BYTES));
+        Some(Origin { directory_bytes: directory_bytes?, metadata_bytes: metadata_bytes? })
+    }
+}
+
 /// The request of a record, if it is one.
-fn request(record: &Record, capacity_bytes: u64) -> Result<Request, Fault> {
+fn request(
+    record: &Record,
+    owners: Option<&Owners>,
+    capacity_bytes: u64,
+) -> Result<Request, Fault> {
     let kind = KINDS.get(usize::from(record.kind)).copied();
     let flags = Flags::from_bits(record.flags.get());
     let request = Request {
@@ -202,6 +255,7 @@ fn request(record: &Record, capacity_bytes: u64) -> Result<Request, Fault> {
         flags: flags.ok_or_else(|| {
             Fault::number("the set of flags", "below 32", record.flags.get().into())
         })?,
+        origin: owners.and_then(Owners::origin),
     };
     check(&request, capacity_bytes)?;
     Ok(request)
@@ -214,6 +268,12 @@ fn check(request: &Request, capacity_bytes: u64) -> Result<(), Fault> {
         return fault("the submission", "before the completion", request.submitted_ns);
     }
     let (offset, length) = (request.offset_bytes, request.length_bytes);
+    if let Some(Origin { directory_bytes, metadata_bytes }) = request.origin {
+        let owned_bytes = directory_bytes.saturating_add(metadata_bytes);
+        if owned_bytes > length {
+            return fault("the bytes whose owner is known", "at most the length", owned_bytes);
+        }
+    }
     match request.kind {
         Kind::Flush if (offset, length) == (0, 0) => Ok(()),
         Kind::Flush => fault("the range of a flush", "0", offset.max(length)),

@@ -81,7 +81,8 @@ impl Memory {
         })
     }
 
-    pub(super) fn load(&self, offset_bytes: u64, into: &mut [u8]) -> Result<(), Refusal> {
+    /// Reads; it is refused beyond the capacity.
+    pub fn load(&self, offset_bytes: u64, into: &mut [u8]) -> Result<(), Refusal> {
         let extent = check(self.capacity_bytes, offset_bytes, into.len() as u64)?;
         for part in parts(extent) {
             let page = self.stretches[part.stretch]

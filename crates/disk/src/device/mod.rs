@@ -22,7 +22,7 @@ use buffers::{Buffers, Malformed};
 use request::{Asked, HEADER_BYTES};
 use shape::{Config, ID_BYTES, WRITEBACK_AT};
 
-pub use request::Status;
+pub use request::{Status, Told};
 pub use shape::{DiscardLimits, Features, Shape, ShapeFault, WriteCache, WriteZeroesLimits};
 
 /// A backend as a device keeps it.
@@ -46,6 +46,8 @@ pub struct Served {
     pub head: u16,
     /// Its number in virtio; `u32::MAX` if it has none.
     pub number: u32,
+    /// What the guest's kernel tells of it.
+    pub told: Told,
     /// When it is done.
     pub done: Nanos,
     /// How many bytes the guest may look at, with the status.
@@ -162,6 +164,7 @@ impl<'a> Device<'a> {
         let mut served = Served {
             head: chain.head_index(),
             number: u32::MAX,
+            told: Told::default(),
             done: now,
             used_bytes: 0,
             answer: None,
@@ -176,7 +179,7 @@ impl<'a> Device<'a> {
             Ok(place) => {
                 let buffers = &self.buffers;
                 let parsed = request::parse(memory, buffers, &self.shape, self.capacity_bytes());
-                served.number = parsed.number;
+                (served.number, served.told) = (parsed.number, parsed.told);
                 let performed = parsed
                     .asked
                     .map_err(Undone::from)

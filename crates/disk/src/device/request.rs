@@ -3,6 +3,7 @@
 //! The layout is that of `struct virtio_blk_req` in VIRTIO 1.2, 5.2.6.
 
 use ssdlab_flash::{Extent, SECTOR_BYTES};
+use ssdlab_trace::{Flags, Origin};
 use vm_memory::GuestMemory;
 use zerocopy::byteorder::little_endian::{U32, U64};
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -64,9 +65,32 @@ struct Range {
     flags: U32,
 }
 
+/// What the lab kernel tells of a request in place of its priority (`kernel/origin.c`); nothing, of
+/// any other kernel, whose priorities have 16 bits at most.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Told {
+    pub origin: Option<Origin>,
+    pub flags: Flags,
+}
+
+impl Told {
+    fn of(priority: u32) -> Self {
+        if priority >> 31 == 0 {
+            return Self::default();
+        }
+        let mut flags = Flags::empty();
+        flags.set(Flags::METADATA, priority & 1 << 30 != 0);
+        flags.set(Flags::SYNC, priority & 1 << 29 != 0);
+        let sectors = |shift: u32| u64::from(priority >> shift & 0x3fff) * SECTOR_BYTES;
+        let origin = Origin { directory_bytes: sectors(14), metadata_bytes: sectors(0) };
+        Self { origin: Some(origin), flags }
+    }
+}
+
 /// What the device makes of one request: what it is, and the number it goes by in the header.
 pub struct Parsed {
     pub number: u32,
+    pub told: Told,
     pub asked: Result<Asked, Status>,
 }
 
@@ -80,7 +104,8 @@ pub fn parse<M: GuestMemory>(
 ) -> Parsed {
     let mut header = Header::new_zeroed();
     if !buffers.readable.load(memory, 0, header.as_mut_bytes()) {
-        return Parsed { number: u32::MAX, asked: Err(Status::IoError) };
+        let (told, asked) = (Told::default(), Err(Status::IoError));
+        return Parsed { number: u32::MAX, told, asked };
     }
     let number = header.kind.get();
     let sector = header.sector.get();
@@ -106,7 +131,7 @@ pub fn parse<M: GuestMemory>(
         0 | 1 | 4 | 8 | 11 | 13 => Err(Status::IoError),
         _ => Err(Status::Unsupported),
     };
-    Parsed { number, asked }
+    Parsed { number, told: Told::of(header.priority.get()), asked }
 }
 
 /// The limits on commands that name ranges.

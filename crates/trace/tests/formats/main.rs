@@ -74,7 +74,15 @@ fn drive(name: &str) -> Options {
 
 fn request(submitted_ns: u64, kind: Kind, offset_bytes: u64, length_bytes: u64) -> Request {
     let flags = Flags::empty();
-    Request { submitted_ns, completed_ns: None, kind, offset_bytes, length_bytes, flags }
+    Request {
+        submitted_ns,
+        completed_ns: None,
+        kind,
+        offset_bytes,
+        length_bytes,
+        flags,
+        origin: None,
+    }
 }
 
 fn with(flags: Flags, request: Request) -> Request {

@@ -1,6 +1,6 @@
 //! Checks ssdlab's own log byte by byte, and what it refuses.
 
-use ssdlab_trace::{Flags, Format, Kind, Options, Reader, Request, RequestLogWriter};
+use ssdlab_trace::{Flags, Format, Kind, Options, Origin, Reader, Request, RequestLogWriter};
 
 use super::{drive, ending, read, request, requests, with};
 
@@ -25,14 +25,17 @@ fn refusal(request: Request) -> String {
 fn the_bytes_are_those_of_the_description() {
     let mut one = with(Flags::FUA | Flags::SYNC, request(5, Kind::Discard, 3 * 512, 2 * 512));
     one.completed_ns = Some(0x0102);
+    one.origin = Some(Origin { directory_bytes: 512, metadata_bytes: 1024 - 512 });
     let log = write(&[one, request(6, Kind::Flush, 0, 0)]);
-    let expected: [&[u8]; 6] = [
-        b"ssdlabrq\x01\0\0\0\0\0\0\0",
+    let expected: [&[u8]; 8] = [
+        b"ssdlabrq\x02\0\0\0\0\0\0\0",
         b"\0\0\0\x40\0\0\0\0\0\0\0\0\0\0\0\0",
         b"\x05\0\0\0\0\0\0\0\x02\x01\0\0\0\0\0\0",
         b"\x03\0\0\0\0\0\0\0\x02\0\0\0\x03\0\x05\0",
+        b"\x01\0\0\0\x01\0\0\0",
         b"\x06\0\0\0\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff",
         b"\0\0\0\0\0\0\0\0\0\0\0\0\x02\0\0\0",
+        b"\xff\xff\xff\xff\xff\xff\xff\xff",
     ];
     assert_eq!(log, expected.concat());
 
@@ -48,6 +51,10 @@ fn the_bytes_are_those_of_the_description() {
 #[test]
 fn what_the_format_cannot_hold_is_refused() {
     let wrong_order = Request { completed_ns: Some(4), ..request(5, Kind::Read, 0, 512) };
+    let owned = |metadata_bytes| Request {
+        origin: Some(Origin { directory_bytes: 0, metadata_bytes }),
+        ..request(0, Kind::Write, 0, 512)
+    };
     for (request, expected) in [
         (request(0, Kind::Read, 1, 512), "the offset is 1, not a multiple of 512 bytes"),
         (request(0, Kind::Read, 0, 513), "the length is 513, not a multiple of 512 bytes"),
@@ -57,6 +64,8 @@ fn what_the_format_cannot_hold_is_refused() {
             request(0, Kind::Write, CAPACITY_BYTES, 512),
             "the offset is 1073741824, not one whose range lies within the drive's capacity",
         ),
+        (owned(100), "the bytes of structures is 100, not whole sectors below 2^32 - 1"),
+        (owned(1024), "the bytes whose owner is known is 1024, not at most the length"),
         (wrong_order, "the submission is 5, not before the completion"),
     ] {
         let expected = format!("cannot log a request: {expected}; split or correct it");
@@ -68,9 +77,9 @@ fn what_the_format_cannot_hold_is_refused() {
 fn a_cut_log_gives_all_before_the_cut() {
     let whole = [request(0, Kind::Write, 0, 512), request(7, Kind::Read, 512, 512)];
     let log = write(&whole);
-    let (found, error) = read(&log[..95], Format::RequestLog, &Options::default());
+    let (found, error) = read(&log[..111], Format::RequestLog, &Options::default());
     assert_eq!(found, whole[..1]);
-    assert!(error.unwrap().starts_with("the ssdlab trace is cut short at record 2 (byte 64);"));
+    assert!(error.unwrap().starts_with("the ssdlab trace is cut short at record 2 (byte 72);"));
     for length in [0, 31] {
         let error = ending(&log[..length], Format::RequestLog);
         assert!(error.starts_with("the ssdlab trace is cut short at the header;"), "{error}");
@@ -82,7 +91,7 @@ fn damage_is_named_by_record_and_byte() {
     let log = write(&[request(0, Kind::Write, 0, 512)]);
     for (at, value, expected) in [
         (0, b'S', "ssdlab trace, the header: the magic is \"Ssdlabrq\", not ssdlabrq"),
-        (8, 2, "the ssdlab trace has version 2; known is 1: use a newer"),
+        (8, 3, "the ssdlab trace has version 3; known is 1 or 2: use a newer"),
         (32 + 28, 5, "ssdlab trace, record 1 (byte 32): the kind is 5, not 0 to 4"),
         (32 + 30, 32, "ssdlab trace, record 1 (byte 32): the set of flags is 32, not below 32"),
         (32 + 23, 1, "ssdlab trace, record 1 (byte 32): the sector is"),
@@ -96,6 +105,18 @@ fn damage_is_named_by_record_and_byte() {
         let error = ending(&damaged, Format::RequestLog);
         assert!(error.starts_with(expected), "{error}");
     }
+}
+
+#[test]
+fn the_first_version_does_not_tell_whose_bytes_they_are() {
+    let log = write(&[request(0, Kind::Write, 0, 512), request(7, Kind::Read, 512, 512)]);
+    let mut first = log[..32].to_vec();
+    first[8] = 1;
+    for record in log[32..].chunks(40) {
+        first.extend(&record[..32]);
+    }
+    let expected = [request(0, Kind::Write, 0, 512), request(7, Kind::Read, 512, 512)];
+    assert_eq!(requests(&first, Format::RequestLog, &Options::default()), expected);
 }
 
 #[test]

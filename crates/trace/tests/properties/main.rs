@@ -5,7 +5,8 @@ use std::io::BufReader;
 
 use proptest::prelude::*;
 use ssdlab_trace::{
-    Flags, Format, Kind, Options, Reader, Request, RequestLogWriter, Stage, TraceError, merge,
+    Flags, Format, Kind, Options, Origin, Reader, Request, RequestLogWriter, Stage, TraceError,
+    merge,
 };
 
 const CAPACITY_BYTES: u64 = 1 << 50;
@@ -69,11 +70,12 @@ fn requests() -> impl Strategy<Value = Vec<Request>> {
         0..1_u64 << 40,
         1..=u64::from(u32::MAX),
         (0..32_u16).prop_map(Flags::from_bits_truncate),
+        prop::option::of((0..1_u32 << 16, 0..1_u32 << 16)),
     );
     prop::collection::vec(one, 0..20).prop_map(|all| {
         let mut submitted_ns = 0;
         let mut requests = Vec::new();
-        for (after_ns, took_ns, kind, sector, sectors, flags) in all {
+        for (after_ns, took_ns, kind, sector, sectors, flags, owners) in all {
             submitted_ns += if requests.is_empty() { 0 } else { after_ns };
             let moves_data = u64::from(kind != Kind::Flush);
             requests.push(Request {
@@ -83,6 +85,11 @@ fn requests() -> impl Strategy<Value = Vec<Request>> {
                 offset_bytes: sector * 512 * moves_data,
                 length_bytes: sectors * 512 * moves_data,
                 flags,
+                origin: owners.map(|(directory, metadata)| {
+                    let directory = u64::from(directory).min(sectors) * moves_data;
+                    let metadata = u64::from(metadata).min(sectors - directory) * moves_data;
+                    Origin { directory_bytes: directory * 512, metadata_bytes: metadata * 512 }
+                }),
             });
         }
         requests

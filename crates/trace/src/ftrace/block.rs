@@ -1,0 +1,201 @@
+//! Defines the block layer's events that make requests, and how a record is read as one.
+//!
+//! Source: `include/trace/events/block.h`. All of them have a device, a sector, a number of
+//! sectors, and letters that say what is asked (`blk_fill_rwbs` in `kernel/trace/blktrace.c`):
+//!
+//! - A flush is `FF`; its sector means nothing.
+//! - Without sectors, all else moves nothing: a flush that was not split off yet, or a command that
+//!   bypasses the block layer.
+//! - `N` with sectors is write-zeroes: kernels before 6.18 have no letters for it, and nothing else
+//!   of a drive without zones is `N`. Later ones write `WZ`.
+//! - What begins with `Z` only zoned drives know, and is refused.
+
+use std::ops::Range;
+
+use super::FtraceError;
+use super::fields::{Description, Field};
+use super::sub_buffer::{Head, Record, Records};
+use crate::error::excerpt;
+use crate::field::SECTOR_BYTES;
+use crate::rwbs::operation;
+use crate::{Flags, Kind};
+
+/// The events that an [`Assembler`](super::Assembler) needs, of the tracefs system `block`.
+pub const EVENTS: [&str; 4] =
+    ["block_bio_queue", "block_rq_issue", "block_rq_requeue", "block_rq_complete"];
+
+/// The device whose requests are asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// The whole disk's [number](device_number), which requests bear.
+    pub disk: u32,
+    /// The partition's number, which bios to it bear; `None` if the target is the disk.
+    pub partition: Option<u32>,
+    /// The target's 512-byte sectors on the disk.
+    pub sectors: Range<u64>,
+}
+
+/// The number of a device as events have it: 12 bits major and 20 bits minor.
+#[must_use]
+pub fn device_number(major: u32, minor: u32) -> u32 {
+    (major << 20) | (minor & 0xf_ffff)
+}
+
+impl Target {
+    /// What to write to the `filter` of each of [`EVENTS`] to be spared the other devices.
+    #[must_use]
+    pub fn filter(&self) -> String {
+        let partition = self.partition.map(|number| format!(" || dev == {number}"));
+        format!("dev == {}{}", self.disk, partition.unwrap_or_default())
+    }
+
+    fn has(&self, device: u64) -> bool {
+        device == u64::from(self.disk) || self.partition.map(u64::from) == Some(device)
+    }
+}
+
+/// Where an event's request or bio is on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// A bio was queued.
+    Queued,
+    /// A request was sent to the driver.
+    Issued,
+    /// The driver gave a request back, to be issued again.
+    Requeued,
+    /// A request, or its first part, was completed.
+    Completed,
+}
+
+/// One event of the target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Event {
+    pub time_ns: u64,
+    pub step: Step,
+    pub kind: Kind,
+    pub flags: Flags,
+    /// Where it begins on the disk; 0 for a flush.
+    pub sector: u64,
+    /// How many sectors; 0 for a flush, and for nothing else.
+    pub sectors: u64,
+}
+
+/// Where everything lies in what this kernel records.
+#[derive(Debug, Clone)]
+pub struct Layout {
+    head: Head,
+    events: [EventLayout; 4],
+}
+
+#[derive(Debug, Clone)]
+struct EventLayout {
+    step: Step,
+    id: u64,
+    id_field: Field,
+    device: Field,
+    sector: Field,
+    sectors: Field,
+    letters: Field,
+}
+
+impl Layout {
+    /// Reads what `events/header_page` and the `format` of each of [`EVENTS`] hold.
+    pub fn parse(header_page: &str, formats: [&str; 4]) -> Result<Self, FtraceError> {
+        let [queue, issue, requeue, complete] = formats;
+        let event = |index: usize, text, step| {
+            EventLayout::parse(Description { file: EVENTS[index], text }, step)
+        };
+        Ok(Self {
+            head: Head::parse(header_page)?,
+            events: [
+                event(0, queue, Step::Queued)?,
+                event(1, issue, Step::Issued)?,
+                event(2, requeue, Step::Requeued)?,
+                event(3, complete, Step::Completed)?,
+            ],
+        })
+    }
+
+    /// The length in bytes of a sub-buffer, and so of what to read at once.
+    #[must_use]
+    pub fn sub_buffer_bytes(&self) -> usize {
+        self.head.sub_buffer_bytes()
+    }
+
+    pub(super) fn records<'a>(&self, sub_buffer: &'a [u8]) -> Result<Records<'a>, FtraceError> {
+        self.head.records(sub_buffer)
+    }
+
+    /// The event of a record, if it is one of the target that moves data or flushes.
+    #[inline]
+    pub(super) fn event(
+        &self,
+        record: &Record,
+        target: &Target,
+    ) -> Result<Option<Event>, FtraceError> {
+        let is_of = |layout: &&EventLayout| layout.id_field.number(record.data) == Some(layout.id);
+        let Some(layout) = self.events.iter().find(is_of) else {
+            return Ok(None);
+        };
+        layout.event(record, target)
+    }
+}
+
+impl EventLayout {
+    fn parse(description: Description, step: Step) -> Result<Self, FtraceError> {
+        Ok(Self {
+            step,
+            id: description.number("ID")?.into(),
+            id_field: description.integer("common_type")?,
+            device: description.integer("dev")?,
+            sector: description.integer("sector")?,
+            sectors: description.integer("nr_sector")?,
+            letters: description.bytes("rwbs")?,
+        })
+    }
+
+    #[inline]
+    fn event(&self, record: &Record, target: &Target) -> Result<Option<Event>, FtraceError> {
+        let cut = || {
+            let expected = "one that reaches to its last field";
+            FtraceError::malformed("the length of a record", expected, record.data.len())
+        };
+        let number = |field: Field| field.number(record.data).ok_or_else(cut);
+        if !target.has(number(self.device)?) {
+            return Ok(None);
+        }
+        let letters = self.letters.bytes(record.data).ok_or_else(cut)?;
+        let letters = letters.split(|letter| *letter == 0).next().unwrap_or_default();
+        let (sector, sectors) = (number(self.sector)?, number(self.sectors)?);
+        let (time_ns, step) = (record.time_ns, self.step);
+        if let Some(letters) = letters.strip_prefix(b"FF") {
+            let (_, flags) = operation(letters);
+            return Ok(Some(Event {
+                time_ns,
+                step,
+                kind: Kind::Flush,
+                flags,
+                sector: 0,
+                sectors: 0,
+            }));
+        }
+        // What has no place, as what bypasses the block layer, may have the last sector there is.
+        let is_countable = |end: u64| end <= u64::MAX / SECTOR_BYTES;
+        if sectors == 0 || !sector.checked_add(sectors).is_some_and(is_countable) {
+            return Ok(None);
+        }
+        let (kind, flags) = operation(letters);
+        let kind = match (kind, letters) {
+            (Some(kind), _) => kind,
+            (None, [b'N', ..]) => Kind::WriteZeroes,
+            (None, _) => {
+                return Err(FtraceError::Malformed {
+                    what: "the operation",
+                    expected: "R, W, WZ, D, N or FF, as of a drive without zones",
+                    found: excerpt(letters),
+                });
+            }
+        };
+        Ok(Some(Event { time_ns, step, kind, flags, sector, sectors }))
+    }
+}

@@ -1,0 +1,53 @@
+//! Defines what can be wrong with what tracefs says.
+
+use thiserror::Error;
+
+/// Why the kernel's reports cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum FtraceError {
+    /// A description of a layout says nothing of a part that is needed.
+    #[error(
+        "tracefs describes {file} without {what}, which is needed; \
+         trace under another kernel, or measure without requests"
+    )]
+    Undescribed {
+        /// The file below `events`.
+        file: &'static str,
+        /// The field or line that it lacks.
+        what: &'static str,
+    },
+    /// A description of a layout says something it cannot.
+    #[error(
+        "tracefs describes {what} of {file} as {found}, not {expected}; \
+         trace under another kernel, or measure without requests"
+    )]
+    Misdescribed {
+        /// The file below `events`.
+        file: &'static str,
+        /// Which field or line.
+        what: &'static str,
+        /// What it may be.
+        expected: &'static str,
+        /// What it is, escaped and shortened.
+        found: String,
+    },
+    /// A sub-buffer or one of its records contradicts the description.
+    #[error(
+        "{what} of a trace's sub-buffer is {found}, not {expected}; \
+         the requests before it are good: measure anew"
+    )]
+    Malformed {
+        /// Which part of it.
+        what: &'static str,
+        /// What that part may be.
+        expected: &'static str,
+        /// What it is.
+        found: String,
+    },
+}
+
+impl FtraceError {
+    pub(super) fn malformed(what: &'static str, expected: &'static str, found: usize) -> Self {
+        Self::Malformed { what, expected, found: found.to_string() }
+    }
+}

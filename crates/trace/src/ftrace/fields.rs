@@ -1,0 +1,95 @@
+//! Defines how tracefs describes the layout of a record in text, and where a field lies by it.
+//!
+//! Source: `f_show` in `kernel/trace/trace_events.c` and `ring_buffer_print_page_header`. A field
+//! is a line, `field:sector_t sector; offset:16; size:8; signed:0;`, whose declaration is in C. All
+//! that is read here is unsigned or letters, so whether a field has a sign is not.
+
+use super::FtraceError;
+use crate::error::excerpt;
+
+/// The furthest that a field may reach, in bytes: no sub-buffer is larger.
+const FURTHEST: usize = 1 << 24;
+
+/// What one file of tracefs describes.
+#[derive(Debug, Clone, Copy)]
+pub struct Description<'a> {
+    /// The file below `events`.
+    pub file: &'static str,
+    /// What it holds.
+    pub text: &'a str,
+}
+
+/// Where a field lies in a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Field {
+    pub offset: usize,
+    pub size: usize,
+}
+
+impl Description<'_> {
+    /// The number that stands behind a word at the start of a line, as in `ID: 7`.
+    pub fn number(&self, word: &'static str) -> Result<u16, FtraceError> {
+        let line = self.text.lines().find_map(|line| line.strip_prefix(word));
+        let value = line.ok_or_else(|| self.undescribed(word))?.trim_start_matches(':').trim();
+        value.parse().map_err(|_| self.misdescribed(word, "a number below 65536", value))
+    }
+
+    /// The field of this name, whatever its type.
+    pub fn bytes(&self, name: &'static str) -> Result<Field, FtraceError> {
+        let mut lines = self.text.lines().filter_map(|line| line.trim().strip_prefix("field:"));
+        let line = lines.find(|line| declared(line) == Some(name));
+        let line = line.ok_or_else(|| self.undescribed(name))?;
+        let value = |key| {
+            let mut parts = line.split(';').filter_map(|part| part.trim().strip_prefix(key));
+            parts.next().and_then(|value| value.parse::<usize>().ok())
+        };
+        let field = value("offset:").zip(value("size:")).filter(|(offset, size)| {
+            offset.checked_add(*size).is_some_and(|end| *size > 0 && end <= FURTHEST)
+        });
+        let (offset, size) = field
+            .ok_or_else(|| self.misdescribed(name, "a field with an offset and a size", line))?;
+        Ok(Field { offset, size })
+    }
+
+    /// The field of this name, which is a number.
+    pub fn integer(&self, name: &'static str) -> Result<Field, FtraceError> {
+        let field = self.bytes(name)?;
+        if matches!(field.size, 1 | 2 | 4 | 8) {
+            return Ok(field);
+        }
+        let found = format!("{} bytes", field.size);
+        Err(self.misdescribed(name, "a number of 1, 2, 4 or 8 bytes", &found))
+    }
+
+    fn undescribed(&self, what: &'static str) -> FtraceError {
+        FtraceError::Undescribed { file: self.file, what }
+    }
+
+    fn misdescribed(&self, what: &'static str, expected: &'static str, found: &str) -> FtraceError {
+        let found = excerpt(found.as_bytes());
+        FtraceError::Misdescribed { file: self.file, what, expected, found }
+    }
+}
+
+/// The name in a declaration like `char rwbs[10]`.
+fn declared(line: &str) -> Option<&str> {
+    let declaration = line.split(';').next()?;
+    declaration.split_whitespace().next_back()?.split('[').next()
+}
+
+impl Field {
+    /// The bytes of the field, if the record reaches that far.
+    #[inline]
+    pub fn bytes(self, record: &[u8]) -> Option<&[u8]> {
+        record.get(self.offset..self.offset + self.size)
+    }
+
+    /// The number in a field made by [`Description::integer`]; low bytes come first.
+    #[inline]
+    pub fn number(self, record: &[u8]) -> Option<u64> {
+        let bytes = self.bytes(record)?;
+        let mut wide = [0; 8];
+        wide.get_mut(..bytes.len())?.copy_from_slice(bytes);
+        Some(u64::from_le_bytes(wide))
+    }
+}

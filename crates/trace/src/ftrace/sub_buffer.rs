@@ -1,0 +1,176 @@
+//! Defines the sub-buffers of the kernel's ring buffer: a head, and records at growing times.
+//!
+//! Source: `kernel/trace/ring_buffer.c` and `include/linux/ring_buffer.h`. `events/header_page`
+//! tells where the time, the length of the data (`commit`) and the data lie. A record begins with
+//! 32 bits: a type in the lowest 5, and above it a time in ns since the record before.
+//!
+//! | type | record |
+//! |---|---|
+//! | 0 | 32 bits with the length, themselves included, then data |
+//! | 1 to 28 | so many times 4 bytes of data |
+//! | 29 | padding: as type 0, but the rest of the sub-buffer if the time is 0 |
+//! | 30 | 32 bits with the upper part of a longer time |
+//! | 31 | the same, but a time of the clock; its highest 5 bits are left out |
+//!
+//! What is discarded after it was reserved becomes padding, and keeps its time; one of 0 is made 1.
+
+use super::FtraceError;
+use super::fields::{Description, Field};
+
+const PADDING: u32 = 29;
+const TIME_EXTEND: u32 = 30;
+const TIME_STAMP: u32 = 31;
+
+/// The bits of a time below those that an extension holds (`TS_SHIFT`).
+const TIME_BITS: u32 = 27;
+
+/// The highest bits of the clock, which an absolute time leaves out (`TS_MSB`).
+const OMITTED: u64 = 0xf8 << 56;
+
+/// `commit` without its flags.
+const LENGTH: u64 = (1 << 27) - 1;
+
+/// A flag in `commit`: records were overwritten before this sub-buffer was read.
+const MISSED_EVENTS: u64 = 1 << 31;
+
+/// A flag in `commit`: how many they were stands behind the data, as a `long`.
+const MISSED_STORED: u64 = 1 << 30;
+
+/// Where the parts of a sub-buffer lie.
+#[derive(Debug, Clone)]
+pub struct Head {
+    timestamp: Field,
+    commit: Field,
+    data: Field,
+}
+
+/// The records of one sub-buffer; none follows an error.
+#[derive(Debug)]
+pub struct Records<'a> {
+    /// How many records were lost before these; at least so many.
+    pub lost: u64,
+    time_ns: u64,
+    rest: &'a [u8],
+}
+
+/// What was recorded at one moment.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Record<'a> {
+    /// On the clock of the trace.
+    pub time_ns: u64,
+    pub data: &'a [u8],
+}
+
+impl Head {
+    /// Reads what `events/header_page` holds.
+    pub fn parse(text: &str) -> Result<Self, FtraceError> {
+        let description = Description { file: "header_page", text };
+        Ok(Self {
+            timestamp: description.integer("timestamp")?,
+            commit: description.integer("commit")?,
+            data: description.bytes("data")?,
+        })
+    }
+
+    /// The length of a whole sub-buffer.
+    pub fn sub_buffer_bytes(&self) -> usize {
+        self.data.offset + self.data.size
+    }
+
+    /// The records of a sub-buffer, which must hold all that it says it holds.
+    pub fn records<'a>(&self, sub_buffer: &'a [u8]) -> Result<Records<'a>, FtraceError> {
+        let cut = |expected| FtraceError::malformed("the length", expected, sub_buffer.len());
+        let head = self.timestamp.number(sub_buffer).zip(self.commit.number(sub_buffer));
+        let (time_ns, commit) = head.ok_or_else(|| cut("that of its head or more"))?;
+        let data = sub_buffer.get(self.data.offset..).unwrap_or_default();
+        let length = usize::try_from(commit & LENGTH).unwrap_or(usize::MAX);
+        let (rest, behind) =
+            data.split_at_checked(length).ok_or_else(|| cut("that of its data"))?;
+        let lost = match (commit & MISSED_EVENTS != 0, commit & MISSED_STORED != 0) {
+            (false, _) => 0,
+            (true, false) => 1,
+            (true, true) => {
+                let stored = Field { offset: 0, size: self.commit.size };
+                stored.number(behind).unwrap_or(1).max(1)
+            }
+        };
+        Ok(Records { lost, time_ns, rest })
+    }
+}
+
+impl<'a> Records<'a> {
+    /// Takes so many bytes off the rest.
+    #[inline]
+    fn take(&mut self, bytes: usize) -> Result<&'a [u8], FtraceError> {
+        if let Some((taken, rest)) = self.rest.split_at_checked(bytes) {
+            self.rest = rest;
+            return Ok(taken);
+        }
+        let left = self.rest.len();
+        Err(FtraceError::malformed("a record", "within the data", bytes.saturating_sub(left)))
+    }
+
+    #[inline]
+    fn word(&mut self) -> Result<u32, FtraceError> {
+        let bytes = self.take(4)?;
+        Ok(bytes.try_into().map_or(0, u32::from_le_bytes))
+    }
+
+    /// The data of a record whose length stands before it.
+    fn long(&mut self) -> Result<&'a [u8], FtraceError> {
+        let length = self.word()? as usize;
+        let data = length
+            .checked_sub(4)
+            .ok_or_else(|| FtraceError::malformed("the length of a record", "4 or more", length))?;
+        self.take(data.next_multiple_of(4))
+    }
+
+    #[inline]
+    fn advance(&mut self) -> Result<Option<Record<'a>>, FtraceError> {
+        while !self.rest.is_empty() {
+            let word = self.word()?;
+            let (kind, time) = (word & 31, u64::from(word >> 5));
+            let data = match kind {
+                PADDING if time == 0 => break,
+                PADDING => {
+                    self.long()?;
+                    self.pass(if time == 1 { 0 } else { time });
+                    continue;
+                }
+                TIME_EXTEND => {
+                    let upper = u64::from(self.word()?) << TIME_BITS;
+                    self.pass(upper + time);
+                    continue;
+                }
+                TIME_STAMP => {
+                    let upper = u64::from(self.word()?) << TIME_BITS;
+                    self.time_ns = (upper + time) | (self.time_ns & OMITTED);
+                    continue;
+                }
+                0 => self.long()?,
+                words => self.take(words as usize * 4)?,
+            };
+            self.pass(time);
+            return Ok(Some(Record { time_ns: self.time_ns, data }));
+        }
+        self.rest = &[];
+        Ok(None)
+    }
+
+    fn pass(&mut self, time_ns: u64) {
+        self.time_ns = self.time_ns.saturating_add(time_ns);
+    }
+}
+
+impl<'a> Iterator for Records<'a> {
+    type Item = Result<Record<'a>, FtraceError>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let next = self.advance();
+        if next.is_err() {
+            self.rest = &[];
+        }
+        next.transpose()
+    }
+}

@@ -1,0 +1,31 @@
+//! Defines how the letters are read with which the block layer names an operation (`RWBS`).
+//!
+//! Source: `blk_fill_rwbs` in `kernel/trace/blktrace.c`, and `fill_rwbs` of blkparse.
+
+use crate::{Flags, Kind};
+
+/// What an RWBS field says: [`Flags::PREFLUSH`] if `F` comes first, the kind, and other flags.
+pub fn operation(rwbs: &[u8]) -> (Option<Kind>, Flags) {
+    let (mut flags, operation) = match rwbs.strip_prefix(b"F") {
+        Some(rest) => (Flags::PREFLUSH, rest),
+        None => (Flags::empty(), rwbs),
+    };
+    let (kind, letters) = match operation {
+        [b'R', letters @ ..] => (Some(Kind::Read), letters),
+        [b'W', b'Z', letters @ ..] => (Some(Kind::WriteZeroes), letters),
+        [b'W', letters @ ..] => (Some(Kind::Write), letters),
+        [b'D', letters @ ..] => (Some(Kind::Discard), letters),
+        [b'N', letters @ ..] => (None, letters),
+        _ => (None, operation),
+    };
+    for letter in letters {
+        flags |= match letter {
+            b'F' => Flags::FUA,
+            b'A' => Flags::READAHEAD,
+            b'S' => Flags::SYNC,
+            b'M' => Flags::METADATA,
+            _ => Flags::empty(),
+        };
+    }
+    (kind, flags)
+}
