@@ -22,6 +22,7 @@ impl Recipe {
             ("apply", include_str!("../../kernel/apply")),
             ("build", include_str!("../../kernel/build")),
             ("config", include_str!("../../kernel/config")),
+            ("origin.c", include_str!("../../kernel/origin.c")),
             ("ssdlab-host.h", include_str!("../../kernel/ssdlab-host.h")),
             ("ssdlab.c", include_str!("../../kernel/ssdlab.c")),
             ("ssdlab.h", include_str!("../../kernel/ssdlab.h")),
