@@ -38,6 +38,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
         let ours = ["--quiet", "--uuid", &uuid(format.seed)].map(str::to_owned);
         ours.into_iter().chain(format.extra.iter().cloned()).collect()
     },
+    layout: None,
     snapshot: Some(Snapshot::Directory(Call {
         program: "bcachefs",
         arguments: &["subvolume", "snapshot", "."],

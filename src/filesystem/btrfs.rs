@@ -4,7 +4,9 @@
 //! device can discard, so off has to be said.
 
 use super::facts::{OFFSETS, feature, limit};
-use super::{Bits, Call, Driver, Facts, Filesystem, Journal, Level, Setting, Snapshot, uuid};
+use super::{
+    Bits, Call, Driver, Facts, Filesystem, Journal, Level, Setting, Snapshot, layout, uuid,
+};
 
 /// Of everything; off is of data. The kernel compresses nothing without checksums of data.
 const CHECKSUMS: Setting = Setting {
@@ -67,6 +69,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
         let ours = ["-q", "-K", "-U", &uuid(format.seed)].map(str::to_owned);
         ours.into_iter().chain(format.extra.iter().cloned()).collect()
     },
+    layout: Some(&layout::btrfs::LAYOUT),
     snapshot: Some(Snapshot::Directory(Call {
         program: "btrfs",
         arguments: &["subvolume", "snapshot", "."],

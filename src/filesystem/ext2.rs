@@ -1,7 +1,7 @@
 //! ext2: no journal; served by the kernel's ext4 driver on most distributions.
 
 use super::facts::{feature, limit};
-use super::{Driver, Facts, Filesystem, Journal, Setting, ext};
+use super::{Driver, Facts, Filesystem, Journal, Setting, ext, layout};
 
 const SOURCE: &str = "ext4(5)";
 
@@ -24,6 +24,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     // The feature is named even where it is the default, so that a changed mke2fs.conf cannot
     // hand out another filesystem than the one asked for.
     format: |format| ext::arguments(&super::Format { journal: Some(false), ..format.clone() }),
+    layout: Some(&layout::ext::LAYOUT),
     snapshot: None,
     facts: Facts {
         longest_name: limit(255, "Documentation/filesystems/ext4/directory.rst in Linux"),

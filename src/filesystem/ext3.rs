@@ -1,7 +1,7 @@
 //! ext3: ext2 with a journal, served by the kernel's ext4 driver since Linux 4.3.
 
 use super::facts::{feature, limit};
-use super::{Driver, Facts, Filesystem, Journal, Setting, ext};
+use super::{Driver, Facts, Filesystem, Journal, Setting, ext, layout};
 
 const SOURCE: &str = "ext4(5)";
 
@@ -22,6 +22,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     smallest_bytes: 16 << 20,
     check: Some(ext::CHECK),
     format: |format| ext::arguments(&super::Format { journal: Some(true), ..format.clone() }),
+    layout: Some(&layout::ext::LAYOUT),
     snapshot: None,
     facts: Facts {
         longest_name: limit(255, "Documentation/filesystems/ext4/directory.rst in Linux"),

@@ -1,7 +1,7 @@
 //! ext4: extents, delayed allocation, a journal that can be left out.
 
 use super::facts::{feature, limit};
-use super::{Bits, Driver, Facts, Filesystem, Journal, Level, Setting, ext};
+use super::{Bits, Driver, Facts, Filesystem, Journal, Level, Setting, ext, layout};
 
 const SOURCE: &str = "ext4(5)";
 
@@ -32,6 +32,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     smallest_bytes: 16 << 20,
     check: Some(ext::CHECK),
     format: ext::arguments,
+    layout: Some(&layout::ext::LAYOUT),
     snapshot: None,
     facts: Facts {
         longest_name: limit(255, "Documentation/filesystems/ext4/directory.rst in Linux"),

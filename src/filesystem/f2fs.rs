@@ -4,7 +4,7 @@
 //! the kernel: discard is on by default, so off has to be said.
 
 use super::facts::{feature, limit};
-use super::{Bits, Call, Driver, Facts, Filesystem, Journal, Level, Setting, uuid};
+use super::{Bits, Call, Driver, Facts, Filesystem, Journal, Level, Setting, layout, uuid};
 
 const SOURCE: &str = "fs/f2fs in Linux 6.1";
 
@@ -56,6 +56,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
         let ours = ["-q", "-t", "0", "-r", "-U", &uuid(format.seed)].map(str::to_owned);
         ours.into_iter().chain(format.extra.iter().cloned()).collect()
     },
+    layout: Some(&layout::f2fs::LAYOUT),
     snapshot: None,
     facts: Facts {
         longest_name: limit(255, SOURCE),

@@ -4,7 +4,7 @@
 //! Documentation/admin-guide/jfs.rst in the kernel. mkfs has no option for the UUID.
 
 use super::facts::{feature, limit};
-use super::{Call, Driver, Facts, Filesystem, Journal, Setting};
+use super::{Call, Driver, Facts, Filesystem, Journal, Setting, layout};
 
 const SOURCE: &str = "fs/jfs in Linux 6.1";
 
@@ -28,6 +28,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
         let ours = ["-q"].map(str::to_owned);
         ours.into_iter().chain(format.extra.iter().cloned()).collect()
     },
+    layout: Some(&layout::jfs::LAYOUT),
     snapshot: None,
     facts: Facts {
         longest_name: limit(255, SOURCE),

@@ -13,6 +13,7 @@ mod ext4;
 mod f2fs;
 pub mod facts;
 mod jfs;
+pub mod layout;
 mod nilfs2;
 mod pool;
 mod reiser4;
@@ -22,6 +23,7 @@ mod xfs;
 mod zfs;
 
 pub use facts::{Facts, Feature, Limit, Snapshot};
+pub use layout::{Kind, Layout, LayoutFault, Probe};
 pub use pool::{Daemon, Pool};
 pub use setting::{Bits, Level, Setting};
 
@@ -76,6 +78,8 @@ pub struct Filesystem {
     pub check: Option<Call>,
     /// The arguments of mkfs for a format that leaves no work to the background.
     format: fn(&Format) -> Vec<String>,
+    /// How its layout is asked for; `None` where nothing tells.
+    pub layout: Option<&'static Probe>,
     /// How a snapshot is taken; `None` if it has none.
     pub snapshot: Option<Snapshot>,
     /// Its limits and features.

@@ -10,7 +10,7 @@
 //! UUID; Documentation/filesystems/nilfs2.rst in the kernel.
 
 use super::facts::{OFFSETS, feature, limit};
-use super::{Call, Driver, Facts, Filesystem, Journal, Setting, Snapshot};
+use super::{Call, Driver, Facts, Filesystem, Journal, Setting, Snapshot, layout};
 
 const SOURCE: &str = "fs/nilfs2 in Linux 6.1";
 
@@ -33,6 +33,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
         let ours = ["-q", "-K"].map(str::to_owned);
         ours.into_iter().chain(format.extra.iter().cloned()).collect()
     },
+    layout: Some(&layout::nilfs2::LAYOUT),
     snapshot: Some(Snapshot::Device(Call { program: "mkcp", arguments: &["-s"] })),
     facts: Facts {
         longest_name: limit(255, SOURCE),

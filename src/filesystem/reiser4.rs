@@ -30,6 +30,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
         let ours = ["--yes", "-U", &uuid(format.seed)].map(str::to_owned);
         ours.into_iter().chain(format.extra.iter().cloned()).collect()
     },
+    layout: None,
     snapshot: None,
     facts: Facts {
         longest_name: limit(3976, COMPARISON),

@@ -4,7 +4,7 @@
 //! mount option for discards nor FITRIM. Linux 6.13 removed the filesystem.
 
 use super::facts::{feature, limit};
-use super::{Call, Driver, Facts, Filesystem, Journal, Setting, uuid};
+use super::{Call, Driver, Facts, Filesystem, Journal, Setting, layout, uuid};
 
 const SOURCE: &str = "fs/reiserfs in Linux 6.1";
 
@@ -41,6 +41,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
         let ours = ["-q", "--format", "3.6", "-h", "r5", "-u", &uuid(format.seed)];
         ours.map(str::to_owned).into_iter().chain(format.extra.iter().cloned()).collect()
     },
+    layout: Some(&layout::reiserfs::LAYOUT),
     snapshot: None,
     facts: Facts {
         longest_name: limit(255, SOURCE),

@@ -3,7 +3,7 @@
 //! Source: mkfs.xfs(8) of xfsprogs 6.1, which refuses filesystems below 300 MB.
 
 use super::facts::{OFFSETS, feature, limit};
-use super::{Bits, Call, Driver, Facts, Filesystem, Journal, Level, Setting, uuid};
+use super::{Bits, Call, Driver, Facts, Filesystem, Journal, Level, Setting, layout, uuid};
 
 const SOURCE: &str = "fs/xfs in Linux 6.1";
 
@@ -35,6 +35,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
         let ours = ["-q", "-K", "-m", &format!("uuid={}", uuid(format.seed))].map(str::to_owned);
         ours.into_iter().chain(format.extra.iter().cloned()).collect()
     },
+    layout: Some(&layout::xfs::LAYOUT),
     snapshot: None,
     facts: Facts {
         longest_name: limit(255, SOURCE),

@@ -111,6 +111,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
         let own = ["-m", &format.mounted_at, &format.pool].map(str::to_owned);
         arguments.into_iter().chain(own).collect()
     },
+    layout: None,
     snapshot: Some(Snapshot::Pool(Call { program: "zfs", arguments: &["snapshot"] })),
     facts: Facts {
         longest_name: limit(255, SOURCE),

@@ -1,0 +1,155 @@
+//! What a tool answered: reading numbers from its text, making a layout of the areas it tells of,
+//! and the fault when either fails.
+//!
+//! No text is trusted: areas that overlap or leave the device are a fault, and so are more of them
+//! than any real filesystem has.
+
+use super::{Area, Kind, Layout};
+
+/// Areas that a layout has at most: groups of ext4 on a device of 16 TiB have fewer.
+const MOST_AREAS: usize = 1 << 20;
+
+/// A tool's text could not be understood.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "where the filesystem keeps what cannot be told from the text of {tool}: expected {expected}, \
+     found {found}; look at what it prints for this device, another version may print otherwise"
+)]
+pub struct LayoutFault {
+    /// The tool, and the version whose text is understood.
+    pub tool: &'static str,
+    /// What its text must have.
+    pub expected: String,
+    /// What it has.
+    pub found: String,
+}
+
+/// The text of one tool.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Answer<'a> {
+    tool: &'static str,
+    pub text: &'a str,
+}
+
+impl<'a> Answer<'a> {
+    /// The answer to the question of that number; one that is missing is empty.
+    pub fn new(answers: &'a [String], number: usize, tool: &'static str) -> Self {
+        Self { tool, text: answers.get(number).map_or("", String::as_str) }
+    }
+
+    pub fn fault(&self, expected: impl Into<String>, found: impl Into<String>) -> LayoutFault {
+        LayoutFault { tool: self.tool, expected: expected.into(), found: found.into() }
+    }
+
+    /// The number after a label, if the label is there and not the end of another word.
+    pub fn optional(&self, label: &str) -> Option<u64> {
+        let whole_word = |at: usize| !self.text[..at].ends_with(|c: char| c.is_alphanumeric());
+        let (at, _) = self.text.match_indices(label).find(|(at, _)| whole_word(*at))?;
+        leading_number(self.text[at + label.len()..].trim_start())
+    }
+
+    /// The number after a label.
+    pub fn number(&self, label: &str) -> Result<u64, LayoutFault> {
+        self.optional(label).ok_or_else(|| self.missing(label))
+    }
+
+    /// The number after a label, which must be a block size: a power of two below 2^32.
+    pub fn block_bytes(&self, label: &str) -> Result<u64, LayoutFault> {
+        let bytes = self.number(label)?;
+        if bytes.is_power_of_two() && bytes < 1 << 32 {
+            return Ok(bytes);
+        }
+        Err(self.fault(format!("a power of two after `{label}`"), bytes.to_string()))
+    }
+
+    pub fn missing(&self, label: &str) -> LayoutFault {
+        self.fault(format!("a number after `{label}`"), "none")
+    }
+
+    /// Makes a layout of areas in any order, of which empty ones are dropped.
+    pub fn layout(
+        &self,
+        size_bytes: u64,
+        block_bytes: u64,
+        metadata: Kind,
+        areas: impl IntoIterator<Item = Area>,
+    ) -> Result<Layout, LayoutFault> {
+        let areas = areas.into_iter().filter(|area| area.length_bytes > 0);
+        let mut areas: Vec<_> = areas.take(MOST_AREAS + 1).collect();
+        if areas.len() > MOST_AREAS {
+            return Err(self.fault(format!("{MOST_AREAS} areas at most"), "more"));
+        }
+        areas.sort_unstable();
+        if let Some(pair) = areas.windows(2).find(|pair| pair[0].end_bytes() > pair[1].offset_bytes)
+        {
+            return Err(self.fault("areas that do not overlap", format!("{pair:?}")));
+        }
+        if let Some(last) = areas.last().filter(|last| last.end_bytes() > size_bytes) {
+            return Err(self.fault(format!("areas within {size_bytes} bytes"), format!("{last:?}")));
+        }
+        areas.dedup_by(|next, area| {
+            let continues = area.kind == next.kind && area.end_bytes() == next.offset_bytes;
+            area.length_bytes += if continues { next.length_bytes } else { 0 };
+            continues
+        });
+        Ok(Layout::new(areas, block_bytes, metadata))
+    }
+}
+
+/// The number that a text begins with: decimal, or hexadecimal after `0x`.
+pub(super) fn leading_number(text: &str) -> Option<u64> {
+    let (digits, radix) = text.strip_prefix("0x").map_or((text, 10), |digits| (digits, 16));
+    let end = digits.find(|c: char| !c.is_digit(radix)).unwrap_or(digits.len());
+    u64::from_str_radix(&digits[..end], radix).ok()
+}
+
+/// The first and the number of blocks in `FIRST-LAST` or `BLOCK`.
+pub(super) fn range(text: &str) -> Option<(u64, u64)> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let (first, last) = (leading_number(first)?, leading_number(last)?);
+    Some((first, last.checked_sub(first)?.checked_add(1)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(text: &str) -> Answer<'_> {
+        Answer { tool: "a tool", text }
+    }
+
+    #[test]
+    fn a_label_is_a_whole_word_and_its_number_what_follows() {
+        let answer = answer("agblocks = 7\n\tblocks: 0x1f8\nlast: none\n");
+        assert_eq!(answer.number("blocks:"), Ok(0x1f8));
+        assert_eq!(answer.number("agblocks ="), Ok(7));
+        assert_eq!(answer.optional("last:"), None);
+        let fault = answer.number("size:").unwrap_err().to_string();
+        assert!(fault.contains("the text of a tool: expected a number after `size:`, found none"));
+        assert!(answer.block_bytes("agblocks =").is_err());
+    }
+
+    #[test]
+    fn ranges_are_of_one_block_or_more() {
+        assert_eq!(range("5-9"), Some((5, 5)));
+        assert_eq!(range("7"), Some((7, 1)));
+        assert_eq!(range("-1"), None);
+        assert_eq!(range("9-5"), None);
+        assert_eq!(range("0-18446744073709551615"), None);
+    }
+
+    #[test]
+    fn areas_are_sorted_and_joined_and_must_be_disjoint_and_on_the_device() {
+        let area = |first, count, kind| Area::of_blocks(first, count, 10, kind);
+        let (inode, journal) = (Kind::Inode, Kind::Journal);
+        let of = |areas: &[Area]| answer("").layout(100, 10, Kind::Directory, areas.to_vec());
+        let layout = of(&[area(3, 1, inode), area(1, 2, inode), area(7, 0, journal)]).unwrap();
+        assert_eq!(layout.areas(), [area(1, 3, inode)]);
+        assert!(of(&[area(1, 3, inode), area(3, 1, journal)]).is_err());
+        assert!(of(&[area(9, 2, inode)]).is_err());
+        assert!(of(&[area(u64::MAX, u64::MAX, inode)]).is_err());
+        let many = (0..).step_by(2).map(|first| area(first, 1, inode));
+        let fault = answer("").layout(u64::MAX, 10, Kind::Directory, many).unwrap_err();
+        assert_eq!(fault.found, "more");
+    }
+}

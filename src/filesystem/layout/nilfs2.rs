@@ -1,0 +1,47 @@
+//! Where nilfs2 keeps what: two superblocks have places, as nilfs-tune tells; all else is written
+//! to one log, files and metadata beside each other.
+//!
+//! Sources: nilfs-tune(8) of nilfs-tools 2.2; `nilfs2_ondisk.h` in include/uapi/linux
+//! (`NILFS_SB_OFFSET_BYTES`, `NILFS_SB2_OFFSET_BYTES`).
+
+use super::answer::Answer;
+use super::{Area, Kind, Layout, LayoutFault, Probe, Question};
+
+pub const LAYOUT: Probe = Probe {
+    questions: &[Question::of("nilfs-tune", &["-l"])],
+    without_owners: &[],
+    marks_metadata: false,
+    parse,
+    contents: None,
+};
+
+const SUPERBLOCK_AT: u64 = 1024;
+/// The second one begins with the last whole such piece of the device.
+const SECOND_ALIGNED_TO: u64 = 4096;
+
+fn parse(answers: &[String]) -> Result<Layout, LayoutFault> {
+    let superblock = Answer::new(answers, 0, "nilfs-tune -l of nilfs-tools 2.2");
+    let block_bytes = superblock.block_bytes("Block size:")?;
+    let size_bytes = superblock.number("Device size:")?;
+    let second = (size_bytes / SECOND_ALIGNED_TO).saturating_sub(1) * SECOND_ALIGNED_TO;
+    let areas = [SUPERBLOCK_AT, second]
+        .map(|at| Area::of_blocks(at / block_bytes, 1, block_bytes, Kind::Superblock));
+    superblock.layout(size_bytes, block_bytes, Kind::CowMetadata, areas)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_superblock_is_in_the_last_whole_4_kib() {
+        let parse = |size: u64| {
+            let text = format!("Block size:\t\t  4096\nDevice size:\t\t  {size}\n");
+            super::parse(&[text])
+        };
+        let copy = |offset_bytes| Area { offset_bytes, length_bytes: 4096, kind: Kind::Superblock };
+        assert_eq!(parse(4 << 30).unwrap().areas(), [copy(0), copy((4 << 30) - 4096)]);
+        assert_eq!(parse((4 << 30) + 512).unwrap().areas()[1], copy((4 << 30) - 4096));
+        assert!(parse(0).is_err());
+    }
+}

@@ -1,0 +1,94 @@
+//! Where reiserfs keeps what: its journal and bitmaps have places, as debugreiserfs tells; the rest
+//! is one tree.
+//!
+//! A node of the tree holds inodes, entries of directories, pointers to blocks and the ends of
+//! files beside each other, so what was written of it is of no one kind.
+//!
+//! Sources: debugreiserfs(8) of reiserfsprogs 3.6.27; fs/reiserfs/bitmap.c in Linux 6.1: the first
+//! bitmap lies behind the superblock, and each other at the start of the blocks it maps.
+
+use super::answer::Answer;
+use super::{Area, Kind, Layout, LayoutFault, Probe, Question};
+
+pub const LAYOUT: Probe = Probe {
+    questions: &[Question::of("debugreiserfs", &[])],
+    without_owners: &[],
+    marks_metadata: false,
+    parse,
+    contents: None,
+};
+
+fn parse(answers: &[String]) -> Result<Layout, LayoutFault> {
+    let superblock = Answer::new(answers, 0, "debugreiserfs of reiserfsprogs 3.6.27");
+    let block_bytes = superblock.block_bytes("Blocksize:")?;
+    let blocks = superblock.number("Count of blocks on the device:")?;
+    let at = superblock.number("Reiserfs super block in block")?;
+    let mapped_blocks = block_bytes * 8;
+    let bitmaps = (0..superblock.number("Number of bitmaps:")?).map(|number| match number {
+        0 => at.saturating_add(1),
+        _ => mapped_blocks.saturating_mul(number),
+    });
+    let bitmaps = bitmaps.map(|block| Area::of_blocks(block, 1, block_bytes, Kind::Allocation));
+    let areas = [Area::of_blocks(at, 1, block_bytes, Kind::Superblock)]
+        .into_iter()
+        .chain(journal(&superblock, block_bytes)?)
+        .chain(bitmaps);
+    let size_bytes = blocks.saturating_mul(block_bytes);
+    superblock.layout(size_bytes, block_bytes, Kind::Unattributed, areas)
+}
+
+/// The journal with its header: `Size 8193 blocks (including 1 for journal header) (first block
+/// 18)`. One on another device is `non-standard`.
+fn journal(superblock: &Answer, block_bytes: u64) -> Result<Option<Area>, LayoutFault> {
+    if !superblock.text.contains("with standard journal") {
+        return Ok(None);
+    }
+    let first = superblock.number("first block")?;
+    let count = superblock.number("Size")?;
+    Ok(Some(Area::of_blocks(first, count, block_bytes, Kind::Journal)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of 4 GiB, shortened.
+    const SUPERBLOCK: &str = "\
+Reiserfs super block in block 16 on 0x0 of format 3.6 with standard journal
+Count of blocks on the device: 1048576
+Number of bitmaps: 32
+Blocksize: 4096
+Objectid map size 2, max 972
+Journal parameters:
+	Device [0x0]
+	Size 8193 blocks (including 1 for journal header) (first block 18)
+";
+
+    fn parse(text: &str) -> Result<Layout, LayoutFault> {
+        super::parse(&[text.to_owned()])
+    }
+
+    #[test]
+    fn the_journal_is_behind_the_first_bitmap_and_each_other_bitmap_before_what_it_maps() {
+        let layout = parse(SUPERBLOCK).unwrap();
+        let block = |first, count, kind| Area::of_blocks(first, count, 4096, kind);
+        let start = [
+            block(16, 1, Kind::Superblock),
+            block(17, 1, Kind::Allocation),
+            block(18, 8193, Kind::Journal),
+            block(32_768, 1, Kind::Allocation),
+        ];
+        assert_eq!(layout.areas()[..4], start);
+        assert_eq!(layout.areas().len(), 2 + 32);
+    }
+
+    #[test]
+    fn a_journal_elsewhere_is_no_area_and_too_many_bitmaps_are_a_fault() {
+        let elsewhere = SUPERBLOCK.replace("with standard", "with non-standard");
+        let layout = parse(&elsewhere).unwrap();
+        assert!(layout.areas().iter().all(|area| area.kind != Kind::Journal));
+        let many = "Number of bitmaps: 18446744073709551615";
+        assert!(parse(&SUPERBLOCK.replace("Number of bitmaps: 32", many)).is_err());
+        assert!(parse(&SUPERBLOCK.replace("first block", "at")).is_err());
+    }
+}

@@ -1,0 +1,157 @@
+//! Where XFS keeps what: its log and the headers of its allocation groups have places, as `xfs_db`
+//! tells; all other metadata says what it is.
+//!
+//! Sources: `xfs_db(8)` of xfsprogs 6.1; the magic numbers of `xfs_format.h` and `xfs_da_format.h`
+//! in fs/xfs/libxfs of Linux, each in the form without and with checksums.
+
+use super::answer::Answer;
+use super::{Area, Kind, Layout, LayoutFault, Probe, Question};
+
+pub const LAYOUT: Probe = Probe {
+    questions: &[Question::of(
+        "xfs_db",
+        &[
+            "-r",
+            "-c",
+            "sb 0",
+            "-c",
+            "print blocksize dblocks agblocks agblklog agcount sectsize logstart logblocks",
+        ],
+    )],
+    without_owners: &[],
+    marks_metadata: true,
+    parse,
+    contents: Some(contents),
+};
+
+/// Sectors of headers at the start of a group: its superblock, then AGF, AGI and AGFL.
+const HEADERS: u64 = 4;
+
+fn parse(answers: &[String]) -> Result<Layout, LayoutFault> {
+    let superblock = Answer::new(answers, 0, "xfs_db of xfsprogs 6.1");
+    let block_bytes = superblock.block_bytes("blocksize =")?;
+    let sector_bytes = superblock.block_bytes("sectsize =")?;
+    let group_blocks = superblock.number("agblocks =")?;
+    let groups = (0..superblock.number("agcount =")?).flat_map(|group| {
+        let start = group.saturating_mul(group_blocks).saturating_mul(block_bytes);
+        let behind = start.saturating_add(sector_bytes);
+        let length_bytes = (HEADERS - 1) * sector_bytes;
+        [
+            Area { offset_bytes: start, length_bytes: sector_bytes, kind: Kind::Superblock },
+            Area { offset_bytes: behind, length_bytes, kind: Kind::Allocation },
+        ]
+    });
+    let log = log(&superblock, group_blocks, block_bytes)?;
+    let size_bytes = superblock.number("dblocks =")?.saturating_mul(block_bytes);
+    superblock.layout(size_bytes, block_bytes, Kind::Unattributed, log.into_iter().chain(groups))
+}
+
+/// The log, unless it is on another device. Its place is the number of a group and of a block in
+/// it.
+fn log(
+    superblock: &Answer,
+    group_blocks: u64,
+    block_bytes: u64,
+) -> Result<Option<Area>, LayoutFault> {
+    let start = superblock.number("logstart =")?;
+    let blocks = superblock.number("logblocks =")?;
+    let bits = superblock.number("agblklog =")?;
+    if bits >= 64 {
+        return Err(superblock.fault("less than 64 after `agblklog =`", bits.to_string()));
+    }
+    let (group, block) = (start >> bits, start & ((1 << bits) - 1));
+    let first = group.saturating_mul(group_blocks).saturating_add(block);
+    Ok((start != 0).then(|| Area::of_blocks(first, blocks, block_bytes, Kind::Journal)))
+}
+
+/// What a block is, by its magic number.
+///
+/// Blocks of large directories beyond the first (mkfs.xfs -n size) and, without checksums, remote
+/// attributes and symbolic links have none.
+fn contents(block: &[u8]) -> Option<Kind> {
+    let kind = match block.first_chunk::<4>()? {
+        [b'I', b'N', ..] => Kind::Inode,
+        // Trees of free space by place and length, of inodes, of owners, of shared extents; usage
+        // by user, which is of what is allocated.
+        b"ABTB"
+        | b"AB3B"
+        | b"ABTC"
+        | b"AB3C"
+        | b"IABT"
+        | b"IAB3"
+        | b"FIBT"
+        | b"FIB3"
+        | b"RMB3"
+        | b"R3FC"
+        | [b'D', b'Q', ..] => Kind::Allocation,
+        // Extents of a file, entries of directories, remote attributes, symbolic links.
+        b"BMAP" | b"BMA3" | b"XD2B" | b"XDB3" | b"XD2D" | b"XDD3" | b"XD2F" | b"XDF3" | b"XARM"
+        | b"XSLM" => Kind::Directory,
+        // Trees of directories and attributes begin with their siblings.
+        _ => match block.get(8..10)? {
+            [0xfe | 0x3e, 0xbe] | [0xd2 | 0x3d, 0xf1 | 0xff] | [0xfb | 0x3b, 0xee] => {
+                Kind::Directory
+            }
+            _ => return None,
+        },
+    };
+    Some(kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of 4 GiB.
+    const SUPERBLOCK: &str = "blocksize = 4096\ndblocks = 1048576\nagblocks = 262144\n\
+        agblklog = 18\nagcount = 4\nsectsize = 512\nlogstart = 524294\nlogblocks = 16384\n";
+
+    #[test]
+    fn headers_are_at_the_start_of_each_group_and_the_log_is_in_one() {
+        let layout = parse(&[SUPERBLOCK.to_owned()]).unwrap();
+        let journal = Area::of_blocks(524_294, 16_384, 4096, Kind::Journal);
+        assert!(layout.areas().contains(&journal));
+        assert_eq!(layout.areas().len(), 4 * 2 + 1);
+        let group = layout.split(3 << 30, 4096).collect::<Vec<_>>();
+        let headers = [(512, Some(Kind::Superblock)), (1536, Some(Kind::Allocation)), (2048, None)];
+        assert_eq!(group, headers);
+    }
+
+    #[test]
+    fn a_log_is_numbered_by_group_where_groups_are_no_power_of_two() {
+        // Of 95 GB: groups of 6,225,920 blocks, numbered as if they had 2^23.
+        let text = "blocksize = 4096\ndblocks = 24903680\nagblocks = 6225920\nagblklog = 23\n\
+            agcount = 4\nsectsize = 512\nlogstart = 16777222\nlogblocks = 16384\n";
+        let layout = parse(&[text.to_owned()]).unwrap();
+        let journal = Area::of_blocks(2 * 6_225_920 + 6, 16_384, 4096, Kind::Journal);
+        assert!(layout.areas().contains(&journal));
+        let external = text.replace("16777222", "0");
+        let kinds = parse(&[external]).unwrap();
+        assert!(kinds.areas().iter().all(|area| area.kind != Kind::Journal));
+    }
+
+    #[test]
+    fn what_cannot_be_is_a_fault() {
+        let faulty = |from, to| parse(&[SUPERBLOCK.replace(from, to)]).is_err();
+        assert!(faulty("agcount = 4", "agcount = 5"));
+        assert!(faulty("agcount = 4", "agcount = 18446744073709551615"));
+        assert!(faulty("agblklog = 18", "agblklog = 64"));
+        assert!(faulty("sectsize = 512", "sectsize = 0"));
+        assert!(faulty("logstart = ", ""));
+    }
+
+    #[test]
+    fn blocks_are_told_by_their_magic_number() {
+        let leaf = [&[0; 8][..], &[0x3d, 0xf1, 0, 0]].concat();
+        for (block, kind) in [
+            (&b"IN\x81\xa4\x03\x02\0\0"[..], Some(Kind::Inode)),
+            (b"AB3B\0\0\0\x01", Some(Kind::Allocation)),
+            (b"XDB3\0\0\0\0", Some(Kind::Directory)),
+            (&leaf, Some(Kind::Directory)),
+            (b"text of a file", None),
+            (b"IN", None),
+        ] {
+            assert_eq!(contents(block), kind, "{block:?}");
+        }
+    }
+}
