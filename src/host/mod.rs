@@ -15,3 +15,4 @@ pub mod processes;
 pub mod program;
 pub mod sysfs;
 pub mod thread;
+pub mod tracefs;

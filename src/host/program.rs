@@ -3,7 +3,7 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek};
+use std::io::{self, BufRead, BufReader, Read, Seek, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -128,8 +128,17 @@ fn is_executable(path: &Path) -> bool {
 
 /// Runs a program to a good end. Its input is empty, its output is captured.
 pub fn run(command: Command, rules: Rules<'_>) -> Result<Finished, ProgramError> {
+    run_with_input(command, "", rules)
+}
+
+/// Runs a program to a good end with an input. Its output is captured.
+pub fn run_with_input(
+    command: Command,
+    input: &str,
+    rules: Rules<'_>,
+) -> Result<Finished, ProgramError> {
     let line = command_line(&command);
-    let finished = run_to_any_end(command, rules)?;
+    let finished = run_on(input, command, rules)?;
     if finished.status.success() {
         return Ok(finished);
     }
@@ -139,12 +148,18 @@ pub fn run(command: Command, rules: Rules<'_>) -> Result<Finished, ProgramError>
 }
 
 /// Runs a program to its end, whatever its exit code.
-pub fn run_to_any_end(mut command: Command, rules: Rules<'_>) -> Result<Finished, ProgramError> {
+pub fn run_to_any_end(command: Command, rules: Rules<'_>) -> Result<Finished, ProgramError> {
+    run_on("", command, rules)
+}
+
+fn run_on(input: &str, mut command: Command, rules: Rules<'_>) -> Result<Finished, ProgramError> {
     let line = command_line(&command);
     let start = |cause| ProgramError::Start { program: line.clone(), cause };
     let (mut stdout, mut stderr) = (scratch().map_err(start)?, scratch().map_err(start)?);
+    let mut stdin = scratch().map_err(start)?;
+    stdin.write_all(input.as_bytes()).and_then(|()| stdin.rewind()).map_err(start)?;
     command
-        .stdin(Stdio::null())
+        .stdin(stdin)
         .stdout(stdout.try_clone().map_err(start)?)
         .stderr(stderr.try_clone().map_err(start)?);
     belongs_to_us(&mut command, rules.marker);

@@ -17,19 +17,23 @@ pub struct Usage {
     pub cpu_ns: u64,
     /// Bytes handed to write(2); `None` where the kernel does not count them.
     pub wchar_bytes: Option<u64>,
+    /// Calls of write(2) and its like; `None` likewise.
+    pub write_calls: Option<u64>,
 }
 
 impl Default for Usage {
     /// What no thread has used.
     fn default() -> Self {
-        Self { cpu_ns: 0, wchar_bytes: Some(0) }
+        Self { cpu_ns: 0, wchar_bytes: Some(0), write_calls: Some(0) }
     }
 }
 
 impl AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
         self.cpu_ns += other.cpu_ns;
-        self.wchar_bytes = self.wchar_bytes.zip(other.wchar_bytes).map(|(one, two)| one + two);
+        let sum = |one: Option<u64>, two: Option<u64>| Some(one? + two?);
+        self.wchar_bytes = sum(self.wchar_bytes, other.wchar_bytes);
+        self.write_calls = sum(self.write_calls, other.write_calls);
     }
 }
 
@@ -38,12 +42,14 @@ impl AddAssign for Usage {
 pub fn used() -> Usage {
     let own = clock_gettime(ClockId::ThreadCPUTime);
     let cpu_ns = own.tv_sec.cast_unsigned() * 1_000_000_000 + own.tv_nsec.cast_unsigned();
-    Usage { cpu_ns, wchar_bytes: written() }
+    let counted = counted();
+    let (wchar_bytes, write_calls) =
+        (counted.as_ref().map(|io| io.wchar), counted.as_ref().map(|io| io.syscw));
+    Usage { cpu_ns, wchar_bytes, write_calls }
 }
 
-fn written() -> Option<u64> {
-    let text = fs::read("/proc/thread-self/io").ok()?;
-    Some(Io::from_read(text.as_slice()).ok()?.wchar)
+fn counted() -> Option<Io> {
+    Io::from_read(fs::read("/proc/thread-self/io").ok()?.as_slice()).ok()
 }
 
 #[cfg(test)]
@@ -57,11 +63,14 @@ mod tests {
         let before = used().wchar_bytes.unwrap();
         file.write_all(&[7; 12_345]).unwrap();
         assert_eq!(used().wchar_bytes.unwrap() - before, 12_345);
+        let calls = used().write_calls.unwrap();
+        file.write_all(&[7; 1]).unwrap();
+        assert_eq!(used().write_calls.unwrap() - calls, 1);
         let other = std::thread::spawn(move || {
             file.write_all(&[7; 99]).unwrap();
             used()
         });
         assert_eq!(other.join().unwrap().wchar_bytes, Some(99));
-        assert_eq!(used().wchar_bytes.unwrap() - before, 12_345);
+        assert_eq!(used().wchar_bytes.unwrap() - before, 12_346);
     }
 }

@@ -20,6 +20,9 @@ pub struct Counters {
     pub read_bytes: u64,
     /// Write requests completed.
     pub write_requests: u64,
+    /// Writes that were merged into others before they reached the device.
+    #[serde(default)]
+    pub write_merges: u64,
     /// Bytes written.
     pub written_bytes: u64,
     /// Discard requests completed.
@@ -47,6 +50,7 @@ impl Counters {
             read_requests: self.read_requests.wrapping_sub(earlier.read_requests),
             read_bytes: self.read_bytes.wrapping_sub(earlier.read_bytes),
             write_requests: self.write_requests.wrapping_sub(earlier.write_requests),
+            write_merges: self.write_merges.wrapping_sub(earlier.write_merges),
             written_bytes: self.written_bytes.wrapping_sub(earlier.written_bytes),
             discard_requests: self.discard_requests.wrapping_sub(earlier.discard_requests),
             discarded_bytes: self.discarded_bytes.wrapping_sub(earlier.discarded_bytes),
@@ -89,6 +93,7 @@ pub fn parse(text: &str) -> io::Result<Reading> {
             read_requests: number(0),
             read_bytes: number(2).wrapping_mul(512),
             write_requests: number(4),
+            write_merges: number(5),
             written_bytes: number(6).wrapping_mul(512),
             discard_requests: number(11),
             discarded_bytes: number(13).wrapping_mul(512),
@@ -113,6 +118,7 @@ mod tests {
                 read_requests: 1,
                 read_bytes: 3 * 512,
                 write_requests: 5,
+                write_merges: 6,
                 written_bytes: 7 * 512,
                 discard_requests: 12,
                 discarded_bytes: 14 * 512,

@@ -4,6 +4,8 @@
 pub mod block;
 pub mod environment;
 pub mod ext4;
+pub mod jbd2;
 pub mod process;
 pub mod quiet;
+pub mod requests;
 pub mod smart;

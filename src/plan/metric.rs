@@ -1,20 +1,35 @@
 //! The metrics a phase yields, by the names they have in plans and results.
 
 /// Metrics every phase has. All add up over phases.
-pub const METRICS: [(&str, &str); 13] = [
+pub const METRICS: [(&str, &str); 15] = [
     ("time_ns", "time until the phase returned"),
     ("settled_ns", "time until the device was quiet after it"),
     ("cpu_ns", "processor time, user and system"),
     ("application_bytes", "bytes the workload handed to write(2)"),
     ("written_bytes", "bytes written to the device until it was quiet"),
     ("write_requests", "write requests the device completed"),
+    ("write_merges", "writes merged into others before they reached the device"),
     ("read_bytes", "bytes read from the device"),
     ("read_requests", "read requests the device completed"),
     ("discarded_bytes", "bytes discarded (trimmed)"),
     ("discard_requests", "discard commands the device completed"),
     ("flushes", "cache flushes the device completed"),
+    ("commits", "transactions that the journal of ext3 or ext4 committed"),
     ("flash_written_bytes", "bytes a simulated drive programmed into its flash"),
     ("erases", "blocks a simulated drive erased"),
+];
+
+/// What a filesystem wrote, by what it is. All add up over phases, and together they are
+/// `written_bytes`.
+pub const LEDGER_METRICS: [(&str, &str); 8] = [
+    ("data_bytes", "of the bytes written: what files hold"),
+    ("journal_bytes", "of the bytes written: the journal or log"),
+    ("inode_bytes", "of the bytes written: inodes, where access times are"),
+    ("directory_bytes", "of the bytes written: directories and extents"),
+    ("allocation_bytes", "of the bytes written: bitmaps and trees of free space"),
+    ("superblock_bytes", "of the bytes written: superblocks, group descriptors, checkpoints"),
+    ("cow_metadata_bytes", "of the bytes written: trees that are never written in place"),
+    ("unattributed_bytes", "of the bytes written: what cannot be told"),
 ];
 
 /// The prefix of metrics a phase's own program reports (fio's, say).
@@ -76,7 +91,8 @@ pub const FILE_METRICS: [(&str, &str); 16] = [
 
 /// Every metric whose name is fixed, with what it is.
 pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
-    METRICS.into_iter().chain(WORK_METRICS).chain(FILE_METRICS).chain(READER_METRICS)
+    let of_phase = METRICS.into_iter().chain(LEDGER_METRICS);
+    of_phase.chain(WORK_METRICS).chain(FILE_METRICS).chain(READER_METRICS)
 }
 
 /// Whether more of it is better; of everything else, less is.
@@ -117,7 +133,8 @@ fn is_reported(name: &str) -> bool {
 /// a simulated drive did.
 #[must_use]
 pub fn is_of_the_drive(name: &str) -> bool {
-    let is_reported = !METRICS.iter().any(|(known, _)| *known == name);
+    let is_counted = |metrics: &[(&str, &str)]| metrics.iter().any(|(known, _)| *known == name);
+    let is_reported = !is_counted(&METRICS) && !is_counted(&LEDGER_METRICS);
     is_reported || name.ends_with("_ns") || ["flash_written_bytes", "erases"].contains(&name)
 }
 
@@ -140,7 +157,7 @@ pub fn together(name: &str) -> Together {
     let is_of = |metrics: &[(&str, &str)]| metrics.iter().any(|(known, _)| *known == name);
     match name {
         "operations" => Together::Sum,
-        _ if is_of(&METRICS) => Together::Sum,
+        _ if is_of(&METRICS) || is_of(&LEDGER_METRICS) => Together::Sum,
         _ if is_of(&WORK_METRICS) => Together::GeometricMean,
         _ => Together::Never,
     }

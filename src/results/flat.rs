@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer};
 
+use super::ledger::Ledger;
 use super::record::{Flashed, Phase};
 use super::work::{Latency, Series, Work};
 use crate::meter::block::Counters;
@@ -23,7 +24,10 @@ struct Flat {
     read_requests: Option<u64>,
     read_bytes: Option<u64>,
     write_requests: Option<u64>,
+    #[serde(default)]
+    write_merges: u64,
     written_bytes: Option<u64>,
+    commits: Option<u64>,
     discard_requests: Option<u64>,
     discarded_bytes: Option<u64>,
     flushes: Option<u64>,
@@ -41,6 +45,7 @@ struct Flat {
     #[serde(default)]
     reported: BTreeMap<String, f64>,
     remark: Option<String>,
+    ledger: Option<Ledger>,
 }
 
 impl<'de> Deserialize<'de> for Phase {
@@ -62,6 +67,7 @@ impl From<Flat> for Phase {
             application_bytes: flat.application_bytes,
             at_return: flat.at_return,
             lifetime_kib: flat.lifetime_kib,
+            commits: flat.commits,
             work: work(
                 flat.operations,
                 flat.ops_per_second,
@@ -70,6 +76,7 @@ impl From<Flat> for Phase {
             ),
             reported: flat.reported,
             remark: flat.remark,
+            ledger: flat.ledger,
         }
     }
 }
@@ -81,6 +88,7 @@ impl Flat {
             read_requests: self.read_requests?,
             read_bytes: self.read_bytes?,
             write_requests: self.write_requests?,
+            write_merges: self.write_merges,
             written_bytes: self.written_bytes?,
             discard_requests: self.discard_requests?,
             discarded_bytes: self.discarded_bytes?,

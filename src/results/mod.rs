@@ -2,6 +2,7 @@
 
 mod drive;
 mod flat;
+mod ledger;
 mod record;
 mod store;
 mod work;
@@ -9,6 +10,7 @@ mod work;
 pub use crate::meter::smart::Smart;
 
 pub use drive::{DriveCourse, Wear, WearBin};
+pub use ledger::{ByKind, ByLayer, Layer, Ledger, Written};
 pub use record::{
     Aged, Ending, Flashed, Imported, Phase, RECORD_SCHEMA, Record, Status, Teardown, Told,
 };

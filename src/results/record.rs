@@ -7,11 +7,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::drive::DriveCourse;
+use super::ledger::{ByKind, Ledger};
 use super::work::Work;
 use crate::meter::block::Counters;
 use crate::meter::environment::Environment;
 use crate::meter::smart::Smart;
-use crate::plan::metric::{self, METRICS, WORK_METRICS};
+use crate::plan::metric::{self, LEDGER_METRICS, METRICS, WORK_METRICS};
 use crate::plan::schedule::Trial;
 use crate::plan::{LabKind, Levels, Schedule};
 
@@ -51,6 +52,10 @@ pub struct Record {
     /// Bytes written before the first phase although everything was synced: work that mkfs or the
     /// mount left to the background.
     pub background_written_bytes: u64,
+    /// What the device did from the beginning of the trial to that of the first phase; absent where
+    /// there is no device of our own.
+    #[serde(default)]
+    pub before: Option<Counters>,
     /// What was measured, phase by phase.
     pub phases: Vec<Phase>,
     /// What unmounting still wrote.
@@ -161,7 +166,7 @@ pub enum Ending {
 
 /// What was measured in one phase. Counts are those of the device until it was quiet, and
 /// absent where there is no device of our own.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Phase {
     /// The phase.
     pub name: String,
@@ -190,6 +195,8 @@ pub struct Phase {
     pub flash: Option<Flashed>,
     /// What ext4 itself says it wrote, in KiB.
     pub lifetime_kib: Option<u64>,
+    /// Transactions that the journal of ext3 or ext4 committed.
+    pub commits: Option<u64>,
     /// What the workload counted of its own operations.
     #[serde(flatten)]
     pub work: Option<Work>,
@@ -199,6 +206,9 @@ pub struct Phase {
     /// What a reader of the numbers must know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remark: Option<String>,
+    /// Where the bytes written come from; absent where there is no device of our own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ledger: Option<Ledger>,
 }
 
 /// What the flash of a simulated drive did.
@@ -263,6 +273,7 @@ impl Record {
             aged: None,
             written_bytes: 0,
             background_written_bytes: 0,
+            before: None,
             phases: Vec::new(),
             teardown: None,
             drive: None,
@@ -298,10 +309,19 @@ impl Record {
 impl Phase {
     /// Every metric that was measured, by its name in plans.
     pub fn metrics(&self) -> impl Iterator<Item = (&str, f64)> {
-        let known = || METRICS.into_iter().chain(WORK_METRICS).map(|(name, _)| name);
+        let known = || {
+            let of_phase = METRICS.into_iter().chain(LEDGER_METRICS);
+            of_phase.chain(WORK_METRICS).map(|(name, _)| name)
+        };
         let reported = self.reported.keys().map(String::as_str);
         let others = reported.filter(move |name| known().all(|known| known != *name));
         known().chain(others).filter_map(|name| Some((name, self.metric(name)?)))
+    }
+
+    /// What was written, by what it is.
+    #[must_use]
+    pub fn kinds(&self) -> Option<&ByKind> {
+        self.ledger.as_ref()?.by_kind.as_ref()
     }
 
     /// A metric by its name in plans; `None` if it was not measured.
@@ -315,14 +335,19 @@ impl Phase {
             "application_bytes" => self.application_bytes,
             "written_bytes" => of_device(|device| device.written_bytes),
             "write_requests" => of_device(|device| device.write_requests),
+            "write_merges" => of_device(|device| device.write_merges),
             "read_bytes" => of_device(|device| device.read_bytes),
             "read_requests" => of_device(|device| device.read_requests),
             "discarded_bytes" => of_device(|device| device.discarded_bytes),
             "discard_requests" => of_device(|device| device.discard_requests),
             "flushes" => of_device(|device| device.flushes),
+            "commits" => self.commits,
             "flash_written_bytes" => self.flash.map(|flash| flash.flash_written_bytes),
             "erases" => self.flash.map(|flash| flash.erases),
             _ => {
+                if let Some(written) = self.kinds().and_then(|kinds| kinds.metric(name)) {
+                    return Some(written as f64);
+                }
                 let work = self.work.as_ref().and_then(|work| work.metric(name));
                 return work.or_else(|| self.reported.get(name).copied());
             }
@@ -345,12 +370,10 @@ mod tests {
             cpu_ns: Some(3),
             application_bytes: Some(4),
             device: Some(Counters::default()),
-            at_return: None,
             flash: Some(Flashed::default()),
-            lifetime_kib: None,
-            work: None,
+            commits: Some(5),
             reported: BTreeMap::from([("fio.read_iops".to_owned(), 5.0)]),
-            remark: None,
+            ..Phase::default()
         };
         for (metric, _) in METRICS {
             assert!(phase.metric(metric).is_some(), "{metric}");

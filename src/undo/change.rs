@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::UndoError;
 use crate::host::interrupt::Interrupt;
 use crate::host::program::{self, Rules};
-use crate::host::{loop_device, mounts, processes};
+use crate::host::{loop_device, mounts, processes, tracefs};
 
 /// How long a busy mount or loop device is given to become free.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -56,6 +56,11 @@ pub enum Change {
     Served {
         /// The mount point.
         target: PathBuf,
+    },
+    /// Events of the kernel are recorded in an instance of tracefs.
+    Trace {
+        /// Its folder.
+        instance: PathBuf,
     },
     /// A value in sysfs was set.
     Sysfs {
@@ -114,6 +119,11 @@ impl Change {
             Self::Mount { target } => (target.as_path(), is_named(target, "mnt")),
             // It may be anywhere; the source of what is mounted there shows whether it is ours.
             Self::Served { target } => (target.as_path(), true),
+            Self::Trace { instance } => (
+                instance.as_path(),
+                instance.parent().is_some_and(|parent| parent.ends_with("instances"))
+                    && is_named(instance, "ssdlab-"),
+            ),
             Self::Sysfs { path, .. } => (path.as_path(), path.starts_with("/sys")),
         };
         if is_ours && is_plain(path) {
@@ -135,6 +145,7 @@ impl Change {
             Self::Pool { name } => let_go(name, marker),
             Self::Served { target } => end_serving(target, marker)
                 .map_err(|cause| UndoError::new("unmount", target, cause)),
+            Self::Trace { instance } => remove_trace(instance),
             Self::Sysfs { path, before, after } => restore_value(path, before, after),
         }
     }
@@ -206,6 +217,15 @@ fn end_serving(target: &Path, marker: &str) -> io::Result<()> {
         Some(top) if is_ours(top) => mounts::detach(target),
         Some(top) if here.iter().any(is_ours) => {
             Err(io::Error::other(format!("{} is mounted over it", top.source)))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn remove_trace(instance: &Path) -> Result<(), UndoError> {
+    match tracefs::remove_instance(instance) {
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
+            Err(UndoError::new("remove", instance, cause))
         }
         _ => Ok(()),
     }

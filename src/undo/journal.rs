@@ -351,6 +351,8 @@ mod tests {
             Change::Daemon { folders: vec!["/run/zfs".into(), "/home".into()] },
             Change::Daemon { folders: vec!["/run/lock/..".into()] },
             Change::Pool { name: "tank".into() },
+            Change::Trace { instance: "/sys/kernel/tracing/instances/theirs".into() },
+            Change::Trace { instance: "/home/ssdlab-x".into() },
         ];
         for change in refused {
             assert!(change.undo("m").is_err(), "{change:?}");

@@ -1,0 +1,36 @@
+//! How many transactions the journal of ext3 or ext4 has committed since it was mounted.
+//!
+//! Source: fs/jbd2/journal.c in the kernel, `jbd2_seq_info_show`: the first line of
+//! `/proc/fs/jbd2/DEVICE-INODE/info` is `N transactions (M requested), ...`.
+
+use std::fs;
+use std::path::Path;
+
+/// The inode of a journal that lies on the filesystem's own device.
+const INODE: u32 = 8;
+
+/// The count of the filesystem on a device, by its kernel name; `None` if it has no such journal.
+#[must_use]
+pub fn commits(device: &str) -> Option<u64> {
+    let path = Path::new("/proc/fs/jbd2").join(format!("{device}-{INODE}")).join("info");
+    parse(&fs::read_to_string(path).ok()?)
+}
+
+fn parse(text: &str) -> Option<u64> {
+    let (count, rest) = text.split_once(' ')?;
+    count.parse().ok().filter(|_| rest.starts_with("transactions"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_number_is_taken_for_what_it_says_it_is() {
+        let text = "41 transactions (40 requested), each up to 2048 blocks\naverage: \n  0ms \
+                    waiting for transaction\n";
+        assert_eq!(parse(text), Some(41));
+        assert_eq!(parse("41 handles"), None);
+        assert_eq!(parse(""), None);
+    }
+}
