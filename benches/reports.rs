@@ -1,7 +1,6 @@
 //! Reports over long runs: time and memory of `ssdlab report` and `ssdlab compare` over 10,000
 //! trials with all their latencies, and time of `ssdlab history` over 1,000 runs.
 
-use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -120,11 +119,8 @@ fn phase(name: &str, variation: u64) -> Phase {
         application_bytes: Some(8_192_000),
         device: Some(device),
         at_return: Some(device),
-        flash: None,
-        lifetime_kib: None,
         work: Work::of(&counted),
-        reported: BTreeMap::new(),
-        remark: None,
+        ..Phase::default()
     }
 }
 

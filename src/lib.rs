@@ -8,6 +8,7 @@
 //! - [`guest`]: a real kernel in virtual time
 //! - [`workload`]: what is done to a filesystem
 //! - [`meter`]: what is measured
+//! - [`ledger`]: what the bytes are that were written
 //! - [`conductor`]: runs a schedule on a lab
 //! - [`results`]: records and the folders they are kept in
 //! - [`advice`]: effects, verdicts and settings
@@ -33,6 +34,7 @@ pub mod host;
 pub mod import;
 pub mod kernel;
 pub mod lab;
+pub mod ledger;
 pub mod meter;
 pub mod plan;
 pub mod report;

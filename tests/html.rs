@@ -61,7 +61,7 @@ fn the_answer_is_said_first() {
     assert_eq!(
         answer(&page),
         "2 of 6 claims hold, 4 are undecided; the largest effect: discard = on multiplies time in \
-         sync_deleted by 240 [227, 255], against discard = off."
+         sync_deleted by 240 [227, 255], against discard = off: 12 discards against 0."
     );
     let (schedule, records) = chain();
     let page = self::page(&schedule, &records);

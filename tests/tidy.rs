@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What each room may use. `plan`, `filesystem` and `host` are vocabulary: facts and thin calls.
-const ARROWS: [(&str, &[&str]); 19] = [
+const ARROWS: [(&str, &[&str]); 20] = [
     ("filesystem", &[]),
     ("host", &[]),
     ("plan", &["filesystem"]),
@@ -17,6 +17,7 @@ const ARROWS: [(&str, &[&str]); 19] = [
     ("workload", &["plan", "host"]),
     ("lab", &["plan", "filesystem", "host", "undo", "aged"]),
     ("results", &["plan", "meter"]),
+    ("ledger", &["filesystem", "results"]),
     ("import", &["plan", "meter", "results", "workload"]),
     ("advice", &["plan", "results"]),
     ("simulation", &[]),
@@ -37,6 +38,7 @@ const ARROWS: [(&str, &[&str]); 19] = [
             "workload",
             "meter",
             "results",
+            "ledger",
             "advice",
         ],
     ),
@@ -68,7 +70,7 @@ const ARROWS: [(&str, &[&str]); 19] = [
 const IMPURE: [&str; 6] =
     ["std::fs", "std::net", "std::process", "Instant::now", "SystemTime", "HashMap"];
 
-const PURE: [&str; 13] = [
+const PURE: [&str; 14] = [
     "src/plan",
     "src/filesystem",
     "src/report",
@@ -77,6 +79,7 @@ const PURE: [&str; 13] = [
     "src/workload/synthetic",
     "src/workload/printed",
     "src/import",
+    "src/ledger",
     "src/simulation",
     "crates/flash/src",
     "crates/quantity/src",

@@ -99,7 +99,7 @@ impl Observer for Progress {
                     bar.set_message(format!("{left}{name}, {levels}"));
                 }
             }
-            Event::PhaseEnded { .. } => {}
+            Event::PhaseEnded { .. } | Event::LaidOut { .. } => {}
             Event::Trouble { text } => match &self.bar {
                 Some(bar) => bar.println(text),
                 None => output::tell(text),

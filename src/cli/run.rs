@@ -18,7 +18,7 @@ use super::{drive, output, report};
 use crate::advice::{self, Analysis};
 use crate::aged::Store;
 use crate::conductor::{
-    self, Conductor, ConductorError, Desk, Guests, Here, Observer, Provided, Stage,
+    self, Books, Conductor, ConductorError, Desk, Guests, Here, Observer, Provided, Stage,
 };
 use crate::host::interrupt::Interrupt;
 use crate::host::memory;
@@ -60,6 +60,10 @@ pub struct Run {
     /// The lab kernel (virtual lab; default: that of `ssdlab kernel build`).
     #[arg(long, value_name = "FILE")]
     kernel: Option<PathBuf>,
+    /// Do not record what is asked of the device (image and device labs): no ledger of what was
+    /// written then, and no log of requests.
+    #[arg(long)]
+    no_trace: bool,
     /// Serve a page that shows the run as it goes on: at a port of this machine, or at an address
     /// that others reach, too. Nothing can be changed there.
     #[arg(long, value_name = "[ADDR:]PORT", value_parser = watching::address)]
@@ -192,6 +196,11 @@ impl Run {
         let mut lab = lab::open(&schedule.target, self.wipe.as_deref(), &mut tools)?;
         let mut session = session()?;
         let aged = Store::of_user();
+        let books = if self.no_trace {
+            Books::default()
+        } else {
+            Books::in_folder(&session.run.folder().join("requests"))
+        };
         announce(schedule, 1);
         let mut here = Here {
             schedule,
@@ -199,6 +208,7 @@ impl Run {
             workload: &mut workload,
             journal,
             interrupt,
+            books,
             aged: &aged,
             tools: conductor::tools(schedule),
         };

@@ -57,6 +57,7 @@ impl<'a> Watch<'a> {
                 let before = self.last.replace(work).unwrap_or_default();
                 self.phases.insert(name.clone(), flashed(self.specification, &before, &work));
             }
+            Message::Layout(_) => {}
             Message::Done(_) => {
                 let mut flash = locked(self.flash);
                 let moments = flash.watched(now);
@@ -70,6 +71,9 @@ impl<'a> Watch<'a> {
     pub fn complete(mut self, record: &mut Record) {
         for phase in &mut record.phases {
             phase.flash = self.phases.remove(&phase.name);
+            if let Some((ledger, flash)) = phase.ledger.as_mut().zip(phase.flash) {
+                ledger.by_layer.reach(&flash);
+            }
         }
         record.drive = self.course;
     }

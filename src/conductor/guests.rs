@@ -16,6 +16,7 @@ use ssdlab_disk::{Disk, DiskError, Fingerprint, Flash, Shape};
 use ssdlab_flash::{Drive, Nanos, Refusal, Specification};
 use thiserror::Error;
 
+use super::books::{self, Kept};
 use super::drive_watch::Watch;
 use super::failure::Failure;
 use super::inside::Job;
@@ -23,6 +24,7 @@ use super::measure::nanos;
 use super::trial::{PREPARATION, blank};
 use super::{ConductorError, Desk, Stage};
 use crate::aged::Store;
+use crate::filesystem::{Filesystem, Layout};
 use crate::guest::{Channel, Machine, MachineError, Message, Root, RootError, pin, room};
 use crate::host::interrupt::Interrupt;
 use crate::host::program::{self, ProgramError, Rules};
@@ -147,7 +149,9 @@ impl<'a> Guests<'a> {
         for filesystem in schedule.setups().filter_map(|setup| setup.filesystem) {
             let check = filesystem.check.filter(|_| schedule.verify).map(|check| check.program);
             let snapshot = filesystem.snapshot.map(|snapshot| snapshot.call().program);
-            let own = filesystem.programs().into_iter().chain(check).chain(snapshot);
+            let layout = filesystem.layout.into_iter().flat_map(|probe| probe.questions);
+            let asked = layout.map(|question| question.call.program);
+            let own = filesystem.programs().into_iter().chain(check).chain(snapshot).chain(asked);
             programs.extend(own.map(|program| (program, filesystem.package)));
         }
         if schedule.workload.phases.iter().any(|phase| phase.action == Action::BonnieProgram) {
@@ -231,13 +235,13 @@ impl<'a> Guests<'a> {
             }
         };
         let flash = Arc::new(Mutex::new(flash));
-        let log = match &self.logs {
-            Some(logs) => {
-                let log = logs.join(format!("{:04}.requests", trial.position));
+        let log = match self.log_of(trial) {
+            Some(log) => {
                 Some(BufWriter::new(File::create(&log).map_err(Failure::step("make", &log))?))
             }
             None => None,
         };
+        let mut layout = None;
         let run = Run {
             name: &format!("guest-{}", trial.position),
             host: simulated.host,
@@ -248,12 +252,19 @@ impl<'a> Guests<'a> {
         let (done, fingerprint) =
             self.run(&run, &job(self.schedule, trial), &flash, log, |now, message| {
                 watch.hear(now, message);
-                if let Message::Begins(name) = message {
-                    let _ = news.send(News::Phase(trial, name.clone()));
+                match message {
+                    Message::Begins(name) => {
+                        let _ = news.send(News::Phase(trial, name.clone()));
+                    }
+                    Message::Layout(told) => layout = Some(told.clone()),
+                    _ => {}
                 }
             })?;
         self.merge(record, done);
         watch.complete(record);
+        if let Some(filesystem) = setup.filesystem {
+            self.attribute(record, filesystem, layout, &flash);
+        }
         if let Some(state) = aged {
             state.facts.mark(Some(state.contents), record);
         }
@@ -262,6 +273,35 @@ impl<'a> Guests<'a> {
         record.applied.insert("host".to_owned(), simulated.host.name.to_owned());
         record.fingerprint = Some(fingerprint.to_string());
         Ok(())
+    }
+
+    /// Enters what the guest has written, by its log of requests.
+    fn attribute(
+        &self,
+        record: &mut Record,
+        filesystem: &Filesystem,
+        layout: Option<serde_json::Value>,
+        flash: &Mutex<Flash>,
+    ) {
+        let (Some(log), Some(layout)) = (self.log_of(record.trial), layout) else { return };
+        let layout: Result<Layout, String> = serde_json::from_value(layout)
+            .unwrap_or_else(|error| Err(format!("the guest's layout is none: {error}")));
+        match layout {
+            Err(reason) => books::leave_out(record, &reason),
+            Ok(layout) => {
+                let flash = flash.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut read = |offset_bytes, into: &mut [u8]| {
+                    flash.contents().load(offset_bytes, into).map_err(io::Error::other)
+                };
+                let kept = Kept { filesystem, layout: &layout };
+                books::enter(record, &log, &kept, &mut read);
+            }
+        }
+    }
+
+    /// The log of a trial's requests, if logs are kept.
+    fn log_of(&self, trial: Trial) -> Option<PathBuf> {
+        Some(books::log_of(self.logs.as_ref()?, trial))
     }
 
     /// Has a guest do a job on a drive. `told` hears each of its messages at its moment. Returns

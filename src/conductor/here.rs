@@ -1,6 +1,7 @@
 //! The stage for trials on this machine: one at a time, each on ground that its lab has made and
 //! that is taken back before the next.
 
+use super::books::Books;
 use super::failure::Failure;
 use super::{ConductorError, Desk, Event, Stage};
 use crate::aged::Store;
@@ -23,6 +24,8 @@ pub struct Here<'a> {
     pub journal: &'a mut Journal,
     /// The request to stop.
     pub interrupt: &'a Interrupt,
+    /// Where it is kept what the written bytes are.
+    pub books: Books,
     /// Where aged images are kept.
     pub aged: &'a Store,
     /// The versions of the programs that trials use, for their records.

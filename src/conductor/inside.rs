@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::books::Books;
 use super::here::Here;
 use super::{Event, Observer};
 use crate::aged::Store;
@@ -118,6 +119,8 @@ fn perform(job: &Job, line: &Line) -> io::Result<Record> {
         workload: &mut workload,
         journal: &mut journal,
         interrupt: &interrupt,
+        // The host has the requests.
+        books: Books::default(),
         aged: &aged,
         tools: Vec::new(),
     };
@@ -140,6 +143,9 @@ impl Observer for Teller<'_> {
         let message = match event {
             Event::PhaseStarted { name, .. } => Message::Begins(name.to_owned()),
             Event::PhaseEnded { name } => Message::Over(name.to_owned()),
+            Event::LaidOut { layout } => {
+                Message::Layout(serde_json::to_value(layout).expect("a layout is plain data"))
+            }
             _ => return,
         };
         if let Err(error) = self.line.tell(&message) {

@@ -7,9 +7,9 @@ use crate::host::interrupt::Interrupt;
 use crate::host::sysfs::BlockDevice;
 use crate::host::thread::Usage;
 use crate::meter::block::{self, Counters};
-use crate::meter::{ext4, process, quiet};
+use crate::meter::{ext4, jbd2, process, quiet};
 use crate::plan::schedule;
-use crate::results::{Phase, Work};
+use crate::results::{ByLayer, Layer, Ledger, Phase, Work};
 use crate::workload::Done;
 
 /// ext4 counts whole KiB and rounds down twice, at the start and at the end.
@@ -23,6 +23,7 @@ const TRIES: usize = 100;
 struct Moment {
     device: Option<Counters>,
     lifetime_kib: Option<u64>,
+    commits: Option<u64>,
 }
 
 /// The device under a trial: its counters as of the last phase's end, and how its quiet is
@@ -51,6 +52,11 @@ impl<'a> Watched<'a> {
         Ok(watched)
     }
 
+    /// What the device had done by the last reading since an earlier one.
+    pub fn since(&self, earlier: &Self) -> Option<Counters> {
+        grown(self.last.device, earlier.last.device)
+    }
+
     /// What the device has done since the last phase.
     pub fn advance(&mut self) -> Result<Option<Counters>, Failure> {
         let now = self.read()?;
@@ -62,16 +68,17 @@ impl<'a> Watched<'a> {
     /// until nothing has happened in between.
     fn read(&self) -> Result<Moment, Failure> {
         let Some(device) = self.device else { return Ok(Moment::default()) };
+        let commits = jbd2::commits(&device.name);
         let mut counters = block::read(&device.number)?.counters;
         for _ in 0..TRIES {
             let lifetime_kib = ext4::lifetime_kib(&device.name);
             let again = block::read(&device.number)?.counters;
             if lifetime_kib.is_none() || again == counters {
-                return Ok(Moment { device: Some(again), lifetime_kib });
+                return Ok(Moment { device: Some(again), lifetime_kib, commits });
             }
             counters = again;
         }
-        Ok(Moment { device: Some(counters), lifetime_kib: None })
+        Ok(Moment { device: Some(counters), lifetime_kib: None, commits })
     }
 
     /// Runs `work` as a phase and measures it; `silence` is how long the device must be silent
@@ -107,9 +114,12 @@ impl<'a> Watched<'a> {
         }
         let before = std::mem::replace(&mut self.last, end);
         let lifetime = end.lifetime_kib.zip(before.lifetime_kib);
-        // A remount starts ext4's count anew.
+        let commits = end.commits.zip(before.commits);
+        // A remount starts ext4's counts anew.
         let remounts = phase.cold || phase.action == schedule::Action::Remount;
         let is_counted = !self.is_shared && !remounts;
+        let device = grown(end.device, before.device);
+        let application = application(&done, usage, used);
         let measured = Phase {
             name: phase.name.clone(),
             time_ns: Some(nanos(time)),
@@ -117,17 +127,34 @@ impl<'a> Watched<'a> {
             is_quiet: Some(is_quiet),
             cpu_ns: Some(used.cpu_ns.saturating_sub(usage.cpu_ns) + done.threads.cpu_ns),
             application_bytes: done.application_bytes,
-            device: grown(end.device, before.device),
+            device,
             at_return: grown(at_return.device, before.device),
-            flash: None,
             lifetime_kib: lifetime.filter(|_| is_counted).and_then(|(l, e)| l.checked_sub(e)),
+            commits: commits.filter(|_| is_counted).and_then(|(l, e)| l.checked_sub(e)),
             work: done.counted.as_ref().and_then(Work::of),
             reported: done.reported,
             remark: done.remark,
+            ledger: device.filter(|_| !self.is_shared).map(|device| Ledger {
+                by_layer: ByLayer::of(application, &device),
+                by_kind: None,
+                reason: None,
+            }),
+            ..Phase::default()
         };
         check_lifetime(&measured)?;
         Ok(measured)
     }
+}
+
+/// What the workload handed to write(2); its calls are counted by the kernel, for its thread and
+/// those it started, but for what went through a ring.
+fn application(done: &Done, before: Usage, after: Usage) -> Layer {
+    let calls = || {
+        let own = after.write_calls?.checked_sub(before.write_calls?)?;
+        Some(own + done.threads.write_calls?)
+    };
+    let is_counted = done.application_bytes.is_some() && done.ring_bytes == 0;
+    Layer { bytes: done.application_bytes, requests: calls().filter(|_| is_counted) }
 }
 
 fn grown(later: Option<Counters>, earlier: Option<Counters>) -> Option<Counters> {
@@ -174,7 +201,7 @@ mod tests {
     use super::*;
 
     fn usage(bytes: u64) -> Usage {
-        Usage { cpu_ns: 0, wchar_bytes: Some(bytes) }
+        Usage { wchar_bytes: Some(bytes), ..Usage::default() }
     }
 
     #[test]
@@ -196,18 +223,9 @@ mod tests {
     fn ext4_and_its_device_must_agree_to_the_kib() {
         let phase = |lifetime_kib, written_bytes| Phase {
             name: "sync".to_owned(),
-            time_ns: None,
-            settled_ns: None,
-            is_quiet: None,
-            cpu_ns: None,
-            application_bytes: None,
             device: Some(Counters { written_bytes, ..Counters::default() }),
-            at_return: None,
-            flash: None,
             lifetime_kib: Some(lifetime_kib),
-            work: None,
-            reported: std::collections::BTreeMap::new(),
-            remark: None,
+            ..Phase::default()
         };
         assert!(check_lifetime(&phase(10, 10 * 1024)).is_ok());
         assert!(check_lifetime(&phase(10, 10 * 1024 + 512)).is_ok());

@@ -6,6 +6,7 @@
 
 mod aged_drive;
 mod ageing;
+mod books;
 mod drive_watch;
 mod failure;
 mod guests;
@@ -23,6 +24,7 @@ use std::ops::Range;
 use miette::Diagnostic;
 use thiserror::Error;
 
+pub use books::Books;
 pub use guests::{Guests, GuestsError, Provided};
 pub use here::Here;
 pub use inside::guest;

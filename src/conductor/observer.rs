@@ -1,5 +1,6 @@
 //! What a run tells about its progress while it runs.
 
+use crate::filesystem::Layout;
 use crate::plan::Levels;
 use crate::plan::schedule::Trial;
 use crate::results::Record;
@@ -31,6 +32,12 @@ pub enum Event<'a> {
     PhaseEnded {
         /// The phase.
         name: &'a str,
+    },
+    /// All phases are over, and the filesystem has been asked where it keeps what: what it says, or
+    /// why it does not.
+    LaidOut {
+        /// The answer.
+        layout: Result<&'a Layout, &'a str>,
     },
     /// Something that no record can hold.
     Trouble {

@@ -145,6 +145,7 @@ fn conduct_schedule(
     let mut workload = Workload::new(&schedule.workload, 1).unwrap();
     let aged = Store::of_user();
     let mut here = Here {
+        books: Books::default(),
         schedule,
         lab: &mut lab,
         workload: &mut workload,

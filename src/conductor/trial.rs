@@ -66,7 +66,9 @@ impl Here<'_> {
         let mut lab_tools = Tools { journal: self.journal, rules };
         let device = self.lab.attach(image.as_deref(), &mut lab_tools)?;
         let mut total = Watched::new(device.as_ref(), false, self.interrupt)?;
-        let measured = self.on_device(record, device.as_ref(), &setup, observer, rules);
+        self.books.open(device.as_ref(), trial, self.journal);
+        let measured = self.on_device(record, &total, &setup, observer, rules);
+        self.books.forget();
         if let Some(state) = kept {
             state.facts.mark(Some(state.contents), record);
         }
@@ -78,12 +80,12 @@ impl Here<'_> {
     fn on_device(
         &mut self,
         record: &mut Record,
-        device: Option<&BlockDevice>,
+        total: &Watched<'_>,
         setup: &Setup,
         observer: &mut dyn Observer,
         rules: Rules<'_>,
     ) -> Result<(), Failure> {
-        let trial = record.trial;
+        let (trial, device) = (record.trial, total.device);
         record.environment = environment::read(device, &self.tools);
         let in_place = setup.age.filter(|_| self.schedule.target.lab == LabKind::Device);
         let aged = in_place.map(|age| self.age(age, device, trial, rules)).transpose()?;
@@ -99,6 +101,7 @@ impl Here<'_> {
         let smart_before = self.smart(device, rules);
         let mut watched = Watched::new(device, ground.is_shared, self.interrupt)?;
         record.background_written_bytes = self.settle(&ground, rules, &mut watched)?;
+        record.before = watched.since(total);
         let mut ledger = Ledger::default();
         let levels = self.schedule.distinct(&record.levels);
         for phase in self.schedule.phases(trial.treatment) {
@@ -116,6 +119,7 @@ impl Here<'_> {
             }
         }
         self.unmount(record, &ground, setup, rules, &mut watched)?;
+        self.attribute(record, device, setup, observer, rules);
         record.smart = smart_before.zip(self.smart(device, rules)).map(|(a, b)| [a, b]);
         if self.schedule.verify {
             self.verify(record, &ground, device, setup, rules)?;
@@ -284,6 +288,22 @@ impl Here<'_> {
         Ok(())
     }
 
+    /// Asks the filesystem where it keeps what, and closes the books.
+    fn attribute(
+        &mut self,
+        record: &mut Record,
+        device: Option<&BlockDevice>,
+        setup: &Setup,
+        observer: &mut dyn Observer,
+        rules: Rules<'_>,
+    ) {
+        let (Some(device), Some(filesystem)) = (device, setup.filesystem) else { return };
+        let asked = self.lab.layout(Some(device), setup, rules).map_err(|e| e.to_string());
+        let layout = asked.as_ref().map_err(String::as_str);
+        observer.notice(Event::LaidOut { layout });
+        self.books.close(record, &device.node, filesystem, layout);
+    }
+
     /// Compares what the trial left with what it must have left, and has the filesystem check
     /// itself. All that is measured has been by then; another mount reads from the device.
     fn verify(
@@ -393,19 +413,9 @@ mod tests {
 
     fn measured(application_bytes: u64, written_bytes: u64) -> results::Phase {
         results::Phase {
-            name: String::new(),
-            time_ns: None,
-            settled_ns: None,
-            is_quiet: None,
-            cpu_ns: None,
             application_bytes: Some(application_bytes),
             device: Some(Counters { written_bytes, ..Counters::default() }),
-            at_return: None,
-            flash: None,
-            lifetime_kib: None,
-            work: None,
-            reported: BTreeMap::new(),
-            remark: None,
+            ..results::Phase::default()
         }
     }
 

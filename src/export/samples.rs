@@ -30,10 +30,11 @@ const TEARDOWN: &str = "teardown";
 type OfTeardown = fn(&Teardown) -> u64;
 
 /// The metrics of unmounting. Their names tell them from those of a phase that a plan has named so.
-const TEARDOWN_METRICS: [(&str, OfTeardown); 8] = [
+const TEARDOWN_METRICS: [(&str, OfTeardown); 9] = [
     ("teardown.time_ns", |teardown| teardown.time_ns),
     ("teardown.written_bytes", |teardown| teardown.device.written_bytes),
     ("teardown.write_requests", |teardown| teardown.device.write_requests),
+    ("teardown.write_merges", |teardown| teardown.device.write_merges),
     ("teardown.read_bytes", |teardown| teardown.device.read_bytes),
     ("teardown.read_requests", |teardown| teardown.device.read_requests),
     ("teardown.discarded_bytes", |teardown| teardown.device.discarded_bytes),

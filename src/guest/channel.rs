@@ -30,6 +30,8 @@ pub enum Message {
     Begins(String),
     /// A phase is over and the disk is quiet.
     Over(String),
+    /// Where the disk's filesystem keeps what, once the phases are over.
+    Layout(serde_json::Value),
     /// The job is done; this is what came of it.
     Done(serde_json::Value),
 }

@@ -85,21 +85,7 @@ fn check_trials(trials: usize) -> Result<(), Fault> {
 
 /// A phase of which only what a program reported is known.
 fn phase(name: &str, reported: BTreeMap<String, f64>) -> Phase {
-    Phase {
-        name: name.to_owned(),
-        time_ns: None,
-        settled_ns: None,
-        is_quiet: None,
-        cpu_ns: None,
-        application_bytes: None,
-        device: None,
-        at_return: None,
-        flash: None,
-        lifetime_kib: None,
-        work: None,
-        reported,
-        remark: None,
-    }
+    Phase { name: name.to_owned(), reported, ..Phase::default() }
 }
 
 /// Reads files, all of one program, as one run. `name` is what it is filed under, by default the

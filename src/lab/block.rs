@@ -5,8 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::{Ground, Lab, LabError, Start, Tools, features, format, mounting, pool, settings};
-use crate::filesystem::Filesystem;
+use super::layout::Owners;
+use super::{
+    Ground, Lab, LabError, Start, Tools, features, format, layout, mounting, pool, settings,
+};
+use crate::filesystem::{Filesystem, Layout};
 use crate::host::program::{self, ProgramError, Rules};
 use crate::host::sysfs::BlockDevice;
 use crate::host::{kernel, mounts};
@@ -29,6 +32,11 @@ pub(super) trait Source {
     /// The file that stands for the device, where it is a file of ours.
     fn file(&self) -> Option<&Path> {
         None
+    }
+
+    /// What its kernel says of whose bytes a write carries.
+    fn owners(&self) -> Owners {
+        Owners::Marked
     }
 
     /// What is worth recording about it.
@@ -201,6 +209,16 @@ impl<S: Source> Lab for BlockLab<S> {
         rules: Rules<'_>,
     ) -> Result<Option<String>, LabError> {
         format::check(attached(device), setup, &ground.mounted_at, rules)
+    }
+
+    fn layout(
+        &self,
+        device: Option<&BlockDevice>,
+        setup: &Setup,
+        rules: Rules<'_>,
+    ) -> Result<Layout, LabError> {
+        let folder = self.mount_point.parent().expect("the mount point is in a folder of ours");
+        layout::of(attached(device), setup, self.source.owners(), folder, rules)
     }
 
     fn features(

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::block::{BlockLab, Source};
+use super::layout::Owners;
 use super::{LabError, Tools};
 use crate::host::sysfs::BlockDevice;
 
@@ -25,6 +26,10 @@ impl Source for GuestDrive {
         let rotational = device.queue_attribute("rotational");
         fs::write(&rotational, "0").map_err(LabError::step("set", &rotational))?;
         Ok(device)
+    }
+
+    fn owners(&self) -> Owners {
+        Owners::Told
     }
 
     fn facts(&self, device: &BlockDevice) -> Vec<(String, String)> {

@@ -11,6 +11,7 @@ mod features;
 mod format;
 mod guest;
 mod image;
+mod layout;
 mod mounting;
 mod pool;
 pub mod safety;
@@ -25,6 +26,7 @@ pub use block::{missing, missing_in_guest};
 pub use error::LabError;
 pub use survey::survey;
 
+use crate::filesystem::Layout;
 use crate::host::program::Rules;
 use crate::host::sysfs::BlockDevice;
 use crate::plan::schedule::Target;
@@ -124,6 +126,12 @@ pub trait Lab {
         _: Rules<'_>,
     ) -> Result<Option<String>, LabError> {
         Ok(None)
+    }
+
+    /// Asks the filesystem, when it is unmounted, where it keeps what on its device. Where nobody
+    /// can tell, or the filesystem stays, nothing is known of any place.
+    fn layout(&self, _: Option<&BlockDevice>, _: &Setup, _: Rules<'_>) -> Result<Layout, LabError> {
+        Ok(Layout::unknown())
     }
 
     /// Mounts once more, looks whether what is stated about the filesystem is so, and unmounts;

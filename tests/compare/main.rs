@@ -48,11 +48,7 @@ fn phase(name: &str, time_ns: u64, written_bytes: u64) -> Phase {
         application_bytes: Some(0),
         device: Some(counters),
         at_return: Some(counters),
-        flash: None,
-        lifetime_kib: None,
-        work: None,
-        reported: BTreeMap::new(),
-        remark: None,
+        ..Phase::default()
     }
 }
 

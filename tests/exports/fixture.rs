@@ -9,7 +9,8 @@ use ssdlab::meter::block::Counters;
 use ssdlab::plan::schedule::Trial;
 use ssdlab::plan::{self, LabKind, Overrides, Schedule, shipped};
 use ssdlab::results::{
-    Ending, Flashed, Latency, Phase, Record, Run, Series, Status, Teardown, Work,
+    ByKind, ByLayer, Ending, Flashed, Latency, Ledger, Phase, Record, Run, Series, Status,
+    Teardown, Work, Written,
 };
 use tempfile::TempDir;
 
@@ -61,6 +62,11 @@ impl Fixture {
                 for (key, value) in phase.as_object().unwrap() {
                     match (key.as_str(), value) {
                         ("latency", Value::Object(own)) => each("latency.", own, name, &mut add),
+                        ("ledger", Value::Object(own)) => {
+                            for (kind, written) in own["by_kind"].as_object().unwrap() {
+                                add(name, format!("{kind}_bytes"), &written["bytes"]);
+                            }
+                        }
                         ("reported", Value::Object(own)) => each("", own, name, &mut add),
                         // Kept, but no metrics.
                         ("flash_read_bytes" | "stalled_ns" | "lifetime_kib", _) => {}
@@ -126,6 +132,7 @@ fn record(schedule: &Schedule, trial: &Trial, state: &mut u64) -> Record {
 }
 
 fn measured(name: &str, state: &mut u64) -> Phase {
+    let (device, at_return) = (counters(state), counters(state));
     let mut integer = || random(state) >> 12;
     let [time_ns, settled_ns, cpu_ns, bytes, operations] = [(); 5].map(|()| integer());
     let flash = Flashed {
@@ -152,10 +159,11 @@ fn measured(name: &str, state: &mut u64) -> Phase {
         is_quiet: Some(true),
         cpu_ns: Some(cpu_ns),
         application_bytes: Some(bytes),
-        device: Some(counters(state)),
-        at_return: Some(counters(state)),
+        device: Some(device),
+        at_return: Some(at_return),
         flash: Some(flash),
-        lifetime_kib: None,
+        commits: Some(random(state) >> 12),
+        ledger: Some(ledger(state)),
         work: Some(Work {
             operations,
             ops_per_second: fraction(state),
@@ -164,8 +172,24 @@ fn measured(name: &str, state: &mut u64) -> Phase {
             series: Series { step_ns: 1_000_000, operations: vec![1, 2, 3] },
         }),
         reported: reported.map(|name| (name.to_owned(), fraction(state))).into(),
-        remark: None,
+        ..Phase::default()
     }
+}
+
+fn ledger(state: &mut u64) -> Ledger {
+    let mut integer = || random(state) >> 12;
+    let mut written = || Written { bytes: integer(), requests: integer() };
+    let by_kind = ByKind {
+        data: written(),
+        journal: written(),
+        inode: written(),
+        directory: written(),
+        allocation: written(),
+        superblock: written(),
+        cow_metadata: written(),
+        unattributed: written(),
+    };
+    Ledger { by_layer: ByLayer::default(), by_kind: Some(by_kind), reason: None }
 }
 
 fn counters(state: &mut u64) -> Counters {
@@ -174,6 +198,7 @@ fn counters(state: &mut u64) -> Counters {
         read_requests: integer(),
         read_bytes: integer(),
         write_requests: integer(),
+        write_merges: integer(),
         written_bytes: integer(),
         discard_requests: 0,
         discarded_bytes: integer(),

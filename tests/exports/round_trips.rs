@@ -83,6 +83,8 @@ for treatment in treatments:
             add(trial, phase['name'], phase)
             add(trial, phase['name'], phase.get('latency') or {}, 'latency.')
             add(trial, phase['name'], phase.get('reported') or {})
+            kinds = (phase.get('ledger') or {}).get('by_kind') or {}
+            add(trial, phase['name'], {f'{kind}_bytes': kinds[kind]['bytes'] for kind in kinds})
         add(trial, 'teardown', trial['teardown'] or {}, 'teardown.')
 ";
 

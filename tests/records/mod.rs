@@ -2,7 +2,6 @@
 
 #![allow(dead_code, reason = "each test target uses a part")]
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use ssdlab::advice;
@@ -10,7 +9,9 @@ use ssdlab::meter::block::Counters;
 use ssdlab::meter::environment::Environment;
 use ssdlab::plan::schedule::Trial;
 use ssdlab::plan::{self, LabKind, Overrides, Schedule, shipped};
-use ssdlab::results::{Latency, Phase, Record, Series, Status, Work};
+use ssdlab::results::{
+    ByKind, ByLayer, Latency, Layer, Ledger, Phase, Record, Series, Status, Work, Written,
+};
 
 pub fn schedule(plan: &str, runs: u32) -> Schedule {
     let overrides =
@@ -36,12 +37,27 @@ fn phase(name: &str, time_ms: u64, written: u64, discards: u64) -> Phase {
         application_bytes: Some(if name == "unpack" { 493_000_000 } else { 0 }),
         device: Some(counters),
         at_return: Some(counters),
-        flash: None,
-        lifetime_kib: None,
-        work: None,
-        reported: BTreeMap::new(),
-        remark: None,
+        ledger: Some(ledger(&counters)),
+        ..Phase::default()
     }
+}
+
+/// The kinds of what ext4 writes of a tree of small files.
+fn ledger(counters: &Counters) -> Ledger {
+    let of = |percent: u64| Written {
+        bytes: counters.written_bytes / 100 * percent,
+        requests: counters.write_requests / 100 * percent,
+    };
+    let by_kind = ByKind {
+        data: of(92),
+        journal: of(4),
+        inode: of(2),
+        directory: of(1),
+        allocation: of(1),
+        ..ByKind::default()
+    };
+    let by_layer = ByLayer::of(Layer::default(), counters);
+    Ledger { by_layer, by_kind: Some(by_kind), reason: None }
 }
 
 fn environment() -> Environment {

@@ -1,0 +1,192 @@
+//! Keeps the books of a trial: has its requests recorded, and enters into its record what the bytes
+//! are that were written in it.
+//!
+//! What cannot be entered leaves the record as good as it was: the ledger says why, and the trial
+//! counts.
+
+use std::fmt::Display;
+use std::fs::{self, File};
+use std::io::{self, BufReader};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use ssdlab_trace::{Options, Reader, TraceError};
+
+use crate::filesystem::{Filesystem, Layout};
+use crate::host::sysfs::BlockDevice;
+use crate::host::tracefs;
+use crate::ledger::{self, Known, Read};
+use crate::meter::block::Counters;
+use crate::meter::requests::Requests;
+use crate::plan::schedule::Trial;
+use crate::results::{ByKind, Phase, Record, Written};
+use crate::undo::{Change, Journal};
+
+/// The books of this machine's trials.
+#[derive(Debug, Default)]
+pub struct Books {
+    /// Where the logs of requests go; none where none are kept.
+    logs: Option<PathBuf>,
+    /// The recording of the trial that runs, or why there is none.
+    open: Option<Result<Recorded, String>>,
+}
+
+/// Requests that are being recorded, and where.
+#[derive(Debug)]
+struct Recorded {
+    requests: Requests,
+    log: PathBuf,
+}
+
+impl Books {
+    /// Books that keep a log of each trial's requests in a folder.
+    #[must_use]
+    pub fn in_folder(logs: &Path) -> Self {
+        Self { logs: Some(logs.to_owned()), open: None }
+    }
+
+    /// Begins to record what is asked of the device of a trial.
+    pub(super) fn open(
+        &mut self,
+        device: Option<&BlockDevice>,
+        trial: Trial,
+        journal: &mut Journal,
+    ) {
+        if let Some((logs, device)) = self.logs.as_ref().zip(device) {
+            self.open = Some(record(logs, device, trial, journal).map_err(|e| e.to_string()));
+        }
+    }
+
+    /// Ends the recording, and enters what was recorded.
+    pub(super) fn close(
+        &mut self,
+        record: &mut Record,
+        device: &Path,
+        filesystem: &Filesystem,
+        layout: Result<&Layout, &str>,
+    ) {
+        let finished = match self.open.take() {
+            None => return,
+            Some(Err(reason)) => Err(reason),
+            Some(Ok(Recorded { requests, log })) => {
+                requests.finish().map(|()| log).map_err(|error| error.to_string())
+            }
+        };
+        let entered = finished.and_then(|log| {
+            let layout = layout.map_err(str::to_owned)?;
+            let node = File::open(device).map_err(|e| format!("{}: {e}", device.display()))?;
+            let mut read = |offset, into: &mut [u8]| node.read_exact_at(into, offset);
+            enter(record, &log, &Kept { filesystem, layout }, &mut read);
+            Ok(())
+        });
+        if let Err(reason) = entered {
+            leave_out(record, &reason);
+        }
+    }
+
+    /// Forgets a recording that was not ended.
+    pub(super) fn forget(&mut self) {
+        self.open = None;
+    }
+}
+
+fn record(
+    logs: &Path,
+    device: &BlockDevice,
+    trial: Trial,
+    journal: &mut Journal,
+) -> io::Result<Recorded> {
+    let name = format!("ssdlab-{}", journal.marker());
+    let instance = instances(journal, &name)?.join(&name);
+    journal.will(Change::Trace { instance: instance.clone() })?;
+    fs::create_dir_all(logs)?;
+    let log = log_of(logs, trial);
+    Ok(Recorded { requests: Requests::record(instance, device, &log)?, log })
+}
+
+/// Where instances of tracefs are made. It is mounted in the run's own folder where nobody else has
+/// mounted it.
+fn instances(journal: &mut Journal, name: &str) -> io::Result<PathBuf> {
+    if let Some(instances) = tracefs::instances()? {
+        return Ok(instances);
+    }
+    let target = journal.private_folder().join(name).join("mnt-tracing");
+    fs::create_dir_all(&target)?;
+    journal.will(Change::Mount { target: target.clone() })?;
+    tracefs::mount(&target)
+}
+
+/// The log of a trial's requests.
+pub(super) fn log_of(logs: &Path, trial: Trial) -> PathBuf {
+    logs.join(format!("{:04}.requests", trial.position))
+}
+
+/// A filesystem and where it says it keeps what.
+pub(super) struct Kept<'a> {
+    pub filesystem: &'a Filesystem,
+    pub layout: &'a Layout,
+}
+
+/// Enters what the requests of a trial, in a log, come to. `read` reads the device as the trial has
+/// left it.
+pub(super) fn enter(record: &mut Record, log: &Path, kept: &Kept<'_>, read: Read<'_>) {
+    match pages(record, log, kept, read) {
+        Ok(pages) => {
+            let ledgers = record.phases.iter_mut().filter_map(|phase| phase.ledger.as_mut());
+            for (ledger, page) in ledgers.zip(pages) {
+                ledger.by_kind = Some(page);
+            }
+        }
+        Err(reason) => leave_out(record, &reason),
+    }
+}
+
+/// Says in a record why nothing could be entered.
+pub(super) fn leave_out(record: &mut Record, reason: &str) {
+    for ledger in record.phases.iter_mut().filter_map(|phase| phase.ledger.as_mut()) {
+        ledger.reason = Some(reason.to_owned());
+    }
+}
+
+/// What was written in each phase.
+fn pages(
+    record: &Record,
+    log: &Path,
+    kept: &Kept<'_>,
+    read: Read<'_>,
+) -> Result<Vec<ByKind>, String> {
+    let say = |what: &dyn Display| format!("{}: {what}", log.display());
+    let Some(moments) = moments(record) else {
+        return Err("the device's counters were not read".to_owned());
+    };
+    let file = File::open(log).map_err(|cause| say(&cause))?;
+    let read_log = |file| -> Result<_, TraceError> {
+        Reader::detect(BufReader::new(file), &Options::default())
+    };
+    let requests = read_log(file).map_err(|cause| say(&cause))?;
+    let teller = kept.filesystem.layout.and_then(|probe| probe.contents);
+    let known = Known { layout: kept.layout, teller, read };
+    let mut pages =
+        ledger::by_kind(requests, &moments, known).map_err(|error| error.to_string())?;
+    // What was written before the first phase.
+    pages.remove(0);
+    Ok(pages)
+}
+
+/// What the device had counted since the trial began when the first phase did, and at the end of
+/// each.
+fn moments(record: &Record) -> Option<Vec<Written>> {
+    let written = |counters: &Counters| Written {
+        bytes: counters.written_bytes,
+        requests: counters.write_requests,
+    };
+    let grown = record.phases.iter().map(|phase: &Phase| phase.device.as_ref());
+    let mut sum = Written::default();
+    std::iter::once(record.before.as_ref())
+        .chain(grown)
+        .map(|counters| {
+            sum += written(counters?);
+            Some(sum)
+        })
+        .collect()
+}

@@ -1,0 +1,67 @@
+//! Asking a filesystem, by its own tools, where it keeps what on its device.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use super::LabError;
+use super::mounting::made;
+use crate::filesystem::layout::Question;
+use crate::filesystem::{Kind, Layout};
+use crate::host::program::{self, Rules};
+use crate::host::sysfs::BlockDevice;
+use crate::plan::Setup;
+
+/// What the kernel says of whose bytes a write carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Owners {
+    /// A lab kernel tells of each page.
+    Told,
+    /// Only what a filesystem marks as metadata is known.
+    Marked,
+}
+
+/// The layout of an unmounted filesystem; an unknown one where nobody can tell. Its tools work in
+/// `folder`, and leave nothing there.
+pub(super) fn of(
+    device: &BlockDevice,
+    setup: &Setup,
+    owners: Owners,
+    folder: &Path,
+    rules: Rules<'_>,
+) -> Result<Layout, LabError> {
+    let filesystem = made(setup);
+    let Some(probe) = filesystem.layout else { return Ok(Layout::unknown()) };
+    let is_told = owners == Owners::Told;
+    let others = if is_told { [].as_slice() } else { probe.without_owners };
+    let answers: Result<Vec<String>, LabError> = probe
+        .questions
+        .iter()
+        .chain(others)
+        .map(|question| ask(question, filesystem.package, device, folder, rules))
+        .collect();
+    let mut layout = (probe.parse)(&answers?)
+        .map_err(|fault| LabError::Unavailable { reason: fault.to_string() })?;
+    if !is_told && !probe.marks_metadata {
+        layout.files = Kind::Unattributed;
+    }
+    Ok(layout)
+}
+
+fn ask(
+    question: &Question,
+    package: &str,
+    device: &BlockDevice,
+    folder: &Path,
+    rules: Rules<'_>,
+) -> Result<String, LabError> {
+    let Question { call, input, answer_file } = question;
+    let mut command = Command::new(program::find(call.program, package)?);
+    command.args(call.arguments).arg(&device.node).current_dir(folder);
+    let finished = program::run_with_input(command, input, rules)?;
+    let Some(name) = answer_file else { return Ok(finished.stdout) };
+    let path = folder.join(name);
+    let answer = fs::read_to_string(&path).map_err(LabError::step("read", &path))?;
+    fs::remove_file(&path).map_err(LabError::step("remove", &path))?;
+    Ok(answer)
+}
