@@ -2,6 +2,7 @@
 
 use super::evidence::sides;
 use super::number;
+use super::reason::reason;
 use super::table::label;
 use super::text::counted;
 use crate::advice::{Analysis, Completeness, Effect, TreatmentStatus, Verdict};
@@ -95,8 +96,9 @@ fn largest(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
     };
     let [changed, from, context] = sides(schedule, &effect.levels, &effect.baseline);
     let context = if context.is_empty() { context } else { format!(" ({context})") };
+    let why = reason(analysis, effect).map_or(String::new(), |why| format!(": {why}"));
     Some(format!(
-        "the largest effect: {changed} multiplies {} in {} by {}, against {from}{context}",
+        "the largest effect: {changed} multiplies {} in {} by {}, against {from}{context}{why}",
         spoken(&effect.metric),
         effect.phases.join(" + "),
         number::effect(effect.ratio, effect.interval).trim_start_matches('x')

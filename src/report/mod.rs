@@ -14,6 +14,7 @@ mod live;
 mod markdown;
 mod method;
 mod number;
+mod reason;
 mod serving;
 mod simulation;
 mod table;

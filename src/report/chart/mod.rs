@@ -12,6 +12,7 @@ mod effects;
 mod grid;
 mod label;
 mod latency;
+mod ledger;
 mod palette;
 mod png;
 mod rows;
@@ -53,12 +54,13 @@ impl Chart {
 #[must_use]
 pub fn charts(schedule: &Schedule, analysis: &Analysis) -> Vec<Chart> {
     let data = Data::new(schedule, analysis);
-    let kinds: [fn(&Data<'_>) -> Vec<Chart>; 8] = [
+    let kinds: [fn(&Data<'_>) -> Vec<Chart>; 9] = [
         samples::charts,
         effects::charts,
         latency::charts,
         series::charts,
         written::charts,
+        ledger::charts,
         drive::charts,
         wear::charts,
         drift::charts,

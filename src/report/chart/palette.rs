@@ -34,6 +34,18 @@ pub(super) const COLOURS: [RGBColor; 6] = [
     RGBColor(0x56, 0xB4, 0xE9),
 ];
 
+/// Marks of the kinds of written bytes; the last is for what cannot be told.
+pub(super) const KINDS: [RGBColor; 8] = [
+    COLOURS[0],
+    COLOURS[1],
+    COLOURS[2],
+    COLOURS[3],
+    COLOURS[4],
+    COLOURS[5],
+    RGBColor(0xF0, 0xE4, 0x42),
+    RGBColor(0x99, 0x99, 0x99),
+];
+
 /// The shape of a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Symbol {

@@ -1,0 +1,114 @@
+//! The chart of the write ledger: what the bytes are that reached the device, phase by phase.
+
+use plotters::style::RGBColor;
+
+use super::canvas::{Heading, Key};
+use super::data::{Data, Shown, range};
+use super::palette::{KINDS, Symbol};
+use super::rows::{Mark, Panel, Row, Rows, panels_in_a_chart};
+use super::scale::Scale;
+use super::{Chart, part};
+use crate::plan::metric::LEDGER_METRICS;
+use crate::report::number;
+use crate::report::reason::called;
+use crate::report::text::plain;
+
+/// The share of all bytes below which a phase is not shown.
+const WORTH_A_PANEL: f64 = 0.005;
+
+/// What is written on the bars of each kind.
+const MARKS: [char; LEDGER_METRICS.len()] = ['F', 'J', 'I', 'D', 'A', 'S', 'C', '?'];
+
+/// A panel for each phase in which something is written, if it is known what.
+pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
+    let most = |phase: &String| {
+        data.treatments.iter().map(|shown| total(shown, phase)).fold(0.0, f64::max)
+    };
+    let of_run = data.phases.iter().map(most).fold(0.0, f64::max);
+    let phases: Vec<&String> =
+        data.phases.iter().filter(|phase| most(phase) > WORTH_A_PANEL * of_run).collect();
+    let kinds = kinds(data);
+    let parts: Vec<_> = phases.chunks(panels_in_a_chart(data.treatments.len())).collect();
+    let of = parts.len();
+    let parts = parts.into_iter().enumerate();
+    parts.map(|(index, phases)| chart(data, phases, &kinds, &part(index, of))).collect()
+}
+
+/// A kind of written bytes, and how it is drawn.
+struct Drawn {
+    metric: &'static str,
+    colour: RGBColor,
+    /// What is written on its bars.
+    mark: char,
+}
+
+/// The kinds of which something was written.
+fn kinds(data: &Data<'_>) -> Vec<Drawn> {
+    let is_written = |metric: &str| {
+        let of =
+            |shown: &Shown<'_>| data.phases.iter().any(|phase| bytes(shown, phase, metric) > 0.0);
+        data.treatments.iter().any(of)
+    };
+    LEDGER_METRICS
+        .iter()
+        .zip(KINDS)
+        .zip(MARKS)
+        .map(|(((metric, _), colour), mark)| Drawn { metric, colour, mark })
+        .filter(|drawn| is_written(drawn.metric))
+        .collect()
+}
+
+fn bytes(shown: &Shown<'_>, phase: &str, metric: &str) -> f64 {
+    shown.summary(phase, metric).map_or(0.0, |found| found.mean)
+}
+
+fn total(shown: &Shown<'_>, phase: &str) -> f64 {
+    LEDGER_METRICS.iter().map(|(metric, _)| bytes(shown, phase, metric)).sum()
+}
+
+fn chart(data: &Data<'_>, phases: &[&String], kinds: &[Drawn], part: &str) -> Chart {
+    let title = format!("What was written to the device{part}");
+    let notes = "Means over trials, by what the bytes are to the filesystem.";
+    let key = |drawn: &Drawn| Key {
+        symbol: Symbol::Square,
+        colour: drawn.colour,
+        says: format!("{} {}", drawn.mark, called(drawn.metric)),
+    };
+    let keys = kinds.iter().map(key).collect();
+    let heading = Heading { title: title.clone(), notes: notes.to_owned(), keys };
+    let names = data.treatments.iter().map(|shown| shown.name.clone()).collect();
+    let panel = |phase: &&String| {
+        let totals = data.treatments.iter().map(|shown| total(shown, phase));
+        Panel {
+            title: plain(phase),
+            scale: Scale::from_zero("written_bytes", totals.fold(0.0, f64::max)),
+            reference: None,
+            rows: data.treatments.iter().map(|shown| row(shown, phase, kinds)).collect(),
+        }
+    };
+    let panels = phases.iter().map(panel).collect();
+    let ranges = kinds.iter().filter_map(|drawn| {
+        let of = |shown: &Shown<'_>| {
+            phases.iter().map(|phase| bytes(shown, phase, drawn.metric)).sum::<f64>()
+        };
+        let totals: Vec<(f64, &str)> =
+            data.treatments.iter().map(|shown| (of(shown), shown.name.as_str())).collect();
+        Some(format!("{}: {}", called(drawn.metric), range("written_bytes", &totals)?))
+    });
+    let says = format!("Over these phases, {}.", ranges.collect::<Vec<_>>().join("; "));
+    Chart::of("ledger", title, says, |says| Rows { heading, names, panels }.svg(says))
+}
+
+fn row(shown: &Shown<'_>, phase: &str, kinds: &[Drawn]) -> Row {
+    let mut from = 0.0;
+    let mut marks = Vec::new();
+    for drawn in kinds {
+        let bytes = bytes(shown, phase, drawn.metric);
+        if bytes > 0.0 {
+            let (to, says) = (from + bytes, drawn.mark.to_string());
+            marks.push(Mark::Bar { from, to, colour: drawn.colour, is_pale: false, says });
+            from = to;
+        }
+    }
+    Row { marks, says: number::value("written_bytes", from) }
+}

@@ -1,0 +1,136 @@
+//! Why a treatment differs from another, in one sentence of numbers: of the bytes it writes more,
+//! what they are, and what else it asks of the drive.
+
+use super::number;
+use super::table::mean;
+use crate::advice::{Analysis, Effect, Treatment};
+use crate::plan::Levels;
+use crate::plan::metric::LEDGER_METRICS;
+
+/// What is less than this share of all that differs is not worth a word.
+const WORTH_A_WORD: f64 = 0.02;
+
+/// How much more or less of a count is worth a word, as a ratio.
+const NOTABLE: f64 = 1.05;
+
+/// Commands besides writes, with how one is called.
+const COMMANDS: [(&str, &str); 4] = [
+    ("discard_requests", "discards"),
+    ("flushes", "flushes"),
+    ("commits", "journal commits"),
+    ("erases", "erased flash blocks"),
+];
+
+/// What stands behind an effect; `None` where nothing that was counted differs.
+pub(super) fn reason(analysis: &Analysis, effect: &Effect) -> Option<String> {
+    let of =
+        |levels: &Levels| analysis.treatments.iter().find(|treatment| treatment.levels == *levels);
+    let sides = Sides { with: of(&effect.levels)?, without: of(&effect.baseline)?, effect };
+    let parts: Vec<String> = sides.written().into_iter().chain(sides.commands()).collect();
+    let (first, others) = parts.split_first()?;
+    let mut sentence = first.clone();
+    for other in others {
+        sentence += "; ";
+        sentence += other;
+    }
+    Some(sentence)
+}
+
+/// The two treatments of an effect.
+struct Sides<'a> {
+    with: &'a Treatment,
+    without: &'a Treatment,
+    effect: &'a Effect,
+}
+
+impl Sides<'_> {
+    /// A metric on both sides, over the effect's phases.
+    fn both(&self, metric: &str) -> Option<(f64, f64)> {
+        let total = |treatment: &Treatment| {
+            self.effect
+                .phases
+                .iter()
+                .map(|phase| mean(treatment, phase, metric))
+                .sum::<Option<f64>>()
+        };
+        Some((total(self.with)?, total(self.without)?))
+    }
+
+    /// The bytes written more or less, and what they are.
+    fn written(&self) -> Option<String> {
+        let (with, without) = self.both("written_bytes")?;
+        let kinds: Vec<(&str, f64)> = LEDGER_METRICS
+            .iter()
+            .filter_map(|(metric, _)| {
+                let (with, without) = self.both(metric)?;
+                Some((called(metric), with - without))
+            })
+            .collect();
+        let all: f64 = kinds.iter().map(|(_, more)| more.abs()).sum();
+        let more = with - without;
+        let differs = all.max(more.abs());
+        if differs == 0.0 || differs < WORTH_A_WORD * with.max(without) {
+            return None;
+        }
+        let bytes = |value: f64| number::value("written_bytes", value.abs());
+        let more_or_less = if more < 0.0 { "less" } else { "more" };
+        let mut told: Vec<(&str, f64)> =
+            kinds.into_iter().filter(|(_, more)| more.abs() >= WORTH_A_WORD * all).collect();
+        told.sort_by(|one, other| other.1.abs().total_cmp(&one.1.abs()));
+        if told.is_empty() {
+            return Some(format!("it writes {} {more_or_less}", bytes(more)));
+        }
+        let is_of_one_sign = told.iter().all(|(_, of_kind)| (*of_kind < 0.0) == (more < 0.0));
+        let kind = |(kind, of_kind): &(&str, f64)| {
+            let of_kind_more = if *of_kind < 0.0 { "less" } else { "more" };
+            if is_of_one_sign {
+                format!("{} {kind}", bytes(*of_kind))
+            } else {
+                format!("{} {of_kind_more} {kind}", bytes(*of_kind))
+            }
+        };
+        let listed = listed(&told.iter().map(kind).collect::<Vec<_>>());
+        Some(if is_of_one_sign {
+            format!("of the {} it writes {more_or_less}, {listed}", bytes(more))
+        } else {
+            format!("it writes {} {more_or_less}: {listed}", bytes(more))
+        })
+    }
+
+    /// The commands asked for more or less often.
+    fn commands(&self) -> Option<String> {
+        let differs = |(metric, called): &(&str, &str)| {
+            let (with, without) = self.both(metric)?;
+            let (most, least) = (with.max(without), with.min(without));
+            (most >= 1.0 && most > least * NOTABLE).then(|| {
+                let count = |value| number::value(metric, value);
+                format!("{} {called} against {}", count(with), count(without))
+            })
+        };
+        let parts: Vec<String> = COMMANDS.iter().filter_map(differs).collect();
+        (!parts.is_empty()).then(|| listed(&parts))
+    }
+}
+
+/// A kind of written bytes, in words.
+pub(super) fn called(metric: &str) -> &str {
+    match metric {
+        "data_bytes" => "file data",
+        "journal_bytes" => "journal",
+        "inode_bytes" => "inodes",
+        "directory_bytes" => "directories and extents",
+        "allocation_bytes" => "allocation",
+        "superblock_bytes" => "superblocks",
+        "cow_metadata_bytes" => "copy-on-write metadata",
+        "unattributed_bytes" => "unattributed",
+        other => other,
+    }
+}
+
+/// Parts of a sentence, one after the other.
+fn listed(parts: &[String]) -> String {
+    match parts {
+        [parts @ .., last] if !parts.is_empty() => format!("{} and {last}", parts.join(", ")),
+        _ => parts.concat(),
+    }
+}
