@@ -1,0 +1,68 @@
+//! Defines how lines are read: one at a time, and none longer than memory is meant to be.
+
+use std::io::{self, BufRead, ErrorKind};
+
+use memchr::memchr;
+
+/// The longest line, in bytes: strace(1) writes two names of 4095 bytes and two directories as
+/// long, four characters a byte.
+const LONGEST: usize = 128 << 10;
+
+/// The lines of a text.
+#[derive(Debug)]
+pub struct Lines<R> {
+    input: R,
+    number: u64,
+    line: Vec<u8>,
+}
+
+/// What comes next in a text.
+pub enum Line<'a> {
+    /// A line, without its end.
+    Whole(&'a [u8]),
+    /// A last line without an end.
+    Cut(&'a [u8]),
+    /// The first bytes of a line that is too long.
+    TooLong(&'a [u8]),
+    /// Nothing.
+    End,
+}
+
+impl<R: BufRead> Lines<R> {
+    pub fn new(input: R) -> Self {
+        Self { input, number: 0, line: Vec::new() }
+    }
+
+    /// The number of the line last handed out, counted from 1.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    pub fn next(&mut self) -> io::Result<Line<'_>> {
+        self.line.clear();
+        self.number += 1;
+        loop {
+            let buffer = match self.input.fill_buf() {
+                Ok(buffer) => buffer,
+                Err(cause) if cause.kind() == ErrorKind::Interrupted => continue,
+                Err(cause) => return Err(cause),
+            };
+            if buffer.is_empty() {
+                return Ok(if self.line.is_empty() { Line::End } else { Line::Cut(&self.line) });
+            }
+            let end = memchr(b'\n', buffer);
+            let (piece, _) = buffer.split_at(end.unwrap_or(buffer.len()));
+            let room = LONGEST - self.line.len();
+            if piece.len() > room {
+                self.line.extend(piece.iter().take(room));
+                return Ok(Line::TooLong(&self.line));
+            }
+            self.line.extend_from_slice(piece);
+            let used = piece.len() + usize::from(end.is_some());
+            self.input.consume(used);
+            if end.is_some() {
+                return Ok(Line::Whole(&self.line));
+            }
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Defines how the text of a call is taken apart: its name, its arguments, what it returned.
+//!
+//! With `-xx` every string is `\xHH` throughout, so that no quotation mark, bracket or comma in a
+//! file's name can be taken for one of strace's own.
+
+use memchr::memchr;
+
+use crate::escape::unescape;
+use crate::text::number;
+
+/// A call that succeeded.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Call<'a> {
+    /// Its name, such as `openat`.
+    pub name: &'a str,
+    arguments: Vec<&'a [u8]>,
+    result: &'a [u8],
+}
+
+/// A descriptor as strace shows it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// Its number; none for `AT_FDCWD`.
+    pub number: Option<u32>,
+    /// The absolute path of what it has open, or what else it is, as in `pipe:[1]`; none if it was
+    /// removed.
+    pub path: Option<Vec<u8>>,
+}
+
+impl<'a> Call<'a> {
+    /// The call of this text, if it can be taken apart.
+    pub fn parse(text: &'a [u8]) -> Option<Self> {
+        let (name, rest) = text.split_at_checked(memchr(b'(', text)?)?;
+        let name = str::from_utf8(name).ok()?;
+        let (arguments, rest) = arguments(rest.get(1..)?)?;
+        let result = rest.trim_ascii_start().strip_prefix(b"= ")?;
+        Some(Self { name, arguments, result })
+    }
+
+    /// What it returned, if that is no error.
+    pub fn result(&self) -> Option<u64> {
+        // `-1 ENOENT` and `?` are no numbers.
+        numeral(self.result)
+    }
+
+    /// The descriptor it returned.
+    pub fn result_descriptor(&self) -> Option<Shown> {
+        descriptor(self.result)
+    }
+
+    /// The argument at this place; empty if there is none.
+    pub fn argument(&self, place: usize) -> &'a [u8] {
+        self.arguments.get(place).copied().unwrap_or_default()
+    }
+
+    /// The argument of this name, as in `flags=O_RDONLY`, also in the braces of a structure.
+    pub fn field(&self, name: &str) -> Option<&'a [u8]> {
+        let parts = self.arguments.iter().flat_map(|argument| {
+            let inside = argument.strip_prefix(b"{").unwrap_or(argument);
+            inside.split(|byte| *byte == b',' || *byte == b'}')
+        });
+        parts
+            .map(<[u8]>::trim_ascii)
+            .find_map(|part| part.strip_prefix(name.as_bytes())?.strip_prefix(b"="))
+    }
+
+    /// The number at this place.
+    pub fn number(&self, place: usize) -> Option<u64> {
+        numeral(self.argument(place))
+    }
+
+    /// The first number in brackets at this place, as of an offset in memory: `[0] => [10]`.
+    pub fn pointed(&self, place: usize) -> Option<u64> {
+        numeral(self.argument(place).strip_prefix(b"[")?)
+    }
+
+    /// The string at this place, if it is whole.
+    pub fn string(&self, place: usize) -> Option<Vec<u8>> {
+        string(self.argument(place))
+    }
+
+    /// The descriptor at this place.
+    pub fn descriptor(&self, place: usize) -> Option<Shown> {
+        descriptor(self.argument(place))
+    }
+
+    /// Whether the argument at this place has this flag.
+    pub fn has(&self, place: usize, flag: &str) -> bool {
+        has(self.argument(place), flag)
+    }
+}
+
+/// Whether flags as strace shows them have this one among them.
+pub fn has(flags: &[u8], flag: &str) -> bool {
+    flags.split(|byte| *byte == b'|').any(|part| part == flag.as_bytes())
+}
+
+/// The string of an argument, if it is one and whole.
+pub fn string(argument: &[u8]) -> Option<Vec<u8>> {
+    unescape(argument.strip_prefix(b"\"")?.strip_suffix(b"\"")?)
+}
+
+/// The descriptor of an argument, with its path: `3<\x2f>`, `3<\x2f\x61>(deleted)`.
+pub fn descriptor(argument: &[u8]) -> Option<Shown> {
+    let (number, shown) = argument.split_at(memchr(b'<', argument).unwrap_or(argument.len()));
+    let number = match number {
+        b"AT_FDCWD" => None,
+        _ => Some(u32::try_from(numeral(number)?).ok()?),
+    };
+    let path = shown.strip_prefix(b"<").and_then(|rest| unescape(rest.strip_suffix(b">")?));
+    Some(Shown { number, path })
+}
+
+/// The number that the text begins with: decimal, octal or hexadecimal, as in C.
+pub fn numeral(text: &[u8]) -> Option<u64> {
+    let (digits, radix) = match text {
+        [b'0', b'x', hexadecimal @ ..] => (hexadecimal, 16),
+        [b'0', b'0'..=b'7', ..] => (text, 8),
+        _ => (text, 10),
+    };
+    let is_digit = |byte: &u8| char::from(*byte).is_digit(radix);
+    let length = digits.iter().take_while(|byte| is_digit(byte)).count();
+    number(digits.get(..length)?, radix)
+}
+
+/// The arguments up to the bracket that closes the list, and what comes after it.
+fn arguments(text: &[u8]) -> Option<(Vec<&[u8]>, &[u8])> {
+    let mut arguments = Vec::new();
+    let (mut depth, mut start, mut at) = (0_usize, 0, 0);
+    loop {
+        let byte = *text.get(at)?;
+        match byte {
+            b'"' => at += 1 + memchr(b'"', text.get(at + 1..)?)?,
+            b'<' if text.get(at + 1) == Some(&b'\\') => at += memchr(b'>', text.get(at..)?)?,
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' if depth > 0 => depth -= 1,
+            b',' | b')' if depth == 0 => {
+                arguments.push(text.get(start..at)?.trim_ascii());
+                start = at + 1;
+                if byte == b')' {
+                    return Some((arguments, text.get(start..)?));
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_taken_apart() {
+        let text = br#"openat(AT_FDCWD<\x2f\x61>, "\x29\x2c", O_RDWR|O_CREAT, 0640) = 3<\x2f\x61>"#;
+        let call = Call::parse(text).unwrap();
+        let place = Shown { number: None, path: Some(b"/a".to_vec()) };
+        assert_eq!((call.name, call.descriptor(0)), ("openat", Some(place)));
+        assert_eq!((call.string(1), call.number(3)), (Some(b"),".to_vec()), Some(0o640)));
+        assert!(call.has(2, "O_CREAT") && !call.has(2, "O_CREA"));
+        assert_eq!(call.result_descriptor().unwrap().number, Some(3));
+    }
+
+    #[test]
+    fn what_is_gone_has_no_path_and_what_is_cut_is_no_string() {
+        let text = br#"write(3<\x2f\x61>(deleted), ""..., 100) = -1 ENOSPC (No space left)"#;
+        let call = Call::parse(text).unwrap();
+        assert_eq!(call.descriptor(0), Some(Shown { number: Some(3), path: None }));
+        assert_eq!((call.string(1), call.result()), (None, None));
+    }
+
+    #[test]
+    fn structures_and_pointers_are_looked_into() {
+        let call = Call::parse(
+            b"clone3({flags=CLONE_VM|CLONE_FS, exit_signal=0} => {parent_tid=[7]}, 88) = 7",
+        )
+        .unwrap();
+        assert!(has(call.field("flags").unwrap(), "CLONE_FS"));
+        let call =
+            Call::parse(br"sendfile(5<\x2f>, 3<\x2f>, [16] => [26], 10 /* all */) = 10").unwrap();
+        assert_eq!((call.pointed(2), call.number(3)), (Some(16), Some(10)));
+        let call = Call::parse(b"clone(child_stack=NULL, flags=CLONE_VM|SIGCHLD) = 9").unwrap();
+        assert!(has(call.field("flags").unwrap(), "SIGCHLD"));
+    }
+
+    #[test]
+    fn numerals_are_those_of_c() {
+        let found = [&b"0x7f<"[..], b"022", b"0", b"18446744073709551615"].map(numeral);
+        assert_eq!(found, [Some(127), Some(0o22), Some(0), Some(u64::MAX)]);
+        assert_eq!(numeral(b"-1 ENOENT"), None);
+    }
+}

@@ -1,0 +1,63 @@
+//! Defines what a line of strace's output is, before anything of a call is looked at.
+
+use memchr::memmem;
+
+use crate::text::number;
+
+/// A line, by the process that it is about.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Line<'a> {
+    /// The process, or the thread.
+    pub process: u64,
+    /// What it did.
+    pub event: Event<'a>,
+}
+
+/// What a line says of a process.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Event<'a> {
+    /// A call from its name to its result.
+    Call(&'a [u8]),
+    /// The beginning of a call during which others called.
+    Unfinished(&'a [u8]),
+    /// The rest of such a call.
+    Resumed(&'a [u8]),
+    /// It ended.
+    Exit,
+    /// Another thread executed a program and goes on under this process's number.
+    SupersededBy(u64),
+    /// A signal, or what strace says about itself.
+    Nothing,
+}
+
+impl<'a> Line<'a> {
+    /// The line, if strace writes such lines.
+    pub fn parse(line: &'a [u8]) -> Option<Self> {
+        let blank = memchr::memchr(b' ', line)?;
+        let (process, rest) = line.split_at_checked(blank)?;
+        let event = event(rest.trim_ascii())?;
+        Some(Self { process: number(process, 10)?, event })
+    }
+}
+
+fn event(text: &[u8]) -> Option<Event<'_>> {
+    if let Some(text) = text.strip_prefix(b"+++ ") {
+        if let Some(rest) = text.strip_prefix(b"superseded by execve in pid ") {
+            return Some(Event::SupersededBy(number(rest.strip_suffix(b" +++")?, 10)?));
+        }
+        let is_end = text.starts_with(b"exited") || text.starts_with(b"killed");
+        return is_end.then_some(Event::Exit);
+    }
+    if text.starts_with(b"--- ") || text.starts_with(b"???(") || text.starts_with(b"<detached") {
+        return Some(Event::Nothing);
+    }
+    if let Some(text) = text.strip_prefix(b"<... ") {
+        let after = b" resumed>";
+        let start = memmem::find(text, after)? + after.len();
+        return text.get(start..).map(Event::Resumed);
+    }
+    if let Some(begun) = text.strip_suffix(b"<unfinished ...>") {
+        return Some(Event::Unfinished(begun));
+    }
+    text.first()?.is_ascii_lowercase().then_some(Event::Call(text))
+}

@@ -1,0 +1,243 @@
+//! Defines how strace's output becomes operations.
+//!
+//! strace(1) follows every process and is kept up with the kernel on every architecture. The price
+//! is that the program runs slower, so that times would mean nothing: only what was done and in
+//! which order is recorded. The order is that in which calls ended.
+//!
+//! # What is assumed
+//!
+//! The program starts in the recorded directory, with nothing of it open, and whatever else it
+//! uses is outside. What is reached through a symbolic link outside that leads into the directory
+//! is seen only when it is opened.
+//!
+//! # How processes are told apart
+//!
+//! A child may be seen before the call that made it has returned: with vfork(2) always. What it
+//! does is put aside until then, because only the return says whose child it is.
+
+mod call;
+mod files;
+mod line;
+mod names;
+mod process;
+mod session;
+mod transfers;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io::{self, BufRead};
+use std::mem::swap;
+
+use thiserror::Error;
+
+use crate::error::excerpt;
+use crate::lines::{Line as Text, Lines};
+use crate::{LeftOut, Omission, Operation, Tree};
+use line::{Event, Line};
+use session::Session;
+
+/// The options that strace has to be run with; what is missing are `-o FILE`, and the program.
+///
+/// Names are written as `\xHH` throughout (`-xx`), whatever is open with its path (`-y`), contents
+/// only as far as an access control list needs it (`-s 32`). Only calls that concern files and
+/// processes stop the program (`--seccomp-bpf`). Calls that fail are printed too: where strace is
+/// to leave them out (`-z`), version 6.1 breaks the lines of calls during which others call.
+pub const STRACE_OPTIONS: [&str; 10] = [
+    "-f",
+    "--seccomp-bpf",
+    "-q",
+    "-y",
+    "-xx",
+    "-s",
+    "32",
+    "-e",
+    "signal=none",
+    "--trace=%file,%desc,%process,umask,sync",
+];
+
+/// The most bytes that are kept of calls that cannot be understood yet.
+const MOST_WAITING_BYTES: usize = 64 << 20;
+
+/// Why strace's output cannot be read any further.
+#[derive(Debug, Error)]
+pub enum StraceError {
+    /// The input failed.
+    #[error("cannot read strace's output at line {line}: {cause}")]
+    Read {
+        /// The line, counted from 1.
+        line: u64,
+        /// The reader's own error.
+        #[source]
+        cause: io::Error,
+    },
+    /// A line is none of strace's.
+    #[error(
+        "strace's output, line {line}: found {found}, expected a process's number and a call; \
+         record it with the options that ssdlab uses"
+    )]
+    Malformed {
+        /// The line, counted from 1.
+        line: u64,
+        /// The line, escaped and shortened.
+        found: String,
+    },
+}
+
+/// Where and how a recorded program was started.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting<'a> {
+    /// The recorded directory: an absolute path without symbolic links, in which it was started.
+    pub directory: &'a [u8],
+    /// The umask it was started with.
+    pub umask: u32,
+}
+
+/// Makes operations of strace's output, one after the other.
+#[derive(Debug)]
+pub struct Recorder<R> {
+    lines: Lines<R>,
+    session: Session,
+    /// Calls during which others call, by process, as far as they were printed.
+    begun: BTreeMap<u64, Vec<u8>>,
+    /// Lines of processes whose parents are not known yet, in their order.
+    orphaned: VecDeque<Vec<u8>>,
+    /// Lines that were put aside, and are to be looked at again before others are read.
+    adopted: VecDeque<Vec<u8>>,
+    /// How many bytes these three hold.
+    waiting_bytes: usize,
+    at_end: bool,
+}
+
+impl<R: BufRead> Recorder<R> {
+    /// Begins with the directory as it was before the program ran.
+    pub fn new(input: R, setting: Setting<'_>, before: Tree) -> Self {
+        Self {
+            lines: Lines::new(input),
+            session: Session::new(setting, before),
+            begun: BTreeMap::new(),
+            orphaned: VecDeque::new(),
+            adopted: VecDeque::new(),
+            waiting_bytes: 0,
+            at_end: false,
+        }
+    }
+
+    /// The next operation; none after the last.
+    pub fn next_operation(&mut self) -> Result<Option<Operation>, StraceError> {
+        loop {
+            if let Some(operation) = self.session.take(self.at_end) {
+                return Ok(Some(operation));
+            }
+            if self.at_end {
+                return Ok(None);
+            }
+            self.step()?;
+        }
+    }
+
+    /// What was left out so far.
+    #[must_use]
+    pub fn left_out(&self) -> &LeftOut {
+        &self.session.left_out
+    }
+
+    /// The directory as the operations so far leave it.
+    #[must_use]
+    pub fn tree(&self) -> &Tree {
+        &self.session.tree
+    }
+
+    /// Takes a line.
+    fn step(&mut self) -> Result<(), StraceError> {
+        if let Some(line) = self.adopted.pop_front() {
+            self.waiting_bytes -= line.len();
+            return self.line(&line);
+        }
+        let number = self.lines.number() + 1;
+        let line = match self.lines.next() {
+            Ok(Text::Whole(line)) => line.to_vec(),
+            // strace itself was ended; so the call may not have been either.
+            Ok(Text::Cut(_) | Text::End) => {
+                self.end();
+                return Ok(());
+            }
+            Ok(Text::TooLong(line)) => {
+                return Err(StraceError::Malformed { line: number, found: excerpt(line) });
+            }
+            Err(cause) => return Err(StraceError::Read { line: number, cause }),
+        };
+        self.line(&line)
+    }
+
+    fn line(&mut self, text: &[u8]) -> Result<(), StraceError> {
+        let Some(Line { process, event }) = Line::parse(text) else {
+            let line = self.lines.number();
+            return Err(StraceError::Malformed { line, found: excerpt(text) });
+        };
+        if !self.session.has_begun() {
+            self.session.start(process);
+        }
+        match event {
+            Event::Nothing => {}
+            Event::SupersededBy(thread) => {
+                if let Some(begun) = self.begun.remove(&thread) {
+                    self.begun.insert(process, begun);
+                }
+                self.session.supersede(process, thread);
+            }
+            _ if !self.session.knows(process) => self.put_aside(text),
+            Event::Call(call) => self.call(process, call),
+            Event::Unfinished(begun) => {
+                self.waiting_bytes += begun.len();
+                self.begun.insert(process, begun.to_vec());
+            }
+            Event::Resumed(rest) => {
+                if let Some(mut call) = self.begun.remove(&process) {
+                    self.waiting_bytes -= call.len();
+                    call.extend_from_slice(rest);
+                    self.call(process, &call);
+                }
+            }
+            Event::Exit => {
+                let begun = self.begun.remove(&process).unwrap_or_default();
+                self.waiting_bytes -= begun.len();
+                self.session.exit(process);
+            }
+        }
+        Ok(())
+    }
+
+    fn call(&mut self, process: u64, call: &[u8]) {
+        if self.session.call(process, call).is_some() {
+            self.look_again();
+        }
+    }
+
+    /// Keeps a line until the parent of its process is known.
+    fn put_aside(&mut self, line: &[u8]) {
+        self.waiting_bytes += line.len();
+        self.orphaned.push_back(line.to_vec());
+        if self.waiting_bytes > MOST_WAITING_BYTES {
+            self.give_up_parent();
+        }
+    }
+
+    /// Takes what was put aside for what comes next. Some of it may be put aside again.
+    fn look_again(&mut self) {
+        self.orphaned.append(&mut self.adopted);
+        swap(&mut self.orphaned, &mut self.adopted);
+    }
+
+    /// Takes the process of the first line that was put aside for one that has nothing open.
+    fn give_up_parent(&mut self) {
+        if let Some(line) = self.orphaned.front().and_then(|line| Line::parse(line)) {
+            self.session.start(line.process);
+            self.session.left_out.add(Omission::UnknownParent, 1);
+        }
+        self.look_again();
+    }
+
+    fn end(&mut self) {
+        self.at_end = self.orphaned.is_empty();
+        self.give_up_parent();
+    }
+}

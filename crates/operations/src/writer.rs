@@ -1,0 +1,78 @@
+//! Defines how a log is written: its header, the directory as it was, then the operations.
+
+use std::fmt::Display;
+use std::io::{self, Write};
+
+use crate::escape::escape;
+use crate::{Entry, Header, LogError, Operation};
+
+/// The first line of a log, before the version.
+pub const MAGIC: &str = "ssdlab operation log ";
+
+/// The version that is written.
+pub const VERSION: &str = "1";
+
+/// The longest title, in bytes as escaped.
+pub const LONGEST_TITLE: usize = 1024;
+
+/// Writes the operations of a log.
+///
+/// An operation is one small write, so the output should be buffered.
+#[derive(Debug)]
+pub struct Writer<W> {
+    output: W,
+}
+
+impl<W: Write> Writer<W> {
+    /// Writes the header of a log, and the directory as it was before. What is too long of the
+    /// title is left out.
+    pub fn new(mut output: W, header: &Header, before: &[Entry]) -> Result<Self, LogError> {
+        begin(&mut output, header, before).map_err(|cause| LogError::Write { cause })?;
+        Ok(Self { output })
+    }
+
+    /// Writes one operation.
+    pub fn append(&mut self, operation: &Operation) -> Result<(), LogError> {
+        self.line(operation)
+    }
+
+    /// Writes the last line, flushes the output and gives it back.
+    pub fn finish(mut self) -> Result<W, LogError> {
+        self.line("end")?;
+        self.output.flush().map_err(|cause| LogError::Write { cause })?;
+        Ok(self.output)
+    }
+
+    fn line(&mut self, line: impl Display) -> Result<(), LogError> {
+        writeln!(self.output, "{line}").map_err(|cause| LogError::Write { cause })
+    }
+}
+
+fn begin(output: &mut impl Write, header: &Header, before: &[Entry]) -> io::Result<()> {
+    writeln!(output, "{MAGIC}{VERSION}")?;
+    writeln!(output, "title {}", title(&header.title))?;
+    for (omission, count) in header.left_out.iter() {
+        writeln!(output, "left-out {omission} {count}")?;
+    }
+    writeln!(output, "before")?;
+    for entry in before {
+        writeln!(output, "{entry}")?;
+    }
+    writeln!(output, "operations")
+}
+
+/// A title as it stands in a line: blanks stay, and no character is cut in two.
+fn title(title: &str) -> String {
+    let mut shown = String::new();
+    for character in title.chars() {
+        let escaped = match character {
+            ' ' => " ".to_owned(),
+            _ => escape(character.encode_utf8(&mut [0; 4]).as_bytes()),
+        };
+        if shown.len() + escaped.len() > LONGEST_TITLE {
+            break;
+        }
+        shown.push_str(&escaped);
+    }
+    shown
+}
