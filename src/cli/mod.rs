@@ -14,6 +14,7 @@ mod method;
 mod output;
 mod plan_arguments;
 mod progress;
+mod record;
 mod report;
 mod restore;
 mod run;
@@ -58,6 +59,8 @@ enum Command {
     Method(method::Method),
     /// Read results of fio, bonnie++, hyperfine or the Phoronix Test Suite as a run.
     Import(import::Import),
+    /// Record what a program does to the files of a directory, to be replayed in any lab.
+    Record(record::Record),
     /// Put a pattern or a trace on simulated drives.
     Simulate(simulate::Simulate),
     /// Serve a simulated drive in real time, as a file or to a virtual machine.
@@ -99,6 +102,7 @@ pub fn main() -> ExitCode {
         Command::Import(import) => import.run(),
         Command::List(list) => Ok(list.run()),
         Command::Schema(schema) => Ok(schema.run()),
+        Command::Record(record) => record.run(),
         Command::Simulate(simulate) => simulate.run(),
         Command::Serve(serve) => serve.run(),
         Command::Drive(drive) => drive.run(),

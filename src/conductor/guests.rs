@@ -30,6 +30,7 @@ use crate::host::interrupt::Interrupt;
 use crate::host::program::{self, ProgramError, Rules};
 use crate::kernel::{self, KernelError, LabKernel};
 use crate::lab;
+use crate::plan::recordings::Recording;
 use crate::plan::schedule::{Action, Tree, Trial};
 use crate::plan::{Discard, HostModel, Schedule, Setup, Simulated};
 use crate::results::Record;
@@ -165,6 +166,11 @@ impl<'a> Guests<'a> {
         }
         if let Some(Tree::Archive { path, .. }) = &schedule.workload.tree {
             root.add_file(path, ARCHIVE)?;
+        }
+        for (number, recording) in schedule.workload.recordings().enumerate() {
+            if let Recording::File(path) = recording {
+                root.add_file(path, &recording_name(number))?;
+            }
         }
         let filesystems = kernel::filesystems(&kernel)?;
         // Another may take its place in the middle of the run.
@@ -393,7 +399,17 @@ fn job(schedule: &Schedule, trial: Trial) -> Job {
     if let Some(Tree::Archive { path, .. }) = &mut workload.tree {
         *path = Path::new("/").join(ARCHIVE);
     }
+    for (number, recording) in workload.recordings_mut().enumerate() {
+        if let Recording::File(path) = recording {
+            *path = Path::new("/").join(recording_name(number));
+        }
+    }
     Job::new(levels, workload, trial.seed, schedule.seed, schedule.verify)
+}
+
+/// Where an operation log is in the guest, by its place among those of the workload.
+fn recording_name(number: usize) -> String {
+    format!("recording-{number}")
 }
 
 /// Tells drives of one name apart, and a drive file before and after it was changed.

@@ -150,7 +150,7 @@ impl Here<'_> {
             (amount_bytes(setup.prefill, device)?, amount_bytes(setup.stale, device)?);
         let has_reader = !ground.is_shared
             && self.schedule.phases(trial.treatment).iter().any(|phase| phase.reader);
-        let has_files = !self.schedule.workload.files().is_empty();
+        let has_files = self.workload.begins_with_files(&self.schedule.workload);
         if prefill == 0 && stale == 0 && !has_reader && !has_files {
             return Ok(());
         }

@@ -13,6 +13,7 @@ mod host_model;
 pub mod io;
 pub mod metric;
 mod order;
+pub mod recordings;
 mod resolve;
 pub mod schedule;
 mod scheduler;

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::bonnie::{Bonnie, BonnieTest};
 use super::factor::{Factor, Levels};
 use super::io::Io;
+use super::recordings::Recording;
 use super::setup::{LevelError, Setup};
 use super::transactions::{DATABASE, PAGE_BYTES, Transactions};
 use super::written::LabKind;
@@ -129,6 +130,22 @@ impl Workload {
     pub fn files(&self) -> BTreeMap<&str, u64> {
         self.phases.iter().filter_map(|phase| phase.action.file()).collect()
     }
+
+    /// The operation logs that phases perform, in order.
+    pub fn recordings(&self) -> impl Iterator<Item = &Recording> {
+        self.phases.iter().filter_map(|phase| match &phase.action {
+            Action::Replay { log } => Some(log),
+            _ => None,
+        })
+    }
+
+    /// The same, to be changed.
+    pub fn recordings_mut(&mut self) -> impl Iterator<Item = &mut Recording> {
+        self.phases.iter_mut().filter_map(|phase| match &mut phase.action {
+            Action::Replay { log } => Some(log),
+            _ => None,
+        })
+    }
 }
 
 /// The tree of `unpack` and `delete`.
@@ -241,6 +258,11 @@ pub enum Action {
     Io(Io),
     /// Commits transactions.
     Transactions(Transactions),
+    /// Performs what a recorded program did.
+    Replay {
+        /// What it did.
+        log: Recording,
+    },
     /// What another program did elsewhere, before its results were imported.
     Imported,
 }

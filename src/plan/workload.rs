@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::bonnie::{self, Bonnie, BonnieTest};
 use super::error::Fault;
+use super::recordings::{self, Recording};
 use super::resolve::Overrides;
 use super::schedule::{Action, Build, Phase, Schedule, Tree, Workload};
 use super::setup::{Amount, Discard, Setup};
@@ -252,6 +253,7 @@ fn check_keys(written: &written::Phase, at: &Range<usize>) -> Result<(), Fault> 
         (written.tests.is_some(), "tests", Verb::Bonnie),
         (written.io.is_some(), "io", Verb::Io),
         (written.transactions.is_some(), "transactions", Verb::Transactions),
+        (written.log.is_some(), "log", Verb::Replay),
         (written.quiet.is_some(), "quiet", Verb::Idle),
     ] {
         if is_set && verb != owner {
@@ -315,6 +317,15 @@ fn action(
             let work = written.transactions.as_ref();
             let work = work.ok_or_else(|| needs("transactions", example))?;
             Action::Transactions(transactions::resolve(work, at, |amount| scaled(amount, scale))?)
+        }
+        Verb::Replay => {
+            let log = written.log.as_ref().ok_or_else(|| needs("log", "log = \"zstd-make\""))?;
+            let shipped = log.to_str().filter(|name| recordings::find(name).is_some());
+            let log = match shipped {
+                Some(name) => Recording::Shipped(name.to_owned()),
+                None => Recording::File(base.join(log)),
+            };
+            Action::Replay { log }
         }
     })
 }

@@ -265,6 +265,9 @@ pub struct Phase {
     pub job: Option<PathBuf>,
     /// `bonnie`: its tests (default: all twelve); each becomes a phase of its own.
     pub tests: Option<Vec<BonnieTest>>,
+    /// `replay`: the operation log, a file or the name of one that is shipped (`zstd-clone`,
+    /// `zstd-make`, `zstd-clean`).
+    pub log: Option<PathBuf>,
     /// `io`: the file, and what is read and written.
     pub io: Option<io::Written>,
     /// `transactions`: the database, and what is committed.
@@ -310,6 +313,8 @@ pub enum Verb {
     Io,
     /// Commits small transactions as `SQLite` does, each timed.
     Transactions,
+    /// Performs what a program did: a log made by `ssdlab record`.
+    Replay,
 }
 
 impl Verb {
@@ -332,6 +337,7 @@ impl Verb {
             Self::BonnieProgram => "bonnie++",
             Self::Io => "io",
             Self::Transactions => "transactions",
+            Self::Replay => "replay",
         }
     }
 }

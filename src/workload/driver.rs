@@ -72,6 +72,19 @@ pub struct Bounds<'a> {
     pub limit: Duration,
 }
 
+impl Bounds<'_> {
+    /// The error by which work ends that began then, if it is to.
+    pub fn check(&self, started: Instant) -> Result<(), WorkloadError> {
+        if self.interrupt.is_set() {
+            return Err(WorkloadError::Interrupted);
+        }
+        if started.elapsed() > self.limit {
+            return Err(WorkloadError::Limit { limit: self.limit });
+        }
+        Ok(())
+    }
+}
+
 /// Performs operations on one directory.
 #[derive(Debug)]
 pub struct Driver<'a> {
@@ -200,13 +213,7 @@ impl<'a> Driver<'a> {
     }
 
     fn check_bounds(&self) -> Result<(), WorkloadError> {
-        if self.bounds.interrupt.is_set() {
-            return Err(WorkloadError::Interrupted);
-        }
-        if self.started.elapsed() > self.bounds.limit {
-            return Err(WorkloadError::Limit { limit: self.bounds.limit });
-        }
-        Ok(())
+        self.bounds.check(self.started)
     }
 
     fn one(&mut self, operation: &Operation) -> Result<(), WorkloadError> {

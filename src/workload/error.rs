@@ -68,6 +68,15 @@ pub enum WorkloadError {
     /// The run is to stop.
     #[error("interrupted")]
     Interrupted,
+    /// An operation log that cannot be performed.
+    #[error("the operation log {log}: {what}")]
+    #[diagnostic(help("make another: ssdlab record --out FILE -- PROGRAM"))]
+    Recording {
+        /// The log.
+        log: String,
+        /// What is wrong.
+        what: String,
+    },
     /// A fio job file that must not or cannot be run.
     #[error("the fio job {}: {reason}", job.display())]
     #[diagnostic(help("a job's files lie in the trial's directory: use relative names there"))]

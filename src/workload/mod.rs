@@ -16,6 +16,9 @@ mod open_load;
 pub mod operation;
 pub mod printed;
 mod reader;
+pub mod record;
+mod replay;
+mod snapshot;
 pub mod synthetic;
 mod transactions;
 mod verify;
@@ -33,6 +36,7 @@ use self::driver::{Bounds, Contents, Driver, sync_filesystem};
 pub use self::error::WorkloadError;
 use self::operation::{Content, Operation};
 pub use self::reader::Reader;
+use self::replay::Replay;
 use self::synthetic::build::{self, BuildShape};
 use self::synthetic::content::ContentPool;
 use self::synthetic::random::mix;
@@ -56,6 +60,7 @@ pub struct Workload {
     tree: Source<Tree, Vec<Operation>>,
     build: Source<Build, build::Build>,
     bonnie: Option<Bonnie>,
+    replay: Replay,
     /// The trial's seed.
     seed: u64,
 }
@@ -152,7 +157,8 @@ impl Workload {
         let build =
             Source { spec: spec.build.clone(), seed: None, operations: build::Build::default() };
         let bonnie = spec.bonnie.clone().map(Bonnie::new);
-        Ok(Self { contents, tree, build, bonnie, seed })
+        let replay = Replay::read(&spec.phases)?;
+        Ok(Self { contents, tree, build, bonnie, replay, seed })
     }
 
     /// Makes the operations of a trial; treatments of one block share them.
@@ -256,6 +262,9 @@ impl Workload {
             (Action::Bonnie { .. } | Action::Idle { .. } | Action::Remount, _) => {
                 Ok(Done::default())
             }
+            (Action::Replay { log }, _) => {
+                Ok(Done::wrote(self.replay.perform(log, &self.contents, place)?))
+            }
             (Action::Imported, _) => unreachable!("nothing imported is run"),
             (Action::Io(io), _) => io::run(io, seed, place),
             (Action::Transactions(work), _) => {
@@ -288,6 +297,7 @@ impl Workload {
                     | Action::BonnieProgram
                     | Action::Io(_)
                     | Action::Transactions(_)
+                    | Action::Replay { .. }
                     | Action::Imported,
                     _,
                 )
@@ -324,6 +334,12 @@ impl Workload {
         Some(model)
     }
 
+    /// Whether there are files that phases will work on.
+    #[must_use]
+    pub fn begins_with_files(&self, workload: &schedule::Workload) -> bool {
+        !workload.files().is_empty() || self.replay.begins_with_files()
+    }
+
     /// Writes the files that phases will work on; they are on the device when this returns.
     pub fn lay_out(
         &self,
@@ -337,6 +353,7 @@ impl Workload {
             mode: 0o644,
             mtime_s: None,
         };
+        self.replay.lay_out(&self.contents, place)?;
         let files: Vec<Operation> = (0..).zip(workload.files()).map(file).collect();
         let mut driver = self.driver(place)?;
         driver.perform(&files)?;

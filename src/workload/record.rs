@@ -1,0 +1,125 @@
+//! Recording a program: what it does to the files of a directory, as an operation log.
+//!
+//! strace(1) watches it. That takes no privileges and knows every architecture, and it makes each
+//! system call some ten times slower; so a log has no times, only what was done, and in which
+//! order.
+
+use std::fs::File;
+use std::io::{self, BufReader, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use miette::Diagnostic;
+use ssdlab_operations::{
+    Header, Omission, Operation, Recorder, STRACE_OPTIONS, Setting, StraceError, Tree, Writer,
+};
+use thiserror::Error;
+
+use super::WorkloadError;
+use super::snapshot::Snapshot;
+use super::verify::umask;
+use crate::host::program::{self, ProgramError};
+
+/// Why a program could not be recorded.
+#[derive(Debug, Error, Diagnostic)]
+pub enum RecordError {
+    /// strace is missing.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Program(#[from] ProgramError),
+    /// The directory, the program or strace's output cannot be used.
+    #[error("cannot {step} {}: {cause}", path.display())]
+    Io {
+        /// What was attempted.
+        step: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// Why not.
+        cause: io::Error,
+    },
+    /// This process does not know how modes are masked.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Workload(#[from] WorkloadError),
+    /// strace printed something unexpected.
+    #[error(transparent)]
+    Strace(#[from] StraceError),
+}
+
+/// What a program did.
+#[derive(Debug)]
+pub struct Recorded {
+    /// How it ended.
+    pub status: ExitStatus,
+    /// What it did to the directory, in order.
+    pub operations: Vec<Operation>,
+    /// What is said of it, and what of it is not in the operations.
+    pub header: Header,
+    before: Snapshot,
+}
+
+/// Runs a program in a directory, and records what it does to the files in it.
+pub fn record(directory: &Path, words: &[String]) -> Result<Recorded, RecordError> {
+    let step = |step, path: &Path| {
+        let path = path.to_owned();
+        move |cause| RecordError::Io { step, path, cause }
+    };
+    let strace = program::find("strace", "strace")?;
+    let directory = directory.canonicalize().map_err(step("find", directory))?;
+    let before = Snapshot::of(&directory).map_err(step("look through", &directory))?;
+    let output =
+        tempfile::NamedTempFile::new().map_err(step("make a file in", &std::env::temp_dir()))?;
+    let status = Command::new(&strace)
+        .args(STRACE_OPTIONS)
+        .arg("-o")
+        .arg(output.path())
+        .arg("--")
+        .args(words)
+        .current_dir(&directory)
+        // What programs believe rather than ask the kernel.
+        .env("PWD", &directory)
+        .status()
+        .map_err(step("start", &strace))?;
+    let reader = BufReader::new(File::open(output.path()).map_err(step("open", output.path()))?);
+    let tree = Tree::new(&before.entries).expect("what a directory holds is a directory");
+    let setting = Setting { directory: directory.as_os_str().as_bytes(), umask: umask()? };
+    let mut recorder = Recorder::new(reader, setting, tree);
+    let mut operations = Vec::new();
+    while let Some(operation) = recorder.next_operation()? {
+        operations.push(operation);
+    }
+    let mut left_out = recorder.left_out().clone();
+    if before.special_files > 0 {
+        left_out.add(Omission::SpecialFile, before.special_files);
+    }
+    let header = Header { title: words.join(" "), left_out };
+    Ok(Recorded { status, operations, header, before })
+}
+
+impl Recorded {
+    /// Writes the log, compressed if the name of the file ends in `.gz`.
+    pub fn save(&self, path: &Path) -> Result<(), RecordError> {
+        let write = || {
+            let file = File::create(path)?;
+            if path.extension().is_some_and(|ending| ending == "gz") {
+                let output = GzEncoder::new(file, Compression::best());
+                self.write(output)?.finish()?.sync_all()
+            } else {
+                self.write(io::BufWriter::new(file))?.into_inner()?.sync_all()
+            }
+        };
+        write().map_err(|cause| RecordError::Io { step: "write", path: path.to_owned(), cause })
+    }
+
+    fn write<W: Write>(&self, output: W) -> io::Result<W> {
+        let mut writer =
+            Writer::new(output, &self.header, &self.before.entries).map_err(io::Error::other)?;
+        for operation in &self.operations {
+            writer.append(operation).map_err(io::Error::other)?;
+        }
+        writer.finish().map_err(io::Error::other)
+    }
+}

@@ -1,0 +1,492 @@
+//! The replay of recorded programs: performs operation logs on a directory.
+//!
+//! Logs are read and checked before the clock starts: every operation of one must fit the directory
+//! as those before leave it, so what is performed stays in the directory, whoever wrote the log. A
+//! log begins with the directory that the one before left; what the first begins with is laid out
+//! beforehand. Contents are made up, as logs have none.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Instant;
+
+use flate2::bufread::MultiGzDecoder;
+use rustix::fs::{
+    AtFlags, CWD, Dir, FallocateFlags, Mode, OFlags, RenameFlags, Timespec, Timestamps, UTIME_NOW,
+    chmodat, fallocate, fchmod, fdatasync, fsync, ftruncate, futimens, linkat, mkdirat, openat,
+    readlinkat, renameat, renameat_with, statat, symlinkat, syncfs, unlinkat, utimensat,
+};
+use rustix::io::{Errno, pread, pwrite};
+use rustix::process::umask;
+use ssdlab_operations::{
+    Allocation, Entry, Handle, OpenFlags, Operation, Reader, RelativePath, Target, Transfer, Tree,
+};
+
+use super::driver::{Bounds, Contents};
+use super::operation::Content;
+use super::synthetic::random::mix;
+use super::{Place, WorkloadError};
+use crate::plan::recordings::{self, Recording};
+use crate::plan::schedule::{Action, Phase};
+
+/// The most that one system call reads or writes.
+const CHUNK_BYTES: u64 = 1 << 20;
+
+/// A log does not say which times were set: now.
+const TIMES: Timestamps = Timestamps {
+    last_access: Timespec { tv_sec: 0, tv_nsec: UTIME_NOW },
+    last_modification: Timespec { tv_sec: 0, tv_nsec: UTIME_NOW },
+};
+
+/// Operations between two looks at the clock and the interrupt.
+const GLANCE: usize = 64;
+
+/// How a gzip file begins (RFC 1952).
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// The logs of a workload, in the order of its phases.
+#[derive(Debug, Default)]
+pub struct Replay {
+    /// What the first log begins with.
+    before: Vec<Entry>,
+    logs: Vec<(Recording, Vec<Operation>)>,
+}
+
+impl Replay {
+    /// Reads the logs that phases perform.
+    pub fn read(phases: &[Phase]) -> Result<Self, WorkloadError> {
+        let mut replay = Self::default();
+        let mut tree: Option<Tree> = None;
+        for phase in phases {
+            let recording = match &phase.action {
+                Action::Replay { log } => log,
+                Action::Delete => {
+                    tree = tree.map(|_| Tree::default());
+                    continue;
+                }
+                _ => continue,
+            };
+            let wrong =
+                |what: String| WorkloadError::Recording { log: recording.to_string(), what };
+            let (before, operations) = self::read(recording).map_err(|e| wrong(e.to_string()))?;
+            let mut left = Tree::new(&before)
+                .map_err(|_| wrong("what it begins with is no directory".to_owned()))?;
+            match &tree {
+                None => replay.before.clone_from(&before),
+                Some(tree) if tree.entries() == left.entries() => {}
+                Some(_) => {
+                    let what = "it does not begin with what the log before it leaves";
+                    return Err(wrong(what.to_owned()));
+                }
+            }
+            for (number, operation) in operations.iter().enumerate() {
+                left.apply(operation).map_err(|_| {
+                    let (number, name) = (number + 1, operation.name());
+                    wrong(format!("operation {number}, {name}, does not fit the directory by then"))
+                })?;
+            }
+            tree = Some(left);
+            replay.logs.push((recording.clone(), operations));
+        }
+        Ok(replay)
+    }
+
+    /// Whether there is a directory to be made before the first log.
+    pub fn begins_with_files(&self) -> bool {
+        !self.before.is_empty()
+    }
+
+    /// Makes the directory that the first log begins with.
+    pub fn lay_out(&self, contents: &Contents, place: Place<'_>) -> Result<(), WorkloadError> {
+        let _open = Unmasked::new();
+        let mut player = Player::new(contents, place)?;
+        self.before.iter().try_for_each(|entry| player.make(entry))
+    }
+
+    /// Performs a log that was read; returns the bytes written.
+    pub fn perform(
+        &self,
+        log: &Recording,
+        contents: &Contents,
+        place: Place<'_>,
+    ) -> Result<u64, WorkloadError> {
+        let _open = Unmasked::new();
+        let mut player = Player::new(contents, place)?;
+        let found = self.logs.iter().find(|(recording, _)| recording == log);
+        let (_, operations) = found.expect("the logs of all phases were read");
+        for some in operations.chunks(GLANCE) {
+            player.check_bounds()?;
+            some.iter().try_for_each(|operation| player.perform(operation))?;
+        }
+        Ok(player.written_bytes)
+    }
+}
+
+/// Modes in a log are those that files got.
+struct Unmasked(Mode);
+
+impl Unmasked {
+    fn new() -> Self {
+        Self(umask(Mode::empty()))
+    }
+}
+
+impl Drop for Unmasked {
+    fn drop(&mut self) {
+        umask(self.0);
+    }
+}
+
+/// The entries of a directory and the operations on it.
+type Log = (Vec<Entry>, Vec<Operation>);
+
+fn read(recording: &Recording) -> io::Result<Log> {
+    match recording {
+        Recording::Shipped(name) => {
+            let bytes = recordings::find(name).expect("a sound schedule names one that is shipped");
+            parse(bytes)
+        }
+        Recording::File(path) => parse(BufReader::new(File::open(path)?)),
+    }
+}
+
+fn parse(mut input: impl BufRead) -> io::Result<Log> {
+    if input.fill_buf()?.starts_with(&GZIP) {
+        log(BufReader::new(MultiGzDecoder::new(input)))
+    } else {
+        log(input)
+    }
+}
+
+fn log(input: impl BufRead) -> io::Result<Log> {
+    let mut reader = Reader::new(input).map_err(io::Error::other)?;
+    let (mut entries, mut operations) = (Vec::new(), Vec::new());
+    while let Some(entry) = reader.next_entry().map_err(io::Error::other)? {
+        entries.push(entry);
+    }
+    while let Some(operation) = reader.next_operation().map_err(io::Error::other)? {
+        operations.push(operation);
+    }
+    Ok((entries, operations))
+}
+
+/// Performs operations.
+struct Player<'a> {
+    directory: OwnedFd,
+    contents: &'a Contents,
+    bounds: Bounds<'a>,
+    started: Instant,
+    open: Vec<Option<Opened>>,
+    buffer: Vec<u8>,
+    written_bytes: u64,
+}
+
+/// An open file, and what its contents are made from.
+struct Opened {
+    file: OwnedFd,
+    content: Content,
+}
+
+impl<'a> Player<'a> {
+    fn new(contents: &'a Contents, place: Place<'a>) -> Result<Self, WorkloadError> {
+        let name = place.directory.display().to_string();
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let directory = openat(CWD, place.directory, flags, Mode::empty())
+            .map_err(WorkloadError::operation("open", &name))?;
+        Ok(Self {
+            directory,
+            contents,
+            bounds: Bounds { interrupt: place.rules.interrupt, limit: place.rules.limit },
+            started: Instant::now(),
+            open: Vec::new(),
+            buffer: Vec::new(),
+            written_bytes: 0,
+        })
+    }
+
+    fn check_bounds(&self) -> Result<(), WorkloadError> {
+        self.bounds.check(self.started)
+    }
+
+    /// Makes a name of the directory as it was before.
+    fn make(&mut self, entry: &Entry) -> Result<(), WorkloadError> {
+        self.check_bounds()?;
+        let (path, made) = match entry {
+            Entry::Directory { mode, path } => (path, self.make_directory(path, *mode)),
+            Entry::File { mode, size_bytes, path } => {
+                (path, self.make_file(path, *mode, *size_bytes))
+            }
+            Entry::Symlink { target, path } => (path, self.symlink(target, path)),
+            Entry::Link { existing, path } => (path, self.link(existing, path)),
+        };
+        made.map_err(WorkloadError::operation("lay out", &path.to_string()))
+    }
+
+    fn make_file(&mut self, path: &RelativePath, mode: u32, size: u64) -> Result<(), Errno> {
+        let flags = OpenFlags { write: true, ..OpenFlags::default() };
+        let opened = self.opened(path, flags, Some(mode))?;
+        let mut offset = 0;
+        while offset < size {
+            let length = (size - offset).min(CHUNK_BYTES);
+            offset += self.write_range(&opened, offset, length)?;
+        }
+        Ok(())
+    }
+
+    fn perform(&mut self, operation: &Operation) -> Result<(), WorkloadError> {
+        let done = self.call(operation);
+        done.map_err(|errno| {
+            let on = format!("{operation:?}");
+            WorkloadError::operation("perform", &on)(errno)
+        })
+    }
+
+    fn call(&mut self, operation: &Operation) -> Result<(), Errno> {
+        let at = self.directory.as_fd();
+        match operation {
+            Operation::MakeDirectory { mode, path } => self.make_directory(path, *mode),
+            Operation::RemoveDirectory { path } => {
+                unlinkat(at, path.as_bytes(), AtFlags::REMOVEDIR)
+            }
+            Operation::Open { handle, flags, create, path } => {
+                let opened = self.opened(path, *flags, *create)?;
+                let place = handle.number() as usize;
+                if self.open.len() <= place {
+                    self.open.resize_with(place + 1, || None);
+                }
+                self.open[place] = Some(opened);
+                Ok(())
+            }
+            Operation::Close { handle } => {
+                drop(self.take(*handle)?);
+                Ok(())
+            }
+            Operation::Read(transfer) => self.each(*transfer, Self::read_range),
+            Operation::Write(transfer) => self.each(*transfer, Self::write_range),
+            Operation::Truncate { target, size_bytes } => match target {
+                Target::Handle(handle) => ftruncate(self.file(*handle)?, *size_bytes),
+                Target::Path(path) => {
+                    let flags = OpenFlags { write: true, ..OpenFlags::default() };
+                    ftruncate(self.opened(path, flags, None)?.file, *size_bytes)
+                }
+            },
+            Operation::Allocate { handle, allocation, offset, length } => {
+                fallocate(self.file(*handle)?, self::allocation(*allocation), *offset, *length)
+            }
+            Operation::Sync { handle, only_data: false } => fsync(self.file(*handle)?),
+            Operation::Sync { handle, only_data: true } => fdatasync(self.file(*handle)?),
+            Operation::SyncFilesystem => syncfs(at),
+            Operation::Rename { from, to } => renameat(at, from.as_bytes(), at, to.as_bytes()),
+            Operation::Exchange { from, to } => {
+                renameat_with(at, from.as_bytes(), at, to.as_bytes(), RenameFlags::EXCHANGE)
+            }
+            Operation::Link { existing, path } => self.link(existing, path),
+            Operation::Symlink { target, path } => self.symlink(target, path),
+            Operation::Unlink { path } => unlinkat(at, path.as_bytes(), AtFlags::empty()),
+            Operation::Stat { path } => {
+                statat(at, path.as_bytes(), AtFlags::SYMLINK_NOFOLLOW).map(drop)
+            }
+            Operation::ReadLink { path } => readlinkat(at, path.as_bytes(), Vec::new()).map(drop),
+            Operation::List { handle } => {
+                Dir::read_from(self.file(*handle)?)?.try_for_each(|entry| entry.map(drop))
+            }
+            Operation::SetMode { target, mode } => {
+                let mode = Mode::from_raw_mode(*mode);
+                match target {
+                    Target::Handle(handle) => fchmod(self.file(*handle)?, mode),
+                    Target::Path(path) => chmodat(at, path.as_bytes(), mode, AtFlags::empty()),
+                }
+            }
+            Operation::SetTimes { target } => match target {
+                Target::Handle(handle) => futimens(self.file(*handle)?, &TIMES),
+                Target::Path(path) => {
+                    utimensat(at, path.as_bytes(), &TIMES, AtFlags::SYMLINK_NOFOLLOW)
+                }
+            },
+        }
+    }
+
+    fn make_directory(&self, path: &RelativePath, mode: u32) -> Result<(), Errno> {
+        mkdirat(&self.directory, path.as_bytes(), Mode::from_raw_mode(mode))
+    }
+
+    fn link(&self, existing: &RelativePath, path: &RelativePath) -> Result<(), Errno> {
+        let at = &self.directory;
+        linkat(at, existing.as_bytes(), at, path.as_bytes(), AtFlags::empty())
+    }
+
+    fn symlink(&self, target: &[u8], path: &RelativePath) -> Result<(), Errno> {
+        symlinkat(target, &self.directory, path.as_bytes())
+    }
+
+    fn opened(
+        &self,
+        path: &RelativePath,
+        how: OpenFlags,
+        create: Option<u32>,
+    ) -> Result<Opened, Errno> {
+        let mut flags = OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        flags |= match (how.read, how.write) {
+            (_, false) => OFlags::RDONLY,
+            (false, true) => OFlags::WRONLY,
+            (true, true) => OFlags::RDWR,
+        };
+        for (is_set, flag) in [
+            (create.is_some(), OFlags::CREATE | OFlags::EXCL),
+            (how.truncate, OFlags::TRUNC),
+            (how.append, OFlags::APPEND),
+            (how.sync, OFlags::SYNC),
+            (how.data_sync, OFlags::DSYNC),
+            (how.directory, OFlags::DIRECTORY),
+        ] {
+            flags.set(flag, is_set || flags.contains(flag));
+        }
+        let mode = Mode::from_raw_mode(create.unwrap_or(0));
+        let file = openat(&self.directory, path.as_bytes(), flags, mode)?;
+        let seed = path.as_bytes().iter().fold(0, |seed, byte| mix(seed ^ u64::from(*byte)));
+        Ok(Opened { file, content: Content::Text { seed } })
+    }
+
+    fn take(&mut self, handle: Handle) -> Result<Opened, Errno> {
+        self.open.get_mut(handle.number() as usize).and_then(Option::take).ok_or(Errno::BADF)
+    }
+
+    fn file(&self, handle: Handle) -> Result<BorrowedFd<'_>, Errno> {
+        let opened = self.open.get(handle.number() as usize).and_then(Option::as_ref);
+        opened.map(|opened| opened.file.as_fd()).ok_or(Errno::BADF)
+    }
+
+    /// Makes a system call for each range of a transfer, or several where it is a long one.
+    fn each(
+        &mut self,
+        transfer: Transfer,
+        call: fn(&mut Self, &Opened, u64, u64) -> Result<u64, Errno>,
+    ) -> Result<(), Errno> {
+        let Transfer { handle, mut offset, length, count } = transfer;
+        let opened = self.take(handle)?;
+        for _ in 0..count {
+            let end = offset + length;
+            while offset < end {
+                offset += call(self, &opened, offset, (end - offset).min(CHUNK_BYTES))?;
+            }
+        }
+        self.open[handle.number() as usize] = Some(opened);
+        Ok(())
+    }
+
+    /// Reads; where a file is shorter than it was, what is missing is passed over.
+    fn read_range(&mut self, from: &Opened, offset: u64, length: u64) -> Result<u64, Errno> {
+        let range = self.range(length);
+        match pread(&from.file, range, offset)? {
+            0 => Ok(length),
+            read => Ok(read as u64),
+        }
+    }
+
+    fn write_range(&mut self, to: &Opened, offset: u64, length: u64) -> Result<u64, Errno> {
+        let contents = self.contents;
+        let range = self.range(length);
+        contents.fill(to.content, offset, range)?;
+        let written = pwrite(&to.file, range, offset)? as u64;
+        self.written_bytes += written;
+        Ok(written)
+    }
+
+    /// So many bytes of the buffer.
+    fn range(&mut self, length: u64) -> &mut [u8] {
+        let length = usize::try_from(length).expect("a chunk fits memory");
+        if self.buffer.len() < length {
+            self.buffer.resize(length, 0);
+        }
+        &mut self.buffer[..length]
+    }
+}
+
+fn allocation(allocation: Allocation) -> FallocateFlags {
+    let keep = FallocateFlags::KEEP_SIZE;
+    match allocation {
+        Allocation::Extend => FallocateFlags::empty(),
+        Allocation::KeepSize => keep,
+        Allocation::PunchHole => FallocateFlags::PUNCH_HOLE | keep,
+        Allocation::ZeroRange => FallocateFlags::ZERO_RANGE,
+        Allocation::ZeroRangeKeepSize => FallocateFlags::ZERO_RANGE | keep,
+        Allocation::CollapseRange => FallocateFlags::COLLAPSE_RANGE,
+        Allocation::InsertRange => FallocateFlags::INSERT_RANGE,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::interrupt::Interrupt;
+    use crate::host::program::Rules;
+    use crate::workload::snapshot::Snapshot;
+    use crate::workload::synthetic::content::ContentPool;
+
+    fn phases(names: &[&str]) -> Vec<Phase> {
+        let phase = |name: &&str| Phase {
+            name: (*name).to_owned(),
+            action: Action::Replay { log: Recording::Shipped((*name).to_owned()) },
+            sync: false,
+            cold: false,
+            reader: false,
+            limit_ns: 0,
+        };
+        names.iter().map(phase).collect()
+    }
+
+    /// What a log says is left is what it leaves, and the same again.
+    #[test]
+    fn a_replay_leaves_the_tree_that_was_recorded() {
+        let names = ["zstd-clone", "zstd-make", "zstd-clean"];
+        let replay = Replay::read(&phases(&names)).unwrap();
+        let contents = Contents { pool: ContentPool::new(7), archive: None };
+        let interrupt = Interrupt::default();
+        let rules = Rules {
+            marker: "replay",
+            limit: std::time::Duration::from_hours(1),
+            interrupt: &interrupt,
+        };
+        let trees = [(); 2].map(|()| {
+            let directory = tempfile::tempdir().unwrap();
+            let place = Place {
+                directory: directory.path(),
+                mounted_at: directory.path(),
+                commit: &[],
+                rules,
+            };
+            let mut tree = Tree::default();
+            for (recording, operations) in &replay.logs {
+                assert!(replay.perform(recording, &contents, place).unwrap() > 0);
+                for operation in operations {
+                    tree.apply(operation).unwrap();
+                }
+                let found = Snapshot::of(directory.path()).unwrap().entries;
+                assert_eq!(found, tree.entries(), "after {recording}");
+            }
+            std::fs::read(directory.path().join("lib/zstd.h")).unwrap()
+        });
+        assert_eq!(trees[0], trees[1]);
+        assert!(!trees[0].is_empty());
+    }
+
+    #[test]
+    fn a_log_begins_where_the_one_before_ends_and_stays_in_its_directory() {
+        let error = Replay::read(&phases(&["zstd-clone", "zstd-clean"])).unwrap_err();
+        assert!(error.to_string().contains("does not begin with what"), "{error}");
+        // Alone it begins with what it was recorded on.
+        assert!(Replay::read(&phases(&["zstd-make"])).unwrap().begins_with_files());
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let mut phases = phases(&["zstd-make"]);
+        phases[0].action = Action::Replay { log: Recording::File(file.path().to_owned()) };
+        for (log, expected) in [
+            ("ssdlab operation log 1\ntitle x\nbefore\noperations\nunlink ../x\nend\n", "line 5"),
+            ("ssdlab operation log 1\ntitle x\nbefore\noperations\nunlink x\nend\n", "operation 1"),
+            ("ssdlab operation log 1\ntitle x\nbefore\noperations\nmkdir 755 x\n", "cut"),
+        ] {
+            std::fs::write(file.path(), log).unwrap();
+            let error = Replay::read(&phases).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+}
