@@ -70,7 +70,7 @@ const ARROWS: [(&str, &[&str]); 20] = [
 const IMPURE: [&str; 6] =
     ["std::fs", "std::net", "std::process", "Instant::now", "SystemTime", "HashMap"];
 
-const PURE: [&str; 14] = [
+const PURE: [&str; 15] = [
     "src/plan",
     "src/filesystem",
     "src/report",
@@ -84,6 +84,7 @@ const PURE: [&str; 14] = [
     "crates/flash/src",
     "crates/quantity/src",
     "crates/stats/src",
+    "crates/operations/src",
     "crates/trace/src",
 ];
 

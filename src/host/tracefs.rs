@@ -25,14 +25,16 @@ const PLACES: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 /// The folder in it that instances are made in.
 const INSTANCES: &str = "instances";
 
-/// The buffer of each processor.
+/// The buffer of each processor. 100,000 requests a second are 20 MB, and where the thread had to
+/// wait behind other work, 2.4 MB were seen to gather before it had its turn.
 const BUFFER_KIB: u32 = 4096;
 
 /// What tracefs writes into at once (`TRACE_SEQ_BUFFER_SIZE`), or more.
 const LONGEST_TEXT_BYTES: usize = 64 << 10;
 
-/// How long the buffers fill before they are emptied.
-const PERIOD: Duration = Duration::from_millis(5);
+/// How long the buffers fill before they are emptied. At 50,000 requests a second the thread needs
+/// 0.4 us for each; with 5 ms it needs 0.6. Being woken by the kernel (poll(2)) saves nothing.
+const PERIOD: Duration = Duration::from_millis(20);
 
 /// An event to record.
 #[derive(Debug, Clone, PartialEq, Eq)]

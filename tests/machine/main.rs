@@ -4,6 +4,7 @@
 mod ageing;
 mod failures;
 mod labs;
+mod ledger;
 mod safety;
 mod serving;
 mod settings;
@@ -42,6 +43,7 @@ fn main() {
     arguments.test_threads = Some(1);
     let cases = [
         labs::cases(),
+        ledger::cases(),
         settings::cases(),
         ageing::cases(),
         safety::cases(),

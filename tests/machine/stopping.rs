@@ -47,10 +47,11 @@ fn signals() {
             .unwrap();
         wait_for(|| records(&place) >= 2);
         sh(&format!("kill -{signal} {}", child.id()));
+        // All of it first: a pipe that is full would keep the child waiting.
+        let json: Value = serde_json::from_reader(child.stdout.take().unwrap()).unwrap();
         let status = child.wait().unwrap();
         assert_eq!(status.code(), Some(130), "{signal}");
         assert_eq!(place.leftovers(), Vec::<String>::new());
-        let json: Value = serde_json::from_reader(child.stdout.take().unwrap()).unwrap();
         assert_eq!(json["status"], "partial");
         let before = records(&place);
         assert!((2..12).contains(&before));

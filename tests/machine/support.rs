@@ -65,6 +65,7 @@ impl Place {
             let entries = fs::read_dir(self.path(folder)).into_iter().flatten().flatten();
             left.extend(entries.map(|entry| entry.path().display().to_string()));
         }
+        left.extend(traces());
         let here = self.folder.path().display().to_string();
         let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
         left.extend(mounts.lines().filter(|line| line.contains(&here)).map(str::to_owned));
@@ -73,6 +74,18 @@ impl Place {
         left.extend(loops.lines().filter(|line| line.contains(&here)).map(str::to_owned));
         left
     }
+}
+
+/// The instances of tracefs that runs have made. Each test looks for itself: nobody need have
+/// mounted it.
+fn traces() -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().display().to_string();
+    let script = format!(
+        "mount -t tracefs tracefs {target}; ls {target}/instances | grep ^ssdlab- || true; \
+         umount {target}"
+    );
+    sh(&script).lines().map(str::to_owned).collect()
 }
 
 pub fn shown(output: &Output) -> String {

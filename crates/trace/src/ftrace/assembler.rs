@@ -12,16 +12,16 @@ use super::pairing::Pairing;
 use crate::Request;
 use crate::field::SECTOR_BYTES;
 
-/// The most events that wait to be put in order: a second of the busiest drive.
-const MOST_EVENTS: usize = 1 << 22;
+/// The most events that wait to be put in order: a third of a second of a million requests each.
+const MOST_EVENTS: usize = 1 << 20;
 
 /// What is missing in a trace.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Lost {
     /// Events that the kernel overwrote before they were read; at least so many.
     pub overwritten: u64,
-    /// Events and requests that were given up because too many waited: see
-    /// [`Assembler::advance`] and [`Assembler::pop`].
+    /// Events and requests that were given up because about a million waited: for
+    /// [`Assembler::advance`], for [`Assembler::pop`], or for one that is never completed.
     pub given_up: u64,
 }
 

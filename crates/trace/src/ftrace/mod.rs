@@ -13,6 +13,11 @@
 //! that the kernel sends to honour them is a request of its own; whoever replays must not flush
 //! again.
 //!
+//! Compared with the growth of `/sys/block/*/stat`, bytes of every kind, flushes, reads and
+//! discards are the same, where write-zeroes count as writes. The kernel counts more writes: an
+//! empty one that only asks for a flush is a write to it, and no request. Drivers without a request
+//! queue (device mapper, md, zram) report no requests.
+//!
 //! Sources: `include/trace/events/block.h` for the events, `block/blk-mq.c` and `block/blk-core.c`
 //! for when they are reported, `kernel/trace/ring_buffer.c` for the buffers.
 //!

@@ -106,7 +106,7 @@ fn log(requests: &[Request]) -> Vec<u8> {
 
 /// Bytes that are much like a trace: pieces of lines and records that mean something.
 fn nearly_traces() -> impl Strategy<Value = Vec<u8>> {
-    let pieces: [&[u8]; 24] = [
+    let pieces: [&[u8]; 25] = [
         b"fio version 2 iolog\n",
         b"fio version 3 iolog\n",
         b"file read 0 512\n",
@@ -122,6 +122,7 @@ fn nearly_traces() -> impl Strategy<Value = Vec<u8>> {
         b"128166372003061629,usr,0,Read,7014609920,24576,41286\n",
         b",",
         b"ssdlabrq\x01\0\0\0\0\0\0\0",
+        b"ssdlabrq\x02\0\0\0\0\0\0\0",
         b"\0\0\0\0\0\0\0\0",
         b"\x01\0\0\0\x01\0\0\0",
         b"\xff\xff\xff\xff\xff\xff\xff\xff",
@@ -174,12 +175,12 @@ proptest! {
     }
 
     #[test]
-    fn a_cut_log_gives_the_requests_before_the_cut(requests in requests(), cut in 0..32_usize) {
+    fn a_cut_log_gives_the_requests_before_the_cut(requests in requests(), cut in 0..40_usize) {
         let log = log(&requests);
         let length = log.len() - cut.min(log.len() - 32);
         let reader = Reader::new(&log[..length], Format::RequestLog, &Options::default()).unwrap();
         let found: Vec<_> = reader.map_while(Result::ok).collect();
-        prop_assert_eq!(&found[..], &requests[..(length - 32) / 32]);
+        prop_assert_eq!(&found[..], &requests[..(length - 32) / 40]);
     }
 
     #[test]
@@ -194,7 +195,7 @@ proptest! {
             let response = request.completed_ns.map_or(0, |time| time / 100 - ticks);
             request.submitted_ns = ticks * 100;
             request.completed_ns = Some((ticks + response) * 100);
-            request.flags = Flags::empty();
+            (request.flags, request.origin) = (Flags::empty(), None);
             expected.push(request);
             let Request { kind, offset_bytes, length_bytes, .. } = request;
             writeln!(text, "{ticks},h,1,{kind:?},{offset_bytes},{length_bytes},{response}")?;
@@ -218,7 +219,7 @@ proptest! {
             let micros = request.submitted_ns / 1000;
             request.submitted_ns = micros * 1000;
             request.completed_ns = None;
-            request.flags = Flags::empty();
+            (request.flags, request.origin) = (Flags::empty(), None);
             expected.push(request);
             let Request { offset_bytes, length_bytes, .. } = request;
             writeln!(text, "{micros} x {action} {offset_bytes} {length_bytes}")?;
@@ -232,7 +233,7 @@ proptest! {
         let mut text = String::new();
         let mut expected = Vec::new();
         for mut request in requests {
-            request.completed_ns = None;
+            (request.completed_ns, request.origin) = (None, None);
             request.flags.set(Flags::PREFLUSH, request.flags.contains(Flags::PREFLUSH)
                 && request.kind != Kind::Flush);
             let time = request.submitted_ns;

@@ -1,0 +1,162 @@
+//! The write ledger of the image lab: what the kernel records adds up to what it counts.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::support::{Place, number, phases, sh, treatment};
+use super::{Case, case};
+
+pub fn cases() -> Vec<Case> {
+    vec![
+        case("kinds_add_up_to_the_devices_counter", kinds_add_up),
+        case("access_times_and_the_journal_are_told_apart", atime_and_journal),
+        case("the_journals_share_is_what_jbd2_has_logged", jbd2),
+        case("an_untraced_run_has_layers_and_no_kinds", untraced),
+    ]
+}
+
+/// Writes, reads with strict access times, and deletes.
+const PLAN: &str = r#"
+    name = "ledger"
+    question = "What is written?"
+    metric = "written_bytes"
+    [target]
+    size = "1 GiB"
+    [factors]
+    filesystem = ["ext2", "ext3", "ext4", "xfs", "btrfs"]
+    [baseline]
+    filesystem = "ext4"
+    [workload]
+    tree = { files = 3000, size = "40 MB" }
+    phases = [
+        { do = "unpack", sync = true },
+        { do = "command", name = "read", run = ["sh", "-c", "cat $(find . -type f) >/dev/null"], sync = true },
+        { do = "delete", sync = true },
+    ]
+"#;
+
+/// The bytes of each kind, and all together.
+fn kinds(phase: &Value) -> (u64, impl Fn(&str) -> u64) {
+    let kinds = phase["ledger"]["by_kind"].as_object();
+    let kinds = kinds.unwrap_or_else(|| panic!("{}", phase["ledger"]["reason"])).clone();
+    let sum = kinds.values().map(|written| written["bytes"].as_u64().unwrap()).sum();
+    (sum, move |kind: &str| kinds[kind]["bytes"].as_u64().unwrap())
+}
+
+fn kinds_add_up() {
+    let place = Place::new();
+    let plan = place.plan(PLAN);
+    let (code, json) = place.run(&plan, &["--runs", "2"]);
+    assert_eq!(code, 0, "{json:#}");
+    for treatment in json["treatments"].as_array().unwrap() {
+        let filesystem = treatment["levels"]["filesystem"].as_str().unwrap();
+        let (mut all, mut unattributed) = (0, 0);
+        for phase in phases(treatment) {
+            let (sum, of) = kinds(phase);
+            assert_eq!(sum, phase["written_bytes"], "{filesystem}: {phase:#}");
+            all += sum;
+            unattributed += of("unattributed");
+            let device = &phase["ledger"]["by_layer"]["device"];
+            assert_eq!(device["requests"], phase["write_requests"]);
+        }
+        let most = if filesystem.starts_with("ext") { 1 } else { 5 };
+        assert!(unattributed * 100 <= all * most, "{filesystem}: {unattributed} of {all}");
+        let (_, of) = kinds(&phases(treatment)[0]);
+        // 40 MB, in blocks; btrfs keeps small files in its trees.
+        assert!((30_000_000..60_000_000).contains(&of("data")), "{filesystem}: {}", of("data"));
+        let has_journal = ["ext3", "ext4", "xfs"].contains(&filesystem);
+        assert_eq!(of("journal") > 0, has_journal, "{filesystem}");
+        assert_eq!(of("cow_metadata") > 0, filesystem == "btrfs");
+    }
+    assert_eq!(place.leftovers(), [""; 0]);
+    let logs = fs::read_dir(place.path("data/ssdlab")).unwrap().flatten().next().unwrap();
+    assert_eq!(fs::read_dir(logs.path().join("requests")).unwrap().count(), 10);
+}
+
+/// Reading changes nothing but inodes, and only where access times are kept.
+fn atime_and_journal() {
+    let place = Place::new();
+    let levels = "filesystem = [\"ext4\"]\natime = [\"strictatime\", \"noatime\"]\n\
+                  journal = [\"on\", \"off\"]";
+    let filesystems = r#"filesystem = ["ext2", "ext3", "ext4", "xfs", "btrfs"]"#;
+    let plan = place.plan(&PLAN.replace(filesystems, levels));
+    let (code, json) = place.run(&plan, &["--runs", "1"]);
+    assert_eq!(code, 0, "{json:#}");
+    for treatment in json["treatments"].as_array().unwrap() {
+        let level = |factor: &str| treatment["levels"][factor].as_str().unwrap().to_owned();
+        let (sum, of) = kinds(&phases(treatment)[1]);
+        assert_eq!(of("data") + of("directory"), 0, "{treatment:#}");
+        assert_eq!(of("inode") > 100_000, level("atime") == "strictatime", "{sum}");
+        let is_journaled = level("atime") == "strictatime" && level("journal") == "on";
+        assert_eq!(of("journal") > 100_000, is_journaled);
+    }
+}
+
+/// The journal counts the blocks it logs as a mean over its transactions, rounded down.
+fn jbd2() {
+    let place = Place::new();
+    let note = |name: &str| {
+        let path = place.path(name).display().to_string();
+        format!(
+            "{{ do = \"command\", name = \"{name}\", \
+             run = [\"sh\", \"-c\", \"cat /proc/fs/jbd2/loop*-8/info > {path}\"] }}"
+        )
+    };
+    let plan = format!(
+        r#"
+        name = "jbd2"
+        question = "Is the journal's share what it says itself?"
+        metric = "written_bytes"
+        [target]
+        size = "2 GiB"
+        [factors]
+        filesystem = ["ext4"]
+        [workload]
+        tree = {{ files = 30_000, size = "60 MB" }}
+        phases = [{}, {{ do = "unpack", sync = true }}, {}]
+        "#,
+        note("info_before"),
+        note("info_after")
+    );
+    let (code, json) = place.run(&place.plan(&plan), &["--runs", "1"]);
+    assert_eq!(code, 0, "{json:#}");
+    let [before, after] = ["info_before", "info_after"].map(|name| logged(&place.path(name)));
+    let of_filesystem = treatment(&json, "filesystem", "ext4");
+    let (_, of) = kinds(&phases(of_filesystem)[1]);
+    let commits = number(of_filesystem, "unpack", "commits");
+    assert_eq!(commits, after.transactions - before.transactions);
+    let blocks = after.blocks - before.blocks;
+    // The journal's superblock, too, lies in it.
+    let journal = of("journal") / 4096;
+    let slack = after.transactions + before.transactions + blocks / 100;
+    assert!(blocks > 1_000, "{blocks}");
+    assert!(journal.abs_diff(blocks) <= slack, "{journal} blocks written, {blocks} logged");
+}
+
+struct Logged {
+    transactions: u64,
+    blocks: u64,
+}
+
+fn logged(info: &Path) -> Logged {
+    let text = fs::read_to_string(info).unwrap();
+    let number = |line: &str| line.split_whitespace().next().unwrap().parse().unwrap();
+    let of = |what: &str| number(text.lines().find(|line| line.contains(what)).unwrap());
+    let transactions: u64 = of("transactions (");
+    Logged { transactions, blocks: transactions * of("logged blocks per transaction") }
+}
+
+fn untraced() {
+    let place = Place::new();
+    let plan = place.plan(PLAN);
+    let (code, json) = place.run(&plan, &["--runs", "1", "--no-trace", "--set", "filesystem=ext4"]);
+    assert_eq!(code, 0, "{json:#}");
+    for phase in phases(treatment(&json, "filesystem", "ext4")) {
+        let ledger = &phase["ledger"];
+        assert!(ledger["by_kind"].is_null() && ledger["reason"].is_null());
+        assert_eq!(ledger["by_layer"]["device"]["bytes"], phase["written_bytes"]);
+    }
+    assert_eq!(sh(&format!("find {} -name '*.requests'", place.path("data").display())), "");
+}
