@@ -22,6 +22,8 @@ mod schema;
 mod serve;
 mod simulate;
 mod simulation_progress;
+mod trace;
+mod trace_files;
 mod watching;
 
 use std::process::ExitCode;
@@ -65,6 +67,8 @@ enum Command {
     Simulate(simulate::Simulate),
     /// Serve a simulated drive in real time, as a file or to a virtual machine.
     Serve(serve::Serve),
+    /// Sum up and draw what a run, or anything else, asked of a drive.
+    Trace(trace::Trace),
     /// List, show and check simulated drives.
     Drive(drive::Drive),
     /// Build and show the lab kernel, which virtual labs run.
@@ -104,6 +108,7 @@ pub fn main() -> ExitCode {
         Command::Schema(schema) => Ok(schema.run()),
         Command::Record(record) => record.run(),
         Command::Simulate(simulate) => simulate.run(),
+        Command::Trace(trace) => trace.run(),
         Command::Serve(serve) => serve.run(),
         Command::Drive(drive) => drive.run(),
         Command::Kernel(kernel) => kernel.run(),

@@ -1,7 +1,5 @@
 //! `ssdlab simulate`: a pattern or a trace on simulated drives.
 
-use std::fs::File;
-use std::io::BufReader;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -11,12 +9,12 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use serde::Serialize;
 use ssdlab_flash::pattern::MILLION;
 use ssdlab_flash::{Condition, Pattern, Specification, Workload};
-use ssdlab_trace::{Format, Merge, Options, Reader, Stage, TraceError};
 
 use super::drive;
 use super::exit::{Exit, Wrong};
 use super::output;
 use super::simulation_progress::Progress;
+use super::trace_files::Reading;
 use crate::plan::Bytes;
 use crate::report;
 use crate::simulation::{self, Job, Outcome, Sequence, SimulationError, Synthetic};
@@ -76,16 +74,8 @@ pub struct Simulate {
     /// Replay a trace at its times. Repeat it for the files of several processors.
     #[arg(long, value_name = "FILE")]
     trace: Vec<PathBuf>,
-    /// The trace's format (default: what it looks like): blktrace, blkparse, msr-cambridge, fio
-    /// or ssdlab.
-    #[arg(long, value_name = "FORMAT", requires = "trace", value_parser = format)]
-    format: Option<Format>,
-    /// Which drive of a trace with several, as the trace names it.
-    #[arg(long, value_name = "NAME", requires = "trace")]
-    trace_drive: Option<String>,
-    /// Take a trace's requests as they were queued, not as they were issued to the drive.
-    #[arg(long, requires = "trace")]
-    queued: bool,
+    #[command(flatten)]
+    reading: Reading,
     /// The seed of everything random.
     #[arg(long, value_name = "S", default_value = "1")]
     seed: u64,
@@ -193,11 +183,11 @@ impl Simulate {
             };
             simulation::synthetic(&self.job(drive, source), &mut tell)
         } else {
-            let trace = self.open().map_err(|fault| self.faulty_trace(fault))?;
+            let trace = self.reading.open(&self.trace)?;
             simulation::replay(&self.job(drive, ()), trace, &mut tell)
         };
         let outcome = outcome.map_err(|error| match error {
-            SimulationError::Trace(error) => self.faulty_trace(TraceFault::Format(error)),
+            SimulationError::Trace(error) => self.reading.explained(&self.trace, &error),
             SimulationError::Request { .. } => Wrong::report(
                 format!("{}: {error}", drive.name),
                 "give the drive a larger --capacity",
@@ -242,53 +232,6 @@ impl Simulate {
             trims_ppm: self.trim,
         }
     }
-
-    fn open(&self) -> Result<Merge<BufReader<File>>, TraceFault> {
-        let stage = if self.queued { Stage::Queued } else { Stage::Issued };
-        let options = Options { stage, drive: self.trace_drive.clone() };
-        let readers = self.trace.iter().map(|path| {
-            let unreadable = |error| TraceFault::File(path.clone(), error);
-            let file = File::open(path).map_err(unreadable)?;
-            let input = BufReader::with_capacity(1 << 20, file);
-            match self.format {
-                Some(format) => Reader::new(input, format, &options),
-                None => Reader::detect(input, &options),
-            }
-            .map_err(TraceFault::Format)
-        });
-        Ok(ssdlab_trace::merge(readers.collect::<Result<_, _>>()?))
-    }
-
-    fn faulty_trace(&self, fault: TraceFault) -> Report {
-        let files: Vec<_> = self.trace.iter().map(|path| path.display().to_string()).collect();
-        match fault {
-            TraceFault::File(path, error) => Wrong::report(
-                format!("{}: {error}", path.display()),
-                "name a trace that can be read",
-            ),
-            TraceFault::Format(error) => {
-                let help = match error {
-                    TraceError::SeveralDrives { .. } | TraceError::NoSuchDrive { .. } => {
-                        "choose one with --trace-drive"
-                    }
-                    TraceError::NoneAtStage { .. } if self.queued => "leave --queued out",
-                    TraceError::NoneAtStage { .. } => "--queued reads them",
-                    _ => "--format names the format where it is mistaken for another",
-                };
-                Wrong::report(format!("{}: {error}", files.join(", ")), help)
-            }
-        }
-    }
-}
-
-/// Why a trace cannot be read.
-enum TraceFault {
-    File(PathBuf, std::io::Error),
-    Format(TraceError),
-}
-
-fn format(text: &str) -> Result<Format, String> {
-    text.parse().map_err(|error: TraceError| error.to_string())
 }
 
 /// Millionths of a number.

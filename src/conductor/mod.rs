@@ -24,7 +24,7 @@ use std::ops::Range;
 use miette::Diagnostic;
 use thiserror::Error;
 
-pub use books::Books;
+pub use books::{Books, log_of};
 pub use guests::{Guests, GuestsError, Provided};
 pub use here::Here;
 pub use inside::guest;

@@ -19,8 +19,9 @@ mod serving;
 mod simulation;
 mod table;
 mod text;
+mod trace;
 
-pub use chart::{Chart, charts};
+pub use chart::{Chart, charts, trace_chart};
 pub use comparison::{comparison, comparison_markdown};
 pub use features::features;
 pub use history::{HISTORY_SCHEMA, History, Past, history};
@@ -32,3 +33,4 @@ pub use number::{duration, roughly, value};
 pub use serving::serving;
 pub use simulation::{simulation, specification};
 pub use text::{Style, text};
+pub use trace::{Traced, trace, traces};

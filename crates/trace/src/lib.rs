@@ -4,6 +4,8 @@
 //! of the drive, and when. [`Reader`] makes [`Request`]s out of any [`Format`], [`merge()`] joins
 //! the files of one trace (blktrace writes one for each processor), and [`RequestLogWriter`] writes
 //! ssdlab's own format. [`ftrace`] makes requests of what the running kernel reports, as it does.
+//! What the requests of a trace come to is a [`Summary`], and how they were spread over time and
+//! over the drive a [`Course`].
 //!
 //! The same rules hold for every format that is read:
 //!
@@ -21,11 +23,13 @@
 
 mod blkparse;
 mod blktrace;
+mod course;
 mod error;
 mod field;
 mod fio;
 mod format;
 pub mod ftrace;
+mod in_flight;
 mod input;
 mod lines;
 mod merge;
@@ -36,7 +40,10 @@ mod request;
 mod request_log;
 mod rwbs;
 mod selection;
+mod spread;
+mod summary;
 
+pub use course::{Course, Patch, Step};
 pub use error::{Position, TraceError};
 pub use format::Format;
 pub use merge::{Merge, merge};
@@ -44,3 +51,5 @@ pub use reader::{Clamped, Reader};
 pub use request::{Flags, Kind, Origin, Request};
 pub use request_log::RequestLogWriter;
 pub use selection::{Options, Stage};
+pub use spread::{Latencies, Spread};
+pub use summary::{InFlight, OfKind, Summary, Tally};

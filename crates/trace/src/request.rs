@@ -1,6 +1,7 @@
 //! Defines a request: what was asked of a drive, and when.
 
 use bitflags::bitflags;
+use serde::Serialize;
 
 /// One request to a drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -35,7 +36,8 @@ pub struct Origin {
 }
 
 /// What a request asks of the drive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// Return data.
     Read,
@@ -47,6 +49,24 @@ pub enum Kind {
     Discard,
     /// Make a range read as zeroes, without sending them.
     WriteZeroes,
+}
+
+impl Kind {
+    /// Every kind, in the order of their declaration.
+    pub const ALL: [Self; 5] =
+        [Self::Read, Self::Write, Self::Flush, Self::Discard, Self::WriteZeroes];
+
+    /// What people and programs call it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Flush => "flush",
+            Self::Discard => "discard",
+            Self::WriteZeroes => "write-zeroes",
+        }
+    }
 }
 
 bitflags! {

@@ -56,9 +56,11 @@ pub(super) struct Panel {
     pub points: Vec<Point>,
     /// Bars from 0, each from one place across to another.
     pub bars: Vec<([f64; 2], f64)>,
+    /// Rectangles, each from one corner to the one across.
+    pub patches: Vec<[(f64, f64); 2]>,
     /// Places across where something begins.
     pub begins: Vec<f64>,
-    /// The colour of band, line and bars.
+    /// The colour of band, line, bars and patches.
     pub colour: RGBColor,
 }
 
@@ -74,6 +76,7 @@ impl Panel {
             line: Vec::new(),
             points: Vec::new(),
             bars: Vec::new(),
+            patches: Vec::new(),
             begins: Vec::new(),
             colour,
         }
@@ -166,6 +169,9 @@ impl Panel {
         for ([from, to], height) in &self.bars {
             let corners = [place((*from, 0.0)), place((*to, *height))];
             root.draw(&Rectangle::new(corners, self.colour.filled()))?;
+        }
+        for corners in &self.patches {
+            root.draw(&Rectangle::new(corners.map(place), self.colour.filled()))?;
         }
         let upper = self.band.iter().map(|(across, [_, high])| place((*across, *high)));
         let lower = self.band.iter().rev().map(|(across, [low, _])| place((*across, *low)));

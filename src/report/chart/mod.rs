@@ -19,10 +19,13 @@ mod rows;
 mod samples;
 mod scale;
 mod series;
+mod trace;
 mod wear;
 mod written;
 
 use std::collections::BTreeSet;
+
+pub use trace::trace as trace_chart;
 
 use data::Data;
 

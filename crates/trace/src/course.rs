@@ -1,0 +1,316 @@
+//! Defines how the requests of a trace are spread over time and over the drive, coarsely enough to
+//! be drawn.
+//!
+//! Time is in [`Course::STEPS`] steps and the drive in [`Course::ROWS`] rows, however many requests
+//! there are. How long and how far they reach must be known before: a [`Summary`] says it, so that
+//! a trace is read twice.
+
+use std::collections::BTreeMap;
+use std::mem;
+use std::ops::Range;
+
+use crate::in_flight::{Flights, Stretch};
+use crate::{Kind, Request, Summary};
+
+/// How requests are spread over time and over the drive.
+#[derive(Debug)]
+pub struct Course {
+    step_ns: u64,
+    row_bytes: u64,
+    span_ns: u64,
+    kinds: [OfKind; Kind::ALL.len()],
+    depths: Vec<Occupancy>,
+    flights: Flights,
+}
+
+/// What was in flight in a step of time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Step {
+    /// The mean over the step.
+    pub mean: f64,
+    /// The least at once.
+    pub least: u64,
+    /// The most at once.
+    pub most: u64,
+}
+
+/// Steps of time and rows of the drive, all of which requests have touched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Patch {
+    /// The steps.
+    pub steps: Range<usize>,
+    /// The rows.
+    pub rows: Range<usize>,
+}
+
+/// The requests of a kind: what they touch in each step, and how much.
+#[derive(Debug, Clone)]
+struct OfKind {
+    /// Step by step, whether each row was touched.
+    touched: Vec<[bool; Course::ROWS]>,
+    bytes: Vec<u64>,
+}
+
+/// What was in flight in a step so far.
+#[derive(Debug, Clone, Copy)]
+struct Occupancy {
+    /// Over time, how many were in flight.
+    depth_ns: u128,
+    covered_ns: u64,
+    least: u64,
+    most: u64,
+}
+
+impl Course {
+    /// The steps of time.
+    pub const STEPS: usize = 200;
+
+    /// The rows of the drive.
+    pub const ROWS: usize = 40;
+
+    /// No requests yet, of those that come to this.
+    #[must_use]
+    pub fn new(summary: &Summary) -> Self {
+        let of_kind =
+            OfKind { touched: vec![[false; Self::ROWS]; Self::STEPS], bytes: vec![0; Self::STEPS] };
+        let depth = Occupancy { depth_ns: 0, covered_ns: 0, least: u64::MAX, most: 0 };
+        Self {
+            step_ns: summary.span_ns.div_ceil(Self::STEPS as u64).max(1),
+            row_bytes: summary.end_bytes.div_ceil(Self::ROWS as u64).max(1),
+            span_ns: summary.span_ns,
+            kinds: Kind::ALL.map(|_| of_kind.clone()),
+            depths: vec![depth; Self::STEPS],
+            flights: Flights::default(),
+        }
+    }
+
+    /// Adds a request, submitted no earlier than the one before. What lies beyond what was said to
+    /// come is counted at the end of it.
+    pub fn add(&mut self, request: &Request) {
+        let step = index(request.submitted_ns, self.step_ns, Self::STEPS);
+        let of_kind = &mut self.kinds[request.kind as usize];
+        of_kind.bytes[step] = of_kind.bytes[step].saturating_add(request.length_bytes);
+        if request.length_bytes > 0 {
+            let last_byte = request.offset_bytes + (request.length_bytes - 1);
+            let row = |bytes| index(bytes, self.row_bytes, Self::ROWS);
+            of_kind.touched[step][row(request.offset_bytes)..=row(last_byte)].fill(true);
+        }
+        if let Some(completed_ns) = request.completed_ns {
+            let (depths, step_ns) = (&mut self.depths, self.step_ns);
+            let lasted = |stretch| spread_over(depths, step_ns, stretch);
+            self.flights.submit(request.submitted_ns, completed_ns, lasted);
+        }
+    }
+
+    /// No more requests come.
+    pub fn finish(&mut self) {
+        let (depths, step_ns) = (&mut self.depths, self.step_ns);
+        let lasted = |stretch| spread_over(depths, step_ns, stretch);
+        mem::take(&mut self.flights).finish(self.span_ns, lasted);
+    }
+
+    /// What a step takes.
+    #[must_use]
+    pub fn step_ns(&self) -> u64 {
+        self.step_ns
+    }
+
+    /// What a row covers.
+    #[must_use]
+    pub fn row_bytes(&self) -> u64 {
+        self.row_bytes
+    }
+
+    /// The bytes of the requests of a kind that were submitted in each step that the trace reaches.
+    #[must_use]
+    pub fn bytes(&self, kind: Kind) -> &[u64] {
+        &self.kinds[kind as usize].bytes[..self.reached()]
+    }
+
+    /// What was in flight in each step that the trace reaches.
+    #[must_use]
+    pub fn in_flight(&self) -> Vec<Step> {
+        let step = |depth: &Occupancy| Step {
+            mean: depth.depth_ns as f64 / depth.covered_ns.max(1) as f64,
+            least: depth.least.min(depth.most),
+            most: depth.most,
+        };
+        self.depths[..self.reached()].iter().map(step).collect()
+    }
+
+    /// Where and when there were requests of a kind, each in the step of its submission; patches do
+    /// not overlap.
+    #[must_use]
+    pub fn patches(&self, kind: Kind) -> Vec<Patch> {
+        let mut patches = Vec::new();
+        // The rows of patches that reach the step before, and where those began.
+        let mut open: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+        let ends = &[false; Self::ROWS];
+        for (step, touched) in self.kinds[kind as usize].touched.iter().chain([ends]).enumerate() {
+            let before = mem::take(&mut open);
+            for rows in runs(touched) {
+                let key = (rows.start, rows.end);
+                open.insert(key, before.get(&key).copied().unwrap_or(step));
+            }
+            let closed = before.into_iter().filter(|(rows, _)| !open.contains_key(rows));
+            patches.extend(
+                closed.map(|((from, to), first)| Patch { steps: first..step, rows: from..to }),
+            );
+        }
+        patches
+    }
+
+    /// How many steps the trace reaches: a short one has fewer nanoseconds than there are steps.
+    fn reached(&self) -> usize {
+        index(self.span_ns, self.step_ns, Self::STEPS) + 1
+    }
+}
+
+/// Which part of this size a value falls into; the last, if it is beyond all.
+fn index(value: u64, part: u64, parts: usize) -> usize {
+    usize::try_from(value / part).unwrap_or(usize::MAX).min(parts - 1)
+}
+
+/// Enters a stretch into the steps that it touches.
+fn spread_over(depths: &mut [Occupancy], step_ns: u64, Stretch { from_ns, to_ns, depth }: Stretch) {
+    let (first, last) =
+        (index(from_ns, step_ns, depths.len()), index(to_ns - 1, step_ns, depths.len()));
+    for (step, entry) in (first..=last).zip(&mut depths[first..=last]) {
+        let begin_ns = (step as u64 * step_ns).max(from_ns);
+        let end_ns = if step == last { to_ns } else { (step as u64 + 1) * step_ns };
+        entry.depth_ns += u128::from(depth) * u128::from(end_ns - begin_ns);
+        entry.covered_ns += end_ns - begin_ns;
+        entry.least = entry.least.min(depth);
+        entry.most = entry.most.max(depth);
+    }
+}
+
+/// The rows of a step that were touched, those beside each other together.
+fn runs(touched: &[bool]) -> Vec<Range<usize>> {
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    for (row, _) in touched.iter().enumerate().filter(|(_, is_touched)| **is_touched) {
+        match runs.last_mut() {
+            Some(run) if run.end == row => run.end += 1,
+            _ => runs.push(row..row + 1),
+        }
+    }
+    runs
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{Flags, Tally};
+
+    const ROW: u64 = 512;
+    const STEP: u64 = 1000;
+
+    fn request(step: u64, took_ns: u64, kind: Kind, row: u64, rows: u64) -> Request {
+        Request {
+            submitted_ns: step * STEP,
+            completed_ns: Some(step * STEP + took_ns),
+            kind,
+            offset_bytes: row * ROW,
+            length_bytes: rows * ROW,
+            flags: Flags::empty(),
+            origin: None,
+        }
+    }
+
+    fn course(requests: &[Request]) -> Course {
+        let mut tally = Tally::new();
+        for request in requests {
+            tally.add(request);
+        }
+        let mut course = Course::new(&tally.finish());
+        for request in requests {
+            course.add(request);
+        }
+        course.finish();
+        course
+    }
+
+    /// A request that makes the course as long and as wide as it can be in whole units.
+    fn corner() -> Request {
+        request(199, STEP, Kind::Write, 39, 1)
+    }
+
+    #[test]
+    fn what_lies_beside_is_one_patch() {
+        let found = course(&[
+            request(0, 1, Kind::Discard, 0, 40),
+            request(3, 1, Kind::Write, 4, 2),
+            request(4, 1, Kind::Write, 4, 1),
+            request(4, 1, Kind::Write, 5, 1),
+            request(5, 1, Kind::Write, 5, 1),
+            corner(),
+        ]);
+        assert_eq!((found.step_ns(), found.row_bytes()), (STEP, ROW));
+        assert_eq!(found.patches(Kind::Discard), [Patch { steps: 0..1, rows: 0..40 }]);
+        let expected = [
+            Patch { steps: 3..5, rows: 4..6 },
+            Patch { steps: 5..6, rows: 5..6 },
+            Patch { steps: 199..200, rows: 39..40 },
+        ];
+        assert_eq!(found.patches(Kind::Write), expected);
+        assert!(found.patches(Kind::Read).is_empty());
+        assert_eq!(found.bytes(Kind::Write)[3..6], [2 * ROW, 2 * ROW, ROW]);
+    }
+
+    #[test]
+    fn what_is_in_flight_is_spread_over_steps() {
+        let found = course(&[
+            request(0, 2 * STEP + STEP / 2, Kind::Read, 0, 1),
+            request(1, STEP, Kind::Read, 1, 1),
+            corner(),
+        ]);
+        let steps = found.in_flight();
+        let depth = |mean, least, most| Step { mean, least, most };
+        assert_eq!(steps.len(), Course::STEPS);
+        let expected = [depth(1.0, 1, 1), depth(2.0, 2, 2), depth(0.5, 0, 1), depth(0.0, 0, 0)];
+        assert_eq!(steps[..4], expected);
+        assert_eq!(steps[199], depth(1.0, 1, 1));
+    }
+
+    #[test]
+    fn a_trace_of_no_time_has_one_step() {
+        let found = course(&[request(0, 0, Kind::Write, 0, 1)]);
+        assert_eq!(found.bytes(Kind::Write), [ROW]);
+        assert_eq!(found.in_flight().len(), 1);
+        assert_eq!(found.patches(Kind::Write), [Patch { steps: 0..1, rows: 0..40 }]);
+    }
+
+    proptest! {
+        #[test]
+        fn patches_are_where_requests_are(
+            requests in prop::collection::vec((0..40_u64, 0..40_u64, 1..9_u64), 0..80)
+        ) {
+            let mut requests: Vec<Request> = requests
+                .into_iter()
+                .map(|(step, row, rows)| request(step, 1, Kind::Write, row, rows.min(40 - row)))
+                .collect();
+            requests.sort_by_key(|request| request.submitted_ns);
+            requests.push(corner());
+            let found = course(&requests);
+            let patches = found.patches(Kind::Write);
+            for step in 0..Course::STEPS {
+                for row in 0..Course::ROWS {
+                    let at = row as u64 * ROW;
+                    let has = |request: &Request| {
+                        request.submitted_ns == step as u64 * STEP
+                            && (request.offset_bytes..request.offset_bytes + request.length_bytes)
+                                .contains(&at)
+                    };
+                    let covers =
+                        |patch: &&Patch| patch.steps.contains(&step) && patch.rows.contains(&row);
+                    let covered = patches.iter().filter(covers).count();
+                    prop_assert_eq!(covered, usize::from(requests.iter().any(has)));
+                }
+            }
+            let bytes: u64 = requests.iter().map(|request| request.length_bytes).sum();
+            prop_assert_eq!(found.bytes(Kind::Write).iter().sum::<u64>(), bytes);
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! `ssdlab trace`: what a run, or whatever made a block trace, asked of a drive.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use miette::Report as Error;
+use rayon::prelude::*;
+use serde::Serialize;
+use ssdlab_trace::{Course, Request, Summary, Tally, TraceError};
+
+use super::exit::{Exit, Wrong};
+use super::report::{find, read};
+use super::trace_files::{self, Reading};
+use super::{charts, output};
+use crate::conductor;
+use crate::plan::Schedule;
+use crate::report::{self, Chart, Traced};
+use crate::results::{self, Contents, Record};
+
+/// Arguments of `ssdlab trace`.
+#[derive(Debug, Args)]
+pub struct Trace {
+    /// The run, its name or its folder; or a block trace, of as many files as it has.
+    #[arg(id = "trace", value_name = "RUN|FILE", required = true)]
+    named: Vec<PathBuf>,
+    /// Only this trial of a run, by its place in the run from 0.
+    #[arg(long, value_name = "N")]
+    trial: Option<u32>,
+    /// The folder for results.
+    #[arg(long, value_name = "DIR")]
+    results: Option<PathBuf>,
+    #[command(flatten)]
+    reading: Reading,
+    /// Also draw what was asked where and when, as SVG and PNG in a folder: a chart for each trial.
+    #[arg(long, value_name = "DIR")]
+    charts: Option<PathBuf>,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What `--json` prints of a run.
+#[derive(Debug, Serialize)]
+struct OfRun<'a> {
+    run: &'a str,
+    trials: &'a [Traced],
+}
+
+/// What `--json` prints of a trace.
+#[derive(Debug, Serialize)]
+struct OfFiles<'a> {
+    trace: &'a str,
+    summary: &'a Summary,
+    cut_off: Option<&'a str>,
+}
+
+/// What was found in a trace.
+struct Looked {
+    summary: Summary,
+    /// Where and how the trace is cut off, if it is.
+    cut_off: Option<String>,
+    /// What a chart draws, if there is to be one.
+    course: Option<Course>,
+}
+
+impl Trace {
+    /// Runs it.
+    pub fn run(&self) -> Result<Exit, Error> {
+        match &self.named[..] {
+            [run] if !run.is_file() => self.of_run(run),
+            files => self.of_files(files),
+        }
+    }
+
+    fn of_files(&self, files: &[PathBuf]) -> Result<Exit, Error> {
+        if self.trial.is_some() {
+            let says = "--trial chooses a trial of a run, and this is a file";
+            return Err(Wrong::report(says, "leave --trial out, or name a run"));
+        }
+        let name = trace_files::names(files);
+        let Looked { summary, cut_off, course } = self.look(files)?;
+        if let Some(folder) = &self.charts {
+            let chart = course.map(|course| report::trace_chart("trace", &name, &summary, &course));
+            charts::save(chart.as_slice(), folder)?;
+        }
+        if self.json {
+            output::print_json(&OfFiles {
+                trace: &name,
+                summary: &summary,
+                cut_off: cut_off.as_deref(),
+            });
+        } else {
+            output::print(&report::trace(&name, &summary, output::style()));
+        }
+        Ok(Exit::Done)
+    }
+
+    fn of_run(&self, named: &Path) -> Result<Exit, Error> {
+        let results = self.results.clone().unwrap_or_else(results::default_folder);
+        let folder = find(named, &results);
+        let (run, Contents { schedule, records, .. }) = read(&folder)?;
+        let logged = self.logged(&run, &folder, &records)?;
+        let looked: Vec<Result<(Traced, Option<Chart>), Error>> =
+            logged.par_iter().map(|(record, log)| self.of_trial(&schedule, record, log)).collect();
+        let (mut trials, mut drawn) = (Vec::new(), Vec::new());
+        for looked in looked {
+            match looked {
+                Ok((traced, chart)) => {
+                    trials.push(traced);
+                    drawn.extend(chart);
+                }
+                // The logs of other trials are no worse for it.
+                Err(error) if logged.len() > 1 => output::tell(&error.to_string()),
+                Err(error) => return Err(error),
+            }
+        }
+        if let Some(folder) = &self.charts {
+            charts::save(&drawn, folder)?;
+        }
+        if self.json {
+            output::print_json(&OfRun { run: &run, trials: &trials });
+        } else if let [traced] = &trials[..] {
+            let name = format!("{run}, {}", traced.name());
+            output::print(&report::trace(&name, &traced.summary, output::style()));
+        } else {
+            output::print(&report::traces(&trials, output::style()));
+        }
+        Ok(if trials.len() == logged.len() { Exit::Done } else { Exit::Failed })
+    }
+
+    /// The trials that are asked for and have a log, in order.
+    fn logged<'a>(
+        &self,
+        run: &str,
+        folder: &Path,
+        records: &'a [Record],
+    ) -> Result<Vec<(&'a Record, PathBuf)>, Error> {
+        let logs = folder.join("requests");
+        let of = |record: &'a Record| (record, conductor::log_of(&logs, record.trial));
+        let all: Vec<_> = records.iter().map(of).filter(|(_, log)| log.is_file()).collect();
+        if all.is_empty() {
+            return Err(Wrong::report(
+                format!("the run {run} has no log of requests"),
+                "a run keeps them in the virtual, image and device labs, unless it is made with \
+                 --no-trace: run the plan again so",
+            ));
+        }
+        let Some(trial) = self.trial else { return Ok(all) };
+        let known: Vec<u32> = all.iter().map(|(record, _)| record.trial.position).collect();
+        let mut chosen = all;
+        chosen.retain(|(record, _)| record.trial.position == trial);
+        if chosen.is_empty() {
+            let ends = [known.first(), known.last()].map(|end| end.copied().unwrap_or(0));
+            return Err(Wrong::report(
+                format!("the run {run} has no log of the requests of trial {trial}"),
+                format!("it has {} of them, from trial {} to {}", known.len(), ends[0], ends[1]),
+            ));
+        }
+        Ok(chosen)
+    }
+
+    fn of_trial(
+        &self,
+        schedule: &Schedule,
+        record: &Record,
+        log: &Path,
+    ) -> Result<(Traced, Option<Chart>), Error> {
+        let Looked { summary, cut_off, course } = self.look(&[log.to_owned()])?;
+        let trial = record.trial.position;
+        let traced = Traced { trial, levels: schedule.distinct(&record.levels), summary, cut_off };
+        let id = format!("trace-{trial:04}");
+        let chart =
+            course.map(|course| report::trace_chart(&id, &traced.name(), &traced.summary, &course));
+        Ok((traced, chart))
+    }
+
+    /// Reads a trace, and once more if there is to be a chart. Of one that is damaged, what comes
+    /// before is taken and the rest told of.
+    fn look(&self, files: &[PathBuf]) -> Result<Looked, Error> {
+        let mut tally = Tally::new();
+        let fault = each(self.reading.open(files)?, |request| tally.add(request));
+        let summary = tally.finish();
+        let cut_off = match fault {
+            None => None,
+            Some(error) if summary.requests > 0 && is_damage(&error) => Some(error.to_string()),
+            Some(error) => return Err(self.reading.explained(files, &error)),
+        };
+        if let Some(cut_off) = &cut_off {
+            let (files, requests) = (trace_files::names(files), summary.requests);
+            output::tell(&format!("{files}: {cut_off}; shown are the {requests} requests before"));
+        }
+        let course = self.charts.is_some().then(|| self.course(files, &summary)).transpose()?;
+        Ok(Looked { summary, cut_off, course })
+    }
+
+    fn course(&self, files: &[PathBuf], summary: &Summary) -> Result<Course, Error> {
+        let mut course = Course::new(summary);
+        // The log of a run that goes on may have grown.
+        let known = usize::try_from(summary.requests).unwrap_or(usize::MAX);
+        // What was wrong was told when it was read first.
+        each(self.reading.open(files)?.take(known), |request| course.add(request));
+        course.finish();
+        Ok(course)
+    }
+}
+
+/// Whether the trace is as it should be up to there, and not another than was asked for.
+fn is_damage(error: &TraceError) -> bool {
+    matches!(
+        error,
+        TraceError::Truncated { .. } | TraceError::Malformed { .. } | TraceError::Read { .. }
+    )
+}
+
+/// Takes each request up to the first error, which is the result.
+fn each(
+    trace: impl Iterator<Item = Result<Request, TraceError>>,
+    mut take: impl FnMut(&Request),
+) -> Option<TraceError> {
+    for request in trace {
+        match request {
+            Ok(request) => take(&request),
+            Err(error) => return Some(error),
+        }
+    }
+    None
+}

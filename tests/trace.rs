@@ -1,0 +1,104 @@
+//! Traces on the command line: what `ssdlab trace` says and draws of a file, and of what is none.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Its times are in microseconds, and it does not say when requests were completed.
+const FIO: &str = "fio version 3 iolog\n\
+    0 /dev/x add\n\
+    0 /dev/x open\n\
+    1 /dev/x write 0 65536\n\
+    2 /dev/x write 65536 4096\n\
+    3 /dev/x read 4096 4096\n\
+    4 /dev/x trim 0 32768\n\
+    5 /dev/x sync 0 0\n\
+    6 /dev/x close\n";
+
+fn place(trace: &str) -> TempDir {
+    let place = tempfile::tempdir().unwrap();
+    fs::write(place.path().join("fio.log"), trace).unwrap();
+    place
+}
+
+fn ssdlab(folder: &Path, arguments: &str) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_ssdlab"))
+        .args(arguments.split_whitespace())
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap()
+}
+
+fn json(folder: &Path, arguments: &str) -> Value {
+    let output = ssdlab(folder, &format!("trace --json {arguments}"));
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{arguments}: {message}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// Runs what is wrong; returns the message in one line.
+fn wrong(folder: &Path, arguments: &str) -> String {
+    let output = ssdlab(folder, arguments);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{arguments}: {message}");
+    message.replace('│', " ").split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_file_is_summed_up_kind_by_kind() {
+    let place = place(FIO);
+    let found = json(place.path(), "fio.log");
+    assert_eq!(found["trace"], "fio.log");
+    let summary = &found["summary"];
+    assert_eq!(summary["requests"], 5);
+    assert_eq!(summary["end_bytes"], 69_632);
+    assert_eq!(summary["in_flight"], Value::Null);
+    let write = &summary["kinds"][1];
+    assert_eq!((&write["kind"], &write["sequential"]), (&"write".into(), &1.into()));
+    assert_eq!(write["bytes"], 69_632);
+    let text = ssdlab(place.path(), "trace fio.log").stdout;
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.contains("does not say when requests were completed"), "{text}");
+}
+
+#[test]
+fn a_file_is_drawn() {
+    let place = place(FIO);
+    let output = ssdlab(place.path(), "trace fio.log --charts drawn");
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let svg = fs::read_to_string(place.path().join("drawn/trace.svg")).unwrap();
+    for panel in ["read: position", "written: position", "discarded: position"] {
+        assert!(svg.contains(panel), "{panel}");
+    }
+    assert!(!svg.contains(">in flight<") && place.path().join("drawn/trace.png").exists());
+}
+
+#[test]
+fn of_a_trace_that_is_cut_off_or_corrupt_the_beginning_is_shown() {
+    let cut = FIO.replace("\n6 /dev/x close\n", "");
+    let corrupt = FIO.replace("read 4096 4096", "read 4096 many");
+    for (trace, requests, line) in [(cut, 4, "line 8"), (corrupt, 2, "line 6")] {
+        let place = place(&trace);
+        let found = json(place.path(), "fio.log");
+        assert_eq!(found["summary"]["requests"], requests);
+        assert!(found["cut_off"].as_str().unwrap().contains(line), "{found}");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    let place = place(FIO);
+    for (arguments, expected) in [
+        ("trace nowhere --results .", "there is no run"),
+        ("trace fio.log --trial 3", "leave --trial out"),
+        ("trace fio.log nowhere.log", "nowhere.log"),
+        ("trace fio.log --format msr-cambridge", "fio.log"),
+    ] {
+        let message = wrong(place.path(), arguments);
+        assert!(message.contains(expected), "{arguments}: {message}");
+    }
+}
