@@ -17,8 +17,9 @@ const MOMENTS: usize = 48;
 pub(super) struct Watch<'a> {
     flash: &'a Mutex<Flash>,
     specification: &'a Specification,
-    /// What the flash had done when the last phase ended, or the first began.
-    last: Option<Work>,
+    /// What the flash had done when the last phase ended, or the first began, and how often each
+    /// block had been erased.
+    last: Option<(Work, Vec<u32>)>,
     phases: BTreeMap<String, Flashed>,
     /// When the first phase began.
     began: Option<Nanos>,
@@ -45,7 +46,7 @@ impl<'a> Watch<'a> {
         match message {
             Message::Begins(name) => {
                 let mut flash = locked(self.flash);
-                self.last.get_or_insert(*flash.drive().work());
+                self.last.get_or_insert_with(|| seen(&flash));
                 let began = *self.began.get_or_insert_with(|| {
                     flash.watch(now, MOMENTS);
                     now
@@ -53,9 +54,11 @@ impl<'a> Watch<'a> {
                 self.phases_ns.insert(name.clone(), now.since(began).0);
             }
             Message::Over(name) => {
-                let work = *locked(self.flash).drive().work();
-                let before = self.last.replace(work).unwrap_or_default();
-                self.phases.insert(name.clone(), flashed(self.specification, &before, &work));
+                let now = seen(&locked(self.flash));
+                let flashed =
+                    self.last.as_ref().map(|last| flashed(self.specification, last, &now));
+                self.phases.extend(flashed.map(|flashed| (name.clone(), flashed)));
+                self.last = Some(now);
             }
             Message::Layout(_) => {}
             Message::Done(_) => {
@@ -116,15 +119,29 @@ fn wear(summary: &WearSummary, specification: &Specification) -> Wear {
     }
 }
 
+/// What the flash has done by now, and how often each block was erased.
+fn seen(flash: &Flash) -> (Work, Vec<u32>) {
+    (*flash.drive().work(), flash.drive().erases().to_vec())
+}
+
 /// What a drive's flash has done between two moments. It counts superblocks; drives are rated in
 /// blocks.
-fn flashed(specification: &Specification, before: &Work, after: &Work) -> Flashed {
+fn flashed(
+    specification: &Specification,
+    (before, erased_before): &(Work, Vec<u32>),
+    (after, erased_after): &(Work, Vec<u32>),
+) -> Flashed {
+    let grown = erased_before.iter().zip(erased_after).map(|(before, after)| after - before);
+    let hottest = grown.max().unwrap_or(0);
+    let endurance = specification.wear.endurance.filter(|_| hottest > 0);
     let pages = |before: u64, after: u64| (after - before) * u64::from(specification.page_bytes);
     let erases = after.erases.total() - before.erases.total();
     Flashed {
         flash_written_bytes: pages(before.programs.total(), after.programs.total()),
         flash_read_bytes: pages(before.reads.total(), after.reads.total()),
         erases: erases * u64::from(specification.superblock),
+        hottest_erases: hottest.into(),
+        repeats_until_worn: endurance.map(|endurance| f64::from(endurance) / f64::from(hottest)),
         stalled_ns: (after.stalled - before.stalled).0,
     }
 }

@@ -57,6 +57,9 @@ pub enum Factor {
     /// Virtual lab: the state the drive is brought into first: `purged`, `filled`,
     /// `overwritten:X` (times its capacity), `steady`, or `aged:N` (erases a block).
     Condition,
+    /// Virtual lab: how the drive spreads erases over its blocks, instead of as it does: `none`,
+    /// `dynamic` or `static`.
+    WearLevelling,
     /// Virtual lab: the computer whose costs are charged, a name of `ssdlab list hosts`.
     Host,
     /// Imported results: what a treatment is called there. No plan varies it.
@@ -65,7 +68,7 @@ pub enum Factor {
 
 impl Factor {
     /// Every factor but the schedulers' settings.
-    const ALL: [Self; 17] = [
+    const ALL: [Self; 18] = [
         Self::Filesystem,
         Self::Journal,
         Self::Checksums,
@@ -81,6 +84,7 @@ impl Factor {
         Self::WriteCache,
         Self::Drive,
         Self::Condition,
+        Self::WearLevelling,
         Self::Host,
         Self::Label,
     ];
@@ -88,7 +92,7 @@ impl Factor {
     /// Whether it is about the simulated machine, which only the virtual lab has.
     #[must_use]
     pub fn is_simulated(self) -> bool {
-        matches!(self, Self::Drive | Self::Condition | Self::Host)
+        matches!(self, Self::Drive | Self::Condition | Self::WearLevelling | Self::Host)
     }
 
     /// Whether it decides what an aged filesystem is like: it is there when it is made, or in the
@@ -120,6 +124,7 @@ impl Factor {
             Self::WriteCache => "write_cache",
             Self::Drive => "drive",
             Self::Condition => "condition",
+            Self::WearLevelling => "wear_levelling",
             Self::Host => "host",
             Self::Label => "label",
         }

@@ -1,6 +1,6 @@
 //! The metrics a phase yields, by the names they have in plans and results.
 
-/// Metrics every phase has. All add up over phases.
+/// Metrics a phase may have, whatever it does. All add up over phases.
 pub const METRICS: [(&str, &str); 15] = [
     ("time_ns", "time until the phase returned"),
     ("settled_ns", "time until the device was quiet after it"),
@@ -30,6 +30,14 @@ pub const LEDGER_METRICS: [(&str, &str); 8] = [
     ("superblock_bytes", "of the bytes written: superblocks, group descriptors, checkpoints"),
     ("cow_metadata_bytes", "of the bytes written: trees that are never written in place"),
     ("unattributed_bytes", "of the bytes written: what cannot be told"),
+];
+
+/// What a phase does to the flash of a simulated drive. They do not add up: the hottest block of
+/// one phase need not be that of another.
+pub const FLASH_METRICS: [(&str, &str); 3] = [
+    ("hottest_erases", "erases of the flash block that was erased most"),
+    ("repeats_until_worn", "how often the phase can be done until that block is worn out"),
+    ("write_amplification", "bytes programmed into flash for each written to the drive"),
 ];
 
 /// The prefix of metrics a phase's own program reports (fio's, say).
@@ -92,7 +100,7 @@ pub const FILE_METRICS: [(&str, &str); 16] = [
 /// Every metric whose name is fixed, with what it is.
 pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
     let of_phase = METRICS.into_iter().chain(LEDGER_METRICS);
-    of_phase.chain(WORK_METRICS).chain(FILE_METRICS).chain(READER_METRICS)
+    of_phase.chain(FLASH_METRICS).chain(WORK_METRICS).chain(FILE_METRICS).chain(READER_METRICS)
 }
 
 /// Whether more of it is better; of everything else, less is.
@@ -100,7 +108,7 @@ pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
 pub fn is_better_higher(name: &str) -> bool {
     let endings = ["_per_second", "_per_s", "_iops", ".higher_is_better"];
     endings.iter().any(|ending| name.ends_with(ending))
-        || ["operations", "reader.reads"].contains(&name)
+        || ["operations", "reader.reads", "repeats_until_worn"].contains(&name)
 }
 
 /// The unit of a metric: `ns`, `B`, `B/s` or `1/s`; empty for counts, and for what a program

@@ -1,6 +1,6 @@
 //! The simulated machine of the virtual lab, as a treatment's levels name it.
 
-use ssdlab_flash::{Condition, presets};
+use ssdlab_flash::{Condition, Levelling, Specification, presets};
 
 use super::factor::{Factor, Levels};
 use super::host_model::{self, HostModel};
@@ -19,6 +19,8 @@ pub struct Simulated {
     pub drive: String,
     /// The state it is brought into first.
     pub condition: Condition,
+    /// How the drive spreads erases, where that is not to be as it does.
+    pub levelling: Option<Levelling>,
     /// The computer.
     pub host: &'static HostModel,
 }
@@ -44,10 +46,22 @@ impl Simulated {
         let condition: Condition = condition
             .parse()
             .map_err(|known: String| unknown(Factor::Condition, condition, &known))?;
+        let levelling = levels.0.get(&Factor::WearLevelling).map(|level| {
+            level.parse().map_err(|known| unknown(Factor::WearLevelling, level, known))
+        });
         let host = host_model::find(host).ok_or_else(|| {
             let names: Vec<&str> = host_model::HOSTS.iter().map(|host| host.name).collect();
             unknown(Factor::Host, host, &names.join(", "))
         })?;
-        Ok(Self { drive: drive.to_owned(), condition, host })
+        let levelling = levelling.transpose()?;
+        Ok(Self { drive: drive.to_owned(), condition, levelling, host })
+    }
+
+    /// The drive as the levels have it.
+    #[must_use]
+    pub fn changed(&self, drive: &Specification) -> Specification {
+        let mut drive = drive.clone();
+        drive.wear.levelling = self.levelling.unwrap_or(drive.wear.levelling);
+        drive
     }
 }

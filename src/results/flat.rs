@@ -35,6 +35,9 @@ struct Flat {
     flash_written_bytes: Option<u64>,
     flash_read_bytes: Option<u64>,
     erases: Option<u64>,
+    #[serde(default)]
+    hottest_erases: u64,
+    repeats_until_worn: Option<f64>,
     stalled_ns: Option<u64>,
     lifetime_kib: Option<u64>,
     operations: Option<u64>,
@@ -101,6 +104,8 @@ impl Flat {
             flash_written_bytes: self.flash_written_bytes?,
             flash_read_bytes: self.flash_read_bytes?,
             erases: self.erases?,
+            hottest_erases: self.hottest_erases,
+            repeats_until_worn: self.repeats_until_worn,
             stalled_ns: self.stalled_ns?,
         })
     }

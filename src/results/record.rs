@@ -12,7 +12,7 @@ use super::work::Work;
 use crate::meter::block::Counters;
 use crate::meter::environment::Environment;
 use crate::meter::smart::Smart;
-use crate::plan::metric::{self, LEDGER_METRICS, METRICS, WORK_METRICS};
+use crate::plan::metric::{self, FLASH_METRICS, LEDGER_METRICS, METRICS, WORK_METRICS};
 use crate::plan::schedule::Trial;
 use crate::plan::{LabKind, Levels, Schedule};
 
@@ -212,7 +212,7 @@ pub struct Phase {
 }
 
 /// What the flash of a simulated drive did.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Flashed {
     /// Bytes programmed, for the host and for the drive's own work.
     pub flash_written_bytes: u64,
@@ -220,6 +220,13 @@ pub struct Flashed {
     pub flash_read_bytes: u64,
     /// Blocks erased.
     pub erases: u64,
+    /// Erases of the block that was erased most; with superblocks, of a superblock.
+    #[serde(default)]
+    pub hottest_erases: u64,
+    /// How often the same can be done until that block has had all the erases it can take; absent
+    /// where nothing was erased, or where a block can take any number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeats_until_worn: Option<f64>,
     /// How long the host's pages waited for dies that were busy with the drive's own work, summed
     /// over pages, in ns.
     pub stalled_ns: u64,
@@ -311,7 +318,7 @@ impl Phase {
     pub fn metrics(&self) -> impl Iterator<Item = (&str, f64)> {
         let known = || {
             let of_phase = METRICS.into_iter().chain(LEDGER_METRICS);
-            of_phase.chain(WORK_METRICS).map(|(name, _)| name)
+            of_phase.chain(FLASH_METRICS).chain(WORK_METRICS).map(|(name, _)| name)
         };
         let reported = self.reported.keys().map(String::as_str);
         let others = reported.filter(move |name| known().all(|known| known != *name));
@@ -322,6 +329,13 @@ impl Phase {
     #[must_use]
     pub fn kinds(&self) -> Option<&ByKind> {
         self.ledger.as_ref()?.by_kind.as_ref()
+    }
+
+    /// Bytes programmed into the flash for each that was written to the drive.
+    fn write_amplification(&self) -> Option<f64> {
+        let written = self.device?.written_bytes;
+        let flash = self.flash?.flash_written_bytes;
+        (written > 0).then(|| flash as f64 / written as f64)
     }
 
     /// A metric by its name in plans; `None` if it was not measured.
@@ -344,6 +358,9 @@ impl Phase {
             "commits" => self.commits,
             "flash_written_bytes" => self.flash.map(|flash| flash.flash_written_bytes),
             "erases" => self.flash.map(|flash| flash.erases),
+            "hottest_erases" => self.flash.map(|flash| flash.hottest_erases),
+            "repeats_until_worn" => return self.flash?.repeats_until_worn,
+            "write_amplification" => return self.write_amplification(),
             _ => {
                 if let Some(written) = self.kinds().and_then(|kinds| kinds.metric(name)) {
                     return Some(written as f64);
@@ -381,7 +398,8 @@ mod tests {
         assert_eq!(phase.metric("fio.read_iops"), Some(5.0));
         assert_eq!(phase.metric("fio.write_iops"), None);
         let all: Vec<(&str, f64)> = phase.metrics().collect();
-        assert_eq!(all.len(), METRICS.len() + 1);
+        // The hottest block's erases, and what fio reports; of nothing written there is no ratio.
+        assert_eq!(all.len(), METRICS.len() + 2);
         assert!(all.iter().all(|(name, value)| phase.metric(name) == Some(*value)));
     }
 }

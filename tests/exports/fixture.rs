@@ -59,6 +59,11 @@ impl Fixture {
             };
             for phase in record["phases"].as_array().unwrap() {
                 let name = phase["name"].as_str().unwrap();
+                // The one metric that is a ratio of two others.
+                let [flash, written] = ["flash_written_bytes", "written_bytes"];
+                if let Some((flash, written)) = phase[flash].as_f64().zip(phase[written].as_f64()) {
+                    add(name, "write_amplification".to_owned(), &(flash / written).into());
+                }
                 for (key, value) in phase.as_object().unwrap() {
                     match (key.as_str(), value) {
                         ("latency", Value::Object(own)) => each("latency.", own, name, &mut add),
@@ -139,6 +144,8 @@ fn measured(name: &str, state: &mut u64) -> Phase {
         flash_written_bytes: integer(),
         flash_read_bytes: integer(),
         erases: integer(),
+        hottest_erases: integer(),
+        repeats_until_worn: Some(integer() as f64 / 1024.0),
         stalled_ns: integer(),
     };
     let [p50_ns, p90_ns, p99_ns, longest_but_1_ns, max_ns] = [(); 5].map(|()| integer());

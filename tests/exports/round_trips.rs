@@ -83,6 +83,9 @@ for treatment in treatments:
             add(trial, phase['name'], phase)
             add(trial, phase['name'], phase.get('latency') or {}, 'latency.')
             add(trial, phase['name'], phase.get('reported') or {})
+            if phase.get('flash_written_bytes') is not None:
+                ratio = phase['flash_written_bytes'] / phase['written_bytes']
+                add(trial, phase['name'], {'write_amplification': ratio})
             kinds = (phase.get('ledger') or {}).get('by_kind') or {}
             add(trial, phase['name'], {f'{kind}_bytes': kinds[kind]['bytes'] for kind in kinds})
         add(trial, 'teardown', trial['teardown'] or {}, 'teardown.')

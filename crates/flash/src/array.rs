@@ -96,7 +96,13 @@ impl Array {
     /// How worn the blocks for data are.
     #[must_use]
     pub fn wear(&self) -> WearSummary {
-        WearSummary::of(&self.erases[..self.first_slc.index()], self.aged)
+        WearSummary::of(self.erases(), self.aged)
+    }
+
+    /// How often each block for data has been erased, without what [`Array::age`] has added to all.
+    #[must_use]
+    pub fn erases(&self) -> &[u32] {
+        &self.erases[..self.first_slc.index()]
     }
 
     /// How often a block has been erased, without what [`Array::age`] has added to all.

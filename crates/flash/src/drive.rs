@@ -167,6 +167,12 @@ impl<N: Nand> Drive<N> {
         self.nand.as_ref().wear()
     }
 
+    /// How often each block for data has been erased in the drive's life, but for what
+    /// [`Condition::Aged`](crate::Condition) has added to all.
+    pub fn erases(&self) -> &[u32] {
+        self.nand.as_ref().erases()
+    }
+
     /// Where the newest version of a page is on the flash; none if it holds no data, or waits in
     /// the write buffer and was never on the flash.
     pub fn locate(&self, page: LogicalPage) -> Option<Place> {

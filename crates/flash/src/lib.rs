@@ -50,6 +50,6 @@ pub use drive_file::DriveFileError;
 pub use nand::{Nand, Why};
 pub use pattern::{Pattern, Requests, Workload};
 pub use play::{Played, play};
-pub use specification::Specification;
+pub use specification::{Levelling, Specification};
 pub use units::{Block, LogicalPage, Nanos, Place, Run};
 pub use wear::{WearBin, WearSummary};

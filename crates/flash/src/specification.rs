@@ -2,6 +2,8 @@
 //!
 //! [`Specification::parse`] makes one from a drive file; see [`crate::drive_file`].
 
+use std::str::FromStr;
+
 use crate::units::Nanos;
 
 /// A drive.
@@ -152,6 +154,25 @@ pub enum Levelling {
         /// The most that the erase counts of blocks may differ before data move.
         threshold: u32,
     },
+}
+
+impl Levelling {
+    /// The threshold of static wear levelling where nobody says.
+    pub const THRESHOLD: u32 = 100;
+}
+
+impl FromStr for Levelling {
+    type Err = &'static str;
+
+    /// Reads `none`, `dynamic` or `static`; the error says what there is.
+    fn from_str(text: &str) -> Result<Self, &'static str> {
+        match text {
+            "none" => Ok(Self::None),
+            "dynamic" => Ok(Self::Dynamic),
+            "static" => Ok(Self::Static { threshold: Self::THRESHOLD }),
+            _ => Err("one of none, dynamic, static"),
+        }
+    }
 }
 
 /// What a discard does and costs.

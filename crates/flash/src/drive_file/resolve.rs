@@ -14,7 +14,6 @@ use crate::units::Nanos;
 pub(super) const PAGE_BYTES: u32 = 4096;
 pub(super) const PAGES_PER_BLOCK: u32 = 256;
 const CHOICES: u32 = 10;
-const THRESHOLD: u32 = 100;
 
 /// A drive that cannot be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -248,7 +247,8 @@ impl DriveFile {
     }
 
     fn exact_wear(&self) -> Result<exact::Wear, DriveFileError> {
-        let threshold = count(self.wear.threshold.as_ref(), THRESHOLD, "threshold")?;
+        let threshold =
+            count(self.wear.threshold.as_ref(), exact::Levelling::THRESHOLD, "threshold")?;
         let endurance = match &self.wear.endurance {
             Some(_) => Some(count(self.wear.endurance.as_ref(), 1, "endurance")?),
             None => None,
