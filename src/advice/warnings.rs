@@ -73,6 +73,13 @@ pub enum Warning {
         /// Whether they are enough for an interval, if a wide one.
         has_interval: bool,
     },
+    /// What was written in some trials cannot be told apart.
+    NoLedger {
+        /// How many.
+        trials: usize,
+        /// Why, of the first.
+        reason: String,
+    },
     /// All trials of a treatment ran before those of the next.
     OneAfterAnother {
         /// Treatments.
@@ -193,6 +200,7 @@ pub(super) fn all(
     let mut warnings: Vec<Warned> = warnings.into_iter().map(Warned::from).collect();
     warnings.extend(method.iter().flat_map(|check| check.warnings.clone()));
     warnings.extend(remarks(records).map(Warned::from));
+    warnings.extend(ledgers(records).map(Warned::from));
     warnings.extend(features(schedule, treatments).into_iter().map(Warned::from));
     warnings
 }
@@ -203,6 +211,17 @@ fn daemons(schedule: &Schedule) -> Option<Warning> {
     let served = filesystems.find(|filesystem| filesystem.pool.is_some())?;
     let is_virtual = schedule.target.lab == LabKind::Virtual;
     is_virtual.then(|| Warning::Daemon { filesystem: served.name.to_owned() })
+}
+
+/// Trials of which it is not known what they wrote, and why of the first.
+fn ledgers(records: &[Record]) -> Option<Warning> {
+    let reason = |record: &Record| {
+        let mut ledgers = record.phases.iter().filter_map(|phase| phase.ledger.as_ref());
+        ledgers.find_map(|ledger| ledger.reason.clone())
+    };
+    let reasons: Vec<String> = records.iter().filter_map(reason).collect();
+    let first = reasons.first()?.clone();
+    Some(Warning::NoLedger { trials: reasons.len(), reason: first })
 }
 
 /// What phases say of themselves, each remark once.
@@ -298,6 +317,10 @@ impl fmt::Display for Warning {
             Self::FewTrials { levels, trials, .. } => {
                 write!(f, "n = {trials} of {levels}: fewer than 5 give a weak interval")
             }
+            Self::NoLedger { trials, reason } => write!(
+                f,
+                "of {trials} trials it is not known what the bytes are that were written: {reason}"
+            ),
             Self::OneAfterAnother { treatments, trials } => write!(
                 f,
                 "all runs of one treatment, then all of the next ({trials} trials of {treatments}): what \

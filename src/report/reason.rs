@@ -13,6 +13,12 @@ const WORTH_A_WORD: f64 = 0.02;
 /// How much more or less of a count is worth a word, as a ratio.
 const NOTABLE: f64 = 1.05;
 
+/// The most kinds that are named.
+const MOST_KINDS: usize = 3;
+
+/// Fewer commands more or less may be chance.
+const FEW: f64 = 10.0;
+
 /// Commands besides writes, with how one is called.
 const COMMANDS: [(&str, &str); 4] = [
     ("discard_requests", "discards"),
@@ -73,27 +79,33 @@ impl Sides<'_> {
             return None;
         }
         let bytes = |value: f64| number::value("written_bytes", value.abs());
-        let more_or_less = if more < 0.0 { "less" } else { "more" };
         let mut told: Vec<(&str, f64)> =
             kinds.into_iter().filter(|(_, more)| more.abs() >= WORTH_A_WORD * all).collect();
         told.sort_by(|one, other| other.1.abs().total_cmp(&one.1.abs()));
+        told.truncate(MOST_KINDS);
+        let than = if more < 0.0 { "less" } else { "more" };
         if told.is_empty() {
-            return Some(format!("it writes {} {more_or_less}", bytes(more)));
+            return Some(format!("it writes {} {than}", bytes(more)));
         }
         let is_of_one_sign = told.iter().all(|(_, of_kind)| (*of_kind < 0.0) == (more < 0.0));
-        let kind = |(kind, of_kind): &(&str, f64)| {
-            let of_kind_more = if *of_kind < 0.0 { "less" } else { "more" };
-            if is_of_one_sign {
-                format!("{} {kind}", bytes(*of_kind))
-            } else {
-                format!("{} {of_kind_more} {kind}", bytes(*of_kind))
-            }
-        };
-        let listed = listed(&told.iter().map(kind).collect::<Vec<_>>());
+        let kinds: Vec<String> = told
+            .iter()
+            .enumerate()
+            .map(|(index, (kind, of_kind))| {
+                let says = match (is_of_one_sign, index) {
+                    (true, 0) => " are ",
+                    (true, _) => " ",
+                    (false, _) if *of_kind < 0.0 => " less ",
+                    (false, _) => " more ",
+                };
+                format!("{}{says}{kind}", bytes(*of_kind))
+            })
+            .collect();
+        let (written, kinds) = (bytes(more), listed(&kinds));
         Some(if is_of_one_sign {
-            format!("of the {} it writes {more_or_less}, {listed}", bytes(more))
+            format!("of the {written} it writes {than}, {kinds}")
         } else {
-            format!("it writes {} {more_or_less}: {listed}", bytes(more))
+            format!("it writes {written} {than}: {kinds}")
         })
     }
 
@@ -102,7 +114,7 @@ impl Sides<'_> {
         let differs = |(metric, called): &(&str, &str)| {
             let (with, without) = self.both(metric)?;
             let (most, least) = (with.max(without), with.min(without));
-            (most >= 1.0 && most > least * NOTABLE).then(|| {
+            (most - least >= FEW && most > least * NOTABLE).then(|| {
                 let count = |value| number::value(metric, value);
                 format!("{} {called} against {}", count(with), count(without))
             })

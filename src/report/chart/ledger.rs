@@ -22,7 +22,7 @@ const MARKS: [char; LEDGER_METRICS.len()] = ['F', 'J', 'I', 'D', 'A', 'S', 'C', 
 /// A panel for each phase in which something is written, if it is known what.
 pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
     let most = |phase: &String| {
-        data.treatments.iter().map(|shown| total(shown, phase)).fold(0.0, f64::max)
+        data.treatments.iter().filter_map(|shown| total(shown, phase)).fold(0.0, f64::max)
     };
     let of_run = data.phases.iter().map(most).fold(0.0, f64::max);
     let phases: Vec<&String> =
@@ -62,8 +62,10 @@ fn bytes(shown: &Shown<'_>, phase: &str, metric: &str) -> f64 {
     shown.summary(phase, metric).map_or(0.0, |found| found.mean)
 }
 
-fn total(shown: &Shown<'_>, phase: &str) -> f64 {
-    LEDGER_METRICS.iter().map(|(metric, _)| bytes(shown, phase, metric)).sum()
+/// All that was written; `None` if it is not known of every trial what it was.
+fn total(shown: &Shown<'_>, phase: &str) -> Option<f64> {
+    let found = LEDGER_METRICS.iter().map(|(metric, _)| shown.summary(phase, metric));
+    found.map(|found| Some(found?.mean)).sum()
 }
 
 fn chart(data: &Data<'_>, phases: &[&String], kinds: &[Drawn], part: &str) -> Chart {
@@ -78,7 +80,7 @@ fn chart(data: &Data<'_>, phases: &[&String], kinds: &[Drawn], part: &str) -> Ch
     let heading = Heading { title: title.clone(), notes: notes.to_owned(), keys };
     let names = data.treatments.iter().map(|shown| shown.name.clone()).collect();
     let panel = |phase: &&String| {
-        let totals = data.treatments.iter().map(|shown| total(shown, phase));
+        let totals = data.treatments.iter().filter_map(|shown| total(shown, phase));
         Panel {
             title: plain(phase),
             scale: Scale::from_zero("written_bytes", totals.fold(0.0, f64::max)),
@@ -91,8 +93,10 @@ fn chart(data: &Data<'_>, phases: &[&String], kinds: &[Drawn], part: &str) -> Ch
         let of = |shown: &Shown<'_>| {
             phases.iter().map(|phase| bytes(shown, phase, drawn.metric)).sum::<f64>()
         };
+        let is_known = |shown: &&Shown<'_>| phases.iter().all(|p| total(shown, p).is_some());
+        let known = data.treatments.iter().filter(is_known);
         let totals: Vec<(f64, &str)> =
-            data.treatments.iter().map(|shown| (of(shown), shown.name.as_str())).collect();
+            known.map(|shown| (of(shown), shown.name.as_str())).collect();
         Some(format!("{}: {}", called(drawn.metric), range("written_bytes", &totals)?))
     });
     let says = format!("Over these phases, {}.", ranges.collect::<Vec<_>>().join("; "));
@@ -100,6 +104,9 @@ fn chart(data: &Data<'_>, phases: &[&String], kinds: &[Drawn], part: &str) -> Ch
 }
 
 fn row(shown: &Shown<'_>, phase: &str, kinds: &[Drawn]) -> Row {
+    if total(shown, phase).is_none() {
+        return Row { marks: Vec::new(), says: "not known".to_owned() };
+    }
     let mut from = 0.0;
     let mut marks = Vec::new();
     for drawn in kinds {
