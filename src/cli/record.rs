@@ -1,6 +1,7 @@
 //! `ssdlab record`: what a program does to the files of a directory, as a log to be replayed.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -32,6 +33,13 @@ impl Record {
         // A Ctrl-C is the program's; what it did until then is kept.
         let _interrupt = Interrupt::on_signals().into_diagnostic()?;
         self.check_place()?;
+        // What cannot be kept need not be run.
+        File::create(&self.out).map_err(|error| {
+            Wrong::report(
+                format!("{} cannot be written: {error}", self.out.display()),
+                "name another file: --out FILE",
+            )
+        })?;
         let recorded = record(&self.dir, &self.words)?;
         recorded.save(&self.out)?;
         output::tell(&summary(&recorded, &self.out.display().to_string()));

@@ -57,6 +57,11 @@ impl Books {
         }
     }
 
+    /// Whether there is a recording, or was to be one.
+    pub(super) fn are_open(&self) -> bool {
+        self.open.is_some()
+    }
+
     /// Ends the recording, and enters what was recorded.
     pub(super) fn close(
         &mut self,
@@ -111,13 +116,17 @@ fn instances(journal: &mut Journal, name: &str) -> io::Result<PathBuf> {
         return Ok(instances);
     }
     let target = journal.private_folder().join(name).join("mnt-tracing");
-    fs::create_dir_all(&target)?;
+    match fs::create_dir(&target) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
     journal.will(Change::Mount { target: target.clone() })?;
     tracefs::mount(&target)
 }
 
-/// The log of a trial's requests.
-pub(super) fn log_of(logs: &Path, trial: Trial) -> PathBuf {
+/// The log of a trial's requests, in the folder of all logs of its run.
+#[must_use]
+pub fn log_of(logs: &Path, trial: Trial) -> PathBuf {
     logs.join(format!("{:04}.requests", trial.position))
 }
 

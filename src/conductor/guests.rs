@@ -6,13 +6,13 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use miette::Diagnostic;
 use sha2::{Digest, Sha256};
-use ssdlab_disk::{Disk, DiskError, Fingerprint, Flash, Shape};
+use ssdlab_disk::{Disk, DiskError, Fingerprint, Flash, Memory, Shape};
 use ssdlab_flash::{Drive, Nanos, Refusal, Specification};
 use thiserror::Error;
 
@@ -228,9 +228,10 @@ impl<'a> Guests<'a> {
         let setup =
             self.schedule.setup(trial.treatment).map_err(|error| Failure::Failed(error.message))?;
         let simulated = &setup.simulated;
-        let Some(specification) = self.drives.get(&simulated.drive) else {
+        let Some(drive) = self.drives.get(&simulated.drive) else {
             return Err(Failure::Failed(format!("there is no drive {}", simulated.drive)));
         };
+        let specification = &simulated.changed(drive);
         let fresh = || conditioned(specification, simulated, trial.seed, self.interrupt);
         let (flash, aged) = match setup.age {
             None => (Flash::new(fresh()?), None),
@@ -262,14 +263,19 @@ impl<'a> Guests<'a> {
                     Message::Begins(name) => {
                         let _ = news.send(News::Phase(trial, name.clone()));
                     }
-                    Message::Layout(told) => layout = Some(told.clone()),
+                    Message::Layout(told) => {
+                        // What comes after it mounts the filesystem again.
+                        let teller = setup.filesystem.and_then(|of| of.layout?.contents);
+                        let contents = teller.map(|_| locked(&flash).contents().clone());
+                        layout = Some((told.clone(), contents));
+                    }
                     _ => {}
                 }
             })?;
         self.merge(record, done);
         watch.complete(record);
-        if let Some(filesystem) = setup.filesystem {
-            self.attribute(record, filesystem, layout, &flash);
+        if let Some((filesystem, log)) = setup.filesystem.zip(self.log_of(trial)) {
+            attribute(record, filesystem, layout, &log);
         }
         if let Some(state) = aged {
             state.facts.mark(Some(state.contents), record);
@@ -279,30 +285,6 @@ impl<'a> Guests<'a> {
         record.applied.insert("host".to_owned(), simulated.host.name.to_owned());
         record.fingerprint = Some(fingerprint.to_string());
         Ok(())
-    }
-
-    /// Enters what the guest has written, by its log of requests.
-    fn attribute(
-        &self,
-        record: &mut Record,
-        filesystem: &Filesystem,
-        layout: Option<serde_json::Value>,
-        flash: &Mutex<Flash>,
-    ) {
-        let (Some(log), Some(layout)) = (self.log_of(record.trial), layout) else { return };
-        let layout: Result<Layout, String> = serde_json::from_value(layout)
-            .unwrap_or_else(|error| Err(format!("the guest's layout is none: {error}")));
-        match layout {
-            Err(reason) => books::leave_out(record, &reason),
-            Ok(layout) => {
-                let flash = flash.lock().unwrap_or_else(PoisonError::into_inner);
-                let mut read = |offset_bytes, into: &mut [u8]| {
-                    flash.contents().load(offset_bytes, into).map_err(io::Error::other)
-                };
-                let kept = Kept { filesystem, layout: &layout };
-                books::enter(record, &log, &kept, &mut read);
-            }
-        }
     }
 
     /// The log of a trial's requests, if logs are kept.
@@ -388,6 +370,36 @@ impl<'a> Guests<'a> {
         record.applied.insert("lab_kernel".to_owned(), self.kernel.identity.clone());
         record.environment.tools.clone_from(&self.tools);
     }
+}
+
+/// Enters what the guest has written, by the log of its requests, and by where its filesystem keeps
+/// what and, if that says no more, what it has left.
+fn attribute(
+    record: &mut Record,
+    filesystem: &Filesystem,
+    told: Option<(serde_json::Value, Option<Memory>)>,
+    log: &Path,
+) {
+    let Some((layout, contents)) = told else {
+        return books::leave_out(record, "the guest does not say where its filesystem keeps what");
+    };
+    let layout: Result<Layout, String> = serde_json::from_value(layout)
+        .unwrap_or_else(|error| Err(format!("the guest's layout is none: {error}")));
+    match layout {
+        Err(reason) => books::leave_out(record, &reason),
+        Ok(layout) => {
+            let mut read = |offset_bytes, into: &mut [u8]| match &contents {
+                Some(contents) => contents.load(offset_bytes, into).map_err(io::Error::other),
+                None => Err(io::Error::other("its contents were not kept")),
+            };
+            let kept = Kept { filesystem, layout: &layout };
+            books::enter(record, log, &kept, &mut read);
+        }
+    }
+}
+
+fn locked(flash: &Mutex<Flash>) -> MutexGuard<'_, Flash> {
+    flash.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The job of a trial: what it does, and nothing of where and when, of what is compared, or of

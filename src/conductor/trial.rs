@@ -66,7 +66,9 @@ impl Here<'_> {
         let mut lab_tools = Tools { journal: self.journal, rules };
         let device = self.lab.attach(image.as_deref(), &mut lab_tools)?;
         let mut total = Watched::new(device.as_ref(), false, self.interrupt)?;
-        self.books.open(device.as_ref(), trial, self.journal);
+        // What others ask of a device that is theirs, too, is none of our business.
+        let own = device.as_ref().filter(|_| self.schedule.target.lab != LabKind::Directory);
+        self.books.open(own, trial, self.journal);
         let measured = self.on_device(record, &total, &setup, observer, rules);
         self.books.forget();
         if let Some(state) = kept {
@@ -102,7 +104,7 @@ impl Here<'_> {
         let mut watched = Watched::new(device, ground.is_shared, self.interrupt)?;
         record.background_written_bytes = self.settle(&ground, rules, &mut watched)?;
         record.before = watched.since(total);
-        let mut ledger = Ledger::default();
+        let mut tally = Tally::default();
         let levels = self.schedule.distinct(&record.levels);
         for phase in self.schedule.phases(trial.treatment) {
             let name = &phase.name;
@@ -111,7 +113,7 @@ impl Here<'_> {
                 .observed(&phase, &ground, setup, trial.seed, rules, &mut watched)
                 .map_err(|failure| failure.during(name))?;
             observer.notice(Event::PhaseEnded { name });
-            let checked = ledger.check(&phase, &measured, &record.applied);
+            let checked = tally.check(&phase, &measured, &record.applied);
             record.phases.push(measured);
             checked.map_err(|failure| failure.during(name))?;
             if self.interrupt.is_set() {
@@ -297,7 +299,11 @@ impl Here<'_> {
         observer: &mut dyn Observer,
         rules: Rules<'_>,
     ) {
-        let (Some(device), Some(filesystem)) = (device, setup.filesystem) else { return };
+        let is_wanted = self.books.are_open() || self.schedule.target.lab == LabKind::Virtual;
+        let (Some(device), Some(filesystem)) = (device.filter(|_| is_wanted), setup.filesystem)
+        else {
+            return;
+        };
         let asked = self.lab.layout(Some(device), setup, rules).map_err(|e| e.to_string());
         let layout = asked.as_ref().map_err(String::as_str);
         observer.notice(Event::LaidOut { layout });
@@ -365,12 +371,12 @@ fn reader_file(ground: &Ground) -> PathBuf {
 
 /// Application bytes that must have reached the device by the next sync.
 #[derive(Debug, Default)]
-struct Ledger {
+struct Tally {
     expected_bytes: u64,
     written_bytes: u64,
 }
 
-impl Ledger {
+impl Tally {
     /// After a phase that synced, the device must have written at least what the application
     /// wrote, unless the application took some of it back or the filesystem compresses.
     fn check(
@@ -427,9 +433,9 @@ mod tests {
     fn a_device_that_counts_less_than_was_synced_voids_the_trial() {
         let applied = BTreeMap::new();
         let steps = |sync_bytes: u64| {
-            let mut ledger = Ledger::default();
-            ledger.check(&phase(Action::Unpack), &measured(1000, 300), &applied).unwrap();
-            ledger.check(&phase(Action::Sync), &measured(0, sync_bytes), &applied)
+            let mut tally = Tally::default();
+            tally.check(&phase(Action::Unpack), &measured(1000, 300), &applied).unwrap();
+            tally.check(&phase(Action::Sync), &measured(0, sync_bytes), &applied)
         };
         assert!(steps(700).is_ok());
         assert!(matches!(steps(699), Err(Failure::Void(_))));
@@ -438,19 +444,19 @@ mod tests {
     #[test]
     fn what_was_deleted_again_need_not_reach_the_device() {
         let applied = BTreeMap::new();
-        let mut ledger = Ledger::default();
-        ledger.check(&phase(Action::Unpack), &measured(1000, 0), &applied).unwrap();
-        ledger.check(&phase(Action::Delete), &measured(0, 0), &applied).unwrap();
-        assert!(ledger.check(&phase(Action::Sync), &measured(0, 8), &applied).is_ok());
+        let mut tally = Tally::default();
+        tally.check(&phase(Action::Unpack), &measured(1000, 0), &applied).unwrap();
+        tally.check(&phase(Action::Delete), &measured(0, 0), &applied).unwrap();
+        assert!(tally.check(&phase(Action::Sync), &measured(0, 8), &applied).is_ok());
     }
 
     #[test]
     fn compression_may_write_less() {
         let passes = |what: &str, text: &str| {
             let applied = BTreeMap::from([(what.to_owned(), text.to_owned())]);
-            let mut ledger = Ledger::default();
-            ledger.check(&phase(Action::Unpack), &measured(1000, 0), &applied).unwrap();
-            ledger.check(&phase(Action::Sync), &measured(0, 8), &applied).is_ok()
+            let mut tally = Tally::default();
+            tally.check(&phase(Action::Unpack), &measured(1000, 0), &applied).unwrap();
+            tally.check(&phase(Action::Sync), &measured(0, 8), &applied).is_ok()
         };
         assert!(passes("mount_options", "rw,compress=zstd:3"));
         assert!(passes("properties", "atime=on,compression=on"));

@@ -16,6 +16,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use rustix::fs::OFlags;
+use rustix::io::Errno;
 use rustix::mount::MountFlags;
 use rustix::time::{ClockId, clock_gettime};
 
@@ -254,6 +255,10 @@ fn empty(pipe: &mut File, buffer: &mut [u8], sink: &mut impl Sink) -> io::Result
             Ok(0) => return Ok(()),
             Ok(bytes) => sink.sub_buffer(&buffer[..bytes]),
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+            // A processor that may come but has never been there has no buffer.
+            Err(error) if error.raw_os_error() == Some(Errno::NODEV.raw_os_error()) => {
+                return Ok(());
+            }
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => {
                 let message = format!("cannot read the kernel's trace: {error}");

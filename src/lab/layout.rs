@@ -1,6 +1,7 @@
 //! Asking a filesystem, by its own tools, where it keeps what on its device.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::Path;
 use std::process::Command;
 
@@ -11,6 +12,9 @@ use crate::filesystem::{Kind, Layout};
 use crate::host::program::{self, Rules};
 use crate::host::sysfs::BlockDevice;
 use crate::plan::Setup;
+
+/// The longest answer in a file that is read: of a device of a TB.
+const LONGEST_ANSWER_BYTES: u64 = 256 << 20;
 
 /// What the kernel says of whose bytes a write carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,10 +62,15 @@ fn ask(
     let Question { call, input, answer_file } = question;
     let mut command = Command::new(program::find(call.program, package)?);
     command.args(call.arguments).arg(&device.node).current_dir(folder);
+    // debugfs shows its answers through a program of the user's.
+    command.env("DEBUGFS_PAGER", "__none__").env("PAGER", "__none__");
     let finished = program::run_with_input(command, input, rules)?;
     let Some(name) = answer_file else { return Ok(finished.stdout) };
     let path = folder.join(name);
-    let answer = fs::read_to_string(&path).map_err(LabError::step("read", &path))?;
+    let mut answer = String::new();
+    let read = File::open(&path)
+        .and_then(|file| file.take(LONGEST_ANSWER_BYTES).read_to_string(&mut answer));
     fs::remove_file(&path).map_err(LabError::step("remove", &path))?;
+    read.map_err(LabError::step("read", &path))?;
     Ok(answer)
 }

@@ -53,7 +53,8 @@ pub enum LedgerError {
     /// Requests are missing, or there are more than the device has counted.
     #[error(
         "the requests seen do not add up to the device's counters: expected {} bytes in {} writes, \
-         found {} in {}",
+         found {} in {}; a driver without a request queue (dm, md) reports none: measure the disk \
+         below it, or leave the requests out with --no-trace",
         expected.bytes, expected.requests, found.bytes, found.requests
     )]
     Skewed {

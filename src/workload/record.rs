@@ -70,6 +70,10 @@ pub fn record(directory: &Path, words: &[String]) -> Result<Recorded, RecordErro
     let strace = program::find("strace", "strace")?;
     let directory = directory.canonicalize().map_err(step("find", directory))?;
     let before = Snapshot::of(&directory).map_err(step("look through", &directory))?;
+    let tree = Tree::new(&before.entries).map_err(|_| {
+        let cause = io::Error::other("it has too many names; name a smaller one: --dir");
+        step("look through", &directory)(cause)
+    })?;
     let output =
         tempfile::NamedTempFile::new().map_err(step("make a file in", &std::env::temp_dir()))?;
     let status = Command::new(&strace)
@@ -83,8 +87,11 @@ pub fn record(directory: &Path, words: &[String]) -> Result<Recorded, RecordErro
         .env("PWD", &directory)
         .status()
         .map_err(step("start", &strace))?;
+    if output.path().metadata().is_ok_and(|traced| traced.len() == 0) {
+        let cause = io::Error::other(format!("it has traced nothing: {status}"));
+        return Err(step("trace the program with", &strace)(cause));
+    }
     let reader = BufReader::new(File::open(output.path()).map_err(step("open", output.path()))?);
-    let tree = Tree::new(&before.entries).expect("what a directory holds is a directory");
     let setting = Setting { directory: directory.as_os_str().as_bytes(), umask: umask()? };
     let mut recorder = Recorder::new(reader, setting, tree);
     let mut operations = Vec::new();

@@ -1,8 +1,8 @@
 //! The replay of recorded programs: performs operation logs on a directory.
 //!
 //! Logs are read and checked before the clock starts: every operation of one must fit the directory
-//! as those before leave it, so what is performed stays in the directory, whoever wrote the log. A
-//! log begins with the directory that the one before left; what the first begins with is laid out
+//! as those before leave it. What is performed stays in the directory, whoever wrote the log. A log
+//! begins with the directory that the one before left; what the first begins with is laid out
 //! beforehand. Contents are made up, as logs have none.
 
 use std::fs::File;
@@ -12,9 +12,10 @@ use std::time::Instant;
 
 use flate2::bufread::MultiGzDecoder;
 use rustix::fs::{
-    AtFlags, CWD, Dir, FallocateFlags, Mode, OFlags, RenameFlags, Timespec, Timestamps, UTIME_NOW,
-    chmodat, fallocate, fchmod, fdatasync, fsync, ftruncate, futimens, linkat, mkdirat, openat,
-    readlinkat, renameat, renameat_with, statat, symlinkat, syncfs, unlinkat, utimensat,
+    AtFlags, CWD, Dir, FallocateFlags, FileType, Mode, OFlags, RenameFlags, ResolveFlags, Stat,
+    Timespec, Timestamps, UTIME_NOW, chmodat, fallocate, fchmod, fdatasync, fsync, ftruncate,
+    futimens, linkat, mkdirat, openat, openat2, readlinkat, renameat, renameat_with, statat,
+    symlinkat, syncfs, unlinkat, utimensat,
 };
 use rustix::io::{Errno, pread, pwrite};
 use rustix::process::umask;
@@ -32,6 +33,9 @@ use crate::plan::schedule::{Action, Phase};
 /// The most that one system call reads or writes.
 const CHUNK_BYTES: u64 = 1 << 20;
 
+/// Nothing is opened outside the directory, nor through a link.
+const WITHIN: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS);
+
 /// A log does not say which times were set: now.
 const TIMES: Timestamps = Timestamps {
     last_access: Timespec { tv_sec: 0, tv_nsec: UTIME_NOW },
@@ -40,6 +44,9 @@ const TIMES: Timestamps = Timestamps {
 
 /// Operations between two looks at the clock and the interrupt.
 const GLANCE: usize = 64;
+
+/// The most entries, and the most operations, of a log: they are held in memory.
+const MOST_LINES: usize = 1 << 22;
 
 /// How a gzip file begins (RFC 1952).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
@@ -61,7 +68,7 @@ impl Replay {
             let recording = match &phase.action {
                 Action::Replay { log } => log,
                 Action::Delete => {
-                    tree = tree.map(|_| Tree::default());
+                    tree = Some(Tree::default());
                     continue;
                 }
                 _ => continue,
@@ -75,7 +82,7 @@ impl Replay {
                 None => replay.before.clone_from(&before),
                 Some(tree) if tree.entries() == left.entries() => {}
                 Some(_) => {
-                    let what = "it does not begin with what the log before it leaves";
+                    let what = "it does not begin with what the phases before it leave";
                     return Err(wrong(what.to_owned()));
                 }
             }
@@ -161,10 +168,17 @@ fn parse(mut input: impl BufRead) -> io::Result<Log> {
 fn log(input: impl BufRead) -> io::Result<Log> {
     let mut reader = Reader::new(input).map_err(io::Error::other)?;
     let (mut entries, mut operations) = (Vec::new(), Vec::new());
+    let most = || io::Error::other(format!("it has more than {MOST_LINES} entries or operations"));
     while let Some(entry) = reader.next_entry().map_err(io::Error::other)? {
+        if entries.len() == MOST_LINES {
+            return Err(most());
+        }
         entries.push(entry);
     }
     while let Some(operation) = reader.next_operation().map_err(io::Error::other)? {
+        if operations.len() == MOST_LINES {
+            return Err(most());
+        }
         operations.push(operation);
     }
     Ok((entries, operations))
@@ -219,7 +233,11 @@ impl<'a> Player<'a> {
             Entry::Symlink { target, path } => (path, self.symlink(target, path)),
             Entry::Link { existing, path } => (path, self.link(existing, path)),
         };
-        made.map_err(WorkloadError::operation("lay out", &path.to_string()))
+        made.map_err(|errno| {
+            let stopped = self.check_bounds().err();
+            let failed = WorkloadError::operation("lay out", &path.to_string());
+            stopped.unwrap_or_else(|| failed(errno))
+        })
     }
 
     fn make_file(&mut self, path: &RelativePath, mode: u32, size: u64) -> Result<(), Errno> {
@@ -227,6 +245,9 @@ impl<'a> Player<'a> {
         let opened = self.opened(path, flags, Some(mode))?;
         let mut offset = 0;
         while offset < size {
+            if self.check_bounds().is_err() {
+                return Err(Errno::INTR);
+            }
             let length = (size - offset).min(CHUNK_BYTES);
             offset += self.write_range(&opened, offset, length)?;
         }
@@ -236,8 +257,10 @@ impl<'a> Player<'a> {
     fn perform(&mut self, operation: &Operation) -> Result<(), WorkloadError> {
         let done = self.call(operation);
         done.map_err(|errno| {
-            let on = format!("{operation:?}");
-            WorkloadError::operation("perform", &on)(errno)
+            // A long operation may have been stopped.
+            let stopped = self.check_bounds().err();
+            let failed = WorkloadError::operation("perform", &format!("{operation:?}"));
+            stopped.unwrap_or_else(|| failed(errno))
         })
     }
 
@@ -246,7 +269,7 @@ impl<'a> Player<'a> {
         match operation {
             Operation::MakeDirectory { mode, path } => self.make_directory(path, *mode),
             Operation::RemoveDirectory { path } => {
-                unlinkat(at, path.as_bytes(), AtFlags::REMOVEDIR)
+                self.on(path, |at, name| unlinkat(at, name, AtFlags::REMOVEDIR))
             }
             Operation::Open { handle, flags, create, path } => {
                 let opened = self.opened(path, *flags, *create)?;
@@ -276,17 +299,22 @@ impl<'a> Player<'a> {
             Operation::Sync { handle, only_data: false } => fsync(self.file(*handle)?),
             Operation::Sync { handle, only_data: true } => fdatasync(self.file(*handle)?),
             Operation::SyncFilesystem => syncfs(at),
-            Operation::Rename { from, to } => renameat(at, from.as_bytes(), at, to.as_bytes()),
-            Operation::Exchange { from, to } => {
-                renameat_with(at, from.as_bytes(), at, to.as_bytes(), RenameFlags::EXCHANGE)
-            }
+            Operation::Rename { from, to } => self.on(from, |at, name| {
+                self.on(to, |to_at, to_name| renameat(at, name, to_at, to_name))
+            }),
+            Operation::Exchange { from, to } => self.on(from, |at, name| {
+                let exchange = RenameFlags::EXCHANGE;
+                self.on(to, |to_at, to_name| renameat_with(at, name, to_at, to_name, exchange))
+            }),
             Operation::Link { existing, path } => self.link(existing, path),
             Operation::Symlink { target, path } => self.symlink(target, path),
-            Operation::Unlink { path } => unlinkat(at, path.as_bytes(), AtFlags::empty()),
-            Operation::Stat { path } => {
-                statat(at, path.as_bytes(), AtFlags::SYMLINK_NOFOLLOW).map(drop)
+            Operation::Unlink { path } => {
+                self.on(path, |at, name| unlinkat(at, name, AtFlags::empty()))
             }
-            Operation::ReadLink { path } => readlinkat(at, path.as_bytes(), Vec::new()).map(drop),
+            Operation::Stat { path } => self.on(path, |at, name| stat(at, name).map(drop)),
+            Operation::ReadLink { path } => {
+                self.on(path, |at, name| readlinkat(at, name, Vec::new()).map(drop))
+            }
             Operation::List { handle } => {
                 Dir::read_from(self.file(*handle)?)?.try_for_each(|entry| entry.map(drop))
             }
@@ -294,29 +322,52 @@ impl<'a> Player<'a> {
                 let mode = Mode::from_raw_mode(*mode);
                 match target {
                     Target::Handle(handle) => fchmod(self.file(*handle)?, mode),
-                    Target::Path(path) => chmodat(at, path.as_bytes(), mode, AtFlags::empty()),
+                    // It would follow a link, and there is none to follow in a sound log.
+                    Target::Path(path) => self.on(path, |at, name| {
+                        match FileType::from_raw_mode(stat(at, name)?.st_mode) {
+                            FileType::Symlink => Err(Errno::LOOP),
+                            _ => chmodat(at, name, mode, AtFlags::empty()),
+                        }
+                    }),
                 }
             }
             Operation::SetTimes { target } => match target {
                 Target::Handle(handle) => futimens(self.file(*handle)?, &TIMES),
                 Target::Path(path) => {
-                    utimensat(at, path.as_bytes(), &TIMES, AtFlags::SYMLINK_NOFOLLOW)
+                    self.on(path, |at, name| utimensat(at, name, &TIMES, AtFlags::SYMLINK_NOFOLLOW))
                 }
             },
         }
     }
 
     fn make_directory(&self, path: &RelativePath, mode: u32) -> Result<(), Errno> {
-        mkdirat(&self.directory, path.as_bytes(), Mode::from_raw_mode(mode))
+        self.on(path, |at, name| mkdirat(at, name, Mode::from_raw_mode(mode)))
+    }
+
+    /// Does something with a name in the directory that it is in. Nothing that a log leads to is
+    /// outside: whoever made the directory other than the log has it may have put links there.
+    fn on<T>(
+        &self,
+        path: &RelativePath,
+        call: impl FnOnce(BorrowedFd<'_>, &[u8]) -> Result<T, Errno>,
+    ) -> Result<T, Errno> {
+        let path = path.as_bytes();
+        let Some(slash) = path.iter().rposition(|byte| *byte == b'/') else {
+            return call(self.directory.as_fd(), path);
+        };
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let parent = openat2(&self.directory, &path[..slash], flags, Mode::empty(), WITHIN)?;
+        call(parent.as_fd(), &path[slash + 1..])
     }
 
     fn link(&self, existing: &RelativePath, path: &RelativePath) -> Result<(), Errno> {
-        let at = &self.directory;
-        linkat(at, existing.as_bytes(), at, path.as_bytes(), AtFlags::empty())
+        self.on(existing, |at, name| {
+            self.on(path, |to_at, to_name| linkat(at, name, to_at, to_name, AtFlags::empty()))
+        })
     }
 
     fn symlink(&self, target: &[u8], path: &RelativePath) -> Result<(), Errno> {
-        symlinkat(target, &self.directory, path.as_bytes())
+        self.on(path, |at, name| symlinkat(target, at, name))
     }
 
     fn opened(
@@ -342,7 +393,7 @@ impl<'a> Player<'a> {
             flags.set(flag, is_set || flags.contains(flag));
         }
         let mode = Mode::from_raw_mode(create.unwrap_or(0));
-        let file = openat(&self.directory, path.as_bytes(), flags, mode)?;
+        let file = openat2(&self.directory, path.as_bytes(), flags, mode, WITHIN)?;
         let seed = path.as_bytes().iter().fold(0, |seed, byte| mix(seed ^ u64::from(*byte)));
         Ok(Opened { file, content: Content::Text { seed } })
     }
@@ -364,9 +415,14 @@ impl<'a> Player<'a> {
     ) -> Result<(), Errno> {
         let Transfer { handle, mut offset, length, count } = transfer;
         let opened = self.take(handle)?;
+        let mut calls = 0;
         for _ in 0..count {
             let end = offset + length;
             while offset < end {
+                calls += 1;
+                if calls % GLANCE == 0 && self.check_bounds().is_err() {
+                    return Err(Errno::INTR);
+                }
                 offset += call(self, &opened, offset, (end - offset).min(CHUNK_BYTES))?;
             }
         }
@@ -400,6 +456,11 @@ impl<'a> Player<'a> {
         }
         &mut self.buffer[..length]
     }
+}
+
+/// What a name is, a link itself.
+fn stat(at: BorrowedFd<'_>, name: &[u8]) -> Result<Stat, Errno> {
+    statat(at, name, AtFlags::SYMLINK_NOFOLLOW)
 }
 
 fn allocation(allocation: Allocation) -> FallocateFlags {
