@@ -14,14 +14,17 @@ use rustix::process::{Pid, Signal, kill_process};
 /// The environment variable that carries the marker.
 pub const MARKER_VARIABLE: &str = "SSDLAB_RUN";
 
+/// How often in a row no process must be found: while one becomes another program it has no
+/// environment, and so no marker.
+const LOOKS: u32 = 3;
+
 /// Kills every process that carries the marker and waits (up to five seconds) for its end.
 pub fn kill_marked(marker: &str) {
     let started = Instant::now();
-    while started.elapsed() < Duration::from_secs(5) {
+    let mut looks = 0;
+    while looks < LOOKS && started.elapsed() < Duration::from_secs(5) {
         let left = marked(marker);
-        if left.is_empty() {
-            return;
-        }
+        looks = if left.is_empty() { looks + 1 } else { 0 };
         for pid in left {
             // It may have ended by itself meanwhile.
             let _ = kill_process(pid, Signal::KILL);
