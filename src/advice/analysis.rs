@@ -16,7 +16,7 @@ use super::method::{self, Check};
 use super::pairs::Blocks;
 use super::ranking::{self, Ranking};
 use super::warnings::{self, Warned};
-use crate::plan::metric::{FLASH_METRICS, LEDGER_METRICS, METRICS, WORK_METRICS, is_of_the_drive};
+use crate::plan::metric::{self, is_of_the_drive};
 use crate::plan::{LabKind, Levels, Schedule};
 use crate::results::{Aged, DriveCourse, Ending, Imported, Phase, Record, Smart, Status, Teardown};
 
@@ -348,8 +348,7 @@ fn summary(phase: &str, well: &[&Record]) -> PhaseSummary {
         .filter_map(|record| record.phases.iter().find(|measured| measured.name == phase))
         .collect();
     let reported = measured.first().into_iter().flat_map(|first| first.reported.keys());
-    let counted = METRICS.iter().chain(&LEDGER_METRICS).chain(&FLASH_METRICS).chain(&WORK_METRICS);
-    let counted = counted.map(|(name, _)| *name);
+    let counted = metric::measured().map(|(name, _)| name);
     let names = counted.chain(reported.map(String::as_str));
     let metrics = names
         .filter_map(|name| {

@@ -99,8 +99,16 @@ pub const FILE_METRICS: [(&str, &str); 16] = [
 
 /// Every metric whose name is fixed, with what it is.
 pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let of_phase = METRICS.into_iter().chain(LEDGER_METRICS);
-    of_phase.chain(FLASH_METRICS).chain(WORK_METRICS).chain(FILE_METRICS).chain(READER_METRICS)
+    measured().chain(FILE_METRICS).chain(READER_METRICS)
+}
+
+/// Those of them that ssdlab itself measures of a phase; the others the workload reports.
+pub fn measured() -> impl Iterator<Item = (&'static str, &'static str)> {
+    METRICS.into_iter().chain(LEDGER_METRICS).chain(FLASH_METRICS).chain(WORK_METRICS)
+}
+
+fn is_in(metrics: &[(&str, &str)], name: &str) -> bool {
+    metrics.iter().any(|(known, _)| *known == name)
 }
 
 /// Whether more of it is better; of everything else, less is.
@@ -141,8 +149,7 @@ fn is_reported(name: &str) -> bool {
 /// a simulated drive did.
 #[must_use]
 pub fn is_of_the_drive(name: &str) -> bool {
-    let is_counted = |metrics: &[(&str, &str)]| metrics.iter().any(|(known, _)| *known == name);
-    let is_reported = !is_counted(&METRICS) && !is_counted(&LEDGER_METRICS);
+    let is_reported = !is_in(&METRICS, name) && !is_in(&LEDGER_METRICS, name);
     is_reported || name.ends_with("_ns") || ["flash_written_bytes", "erases"].contains(&name)
 }
 
@@ -162,11 +169,10 @@ pub enum Together {
 /// How values of a metric in several phases are taken together.
 #[must_use]
 pub fn together(name: &str) -> Together {
-    let is_of = |metrics: &[(&str, &str)]| metrics.iter().any(|(known, _)| *known == name);
     match name {
         "operations" => Together::Sum,
-        _ if is_of(&METRICS) || is_of(&LEDGER_METRICS) => Together::Sum,
-        _ if is_of(&WORK_METRICS) => Together::GeometricMean,
+        _ if is_in(&METRICS, name) || is_in(&LEDGER_METRICS, name) => Together::Sum,
+        _ if is_in(&WORK_METRICS, name) => Together::GeometricMean,
         _ => Together::Never,
     }
 }

@@ -12,7 +12,7 @@ use super::work::Work;
 use crate::meter::block::Counters;
 use crate::meter::environment::Environment;
 use crate::meter::smart::Smart;
-use crate::plan::metric::{self, FLASH_METRICS, LEDGER_METRICS, METRICS, WORK_METRICS};
+use crate::plan::metric;
 use crate::plan::schedule::Trial;
 use crate::plan::{LabKind, Levels, Schedule};
 
@@ -316,10 +316,7 @@ impl Record {
 impl Phase {
     /// Every metric that was measured, by its name in plans.
     pub fn metrics(&self) -> impl Iterator<Item = (&str, f64)> {
-        let known = || {
-            let of_phase = METRICS.into_iter().chain(LEDGER_METRICS);
-            of_phase.chain(FLASH_METRICS).chain(WORK_METRICS).map(|(name, _)| name)
-        };
+        let known = || metric::measured().map(|(name, _)| name);
         let reported = self.reported.keys().map(String::as_str);
         let others = reported.filter(move |name| known().all(|known| known != *name));
         known().chain(others).filter_map(|name| Some((name, self.metric(name)?)))
@@ -376,6 +373,7 @@ impl Phase {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::metric::METRICS;
 
     #[test]
     fn every_metric_a_plan_can_name_is_measured() {
