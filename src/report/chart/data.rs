@@ -89,6 +89,11 @@ impl<'a> Shown<'a> {
         summary.metrics.get(metric)
     }
 
+    /// The mean of a metric of a phase; 0 where there is none.
+    pub fn mean(&self, phase: &str, metric: &str) -> f64 {
+        self.summary(phase, metric).map_or(0.0, |found| found.mean)
+    }
+
     /// A phase in each trial that has it.
     pub fn measured(&self, phase: &'a str) -> impl Iterator<Item = &'a Phase> {
         self.trials.iter().filter_map(move |trial| self::phase(trial, phase))

@@ -5,11 +5,10 @@ use plotters::style::RGBColor;
 use super::canvas::{Heading, Key};
 use super::data::{Data, Shown, range};
 use super::palette::{KINDS, Symbol};
-use super::rows::{Mark, Panel, Row, Rows, panels_in_a_chart};
+use super::rows::{Panel, Row, Rows, panels_in_a_chart};
 use super::scale::Scale;
 use super::{Chart, part};
 use crate::plan::metric::LEDGER_METRICS;
-use crate::report::number;
 use crate::report::reason::called;
 use crate::report::text::plain;
 
@@ -46,7 +45,7 @@ struct Drawn {
 fn kinds(data: &Data<'_>) -> Vec<Drawn> {
     let is_written = |metric: &str| {
         let of =
-            |shown: &Shown<'_>| data.phases.iter().any(|phase| bytes(shown, phase, metric) > 0.0);
+            |shown: &Shown<'_>| data.phases.iter().any(|phase| shown.mean(phase, metric) > 0.0);
         data.treatments.iter().any(of)
     };
     LEDGER_METRICS
@@ -56,10 +55,6 @@ fn kinds(data: &Data<'_>) -> Vec<Drawn> {
         .map(|(((metric, _), colour), mark)| Drawn { metric, colour, mark })
         .filter(|drawn| is_written(drawn.metric))
         .collect()
-}
-
-fn bytes(shown: &Shown<'_>, phase: &str, metric: &str) -> f64 {
-    shown.summary(phase, metric).map_or(0.0, |found| found.mean)
 }
 
 /// All that was written; `None` if it is not known of every trial what it was.
@@ -91,7 +86,7 @@ fn chart(data: &Data<'_>, phases: &[&String], kinds: &[Drawn], part: &str) -> Ch
     let panels = phases.iter().map(panel).collect();
     let ranges = kinds.iter().filter_map(|drawn| {
         let of = |shown: &Shown<'_>| {
-            phases.iter().map(|phase| bytes(shown, phase, drawn.metric)).sum::<f64>()
+            phases.iter().map(|phase| shown.mean(phase, drawn.metric)).sum::<f64>()
         };
         let is_known = |shown: &&Shown<'_>| phases.iter().all(|p| total(shown, p).is_some());
         let known = data.treatments.iter().filter(is_known);
@@ -107,15 +102,7 @@ fn row(shown: &Shown<'_>, phase: &str, kinds: &[Drawn]) -> Row {
     if total(shown, phase).is_none() {
         return Row { marks: Vec::new(), says: "not known".to_owned() };
     }
-    let mut from = 0.0;
-    let mut marks = Vec::new();
-    for drawn in kinds {
-        let bytes = bytes(shown, phase, drawn.metric);
-        if bytes > 0.0 {
-            let (to, says) = (from + bytes, drawn.mark.to_string());
-            marks.push(Mark::Bar { from, to, colour: drawn.colour, is_pale: false, says });
-            from = to;
-        }
-    }
-    Row { marks, says: number::value("written_bytes", from) }
+    let part =
+        |drawn: &Drawn| (shown.mean(phase, drawn.metric), drawn.colour, drawn.mark.to_string());
+    Row::stacked("written_bytes", kinds.iter().map(part))
 }

@@ -15,6 +15,7 @@ use super::canvas::{
 use super::label;
 use super::palette::{GRID, LINE, MUTED, ON_MARK, Symbol, TEXT};
 use super::scale::Scale;
+use crate::report::number;
 
 /// Panels side by side.
 const COLUMNS: usize = 2;
@@ -61,6 +62,21 @@ pub(super) struct Row {
     pub marks: Vec<Mark>,
     /// Its number, written out.
     pub says: String,
+}
+
+impl Row {
+    /// A row of bars one behind the other, each of a length, a colour and a text; its number is
+    /// that of all.
+    pub fn stacked(metric: &str, parts: impl IntoIterator<Item = (f64, RGBColor, String)>) -> Self {
+        let mut from = 0.0;
+        let mut marks = Vec::new();
+        for (length, colour, says) in parts.into_iter().filter(|(length, ..)| *length > 0.0) {
+            let to = from + length;
+            marks.push(Mark::Bar { from, to, colour, is_pale: false, says });
+            from = to;
+        }
+        Self { marks, says: number::value(metric, from) }
+    }
 }
 
 /// Something drawn in a row.

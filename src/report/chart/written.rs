@@ -4,10 +4,9 @@
 use super::canvas::{Heading, Key};
 use super::data::{Data, Shown, range};
 use super::palette::{COLOURS, Symbol};
-use super::rows::{Mark, Panel, Row, Rows, panels_in_a_chart};
+use super::rows::{Panel, Row, Rows, panels_in_a_chart};
 use super::scale::Scale;
 use super::{Chart, label, part};
-use crate::report::number;
 use crate::report::text::plain;
 
 /// Where bytes are counted, from the workload down.
@@ -41,20 +40,15 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
     parts.map(|(index, levels)| chart(data, levels, &scale, &places, &part(index, of))).collect()
 }
 
-fn bytes(shown: &Shown<'_>, phase: &str, metric: &str) -> f64 {
-    shown.summary(phase, metric).map_or(0.0, |found| found.mean)
-}
-
 fn total(data: &Data<'_>, shown: &Shown<'_>, metric: &str) -> f64 {
-    data.phases.iter().map(|phase| bytes(shown, phase, metric)).sum()
+    data.phases.iter().map(|phase| shown.mean(phase, metric)).sum()
 }
 
 /// The place of each phase's colour: phases with the most bytes have their own, those without any
 /// have none.
 fn places(data: &Data<'_>) -> Vec<Option<usize>> {
     let most = |phase: &String| {
-        let of_level =
-            |metric| data.treatments.iter().map(move |shown| bytes(shown, phase, metric));
+        let of_level = |metric| data.treatments.iter().map(move |shown| shown.mean(phase, metric));
         LEVELS.iter().flat_map(|(metric, _)| of_level(*metric)).fold(0.0, f64::max)
     };
     let mut order: Vec<usize> =
@@ -116,17 +110,10 @@ fn phase_name(data: &Data<'_>, places: &[Option<usize>], place: usize) -> String
 }
 
 fn row(data: &Data<'_>, shown: &Shown<'_>, metric: &str, places: &[Option<usize>]) -> Row {
-    let mut from = 0.0;
-    let mut marks = Vec::new();
-    for (place, colour) in COLOURS.into_iter().enumerate() {
+    let parts = COLOURS.into_iter().enumerate().map(|(place, colour)| {
         let of_place = data.phases.iter().zip(places).filter(|(_, own)| **own == Some(place));
-        let bytes: f64 = of_place.map(|(phase, _)| bytes(shown, phase, metric)).sum();
-        if bytes > 0.0 {
-            let to = from + bytes;
-            let says = (place + 1).to_string();
-            marks.push(Mark::Bar { from, to, colour, is_pale: false, says });
-            from = to;
-        }
-    }
-    Row { marks, says: number::value(metric, from) }
+        let bytes = of_place.map(|(phase, _)| shown.mean(phase, metric)).sum();
+        (bytes, colour, (place + 1).to_string())
+    });
+    Row::stacked(metric, parts)
 }
