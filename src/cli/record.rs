@@ -1,11 +1,11 @@
 //! `ssdlab record`: what a program does to the files of a directory, as a log to be replayed.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::PathBuf;
 
 use clap::Args;
 use miette::{IntoDiagnostic, Report};
+use ssdlab_operations::Statistics;
 
 use super::exit::{Exit, Wrong};
 use super::output;
@@ -67,17 +67,11 @@ impl Record {
 
 /// What was recorded and what was not.
 fn summary(recorded: &Recorded, out: &str) -> String {
-    let mut calls: BTreeMap<&str, u64> = BTreeMap::new();
-    let mut written = 0;
-    for operation in &recorded.operations {
-        *calls.entry(operation.name()).or_default() += operation.calls();
-        if let ssdlab_operations::Operation::Write(transfer) = operation {
-            written += transfer.bytes();
-        }
-    }
+    let mut statistics = Statistics::default();
+    recorded.operations.iter().for_each(|operation| statistics.add(operation));
     let list = |counts: Vec<String>| counts.join(", ");
-    let calls = calls.iter().map(|(name, count)| format!("{count} {name}")).collect();
-    let written = value("written_bytes", written as f64);
+    let calls = statistics.calls.iter().map(|(name, count)| format!("{count} {name}")).collect();
+    let written = value("written_bytes", statistics.written_bytes as f64);
     let says = if recorded.operations.is_empty() {
         format!("{out}: nothing in the directory was used")
     } else {

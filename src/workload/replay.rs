@@ -233,11 +233,7 @@ impl<'a> Player<'a> {
             Entry::Symlink { target, path } => (path, self.symlink(target, path)),
             Entry::Link { existing, path } => (path, self.link(existing, path)),
         };
-        made.map_err(|errno| {
-            let stopped = self.check_bounds().err();
-            let failed = WorkloadError::operation("lay out", &path.to_string());
-            stopped.unwrap_or_else(|| failed(errno))
-        })
+        made.map_err(|errno| self.failed("lay out", &path.to_string(), errno))
     }
 
     fn make_file(&mut self, path: &RelativePath, mode: u32, size: u64) -> Result<(), Errno> {
@@ -256,12 +252,13 @@ impl<'a> Player<'a> {
 
     fn perform(&mut self, operation: &Operation) -> Result<(), WorkloadError> {
         let done = self.call(operation);
-        done.map_err(|errno| {
-            // A long operation may have been stopped.
-            let stopped = self.check_bounds().err();
-            let failed = WorkloadError::operation("perform", &format!("{operation:?}"));
-            stopped.unwrap_or_else(|| failed(errno))
-        })
+        done.map_err(|errno| self.failed("perform", &format!("{operation:?}"), errno))
+    }
+
+    /// Why something is not done: a long operation may have been stopped.
+    fn failed(&self, step: &'static str, on: &str, errno: Errno) -> WorkloadError {
+        let failed = || WorkloadError::operation(step, on)(errno);
+        self.check_bounds().err().unwrap_or_else(failed)
     }
 
     fn call(&mut self, operation: &Operation) -> Result<(), Errno> {
