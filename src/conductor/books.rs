@@ -4,13 +4,12 @@
 //! What cannot be entered leaves the record as good as it was: the ledger says why, and the trial
 //! counts.
 
-use std::fmt::Display;
 use std::fs::{self, File};
 use std::io::{self, BufReader};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use ssdlab_trace::{Options, Reader, TraceError};
+use ssdlab_trace::{Options, Reader};
 
 use crate::filesystem::{Filesystem, Layout};
 use crate::host::sysfs::BlockDevice;
@@ -57,41 +56,37 @@ impl Books {
         }
     }
 
-    /// Whether there is a recording, or was to be one.
-    pub(super) fn are_open(&self) -> bool {
-        self.open.is_some()
-    }
-
-    /// Ends the recording, and enters what was recorded.
-    pub(super) fn close(
-        &mut self,
-        record: &mut Record,
-        device: &Path,
-        filesystem: &Filesystem,
-        layout: Result<&Layout, &str>,
-    ) {
-        let finished = match self.open.take() {
-            None => return,
-            Some(Err(reason)) => Err(reason),
-            Some(Ok(Recorded { requests, log })) => {
-                requests.finish().map(|()| log).map_err(|error| error.to_string())
-            }
-        };
-        let entered = finished.and_then(|log| {
-            let layout = layout.map_err(str::to_owned)?;
-            let node = File::open(device).map_err(|e| format!("{}: {e}", device.display()))?;
-            let mut read = |offset, into: &mut [u8]| node.read_exact_at(into, offset);
-            enter(record, &log, &Kept { filesystem, layout }, &mut read);
-            Ok(())
-        });
-        if let Err(reason) = entered {
-            leave_out(record, &reason);
-        }
+    /// Ends the recording: its log, or why there is none. `None` where none was begun.
+    pub(super) fn stop(&mut self) -> Option<Result<PathBuf, String>> {
+        let recorded = self.open.take()?;
+        Some(recorded.and_then(|Recorded { requests, log }| {
+            requests.finish().map(|()| log).map_err(|error| error.to_string())
+        }))
     }
 
     /// Forgets a recording that was not ended.
     pub(super) fn forget(&mut self) {
         self.open = None;
+    }
+}
+
+/// Enters what was recorded of a trial, whose filesystem lies unmounted on a device.
+pub(super) fn close(
+    record: &mut Record,
+    log: Result<PathBuf, String>,
+    device: &Path,
+    filesystem: &Filesystem,
+    layout: Result<&Layout, &str>,
+) {
+    let entered = log.and_then(|log| {
+        let layout = layout.map_err(str::to_owned)?;
+        let node = File::open(device).map_err(|e| format!("{}: {e}", device.display()))?;
+        let mut read = |offset, into: &mut [u8]| node.read_exact_at(into, offset);
+        enter(record, &log, &Kept { filesystem, layout }, &mut read);
+        Ok(())
+    });
+    if let Err(reason) = entered {
+        leave_out(record, &reason);
     }
 }
 
@@ -164,15 +159,13 @@ fn pages(
     kept: &Kept<'_>,
     read: Read<'_>,
 ) -> Result<Vec<ByKind>, String> {
-    let say = |what: &dyn Display| format!("{}: {what}", log.display());
+    let say = |what: String| format!("{}: {what}", log.display());
     let Some(moments) = moments(record) else {
         return Err("the device's counters were not read".to_owned());
     };
-    let file = File::open(log).map_err(|cause| say(&cause))?;
-    let read_log = |file| -> Result<_, TraceError> {
-        Reader::detect(BufReader::new(file), &Options::default())
-    };
-    let requests = read_log(file).map_err(|cause| say(&cause))?;
+    let file = File::open(log).map_err(|cause| say(cause.to_string()))?;
+    let requests = Reader::detect(BufReader::new(file), &Options::default());
+    let requests = requests.map_err(|cause| say(cause.to_string()))?;
     let teller = kept.filesystem.layout.and_then(|probe| probe.contents);
     let known = Known { layout: kept.layout, teller, read };
     let mut pages =

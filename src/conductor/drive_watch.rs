@@ -100,7 +100,8 @@ impl<'a> Watch<'a> {
     }
 }
 
-fn locked(flash: &Mutex<Flash>) -> MutexGuard<'_, Flash> {
+/// The flash, whatever became of who had it last.
+pub(super) fn locked(flash: &Mutex<Flash>) -> MutexGuard<'_, Flash> {
     flash.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ use ssdlab_flash::{Drive, Nanos, Refusal, Specification};
 use thiserror::Error;
 
 use super::books::{self, Kept};
-use super::drive_watch::Watch;
+use super::drive_watch::{Watch, locked};
 use super::failure::Failure;
 use super::inside::Job;
 use super::measure::nanos;
@@ -302,10 +302,7 @@ impl<'a> Guests<'a> {
         log: Option<BufWriter<File>>,
         mut told: impl FnMut(Nanos, &Message) + Send,
     ) -> Result<(Record, Fingerprint), Failure> {
-        let specification = {
-            let flash = flash.lock().unwrap_or_else(PoisonError::into_inner);
-            flash.drive().specification().clone()
-        };
+        let specification = locked(flash).drive().specification().clone();
         let done = Mutex::new(None);
         let channel = Channel::new(job, |now, message| {
             told(now, &message);
@@ -396,10 +393,6 @@ fn attribute(
             books::enter(record, log, &kept, &mut read);
         }
     }
-}
-
-fn locked(flash: &Mutex<Flash>) -> MutexGuard<'_, Flash> {
-    flash.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The job of a trial: what it does, and nothing of where and when, of what is compared, or of

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::ageing::IMAGE;
+use super::books;
 use super::failure::Failure;
 use super::here::Here;
 use super::measure::{Watched, nanos};
@@ -299,7 +300,9 @@ impl Here<'_> {
         observer: &mut dyn Observer,
         rules: Rules<'_>,
     ) {
-        let is_wanted = self.books.are_open() || self.schedule.target.lab == LabKind::Virtual;
+        // What the tools ask of the device is not the trial's.
+        let log = self.books.stop();
+        let is_wanted = log.is_some() || self.schedule.target.lab == LabKind::Virtual;
         let (Some(device), Some(filesystem)) = (device.filter(|_| is_wanted), setup.filesystem)
         else {
             return;
@@ -307,7 +310,9 @@ impl Here<'_> {
         let asked = self.lab.layout(Some(device), setup, rules).map_err(|e| e.to_string());
         let layout = asked.as_ref().map_err(String::as_str);
         observer.notice(Event::LaidOut { layout });
-        self.books.close(record, &device.node, filesystem, layout);
+        if let Some(log) = log {
+            books::close(record, log, &device.node, filesystem, layout);
+        }
     }
 
     /// Compares what the trial left with what it must have left, and has the filesystem check
