@@ -125,7 +125,7 @@ fn factors() -> Rows {
         Factor::Condition => {
             "purged, filled, overwritten:X, steady, aged:N (virtual lab)".to_owned()
         }
-        Factor::WearLevelling => "none, dynamic, static (virtual lab)".to_owned(),
+        Factor::WearLevelling => "none, dynamic, static, static:N (virtual lab)".to_owned(),
         Factor::Host => HOSTS.map(|host| host.name).join(", ") + " (virtual lab)",
         Factor::Label => "what imported results call a treatment (not for plans)".to_owned(),
     };

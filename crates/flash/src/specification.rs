@@ -164,13 +164,18 @@ impl Levelling {
 impl FromStr for Levelling {
     type Err = &'static str;
 
-    /// Reads `none`, `dynamic` or `static`; the error says what there is.
+    /// Reads `none`, `dynamic`, `static` or, with its threshold, `static:N`; the error says what
+    /// there is.
     fn from_str(text: &str) -> Result<Self, &'static str> {
-        match text {
-            "none" => Ok(Self::None),
-            "dynamic" => Ok(Self::Dynamic),
-            "static" => Ok(Self::Static { threshold: Self::THRESHOLD }),
-            _ => Err("one of none, dynamic, static"),
+        match text.split_once(':') {
+            None if text == "none" => Ok(Self::None),
+            None if text == "dynamic" => Ok(Self::Dynamic),
+            None if text == "static" => Ok(Self::Static { threshold: Self::THRESHOLD }),
+            Some(("static", threshold)) => match threshold.parse() {
+                Ok(threshold) => Ok(Self::Static { threshold }),
+                Err(_) => Err("static:N takes a whole number of erases"),
+            },
+            _ => Err("one of none, dynamic, static, static:N"),
         }
     }
 }
