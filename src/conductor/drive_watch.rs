@@ -8,7 +8,11 @@ use ssdlab_disk::Flash;
 use ssdlab_flash::{Moment, Nanos, Specification, WearSummary, Work};
 
 use crate::guest::Message;
+use crate::plan::schedule::Phase;
 use crate::results::{DriveCourse, Flashed, Record, Wear, WearBin};
+
+/// A Julian year's.
+const DAYS_OF_A_YEAR: f64 = 365.25;
 
 /// Moments of a drive's course.
 const MOMENTS: usize = 48;
@@ -70,10 +74,16 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Adds what was seen to the guest's record.
-    pub fn complete(mut self, record: &mut Record) {
+    /// Adds what was seen to the guest's record of the planned phases.
+    pub fn complete(mut self, record: &mut Record, planned: &[Phase]) {
         for phase in &mut record.phases {
             phase.flash = self.phases.remove(&phase.name);
+            let a_day = planned.iter().find(|planned| planned.name == phase.name);
+            let a_day = a_day.and_then(|planned| planned.a_day);
+            if let Some(flash) = phase.flash.as_mut() {
+                let years = |(repeats, a_day)| repeats / (a_day * DAYS_OF_A_YEAR);
+                flash.years_until_worn = flash.repeats_until_worn.zip(a_day).map(years);
+            }
             if let Some((ledger, flash)) = phase.ledger.as_mut().zip(phase.flash) {
                 ledger.by_layer.reach(&flash);
             }
@@ -143,6 +153,7 @@ fn flashed(
         erases: erases * u64::from(specification.superblock),
         hottest_erases: hottest.into(),
         repeats_until_worn: endurance.map(|endurance| f64::from(endurance) / f64::from(hottest)),
+        years_until_worn: None,
         stalled_ns: (after.stalled - before.stalled).0,
     }
 }

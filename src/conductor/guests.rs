@@ -273,7 +273,7 @@ impl<'a> Guests<'a> {
                 }
             })?;
         self.merge(record, done);
-        watch.complete(record);
+        watch.complete(record, &self.schedule.workload.phases);
         if let Some((filesystem, log)) = setup.filesystem.zip(self.log_of(trial)) {
             attribute(record, filesystem, layout, &log);
         }

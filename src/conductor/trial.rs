@@ -199,14 +199,7 @@ impl Here<'_> {
             return Ok(0);
         }
         let limit_ns = nanos(PREPARATION);
-        let step = |action| Phase {
-            name: "settle".to_owned(),
-            action,
-            sync: false,
-            cold: false,
-            reader: false,
-            limit_ns,
-        };
+        let step = |action| Phase::new("settle", action, limit_ns);
         let place = place(ground, rules);
         self.workload.perform(&step(Action::Sync), place)?;
         watched.advance()?;
@@ -431,7 +424,7 @@ mod tests {
     }
 
     fn phase(action: Action) -> Phase {
-        Phase { name: String::new(), action, sync: false, cold: false, reader: false, limit_ns: 0 }
+        Phase::new("", action, 0)
     }
 
     #[test]

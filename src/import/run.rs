@@ -190,15 +190,7 @@ fn phases(placed: &[Placed]) -> Vec<Phase> {
     let mut names: BTreeSet<&str> = BTreeSet::new();
     let all = placed.iter().flat_map(|placed| &placed.sample.phases);
     let new = all.filter(|phase| names.insert(&phase.name));
-    new.map(|phase| Phase {
-        name: phase.name.clone(),
-        action: Action::Imported,
-        sync: false,
-        cold: false,
-        reader: false,
-        limit_ns: 0,
-    })
-    .collect()
+    new.map(|phase| Phase::new(&phase.name, Action::Imported, 0)).collect()
 }
 
 fn schedule(

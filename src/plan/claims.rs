@@ -89,7 +89,7 @@ fn claim(
         fault(
             format!("claim `{id}`: {message}"),
             "give at_least, at_most or both: ratios above 0 (1.1 means ten per cent more), or \
-             amounts of the metric (\"3 min\", \"10 MB\")",
+             amounts of the metric (\"3 min\", \"10 MB\", \"5 years\", or \"20\" of a count)",
         )
     })?;
     if is_best && (compare.0.is_empty() || bounds.are_absolute || bounds.at_most.is_some()) {
@@ -250,6 +250,13 @@ fn amount(bound: &Bound, metric: &str) -> Result<f64, String> {
         Bound::Amount(text) if metric.ends_with("_bytes") => {
             text.parse::<Bytes>().map(|bytes| bytes.0 as f64)
         }
-        Bound::Amount(_) => Err(format!("`{metric}` is neither a time nor a size")),
+        Bound::Amount(text) => {
+            let number = match metric::unit(metric) {
+                "years" => text.strip_suffix("years").map(str::trim_end),
+                _ => Some(text.as_str()),
+            };
+            let amount = number.and_then(|number| number.parse().ok());
+            amount.ok_or_else(|| format!("`{text}` is no amount of `{metric}`"))
+        }
     }
 }

@@ -205,6 +205,9 @@ pub struct Phase {
     /// Whether a small reader runs beside it.
     #[serde(default)]
     pub reader: bool,
+    /// How often it is done in a day of use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub a_day: Option<f64>,
     /// The longest it may take, in ns.
     pub limit_ns: u64,
 }
@@ -281,6 +284,13 @@ impl Action {
 }
 
 impl Phase {
+    /// A phase that does just that, with a limit in ns.
+    #[must_use]
+    pub fn new(name: &str, action: Action, limit_ns: u64) -> Self {
+        let name = name.to_owned();
+        Self { name, action, sync: false, cold: false, reader: false, a_day: None, limit_ns }
+    }
+
     /// Whether all that was written before it is on the device when it returns.
     #[must_use]
     pub fn syncs(&self) -> bool {
@@ -468,20 +478,8 @@ impl Schedule {
         let mut phases = self.workload.phases.clone();
         let level = self.treatments[treatment].levels.0.get(&Factor::Discard);
         if level.is_some_and(|level| level == "fstrim") {
-            phases.push(Phase {
-                name: "fstrim".to_owned(),
-                action: Action::Fstrim,
-                sync: false,
-                cold: false,
-                reader: false,
-                limit_ns: self
-                    .workload
-                    .phases
-                    .iter()
-                    .map(|phase| phase.limit_ns)
-                    .max()
-                    .unwrap_or(0),
-            });
+            let limit_ns = phases.iter().map(|phase| phase.limit_ns).max().unwrap_or(0);
+            phases.push(Phase::new("fstrim", Action::Fstrim, limit_ns));
         }
         phases
     }

@@ -181,12 +181,20 @@ fn phases(
     common: &Common<'_>,
 ) -> Result<Vec<Phase>, Fault> {
     check_keys(written, at)?;
+    if written.a_day.is_some_and(|times| !times.is_finite() || times <= 0.0) {
+        return Err(Fault::at(
+            at.clone(),
+            "`a_day` is no number above 0".to_owned(),
+            "for example a_day = 10",
+        ));
+    }
     let phase = |name: String, action: Action, cold: bool| Phase {
         name,
         action,
         sync: written.sync,
         cold: written.cold.unwrap_or(cold),
         reader: written.reader,
+        a_day: written.a_day,
         limit_ns: written.limit.map_or(nanos(common.limit), |span| nanos(span.0)),
     };
     if written.verb != Verb::Bonnie {

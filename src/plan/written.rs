@@ -257,6 +257,9 @@ pub struct Phase {
     /// (`reader.p99_ns`; default false; not in the directory lab).
     #[serde(default)]
     pub reader: bool,
+    /// How often it is done in a day of use: of a simulated drive it is then told for how many
+    /// years (`years_until_worn`).
+    pub a_day: Option<f64>,
     /// `command`: the program and its arguments; it starts in the trial's directory.
     pub run: Option<Words>,
     /// `command`: environment variables to add.
@@ -440,6 +443,7 @@ pub struct Published {
 pub enum Bound {
     /// Of a ratio.
     Ratio(f64),
-    /// Of the metric itself, in its unit: a time or a size.
+    /// Of the metric itself, in its unit: a time, a size, years, or the number alone of what has
+    /// none.
     Amount(String),
 }

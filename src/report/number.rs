@@ -12,6 +12,7 @@ pub fn value(metric: &str, value: f64) -> String {
         "B" => bytes(value),
         "B/s" => format!("{}/s", bytes(value)),
         "1/s" => format!("{}/s", count(value)),
+        "years" => format!("{} years", count(value)),
         _ => count(value),
     }
 }
@@ -136,6 +137,7 @@ mod tests {
         assert_eq!(duration(360e9), "6 min 00 s");
         assert_eq!(duration(12.0), "12 ns");
         assert_eq!(value("written_bytes", 493e6), "493 MB");
+        assert_eq!(value("years_until_worn", 1.2345), "1.23 years");
         assert_eq!(value("written_bytes", 0.0), "0 B");
         assert_eq!(value("write_requests", 36_706.0), "36.7 k");
         assert_eq!(value("flushes", 8.0), "8");

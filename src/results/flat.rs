@@ -38,6 +38,7 @@ struct Flat {
     #[serde(default)]
     hottest_erases: u64,
     repeats_until_worn: Option<f64>,
+    years_until_worn: Option<f64>,
     stalled_ns: Option<u64>,
     lifetime_kib: Option<u64>,
     operations: Option<u64>,
@@ -106,6 +107,7 @@ impl Flat {
             erases: self.erases?,
             hottest_erases: self.hottest_erases,
             repeats_until_worn: self.repeats_until_worn,
+            years_until_worn: self.years_until_worn,
             stalled_ns: self.stalled_ns?,
         })
     }

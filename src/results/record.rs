@@ -227,6 +227,9 @@ pub struct Flashed {
     /// where nothing was erased, or where a block can take any number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeats_until_worn: Option<f64>,
+    /// For how many years, if it is done as often a day as the plan says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub years_until_worn: Option<f64>,
     /// How long the host's pages waited for dies that were busy with the drive's own work, summed
     /// over pages, in ns.
     pub stalled_ns: u64,
@@ -357,6 +360,7 @@ impl Phase {
             "erases" => self.flash.map(|flash| flash.erases),
             "hottest_erases" => self.flash.map(|flash| flash.hottest_erases),
             "repeats_until_worn" => return self.flash?.repeats_until_worn,
+            "years_until_worn" => return self.flash?.years_until_worn,
             "write_amplification" => return self.write_amplification(),
             _ => {
                 if let Some(written) = self.kinds().and_then(|kinds| kinds.metric(name)) {

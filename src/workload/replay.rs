@@ -482,14 +482,8 @@ mod tests {
     use crate::workload::synthetic::content::ContentPool;
 
     fn phases(names: &[&str]) -> Vec<Phase> {
-        let phase = |name: &&str| Phase {
-            name: (*name).to_owned(),
-            action: Action::Replay { log: Recording::Shipped((*name).to_owned()) },
-            sync: false,
-            cold: false,
-            reader: false,
-            limit_ns: 0,
-        };
+        let replay = |name: &str| Action::Replay { log: Recording::Shipped(name.to_owned()) };
+        let phase = |name: &&str| Phase::new(name, replay(name), 0);
         names.iter().map(phase).collect()
     }
 

@@ -146,6 +146,7 @@ fn measured(name: &str, state: &mut u64) -> Phase {
         erases: integer(),
         hottest_erases: integer(),
         repeats_until_worn: Some(integer() as f64 / 1024.0),
+        years_until_worn: Some(integer() as f64 / 1024.0),
         stalled_ns: integer(),
     };
     let [p50_ns, p90_ns, p99_ns, longest_but_1_ns, max_ns] = [(); 5].map(|()| integer());

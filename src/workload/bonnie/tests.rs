@@ -91,8 +91,7 @@ impl Bench {
 }
 
 fn phase(action: Action) -> Phase {
-    let name = "test".to_owned();
-    Phase { name, action, sync: false, cold: true, reader: false, limit_ns: 0 }
+    Phase { cold: true, ..Phase::new("test", action, 0) }
 }
 
 #[test]
