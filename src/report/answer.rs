@@ -96,7 +96,8 @@ fn largest(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
     };
     let [changed, from, context] = sides(schedule, &effect.levels, &effect.baseline);
     let context = if context.is_empty() { context } else { format!(" ({context})") };
-    let why = reason(analysis, effect).map_or(String::new(), |why| format!(": {why}"));
+    let why = reason(analysis, [&effect.levels, &effect.baseline], &effect.phases);
+    let why = why.map_or(String::new(), |why| format!(": {why}"));
     Some(format!(
         "the largest effect: {changed} multiplies {} in {} by {}, against {from}{context}{why}",
         spoken(&effect.metric),

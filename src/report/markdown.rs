@@ -7,6 +7,7 @@ use std::fmt::Write;
 
 use super::evidence::evidence;
 use super::grid::Grid;
+use super::reason::reasons;
 use super::table::Layout;
 use super::text::{Style, how, main_heading, plain, ranking_heading};
 use crate::advice::Analysis;
@@ -25,9 +26,10 @@ pub fn markdown(schedule: &Schedule, analysis: &Analysis) -> String {
 
 fn write_report(out: &mut String, schedule: &Schedule, analysis: &Analysis) -> std::fmt::Result {
     writeln!(out, "### {}\n", inline(&analysis.question))?;
-    for claim in &analysis.claims {
+    for (claim, reason) in analysis.claims.iter().zip(reasons(analysis)) {
         let (says, evidence) = (inline(&claim.says), inline(&evidence(schedule, claim)));
-        writeln!(out, "- **{}**: {says}<br>{evidence}", claim.verdict)?;
+        let reason = reason.map_or(String::new(), |reason| format!("<br>{}", inline(&reason)));
+        writeln!(out, "- **{}**: {says}<br>{evidence}{reason}", claim.verdict)?;
     }
     if !analysis.claims.is_empty() {
         writeln!(out)?;

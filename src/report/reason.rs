@@ -1,9 +1,11 @@
 //! Why a treatment differs from another, in one sentence of numbers: of the bytes it writes more,
 //! what they are, and what else it asks of the drive.
 
+use std::collections::BTreeSet;
+
 use super::number;
 use super::table::mean;
-use crate::advice::{Analysis, Effect, Treatment};
+use crate::advice::{Analysis, Treatment};
 use crate::plan::Levels;
 use crate::plan::metric::LEDGER_METRICS;
 
@@ -27,11 +29,31 @@ const COMMANDS: [(&str, &str); 4] = [
     ("erases", "erased flash blocks"),
 ];
 
-/// What stands behind an effect; `None` where nothing that was counted differs.
-pub(super) fn reason(analysis: &Analysis, effect: &Effect) -> Option<String> {
+/// What stands behind each claim that compares two treatments; said once, where several claims are
+/// about the same.
+pub(super) fn reasons(analysis: &Analysis) -> Vec<Option<String>> {
+    let mut said = BTreeSet::new();
+    let claims = analysis.claims.iter();
+    let found = claims.map(|claim| {
+        claim.ratio?;
+        let (levels, baseline) = (claim.levels.as_ref()?, claim.baseline.as_ref()?);
+        let reason = reason(analysis, [levels, baseline], &claim.phases)?;
+        let is_new = said.insert((levels, baseline, &claim.phases));
+        is_new.then(|| format!("behind it, on average: {reason}"))
+    });
+    found.collect()
+}
+
+/// What stands behind the difference of a treatment from another in some phases; `None` where
+/// nothing that was counted differs.
+pub(super) fn reason(
+    analysis: &Analysis,
+    [levels, baseline]: [&Levels; 2],
+    phases: &[String],
+) -> Option<String> {
     let of =
         |levels: &Levels| analysis.treatments.iter().find(|treatment| treatment.levels == *levels);
-    let sides = Sides { with: of(&effect.levels)?, without: of(&effect.baseline)?, effect };
+    let sides = Sides { with: of(levels)?, without: of(baseline)?, phases };
     let parts: Vec<String> = sides.written().into_iter().chain(sides.commands()).collect();
     let (first, others) = parts.split_first()?;
     let mut sentence = first.clone();
@@ -42,22 +64,18 @@ pub(super) fn reason(analysis: &Analysis, effect: &Effect) -> Option<String> {
     Some(sentence)
 }
 
-/// The two treatments of an effect.
+/// Two treatments, in some phases.
 struct Sides<'a> {
     with: &'a Treatment,
     without: &'a Treatment,
-    effect: &'a Effect,
+    phases: &'a [String],
 }
 
 impl Sides<'_> {
-    /// A metric on both sides, over the effect's phases.
+    /// A metric on both sides, over the phases.
     fn both(&self, metric: &str) -> Option<(f64, f64)> {
         let total = |treatment: &Treatment| {
-            self.effect
-                .phases
-                .iter()
-                .map(|phase| mean(treatment, phase, metric))
-                .sum::<Option<f64>>()
+            self.phases.iter().map(|phase| mean(treatment, phase, metric)).sum::<Option<f64>>()
         };
         Some((total(self.with)?, total(self.without)?))
     }

@@ -7,6 +7,7 @@ use super::bars::bars;
 use super::evidence::evidence;
 use super::features::{self, features};
 use super::grid::Grid;
+use super::reason::reasons;
 use super::table::Layout;
 use crate::advice::{Analysis, Judgement, Ranking, Verdict};
 use crate::plan::Schedule;
@@ -80,8 +81,8 @@ fn write_report(
     if !analysis.claims.is_empty() {
         writeln!(out, "\nClaims")?;
     }
-    for claim in &analysis.claims {
-        write_claim(out, schedule, claim, style)?;
+    for (claim, reason) in analysis.claims.iter().zip(reasons(analysis)) {
+        write_claim(out, schedule, claim, reason.as_deref(), style)?;
     }
     if !analysis.settings.is_empty() {
         writeln!(out, "\nWhat follows")?;
@@ -138,6 +139,7 @@ fn write_claim(
     out: &mut String,
     schedule: &Schedule,
     claim: &Judgement,
+    reason: Option<&str>,
     style: Style,
 ) -> std::fmt::Result {
     let colour = match claim.verdict {
@@ -151,7 +153,10 @@ fn write_claim(
         verdict = format!("\x1b[1;{colour}m{verdict}\x1b[0m");
     }
     writeln!(out, "{}", wrapped(&format!("{verdict}{padding}"), &claim.says, INDENT, style))?;
-    writeln!(out, "{}", wrapped(INDENT, &evidence(schedule, claim), INDENT, style))
+    for says in [Some(evidence(schedule, claim).as_str()), reason].into_iter().flatten() {
+        writeln!(out, "{}", wrapped(INDENT, says, INDENT, style))?;
+    }
+    Ok(())
 }
 
 /// A number of things.

@@ -6,6 +6,7 @@ use super::times;
 use crate::advice::{Analysis, Judgement, Setting, Verdict};
 use crate::plan::Schedule;
 use crate::report::evidence::{evidence, sides};
+use crate::report::reason::reasons;
 
 /// The settings that follow; none where no verdict has one.
 pub(super) fn settings(analysis: &Analysis) -> Option<Markup> {
@@ -28,13 +29,19 @@ pub(super) fn settings(analysis: &Analysis) -> Option<Markup> {
 
 /// The claims; none where the plan makes none.
 pub(super) fn claims(schedule: &Schedule, analysis: &Analysis) -> Option<Markup> {
-    let claims = analysis.claims.iter().enumerate();
+    let claims = analysis.claims.iter().zip(reasons(analysis)).enumerate();
     (!analysis.claims.is_empty()).then(|| {
-        markup! { ol.claims { @for (index, one) in claims { (claim(schedule, index, one)) } } }
+        markup! {
+            ol.claims {
+                @for (index, (one, reason)) in claims {
+                    (claim(schedule, index, one, reason.as_deref()))
+                }
+            }
+        }
     })
 }
 
-fn claim(schedule: &Schedule, index: usize, claim: &Judgement) -> Markup {
+fn claim(schedule: &Schedule, index: usize, claim: &Judgement, reason: Option<&str>) -> Markup {
     let word = claim.verdict.to_string();
     markup! {
         li id={ "claim-" (index + 1) } {
@@ -42,6 +49,7 @@ fn claim(schedule: &Schedule, index: usize, claim: &Judgement) -> Markup {
             div {
                 p.says { (claim.says) }
                 p.evidence { (times(&evidence(schedule, claim))) }
+                @if let Some(reason) = reason { p.reason { (reason) } }
                 p.about {
                     code { (claim.metric) } " of " (claim.phases.join(" + "))
                     @if let Some(compared) = compared(schedule, claim) { "; " (compared) }
