@@ -21,8 +21,10 @@ const MOST_KINDS: usize = 3;
 /// Fewer commands more or less may be chance.
 const FEW: f64 = 10.0;
 
-/// Commands besides writes, with how one is called.
-const COMMANDS: [(&str, &str); 4] = [
+/// Requests, with what they are called. Where one of two treatments has none that could be counted,
+/// as without a journal of commits, there were none.
+const COMMANDS: [(&str, &str); 5] = [
+    ("write_requests", "write requests"),
     ("discard_requests", "discards"),
     ("flushes", "flushes"),
     ("commits", "journal commits"),
@@ -74,10 +76,11 @@ struct Sides<'a> {
 impl Sides<'_> {
     /// A metric on both sides, over the phases.
     fn both(&self, metric: &str) -> Option<(f64, f64)> {
-        let total = |treatment: &Treatment| {
-            self.phases.iter().map(|phase| mean(treatment, phase, metric)).sum::<Option<f64>>()
-        };
-        Some((total(self.with)?, total(self.without)?))
+        self.total(self.with, metric).zip(self.total(self.without, metric))
+    }
+
+    fn total(&self, treatment: &Treatment, metric: &str) -> Option<f64> {
+        self.phases.iter().map(|phase| mean(treatment, phase, metric)).sum()
     }
 
     /// The bytes written more or less, and what they are.
@@ -130,7 +133,11 @@ impl Sides<'_> {
     /// The commands asked for more or less often.
     fn commands(&self) -> Option<String> {
         let differs = |(metric, called): &(&str, &str)| {
-            let (with, without) = self.both(metric)?;
+            let sides = [self.with, self.without].map(|side| self.total(side, metric));
+            if sides == [None, None] {
+                return None;
+            }
+            let [with, without] = sides.map(|total| total.unwrap_or(0.0));
             let (most, least) = (with.max(without), with.min(without));
             (most - least >= FEW && most > least * NOTABLE).then(|| {
                 let count = |value| number::value(metric, value);
