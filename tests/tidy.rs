@@ -19,7 +19,7 @@ const ARROWS: [(&str, &[&str]); 20] = [
     ("results", &["plan", "meter"]),
     ("ledger", &["filesystem", "results"]),
     ("import", &["plan", "meter", "results", "workload"]),
-    ("advice", &["plan", "results"]),
+    ("advice", &["plan", "filesystem", "results"]),
     ("simulation", &[]),
     ("watch", &[]),
     ("export", &["plan", "results", "advice"]),

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::analysis::{Treatment, TreatmentStatus};
 use super::method::Check;
+use crate::filesystem::facts;
 use crate::plan::{Bytes, LabKind, Levels, Schedule};
 use crate::results::{Record, Status};
 
@@ -143,6 +144,15 @@ pub enum Warning {
         /// What was found.
         found: String,
     },
+    /// What the attribute A of a directory does to what is made in it.
+    NoAtime {
+        /// The filesystem.
+        filesystem: String,
+        /// Who inherits it; nothing, where nobody does.
+        inherited_by: String,
+        /// Whether it can be set on symbolic links.
+        is_set_on_links: bool,
+    },
     /// Trials ran in different environments.
     MixedEnvironment {
         /// What differs.
@@ -202,6 +212,7 @@ pub(super) fn all(
     warnings.extend(remarks(records).map(Warned::from));
     warnings.extend(ledgers(records).map(Warned::from));
     warnings.extend(features(schedule, treatments).into_iter().map(Warned::from));
+    warnings.extend(no_atime(schedule, treatments).into_iter().map(Warned::from));
     warnings
 }
 
@@ -252,6 +263,29 @@ fn features(schedule: &Schedule, treatments: &[Treatment]) -> Vec<Warning> {
         differs.collect::<Vec<_>>()
     };
     treatments.iter().enumerate().flat_map(of_treatment).collect()
+}
+
+/// What was found of the attribute A, once a filesystem.
+fn no_atime(schedule: &Schedule, treatments: &[Treatment]) -> Vec<Warning> {
+    let mut found = Vec::new();
+    for (index, treatment) in treatments.iter().enumerate() {
+        let filesystem = schedule.setup(index).ok().and_then(|setup| setup.filesystem);
+        let Some((filesystem, by)) =
+            filesystem.zip(treatment.features.get(facts::NO_ATIME_INHERITED))
+        else {
+            continue;
+        };
+        let on_links = treatment.features.get(facts::NO_ATIME_ON_LINKS);
+        let warning = Warning::NoAtime {
+            filesystem: filesystem.name.to_owned(),
+            inherited_by: by.clone(),
+            is_set_on_links: on_links.is_some_and(|found| found == facts::WORKS),
+        };
+        if !found.contains(&warning) {
+            found.push(warning);
+        }
+    }
+    found
 }
 
 impl fmt::Display for Warning {
@@ -364,6 +398,15 @@ impl fmt::Display for Warning {
                 "{feature}: stated is `{stated}`, found was `{found}`; what ssdlab states or this \
                  kernel is not as usual ({levels})"
             ),
+            Self::NoAtime { filesystem, inherited_by, is_set_on_links } => {
+                let by = if inherited_by.is_empty() { "nothing" } else { inherited_by };
+                let can = if *is_set_on_links { "can" } else { "cannot" };
+                write!(
+                    f,
+                    "chattr +A on {filesystem}: inherited by {by}, whose access times stayed as they \
+                     were; it {can} be set on symbolic links that are there already"
+                )
+            }
             Self::MixedEnvironment { what } => {
                 write!(f, "not all trials ran on the same {what}: they are hardly comparable")
             }

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use super::layout::Owners;
 use super::{
-    Ground, Lab, LabError, Start, Tools, features, format, layout, mounting, pool, settings,
+    Ground, Lab, LabError, Start, Tools, attribute, features, format, layout, mounting, pool,
+    settings,
 };
 use crate::filesystem::{Filesystem, Layout};
 use crate::host::program::{self, ProgramError, Rules};
@@ -170,7 +171,7 @@ impl<S: Source> Lab for BlockLab<S> {
         let started = Instant::now();
         applied.extend(take(device, setup, &target, rules)?);
         applied.insert("mount_ns".to_owned(), started.elapsed().as_nanos().to_string());
-        mounting::set_attribute(&target, setup)?;
+        attribute::set(&target, setup)?;
         let directory = target.join("ssdlab");
         fs::create_dir(&directory).map_err(LabError::step("make", &directory))?;
         let commit = pool::commit(filesystem, rules.marker)?;
@@ -230,7 +231,8 @@ impl<S: Source> Lab for BlockLab<S> {
     ) -> Result<BTreeMap<String, String>, LabError> {
         self.remount(device, ground, setup, rules)?;
         let filesystem = mounting::made(setup);
-        let found = features::check(filesystem, attached(device), &ground.mounted_at, rules)?;
+        let found =
+            features::check(filesystem, attached(device), setup, &ground.mounted_at, rules)?;
         self.unmount(device, ground, setup, rules)?;
         Ok(found)
     }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Mode, OFlags};
 
 use super::mounting::Maker;
-use super::{Ground, Lab, LabError, Start, Tools, mounting, settings};
+use super::{Ground, Lab, LabError, Start, Tools, attribute, mounting, settings};
 use crate::host::mounts::{self, Mount};
 use crate::host::program::Rules;
 use crate::host::sysfs::{self, BlockDevice};
@@ -119,7 +119,7 @@ impl Lab for Directory {
     ) -> Result<Ground, LabError> {
         let folder = self.path.join(format!("ssdlab-{}", tools.journal.marker()));
         tools.journal.make_folder(&folder).map_err(LabError::step("make", &folder))?;
-        mounting::set_attribute(&folder, setup)?;
+        attribute::set(&folder, setup)?;
         // By descriptor: in a directory of somebody else, a link can take the folder's place.
         let held = hold(&folder).map_err(LabError::step("hold", &folder))?;
         let directory = PathBuf::from(format!("/proc/self/fd/{}", held.as_raw_fd()));

@@ -1,5 +1,6 @@
 //! Looks on a mounted filesystem whether what is stated about it is so: how long a name and how
-//! large a file it takes, whether files can share blocks, and whether a snapshot can be taken.
+//! large a file it takes, whether files can share blocks, and whether a snapshot can be taken. Of
+//! the attribute A, of which nothing is stated, it looks who inherits it.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -9,13 +10,14 @@ use std::process::Command;
 
 use rustix::fs::{AtFlags, Mode, OFlags, ioctl_ficlone, openat, unlinkat};
 
-use super::{LabError, pool};
+use super::{LabError, attribute, pool};
 use crate::filesystem::facts::{
     LARGEST_FILE, LONGEST_NAME, REFLINK, REFUSED, SNAPSHOTS, WORKS, limit_found,
 };
 use crate::filesystem::{Filesystem, Snapshot};
 use crate::host::program::{self, ProgramError, Rules};
 use crate::host::sysfs::BlockDevice;
+use crate::plan::{Atime, Setup};
 
 /// The longest name a path can have, in bytes: `PATH_MAX` with the zero at its end.
 const LONGEST_PATH: u64 = 4095;
@@ -24,6 +26,7 @@ const LONGEST_PATH: u64 = 4095;
 pub(super) fn check(
     filesystem: &Filesystem,
     device: &BlockDevice,
+    setup: &Setup,
     root: &Path,
     rules: Rules<'_>,
 ) -> Result<BTreeMap<String, String>, LabError> {
@@ -49,6 +52,9 @@ pub(super) fn check(
     if let Some(snapshot) = filesystem.snapshot {
         let taken = take(snapshot, filesystem, device, root, rules)?;
         found.insert(SNAPSHOTS.to_owned(), taken);
+    }
+    if setup.atime == Some(Atime::Attribute) {
+        found.extend(attribute::check(root).map_err(failed)?);
     }
     Ok(found)
 }

@@ -3,6 +3,7 @@
 //!
 //! What happens on the filesystem is none of a lab's business; that is the workload's.
 
+mod attribute;
 mod block;
 mod device;
 mod directory;

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::Path;
 
-use rustix::fs::{IFlags, ioctl_getflags, ioctl_setflags};
 use rustix::ioctl::{self, NoArg};
 use rustix::mount::MountFlags;
 
@@ -223,28 +222,6 @@ pub(super) fn driver_options(driver: Driver, device: &BlockDevice) -> Vec<String
         }
         Driver::Other => Vec::new(),
     }
-}
-
-/// `chattr +A` on the root directory: everything made below inherits the flag.
-pub(super) fn set_attribute(root: &Path, setup: &Setup) -> Result<(), LabError> {
-    if setup.atime != Some(Atime::Attribute) {
-        return Ok(());
-    }
-    let set = || -> io::Result<IFlags> {
-        let directory = File::open(root)?;
-        let flags = ioctl_getflags(&directory)?;
-        ioctl_setflags(&directory, flags | IFlags::NOATIME)?;
-        Ok(ioctl_getflags(&directory)?)
-    };
-    let flags = set().map_err(LabError::step("set the attribute A of", root))?;
-    if flags.contains(IFlags::NOATIME) {
-        return Ok(());
-    }
-    Err(LabError::Mismatch {
-        what: format!("the attribute A of {}", root.display()),
-        asked: "set".to_owned(),
-        found: "not set".to_owned(),
-    })
 }
 
 /// `BLKFLSBUF`: drops what the block device's own cache holds. The filesystem's cache went with

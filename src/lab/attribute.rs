@@ -1,0 +1,73 @@
+//! The attribute A, with which files keep their access times (chattr(1)): sets it, and looks who
+//! inherits it.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::{MetadataExt, symlink};
+use std::path::Path;
+
+use rustix::fs::{
+    AtFlags, CWD, IFlags, Mode, OFlags, Timespec, Timestamps, UTIME_OMIT, ioctl_getflags,
+    ioctl_setflags, open, utimensat,
+};
+
+use super::LabError;
+use crate::filesystem::facts::{NO_ATIME_INHERITED, NO_ATIME_ON_LINKS, REFUSED, WORKS};
+use crate::plan::{Atime, Setup};
+
+/// Sets it on the root directory, right after mkfs, if the treatment asks for it.
+pub(super) fn set(root: &Path, setup: &Setup) -> Result<(), LabError> {
+    if setup.atime != Some(Atime::Attribute) {
+        return Ok(());
+    }
+    let set = || -> io::Result<bool> { add(&File::open(root)?) };
+    if set().map_err(LabError::step("set the attribute A of", root))? {
+        return Ok(());
+    }
+    Err(LabError::Mismatch {
+        what: format!("the attribute A of {}", root.display()),
+        asked: "set".to_owned(),
+        found: "not set".to_owned(),
+    })
+}
+
+/// Whether a file has it once it is set.
+fn add(file: &File) -> io::Result<bool> {
+    let flags = ioctl_getflags(file)?;
+    ioctl_setflags(file, flags | IFlags::NOATIME)?;
+    Ok(ioctl_getflags(file)?.contains(IFlags::NOATIME))
+}
+
+/// Looks, below a directory that has it and is mounted with strict access times, whose access times
+/// stay as they are, and whether it can be set on a symbolic link.
+pub(super) fn check(root: &Path) -> io::Result<BTreeMap<String, String>> {
+    let [file, directory, link] = ["read", "listed", "followed"].map(|name| root.join(name));
+    fs::write(&file, "x")?;
+    fs::create_dir(&directory)?;
+    symlink(&file, &link)?;
+    for path in [&file, &directory, &link] {
+        let past = Timestamps {
+            last_access: Timespec { tv_sec: 0, tv_nsec: 0 },
+            last_modification: Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT },
+        };
+        utimensat(CWD, path, &past, AtFlags::SYMLINK_NOFOLLOW)?;
+    }
+    fs::read(&file)?;
+    fs::read_dir(&directory)?.for_each(drop);
+    fs::read_link(&link)?;
+    let mut kept = Vec::new();
+    for (path, who) in [(&file, "files"), (&directory, "directories"), (&link, "symbolic links")] {
+        if fs::symlink_metadata(path)?.atime() == 0 {
+            kept.push(who);
+        }
+    }
+    // The call takes an open file, and a link cannot be opened: chattr(1) stops here, too.
+    let opened = open(&link, OFlags::RDONLY | OFlags::NOFOLLOW, Mode::empty());
+    let is_set = opened.map_err(io::Error::from).and_then(|link| add(&link.into()));
+    let is_set = if is_set.unwrap_or(false) { WORKS } else { REFUSED };
+    Ok(BTreeMap::from([
+        (NO_ATIME_INHERITED.to_owned(), kept.join(", ")),
+        (NO_ATIME_ON_LINKS.to_owned(), is_set.to_owned()),
+    ]))
+}
