@@ -22,10 +22,9 @@ mod names;
 mod process;
 mod session;
 mod transfers;
+mod waiting;
 
-use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, BufRead};
-use std::mem::swap;
 
 use thiserror::Error;
 
@@ -34,6 +33,7 @@ use crate::lines::{Line as Text, Lines};
 use crate::{LeftOut, Omission, Operation, Tree};
 use line::{Event, Line};
 use session::Session;
+use waiting::Waiting;
 
 /// The options that strace has to be run with; what is missing are `-o FILE`, and the program.
 ///
@@ -51,7 +51,7 @@ pub const STRACE_OPTIONS: [&str; 10] = [
     "32",
     "-e",
     "signal=none",
-    "--trace=%file,%desc,%process,umask,sync",
+    "--trace=%file,%desc,%process,umask,sync,io_submit",
 ];
 
 /// The most bytes that are kept of calls that cannot be understood yet.
@@ -96,14 +96,7 @@ pub struct Setting<'a> {
 pub struct Recorder<R> {
     lines: Lines<R>,
     session: Session,
-    /// Calls during which others call, by process, as far as they were printed.
-    begun: BTreeMap<u64, Vec<u8>>,
-    /// Lines of processes whose parents are not known yet, in their order.
-    orphaned: VecDeque<Vec<u8>>,
-    /// Lines that were put aside, and are to be looked at again before others are read.
-    adopted: VecDeque<Vec<u8>>,
-    /// How many bytes these three hold.
-    waiting_bytes: usize,
+    waiting: Waiting,
     at_end: bool,
 }
 
@@ -113,10 +106,7 @@ impl<R: BufRead> Recorder<R> {
         Self {
             lines: Lines::new(input),
             session: Session::new(setting, before),
-            begun: BTreeMap::new(),
-            orphaned: VecDeque::new(),
-            adopted: VecDeque::new(),
-            waiting_bytes: 0,
+            waiting: Waiting::default(),
             at_end: false,
         }
     }
@@ -148,9 +138,8 @@ impl<R: BufRead> Recorder<R> {
 
     /// Takes a line.
     fn step(&mut self) -> Result<(), StraceError> {
-        if let Some(line) = self.adopted.pop_front() {
-            self.waiting_bytes -= line.len();
-            return self.line(&line);
+        if let Some((number, line)) = self.waiting.next_adopted() {
+            return self.line(number, &line);
         }
         let number = self.lines.number() + 1;
         let line = match self.lines.next() {
@@ -165,13 +154,12 @@ impl<R: BufRead> Recorder<R> {
             }
             Err(cause) => return Err(StraceError::Read { line: number, cause }),
         };
-        self.line(&line)
+        self.line(number, &line)
     }
 
-    fn line(&mut self, text: &[u8]) -> Result<(), StraceError> {
+    fn line(&mut self, number: u64, text: &[u8]) -> Result<(), StraceError> {
         let Some(Line { process, event }) = Line::parse(text) else {
-            let line = self.lines.number();
-            return Err(StraceError::Malformed { line, found: excerpt(text) });
+            return Err(StraceError::Malformed { line: number, found: excerpt(text) });
         };
         if !self.session.has_begun() {
             self.session.start(process);
@@ -179,27 +167,27 @@ impl<R: BufRead> Recorder<R> {
         match event {
             Event::Nothing => {}
             Event::SupersededBy(thread) => {
-                if let Some(begun) = self.begun.remove(&thread) {
-                    self.begun.insert(process, begun);
+                if let Some(begun) = self.waiting.resume(thread) {
+                    self.waiting.begin(process, &begun);
                 }
                 self.session.supersede(process, thread);
             }
-            _ if !self.session.knows(process) => self.put_aside(text),
-            Event::Call(call) => self.call(process, call),
-            Event::Unfinished(begun) => {
-                self.waiting_bytes += begun.len();
-                self.begun.insert(process, begun.to_vec());
+            _ if !self.session.knows(process) => {
+                self.waiting.put_aside(number, process, text);
+                if self.waiting.bytes() > MOST_WAITING_BYTES {
+                    self.give_up_parent();
+                }
             }
+            Event::Call(call) => self.call(process, call),
+            Event::Unfinished(begun) => self.waiting.begin(process, begun),
             Event::Resumed(rest) => {
-                if let Some(mut call) = self.begun.remove(&process) {
-                    self.waiting_bytes -= call.len();
+                if let Some(mut call) = self.waiting.resume(process) {
                     call.extend_from_slice(rest);
                     self.call(process, &call);
                 }
             }
             Event::Exit => {
-                let begun = self.begun.remove(&process).unwrap_or_default();
-                self.waiting_bytes -= begun.len();
+                self.waiting.resume(process);
                 self.session.exit(process);
             }
         }
@@ -207,37 +195,22 @@ impl<R: BufRead> Recorder<R> {
     }
 
     fn call(&mut self, process: u64, call: &[u8]) {
-        if self.session.call(process, call).is_some() {
-            self.look_again();
+        if let Some(child) = self.session.call(process, call) {
+            self.waiting.adopt(child);
         }
     }
 
-    /// Keeps a line until the parent of its process is known.
-    fn put_aside(&mut self, line: &[u8]) {
-        self.waiting_bytes += line.len();
-        self.orphaned.push_back(line.to_vec());
-        if self.waiting_bytes > MOST_WAITING_BYTES {
-            self.give_up_parent();
-        }
-    }
-
-    /// Takes what was put aside for what comes next. Some of it may be put aside again.
-    fn look_again(&mut self) {
-        self.orphaned.append(&mut self.adopted);
-        swap(&mut self.orphaned, &mut self.adopted);
-    }
-
-    /// Takes the process of the first line that was put aside for one that has nothing open.
+    /// Takes a process whose parent is not known for one that has nothing open.
     fn give_up_parent(&mut self) {
-        if let Some(line) = self.orphaned.front().and_then(|line| Line::parse(line)) {
-            self.session.start(line.process);
+        if let Some(process) = self.waiting.orphan() {
+            self.session.start(process);
             self.session.left_out.add(Omission::UnknownParent, 1);
+            self.waiting.adopt(process);
         }
-        self.look_again();
     }
 
     fn end(&mut self) {
-        self.at_end = self.orphaned.is_empty();
+        self.at_end = self.waiting.orphan().is_none();
         self.give_up_parent();
     }
 }
