@@ -30,8 +30,8 @@ pub struct Record {
 impl Record {
     /// Runs it.
     pub fn run(&self) -> Result<Exit, Report> {
-        // A Ctrl-C is the program's; what it did until then is kept.
-        let _interrupt = Interrupt::on_signals().into_diagnostic()?;
+        // What ends us ends the program; what it did until then is kept.
+        let interrupt = Interrupt::on_signals_to_us().into_diagnostic()?;
         self.check_place()?;
         // What cannot be kept need not be run.
         File::create(&self.out).map_err(|error| {
@@ -40,7 +40,7 @@ impl Record {
                 "name another file: --out FILE",
             )
         })?;
-        let recorded = record(&self.dir, &self.words)?;
+        let recorded = record(&self.dir, &self.words, &interrupt)?;
         recorded.save(&self.out)?;
         output::tell(&summary(&recorded, &self.out.display().to_string()));
         if !recorded.status.success() {

@@ -15,9 +15,24 @@ impl Interrupt {
     pub fn on_signals() -> io::Result<Self> {
         let interrupt = Self::default();
         for signal in [SIGINT, SIGTERM, SIGHUP] {
-            signal_hook::flag::register(signal, Arc::clone(&interrupt.0))?;
+            interrupt.set_by(signal)?;
         }
         Ok(interrupt)
+    }
+
+    /// A flag that the signals to this process alone will set. Ctrl-C, which a terminal tells the
+    /// programs we have started too, ends nothing then.
+    pub fn on_signals_to_us() -> io::Result<Self> {
+        Self::default().set_by(SIGINT)?;
+        let interrupt = Self::default();
+        for signal in [SIGTERM, SIGHUP] {
+            interrupt.set_by(signal)?;
+        }
+        Ok(interrupt)
+    }
+
+    fn set_by(&self, signal: i32) -> io::Result<()> {
+        signal_hook::flag::register(signal, Arc::clone(&self.0)).map(drop)
     }
 
     /// Whether the run is to stop.

@@ -6,6 +6,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Child;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -45,6 +46,19 @@ fn marked(marker: &str) -> Vec<Pid> {
             })
         })
         .collect()
+}
+
+/// Asks the children of a child to end (SIGTERM).
+pub fn ask_children_to_end(parent: &Child) {
+    let parent = parent.id();
+    let children = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"));
+    let children = children.unwrap_or_default();
+    for child in children.split_whitespace().filter_map(|child| child.parse().ok()) {
+        if let Some(child) = Pid::from_raw(child) {
+            // It may have ended by itself meanwhile.
+            let _ = kill_process(child, Signal::TERM);
+        }
+    }
 }
 
 /// The processes with a working directory or an open file below `folder`, for messages.

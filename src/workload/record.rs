@@ -8,7 +8,9 @@ use std::fs::File;
 use std::io::{self, BufReader, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus};
+use std::thread::sleep;
+use std::time::Duration;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -21,7 +23,12 @@ use thiserror::Error;
 use super::WorkloadError;
 use super::snapshot::Snapshot;
 use super::verify::umask;
+use crate::host::interrupt::Interrupt;
+use crate::host::processes;
 use crate::host::program::{self, ProgramError};
+
+/// Between two looks whether a program has ended, or is to.
+const LOOK: Duration = Duration::from_millis(5);
 
 /// Why a program could not be recorded.
 #[derive(Debug, Error, Diagnostic)]
@@ -61,8 +68,13 @@ pub struct Recorded {
     before: Snapshot,
 }
 
-/// Runs a program in a directory, and records what it does to the files in it.
-pub fn record(directory: &Path, words: &[String]) -> Result<Recorded, RecordError> {
+/// Runs a program in a directory, and records what it does to the files in it. On an interrupt the
+/// program is asked to end (SIGTERM), and what it has done by then is recorded.
+pub fn record(
+    directory: &Path,
+    words: &[String],
+    interrupt: &Interrupt,
+) -> Result<Recorded, RecordError> {
     let step = |step, path: &Path| {
         let path = path.to_owned();
         move |cause| RecordError::Io { step, path, cause }
@@ -76,7 +88,7 @@ pub fn record(directory: &Path, words: &[String]) -> Result<Recorded, RecordErro
     })?;
     let output =
         tempfile::NamedTempFile::new().map_err(step("make a file in", &std::env::temp_dir()))?;
-    let status = Command::new(&strace)
+    let mut tracer = Command::new(&strace)
         .args(STRACE_OPTIONS)
         .arg("-o")
         .arg(output.path())
@@ -85,8 +97,9 @@ pub fn record(directory: &Path, words: &[String]) -> Result<Recorded, RecordErro
         .current_dir(&directory)
         // What programs believe rather than ask the kernel.
         .env("PWD", &directory)
-        .status()
+        .spawn()
         .map_err(step("start", &strace))?;
+    let status = wait(&mut tracer, interrupt).map_err(step("wait for", &strace))?;
     if output.path().metadata().is_ok_and(|traced| traced.len() == 0) {
         let cause = io::Error::other(format!("it has traced nothing: {status}"));
         return Err(step("trace the program with", &strace)(cause));
@@ -104,6 +117,22 @@ pub fn record(directory: &Path, words: &[String]) -> Result<Recorded, RecordErro
     }
     let header = Header { title: words.join(" "), left_out };
     Ok(Recorded { status, operations, header, before })
+}
+
+/// Waits for strace, which ends with the program that it has started.
+fn wait(tracer: &mut Child, interrupt: &Interrupt) -> io::Result<ExitStatus> {
+    let mut is_asked = false;
+    loop {
+        if let Some(status) = tracer.try_wait()? {
+            return Ok(status);
+        }
+        if interrupt.is_set() && !is_asked {
+            // strace itself would leave its program alone and end.
+            processes::ask_children_to_end(tracer);
+            is_asked = true;
+        }
+        sleep(LOOK);
+    }
 }
 
 impl Recorded {

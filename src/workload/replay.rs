@@ -475,6 +475,10 @@ fn allocation(allocation: Allocation) -> FallocateFlags {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use tempfile::NamedTempFile;
+
     use super::*;
     use crate::host::interrupt::Interrupt;
     use crate::host::program::Rules;
@@ -487,29 +491,44 @@ mod tests {
         names.iter().map(phase).collect()
     }
 
+    /// Performs a log in a directory; returns the bytes written.
+    fn perform(
+        replay: &Replay,
+        log: &Recording,
+        directory: &Path,
+        interrupt: &Interrupt,
+    ) -> Result<u64, WorkloadError> {
+        let contents = Contents { pool: ContentPool::new(7), archive: None };
+        let limit = std::time::Duration::from_hours(1);
+        let rules = Rules { marker: "replay", limit, interrupt };
+        replay.perform(
+            log,
+            &contents,
+            Place { directory, mounted_at: directory, commit: &[], rules },
+        )
+    }
+
+    /// A log with these lines between its first and its last; it is there as long as the file.
+    fn written(lines: &str) -> (Replay, Recording, NamedTempFile) {
+        let file = NamedTempFile::new().unwrap();
+        let log = format!("ssdlab operation log 1\ntitle x\n{lines}end\n");
+        std::fs::write(file.path(), log).unwrap();
+        let recording = Recording::File(file.path().to_owned());
+        let phase = Phase::new("x", Action::Replay { log: recording.clone() }, 0);
+        (Replay::read(&[phase]).unwrap(), recording, file)
+    }
+
     /// What a log says is left is what it leaves, and the same again.
     #[test]
     fn a_replay_leaves_the_tree_that_was_recorded() {
         let names = ["zstd-clone", "zstd-make", "zstd-clean"];
         let replay = Replay::read(&phases(&names)).unwrap();
-        let contents = Contents { pool: ContentPool::new(7), archive: None };
-        let interrupt = Interrupt::default();
-        let rules = Rules {
-            marker: "replay",
-            limit: std::time::Duration::from_hours(1),
-            interrupt: &interrupt,
-        };
         let trees = [(); 2].map(|()| {
             let directory = tempfile::tempdir().unwrap();
-            let place = Place {
-                directory: directory.path(),
-                mounted_at: directory.path(),
-                commit: &[],
-                rules,
-            };
             let mut tree = Tree::default();
             for (recording, operations) in &replay.logs {
-                assert!(replay.perform(recording, &contents, place).unwrap() > 0);
+                let done = perform(&replay, recording, directory.path(), &Interrupt::default());
+                assert!(done.unwrap() > 0);
                 for operation in operations {
                     tree.apply(operation).unwrap();
                 }
@@ -522,13 +541,45 @@ mod tests {
         assert!(!trees[0].is_empty());
     }
 
+    /// What somebody else puts in the way of a replay leads nowhere.
+    #[test]
+    fn a_planted_link_is_not_followed() {
+        let (replay, recording, _log) = written(
+            "before\ndirectory 755 d\noperations\ncreate 0 write 644 d/x\nwrite 0 0 4\nclose 0\n",
+        );
+        let [directory, outside] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        std::os::unix::fs::symlink(outside.path(), directory.path().join("d")).unwrap();
+        let ended = perform(&replay, &recording, directory.path(), &Interrupt::default());
+        assert!(ended.unwrap_err().to_string().contains("d/x"));
+        assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
+    }
+
+    /// One operation may write for hours.
+    #[test]
+    fn an_interrupt_ends_a_write_of_any_size() {
+        let (replay, recording, _log) =
+            written("before\noperations\ncreate 0 write 644 x\nwrite 0 0 1000000000000\nclose 0\n");
+        let directory = tempfile::tempdir().unwrap();
+        let interrupt = Interrupt::default();
+        let (path, asked) = (directory.path().join("x"), interrupt.clone());
+        let watcher = std::thread::spawn(move || {
+            while !path.metadata().is_ok_and(|file| file.len() > 0) {
+                std::thread::yield_now();
+            }
+            asked.set();
+        });
+        let ended = perform(&replay, &recording, directory.path(), &interrupt);
+        watcher.join().unwrap();
+        assert!(matches!(ended, Err(WorkloadError::Interrupted)), "{ended:?}");
+    }
+
     #[test]
     fn a_log_begins_where_the_one_before_ends_and_stays_in_its_directory() {
         let error = Replay::read(&phases(&["zstd-clone", "zstd-clean"])).unwrap_err();
         assert!(error.to_string().contains("does not begin with what"), "{error}");
         // Alone it begins with what it was recorded on.
         assert!(Replay::read(&phases(&["zstd-make"])).unwrap().begins_with_files());
-        let file = tempfile::NamedTempFile::new().unwrap();
+        let file = NamedTempFile::new().unwrap();
         let mut phases = phases(&["zstd-make"]);
         phases[0].action = Action::Replay { log: Recording::File(file.path().to_owned()) };
         for (log, expected) in [

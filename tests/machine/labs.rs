@@ -406,6 +406,9 @@ fn directory_lab() {
     states.sort_by_key(ToString::to_string);
     assert_eq!(states, ["ok", "unavailable"]);
     assert_eq!(fs::read_dir(&work).unwrap().count(), 0);
+    // Nobody traces for it, so there is no folder of traces.
+    let results = data.join("ssdlab").join(json["run"].as_str().unwrap());
+    assert!(results.join("records.jsonl").exists() && !results.join("requests").exists());
 }
 
 fn image_lab_needs_root() {

@@ -5,6 +5,7 @@ mod ageing;
 mod failures;
 mod labs;
 mod ledger;
+mod recording;
 mod safety;
 mod serving;
 mod settings;
@@ -13,6 +14,7 @@ mod support;
 mod workloads;
 
 use std::path::Path;
+use std::process::Command;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -31,6 +33,8 @@ enum Needs {
     Root,
     /// Root, and a kernel with FUSE.
     Fuse,
+    /// strace, and leave to use it.
+    Strace,
 }
 
 fn case(name: &'static str, run: fn()) -> Case {
@@ -44,6 +48,7 @@ fn main() {
     let cases = [
         labs::cases(),
         ledger::cases(),
+        recording::cases(),
         settings::cases(),
         ageing::cases(),
         safety::cases(),
@@ -52,11 +57,13 @@ fn main() {
         workloads::cases(),
         serving::cases(),
     ];
+    let can_trace = Command::new("strace").arg("true").output().is_ok_and(|o| o.status.success());
     let is_root = rustix::process::geteuid().is_root();
     let trials = cases.into_iter().flatten().map(|case| {
         let reason = match case.needs {
             Needs::Root | Needs::Fuse if !is_root => Some("needs root"),
             Needs::Fuse if !Path::new("/dev/fuse").exists() => Some("needs FUSE"),
+            Needs::Strace if !can_trace => Some("needs strace"),
             _ => None,
         };
         let run = case.run;
