@@ -5,6 +5,7 @@
 //! machine.
 
 mod failing;
+mod replaying;
 mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -152,7 +153,7 @@ fn main() {
     // Only the one test that means to puts load on the others.
     arguments.test_threads = Some(1);
     let reason = kernel().as_ref().err().map_or("", |reason| reason);
-    let cases = CASES.into_iter().chain(failing::CASES);
+    let cases = CASES.into_iter().chain(replaying::CASES).chain(failing::CASES);
     let trials = cases.map(|(name, run)| {
         Trial::test(name, move || caught(run))
             .with_kind(reason)

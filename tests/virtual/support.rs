@@ -87,7 +87,8 @@ impl Place {
         entries.map(|entry| entry.path()).collect()
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    /// A file or folder here.
+    pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
