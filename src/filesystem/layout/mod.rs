@@ -94,6 +94,7 @@ impl Area {
 
 /// Where a filesystem keeps what.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Told")]
 pub struct Layout {
     /// Sorted and disjoint.
     areas: Vec<Area>,
@@ -103,6 +104,30 @@ pub struct Layout {
     pub metadata: Kind,
     /// What bytes of files outside all areas are.
     pub files: Kind,
+}
+
+/// A layout as somebody else tells it: a guest, say.
+#[derive(Deserialize)]
+struct Told {
+    areas: Vec<Area>,
+    block_bytes: u64,
+    metadata: Kind,
+    files: Kind,
+}
+
+impl TryFrom<Told> for Layout {
+    type Error = &'static str;
+
+    fn try_from(told: Told) -> Result<Self, Self::Error> {
+        let Told { areas, block_bytes, metadata, files } = told;
+        if areas.windows(2).any(|pair| pair[0].end_bytes() > pair[1].offset_bytes) {
+            return Err("the areas of a layout are not sorted, or overlap");
+        }
+        if block_bytes == 0 {
+            return Err("the blocks of a layout have no bytes");
+        }
+        Ok(Self { areas, block_bytes, metadata, files })
+    }
 }
 
 impl Layout {
@@ -236,6 +261,18 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn what_a_guest_tells_is_checked() {
+        let told = |areas: &[(u64, u64, Kind)]| {
+            let text = serde_json::to_string(&layout(areas)).unwrap();
+            serde_json::from_str::<Layout>(&text)
+        };
+        let sorted = [(10, 10, Kind::Journal), (20, 5, Kind::Inode)];
+        assert_eq!(told(&sorted).unwrap(), layout(&sorted));
+        assert!(told(&[sorted[1], sorted[0]]).is_err());
+        assert!(told(&[(10, 11, Kind::Journal), sorted[1]]).is_err());
     }
 
     #[test]
