@@ -34,7 +34,7 @@ check:
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
 # The simulated drive, traces, reports and the virtual lab; then, as root, the engine beside fio, a trial beside
-# the equivalent shell script, and Bonnie's tests beside bonnie++.
+# the equivalent shell script, what tracing costs, and Bonnie's tests beside bonnie++.
 bench: kernel
 	scripts/install-packages build run test
 	$(CARGO) bench --locked --bench content
@@ -45,6 +45,7 @@ bench: kernel
 	$(CARGO) bench --locked --bench virtual
 	$(SUDO) $$(command -v $(CARGO)) bench --locked --bench engine
 	$(SUDO) $$(command -v $(CARGO)) bench --locked --bench trial
+	$(SUDO) $$(command -v $(CARGO)) bench --locked --bench tracing
 	$(SUDO) $$(command -v $(CARGO)) bench --locked --bench bonnie
 
 # The simulated drive against theory, as the table in docs/flash-model.md.
