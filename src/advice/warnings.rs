@@ -325,6 +325,9 @@ impl fmt::Display for Warning {
                 widest * 100.0,
                 asked * 100.0
             ),
+            Self::Imprecise { widest: None, blocks: 1, .. } => {
+                write!(f, "one run of each treatment gives no interval")
+            }
             Self::Imprecise { widest: None, blocks, .. } => {
                 write!(f, "{blocks} runs of each treatment give no interval")
             }

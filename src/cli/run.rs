@@ -26,7 +26,7 @@ use crate::host::program::Rules;
 use crate::kernel;
 use crate::lab::{self, LabError, Tools};
 use crate::plan::{self, Bytes, LabKind, Schedule};
-use crate::report::{roughly, value};
+use crate::report::{counted, roughly, value};
 use crate::results::{self, Ending, Record, Status};
 use crate::undo::{self, Journal};
 use crate::watch::Watch;
@@ -257,7 +257,8 @@ fn announce(schedule: &Schedule, jobs: usize) {
     let jobs = jobs.min(trials).max(1);
     let least =
         if schedule.repetitions.least < schedule.repetitions.most { "at least " } else { "" };
-    let mut says = vec![format!("{least}{trials} trials in the {} lab", schedule.target.lab)];
+    let mut says =
+        vec![format!("{least}{} in the {} lab", counted(trials, "trial"), schedule.target.lab)];
     if jobs > 1 {
         says.push(format!("{jobs} at a time"));
     }

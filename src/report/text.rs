@@ -160,7 +160,8 @@ fn write_claim(
 }
 
 /// A number of things.
-pub(super) fn counted(number: usize, what: &str) -> String {
+#[must_use]
+pub fn counted(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
