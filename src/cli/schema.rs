@@ -6,6 +6,7 @@ use schemars::schema_for;
 use super::exit::Exit;
 use super::method::Checked;
 use super::output;
+use super::trace::Printed;
 use crate::advice::{Analysis, Comparison};
 use crate::plan::Plan;
 use crate::report::History;
@@ -34,6 +35,8 @@ enum Of {
     Comparison,
     /// What `ssdlab history --json` prints.
     History,
+    /// What `ssdlab trace --json` prints: of a run, or of a block trace.
+    Trace,
 }
 
 impl Schema {
@@ -46,6 +49,7 @@ impl Schema {
             Of::Method => schema_for!(Checked),
             Of::Comparison => schema_for!(Comparison),
             Of::History => schema_for!(History),
+            Of::Trace => schema_for!(Printed<'_>),
         });
         Exit::Done
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use miette::Report as Error;
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_trace::{Course, Request, Summary, Tally, TraceError};
 
@@ -39,19 +40,26 @@ pub struct Trace {
     json: bool,
 }
 
-/// What `--json` prints of a run.
-#[derive(Debug, Serialize)]
-struct OfRun<'a> {
-    run: &'a str,
-    trials: &'a [Traced],
-}
-
-/// What `--json` prints of a trace.
-#[derive(Debug, Serialize)]
-struct OfFiles<'a> {
-    trace: &'a str,
-    summary: &'a Summary,
-    cut_off: Option<&'a str>,
+/// What `--json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Printed<'a> {
+    /// Of a run.
+    Run {
+        /// Its name.
+        run: &'a str,
+        /// Its trials that have a log, in order.
+        trials: &'a [Traced],
+    },
+    /// Of a block trace.
+    Files {
+        /// The files.
+        trace: &'a str,
+        /// What their requests come to.
+        summary: &'a Summary,
+        /// Where and how they are cut off, if they are.
+        cut_off: Option<&'a str>,
+    },
 }
 
 /// What was found in a trace.
@@ -84,13 +92,13 @@ impl Trace {
             charts::save(chart.as_slice(), folder)?;
         }
         if self.json {
-            output::print_json(&OfFiles {
+            output::print_json(&Printed::Files {
                 trace: &name,
                 summary: &summary,
                 cut_off: cut_off.as_deref(),
             });
         } else {
-            output::print(&report::trace(&name, &summary, output::style()));
+            output::print(&report::trace(&name, &summary, None, output::style()));
         }
         Ok(Exit::Done)
     }
@@ -118,10 +126,11 @@ impl Trace {
             charts::save(&drawn, folder)?;
         }
         if self.json {
-            output::print_json(&OfRun { run: &run, trials: &trials });
+            output::print_json(&Printed::Run { run: &run, trials: &trials });
         } else if let [traced] = &trials[..] {
             let name = format!("{run}, {}", traced.name());
-            output::print(&report::trace(&name, &traced.summary, output::style()));
+            let merged = traced.merged_writes;
+            output::print(&report::trace(&name, &traced.summary, merged, output::style()));
         } else {
             output::print(&report::traces(&trials, output::style()));
         }
@@ -137,7 +146,9 @@ impl Trace {
     ) -> Result<Vec<(&'a Record, PathBuf)>, Error> {
         let logs = folder.join("requests");
         let of = |record: &'a Record| (record, conductor::log_of(&logs, record.trial));
-        let all: Vec<_> = records.iter().map(of).filter(|(_, log)| log.is_file()).collect();
+        let mut all: Vec<_> = records.iter().map(of).filter(|(_, log)| log.is_file()).collect();
+        // Records are in the order in which trials ended.
+        all.sort_by_key(|(record, _)| record.trial.position);
         if all.is_empty() {
             return Err(Wrong::report(
                 format!("the run {run} has no log of requests"),
@@ -167,7 +178,10 @@ impl Trace {
     ) -> Result<(Traced, Option<Chart>), Error> {
         let Looked { summary, cut_off, course } = self.look(&[log.to_owned()])?;
         let trial = record.trial.position;
-        let traced = Traced { trial, levels: schedule.distinct(&record.levels), summary, cut_off };
+        let merges = |phase: &results::Phase| Some(phase.device?.write_merges);
+        let merged_writes = record.phases.iter().map(merges).sum();
+        let levels = schedule.distinct(&record.levels);
+        let traced = Traced { trial, levels, summary, merged_writes, cut_off };
         let id = format!("trace-{trial:04}");
         let chart =
             course.map(|course| report::trace_chart(&id, &traced.name(), &traced.summary, &course));

@@ -3,6 +3,7 @@
 
 use std::fmt::Write;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_trace::{InFlight, Kind, Latencies, OfKind, Spread, Summary};
 
@@ -13,7 +14,7 @@ use super::{grid, number};
 use crate::plan::Levels;
 
 /// What a trial of a run asked of its device.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Traced {
     /// The trial's place in the run, from 0.
     pub trial: u32,
@@ -21,6 +22,9 @@ pub struct Traced {
     pub levels: Levels,
     /// What its requests come to.
     pub summary: Summary,
+    /// The writes that were merged into those of its phases before they were requested; none where
+    /// the device's counters are not known.
+    pub merged_writes: Option<u64>,
     /// Where and how its log is cut off, if it is.
     pub cut_off: Option<String>,
 }
@@ -43,7 +47,7 @@ fn treatment(levels: &Levels) -> String {
 pub fn traces(trials: &[Traced], style: Style) -> String {
     let row = |traced: &Traced| {
         let start = [traced.trial.to_string(), treatment(&traced.levels)];
-        let cells = COLUMNS.iter().map(|(_, cell)| cell(&traced.summary).unwrap_or_default());
+        let cells = COLUMNS.iter().map(|(_, cell)| cell(traced).unwrap_or_default());
         start.into_iter().chain(cells).collect()
     };
     let names = COLUMNS.iter().map(|(name, _)| (*name).to_owned());
@@ -52,9 +56,10 @@ pub fn traces(trials: &[Traced], style: Style) -> String {
     table.text(style) + "\n"
 }
 
-/// What the requests of one trace come to.
+/// What the requests of one trace come to, and how many writes were merged into them, if that is
+/// known.
 #[must_use]
-pub fn trace(name: &str, summary: &Summary, style: Style) -> String {
+pub fn trace(name: &str, summary: &Summary, merged_writes: Option<u64>, style: Style) -> String {
     let mut out = format!("{}\n", plain(name));
     if !summary.kinds.is_empty() {
         let mut table = grid::new(style);
@@ -71,26 +76,33 @@ pub fn trace(name: &str, summary: &Summary, style: Style) -> String {
         let _ = writeln!(out, "{}", grid::drawn(table, 1));
     }
     notes(summary, &mut out);
+    if let Some(merged) = merged_writes {
+        let _ = writeln!(out, "merged into the writes of its phases: {}", count(merged));
+    }
     out
 }
 
-type Column = fn(&Summary) -> Option<String>;
+type Column = fn(&Traced) -> Option<String>;
 
 const COLUMNS: &[(&str, Column)] = &[
-    ("requests", |s| Some(count(s.requests))),
-    ("read", |s| Some(bytes(s.of(Kind::Read)?.bytes))),
-    ("written", |s| Some(bytes(s.of(Kind::Write)?.bytes))),
-    ("discarded", |s| Some(bytes(s.of(Kind::Discard)?.bytes))),
-    ("flushes", |s| Some(count(s.of(Kind::Flush)?.requests))),
-    ("median write", |s| Some(bytes(s.of(Kind::Write)?.sizes?.median_bytes))),
-    ("sequential writes", |s| s.of(Kind::Write)?.sequential_share().map(share)),
-    ("write: 50, 99 %", |s| {
-        let Latencies { p50_ns, p99_ns, .. } = s.of(Kind::Write)?.latencies?;
+    ("requests", |t| Some(count(t.summary.requests))),
+    ("read", |t| Some(bytes(t.summary.of(Kind::Read)?.bytes))),
+    ("written", |t| Some(bytes(t.summary.of(Kind::Write)?.bytes))),
+    ("discarded", |t| Some(bytes(t.summary.of(Kind::Discard)?.bytes))),
+    ("flushes", |t| Some(count(t.summary.of(Kind::Flush)?.requests))),
+    ("median write", |t| Some(bytes(t.summary.of(Kind::Write)?.sizes?.median_bytes))),
+    ("merged", |t| t.merged_writes.map(count)),
+    ("sequential writes", |t| t.summary.of(Kind::Write)?.sequential_share().map(share)),
+    ("write: 50, 99 %", |t| {
+        let Latencies { p50_ns, p99_ns, .. } = t.summary.of(Kind::Write)?.latencies?;
         Some(format!("{}, {}", time(p50_ns), time(p99_ns)))
     }),
-    ("in flight", |s| Some(mean(s.in_flight?.mean))),
-    ("idle", |s| Some(share(s.in_flight?.idle_ns as f64 / s.span_ns.max(1) as f64))),
-    ("over", |s| Some(time(s.span_ns))),
+    ("in flight", |t| Some(mean(t.summary.in_flight?.mean))),
+    ("idle", |t| {
+        let span_ns = t.summary.span_ns.max(1);
+        Some(share(t.summary.in_flight?.idle_ns as f64 / span_ns as f64))
+    }),
+    ("over", |t| Some(time(t.summary.span_ns))),
 ];
 
 /// Of one kind, in a trace that spans so many nanoseconds.
@@ -204,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_kind_has_the_rows_that_say_something_of_it() {
-        let text = trace("a.log", &summary(true), Style::default());
+        let text = trace("a.log", &summary(true), None, Style::default());
         assert!(text.starts_with("a.log\n"), "{text}");
         let row = |name: &str| {
             let line = text.lines().find(|line| line.contains(name));
@@ -218,10 +230,10 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_not_shown() {
-        let text = trace("a.log", &summary(false), Style::default());
+        let text = trace("a.log", &summary(false), None, Style::default());
         assert!(!text.contains("latency") && !text.contains("idle"), "{text}");
         assert!(text.contains("does not say when requests were completed"), "{text}");
-        let text = trace("a.log", &Tally::new().finish(), Style::default());
+        let text = trace("a.log", &Tally::new().finish(), None, Style::default());
         assert_eq!(text, "a.log\n0 requests, over 0 ns\n");
     }
 
@@ -230,7 +242,7 @@ mod tests {
         let levels = Levels([(Factor::Filesystem, "ext4".to_owned())].into());
         let trial = |trial| {
             let summary = summary(true);
-            Traced { trial, levels: levels.clone(), summary, cut_off: None }
+            Traced { trial, levels: levels.clone(), summary, merged_writes: Some(7), cut_off: None }
         };
         let text = traces(&[trial(0), trial(1)], Style::default());
         assert_eq!(text.matches("ext4").count(), 2, "{text}");

@@ -1,6 +1,7 @@
 //! Defines a request: what was asked of a drive, and when.
 
 use bitflags::bitflags;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// One request to a drive.
@@ -36,7 +37,7 @@ pub struct Origin {
 }
 
 /// What a request asks of the drive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// Return data.

@@ -1,10 +1,11 @@
 //! Defines how values spread, in memory that does not grow with their number.
 
 use hdrhistogram::Histogram;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How sizes or distances spread, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Spread {
     /// The least.
     pub least_bytes: u64,
@@ -18,7 +19,7 @@ pub struct Spread {
 }
 
 /// What requests took, to three digits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Latencies {
     /// Half took at most so long.
     pub p50_ns: u64,

@@ -3,6 +3,7 @@
 //! Everything follows from one pass over the requests. What the block layer merged before they
 //! were issued is not in a trace; only the kernel's counters know it.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::in_flight::{Flights, Stretch};
@@ -10,7 +11,7 @@ use crate::spread::{Latencies, Spread, Values};
 use crate::{Flags, Kind, Request};
 
 /// What the requests of a trace come to.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Summary {
     /// How many there are.
     pub requests: u64,
@@ -25,7 +26,7 @@ pub struct Summary {
 }
 
 /// What the requests of one kind come to.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct OfKind {
     /// The kind.
     pub kind: Kind,
@@ -58,7 +59,7 @@ pub struct OfKind {
 }
 
 /// How many requests the drive had at once. Those without a known completion are not counted.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct InFlight {
     /// The mean over the whole span.
     pub mean: f64,
