@@ -215,6 +215,8 @@ pub(super) fn level_name(factor: Factor, level: &str) -> String {
         | Factor::Condition
         | Factor::Host
         | Factor::Label => level.to_owned(),
+        Factor::WearLevelling if level == "none" => "no levelling".to_owned(),
+        Factor::WearLevelling => format!("{level} levelling"),
         _ => format!("{factor} {level}"),
     }
 }

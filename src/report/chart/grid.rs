@@ -138,8 +138,13 @@ impl Panel {
         width: u32,
         labelled: Shares,
     ) -> Drawing {
-        let title = label::cut(&self.title, label::columns(width - LEFT, SMALL));
-        text(root, &title, (left + LEFT, top + TITLE / 2), SMALL, HPos::Left, TEXT)?;
+        let lines = label::two_lines(&self.title, label::columns(width - LEFT, SMALL));
+        let middle = top + TITLE / 2;
+        let places =
+            if lines.len() > 1 { [middle - SMALL / 2, middle + SMALL / 2] } else { [middle; 2] };
+        for (title, at) in lines.iter().zip(places) {
+            text(root, title, (left + LEFT, at), SMALL, HPos::Left, TEXT)?;
+        }
         let area = root.clone().shrink(at(left, top + TITLE), at(width, HEIGHT - TITLE));
         let mut plot = ChartBuilder::on(&area)
             .x_label_area_size(BELOW)

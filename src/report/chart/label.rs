@@ -17,20 +17,38 @@ pub(super) fn columns(width: u32, size: u32) -> usize {
     (100 * width / (COLUMN * size)) as usize
 }
 
-/// Text in at most this many columns; what is cut ends in dots.
+/// Text in at most this many columns, less in its middle: names of treatments may differ at either
+/// end.
 pub(super) fn cut(text: &str, columns: usize) -> String {
     if display_width(text) <= columns {
         return text.to_owned();
     }
-    let mut short = String::new();
-    for c in text.chars() {
-        if display_width(&short) + display_width(c.encode_utf8(&mut [0; 4])) >= columns {
+    let kept = columns.saturating_sub(1);
+    let head = start(text.chars(), kept.div_ceil(2));
+    let tail = start(text.chars().rev(), kept / 2);
+    head + "…" + &tail.chars().rev().collect::<String>()
+}
+
+/// The first of some characters, in at most this many columns.
+fn start(characters: impl Iterator<Item = char>, columns: usize) -> String {
+    let mut start = String::new();
+    for c in characters {
+        if display_width(&start) + display_width(c.encode_utf8(&mut [0; 4])) > columns {
             break;
         }
-        short.push(c);
+        start.push(c);
     }
-    short.push('…');
-    short
+    start
+}
+
+/// Text in at most two lines of this many columns.
+pub(super) fn two_lines(text: &str, columns: usize) -> Vec<String> {
+    let lines = textwrap::wrap(text, columns.max(1));
+    match &lines[..] {
+        [_] | [_, _] => lines.into_iter().map(String::from).collect(),
+        [first, rest @ ..] => vec![first.to_string(), cut(&rest.join(" "), columns)],
+        [] => Vec::new(),
+    }
 }
 
 /// Text as content or attribute of an element.
@@ -63,8 +81,16 @@ mod tests {
     #[test]
     fn text_is_cut_at_its_width() {
         assert_eq!(cut("mq-deadline", 11), "mq-deadline");
-        assert_eq!(cut("mq-deadline", 6), "mq-de…");
-        assert_eq!(cut("漢字漢字", 5), "漢字…");
+        assert_eq!(cut("mq-deadline", 6), "mq-…ne");
+        assert_eq!(cut("漢字漢字", 5), "漢…字");
+    }
+
+    #[test]
+    fn a_long_name_takes_two_lines() {
+        assert_eq!(two_lines("journal on", 10), ["journal on"]);
+        assert_eq!(two_lines("journal on, noatime", 12), ["journal on,", "noatime"]);
+        assert_eq!(two_lines("one, two, three, four, five", 9), ["one, two,", "thre…five"]);
+        assert_eq!(two_lines("", 9), [""]);
     }
 
     #[test]
