@@ -7,6 +7,9 @@ use super::scale::{PERCENT, Scale};
 use super::{Chart, part};
 use crate::results::{Wear, WearBin};
 
+/// How much further one drive may be worn than another, on one axis.
+const MOST_APART: u32 = 4;
+
 /// Panels side by side.
 const COLUMNS: u32 = 3;
 
@@ -19,7 +22,12 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
     }
     let least = worn.iter().map(|(_, wear)| wear.least).min().unwrap_or(0);
     let most = worn.iter().map(|(_, wear)| wear.most).max().unwrap_or(0);
-    let across = Scale::between("erases", f64::from(least), f64::from(most) + 1.0);
+    // Beside a drive with a hot spot others would have no shape.
+    let shares_across = worn.iter().all(|(_, wear)| most <= MOST_APART * wear.most.max(1));
+    let across = |wear: &Wear| {
+        let ends = if shares_across { [least, most] } else { [wear.least, wear.most] };
+        Scale::between("erases", f64::from(ends[0]), f64::from(ends[1]) + 1.0)
+    };
     let shares =
         worn.iter().flat_map(|(_, wear)| wear.histogram.iter().map(|bin| share(bin, wear)));
     let up = Scale::from_zero(PERCENT, shares.fold(0.0, f64::max));
@@ -27,18 +35,24 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
     let of = parts.len();
     let parts = parts.into_iter().enumerate().map(|(index, worn)| {
         let title = format!("Wear: erases of blocks{}", part(index, of));
-        let notes = "Bar: the share of all blocks, for each number of erases, by the end of the \
-                     first trial, their life before it included. All panels have the same axes."
-            .to_owned();
+        let axes = if shares_across {
+            "All panels have the same axes."
+        } else {
+            "Each panel has its own axis of erases."
+        };
+        let notes = format!(
+            "Bar: the share of all blocks, for each number of erases, by the end of the first trial, \
+             their life before it included. {axes}"
+        );
         let heading = Heading { title: title.clone(), notes, keys: Vec::new() };
         let panels = worn.iter().map(|(shown, wear)| Panel {
             bars: wear.histogram.iter().map(|bin| (ends(bin), share(bin, wear))).collect(),
-            ..Panel::new(shown.name.clone(), across.clone(), up.clone(), shown.colour)
+            ..Panel::new(shown.name.clone(), across(wear), up.clone(), shown.colour)
         });
         let panels = panels.collect::<Vec<_>>();
         let columns = COLUMNS.min(u32::try_from(panels.len()).unwrap_or(COLUMNS));
         Chart::of("wear", title, says(worn), |says| {
-            let shares = Shares { across: true, up: true };
+            let shares = Shares { across: shares_across, up: true };
             Grid { heading, columns, shares, panels }.svg(says)
         })
     });
