@@ -30,8 +30,8 @@ pub struct Record {
 impl Record {
     /// Runs it.
     pub fn run(&self) -> Result<Exit, Report> {
-        // What ends us ends the program; what it did until then is kept.
-        let interrupt = Interrupt::on_signals_to_us().into_diagnostic()?;
+        // A Ctrl-C is the program's; what it did until then is kept.
+        let interrupt = Interrupt::on_termination().into_diagnostic()?;
         self.check_place()?;
         // What cannot be kept need not be run.
         File::create(&self.out).map_err(|error| {

@@ -20,14 +20,14 @@ impl Interrupt {
         Ok(interrupt)
     }
 
-    /// A flag that the signals to this process alone will set. Ctrl-C, which a terminal tells the
-    /// programs we have started too, ends nothing then.
-    pub fn on_signals_to_us() -> io::Result<Self> {
-        Self::default().set_by(SIGINT)?;
+    /// A flag that SIGTERM alone will set. SIGINT and SIGHUP, which a terminal sends to the
+    /// programs we have started too, are theirs, and do nothing to us.
+    pub fn on_termination() -> io::Result<Self> {
+        let theirs = Self::default();
+        theirs.set_by(SIGINT)?;
+        theirs.set_by(SIGHUP)?;
         let interrupt = Self::default();
-        for signal in [SIGTERM, SIGHUP] {
-            interrupt.set_by(signal)?;
-        }
+        interrupt.set_by(SIGTERM)?;
         Ok(interrupt)
     }
 

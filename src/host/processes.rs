@@ -4,6 +4,7 @@
 //! a run's processes are found wherever they have moved to, without a race between starting
 //! one and writing down that it was started.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Child;
@@ -48,17 +49,30 @@ fn marked(marker: &str) -> Vec<Pid> {
         .collect()
 }
 
-/// Asks the children of a child to end (SIGTERM).
-pub fn ask_children_to_end(parent: &Child) {
-    let parent = parent.id();
-    let children = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"));
-    let children = children.unwrap_or_default();
-    for child in children.split_whitespace().filter_map(|child| child.parse().ok()) {
-        if let Some(child) = Pid::from_raw(child) {
-            // It may have ended by itself meanwhile.
-            let _ = kill_process(child, Signal::TERM);
+/// Asks the descendants of a child to end (SIGTERM), each once: those in `asked` were.
+pub fn ask_descendants_to_end(parent: &Child, asked: &mut BTreeSet<i32>) {
+    let mut parents = vec![parent.id().to_string()];
+    while let Some(parent) = parents.pop() {
+        for child in children(&parent) {
+            parents.push(child.to_string());
+            if let Some(pid) = Pid::from_raw(child)
+                && asked.insert(child)
+            {
+                // It may have ended by itself meanwhile.
+                let _ = kill_process(pid, Signal::TERM);
+            }
         }
     }
+}
+
+/// The children of a process, whichever of its threads has started them.
+fn children(parent: &str) -> Vec<i32> {
+    let threads = fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
+    let lists =
+        threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
+    let lists: Vec<String> = lists.collect();
+    let words = lists.iter().flat_map(|list| list.split_whitespace());
+    words.filter_map(|child| child.parse().ok()).collect()
 }
 
 /// The processes with a working directory or an open file below `folder`, for messages.

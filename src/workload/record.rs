@@ -4,6 +4,7 @@
 //! system call some ten times slower; so a log has no times, only what was done, and in which
 //! order.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufReader, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -69,7 +70,8 @@ pub struct Recorded {
 }
 
 /// Runs a program in a directory, and records what it does to the files in it. On an interrupt the
-/// program is asked to end (SIGTERM), and what it has done by then is recorded.
+/// program and those it has started are asked to end (SIGTERM), and what they have done by then is
+/// recorded.
 pub fn record(
     directory: &Path,
     words: &[String],
@@ -121,15 +123,14 @@ pub fn record(
 
 /// Waits for strace, which ends with the program that it has started.
 fn wait(tracer: &mut Child, interrupt: &Interrupt) -> io::Result<ExitStatus> {
-    let mut is_asked = false;
+    let mut asked = BTreeSet::new();
     loop {
         if let Some(status) = tracer.try_wait()? {
             return Ok(status);
         }
-        if interrupt.is_set() && !is_asked {
-            // strace itself would leave its program alone and end.
-            processes::ask_children_to_end(tracer);
-            is_asked = true;
+        if interrupt.is_set() {
+            // strace itself blocks the signal as long as what it traces runs (strace(1), -I).
+            processes::ask_descendants_to_end(tracer, &mut asked);
         }
         sleep(LOOK);
     }

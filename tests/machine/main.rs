@@ -35,6 +35,8 @@ enum Needs {
     Fuse,
     /// strace, and leave to use it.
     Strace,
+    /// Root, and strace.
+    RootAndStrace,
 }
 
 fn case(name: &'static str, run: fn()) -> Case {
@@ -61,9 +63,9 @@ fn main() {
     let is_root = rustix::process::geteuid().is_root();
     let trials = cases.into_iter().flatten().map(|case| {
         let reason = match case.needs {
-            Needs::Root | Needs::Fuse if !is_root => Some("needs root"),
+            Needs::Root | Needs::RootAndStrace | Needs::Fuse if !is_root => Some("needs root"),
             Needs::Fuse if !Path::new("/dev/fuse").exists() => Some("needs FUSE"),
-            Needs::Strace if !can_trace => Some("needs strace"),
+            Needs::Strace | Needs::RootAndStrace if !can_trace => Some("needs strace"),
             _ => None,
         };
         let run = case.run;
