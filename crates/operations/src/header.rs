@@ -48,7 +48,7 @@ pub enum Omission {
     /// Extended attributes were set or removed.
     ExtendedAttributes,
     /// Requests were made through `io_uring` or the kernel's asynchronous I/O.
-    IoUring,
+    AsynchronousIo,
     /// Something was moved or linked in from outside; what it is, is not known.
     MovedIn,
     /// Something was moved out of the directory; it is removed.
@@ -76,7 +76,7 @@ impl Omission {
         Self::DoesNotFit,
         Self::Executed,
         Self::ExtendedAttributes,
-        Self::IoUring,
+        Self::AsynchronousIo,
         Self::MovedIn,
         Self::MovedOut,
         Self::Ownership,
@@ -96,7 +96,7 @@ impl Omission {
             Self::DoesNotFit => "does-not-fit",
             Self::Executed => "executed",
             Self::ExtendedAttributes => "extended-attributes",
-            Self::IoUring => "io-uring",
+            Self::AsynchronousIo => "asynchronous-io",
             Self::MovedIn => "moved-in",
             Self::MovedOut => "moved-out",
             Self::Ownership => "ownership",

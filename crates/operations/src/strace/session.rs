@@ -162,7 +162,7 @@ impl Session {
                     caller.place.borrow_mut().directory = path;
                 }
             }
-            "io_uring_enter" | "io_submit" => self.left_out.add(Omission::IoUring, 1),
+            "io_uring_enter" | "io_submit" => self.left_out.add(Omission::AsynchronousIo, 1),
             "ioctl" if is_query(call.argument(1)) => {}
             name if WITHOUT_EFFECT.contains(&name) => {}
             _ => {

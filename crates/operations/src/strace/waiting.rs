@@ -10,6 +10,8 @@ pub(super) struct Waiting {
     begun: BTreeMap<u64, Vec<u8>>,
     /// Lines with their numbers, by process.
     orphaned: BTreeMap<u64, Vec<(u64, Vec<u8>)>>,
+    /// The processes of these lines, by the number of the first.
+    orphans: BTreeMap<u64, u64>,
     /// Lines by number whose processes are known by now, to be looked at before others are read.
     adopted: BTreeMap<u64, Vec<u8>>,
     bytes: usize,
@@ -38,17 +40,25 @@ impl Waiting {
     /// Keeps a line until the parent of its process is known.
     pub fn put_aside(&mut self, number: u64, process: u64, line: &[u8]) {
         self.bytes += line.len();
-        self.orphaned.entry(process).or_default().push((number, line.to_vec()));
+        let lines = self.orphaned.entry(process).or_default();
+        if lines.is_empty() {
+            self.orphans.insert(number, process);
+        }
+        lines.push((number, line.to_vec()));
     }
 
-    /// The process of the smallest number whose parent is not known.
+    /// The process seen first whose parent is not known.
     pub fn orphan(&self) -> Option<u64> {
-        self.orphaned.keys().next().copied()
+        self.orphans.first_key_value().map(|(_, process)| *process)
     }
 
     /// The parent of a process is known.
     pub fn adopt(&mut self, process: u64) {
-        self.adopted.extend(self.orphaned.remove(&process).into_iter().flatten());
+        let lines = self.orphaned.remove(&process).unwrap_or_default();
+        if let Some((first, _)) = lines.first() {
+            self.orphans.remove(first);
+        }
+        self.adopted.extend(lines);
     }
 
     /// The first line of adopted processes, with its number.
