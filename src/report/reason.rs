@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use super::number;
 use super::table::mean;
 use crate::advice::{Analysis, Treatment};
-use crate::plan::Levels;
 use crate::plan::metric::LEDGER_METRICS;
+use crate::plan::{Factor, Levels};
 
 /// What is less than this share of all that differs is not worth a word.
 const WORTH_A_WORD: f64 = 0.02;
@@ -21,8 +21,7 @@ const MOST_KINDS: usize = 3;
 /// Fewer commands more or less may be chance.
 const FEW: f64 = 10.0;
 
-/// Requests, with what they are called. Where one of two treatments has none that could be counted,
-/// as without a journal of commits, there were none.
+/// Requests, with what they are called.
 const COMMANDS: [(&str, &str); 5] = [
     ("write_requests", "write requests"),
     ("discard_requests", "discards"),
@@ -76,11 +75,13 @@ struct Sides<'a> {
 impl Sides<'_> {
     /// A metric on both sides, over the phases.
     fn both(&self, metric: &str) -> Option<(f64, f64)> {
-        self.total(self.with, metric).zip(self.total(self.without, metric))
-    }
-
-    fn total(&self, treatment: &Treatment, metric: &str) -> Option<f64> {
-        self.phases.iter().map(|phase| mean(treatment, phase, metric)).sum()
+        let total = |treatment: &Treatment| {
+            if metric == "commits" && has_no_journal(&treatment.levels) {
+                return Some(0.0);
+            }
+            self.phases.iter().map(|phase| mean(treatment, phase, metric)).sum::<Option<f64>>()
+        };
+        Some((total(self.with)?, total(self.without)?))
     }
 
     /// The bytes written more or less, and what they are.
@@ -133,11 +134,7 @@ impl Sides<'_> {
     /// The commands asked for more or less often.
     fn commands(&self) -> Option<String> {
         let differs = |(metric, called): &(&str, &str)| {
-            let sides = [self.with, self.without].map(|side| self.total(side, metric));
-            if sides == [None, None] {
-                return None;
-            }
-            let [with, without] = sides.map(|total| total.unwrap_or(0.0));
+            let (with, without) = self.both(metric)?;
             let (most, least) = (with.max(without), with.min(without));
             (most - least >= FEW && most > least * NOTABLE).then(|| {
                 let count = |value| number::value(metric, value);
@@ -147,6 +144,12 @@ impl Sides<'_> {
         let parts: Vec<String> = COMMANDS.iter().filter_map(differs).collect();
         (!parts.is_empty()).then(|| listed(&parts))
     }
+}
+
+/// Whether nothing can be committed. Other filesystems have journals whose commits nobody counts.
+fn has_no_journal(levels: &Levels) -> bool {
+    let has = |factor, level: &str| levels.0.get(&factor).is_some_and(|own| own == level);
+    has(Factor::Filesystem, "ext2") || has(Factor::Journal, "off")
 }
 
 /// A kind of written bytes, in words.

@@ -20,7 +20,7 @@ pub fn schedule(plan: &str, runs: u32) -> Schedule {
     plan::schedule("plan.toml", text, &overrides, Path::new("/")).unwrap()
 }
 
-fn phase(name: &str, time_ms: u64, written: u64, discards: u64) -> Phase {
+pub fn phase(name: &str, time_ms: u64, written: u64, discards: u64) -> Phase {
     let counters = Counters {
         written_bytes: written,
         write_requests: written / 100_000,
@@ -73,7 +73,7 @@ fn environment() -> Environment {
     }
 }
 
-fn record(schedule: &Schedule, trial: &Trial, phases: Vec<Phase>) -> Record {
+pub fn record(schedule: &Schedule, trial: &Trial, phases: Vec<Phase>) -> Record {
     Record { phases, environment: environment(), ..Record::new(schedule, *trial, 1_310_000_000) }
 }
 
