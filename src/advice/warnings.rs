@@ -150,8 +150,6 @@ pub enum Warning {
         filesystem: String,
         /// Who inherits it; nothing, where nobody does.
         inherited_by: String,
-        /// Whether it can be set on symbolic links.
-        is_set_on_links: bool,
     },
     /// Trials ran in different environments.
     MixedEnvironment {
@@ -275,12 +273,8 @@ fn no_atime(schedule: &Schedule, treatments: &[Treatment]) -> Vec<Warning> {
         else {
             continue;
         };
-        let on_links = treatment.features.get(facts::NO_ATIME_ON_LINKS);
-        let warning = Warning::NoAtime {
-            filesystem: filesystem.name.to_owned(),
-            inherited_by: by.clone(),
-            is_set_on_links: on_links.is_some_and(|found| found == facts::WORKS),
-        };
+        let filesystem = filesystem.name.to_owned();
+        let warning = Warning::NoAtime { filesystem, inherited_by: by.clone() };
         if !found.contains(&warning) {
             found.push(warning);
         }
@@ -401,15 +395,17 @@ impl fmt::Display for Warning {
                 "{feature}: stated is `{stated}`, found was `{found}`; what ssdlab states or this \
                  kernel is not as usual ({levels})"
             ),
-            Self::NoAtime { filesystem, inherited_by, is_set_on_links } => {
-                let by = if inherited_by.is_empty() { "nothing" } else { inherited_by };
-                let can = if *is_set_on_links { "can" } else { "cannot" };
-                write!(
-                    f,
-                    "chattr +A on {filesystem}: inherited by {by}, whose access times stayed as they \
-                     were; it {can} be set on symbolic links that are there already"
-                )
-            }
+            Self::NoAtime { filesystem, inherited_by } if inherited_by.is_empty() => write!(
+                f,
+                "chattr +A on {filesystem}: nothing that is made in the directory inherits it; of all \
+                 that was read, the access time changed"
+            ),
+            Self::NoAtime { filesystem, inherited_by } => write!(
+                f,
+                "chattr +A on {filesystem}: what is made in the directory inherits it, and when \
+                 read its access time stayed as it was: {inherited_by}. On symbolic links that \
+                 were there before chattr cannot set it: they cannot be opened"
+            ),
             Self::MixedEnvironment { what } => {
                 write!(f, "not all trials ran on the same {what}: they are hardly comparable")
             }

@@ -14,7 +14,7 @@ use super::{Event, Observer};
 use crate::host::interrupt::Interrupt;
 use crate::host::program::Rules;
 use crate::host::sysfs::BlockDevice;
-use crate::lab::{Ground, LabError, Start, Tools};
+use crate::lab::{self, Ground, LabError, Start, Tools};
 use crate::meter::environment;
 use crate::meter::smart;
 use crate::plan::schedule::{Action, Phase, Trial};
@@ -131,10 +131,8 @@ impl Here<'_> {
         // that was measured or verified. In a guest every trial is of block 0, so equal trials stay
         // equal.
         if trial.block == 0 && !ground.is_shared {
-            record.features =
-                self.lab.features(device, &ground, setup, rules).unwrap_or_else(|error| {
-                    BTreeMap::from([("unchecked".to_owned(), error.to_string())])
-                });
+            let found = self.lab.features(device, &ground, setup, rules);
+            record.features = found.unwrap_or_else(|error| lab::unchecked(&error));
         }
         Ok(())
     }

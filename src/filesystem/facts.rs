@@ -81,8 +81,6 @@ pub const REFLINK: &str = "reflink";
 pub const SNAPSHOTS: &str = "snapshots";
 /// Who inherits the attribute A of chattr(1) from the directory above; where it is set.
 pub const NO_ATIME_INHERITED: &str = "no_atime_inherited_by";
-/// Whether it can be set on symbolic links.
-pub const NO_ATIME_ON_LINKS: &str = "no_atime_on_symbolic_links";
 
 /// What a check finds of a feature that is there, and of one that is not.
 pub const WORKS: &str = "works";

@@ -25,6 +25,7 @@ use std::time::Duration;
 
 pub use block::{missing, missing_in_guest};
 pub use error::LabError;
+pub use features::unchecked;
 pub use survey::survey;
 
 use crate::filesystem::Layout;
