@@ -6,7 +6,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -74,9 +74,9 @@ fn trial(memory: &Path, keys: &str, is_traced: bool) -> Value {
     let output = command
         .env("XDG_DATA_HOME", memory.join("data"))
         .env("XDG_STATE_HOME", memory.join("run"))
-        .stderr(Stdio::null())
         .output()
         .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     fs::remove_dir_all(memory.join("data")).unwrap();
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     json["treatments"][0]["trials"][0]["phases"][0].clone()

@@ -81,8 +81,10 @@ impl<'a> Watch<'a> {
             let a_day = planned.iter().find(|planned| planned.name == phase.name);
             let a_day = a_day.and_then(|planned| planned.a_day);
             if let Some(flash) = phase.flash.as_mut() {
-                let years = |(repeats, a_day)| repeats / (a_day * DAYS_OF_A_YEAR);
-                flash.years_until_worn = flash.repeats_until_worn.zip(a_day).map(years);
+                flash.years_until_worn = flash
+                    .repeats_until_worn
+                    .zip(a_day)
+                    .map(|(repeats, a_day)| years(repeats, a_day));
             }
             if let Some((ledger, flash)) = phase.ledger.as_mut().zip(phase.flash) {
                 ledger.by_layer.reach(&flash);
@@ -130,6 +132,11 @@ fn wear(summary: &WearSummary, specification: &Specification) -> Wear {
     }
 }
 
+/// How long it takes to repeat something so often, in years.
+fn years(repeats: f64, a_day: f64) -> f64 {
+    repeats / (a_day * DAYS_OF_A_YEAR)
+}
+
 /// What the flash has done by now, and how often each block was erased.
 fn seen(flash: &Flash) -> (Work, Vec<u32>) {
     (*flash.drive().work(), flash.drive().erases().to_vec())
@@ -164,6 +171,12 @@ mod tests {
     use ssdlab_flash::{Drive, presets};
 
     use super::*;
+
+    #[test]
+    fn what_is_done_ten_times_a_day_lasts_a_tenth_of_the_time() {
+        assert!((years(36_525.0, 10.0) - 10.0).abs() < 1e-9);
+        assert!((years(36_525.0, 1.0) - 100.0).abs() < 1e-9);
+    }
 
     /// A drive is watched from the first phase on, with that moment and the last.
     #[test]

@@ -47,6 +47,18 @@ fn claim(
             &format!("metrics: {}", metric::names()),
         ));
     }
+    let a_day = |phase: &&String| {
+        let mut planned = schedule.workload.phases.iter();
+        planned.any(|planned| planned.name == **phase && planned.a_day.is_none())
+    };
+    if metric == metric::YEARS_UNTIL_WORN
+        && let Some(phase) = written.phases.iter().find(a_day)
+    {
+        return Err(fault(
+            format!("claim `{id}`: the plan does not say how often a day `{phase}` is done"),
+            "give the phase `a_day`, for example a_day = 10",
+        ));
+    }
     if written.phases.len() > 1 && metric::together(&metric) == Together::Never {
         return Err(fault(
             format!("claim `{id}`: `{metric}` of several phases cannot be taken together"),
@@ -251,12 +263,41 @@ fn amount(bound: &Bound, metric: &str) -> Result<f64, String> {
             text.parse::<Bytes>().map(|bytes| bytes.0 as f64)
         }
         Bound::Amount(text) => {
-            let number = match metric::unit(metric) {
-                "years" => text.strip_suffix("years").map(str::trim_end),
+            let unit = metric::unit(metric);
+            let number = match unit {
+                "years" => text.trim_end_matches('s').strip_suffix("year").map(str::trim_end),
                 _ => Some(text.as_str()),
             };
             let amount = number.and_then(|number| number.parse().ok());
-            amount.ok_or_else(|| format!("`{text}` is no amount of `{metric}`"))
+            amount.filter(|amount: &f64| amount.is_finite()).ok_or_else(|| match unit {
+                "years" => format!("`{text}` is no amount of `{metric}`: write \"5 years\""),
+                "" => format!("`{text}` is no amount of `{metric}`: write a number, as \"20\""),
+                unit => format!("`{text}` is no amount of `{metric}`: write a number, of {unit}"),
+            })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_amount_is_in_the_unit_of_its_metric() {
+        let of = |text: &str, metric: &str| amount(&Bound::Amount(text.to_owned()), metric);
+        assert_eq!(of("3 min", "time_ns"), Ok(180e9));
+        assert_eq!(of("10 MB", "written_bytes"), Ok(10e6));
+        assert_eq!(of("5 years", "years_until_worn"), Ok(5.0));
+        assert_eq!(of("1 year", "years_until_worn"), Ok(1.0));
+        assert_eq!(of("20", "write_amplification"), Ok(20.0));
+        for (text, metric, help) in [
+            ("5", "years_until_worn", "5 years"),
+            ("5 years", "erases", "a number, as \"20\""),
+            ("nan", "erases", "a number"),
+            ("3 MB/s", "bytes_per_second", "of B/s"),
+        ] {
+            let error = of(text, metric).unwrap_err();
+            assert!(error.contains(help), "{text}: {error}");
         }
     }
 }

@@ -32,12 +32,15 @@ pub const LEDGER_METRICS: [(&str, &str); 8] = [
     ("unattributed_bytes", "of the bytes written: what cannot be told"),
 ];
 
+/// What needs a phase that says how often a day it is done.
+pub const YEARS_UNTIL_WORN: &str = "years_until_worn";
+
 /// What a phase does to the flash of a simulated drive. They do not add up: the hottest block of
 /// one phase need not be that of another.
 pub const FLASH_METRICS: [(&str, &str); 4] = [
     ("hottest_erases", "erases of the flash block that was erased most"),
     ("repeats_until_worn", "how often the phase can be done until that block is worn out"),
-    ("years_until_worn", "for how many years, if it is done `a_day` times a day"),
+    (YEARS_UNTIL_WORN, "for how many years, if it is done `a_day` times a day"),
     ("write_amplification", "bytes programmed into flash for each written to the drive"),
 ];
 
@@ -117,7 +120,7 @@ fn is_in(metrics: &[(&str, &str)], name: &str) -> bool {
 pub fn is_better_higher(name: &str) -> bool {
     let endings = ["_per_second", "_per_s", "_iops", ".higher_is_better"];
     endings.iter().any(|ending| name.ends_with(ending))
-        || ["operations", "reader.reads", "repeats_until_worn", "years_until_worn"].contains(&name)
+        || ["operations", "reader.reads", "repeats_until_worn", YEARS_UNTIL_WORN].contains(&name)
 }
 
 /// The unit of a metric: `ns`, `B`, `B/s`, `1/s` or `years`; empty for counts, and for what a
@@ -131,7 +134,7 @@ pub fn unit(name: &str) -> &'static str {
         ("_per_second", "1/s"),
         ("_iops", "1/s"),
         ("_bytes", "B"),
-        ("years_until_worn", "years"),
+        (YEARS_UNTIL_WORN, "years"),
     ];
     units.iter().find(|(ending, _)| name.ends_with(ending)).map_or("", |(_, unit)| unit)
 }

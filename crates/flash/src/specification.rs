@@ -172,8 +172,8 @@ impl FromStr for Levelling {
             None if text == "dynamic" => Ok(Self::Dynamic),
             None if text == "static" => Ok(Self::Static { threshold: Self::THRESHOLD }),
             Some(("static", threshold)) => match threshold.parse() {
-                Ok(threshold) => Ok(Self::Static { threshold }),
-                Err(_) => Err("static:N takes a whole number of erases"),
+                Ok(threshold) if threshold > 0 => Ok(Self::Static { threshold }),
+                _ => Err("static:N takes a whole number of erases, 1 or more"),
             },
             _ => Err("one of none, dynamic, static, static:N"),
         }
