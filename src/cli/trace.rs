@@ -178,10 +178,9 @@ impl Trace {
     ) -> Result<(Traced, Option<Chart>), Error> {
         let Looked { summary, cut_off, course } = self.look(&[log.to_owned()])?;
         let trial = record.trial.position;
-        let merges = |phase: &results::Phase| Some(phase.device?.write_merges);
-        let merged: Option<Vec<u64>> = record.phases.iter().map(merges).collect();
-        let merged = merged.filter(|phases| !phases.is_empty());
-        let merged_writes = merged.map(|phases| phases.iter().sum());
+        let of_phase = |phase: &results::Phase| Some(phase.device?.write_merges);
+        let merged: Option<Vec<u64>> = record.phases.iter().map(of_phase).collect();
+        let merged_writes = merged.filter(|all| !all.is_empty()).map(|all| all.iter().sum());
         let levels = schedule.distinct(&record.levels);
         let traced = Traced { trial, levels, summary, merged_writes, cut_off };
         let id = format!("trace-{trial:04}");

@@ -1,6 +1,7 @@
 //! Text in charts: what may stand in an SVG, about how wide it is, and how it is shortened.
 
 use textwrap::core::display_width;
+use textwrap::{Options, WordSplitter};
 
 /// The width of a column of text, in per cent of its size: that of a digit of `DejaVu` Sans, which
 /// is wider than what other machines have.
@@ -43,7 +44,9 @@ fn start(characters: impl Iterator<Item = char>, columns: usize) -> String {
 
 /// Text in at most two lines of this many columns.
 pub(super) fn two_lines(text: &str, columns: usize) -> Vec<String> {
-    let lines = textwrap::wrap(text, columns.max(1));
+    // A drive's name has hyphens.
+    let at_spaces = Options::new(columns.max(1)).word_splitter(WordSplitter::NoHyphenation);
+    let lines = textwrap::wrap(text, at_spaces);
     match &lines[..] {
         [_] | [_, _] => lines.into_iter().map(String::from).collect(),
         [first, rest @ ..] => vec![first.to_string(), cut(&rest.join(" "), columns)],
