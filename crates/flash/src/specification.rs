@@ -167,11 +167,12 @@ impl FromStr for Levelling {
     /// Reads `none`, `dynamic`, `static` or, with its threshold, `static:N`; the error says what
     /// there is.
     fn from_str(text: &str) -> Result<Self, &'static str> {
-        match text.split_once(':') {
-            None if text == "none" => Ok(Self::None),
-            None if text == "dynamic" => Ok(Self::Dynamic),
-            None if text == "static" => Ok(Self::Static { threshold: Self::THRESHOLD }),
-            Some(("static", threshold)) => match threshold.parse() {
+        let (class, threshold) = text.split_once(':').map_or((text, None), |(c, t)| (c, Some(t)));
+        match (class, threshold) {
+            ("none", None) => Ok(Self::None),
+            ("dynamic", None) => Ok(Self::Dynamic),
+            ("static", None) => Ok(Self::Static { threshold: Self::THRESHOLD }),
+            ("static", Some(threshold)) => match threshold.parse() {
                 Ok(threshold) if threshold > 0 => Ok(Self::Static { threshold }),
                 _ => Err("static:N takes a whole number of erases, 1 or more"),
             },
