@@ -6,13 +6,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ssdlab_disk::Flash;
 use ssdlab_flash::{Moment, Nanos, Specification, WearSummary, Work};
+use ssdlab_quantity::DAYS_PER_YEAR;
 
 use crate::guest::Message;
 use crate::plan::schedule::Phase;
 use crate::results::{DriveCourse, Flashed, Record, Wear, WearBin};
-
-/// A Julian year's.
-const DAYS_OF_A_YEAR: f64 = 365.25;
 
 /// Moments of a drive's course.
 const MOMENTS: usize = 48;
@@ -21,6 +19,7 @@ const MOMENTS: usize = 48;
 pub(super) struct Watch<'a> {
     flash: &'a Mutex<Flash>,
     specification: &'a Specification,
+    planned: &'a [Phase],
     /// What the flash had done when the last phase ended, or the first began, and how often each
     /// block had been erased.
     last: Option<(Work, Vec<u32>)>,
@@ -33,10 +32,15 @@ pub(super) struct Watch<'a> {
 
 impl<'a> Watch<'a> {
     /// Nothing is seen yet.
-    pub fn new(flash: &'a Mutex<Flash>, specification: &'a Specification) -> Self {
+    pub fn new(
+        flash: &'a Mutex<Flash>,
+        specification: &'a Specification,
+        planned: &'a [Phase],
+    ) -> Self {
         Self {
             flash,
             specification,
+            planned,
             last: None,
             phases: BTreeMap::new(),
             began: None,
@@ -59,8 +63,10 @@ impl<'a> Watch<'a> {
             }
             Message::Over(name) => {
                 let now = seen(&locked(self.flash));
+                let planned = self.planned.iter().find(|planned| planned.name == *name);
+                let a_day = planned.and_then(|planned| planned.a_day);
                 let flashed =
-                    self.last.as_ref().map(|last| flashed(self.specification, last, &now));
+                    self.last.as_ref().map(|last| flashed(self.specification, a_day, last, &now));
                 self.phases.extend(flashed.map(|flashed| (name.clone(), flashed)));
                 self.last = Some(now);
             }
@@ -74,18 +80,10 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Adds what was seen to the guest's record of the planned phases.
-    pub fn complete(mut self, record: &mut Record, planned: &[Phase]) {
+    /// Adds what was seen to the guest's record.
+    pub fn complete(mut self, record: &mut Record) {
         for phase in &mut record.phases {
             phase.flash = self.phases.remove(&phase.name);
-            let a_day = planned.iter().find(|planned| planned.name == phase.name);
-            let a_day = a_day.and_then(|planned| planned.a_day);
-            if let Some(flash) = phase.flash.as_mut() {
-                flash.years_until_worn = flash
-                    .repeats_until_worn
-                    .zip(a_day)
-                    .map(|(repeats, a_day)| years(repeats, a_day));
-            }
             if let Some((ledger, flash)) = phase.ledger.as_mut().zip(phase.flash) {
                 ledger.by_layer.reach(&flash);
             }
@@ -134,7 +132,7 @@ fn wear(summary: &WearSummary, specification: &Specification) -> Wear {
 
 /// How long it takes to repeat something so often, in years.
 fn years(repeats: f64, a_day: f64) -> f64 {
-    repeats / (a_day * DAYS_OF_A_YEAR)
+    repeats / (a_day * DAYS_PER_YEAR)
 }
 
 /// What the flash has done by now, and how often each block was erased.
@@ -146,12 +144,14 @@ fn seen(flash: &Flash) -> (Work, Vec<u32>) {
 /// blocks.
 fn flashed(
     specification: &Specification,
+    a_day: Option<f64>,
     (before, erased_before): &(Work, Vec<u32>),
     (after, erased_after): &(Work, Vec<u32>),
 ) -> Flashed {
     let grown = erased_before.iter().zip(erased_after).map(|(before, after)| after - before);
     let hottest = grown.max().unwrap_or(0);
     let endurance = specification.wear.endurance.filter(|_| hottest > 0);
+    let repeats = endurance.map(|endurance| f64::from(endurance) / f64::from(hottest));
     let pages = |before: u64, after: u64| (after - before) * u64::from(specification.page_bytes);
     let erases = after.erases.total() - before.erases.total();
     Flashed {
@@ -159,8 +159,8 @@ fn flashed(
         flash_read_bytes: pages(before.reads.total(), after.reads.total()),
         erases: erases * u64::from(specification.superblock),
         hottest_erases: hottest.into(),
-        repeats_until_worn: endurance.map(|endurance| f64::from(endurance) / f64::from(hottest)),
-        years_until_worn: None,
+        repeats_until_worn: repeats,
+        years_until_worn: repeats.zip(a_day).map(|(repeats, a_day)| years(repeats, a_day)),
         stalled_ns: (after.stalled - before.stalled).0,
     }
 }
@@ -190,7 +190,7 @@ mod tests {
             locked(&flash).flush(Nanos(at)).unwrap();
         };
         write(1_000, 0);
-        let mut watch = Watch::new(&flash, &specification);
+        let mut watch = Watch::new(&flash, &specification, &[]);
         let second = 1_000_000_000;
         watch.hear(Nanos(2 * second), &Message::Begins("one".to_owned()));
         for page in 1..=100 {

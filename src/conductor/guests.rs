@@ -255,7 +255,7 @@ impl<'a> Guests<'a> {
             seed: trial.seed,
             limit: self.limit(trial),
         };
-        let mut watch = Watch::new(&flash, specification);
+        let mut watch = Watch::new(&flash, specification, &self.schedule.workload.phases);
         let (done, fingerprint) =
             self.run(&run, &job(self.schedule, trial), &flash, log, |now, message| {
                 watch.hear(now, message);
@@ -273,7 +273,7 @@ impl<'a> Guests<'a> {
                 }
             })?;
         self.merge(record, done);
-        watch.complete(record, &self.schedule.workload.phases);
+        watch.complete(record);
         if let Some((filesystem, log)) = setup.filesystem.zip(self.log_of(trial)) {
             attribute(record, filesystem, layout, &log);
         }

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use ssdlab_flash::Specification;
 use ssdlab_flash::specification::{Collection, Frontiers, Levelling, Mapping};
+use ssdlab_quantity::DAYS_PER_YEAR;
 
 use super::text::Style;
 use super::{grid, number};
@@ -81,8 +82,6 @@ fn reasons(outcome: &Outcome) -> String {
     };
     reasons.into_iter().map(share).collect::<Vec<_>>().join("\n")
 }
-
-const DAYS_PER_YEAR: f64 = 365.25;
 
 fn life(host_bytes: f64, years: Option<f64>) -> String {
     let bytes = number::value("x_bytes", host_bytes);

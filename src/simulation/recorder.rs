@@ -2,6 +2,7 @@
 
 use hdrhistogram::Histogram;
 use ssdlab_flash::{Apart, Command, Course, Drive, Moment, Nanos, WearSummary, Why};
+use ssdlab_quantity::DAYS_PER_YEAR;
 
 use super::outcome::{Latency, Lifetime, Outcome, Sample, WearOutcome};
 
@@ -10,7 +11,7 @@ const MOST_SAMPLES: usize = 200;
 
 const KINDS: [&str; 5] = ["read", "write", "flush", "discard", "write zeroes"];
 
-const NANOS_PER_YEAR: f64 = 365.25 * 86_400.0 * 1e9;
+const NANOS_PER_YEAR: f64 = DAYS_PER_YEAR * 86_400.0 * 1e9;
 
 /// What is seen of a drive at work.
 pub(super) struct Recorder {

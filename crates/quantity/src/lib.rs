@@ -11,6 +11,9 @@ use bytesize::ByteSize;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// The days of a Julian year, in which lifetimes are told.
+pub const DAYS_PER_YEAR: f64 = 365.25;
+
 /// A number of bytes, written as `"493 MB"`, `"4 GiB"` or a plain integer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(try_from = "IntegerOrText")]
