@@ -47,12 +47,12 @@ fn claim(
             &format!("metrics: {}", metric::names()),
         ));
     }
-    let a_day = |phase: &&String| {
+    let lacks_a_day = |phase: &&String| {
         let mut planned = schedule.workload.phases.iter();
         planned.any(|planned| planned.name == **phase && planned.a_day.is_none())
     };
     if metric == metric::YEARS_UNTIL_WORN
-        && let Some(phase) = written.phases.iter().find(a_day)
+        && let Some(phase) = written.phases.iter().find(lacks_a_day)
     {
         return Err(fault(
             format!("claim `{id}`: the plan does not say how often a day `{phase}` is done"),
