@@ -12,7 +12,7 @@ pub use crate::meter::smart::Smart;
 pub use drive::{DriveCourse, Wear, WearBin};
 pub use ledger::{ByKind, ByLayer, Layer, Ledger, Written};
 pub use record::{
-    Aged, Ending, Flashed, Imported, Phase, RECORD_SCHEMA, Record, Status, Teardown, Told,
+    Aged, Attempt, Ending, Flashed, Imported, Phase, RECORD_SCHEMA, Record, Status, Teardown, Told,
 };
 pub use store::{Contents, Run, StoreError, default_folder, fuzz_records, is_of_a_run};
 pub use work::{Latency, Series, Work};

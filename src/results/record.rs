@@ -39,6 +39,10 @@ pub struct Record {
     pub reason: Option<String>,
     /// Equal for trials that were the same to the bit; only virtual time can promise that.
     pub fingerprint: Option<String>,
+    /// The attempt that brought it, where a scheduler of jobs ran it on a node; absent where this
+    /// program ran it itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<Attempt>,
     /// When it started, in seconds since 1970; 0 where an imported file does not say.
     pub started_s: u64,
     /// How long it took, preparation and all, in ns; 0 if it was imported, like the bytes below.
@@ -72,6 +76,15 @@ pub struct Record {
     pub environment: Environment,
     /// The drive's own counters before and after, where it has them.
     pub smart: Option<[Smart; 2]>,
+}
+
+/// One try of a node at some trials of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Attempt {
+    /// Its name, the only one of its kind: of Slurm the array job and the element, `JOB_ELEMENT`.
+    pub id: String,
+    /// The node, as the scheduler of jobs calls it.
+    pub node: String,
 }
 
 /// Where a record was imported from.
@@ -278,6 +291,7 @@ impl Record {
             status: Status::Ok,
             reason: None,
             fingerprint: None,
+            attempt: None,
             started_s,
             took_ns: 0,
             aged: None,
