@@ -40,6 +40,7 @@ pub mod plan;
 pub mod report;
 pub mod results;
 pub mod simulation;
+pub mod slurm;
 pub mod undo;
 pub mod watch;
 pub mod workload;

@@ -5,9 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What each room may use. `plan`, `filesystem` and `host` are vocabulary: facts and thin calls.
-const ARROWS: [(&str, &[&str]); 20] = [
+const ARROWS: [(&str, &[&str]); 21] = [
     ("filesystem", &[]),
     ("host", &[]),
+    ("slurm", &["host"]),
     ("plan", &["filesystem"]),
     ("undo", &["host"]),
     ("meter", &["host"]),
@@ -35,6 +36,7 @@ const ARROWS: [(&str, &[&str]); 20] = [
             "lab",
             "kernel",
             "guest",
+            "slurm",
             "workload",
             "meter",
             "results",
@@ -62,6 +64,7 @@ const ARROWS: [(&str, &[&str]); 20] = [
             "export",
             "import",
             "conductor",
+            "slurm",
         ],
     ),
 ];

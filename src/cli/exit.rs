@@ -5,13 +5,14 @@ use std::process::ExitCode;
 use miette::{GraphicalReportHandler, GraphicalTheme, Report};
 
 use crate::advice::Incomparable;
-use crate::conductor::GuestsError;
+use crate::conductor::{ConductorError, FleetError, GuestsError};
 use crate::host::program::ProgramError;
 use crate::import::ImportError;
 use crate::kernel::KernelError;
 use crate::lab::LabError;
 use crate::plan::PlanError;
 use crate::results::StoreError;
+use crate::slurm::SlurmError;
 use crate::workload::WorkloadError;
 
 /// How the program ends.
@@ -75,6 +76,15 @@ fn code(error: &Report) -> Exit {
     if let Some(error) = error.downcast_ref::<KernelError>() {
         return of_kernel(error);
     }
+    if let Some(error) = error.downcast_ref::<SlurmError>() {
+        return of_slurm(error);
+    }
+    if let Some(ConductorError::Fleet(error)) = error.downcast_ref::<ConductorError>() {
+        return match &**error {
+            FleetError::Slurm(error) => of_slurm(error),
+            FleetError::Submission { .. } | FleetError::Lost { .. } => Exit::Failed,
+        };
+    }
     match error.downcast_ref::<GuestsError>() {
         Some(error) if error.is_interrupted() => return Exit::Interrupted,
         Some(error) if error.is_of_this_machine() => return Exit::Lacking,
@@ -103,6 +113,14 @@ fn of_lab(error: &LabError) -> Exit {
         LabError::Program(ProgramError::Interrupted) => Exit::Interrupted,
         LabError::Step { cause, .. } if is_in_use(cause) => Exit::Refused,
         LabError::Step { cause, .. } if is_of_the_argument(cause) => Exit::Wrong,
+        _ => Exit::Failed,
+    }
+}
+
+fn of_slurm(error: &SlurmError) -> Exit {
+    match error {
+        error if error.is_of_this_machine() => Exit::Lacking,
+        error if error.is_interrupted() => Exit::Interrupted,
         _ => Exit::Failed,
     }
 }

@@ -127,6 +127,7 @@ fn factors() -> Rows {
         }
         Factor::WearLevelling => "none, dynamic, static, static:N (virtual lab)".to_owned(),
         Factor::Host => HOSTS.map(|host| host.name).join(", ") + " (virtual lab)",
+        Factor::NodeFeature => "features of nodes, such as ssd=x25m (`--on slurm`)".to_owned(),
         Factor::Label => "what imported results call a treatment (not for plans)".to_owned(),
     };
     Factor::every().map(|factor| (factor.name().to_owned(), levels(factor))).collect()

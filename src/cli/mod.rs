@@ -1,7 +1,9 @@
 //! The command line: one file a subcommand.
 
+mod cancel;
 mod charts;
 mod check;
+mod cluster;
 mod compare;
 mod drive;
 mod exit;
@@ -11,6 +13,8 @@ mod import;
 mod kernel;
 mod list;
 mod method;
+mod node;
+mod node_drives;
 mod output;
 mod plan_arguments;
 mod progress;
@@ -22,6 +26,8 @@ mod schema;
 mod serve;
 mod simulate;
 mod simulation_progress;
+mod stages;
+mod status;
 mod trace;
 mod trace_files;
 mod watching;
@@ -49,6 +55,10 @@ struct Cli {
 enum Command {
     /// Run a plan, or go on with a run.
     Run(run::Run),
+    /// Show how far a run is that was submitted to Slurm.
+    Status(status::Status),
+    /// End what a run has submitted to Slurm, and undo what it has left on nodes.
+    Cancel(cancel::Cancel),
     /// Check a plan and show what it would do, without doing it.
     Check(check::Check),
     /// Show a run's results again.
@@ -79,6 +89,9 @@ enum Command {
     Schema(schema::Schema),
     /// Undo what a killed run has left on this machine.
     Restore(restore::Restore),
+    /// Be an element of an array of Slurm's.
+    #[command(hide = true)]
+    Node(node::Node),
     /// Be the first process of a guest of the virtual lab.
     #[command(hide = true)]
     Guest(guest::Guest),
@@ -98,6 +111,9 @@ pub fn main() -> ExitCode {
     };
     let done = match cli.command {
         Command::Run(run) => run.run(),
+        Command::Status(status) => status.run(),
+        Command::Cancel(cancel) => cancel.run(),
+        Command::Node(node) => node.run(),
         Command::Check(check) => check.run(),
         Command::Report(report) => report.run(),
         Command::Compare(compare) => compare.run(),

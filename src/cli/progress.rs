@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::output;
 use crate::conductor::{Event, Observer};
 use crate::plan::Levels;
-use crate::report::duration;
+use crate::report::{counted, duration};
 use crate::results::{Record, Status};
 
 /// Shows how a run is getting on.
@@ -58,11 +58,19 @@ impl Progress {
         self.says_left().map(|left| format!("{left}, ")).unwrap_or_default()
     }
 
+    fn say(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.println(text),
+            None => output::tell(text),
+        }
+    }
+
     fn ended(&self, record: &Record, levels: &Levels) {
+        let on = record.attempt.as_ref().map(|of| format!(" on {}", of.node)).unwrap_or_default();
         let line = match (record.status, &record.reason) {
-            (Status::Ok, _) => format!("ok, {}", duration(record.took_ns as f64)),
+            (Status::Ok, _) => format!("ok{on}, {}", duration(record.took_ns as f64)),
             (status, reason) => {
-                format!("{status}: {}", reason.as_deref().unwrap_or(""))
+                format!("{status}{on}: {}", reason.as_deref().unwrap_or(""))
             }
         };
         match &self.bar {
@@ -100,10 +108,11 @@ impl Observer for Progress {
                 }
             }
             Event::PhaseEnded { .. } | Event::LaidOut { .. } => {}
-            Event::Trouble { text } => match &self.bar {
-                Some(bar) => bar.println(text),
-                None => output::tell(text),
-            },
+            Event::Submitted { job, elements } => {
+                let text = format!("submitted {}: Slurm's job {job}", counted(elements, "element"));
+                self.say(&text);
+            }
+            Event::Trouble { text } => self.say(text),
             Event::TrialEnded { record, levels, .. } => self.ended(record, levels),
         }
     }

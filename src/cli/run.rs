@@ -1,39 +1,29 @@
 //! `ssdlab run`: from a plan to its answer.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use clap::Args;
 use miette::{IntoDiagnostic, Report};
-use ssdlab_flash::Specification;
 
+use super::cluster::{self, On};
 use super::exit::{Exit, Wrong};
 use super::plan_arguments::{PlanArguments, Resolved};
 use super::progress::Progress;
+use super::stages::{self, Manner, Ready};
 use super::watching::{self, Watching};
-use super::{drive, output, report};
+use super::{output, report};
 use crate::advice::{self, Analysis};
-use crate::aged::Store;
-use crate::conductor::{
-    self, Books, Conductor, ConductorError, Desk, Guests, Here, Observer, Provided, Stage,
-};
+use crate::conductor::{Conductor, ConductorError, Desk, Fleet, Observer, Stage};
 use crate::host::interrupt::Interrupt;
-use crate::host::memory;
-use crate::host::program::Rules;
-use crate::kernel;
-use crate::lab::{self, LabError, Tools};
-use crate::plan::{self, Bytes, LabKind, Schedule};
+use crate::plan::{self, LabKind, Schedule};
 use crate::report::{counted, roughly, value};
 use crate::results::{self, Ending, Record, Status};
-use crate::undo::{self, Journal};
+use crate::slurm::Slurm;
+use crate::undo;
 use crate::watch::Watch;
 use crate::workload::Workload;
-
-/// What is kept of what a guest writes, as a rule of thumb.
-const WRITTEN_BYTES: u64 = 1 << 30;
 
 /// Arguments of `ssdlab run`.
 #[derive(Debug, Args)]
@@ -57,6 +47,10 @@ pub struct Run {
     /// memory for; elsewhere always one).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
+    /// Have nodes of Slurm run the trials, of a partition or of the default one: `slurm` or
+    /// `slurm:PARTITION`. They must see the folder for results, and have this program.
+    #[arg(long, value_name = "slurm[:PARTITION]")]
+    on: Option<On>,
     /// The lab kernel (virtual lab; default: that of `ssdlab kernel build`).
     #[arg(long, value_name = "FILE")]
     kernel: Option<PathBuf>,
@@ -87,6 +81,13 @@ impl Planned {
         match self {
             Self::New(resolved) => &resolved.schedule,
             Self::Resumed(session) => &session.schedule,
+        }
+    }
+
+    fn folder(&self) -> Option<&Path> {
+        match self {
+            Self::New(_) => None,
+            Self::Resumed(session) => Some(session.run.folder()),
         }
     }
 
@@ -144,23 +145,44 @@ impl Run {
         if lab != LabKind::Virtual {
             self.check_wall_clock(lab)?;
         }
+        let slurm = match &self.on {
+            Some(on) => {
+                self.check_submitted()?;
+                cluster::check_submitted(&schedule)?;
+                Some(Slurm::find(on.partition.clone())?)
+            }
+            None => {
+                cluster::check_local(planned.folder(), &schedule)?;
+                None
+            }
+        };
         let watch = self.watch.map(serve).transpose()?;
         let watch = watch.as_ref();
-        let interrupt = Interrupt::on_signals().into_diagnostic()?;
-        let mut journal = undo::start().map_err(|error| no_journal(&error))?;
         let session = || planned.start(&folder);
-        let (ended, session) = if lab == LabKind::Virtual {
-            self.in_guests(&schedule, session, &mut journal, &interrupt, watch)?
-        } else {
-            self.here(&schedule, session, &mut journal, &interrupt, watch)?
+        let (ended, session) = match slurm {
+            Some(slurm) => self.on_slurm(slurm, &schedule, session, watch)?,
+            None => self.on_this_machine(&schedule, session, watch)?,
         };
-        let undone = journal.finish();
         let ending = *ended.as_ref().unwrap_or(&Ending::Interrupted);
         let id = session.run.id();
         let analysis = advice::analyse(&id, &session.schedule, &session.records, ending);
         self.show(&session, &analysis);
-        undone?;
         Ok(exit(ended?, &session.records))
+    }
+
+    /// Refuses what each node decides for itself.
+    fn check_submitted(&self) -> Result<(), Report> {
+        let given = [
+            (self.wipe.is_some(), "--wipe", "each node's /etc/ssdlab/drives.toml names its drive"),
+            (self.jobs.is_some(), "--jobs", "nodes run as many as Slurm gives them processors"),
+            (self.kernel.is_some(), "--kernel", "nodes have that of `ssdlab kernel build`"),
+        ];
+        match given.into_iter().find(|(is_given, ..)| *is_given) {
+            Some((_, option, help)) => {
+                Err(Wrong::report(format!("{option} does not go with --on slurm"), help))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Refuses what only guests can do.
@@ -180,60 +202,54 @@ impl Run {
         Ok(())
     }
 
-    fn here(
+    fn on_this_machine(
         &self,
         schedule: &Schedule,
         session: impl FnOnce() -> Result<Session, Report>,
-        journal: &mut Journal,
-        interrupt: &Interrupt,
         watch: Option<&Watch>,
     ) -> Result<(Ended, Session), Report> {
-        let mut workload = Workload::new(&schedule.workload, schedule.seed)?;
-        check_fits(schedule, &workload)?;
-        let marker = journal.marker().to_owned();
-        let rules = Rules { marker: &marker, limit: lab::LOOK, interrupt };
-        let mut tools = Tools { journal, rules };
-        let mut lab = lab::open(&schedule.target, self.wipe.as_deref(), &mut tools)?;
-        let mut session = session()?;
-        let aged = Store::of_user();
-        let books = if self.no_trace {
-            Books::default()
-        } else {
-            Books::in_folder(&session.run.folder().join("requests"))
+        let interrupt = Interrupt::on_signals().into_diagnostic()?;
+        let mut journal = undo::start().map_err(|error| no_journal(&error))?;
+        let manner = Manner {
+            wipe: self.wipe.as_deref(),
+            kernel: self.kernel.as_deref(),
+            jobs: self.jobs.map(usize::from),
+            no_trace: self.no_trace,
         };
-        announce(schedule, 1);
-        let mut here = Here {
-            schedule,
-            lab: &mut *lab,
-            workload: &mut workload,
-            journal,
-            interrupt,
-            books,
-            aged: &aged,
-            tools: conductor::tools(schedule),
+        let act = |mut ready: Ready<'_>| {
+            announce(schedule, ready.jobs());
+            let mut session = session()?;
+            ready.log_to(&session.run.folder().join("requests"))?;
+            Ok((conduct(&mut session, ready.stage(), watch), session))
         };
-        Ok((conduct(&mut session, &mut here, watch), session))
+        let done = stages::with_stage(schedule, manner, &mut journal, &interrupt, act)?;
+        // Not all undone is worth an error of its own, after what was measured.
+        let (ended, session) = done;
+        let undone = journal.finish().map_err(ConductorError::from);
+        Ok((ended.and_then(|ending| undone.map(|()| ending)), session))
     }
 
-    fn in_guests(
+    fn on_slurm(
         &self,
+        slurm: Slurm,
         schedule: &Schedule,
         session: impl FnOnce() -> Result<Session, Report>,
-        journal: &mut Journal,
-        interrupt: &Interrupt,
         watch: Option<&Watch>,
     ) -> Result<(Ended, Session), Report> {
-        // The guests would find it out too, one by one.
+        let interrupt = Interrupt::on_requests().into_diagnostic()?;
         Workload::new(&schedule.workload, schedule.seed)?;
-        let kernel = kernel::find(self.kernel.as_deref())?;
-        let drives = drives(schedule)?;
-        let jobs = self.jobs.map_or_else(|| fitting_jobs(schedule, &drives), usize::from);
-        announce(schedule, jobs);
-        let provided = Provided { schedule, kernel, drives, jobs, interrupt };
-        let mut guests = Guests::open(provided, journal)?;
+        let expected = cluster::expected(schedule, self.no_trace)?;
+        Fleet::check(&slurm, schedule)?;
         let mut session = session()?;
-        guests.log_to(&session.run.folder().join("requests"))?;
-        Ok((conduct(&mut session, &mut guests, watch), session))
+        announce(schedule, 1);
+        let folder = session.run.folder().canonicalize().into_diagnostic()?;
+        let program = std::env::current_exe().into_diagnostic()?;
+        let run = (folder.as_path(), session.records.as_slice());
+        let mut fleet = Fleet::open(slurm, schedule, expected, program, run, &interrupt)
+            .map_err(ConductorError::from)?;
+        let ended = conduct(&mut session, &mut fleet, watch);
+        Fleet::take_logs(&folder, &session.records).into_diagnostic()?;
+        Ok((ended, session))
     }
 
     fn show(&self, session: &Session, analysis: &Analysis) {
@@ -312,65 +328,6 @@ fn serve(address: SocketAddr) -> Result<Watch, Report> {
     Ok(watch)
 }
 
-/// The drives that a schedule's treatments name.
-fn drives(schedule: &Schedule) -> Result<BTreeMap<String, Specification>, Report> {
-    let mut drives = BTreeMap::new();
-    for setup in schedule.setups() {
-        let name = setup.simulated.drive;
-        if let Entry::Vacant(place) = drives.entry(name) {
-            let capacity = schedule.target.capacity_bytes.map(Bytes);
-            let drive = drive::load(place.key(), capacity)?;
-            check_memory(&drive)?;
-            place.insert(drive);
-        }
-    }
-    Ok(drives)
-}
-
-/// As many guests as there are processors, while there is memory for them and their drives.
-fn fitting_jobs(schedule: &Schedule, drives: &BTreeMap<String, Specification>) -> usize {
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let hosts = schedule.setups().map(|setup| setup.simulated.host.memory_bytes);
-    let guest = hosts.max().unwrap_or(0);
-    let drive = drives.values().map(map_bytes).max().unwrap_or(0);
-    let guests = memory::available_bytes() / (guest + drive + WRITTEN_BYTES);
-    processors.min(usize::try_from(guests).unwrap_or(usize::MAX)).max(1)
-}
-
-/// The memory that a simulated drive's maps take, as measured: 9 bytes a page and 26 a block.
-fn map_bytes(drive: &Specification) -> u64 {
-    9 * u64::from(drive.logical_pages) + 26 * u64::from(drive.blocks)
-}
-
-/// A drive whose maps do not fit into memory would end this program, or another.
-fn check_memory(drive: &Specification) -> Result<(), Report> {
-    let (needed, available) = (map_bytes(drive), memory::available_bytes());
-    if needed + WRITTEN_BYTES <= available {
-        return Ok(());
-    }
-    let reason = format!(
-        "{} has {}; its maps take about {} of memory, and {} are free: take a smaller one, or give \
-         it less with --capacity",
-        drive.name,
-        Bytes(drive.capacity_bytes()),
-        Bytes(needed),
-        Bytes(available)
-    );
-    Err(LabError::Unavailable { reason }.into())
-}
-
-/// How large an archive's tree is, is known only now.
-fn check_fits(schedule: &Schedule, workload: &Workload) -> Result<(), Report> {
-    let (tree, image) = (workload.archive_bytes(), schedule.target.size_bytes);
-    if schedule.target.lab != LabKind::Image || tree <= image {
-        return Ok(());
-    }
-    Err(Wrong::report(
-        format!("the archive holds {}, the image has {}", Bytes(tree), Bytes(image)),
-        "set a larger size in the plan's [target], or unpack a share of it: --scale",
-    ))
-}
-
 /// What a run that begins now is called.
 pub fn new_id(schedule: &Schedule) -> String {
     let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
@@ -393,7 +350,7 @@ fn resume(named: &Path, folder: &Path) -> Result<Session, Report> {
     Ok(Session { run, schedule: contents.schedule, records: contents.records })
 }
 
-fn no_journal(error: &std::io::Error) -> Report {
+pub fn no_journal(error: &std::io::Error) -> Report {
     Wrong::report(
         format!("no undo journal can be kept: {error}"),
         "nothing is changed on a machine without one; set XDG_STATE_HOME to a private folder",

@@ -6,6 +6,7 @@ use schemars::schema_for;
 use super::exit::Exit;
 use super::method::Checked;
 use super::output;
+use super::status::Progress;
 use super::trace::Printed;
 use crate::advice::{Analysis, Comparison};
 use crate::plan::Plan;
@@ -35,6 +36,8 @@ enum Of {
     Comparison,
     /// What `ssdlab history --json` prints.
     History,
+    /// What `ssdlab status --json` prints.
+    Status,
     /// What `ssdlab trace --json` prints: of a run, or of a block trace.
     Trace,
 }
@@ -49,6 +52,7 @@ impl Schema {
             Of::Method => schema_for!(Checked),
             Of::Comparison => schema_for!(Comparison),
             Of::History => schema_for!(History),
+            Of::Status => schema_for!(Progress),
             Of::Trace => schema_for!(Printed<'_>),
         });
         Exit::Done

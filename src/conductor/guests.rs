@@ -32,7 +32,7 @@ use crate::kernel::{self, KernelError, LabKernel};
 use crate::lab;
 use crate::plan::recordings::Recording;
 use crate::plan::schedule::{Action, Tree, Trial};
-use crate::plan::{Discard, HostModel, Schedule, Setup, Simulated};
+use crate::plan::{Discard, Factor, HostModel, Schedule, Setup, Simulated};
 use crate::results::Record;
 use crate::undo::Journal;
 
@@ -399,7 +399,7 @@ fn attribute(
 /// what is simulated; so equal trials are equal jobs, to the byte.
 fn job(schedule: &Schedule, trial: Trial) -> Job {
     let mut levels = schedule.treatments[trial.treatment].levels.clone();
-    levels.0.retain(|factor, _| !factor.is_simulated());
+    levels.0.retain(|factor, _| !factor.is_simulated() && *factor != Factor::NodeFeature);
     let mut workload = schedule.workload.clone();
     if let Some(Tree::Archive { path, .. }) = &mut workload.tree {
         *path = Path::new("/").join(ARCHIVE);

@@ -6,6 +6,7 @@ use super::failure::Failure;
 use super::{ConductorError, Desk, Event, Stage};
 use crate::aged::Store;
 use crate::host::interrupt::Interrupt;
+use crate::host::turn::Turn;
 use crate::lab::Lab;
 use crate::plan::schedule::Trial;
 use crate::plan::{Schedule, Setup};
@@ -54,6 +55,17 @@ impl Here<'_> {
         if self.interrupt.is_set() {
             return Ok(false);
         }
+        let mut busy = || {
+            let text = "another ssdlab measures on this machine: waiting for it";
+            desk.observer.notice(Event::Trouble { text });
+        };
+        // A trial beside another would measure it too, whoever has started that.
+        let turn = Turn::take(self.interrupt, &mut busy);
+        let turn = match turn {
+            Ok(Some(turn)) => turn,
+            Ok(None) => return Ok(false),
+            Err(cause) => return Err(ConductorError::Turn { cause }),
+        };
         desk.begin(trial);
         let mark = self.journal.mark();
         let (mut record, failure) = self.trial(trial, desk.observer);
@@ -71,6 +83,7 @@ impl Here<'_> {
         desk.keep(record)?;
         undone?;
         self.give_back(desk);
+        drop(turn);
         Ok(true)
     }
 

@@ -51,6 +51,7 @@ impl Job {
             question: nothing(),
             source: None,
             metric: nothing(),
+            needs: Vec::new(),
             target: Target {
                 lab: LabKind::Virtual,
                 size_bytes: 0,

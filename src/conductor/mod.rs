@@ -7,28 +7,36 @@
 mod aged_drive;
 mod ageing;
 mod books;
+mod cancel;
 mod drive_watch;
 mod failure;
+mod fleet;
 mod guests;
 mod here;
 mod inside;
 mod measure;
 mod observer;
+mod presence;
+mod submission;
 #[cfg(test)]
 mod tests;
 mod trial;
 
 use std::collections::BTreeSet;
-use std::ops::Range;
+use std::io;
 
 use miette::Diagnostic;
 use thiserror::Error;
 
 pub use books::{Books, log_of};
+pub use cancel::{Cancelled, cancel};
+pub use fleet::{Fleet, FleetError};
 pub use guests::{Guests, GuestsError, Provided};
 pub use here::Here;
 pub use inside::guest;
 pub use observer::{Event, Observer};
+pub use presence::Presence;
+pub use submission::{Expected, Submission};
 
 use crate::advice;
 use crate::filesystem;
@@ -49,6 +57,17 @@ pub enum ConductorError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Undo(#[from] UndoError),
+    /// It cannot be told whether another trial runs on this machine.
+    #[error("cannot take this machine's turn to measure, a lock in /run/lock: {cause}")]
+    #[diagnostic(help("two trials at once would measure each other; let this user write there"))]
+    Turn {
+        /// Why not.
+        cause: io::Error,
+    },
+    /// Other machines do not do their part.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Fleet(Box<FleetError>),
 }
 
 /// Where the trials of a run take place: on this machine, or in guests.
@@ -91,28 +110,32 @@ impl Conductor<'_> {
         Ok(ending)
     }
 
+    /// Runs just these trials, on a node that has been given them: what else the run is to do, and
+    /// whether it is enough, is decided where it was started.
+    /// False means that it was interrupted.
+    pub fn conduct_only(&mut self, trials: &[Trial]) -> Result<bool, ConductorError> {
+        self.rule_out(trials)?;
+        self.stage.perform(trials, &mut self.desk)
+    }
+
     fn blocks(&mut self) -> Result<Ending, ConductorError> {
         let schedule = self.desk.schedule;
-        self.rule_out()?;
+        self.rule_out(&schedule.trials)?;
         // A block that was begun is finished before anybody asks whether it is enough.
         let ran = self.desk.records.iter().filter(|record| record.status != Status::Unavailable);
         let begun = ran.map(|record| record.trial.block).max().unwrap_or(0);
         let limits = &schedule.repetitions;
-        // Where nobody will ask whether it is enough, all blocks of a step are one piece of work.
-        let is_fixed = limits.least == limits.most
-            && limits.time_ns.is_none()
-            && limits.written_bytes.is_none();
+        // Blocks after which nobody asks whether it is enough are one piece of work.
+        let has_budget = limits.time_ns.is_some() || limits.written_bytes.is_some();
         for (step, blocks) in schedule.blocks().into_iter().enumerate() {
             let chosen = advice::taking_part(schedule, &self.desk.records, step);
             if chosen.is_empty() {
                 return Ok(Ending::NothingRuns);
             }
-            let pieces: Vec<Range<u32>> = if is_fixed {
-                vec![blocks]
-            } else {
-                blocks.map(|block| block..block + 1).collect()
-            };
-            for piece in pieces {
+            let least = if has_budget { 0 } else { limits.least.min(blocks.end - blocks.start) };
+            let first = blocks.start..blocks.start + least;
+            let others = (first.end..blocks.end).map(|block| block..block + 1);
+            for piece in std::iter::once(first).filter(|first| !first.is_empty()).chain(others) {
                 let trials = schedule.trials.iter().filter(|trial| piece.contains(&trial.block));
                 let chosen = trials.filter(|trial| chosen.contains(&trial.treatment));
                 let todo: Vec<Trial> =
@@ -136,19 +159,17 @@ impl Conductor<'_> {
 
     /// Finds the treatments that cannot run here before anything is made; each gets a record
     /// that says why.
-    fn rule_out(&mut self) -> Result<(), ConductorError> {
+    fn rule_out(&mut self, trials: &[Trial]) -> Result<(), ConductorError> {
         let schedule = self.desk.schedule;
         for index in 0..schedule.treatments.len() {
             let is_known = self.desk.records.iter().any(|record| record.trial.treatment == index);
-            if is_known {
-                continue;
-            }
+            let first = trials.iter().find(|trial| trial.treatment == index);
+            let Some(first) = first.filter(|_| !is_known) else { continue };
             let reason = match schedule.setup(index) {
                 Ok(setup) => self.stage.missing(&setup),
                 Err(error) => Some(error.message),
             };
-            let first = schedule.trials.iter().find(|trial| trial.treatment == index);
-            if let (Some(reason), Some(first)) = (reason, first) {
+            if let Some(reason) = reason {
                 let mut record = trial::blank(schedule, *first);
                 record.status = Status::Unavailable;
                 record.reason = Some(reason);
@@ -244,7 +265,7 @@ impl Desk<'_> {
     }
 }
 
-/// The versions of the programs that a schedule's trials use.
+/// The versions of the programs that a schedule's trials use, each as it says it itself.
 #[must_use]
 pub fn tools(schedule: &Schedule) -> Vec<String> {
     let used: BTreeSet<&str> =

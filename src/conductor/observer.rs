@@ -19,6 +19,13 @@ pub enum Event<'a> {
         /// Records there will be at least.
         planned: usize,
     },
+    /// Trials were submitted to Slurm.
+    Submitted {
+        /// The job.
+        job: &'a str,
+        /// The elements of its array.
+        elements: usize,
+    },
     /// A phase of it begins.
     PhaseStarted {
         /// Of which trial.

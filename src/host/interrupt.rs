@@ -20,6 +20,15 @@ impl Interrupt {
         Ok(interrupt)
     }
 
+    /// A flag that SIGINT and SIGTERM will set. A terminal that goes away ends this program at once:
+    /// what others do for it goes on.
+    pub fn on_requests() -> io::Result<Self> {
+        let interrupt = Self::default();
+        interrupt.set_by(SIGINT)?;
+        interrupt.set_by(SIGTERM)?;
+        Ok(interrupt)
+    }
+
     /// A flag that SIGTERM alone will set. SIGINT and SIGHUP, which a terminal sends to the
     /// programs we have started too, are theirs, and do nothing to us.
     pub fn on_termination() -> io::Result<Self> {

@@ -16,3 +16,4 @@ pub mod program;
 pub mod sysfs;
 pub mod thread;
 pub mod tracefs;
+pub mod turn;

@@ -214,6 +214,7 @@ fn schedule(
         question: head.question,
         source: None,
         metric: head.metric.to_owned(),
+        needs: Vec::new(),
         target: Target {
             lab: LabKind::Imported,
             size_bytes: 0,

@@ -43,7 +43,7 @@ pub fn read(device: Option<&BlockDevice>, tools: &[String]) -> Environment {
         (!text.is_empty()).then_some(text)
     };
     Environment {
-        ssdlab: concat!(env!("CARGO_PKG_VERSION"), " ", env!("SSDLAB_COMMIT")).to_owned(),
+        ssdlab: program(),
         kernel: kernel(),
         cpu: field(&text("/proc/cpuinfo"), "model name").unwrap_or_default(),
         cpus: std::thread::available_parallelism().map_or(1, usize::from),
@@ -54,6 +54,12 @@ pub fn read(device: Option<&BlockDevice>, tools: &[String]) -> Environment {
         drive_firmware: of_disk("firmware_rev").or_else(|| of_disk("rev")),
         drive_link: disk.as_deref().and_then(link),
     }
+}
+
+/// This program's version and the commit it was built from.
+#[must_use]
+pub fn program() -> String {
+    concat!(env!("CARGO_PKG_VERSION"), " ", env!("SSDLAB_COMMIT")).to_owned()
 }
 
 fn kernel() -> String {

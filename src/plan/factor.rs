@@ -62,13 +62,15 @@ pub enum Factor {
     WearLevelling,
     /// Virtual lab: the computer whose costs are charged, a name of `ssdlab list hosts`.
     Host,
+    /// On nodes of a scheduler of jobs: a feature that the node must have, such as `ssd=x25m`.
+    NodeFeature,
     /// Imported results: what a treatment is called there. No plan varies it.
     Label,
 }
 
 impl Factor {
     /// Every factor but the schedulers' settings.
-    const ALL: [Self; 18] = [
+    const ALL: [Self; 19] = [
         Self::Filesystem,
         Self::Journal,
         Self::Checksums,
@@ -86,6 +88,7 @@ impl Factor {
         Self::Condition,
         Self::WearLevelling,
         Self::Host,
+        Self::NodeFeature,
         Self::Label,
     ];
 
@@ -126,6 +129,7 @@ impl Factor {
             Self::Condition => "condition",
             Self::WearLevelling => "wear_levelling",
             Self::Host => "host",
+            Self::NodeFeature => "node_feature",
             Self::Label => "label",
         }
     }

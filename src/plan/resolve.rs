@@ -11,6 +11,7 @@ use super::claims;
 use super::error::Fault;
 use super::factor::{Factor, Levels};
 use super::metric;
+use super::needs;
 use super::order;
 use super::schedule::{Repetitions, SCHEDULE_SCHEMA, Schedule, Target, Treatment};
 use super::setup::{LevelError, Setup};
@@ -109,6 +110,7 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
         source: plan.source.clone(),
         metric: metric(plan)?,
         target,
+        needs: needs::resolve(plan)?,
         trials: Vec::new(),
         treatments,
         baseline,
@@ -123,6 +125,7 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
         notes,
         overrides: overrides.arguments(),
     };
+    needs::check(&schedule)?;
     let of_block = |block| {
         let step = schedule.step_of(block);
         (0..schedule.treatments.len()).filter(|index| schedule.is_of_step(*index, step)).collect()
@@ -175,9 +178,6 @@ fn target(plan: &Plan, overrides: &Overrides) -> Result<Target, Fault> {
             format!("leave {option} out, or say --lab {lab}"),
         )
     };
-    let missing = |option: &str, what: &str| {
-        Fault::nowhere(format!("the {lab} lab needs {what}"), format!("name it with {option} PATH"))
-    };
     match lab {
         LabKind::Imported => {
             return Err(Fault::nowhere(
@@ -185,11 +185,11 @@ fn target(plan: &Plan, overrides: &Overrides) -> Result<Target, Fault> {
                 "name the lab to run in: virtual, image, device or directory",
             ));
         }
-        LabKind::Device if overrides.device.is_none() => {
-            return Err(missing("--device", "a block device"));
-        }
         LabKind::Directory if overrides.directory.is_none() => {
-            return Err(missing("--dir", "a directory"));
+            return Err(Fault::nowhere(
+                "the directory lab needs a directory",
+                "name it with --dir PATH",
+            ));
         }
         LabKind::Virtual | LabKind::Image | LabKind::Directory if overrides.device.is_some() => {
             return Err(goes_with("--device", "device"));

@@ -35,6 +35,9 @@ pub struct Schedule {
     pub metric: String,
     /// Where the trials run.
     pub target: Target,
+    /// The features that nodes of a scheduler of jobs must have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub needs: Vec<String>,
     /// The treatments, in the order tables show them.
     pub treatments: Vec<Treatment>,
     /// The levels every other is compared with.
@@ -425,7 +428,10 @@ impl Schedule {
         });
         let place = match self.target.lab {
             LabKind::Virtual | LabKind::Image | LabKind::Imported => true,
-            LabKind::Device => self.target.device.is_some(),
+            LabKind::Device => {
+                let has_drive = |index| self.needed_drive(index).is_some();
+                self.target.device.is_some() || (0..count).all(has_drive)
+            }
             LabKind::Directory => self.target.directory.is_some(),
         };
         let bounds = self.claims.iter().flat_map(|claim| [claim.at_least, claim.at_most]);

@@ -4,6 +4,7 @@
 
 use super::age::{self, Age};
 use super::factor::{Factor, Levels};
+use super::needs;
 use super::scheduler::{self, Tunable};
 use super::setting::{self, Chosen};
 use super::simulated::Simulated;
@@ -115,6 +116,7 @@ impl Setup {
                 .transpose()?,
             simulated: Simulated::new(levels)?,
         };
+        level(Factor::NodeFeature).map(needs::read).transpose()?;
         setup.check_mkfs()?;
         setup.check_journal()?;
         setup.check_discard()?;

@@ -35,6 +35,9 @@ pub struct Plan {
     /// Where the trials run.
     #[serde(default)]
     pub target: Target,
+    /// What machines must have that a scheduler of jobs chooses (`--on slurm`); of no meaning elsewhere.
+    #[serde(default)]
+    pub needs: Needs,
     /// What is varied, with its levels: `discard = ["off", "on"]`. One level fixes a setting.
     #[serde(default)]
     #[schemars(with = "BTreeMap<Factor, OneOrMany>")]
@@ -172,6 +175,19 @@ impl fmt::Display for LabKind {
             Self::Imported => "imported",
         })
     }
+}
+
+/// What a machine must have that a scheduler of jobs chooses.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Needs {
+    /// The kind of drive: of Slurm's nodes, those with the feature `ssd=` and this name.
+    #[schemars(with = "Option<String>")]
+    pub drive: Option<Spanned<String>>,
+    /// Further features of nodes, all of which it must have.
+    #[serde(default)]
+    #[schemars(with = "Vec<String>")]
+    pub features: Vec<Spanned<String>>,
 }
 
 /// What is different in the virtual lab.

@@ -214,6 +214,7 @@ pub(super) fn level_name(factor: Factor, level: &str) -> String {
         | Factor::Drive
         | Factor::Condition
         | Factor::Host
+        | Factor::NodeFeature
         | Factor::Label => level.to_owned(),
         Factor::WearLevelling if level == "none" => "no levelling".to_owned(),
         Factor::WearLevelling => format!("{level} levelling"),

@@ -1,5 +1,6 @@
 //! Results: the record of a trial, and the folder a run keeps its records in.
 
+mod attempts;
 mod drive;
 mod flat;
 mod ledger;
@@ -9,10 +10,13 @@ mod work;
 
 pub use crate::meter::smart::Smart;
 
+pub use attempts::{ATTEMPTS, Attempts, Double, News, logs_of, node_of, output_of};
 pub use drive::{DriveCourse, Wear, WearBin};
 pub use ledger::{ByKind, ByLayer, Layer, Ledger, Written};
 pub use record::{
     Aged, Attempt, Ending, Flashed, Imported, Phase, RECORD_SCHEMA, Record, Status, Teardown, Told,
 };
-pub use store::{Contents, Run, StoreError, default_folder, fuzz_records, is_of_a_run};
+pub use store::{
+    Contents, Run, StoreError, default_folder, fuzz_records, is_of_a_run, write_synced,
+};
 pub use work::{Latency, Series, Work};

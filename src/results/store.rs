@@ -1,5 +1,8 @@
 //! A run's folder: `plan.toml`, `schedule.json` and `records.jsonl`, append-only.
 //!
+//! Trials that run on other machines bring their records in files of their own (see
+//! [`super::attempts`]), from which they get here.
+//!
 //! A record is one line, written and synced when its trial ends; a crash can cut the last line
 //! and nothing else. Reading never changes a file; only appending puts a cut line aside first.
 
@@ -7,6 +10,8 @@ use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use miette::Diagnostic;
 use rayon::prelude::*;
@@ -14,7 +19,8 @@ use rustix::fs::{FlockOperation, flock};
 use serde::Deserialize;
 use thiserror::Error;
 
-use super::record::{Ending, RECORD_SCHEMA, Record};
+use super::attempts::{ATTEMPTS, records_of};
+use super::record::{Attempt, Ending, RECORD_SCHEMA, Record};
 use crate::plan::Schedule;
 use crate::plan::schedule::SCHEDULE_SCHEMA;
 
@@ -24,9 +30,15 @@ const ENDING: &str = "ending.json";
 /// The file that has the plan.
 const PLAN: &str = "plan.toml";
 
+/// The file that has the records.
+const RECORDS: &str = "records.jsonl";
+
+/// How long a node that cannot store a record waits for room in a shared folder.
+const WAIT_FOR_ROOM: Duration = Duration::from_mins(10);
+
 /// What a run's folder may consist of.
-const PARTS: [&str; 6] =
-    [PLAN, "schedule.json", "records.jsonl", "records.cut", ENDING, "requests"];
+const PARTS: [&str; 7] =
+    [PLAN, "schedule.json", RECORDS, "records.cut", ENDING, "requests", ATTEMPTS];
 
 /// What is read of the records at a time, in bytes: enough for all processors.
 const PART_BYTES: u64 = 8 << 20;
@@ -105,7 +117,10 @@ pub enum StoreError {
     },
 }
 
-fn at<'a>(step: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> StoreError + 'a {
+pub(super) fn at<'a>(
+    step: &'static str,
+    path: &'a Path,
+) -> impl FnOnce(io::Error) -> StoreError + 'a {
     move |cause| StoreError::Io { step, path: path.to_owned(), cause }
 }
 
@@ -113,7 +128,11 @@ fn at<'a>(step: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> Store
 #[derive(Debug)]
 pub struct Run {
     folder: PathBuf,
+    /// Where records go, and its path.
     records: File,
+    path: PathBuf,
+    /// Whose records they are, if they are not the run's own.
+    attempt: Option<Attempt>,
 }
 
 /// What a run's folder holds.
@@ -179,7 +198,7 @@ impl Run {
     }
 
     fn begin(folder: &Path, plan: &str, schedule: &Schedule) -> Result<(), StoreError> {
-        write_synced(&folder.join("records.jsonl"), b"")?;
+        write_synced(&folder.join(RECORDS), b"")?;
         write_synced(&folder.join(PLAN), plan.as_bytes())?;
         // The schedule comes last: a folder that has one is a whole run.
         let text = serde_json::to_vec_pretty(schedule).expect("a schedule is plain data");
@@ -192,7 +211,7 @@ impl Run {
         if !folder.join("schedule.json").exists() {
             return Err(no_run(folder));
         }
-        let path = folder.join("records.jsonl");
+        let path = folder.join(RECORDS);
         let mut records = OpenOptions::new()
             .read(true)
             .append(true)
@@ -211,27 +230,25 @@ impl Run {
             records.set_len(whole as u64).map_err(at("shorten", &path))?;
         }
         records.seek(SeekFrom::End(0)).map_err(at("open", &path))?;
-        Ok((Self { folder: folder.to_owned(), records }, contents))
+        Ok((Self { folder: folder.to_owned(), records, path, attempt: None }, contents))
+    }
+
+    /// Opens a run for an attempt at some of its trials, whose records go into a file of their own.
+    pub fn attempt(folder: &Path, attempt: Attempt) -> Result<(Self, Schedule), StoreError> {
+        let schedule = read_schedule(folder)?;
+        let path = records_of(folder, &attempt.id);
+        let mut options = OpenOptions::new();
+        let records =
+            options.append(true).create_new(true).open(&path).map_err(at("make", &path))?;
+        sync_folder(&folder.join(ATTEMPTS))?;
+        let attempt = Some(attempt);
+        Ok((Self { folder: folder.to_owned(), records, path, attempt }, schedule))
     }
 
     /// Reads a run without changing anything.
     pub fn read(folder: &Path) -> Result<Contents, StoreError> {
-        let path = folder.join("schedule.json");
-        let text = match fs::read(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(no_run(folder));
-            }
-            other => other.map_err(at("read", &path))?,
-        };
-        let schedule: Schedule =
-            versioned(&path, 1, &text, SCHEDULE_SCHEMA).map_err(|error| match error {
-                StoreError::Corrupt { path, cause, .. } => StoreError::Malformed { path, cause },
-                other => other,
-            })?;
-        if !schedule.is_sound() {
-            return Err(StoreError::Unsound { path });
-        }
-        let (mut records, mut warnings) = Self::read_records(&folder.join("records.jsonl"))?;
+        let schedule = read_schedule(folder)?;
+        let (mut records, mut warnings) = Self::read_records(&folder.join(RECORDS))?;
         warnings.extend(leave_out_foreign(&schedule, &mut records));
         let plan = fs::read(folder.join(PLAN)).unwrap_or_default();
         let plan = String::from_utf8_lossy(&plan).into_owned();
@@ -277,17 +294,53 @@ impl Run {
         self.push_all(std::slice::from_ref(record))
     }
 
-    /// Appends records and waits until they are on the disk.
+    /// Appends records and waits until they are on the disk. After an error the file is as it was.
     pub fn push_all(&mut self, records: &[Record]) -> Result<(), StoreError> {
         let mut lines = Vec::new();
         for record in records {
-            serde_json::to_writer(&mut lines, record).expect("a record is plain data");
+            let attempt = self.attempt.clone().or_else(|| record.attempt.clone());
+            let record = Record { attempt, ..record.clone() };
+            serde_json::to_writer(&mut lines, &record).expect("a record is plain data");
             lines.push(b'\n');
         }
-        let path = self.folder.join("records.jsonl");
-        self.records.write_all(&lines).map_err(at("append to", &path))?;
-        self.records.sync_data().map_err(at("sync", &path))
+        let started = Instant::now();
+        loop {
+            match self.write(&lines) {
+                // What others fill they may empty again, and the trial would be lost meanwhile.
+                Err(error)
+                    if self.attempt.is_some()
+                        && error.kind() == io::ErrorKind::StorageFull
+                        && started.elapsed() < WAIT_FOR_ROOM =>
+                {
+                    sleep(Duration::from_secs(1));
+                }
+                other => return other.map_err(at("append to", &self.path)),
+            }
+        }
     }
+
+    fn write(&mut self, lines: &[u8]) -> io::Result<()> {
+        let before = self.records.metadata()?.len();
+        let written = self.records.write_all(lines).and_then(|()| self.records.sync_data());
+        written.inspect_err(|_| {
+            // Half a line would run into the next.
+            let _ = self.records.set_len(before);
+        })
+    }
+}
+
+fn read_schedule(folder: &Path) -> Result<Schedule, StoreError> {
+    let path = folder.join("schedule.json");
+    let text = match fs::read(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(no_run(folder)),
+        other => other.map_err(at("read", &path))?,
+    };
+    let schedule: Schedule =
+        versioned(&path, 1, &text, SCHEDULE_SCHEMA).map_err(|error| match error {
+            StoreError::Corrupt { path, cause, .. } => StoreError::Malformed { path, cause },
+            other => other,
+        })?;
+    if schedule.is_sound() { Ok(schedule) } else { Err(StoreError::Unsound { path }) }
 }
 
 /// Leaves out records of other runs, and those of trials that are recorded already; says so.
@@ -361,12 +414,12 @@ fn parse_records(path: &Path, file: impl Read) -> Result<(Vec<Record>, Vec<Strin
 }
 
 /// The length of the part that ends with a line break.
-fn whole_lines(bytes: &[u8]) -> usize {
+pub(super) fn whole_lines(bytes: &[u8]) -> usize {
     bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1)
 }
 
 /// Parses what carries a schema number, and says so when that number is too new.
-fn versioned<T: serde::de::DeserializeOwned>(
+pub(super) fn versioned<T: serde::de::DeserializeOwned>(
     path: &Path,
     line: usize,
     text: &[u8],
@@ -384,7 +437,8 @@ fn versioned<T: serde::de::DeserializeOwned>(
     serde_json::from_slice(text).map_err(corrupt)
 }
 
-fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+/// Writes a file anew and waits until it is on the disk.
+pub fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     let mut file = File::create(path).map_err(at("write", path))?;
     file.write_all(bytes).map_err(at("write", path))?;
     file.sync_all().map_err(at("sync", path))

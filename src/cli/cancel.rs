@@ -1,0 +1,57 @@
+//! `ssdlab cancel`: ends what a run has submitted to Slurm, and has nodes undo what is left.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use miette::{IntoDiagnostic, Report};
+
+use super::exit::{Exit, Wrong};
+use super::{output, report};
+use crate::conductor::{self, Submission};
+use crate::report::counted;
+use crate::results::{self, StoreError};
+use crate::slurm::Slurm;
+
+/// Arguments of `ssdlab cancel`.
+#[derive(Debug, Args)]
+pub struct Cancel {
+    /// The run: its name or its folder.
+    run: PathBuf,
+    /// The folder for results.
+    #[arg(long, value_name = "DIR")]
+    results: Option<PathBuf>,
+}
+
+impl Cancel {
+    /// Runs it.
+    pub fn run(&self) -> Result<Exit, Report> {
+        let folder = submitted(&self.run, self.results.clone())?;
+        let program = std::env::current_exe().into_diagnostic()?;
+        let cancelled = conductor::cancel(&Slurm::find(None)?, &folder, &program)?;
+        let elements = counted(cancelled.elements, "element");
+        output::print(&format!("{elements} cancelled; what has ended is recorded\n"));
+        for node in &cancelled.undone {
+            output::print(&format!("{node}: what was left there is undone\n"));
+        }
+        for (node, says) in &cancelled.failed {
+            output::tell(&format!("{node}: not undone, run `ssdlab restore` there: {says}"));
+        }
+        Ok(if cancelled.failed.is_empty() { Exit::Done } else { Exit::Failed })
+    }
+}
+
+/// The folder of a run that was submitted.
+pub fn submitted(run: &std::path::Path, results: Option<PathBuf>) -> Result<PathBuf, Report> {
+    let results = results.unwrap_or_else(results::default_folder);
+    let folder = report::find(run, &results);
+    if !folder.join("schedule.json").exists() {
+        return Err(StoreError::NoRun { path: folder, folder: results }.into());
+    }
+    if Submission::all(&folder).into_diagnostic()?.is_empty() {
+        return Err(Wrong::report(
+            format!("{} was not submitted to Slurm", run.display()),
+            "`ssdlab report RUN` shows what any run has come to",
+        ));
+    }
+    folder.canonicalize().into_diagnostic()
+}

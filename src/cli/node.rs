@@ -1,0 +1,139 @@
+//! `ssdlab node`: what an element of a submitted array runs on its node.
+
+use std::env;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use miette::{IntoDiagnostic, Report};
+
+use super::cluster;
+use super::exit::{Exit, Wrong};
+use super::progress::Progress;
+use super::run::no_journal;
+use super::stages::{Manner, Ready, with_stage};
+use super::{node_drives, output};
+use crate::conductor::{Conductor, Desk, Presence, Submission};
+use crate::host::interrupt::Interrupt;
+use crate::lab::LabError;
+use crate::plan::schedule::Trial;
+use crate::plan::{LabKind, Schedule};
+use crate::results::{self, Attempt, logs_of};
+use crate::slurm;
+use crate::undo::{self, Journal};
+
+/// Arguments of `ssdlab node`.
+#[derive(Debug, Args)]
+pub struct Node {
+    /// The run's folder.
+    #[arg(long)]
+    run: PathBuf,
+    /// The name of what was submitted.
+    #[arg(long)]
+    submission: String,
+}
+
+impl Node {
+    /// Runs it.
+    pub fn run(&self) -> Result<Exit, Report> {
+        let (attempt, index) = element()?;
+        let submission = Submission::read(&self.run, &self.submission).map_err(|error| {
+            Wrong::report(
+                format!("{}: {error}", Submission::path(&self.run, &self.submission).display()),
+                "nodes must see the folder for results under the same name (docs/fleet.md)",
+            )
+        })?;
+        let Some(trials) = submission.elements.get(index) else {
+            return Err(Wrong::report(
+                format!("{} has no element {index}", self.submission),
+                "elements are submitted by ssdlab run --on slurm",
+            ));
+        };
+        let (run, mut schedule) = results::Run::attempt(&self.run, attempt.clone())?;
+        if let Some(differs) =
+            submission.differs_from(&cluster::expected(&schedule, submission.no_trace)?)
+        {
+            let reason = format!("{} has something else than was meant: {differs}", attempt.node);
+            return Err(LabError::Unavailable { reason }.into());
+        }
+        let wipe = match (schedule.target.lab, trials.first()) {
+            (LabKind::Device, Some(first)) => {
+                let drive = node_drives::find(&schedule.needed_drive(first.treatment))?;
+                schedule.target.device = Some(drive.path());
+                Some(drive.id)
+            }
+            _ => None,
+        };
+        let interrupt = Interrupt::on_signals().into_diagnostic()?;
+        let presence = Presence::enter(&self.run, &attempt).into_diagnostic()?;
+        let mut journal = undo::start().map_err(|error| no_journal(&error))?;
+        // What is logged while a trial runs goes to this machine, not over the network.
+        let logs = journal.private_folder().join(format!("ssdlab-{}-requests", journal.marker()));
+        journal.make_folder(&logs).into_diagnostic()?;
+        let manner = Manner {
+            wipe: wipe.as_deref(),
+            jobs: jobs(),
+            no_trace: submission.no_trace,
+            ..Manner::default()
+        };
+        let ended = perform(run, &schedule, trials, manner, &logs, &mut journal, &interrupt);
+        let delivered = deliver(&logs, &logs_of(&self.run, &attempt.id));
+        journal.finish()?;
+        presence.leave().into_diagnostic()?;
+        if let Err(error) = delivered {
+            output::tell(&format!("the logs of requests stay here unsaved: {error}"));
+        }
+        ended
+    }
+}
+
+fn perform(
+    mut run: results::Run,
+    schedule: &Schedule,
+    trials: &[Trial],
+    manner: Manner<'_>,
+    logs: &Path,
+    journal: &mut Journal,
+    interrupt: &Interrupt,
+) -> Result<Exit, Report> {
+    let mut progress = Progress::new();
+    with_stage(schedule, manner, journal, interrupt, |mut ready: Ready<'_>| {
+        ready.log_to(logs)?;
+        let desk = Desk { schedule, run: &mut run, observer: &mut progress, records: Vec::new() };
+        let mut conductor = Conductor { desk, stage: ready.stage() };
+        let done = conductor.conduct_only(trials)?;
+        Ok(if done { Exit::Done } else { Exit::Interrupted })
+    })
+}
+
+/// Which attempt this is, and which element of the array.
+fn element() -> Result<(Attempt, usize), Report> {
+    let of = |name: &str| env::var(name).ok();
+    let said = || {
+        let job = of("SLURM_ARRAY_JOB_ID")?;
+        let index = of("SLURM_ARRAY_TASK_ID")?.parse().ok()?;
+        let id = slurm::attempt(&job, index);
+        Some((Attempt { id, node: of("SLURMD_NODENAME")? }, index))
+    };
+    said().ok_or_else(|| {
+        Wrong::report("this is no element of an array of Slurm", "say ssdlab run PLAN --on slurm")
+    })
+}
+
+/// As many trials at a time as Slurm has given processors.
+fn jobs() -> Option<usize> {
+    let processors: usize = env::var("SLURM_CPUS_ON_NODE").ok()?.parse().ok()?;
+    let own = std::thread::available_parallelism().map_or(1, usize::from);
+    Some(processors.clamp(1, own))
+}
+
+/// Copies the logs of requests to where the run has them.
+fn deliver(logs: &Path, to: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(logs)? {
+        let entry = entry?;
+        fs::create_dir_all(to)?;
+        fs::copy(entry.path(), to.join(entry.file_name()))?;
+    }
+    Ok(())
+}

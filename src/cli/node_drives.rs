@@ -1,0 +1,98 @@
+//! Which drive of a node may be wiped for plans that need one of its kind: the node's own
+//! administrator says so, in a file that only root can write.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use miette::Report;
+use serde::Deserialize;
+
+use crate::lab::LabError;
+
+/// The file of a node.
+const FILE: &str = "/etc/ssdlab/drives.toml";
+
+/// Where the kernel's names of drives are that stay with them.
+const BY_ID: &str = "/dev/disk/by-id";
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    /// The drives that may be wiped: by kind, their names in /dev/disk/by-id.
+    drives: BTreeMap<String, String>,
+}
+
+/// A drive that may be wiped.
+pub struct Permitted {
+    /// Its name in /dev/disk/by-id, which is also the proof that it is meant.
+    pub id: String,
+}
+
+impl Permitted {
+    /// The device.
+    pub fn path(&self) -> PathBuf {
+        Path::new(BY_ID).join(&self.id)
+    }
+}
+
+/// The drive of a kind that this node lets be wiped.
+pub fn find(kind: &Option<String>) -> Result<Permitted, Report> {
+    find_in(Path::new(FILE), kind.as_deref().unwrap_or_default())
+        .map_err(|reason| LabError::Unavailable { reason }.into())
+}
+
+fn find_in(file: &Path, kind: &str) -> Result<Permitted, String> {
+    let of_file = |what: &dyn std::fmt::Display| format!("{}: {what}", file.display());
+    let no_file = "no drive of this node may be wiped for plans that come by Slurm; its \
+                   administrator names those that may (docs/fleet.md)";
+    for part in file.ancestors().take(2) {
+        let metadata = fs::symlink_metadata(part).map_err(|_| of_file(&no_file))?;
+        if metadata.uid() != 0 || metadata.mode() & 0o022 != 0 || metadata.is_symlink() {
+            let says = format!("{} can be changed by others than root", part.display());
+            return Err(of_file(&says));
+        }
+    }
+    let text = fs::read_to_string(file).map_err(|error| of_file(&error))?;
+    let written: Written = toml::from_str(&text).map_err(|error| of_file(&error.message()))?;
+    let Some(id) = written.drives.get(kind) else {
+        let known: Vec<&str> = written.drives.keys().map(String::as_str).collect();
+        return Err(of_file(&format!("no drive `{kind}` (there are: {})", known.join(", "))));
+    };
+    if id.is_empty() || id.contains('/') || id.starts_with('.') {
+        return Err(of_file(&format!("`{id}` is no name in {BY_ID}")));
+    }
+    Ok(Permitted { id: id.clone() })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    fn refusal(text: &str, mode: u32, kind: &str) -> Result<String, String> {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("drives.toml");
+        fs::write(&file, text).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+        find_in(&file, kind).map(|permitted| permitted.path().display().to_string())
+    }
+
+    #[test]
+    fn only_roots_own_word_lets_a_drive_be_wiped() {
+        let good = "[drives]\nx25m = \"ata-INTEL_1\"\nbad = \"../sda\"\n";
+        let is_root = rustix::process::geteuid().is_root();
+        let found = refusal(good, 0o644, "x25m");
+        assert_eq!(found.is_ok(), is_root, "{found:?}");
+        if is_root {
+            assert_eq!(found.unwrap(), "/dev/disk/by-id/ata-INTEL_1");
+        }
+        assert!(refusal(good, 0o664, "x25m").is_err());
+        assert!(refusal(good, 0o644, "other").is_err());
+        assert!(refusal(good, 0o644, "bad").is_err());
+        assert!(refusal("[drive]\n", 0o644, "x25m").is_err());
+        assert!(find_in(Path::new("/etc/ssdlab-none/drives.toml"), "x").is_err());
+    }
+}

@@ -1,0 +1,166 @@
+//! The stages that trials on this machine take place on: the machine itself, or guests.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::path::Path;
+
+use miette::Report;
+use ssdlab_flash::Specification;
+
+use super::drive;
+use super::exit::Wrong;
+use crate::aged::Store;
+use crate::conductor::{self, Books, Guests, Here, Provided, Stage};
+use crate::host::interrupt::Interrupt;
+use crate::host::memory;
+use crate::host::program::Rules;
+use crate::kernel;
+use crate::lab::{self, LabError, Tools};
+use crate::plan::{Bytes, LabKind, Schedule};
+use crate::undo::Journal;
+use crate::workload::Workload;
+
+/// What is kept of what a guest writes, as a rule of thumb.
+const WRITTEN_BYTES: u64 = 1 << 30;
+
+/// How trials on this machine are to be done.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Manner<'a> {
+    /// The proof that the device may be wiped (device lab).
+    pub wipe: Option<&'a str>,
+    /// The lab kernel (virtual lab); that of the cache where none is named.
+    pub kernel: Option<&'a Path>,
+    /// Trials to run at the same time (virtual lab); as many as fit where nothing is said.
+    pub jobs: Option<usize>,
+    /// Whether nothing is recorded of what is asked of devices.
+    pub no_trace: bool,
+}
+
+/// A stage that is ready.
+pub enum Ready<'a> {
+    /// This machine; whether requests are recorded.
+    Here(Here<'a>, bool),
+    /// Guests; how many at a time.
+    Guests(Guests<'a>, usize),
+}
+
+impl Ready<'_> {
+    /// Trials that run at the same time.
+    pub fn jobs(&self) -> usize {
+        match self {
+            Self::Here(..) => 1,
+            Self::Guests(_, jobs) => *jobs,
+        }
+    }
+
+    /// Has the logs of requests go to a folder, if they are kept.
+    pub fn log_to(&mut self, folder: &Path) -> Result<(), Report> {
+        match self {
+            Self::Here(here, true) => here.books = Books::in_folder(folder),
+            Self::Here(_, false) => {}
+            Self::Guests(guests, _) => guests.log_to(folder)?,
+        }
+        Ok(())
+    }
+
+    /// The stage.
+    pub fn stage(&mut self) -> &mut dyn Stage {
+        match self {
+            Self::Here(here, _) => here,
+            Self::Guests(guests, _) => guests,
+        }
+    }
+}
+
+/// Makes the stage for a schedule's trials ready, and does something with it.
+pub fn with_stage<T>(
+    schedule: &Schedule,
+    manner: Manner<'_>,
+    journal: &mut Journal,
+    interrupt: &Interrupt,
+    act: impl FnOnce(Ready<'_>) -> Result<T, Report>,
+) -> Result<T, Report> {
+    let mut workload = Workload::new(&schedule.workload, schedule.seed)?;
+    if schedule.target.lab == LabKind::Virtual {
+        let kernel = kernel::find(manner.kernel)?;
+        let drives = drives(schedule)?;
+        let jobs = manner.jobs.unwrap_or_else(|| fitting_jobs(schedule, &drives));
+        let provided = Provided { schedule, kernel, drives, jobs, interrupt };
+        return act(Ready::Guests(Guests::open(provided, journal)?, jobs));
+    }
+    check_fits(schedule, &workload)?;
+    let marker = journal.marker().to_owned();
+    let rules = Rules { marker: &marker, limit: lab::LOOK, interrupt };
+    let mut tools = Tools { journal, rules };
+    let mut lab = lab::open(&schedule.target, manner.wipe, &mut tools)?;
+    let here = Here {
+        schedule,
+        lab: &mut *lab,
+        workload: &mut workload,
+        journal,
+        interrupt,
+        books: Books::default(),
+        aged: &Store::of_user(),
+        tools: conductor::tools(schedule),
+    };
+    act(Ready::Here(here, !manner.no_trace))
+}
+
+/// The drives that a schedule's treatments name.
+fn drives(schedule: &Schedule) -> Result<BTreeMap<String, Specification>, Report> {
+    let mut drives = BTreeMap::new();
+    for setup in schedule.setups() {
+        let name = setup.simulated.drive;
+        if let Entry::Vacant(place) = drives.entry(name) {
+            let capacity = schedule.target.capacity_bytes.map(Bytes);
+            let drive = drive::load(place.key(), capacity)?;
+            check_memory(&drive)?;
+            place.insert(drive);
+        }
+    }
+    Ok(drives)
+}
+
+/// As many guests as there are processors, while there is memory for them and their drives.
+fn fitting_jobs(schedule: &Schedule, drives: &BTreeMap<String, Specification>) -> usize {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let hosts = schedule.setups().map(|setup| setup.simulated.host.memory_bytes);
+    let guest = hosts.max().unwrap_or(0);
+    let drive = drives.values().map(map_bytes).max().unwrap_or(0);
+    let guests = memory::available_bytes() / (guest + drive + WRITTEN_BYTES);
+    processors.min(usize::try_from(guests).unwrap_or(usize::MAX)).max(1)
+}
+
+/// The memory that a simulated drive's maps take, as measured: 9 bytes a page and 26 a block.
+fn map_bytes(drive: &Specification) -> u64 {
+    9 * u64::from(drive.logical_pages) + 26 * u64::from(drive.blocks)
+}
+
+/// A drive whose maps do not fit into memory would end this program, or another.
+fn check_memory(drive: &Specification) -> Result<(), Report> {
+    let (needed, available) = (map_bytes(drive), memory::available_bytes());
+    if needed + WRITTEN_BYTES <= available {
+        return Ok(());
+    }
+    let reason = format!(
+        "{} has {}; its maps take about {} of memory, and {} are free: take a smaller one, or give \
+         it less with --capacity",
+        drive.name,
+        Bytes(drive.capacity_bytes()),
+        Bytes(needed),
+        Bytes(available)
+    );
+    Err(LabError::Unavailable { reason }.into())
+}
+
+/// How large an archive's tree is, is known only now.
+fn check_fits(schedule: &Schedule, workload: &Workload) -> Result<(), Report> {
+    let (tree, image) = (workload.archive_bytes(), schedule.target.size_bytes);
+    if schedule.target.lab != LabKind::Image || tree <= image {
+        return Ok(());
+    }
+    Err(Wrong::report(
+        format!("the archive holds {}, the image has {}", Bytes(tree), Bytes(image)),
+        "set a larger size in the plan's [target], or unpack a share of it: --scale",
+    ))
+}

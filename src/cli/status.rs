@@ -1,0 +1,176 @@
+//! `ssdlab status`: how far a run is that was submitted to Slurm, from its records and the queue.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use comfy_table::{Table, presets};
+use miette::Report;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::cancel::submitted;
+use super::exit::Exit;
+use super::output;
+use crate::conductor::Submission;
+use crate::plan::schedule::Trial;
+use crate::report::counted;
+use crate::results::{Attempts, Ending, Run, Status as Outcome};
+use crate::slurm::{Element, Slurm};
+
+/// The version of what `--json` prints.
+const STATUS_SCHEMA: u32 = 1;
+
+/// Arguments of `ssdlab status`.
+#[derive(Debug, Args)]
+pub struct Status {
+    /// The run: its name or its folder.
+    run: PathBuf,
+    /// The folder for results.
+    #[arg(long, value_name = "DIR")]
+    results: Option<PathBuf>,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+/// How far a run is.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Progress {
+    /// The version of this format.
+    schema: u32,
+    /// The run's name.
+    run: String,
+    /// Why it ended; `interrupted` while it goes on.
+    ending: Ending,
+    /// Trials that will run at least.
+    expected: usize,
+    /// Trials that are recorded.
+    recorded: usize,
+    /// Those of them that wait in their attempts' files for `ssdlab run` to merge them.
+    unmerged: usize,
+    /// Those of them that did not end well.
+    failed: usize,
+    /// The elements that have not ended; absent where Slurm does not answer.
+    queue: Option<Vec<Queued>>,
+    /// Why it does not.
+    silent: Option<String>,
+    /// Nodes on which changes of attempts that are over are not undone.
+    not_undone: Vec<String>,
+}
+
+/// An element that has not ended.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Queued {
+    /// The element.
+    #[serde(flatten)]
+    element: Element,
+    /// Its trials.
+    trials: usize,
+    /// Those of them that are recorded.
+    recorded: usize,
+}
+
+impl Status {
+    /// Runs it.
+    pub fn run(&self) -> Result<Exit, Report> {
+        let folder = submitted(&self.run, self.results.clone())?;
+        let progress = look(&folder)?;
+        if self.json {
+            output::print_json(&progress);
+        } else {
+            output::print(&progress.text().expect("a String takes everything"));
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn look(folder: &std::path::Path) -> Result<Progress, Report> {
+    let contents = Run::read(folder)?;
+    let mut attempts = Attempts::new(folder, &contents.records);
+    let news = attempts.news(&contents.schedule)?;
+    let unmerged = news.records.len();
+    let records: Vec<_> = contents.records.into_iter().chain(news.records).collect();
+    let submissions = Submission::all(folder).map_err(Report::msg)?;
+    let names = submissions.keys().cloned().collect();
+    let queue = Slurm::find(None).and_then(|slurm| slurm.queue(&names));
+    let (queue, silent) = match queue {
+        Ok(queue) => (Some(queue.elements), None),
+        Err(error) => (None, Some(error.to_string())),
+    };
+    let is_recorded = |trial: &&Trial| {
+        let is_of = |of: &Trial| of.block == trial.block && of.treatment == trial.treatment;
+        records.iter().any(|record| is_of(&record.trial))
+    };
+    let queued = |element: Element| {
+        let trials = submissions.get(&element.array).and_then(|of| of.elements.get(element.index));
+        let trials = trials.map_or(&[][..], Vec::as_slice);
+        let recorded = trials.iter().filter(is_recorded).count();
+        Queued { element, trials: trials.len(), recorded }
+    };
+    let alive: Vec<String> = queue.iter().flatten().map(Element::attempt).collect();
+    let left = attempts.not_undone()?.into_iter().filter(|(id, _)| !alive.contains(id));
+    let mut not_undone: Vec<String> = left.map(|(_, node)| node).collect();
+    not_undone.dedup();
+    let ill = |status| matches!(status, Outcome::Failed | Outcome::Void);
+    Ok(Progress {
+        schema: STATUS_SCHEMA,
+        run: folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        ending: contents.ending,
+        expected: contents.schedule.expected_trials(),
+        recorded: records.len(),
+        unmerged,
+        failed: records.iter().filter(|record| ill(record.status)).count(),
+        queue: queue.map(|elements| elements.into_iter().map(queued).collect()),
+        silent,
+        not_undone,
+    })
+}
+
+impl Progress {
+    fn text(&self) -> Result<String, std::fmt::Error> {
+        let mut out = String::new();
+        write!(out, "{}: {} of {} recorded", self.run, self.recorded, trials(self.expected))?;
+        if self.unmerged > 0 {
+            write!(out, ", {} of them not merged yet", self.unmerged)?;
+        }
+        if self.failed > 0 {
+            write!(out, ", {} failed or void", self.failed)?;
+        }
+        writeln!(out)?;
+        match (&self.queue, &self.silent) {
+            (Some(queue), _) if queue.is_empty() => writeln!(out, "nothing is queued")?,
+            (Some(queue), _) => writeln!(out, "{}", table(queue))?,
+            (None, silent) => {
+                writeln!(out, "the queue: {}", silent.as_deref().unwrap_or("unknown"))?;
+            }
+        }
+        for node in &self.not_undone {
+            writeln!(out, "{node}: what a killed trial has left there is not undone")?;
+        }
+        let is_over = self.queue.as_ref().is_some_and(Vec::is_empty);
+        if is_over && (self.unmerged > 0 || self.ending == Ending::Interrupted) {
+            writeln!(out, "to go on: ssdlab run --resume {} --on slurm", self.run)?;
+        }
+        if !self.not_undone.is_empty() {
+            writeln!(out, "to undo: ssdlab cancel {}", self.run)?;
+        }
+        Ok(out)
+    }
+}
+
+fn trials(count: usize) -> String {
+    counted(count, "trial")
+}
+
+fn table(queue: &[Queued]) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(["element", "state", "node", "recorded"]);
+    for Queued { element, trials, recorded } in queue {
+        let place = if element.node.is_empty() { &element.reason } else { &element.node };
+        let recorded = format!("{recorded} of {trials}");
+        table.add_row([&element.attempt(), &element.state, place, &recorded]);
+    }
+    table.to_string()
+}

@@ -1,0 +1,26 @@
+//! The presence of an attempt on its node, as the run's folder shows it: while there are changes to
+//! the node that are not all undone, whoever cancels the run must know where.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::results::{Attempt, node_of, write_synced};
+
+/// The presence of an attempt on a node.
+#[derive(Debug)]
+pub struct Presence(PathBuf);
+
+impl Presence {
+    /// Enters a node; to be called before anything is changed there.
+    pub fn enter(run: &Path, attempt: &Attempt) -> io::Result<Self> {
+        let path = node_of(run, &attempt.id);
+        write_synced(&path, attempt.node.as_bytes()).map_err(io::Error::other)?;
+        Ok(Self(path))
+    }
+
+    /// Leaves it; to be called when everything is undone.
+    pub fn leave(self) -> io::Result<()> {
+        fs::remove_file(self.0)
+    }
+}

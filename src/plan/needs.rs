@@ -1,0 +1,141 @@
+//! What a plan needs of the machines that a scheduler of jobs chooses for it: features, as Slurm
+//! calls the words that its administrator gives to nodes.
+
+use std::collections::BTreeSet;
+
+use super::error::Fault;
+use super::factor::{Factor, Levels};
+use super::schedule::Schedule;
+use super::setup::LevelError;
+use super::written::{LabKind, Plan};
+
+/// What the feature that names a node's drive begins with.
+const DRIVE: &str = "ssd=";
+
+/// The features that every treatment needs.
+pub(super) fn resolve(plan: &Plan) -> Result<Vec<String>, Fault> {
+    let needs = &plan.needs;
+    let drive =
+        needs.drive.iter().map(|drive| (drive.span(), format!("{DRIVE}{}", drive.get_ref())));
+    let others = needs.features.iter().map(|one| (one.span(), one.get_ref().clone()));
+    let mut features = BTreeSet::new();
+    for (at, feature) in drive.chain(others) {
+        if !is_feature(&feature) {
+            return Err(Fault::at(at, refused(&feature), HELP));
+        }
+        features.insert(feature);
+    }
+    Ok(features.into_iter().collect())
+}
+
+/// Whether every treatment says which drive it needs at most once, and exactly once where that
+/// decides which is wiped.
+pub(super) fn check(schedule: &Schedule) -> Result<(), Fault> {
+    for (index, treatment) in schedule.treatments.iter().enumerate() {
+        let drives: Vec<String> =
+            schedule.features(index).into_iter().filter(|one| one.starts_with(DRIVE)).collect();
+        if drives.len() > 1 {
+            return Err(Fault::nowhere(
+                format!("{} needs several drives: {}", treatment.levels, drives.join(", ")),
+                "name the drive in [needs], or with the factor `node_feature`, and once",
+            ));
+        }
+        let target = &schedule.target;
+        if drives.is_empty() && target.lab == LabKind::Device && target.device.is_none() {
+            return Err(Fault::nowhere(
+                "the device lab needs a block device",
+                "name it with --device PATH, or, for nodes of Slurm, its kind: [needs] drive",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Checks a level of `node_feature`.
+pub(super) fn read(level: &str) -> Result<(), LevelError> {
+    if is_feature(level) {
+        return Ok(());
+    }
+    let (message, help) = (refused(level), HELP.to_owned());
+    Err(LevelError { factor: Factor::NodeFeature, message, help })
+}
+
+const HELP: &str = "a feature of a node as slurm.conf has it: letters, digits and `_ - . + =`";
+
+fn refused(feature: &str) -> String {
+    format!("`{feature}` is no feature of a node")
+}
+
+/// Anything else means something in an expression of features.
+fn is_feature(text: &str) -> bool {
+    let legal = |c: char| c.is_ascii_alphanumeric() || "_-.+=".contains(c);
+    !text.is_empty() && text.len() <= 64 && text.chars().all(legal)
+}
+
+impl Schedule {
+    /// The features that a node must have to run a treatment.
+    #[must_use]
+    pub fn features(&self, treatment: usize) -> BTreeSet<String> {
+        let own = self.treatments[treatment].levels.0.get(&Factor::NodeFeature);
+        self.needs.iter().chain(own).cloned().collect()
+    }
+
+    /// The kind of drive that a treatment needs, if it says so.
+    #[must_use]
+    pub fn needed_drive(&self, treatment: usize) -> Option<String> {
+        let mut features = self.features(treatment).into_iter();
+        features.find_map(|feature| feature.strip_prefix(DRIVE).map(str::to_owned))
+    }
+}
+
+/// Whether two treatments are to run on different machines.
+#[must_use]
+pub fn differ_in_machine(one: &Levels, other: &Levels) -> bool {
+    one.0.get(&Factor::NodeFeature) != other.0.get(&Factor::NodeFeature)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::plan::{Overrides, PlanError, schedule};
+
+    fn of(rest: &str, lab: LabKind) -> Result<Schedule, PlanError> {
+        let plan = format!(
+            "name = \"p\"\nquestion = \"?\"\n{rest}\n[workload]\nphases = [{{ do = \"sync\" }}]\n"
+        );
+        let overrides = Overrides { lab: Some(lab), ..Overrides::default() };
+        schedule("p.toml", &plan, &overrides, Path::new("/"))
+    }
+
+    fn features(schedule: &Schedule, treatment: usize) -> Vec<String> {
+        schedule.features(treatment).into_iter().collect()
+    }
+
+    #[test]
+    fn a_treatment_needs_what_the_plan_and_its_own_levels_say() {
+        let rest =
+            "[needs]\nfeatures = [\"big\"]\n[factors]\nnode_feature = [\"ssd=a\", \"ssd=b\"]";
+        let schedule = of(rest, LabKind::Image).unwrap();
+        assert_eq!(features(&schedule, 0), ["big", "ssd=a"]);
+        assert_eq!(features(&schedule, 1), ["big", "ssd=b"]);
+        assert_eq!(schedule.needed_drive(1).unwrap(), "b");
+        let schedule = of("[needs]\ndrive = \"x25m\"", LabKind::Device).unwrap();
+        assert_eq!(schedule.needed_drive(0).unwrap(), "x25m");
+    }
+
+    #[test]
+    fn what_no_node_can_have_is_refused() {
+        for rest in [
+            "[needs]\ndrive = \"a&b\"",
+            "[needs]\nfeatures = [\"\"]",
+            "[needs]\nfeature = [\"typo\"]",
+            "[factors]\nnode_feature = [\"a b\"]",
+            "[needs]\ndrive = \"a\"\n[factors]\nnode_feature = [\"ssd=a\", \"ssd=b\"]",
+        ] {
+            assert!(of(rest, LabKind::Image).is_err(), "{rest}");
+        }
+        assert!(of("[needs]\nfeatures = [\"big\"]", LabKind::Device).is_err());
+    }
+}

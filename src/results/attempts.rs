@@ -1,0 +1,270 @@
+//! Attempts of nodes at trials of a run, in the run's folder `attempts`.
+//!
+//! Each attempt appends to a file of its own, so that nobody waits for anybody, and what a dead
+//! node has left harms no other. One program, that which holds the run, reads them all and puts
+//! each trial's record into `records.jsonl` once. A trial that was tried twice counts once: what
+//! is in `records.jsonl` stays there, and of records that arrive together that of the attempt
+//! that was submitted first counts. Neither depends on what was measured.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use super::record::{RECORD_SCHEMA, Record};
+use super::store::{StoreError, at, versioned, whole_lines};
+use crate::plan::Schedule;
+
+/// The folder of attempts in that of a run.
+pub const ATTEMPTS: &str = "attempts";
+
+/// What a file of an attempt's records ends with.
+const ENDING: &str = "jsonl";
+
+/// Where an attempt's records are, by its name.
+pub(super) fn records_of(run: &Path, id: &str) -> PathBuf {
+    run.join(ATTEMPTS).join(id).with_extension(ENDING)
+}
+
+/// Where the logs of requests of an attempt's trials are.
+#[must_use]
+pub fn logs_of(run: &Path, id: &str) -> PathBuf {
+    run.join(ATTEMPTS).join(id)
+}
+
+/// What an attempt's program has printed.
+#[must_use]
+pub fn output_of(run: &Path, id: &str) -> PathBuf {
+    run.join(ATTEMPTS).join(id).with_extension("out")
+}
+
+/// The file that is there while an attempt's changes to its node are not all undone; it has the
+/// node's name.
+#[must_use]
+pub fn node_of(run: &Path, id: &str) -> PathBuf {
+    run.join(ATTEMPTS).join(id).with_extension("node")
+}
+
+/// The attempts at a run, read as they grow.
+#[derive(Debug)]
+pub struct Attempts {
+    run: PathBuf,
+    /// How far each file was read, in bytes and in lines.
+    read: BTreeMap<PathBuf, (u64, usize)>,
+    /// The trials that are recorded, by block and treatment, with the attempts that brought them.
+    recorded: BTreeMap<(u32, usize), Option<String>>,
+}
+
+/// What attempts have brought since they were last looked at.
+#[derive(Debug, Default)]
+pub struct News {
+    /// Records of trials that had none.
+    pub records: Vec<Record>,
+    /// Records that do not count, as their trials have one.
+    pub doubles: Vec<Double>,
+    /// What is not as it should be.
+    pub warnings: Vec<String>,
+}
+
+/// A record that does not count, as its trial has another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Double {
+    /// The block of the trial.
+    pub block: u32,
+    /// Its treatment.
+    pub treatment: usize,
+    /// Whose record it is.
+    pub attempt: String,
+    /// Whose record counts.
+    pub counts: String,
+}
+
+impl Attempts {
+    /// The attempts at a run that has some records already.
+    #[must_use]
+    pub fn new(run: &Path, records: &[Record]) -> Self {
+        let id = |record: &Record| record.attempt.as_ref().map(|attempt| attempt.id.clone());
+        let recorded = records.iter().map(|record| (key(record), id(record))).collect();
+        Self { run: run.to_owned(), read: BTreeMap::new(), recorded }
+    }
+
+    /// Reads what has been written since. A last line without its end is left for the next time.
+    pub fn news(&mut self, schedule: &Schedule) -> Result<News, StoreError> {
+        let mut news = News::default();
+        let mut found: Vec<(Submitted, Record)> = Vec::new();
+        for path in self.files()? {
+            let (offset, lines) = self.read.get(&path).copied().unwrap_or_default();
+            let text = read_from(&path, offset)?;
+            let whole = whole_lines(&text);
+            let id = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let own: Vec<&[u8]> = text[..whole].split_inclusive(|byte| *byte == b'\n').collect();
+            for (index, line) in own.iter().enumerate() {
+                match versioned::<Record>(&path, lines + index + 1, line, RECORD_SCHEMA) {
+                    Ok(record) if is_of(&record, schedule, &id) => {
+                        found.push((submitted(&id), record));
+                    }
+                    Ok(_) => news.warnings.push(format!(
+                        "{}, line {}: no trial of this run, or another attempt's; left out",
+                        path.display(),
+                        lines + index + 1
+                    )),
+                    Err(error) => news.warnings.push(format!("{error}; left out")),
+                }
+            }
+            self.read.insert(path, (offset + whole as u64, lines + own.len()));
+        }
+        found.sort_by(|one, other| one.0.cmp(&other.0));
+        for ((_, id), record) in found {
+            match self.recorded.get(&key(&record)) {
+                // It is what is recorded, read again.
+                Some(Some(counts)) if *counts == id => {}
+                Some(counts) => news.doubles.push(Double {
+                    block: record.trial.block,
+                    treatment: record.trial.treatment,
+                    attempt: id,
+                    counts: counts.clone().unwrap_or_else(|| "this machine".to_owned()),
+                }),
+                None => {
+                    self.recorded.insert(key(&record), Some(id));
+                    news.records.push(record);
+                }
+            }
+        }
+        Ok(news)
+    }
+
+    /// The attempts whose changes to their nodes are not all undone, with the nodes.
+    pub fn not_undone(&self) -> Result<BTreeMap<String, String>, StoreError> {
+        let of = |path: PathBuf| {
+            let node = fs::read_to_string(&path).ok()?;
+            let id = path.file_stem()?.to_string_lossy().into_owned();
+            Some((id, node.trim().to_owned()))
+        };
+        Ok(self.with_ending("node")?.into_iter().filter_map(of).collect())
+    }
+
+    fn files(&self) -> Result<BTreeSet<PathBuf>, StoreError> {
+        self.with_ending(ENDING)
+    }
+
+    fn with_ending(&self, ending: &str) -> Result<BTreeSet<PathBuf>, StoreError> {
+        let folder = self.run.join(ATTEMPTS);
+        let entries = match fs::read_dir(&folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeSet::new()),
+            other => other.map_err(at("read the folder", &folder))?,
+        };
+        let paths = entries.flatten().map(|entry| entry.path());
+        Ok(paths.filter(|path| path.extension().is_some_and(|of| of == ending)).collect())
+    }
+}
+
+/// An attempt's name, so that those submitted earlier come first.
+type Submitted = (Vec<u64>, String);
+
+fn submitted(id: &str) -> Submitted {
+    (id.split('_').map(|part| part.parse().unwrap_or(u64::MAX)).collect(), id.to_owned())
+}
+
+fn key(record: &Record) -> (u32, usize) {
+    (record.trial.block, record.trial.treatment)
+}
+
+/// Whether a record is that of a trial of this schedule, brought by this attempt.
+fn is_of(record: &Record, schedule: &Schedule, id: &str) -> bool {
+    let levels = schedule.treatments.get(record.trial.treatment).map(|of| &of.levels);
+    schedule.trials.contains(&record.trial)
+        && levels == Some(&record.levels)
+        && record.attempt.as_ref().is_some_and(|attempt| attempt.id == id)
+}
+
+fn read_from(path: &Path, offset: u64) -> Result<Vec<u8>, StoreError> {
+    let mut text = Vec::new();
+    let mut read = || {
+        let mut file = File::open(path)?;
+        file.seek(SeekFrom::Start(offset))?;
+        file.read_to_end(&mut text)
+    };
+    read().map_err(at("read", path))?;
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+    use crate::plan::Overrides;
+    use crate::results::{Attempt, Run};
+
+    fn schedule() -> Schedule {
+        let plan = "name = \"p\"\nquestion = \"?\"\n[factors]\ndiscard = [\"off\", \"on\"]\n\
+                    [workload]\nphases = [{ do = \"sync\" }]\n";
+        crate::plan::schedule("p.toml", plan, &Overrides::default(), Path::new("/")).unwrap()
+    }
+
+    /// A run's folder, its schedule, and the record of each of its trials.
+    fn place() -> (tempfile::TempDir, PathBuf, Schedule) {
+        let place = tempfile::tempdir().unwrap();
+        let schedule = schedule();
+        let run = Run::create(place.path(), "p", "", &schedule).unwrap();
+        let folder = run.folder().to_owned();
+        fs::create_dir(folder.join(ATTEMPTS)).unwrap();
+        (place, folder, schedule)
+    }
+
+    fn attempt(folder: &Path, id: &str) -> Run {
+        let attempt = Attempt { id: id.to_owned(), node: "node1".to_owned() };
+        Run::attempt(folder, attempt).unwrap().0
+    }
+
+    fn record(schedule: &Schedule, trial: usize) -> Record {
+        Record::new(schedule, schedule.trials[trial], 1)
+    }
+
+    #[test]
+    fn a_trial_that_was_tried_twice_counts_once_and_by_submission() {
+        let (_place, folder, schedule) = place();
+        let mut attempts = Attempts::new(&folder, &[]);
+        // 10 was submitted after 9, whatever letters say.
+        for id in ["10_1", "9_2"] {
+            attempt(&folder, id).push(&record(&schedule, 0)).unwrap();
+        }
+        let news = attempts.news(&schedule).unwrap();
+        assert_eq!(news.records.len(), 1);
+        assert_eq!(news.records[0].attempt.as_ref().unwrap().id, "9_2");
+        assert_eq!(
+            (news.doubles[0].attempt.as_str(), news.doubles[0].counts.as_str()),
+            ("10_1", "9_2")
+        );
+        // What arrives later does not change what counts.
+        attempt(&folder, "1_1").push(&record(&schedule, 0)).unwrap();
+        let later = attempts.news(&schedule).unwrap();
+        assert_eq!((later.records.len(), later.doubles.len()), (0, 1));
+        // Whoever reads all again, with what is recorded, finds nothing new.
+        let again = Attempts::new(&folder, &news.records).news(&schedule).unwrap();
+        assert_eq!((again.records.len(), again.doubles.len()), (0, 2));
+    }
+
+    #[test]
+    fn half_a_line_is_waited_for_and_what_is_of_no_trial_left_out() {
+        let (_place, folder, schedule) = place();
+        let mut attempts = Attempts::new(&folder, &[]);
+        let mut run = attempt(&folder, "1_1");
+        run.push(&record(&schedule, 0)).unwrap();
+        let mut foreign = record(&schedule, 1);
+        foreign.trial.seed += 1;
+        run.push(&foreign).unwrap();
+        let path = records_of(&folder, "1_1");
+        let mut line = serde_json::to_string(&record(&schedule, 2)).unwrap();
+        line.insert_str(1, "\"attempt\":{\"id\":\"1_1\",\"node\":\"n\"},");
+        let (first, second) = line.split_at(40);
+        let mut file = fs::OpenOptions::new().append(true).open(&path).unwrap();
+        file.write_all(first.as_bytes()).unwrap();
+        let news = attempts.news(&schedule).unwrap();
+        assert_eq!((news.records.len(), news.warnings.len()), (1, 1), "{news:?}");
+        file.write_all(second.as_bytes()).unwrap();
+        assert_eq!(attempts.news(&schedule).unwrap().records.len(), 0);
+        file.write_all(b"\n").unwrap();
+        assert_eq!(attempts.news(&schedule).unwrap().records.len(), 1);
+    }
+}

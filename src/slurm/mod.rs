@@ -1,0 +1,308 @@
+//! Slurm: the few things that are asked of it, through its own programs, whose options and formats
+//! are the same since version 20.11 (sbatch(1), squeue(1), sinfo(1), scancel(1)).
+//!
+//! What runs where and when is Slurm's business. Nothing here knows what a job is for.
+
+mod queue;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use miette::Diagnostic;
+use thiserror::Error;
+
+pub use queue::{Element, Queue, attempt};
+
+use crate::host::interrupt::Interrupt;
+use crate::host::program::{self, ProgramError, Rules};
+
+/// The package that has Slurm's programs.
+const PACKAGE: &str = "slurm-client";
+
+/// The longest that Slurm's programs may take; they give up on a controller sooner.
+const LIMIT: Duration = Duration::from_mins(2);
+
+/// What marks the processes that are started here. Jobs inherit the environment of what has
+/// submitted them, so it must not be the marker of a run, whose processes end with it.
+const MARKER: &str = "slurm";
+
+/// The elements that an array may have by default, `MaxArraySize` of slurm.conf(5) less one.
+pub const MOST_ELEMENTS: usize = 1_000;
+
+/// Something that Slurm does not do.
+#[derive(Debug, Error, Diagnostic)]
+pub enum SlurmError {
+    /// A program of Slurm cannot be run.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Program(#[from] ProgramError),
+    /// Its controller does not answer.
+    #[error("Slurm's controller does not answer: {says}")]
+    #[diagnostic(help("`scontrol ping` tells which; SLURM_CONF names another configuration"))]
+    Unreachable {
+        /// What the program says.
+        says: String,
+    },
+    /// It does not know a partition.
+    #[error("Slurm has no partition `{name}`")]
+    #[diagnostic(help("partitions: {known}"))]
+    NoPartition {
+        /// The name.
+        name: String,
+        /// Those there are.
+        known: String,
+    },
+    /// No node has all features that are needed.
+    #[error("no node{of} has the features {features}")]
+    #[diagnostic(help(
+        "features of nodes: {known}; the plan names what it needs in [needs] and `node_feature`, \
+         slurm.conf what nodes have"
+    ))]
+    NoNode {
+        /// Where was looked.
+        of: String,
+        /// The features.
+        features: String,
+        /// Those there are.
+        known: String,
+    },
+    /// It refuses something.
+    #[error("Slurm refuses: {says}")]
+    #[diagnostic(help("sinfo(1) shows partitions and nodes, `scontrol show config` limits"))]
+    Refused {
+        /// Why.
+        says: String,
+    },
+}
+
+impl SlurmError {
+    /// Whether this machine, or its Slurm, lacks something.
+    #[must_use]
+    pub fn is_of_this_machine(&self) -> bool {
+        matches!(
+            self,
+            Self::Program(ProgramError::Missing { .. })
+                | Self::Unreachable { .. }
+                | Self::NoPartition { .. }
+                | Self::NoNode { .. }
+        )
+    }
+
+    /// Whether it was to stop.
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        matches!(self, Self::Program(ProgramError::Interrupted))
+    }
+}
+
+/// Slurm, as this machine reaches it.
+#[derive(Debug, Clone)]
+pub struct Slurm {
+    sbatch: PathBuf,
+    squeue: PathBuf,
+    scancel: PathBuf,
+    sinfo: PathBuf,
+    /// The partition that jobs go to; its own default where none is named.
+    partition: Option<String>,
+}
+
+/// An array of jobs.
+#[derive(Debug)]
+pub struct Array<'a> {
+    /// What it is called.
+    pub name: &'a str,
+    /// Its elements, which are numbered from 0.
+    pub elements: usize,
+    /// The features of the nodes it may run on.
+    pub features: &'a BTreeSet<String>,
+    /// The only node it may run on, if it is for one.
+    pub node: Option<&'a str>,
+    /// Whether an element has its node to itself.
+    pub is_exclusive: bool,
+    /// The longest an element may take.
+    pub limit: Duration,
+    /// Where an element's output goes; `%A` is the job and `%a` the element.
+    pub output: &'a Path,
+    /// What each element runs: a script of sh(1).
+    pub script: &'a str,
+}
+
+impl Slurm {
+    /// Slurm's programs, on this machine.
+    pub fn find(partition: Option<String>) -> Result<Self, SlurmError> {
+        let find = |name| program::find(name, PACKAGE);
+        Ok(Self {
+            sbatch: find("sbatch")?,
+            squeue: find("squeue")?,
+            scancel: find("scancel")?,
+            sinfo: find("sinfo")?,
+            partition,
+        })
+    }
+
+    /// How many nodes have all of some features. An error if there is no such partition or no such
+    /// node; whether one is up now, Slurm knows to wait for.
+    pub fn check(&self, features: &BTreeSet<String>) -> Result<usize, SlurmError> {
+        let text = self.ask(&self.sinfo, ["--noheader", "--Node", "--format=%P|%N|%f"])?;
+        let nodes: Vec<Node> = text.lines().filter_map(Node::read).collect();
+        let partitions: BTreeSet<&str> = nodes.iter().map(|node| node.partition).collect();
+        let is_there = |node: &&Node| match &self.partition {
+            Some(name) => node.partition == name,
+            None => node.is_default,
+        };
+        let nodes: BTreeMap<&str, &Node> =
+            nodes.iter().filter(is_there).map(|node| (node.name, node)).collect();
+        let list = |words: BTreeSet<&str>| words.into_iter().collect::<Vec<_>>().join(", ");
+        if let Some(name) = self.partition.as_ref().filter(|_| nodes.is_empty()) {
+            return Err(SlurmError::NoPartition { name: name.clone(), known: list(partitions) });
+        }
+        let has_all =
+            |node: &&Node| features.iter().all(|one| node.features.contains(one.as_str()));
+        match nodes.values().copied().filter(has_all).count() {
+            0 => Err(SlurmError::NoNode {
+                of: self.partition.iter().map(|name| format!(" of {name}")).collect(),
+                features: list(features.iter().map(String::as_str).collect()),
+                known: list(nodes.values().flat_map(|node| node.features.clone()).collect()),
+            }),
+            count => Ok(count),
+        }
+    }
+
+    /// Submits an array; its job's id.
+    pub fn submit(&self, array: &Array<'_>) -> Result<String, SlurmError> {
+        let mut command = Command::new(&self.sbatch);
+        command.args(["--parsable", "--no-requeue", "--nodes=1", "--ntasks=1", "--chdir=/"]);
+        command.arg(format!("--job-name={}", array.name));
+        command.arg(format!("--array=0-{}", array.elements.saturating_sub(1)));
+        command.arg(format!("--time={}", array.limit.as_secs().div_ceil(60).max(1)));
+        let mut output = std::ffi::OsString::from("--output=");
+        output.push(array.output);
+        command.arg(output);
+        if array.is_exclusive {
+            command.arg("--exclusive");
+        }
+        if let Some(partition) = &self.partition {
+            command.arg(format!("--partition={partition}"));
+        }
+        if let Some(node) = array.node {
+            command.arg(format!("--nodelist={node}"));
+        }
+        if !array.features.is_empty() {
+            let all: Vec<&str> = array.features.iter().map(String::as_str).collect();
+            command.arg(format!("--constraint={}", all.join("&")));
+        }
+        let id = run(command, array.script)?;
+        // Of several clusters, the id has the cluster's name behind it.
+        Ok(id.trim().split(';').next().unwrap_or_default().to_owned())
+    }
+
+    /// The elements of arrays of these names that have not ended.
+    pub fn queue(&self, names: &BTreeSet<String>) -> Result<Queue, SlurmError> {
+        if names.is_empty() {
+            return Ok(Queue::default());
+        }
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let names = format!("--name={}", names.join(","));
+        let format = format!("--format={}", queue::FORMAT);
+        let text = self.ask(&self.squeue, ["--noheader", "--array", &names, &format])?;
+        Ok(Queue::read(&text))
+    }
+
+    /// Cancels jobs by their ids; those that have ended are passed over.
+    pub fn cancel(&self, jobs: &BTreeSet<String>) -> Result<(), SlurmError> {
+        if jobs.is_empty() {
+            return Ok(());
+        }
+        self.ask(&self.scancel, ["--quiet"].into_iter().chain(jobs.iter().map(String::as_str)))?;
+        Ok(())
+    }
+
+    fn ask<A: AsRef<OsStr>>(
+        &self,
+        program: &Path,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> Result<String, SlurmError> {
+        let mut command = Command::new(program);
+        command.args(arguments);
+        run(command, "")
+    }
+}
+
+/// Runs a program of Slurm. Whoever wants to stop does so between two of them: what was submitted
+/// is to be known.
+fn run(command: Command, input: &str) -> Result<String, SlurmError> {
+    let interrupt = Interrupt::default();
+    let rules = Rules { marker: MARKER, limit: LIMIT, interrupt: &interrupt };
+    match program::run_with_input(command, input, rules) {
+        Ok(finished) => Ok(finished.stdout),
+        Err(ProgramError::Failed { output, .. }) => Err(understood(&output)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What a program's complaint means: the words of slurm_errno.h and of the programs.
+fn understood(says: &str) -> SlurmError {
+    let says = program::tail(says);
+    let unreachable = [
+        "Unable to contact slurm controller",
+        "Unable to contact controller",
+        "Connection refused",
+        "Socket timed out",
+        "Zero Bytes were transmitted",
+        "Unable to establish configuration source",
+        "Transport endpoint",
+        "Protocol authentication error",
+    ];
+    match unreachable.iter().any(|words| says.contains(words)) {
+        true => SlurmError::Unreachable { says },
+        false => SlurmError::Refused { says },
+    }
+}
+
+/// A node in a partition, as sinfo(1) prints it.
+struct Node<'a> {
+    partition: &'a str,
+    is_default: bool,
+    name: &'a str,
+    features: BTreeSet<&'a str>,
+}
+
+impl<'a> Node<'a> {
+    fn read(line: &'a str) -> Option<Self> {
+        let mut parts = line.trim().split('|');
+        let (partition, name, features) = (parts.next()?, parts.next()?, parts.next()?);
+        let features = features.split(',').filter(|one| !one.is_empty() && *one != "(null)");
+        Some(Self {
+            partition: partition.trim_end_matches('*'),
+            is_default: partition.ends_with('*'),
+            name,
+            features: features.collect(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_are_read_as_sinfo_prints_them() {
+        let node = Node::read("all*|node1|ssd=x25m,big\n").unwrap();
+        assert_eq!((node.partition, node.is_default, node.name), ("all", true, "node1"));
+        assert!(node.features.contains("ssd=x25m") && node.features.len() == 2);
+        assert!(Node::read("one|node2|(null)").unwrap().features.is_empty());
+        assert!(Node::read("slurm").is_none());
+    }
+
+    #[test]
+    fn a_controller_that_is_silent_is_told_from_one_that_refuses() {
+        let says = "sbatch: error: Batch job submission failed: Unable to contact slurm controller \
+                    (connect failure)";
+        assert!(matches!(understood(says), SlurmError::Unreachable { .. }));
+        let says = "sbatch: error: invalid partition specified: moon";
+        assert!(matches!(understood(says), SlurmError::Refused { .. }));
+    }
+}

@@ -1,0 +1,94 @@
+//! What squeue(1) prints.
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The format in which it is asked to print, in the letters of squeue(1): name, array job, element,
+/// state, reason, nodes.
+pub(super) const FORMAT: &str = "%j|%F|%K|%T|%r|%N";
+
+/// The elements that have not ended, of some arrays.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Queue {
+    /// Its elements.
+    pub elements: Vec<Element>,
+}
+
+/// An element of an array.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Element {
+    /// The array's name.
+    pub array: String,
+    /// The array's job.
+    pub job: String,
+    /// Which of its elements it is, from 0.
+    pub index: usize,
+    /// Its state in lower case, in Slurm's words: `pending`, `running`, `completing`, ...
+    pub state: String,
+    /// Why it waits, in Slurm's words; `None` is one of them.
+    pub reason: String,
+    /// The node it is on; empty while it waits.
+    pub node: String,
+}
+
+impl Queue {
+    pub(super) fn read(text: &str) -> Self {
+        Self { elements: text.lines().filter_map(Element::read).collect() }
+    }
+
+    /// The jobs of its elements.
+    #[must_use]
+    pub fn jobs(&self) -> BTreeSet<String> {
+        self.elements.iter().map(|element| element.job.clone()).collect()
+    }
+
+    /// Whether an element is in it.
+    #[must_use]
+    pub fn has(&self, array: &str, index: usize) -> bool {
+        self.elements.iter().any(|element| element.array == array && element.index == index)
+    }
+}
+
+impl Element {
+    fn read(line: &str) -> Option<Self> {
+        let mut parts = line.trim().split('|').map(str::to_owned);
+        Some(Self {
+            array: parts.next()?,
+            job: parts.next()?,
+            index: parts.next()?.parse().ok()?,
+            state: parts.next()?.to_lowercase(),
+            reason: parts.next()?,
+            node: parts.next()?,
+        })
+    }
+
+    /// Its name as an attempt: `JOB_ELEMENT`.
+    #[must_use]
+    pub fn attempt(&self) -> String {
+        attempt(&self.job, self.index)
+    }
+}
+
+/// The name of an element as an attempt.
+#[must_use]
+pub fn attempt(job: &str, index: usize) -> String {
+    format!("{job}_{index}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_are_read_as_squeue_prints_them() {
+        let text =
+            "p-1|7|0|RUNNING|None|node1\np-1|7|12|PENDING|Resources|\nslurm_load_jobs error\n";
+        let queue = Queue::read(text);
+        assert_eq!(queue.elements.len(), 2);
+        assert!(queue.has("p-1", 12) && !queue.has("p-1", 1));
+        assert_eq!(queue.elements[1].attempt(), "7_12");
+        assert_eq!((&*queue.elements[0].state, &*queue.elements[0].node), ("running", "node1"));
+    }
+}
