@@ -5,12 +5,17 @@ SSDLAB = target/release/ssdlab
 # The labs that make filesystems need root.
 SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: demo build kernel test check bench validation kill-test fuzz-check clean
+.PHONY: demo fleet-demo build kernel test check bench validation kill-test fuzz-check clean
 
 # Installs what is missing, builds, and answers founding question 1 in the virtual lab.
 demo: kernel
 	scripts/install-packages run
 	$(SSDLAB) run discard
+
+# The same question, smaller, on two Slurm nodes that this machine pretends to be.
+fleet-demo: kernel
+	scripts/install-packages build run fleet
+	$(SUDO) env XDG_CACHE_HOME="$${XDG_CACHE_HOME:-$$HOME/.cache}" scripts/fleet-demo $(SSDLAB)
 
 build:
 	$(CARGO) build --release --locked
@@ -23,7 +28,7 @@ kernel:
 
 # Every test. Those that need root are reported as ignored without it.
 test: kernel
-	scripts/install-packages build run test
+	scripts/install-packages build run test fleet
 	scripts/install-python
 	npm ci --prefix tests/browser --ignore-scripts --no-audit --no-fund
 	$(CARGO) test --workspace --locked
