@@ -3,6 +3,8 @@
 //! Some of it takes `LibreOffice` and a Python with `DuckDB` and pandas. A test that cannot run is
 //! reported as ignored, with its reason; in continuous integration it fails.
 
+#[path = "../common/mod.rs"]
+mod common;
 mod fixture;
 mod hostile;
 mod refusals;
@@ -51,18 +53,9 @@ fn main() {
         let kind = reason.clone().unwrap_or_default();
         let run = move || match reason {
             Some(reason) => Err(Failed::from(reason)),
-            None => caught(case.run),
+            None => common::caught(case.run),
         };
         Trial::test(case.name, run).with_kind(kind).with_ignored_flag(is_ignored)
     });
     libtest_mimic::run(&arguments, trials.collect()).exit();
-}
-
-/// A panic is a failed assertion; the next test runs all the same.
-fn caught(run: fn()) -> Result<(), Failed> {
-    std::panic::catch_unwind(run).map_err(|panic| {
-        let text = panic.downcast_ref::<String>().cloned();
-        let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-        Failed::from(text.unwrap_or_else(|| "it panicked".to_owned()))
-    })
 }

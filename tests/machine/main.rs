@@ -2,6 +2,8 @@
 //! where they do not have it: a test that cannot run is reported as ignored, with its reason.
 
 mod ageing;
+#[path = "../common/mod.rs"]
+mod common;
 mod failures;
 mod labs;
 mod ledger;
@@ -16,7 +18,7 @@ mod workloads;
 use std::path::Path;
 use std::process::Command;
 
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Arguments, Trial};
 
 /// A test and what it needs beyond root.
 struct Case {
@@ -69,18 +71,9 @@ fn main() {
             _ => None,
         };
         let run = case.run;
-        Trial::test(case.name, move || caught(run))
+        Trial::test(case.name, move || common::caught(run))
             .with_kind(reason.unwrap_or_default())
             .with_ignored_flag(reason.is_some())
     });
     libtest_mimic::run(&arguments, trials.collect()).exit();
-}
-
-/// A panic is a failed assertion; the next test runs all the same.
-fn caught(run: fn()) -> Result<(), Failed> {
-    std::panic::catch_unwind(run).map_err(|panic| {
-        let text = panic.downcast_ref::<String>().cloned();
-        let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-        Failed::from(text.unwrap_or_else(|| "it panicked".to_owned()))
-    })
 }

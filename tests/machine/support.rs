@@ -2,12 +2,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
+
+pub use super::common::{sh, shown, wait_for};
 
 /// A folder with room for images, results and run-time files.
 pub struct Place {
@@ -86,31 +86,6 @@ fn traces() -> Vec<String> {
          umount {target}"
     );
     sh(&script).lines().map(str::to_owned).collect()
-}
-
-pub fn shown(output: &Output) -> String {
-    format!(
-        "{}\n{}\n{}",
-        output.status,
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    )
-}
-
-/// Runs a command that must succeed and returns what it printed.
-pub fn sh(script: &str) -> String {
-    let output = Command::new("sh").args(["-ec", script]).output().unwrap();
-    assert!(output.status.success(), "{script}: {}", shown(&output));
-    String::from_utf8(output.stdout).unwrap().trim().to_owned()
-}
-
-/// Waits for something that is going to happen.
-pub fn wait_for(what: impl Fn() -> bool) {
-    let started = Instant::now();
-    while !what() {
-        assert!(started.elapsed() < Duration::from_mins(1), "it never happened");
-        sleep(Duration::from_millis(2));
-    }
 }
 
 /// A loop device over a sparse file; detached when dropped.

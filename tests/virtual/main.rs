@@ -4,6 +4,8 @@
 //! It needs a lab kernel, and says so where there is none; it needs neither root nor a quiet
 //! machine.
 
+#[path = "../common/mod.rs"]
+mod common;
 mod failing;
 mod replaying;
 mod support;
@@ -11,7 +13,7 @@ mod support;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Arguments, Trial};
 use serde_json::{Value, json};
 use ssdlab::filesystem;
 use ssdlab::plan::shipped;
@@ -155,20 +157,11 @@ fn main() {
     let reason = kernel().as_ref().err().map_or("", |reason| reason);
     let cases = CASES.into_iter().chain(replaying::CASES).chain(failing::CASES);
     let trials = cases.map(|(name, run)| {
-        Trial::test(name, move || caught(run))
+        Trial::test(name, move || common::caught(run))
             .with_kind(reason)
             .with_ignored_flag(!reason.is_empty())
     });
     libtest_mimic::run(&arguments, trials.collect()).exit();
-}
-
-/// A panic is a failed assertion; the next test runs all the same.
-fn caught(run: fn()) -> Result<(), Failed> {
-    std::panic::catch_unwind(run).map_err(|panic| {
-        let text = panic.downcast_ref::<String>().cloned();
-        let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-        Failed::from(text.unwrap_or_else(|| "it panicked".to_owned()))
-    })
 }
 
 fn every_filesystem() {

@@ -4,12 +4,14 @@ use std::env;
 use std::fs;
 use std::os::unix::fs::chown;
 use std::path::PathBuf;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::thread;
 
 use serde_json::Value;
 use tempfile::TempDir;
+
+use super::common::shown;
 
 const SSDLAB: &str = env!("CARGO_BIN_EXE_ssdlab");
 
@@ -134,15 +136,6 @@ impl Place {
             .env("SOMETHING_LONG", "x".repeat(5000));
         command
     }
-}
-
-fn shown(output: &Output) -> String {
-    format!(
-        "{}\n{}\n{}",
-        output.status,
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    )
 }
 
 /// Processes that keep every processor busy twice over, until it is dropped.

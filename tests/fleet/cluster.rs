@@ -1,0 +1,174 @@
+//! Two nodes of a real Slurm on this machine, and a place to run the program in.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::common::{shown, wait_for};
+
+const SSDLAB: &str = env!("CARGO_BIN_EXE_ssdlab");
+const FLEET: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/fleet");
+
+/// Why these tests cannot run here; `None` if they can.
+pub fn lacks() -> Option<&'static str> {
+    let has = |program: &str| {
+        let of = |folder: PathBuf| folder.join(program).exists();
+        let path = env::var_os("PATH").unwrap_or_default();
+        env::split_paths(&path).chain(["/usr/sbin".into()]).any(of)
+    };
+    let kernel = || Command::new(SSDLAB).args(["kernel", "info"]).output();
+    if !rustix::process::geteuid().is_root() {
+        Some("needs root, as Slurm's daemons do")
+    } else if !["slurmctld", "slurmd", "munged", "rsync"].iter().all(|program| has(program)) {
+        Some("needs slurm-wlm, munge and rsync")
+    } else if !kernel().is_ok_and(|info| info.status.success()) {
+        Some("needs a lab kernel: `ssdlab kernel build`")
+    } else {
+        None
+    }
+}
+
+/// A fleet that ends with the test.
+pub struct Cluster {
+    folder: TempDir,
+}
+
+impl Cluster {
+    pub fn start() -> Self {
+        // Sockets have short names.
+        let folder = tempfile::Builder::new().prefix("fleet-").tempdir_in("/var/tmp").unwrap();
+        let cluster = Self { folder };
+        cluster.fleet("start", &[]);
+        cluster
+    }
+
+    /// Has scripts/fleet do something.
+    pub fn fleet(&self, what: &str, more: &[&str]) {
+        let slurm = self.path("slurm");
+        let output =
+            Command::new(FLEET).arg(what).arg(slurm).args(more).stdin(Stdio::null()).output();
+        let output = output.unwrap();
+        assert!(output.status.success(), "{what}: {}", shown(&output));
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The program, with results and journals here, and the lab kernel of whoever tests.
+    pub fn ssdlab(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(SSDLAB);
+        command
+            .args(arguments)
+            .env("XDG_STATE_HOME", self.path("state"))
+            .env("XDG_DATA_HOME", self.path("data"))
+            .env("SLURM_CONF", self.path("slurm/slurm.conf"))
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs it to its end.
+    pub fn output(&self, arguments: &[&str]) -> Output {
+        self.ssdlab(arguments).output().unwrap()
+    }
+
+    /// Runs it to its end with that exit code, and returns the object it prints.
+    pub fn json(&self, arguments: &[&str], code: i32) -> Value {
+        let output = self.ssdlab(arguments).arg("--json").output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{}", shown(&output));
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Starts it; its standard error goes to a file here.
+    pub fn spawn(&self, arguments: &[&str]) -> Child {
+        let errors = fs::File::create(self.path("errors")).unwrap();
+        let mut command = self.ssdlab(arguments);
+        command.stdout(Stdio::null()).stderr(errors).spawn().unwrap()
+    }
+
+    /// What a started program has said.
+    pub fn errors(&self) -> String {
+        fs::read_to_string(self.path("errors")).unwrap()
+    }
+
+    pub fn plan(&self, text: &str) -> String {
+        let path = self.path("plan.toml");
+        fs::write(&path, text).unwrap();
+        path.display().to_string()
+    }
+
+    /// The folders of runs.
+    pub fn runs(&self) -> Vec<PathBuf> {
+        entries(&self.path("data/ssdlab"))
+    }
+
+    /// The only run's folder.
+    pub fn run(&self) -> PathBuf {
+        let runs = self.runs();
+        assert_eq!(runs.len(), 1, "{runs:?}");
+        runs[0].clone()
+    }
+
+    /// What the queue has, a line an element.
+    pub fn queue(&self) -> String {
+        let mut squeue = Command::new("squeue");
+        squeue.args(["--noheader", "--array"]).env("SLURM_CONF", self.path("slurm/slurm.conf"));
+        String::from_utf8(squeue.output().unwrap().stdout).unwrap()
+    }
+
+    /// The processes that are elements, by node.
+    pub fn elements(&self, node: &str) -> Vec<String> {
+        let sign = format!("SLURMD_NODENAME={node}\0");
+        let here = self.folder.path().display().to_string();
+        let mut found = Vec::new();
+        for process in entries(Path::new("/proc")) {
+            let text = |name: &str| fs::read(process.join(name)).unwrap_or_default();
+            let line = String::from_utf8_lossy(&text("cmdline")).into_owned();
+            let is_element = line.contains("\0node\0") && line.contains(&here);
+            if is_element && String::from_utf8_lossy(&text("environ")).contains(&sign) {
+                found.push(process.file_name().unwrap().to_string_lossy().into_owned());
+            }
+        }
+        found
+    }
+
+    /// Kills the elements of a node so that they can undo nothing.
+    pub fn kill_elements(&self, node: &str) {
+        wait_for(|| !self.elements(node).is_empty());
+        for process in self.elements(node) {
+            let _ = Command::new("kill").args(["-KILL", &process]).status();
+        }
+    }
+
+    /// Files of a run's attempts with some ending.
+    pub fn attempts(&self, ending: &str) -> Vec<PathBuf> {
+        let mut all = entries(&self.run().join("attempts"));
+        all.retain(|path| path.extension().is_some_and(|of| of == ending));
+        all
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        let slurm = self.path("slurm");
+        let _ = Command::new(FLEET).arg("stop").arg(slurm).stdin(Stdio::null()).output();
+    }
+}
+
+/// What is in a folder, sorted.
+pub fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}
+
+/// The lines of a file; none where there is no file.
+pub fn lines(path: &Path) -> Vec<String> {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    text.lines().map(str::to_owned).collect()
+}

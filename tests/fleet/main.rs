@@ -1,0 +1,355 @@
+//! Plans on two nodes of a real Slurm: what goes wrong on the way loses no record, and counts none
+//! twice.
+//!
+//! They need root, Slurm and a lab kernel, and say so where they do not have them.
+
+mod cluster;
+#[path = "../common/mod.rs"]
+mod common;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::Command;
+use std::thread::sleep;
+use std::time::Duration;
+
+use libtest_mimic::{Arguments, Trial};
+use serde_json::{Value, json};
+
+use self::cluster::{Cluster, entries, lines};
+use self::common::{sh, shown, wait_for};
+
+/// A trial of it takes about a second.
+const PLAN: &str = r#"
+    name = "small"
+    question = "Is it the same on other machines?"
+    [target]
+    lab = "virtual"
+    [factors]
+    discard = ["off", "on"]
+    drive = "vertex-le"
+    [baseline]
+    discard = "off"
+    [virtual]
+    capacity = "1 GiB"
+    [workload]
+    tree = { files = 300, size = "5 MB" }
+    phases = [{ do = "unpack", sync = true }, { do = "delete", sync = true }]
+    [[claims]]
+    id = "slower"
+    says = "Deleting takes longer with discard"
+    phases = ["delete"]
+    compare = { discard = "on" }
+    at_least = 1.1
+"#;
+
+/// Each trial says on this machine when it begins and ends.
+const SLOW: &str = r#"
+    name = "slow"
+    question = "Does one trial run at a time?"
+    [target]
+    lab = "image"
+    size = "64 MiB"
+    [factors]
+    mkfs = ["", "-I 256"]
+    [baseline]
+    mkfs = ""
+    [workload]
+    phases = [{ do = "command", run = ["sh", "-c", "echo begin >>LOG; sleep SECONDS; echo end >>LOG"] }]
+"#;
+
+const CASES: [(&str, fn()); 9] = [
+    ("two_nodes_come_to_the_analysis_of_one_machine", same_analysis),
+    ("what_slurm_lacks_is_said_and_nothing_is_submitted", lacking),
+    ("a_node_that_dies_loses_no_record_and_the_run_is_completed", dying_node),
+    ("a_controller_that_restarts_is_waited_for", restarting_controller),
+    ("a_full_shared_folder_is_waited_for", full_folder),
+    ("a_run_whose_submitter_is_gone_is_taken_up", gone_submitter),
+    ("a_trial_that_two_attempts_recorded_counts_once", doubles),
+    ("trials_on_a_wall_clock_take_turns_on_a_machine", turns),
+    ("what_is_cancelled_is_undone_on_its_node", cancelling),
+];
+
+fn main() {
+    let mut arguments = Arguments::from_args();
+    // Two processors are two nodes.
+    arguments.test_threads = Some(1);
+    let lacks = cluster::lacks();
+    let trials = CASES.into_iter().map(|(name, run)| {
+        Trial::test(name, move || common::caught(run))
+            .with_kind(lacks.unwrap_or_default())
+            .with_ignored_flag(lacks.is_some())
+    });
+    libtest_mimic::run(&arguments, trials.collect()).exit();
+}
+
+/// What a run found, without its name.
+fn found(mut json: Value) -> Value {
+    json.as_object_mut().unwrap().remove("run");
+    json
+}
+
+fn status(cluster: &Cluster) -> Value {
+    cluster.json(&["status", &cluster.run().display().to_string()], 0)
+}
+
+/// Goes on with the only run.
+fn resume(cluster: &Cluster, code: i32) -> Value {
+    let run = cluster.run().display().to_string();
+    cluster.json(&["run", "--resume", &run, "--on", "slurm"], code)
+}
+
+/// The trials that are recorded, each of which must be once.
+fn recorded(cluster: &Cluster) -> usize {
+    let lines = lines(&cluster.run().join("records.jsonl"));
+    let records = lines.iter().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let trials: Vec<String> = records.map(|record| record["trial"].to_string()).collect();
+    assert_eq!(trials.iter().collect::<BTreeSet<_>>().len(), trials.len(), "{trials:?}");
+    trials.len()
+}
+
+/// What the same plan comes to on this machine alone.
+fn alone(cluster: &Cluster, plan: &str, runs: &str) -> Value {
+    let elsewhere = cluster.path("alone").display().to_string();
+    found(cluster.json(&["run", plan, "--runs", runs, "--results", &elsewhere], 0))
+}
+
+fn same_analysis() {
+    let cluster = Cluster::start();
+    let plan = cluster.plan(PLAN);
+    let fleet = cluster.json(&["run", &plan, "--runs", "4", "--on", "slurm:all"], 0);
+    let nodes: BTreeSet<String> = lines(&cluster.run().join("records.jsonl"))
+        .iter()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["attempt"]["node"].to_string())
+        .collect();
+    assert_eq!(nodes.len(), 2, "{nodes:?}");
+    let fleet = found(fleet);
+    assert!(fleet["treatments"][0]["trials"][3]["fingerprint"].is_string());
+    assert_eq!(fleet, alone(&cluster, &plan, "4"));
+    assert_eq!(entries(&cluster.run().join("requests")).len(), 8);
+    assert_eq!(cluster.attempts("node").len(), 0);
+    assert_eq!(entries(&cluster.path("state/ssdlab/undo")).len(), 0);
+    let status = status(&cluster);
+    assert_eq!((&status["recorded"], &status["expected"]), (&json!(8), &json!(8)));
+    assert_eq!((&status["queue"], &status["unmerged"]), (&json!([]), &json!(0)));
+
+    // An element that is not what was meant runs nothing.
+    let run = cluster.run();
+    let submission = &cluster.attempts("json")[0];
+    let text = fs::read_to_string(submission).unwrap();
+    let mut other: Value = serde_json::from_str(&text).unwrap();
+    other["kernel"] = json!("0123456789abcdef");
+    fs::write(submission, other.to_string()).unwrap();
+    let name = submission.file_stem().unwrap().to_str().unwrap();
+    let mut element = cluster.ssdlab(&["node", "--submission", name, "--run"]);
+    element.arg(&run).env("SLURM_ARRAY_JOB_ID", "900").env("SLURM_ARRAY_TASK_ID", "0");
+    let refused = element.env("SLURMD_NODENAME", "node1").output().unwrap();
+    assert_eq!(refused.status.code(), Some(4), "{}", shown(&refused));
+    let says = String::from_utf8_lossy(&refused.stderr).replace('\n', " ");
+    assert!(says.contains("the lab kernel") && says.contains("0123456789abcdef"), "{says}");
+    assert_eq!(fs::read_to_string(run.join("attempts/900_0.jsonl")).unwrap(), "");
+    assert_eq!(cluster.attempts("node").len(), 0);
+}
+
+fn lacking() {
+    let cluster = Cluster::start();
+    let plan = cluster.plan(PLAN);
+    let refused = |arguments: &[&str], path: Option<&str>, words: &str| {
+        let mut command = cluster.ssdlab(&["run", &plan]);
+        command.args(arguments);
+        if let Some(path) = path {
+            command.env("PATH", path);
+        }
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(4), "{arguments:?}: {}", shown(&output));
+        let says = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(says.contains(words), "{arguments:?}: {says}");
+    };
+    refused(&["--on", "slurm:moon"], None, "no partition `moon`");
+    refused(&["--on", "slurm:one", "--set", "node_feature=ssd=vertex-le"], None, "ssd=vertex-le");
+    refused(&["--on", "slurm", "--set", "node_feature=ssd=x25m,ssd=moon"], None, "ssd=moon");
+    // The kernel's own programs are found, Slurm's are not.
+    refused(&["--on", "slurm"], Some("/usr/sbin"), "`sbatch`");
+    cluster.fleet("kill", &["slurmctld"]);
+    refused(&["--on", "slurm"], None, "does not answer");
+    cluster.fleet("restart", &["slurmctld"]);
+    assert_eq!(cluster.runs().len(), 0);
+    assert_eq!(cluster.queue(), "");
+}
+
+fn dying_node() {
+    let cluster = Cluster::start();
+    let plan = cluster.plan(PLAN);
+    let mut run = cluster.spawn(&["run", &plan, "--runs", "8", "--on", "slurm"]);
+    wait_for(|| !cluster.elements("node1").is_empty() && !cluster.elements("node2").is_empty());
+    wait_for(|| recorded(&cluster) >= 2);
+    // Its daemon, so that nobody tells the controller, and its trial.
+    cluster.fleet("kill", &["node1"]);
+    cluster.kill_elements("node1");
+    // The other node's trials are all recorded before the run gives up on those.
+    assert_eq!(run.wait().unwrap().code(), Some(1), "{}", cluster.errors());
+    assert!(cluster.errors().contains("trials have no record"), "{}", cluster.errors());
+    let before = recorded(&cluster);
+    assert!((8..16).contains(&before), "{before}");
+    assert_eq!(status(&cluster)["not_undone"], json!(["node1"]));
+    cluster.fleet("restart", &["node1"]);
+    let fleet = resume(&cluster, 0);
+    assert_eq!(recorded(&cluster), 16);
+    assert_eq!(found(fleet), alone(&cluster, &plan, "8"));
+}
+
+fn restarting_controller() {
+    let cluster = Cluster::start();
+    let plan = cluster.plan(PLAN);
+    let mut run = cluster.spawn(&["run", &plan, "--runs", "8", "--on", "slurm"]);
+    wait_for(|| !cluster.runs().is_empty() && recorded(&cluster) >= 2);
+    cluster.fleet("kill", &["slurmctld"]);
+    wait_for(|| cluster.errors().contains("does not answer"));
+    cluster.fleet("restart", &["slurmctld"]);
+    assert!(run.wait().unwrap().success(), "{}", cluster.errors());
+    assert_eq!(recorded(&cluster), 16);
+    assert_eq!(cluster.attempts("json").len(), 1);
+}
+
+fn full_folder() {
+    let cluster = Cluster::start();
+    let plan = cluster.plan(PLAN);
+    let shared = Shared::new(&cluster);
+    let mut run = cluster.spawn(&["run", &plan, "--runs", "6", "--on", "slurm"]);
+    wait_for(|| !cluster.runs().is_empty() && cluster.attempts("node").len() == 2);
+    let hog = shared.fill();
+    // Trials end and find no room.
+    sleep(Duration::from_secs(12));
+    fs::remove_file(hog).unwrap();
+    let code = run.wait().unwrap().code();
+    // The program that merges may have found no room itself; then it says so and can go on.
+    if code != Some(0) {
+        assert_eq!(code, Some(1), "{}", cluster.errors());
+        assert!(cluster.errors().contains("No space left"), "{}", cluster.errors());
+    }
+    let fleet = resume(&cluster, 0);
+    assert_eq!(recorded(&cluster), 12);
+    assert_eq!(found(fleet), alone(&cluster, &plan, "6"));
+    // Nothing was submitted again.
+    assert_eq!(cluster.attempts("json").len(), 1, "{}", cluster.errors());
+}
+
+/// A small file system in the place of the results.
+struct Shared(String);
+
+impl Shared {
+    fn new(cluster: &Cluster) -> Self {
+        let path = cluster.path("data").display().to_string();
+        sh(&format!("mkdir {path}; mount -t tmpfs -o size=64m tmpfs {path}"));
+        Self(path)
+    }
+
+    /// Leaves no room in it; the file that has it all.
+    fn fill(&self) -> String {
+        let hog = format!("{}/hog", self.0);
+        let _ = Command::new("dd").args(["if=/dev/zero", "bs=4k", &format!("of={hog}")]).output();
+        hog
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").args(["--lazy", &self.0]).status();
+    }
+}
+
+fn gone_submitter() {
+    let cluster = Cluster::start();
+    let plan = cluster.plan(PLAN);
+    let mut run = cluster.spawn(&["run", &plan, "--runs", "6", "--on", "slurm"]);
+    wait_for(|| !cluster.runs().is_empty() && recorded(&cluster) >= 1);
+    // A terminal that goes away.
+    let id = run.id().to_string();
+    assert!(Command::new("kill").args(["-HUP", &id]).status().unwrap().success());
+    run.wait().unwrap();
+    assert!(!cluster.queue().is_empty());
+    // This machine must not do what nodes are doing.
+    let name = cluster.run().display().to_string();
+    let output = cluster.output(&["run", "--resume", &name]);
+    assert_eq!(output.status.code(), Some(2), "{}", shown(&output));
+    let fleet = resume(&cluster, 0);
+    assert_eq!(recorded(&cluster), 12);
+    assert_eq!(cluster.attempts("json").len(), 1);
+    assert_eq!(found(fleet), alone(&cluster, &plan, "6"));
+}
+
+fn doubles() {
+    let cluster = Cluster::start();
+    let plan = cluster.plan(PLAN);
+    let fleet = found(cluster.json(&["run", &plan, "--runs", "2", "--on", "slurm"], 0));
+    // The orphan of a job that was queued again has finished, too.
+    let attempt = &cluster.attempts("jsonl")[0];
+    let id = attempt.file_stem().unwrap().to_str().unwrap();
+    let orphan = fs::read_to_string(attempt).unwrap().replace(&format!("\"{id}\""), "\"0_0\"");
+    fs::write(attempt.with_file_name("0_0.jsonl"), orphan).unwrap();
+    let run = cluster.run().display().to_string();
+    let output = cluster.output(&["run", "--resume", &run, "--on", "slurm", "--json"]);
+    assert!(output.status.success(), "{}", shown(&output));
+    let says = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(says.contains("attempt 0_0 has recorded it too"), "{says}");
+    assert!(says.contains(&format!("that of {id} counts")), "{says}");
+    assert_eq!(recorded(&cluster), 4);
+    assert_eq!(found(serde_json::from_slice(&output.stdout).unwrap()), fleet);
+}
+
+fn turns() {
+    let cluster = Cluster::start();
+    let log = cluster.path("log");
+    let text = SLOW.replace("LOG", &log.display().to_string()).replace("SECONDS", "0.5");
+    let plan = cluster.plan(&text);
+    let images = cluster.path("images");
+    fs::create_dir(&images).unwrap();
+    let images = images.display().to_string();
+    let json = cluster.json(&["run", &plan, "--runs", "4", "--dir", &images, "--on", "slurm"], 0);
+    assert_eq!(json["treatments"][0]["trials"].as_array().unwrap().len(), 4);
+    // Both nodes are this machine.
+    let said = lines(&log).join(" ");
+    assert_eq!(said, ["begin end"; 8].join(" "));
+    let records = lines(&cluster.run().join("records.jsonl"));
+    let records: Vec<Value> =
+        records.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    // The treatments of a block have shared a node and an element.
+    for record in &records {
+        let block = &record["trial"]["block"];
+        let mut others = records.iter().filter(|other| other["trial"]["block"] == *block);
+        assert!(others.all(|other| other["attempt"] == record["attempt"]));
+    }
+}
+
+fn cancelling() {
+    let cluster = Cluster::start();
+    let log = cluster.path("log");
+    let text = SLOW.replace("LOG", &log.display().to_string()).replace("SECONDS", "100");
+    let plan = cluster.plan(&text);
+    let images = cluster.path("images");
+    fs::create_dir(&images).unwrap();
+    let folder = images.display().to_string();
+    let mut run = cluster.spawn(&["run", &plan, "--runs", "2", "--dir", &folder, "--on", "slurm"]);
+    let mounted = || sh(&format!("grep -c {folder} /proc/mounts || true"));
+    wait_for(|| !lines(&log).is_empty());
+    // The one that measures can undo nothing; the other waits for its turn.
+    for node in ["node1", "node2"] {
+        let is_measuring = |pid: &String| sh(&format!("pgrep --parent {pid} || true")) != "";
+        if cluster.elements(node).iter().any(is_measuring) {
+            cluster.kill_elements(node);
+        }
+    }
+    let left = cluster.attempts("node").len();
+    assert!(left >= 1);
+    let name = cluster.run().display().to_string();
+    let output = cluster.output(&["cancel", &name]);
+    assert!(output.status.success(), "{}", shown(&output));
+    assert!(shown(&output).contains("what was left there is undone"), "{}", shown(&output));
+    assert_eq!(run.wait().unwrap().code(), Some(1), "{}", cluster.errors());
+    assert_eq!(cluster.attempts("node").len(), 0);
+    assert_eq!(mounted(), "0");
+    assert_eq!(entries(&images).len(), 0);
+    assert_eq!(entries(&cluster.path("state/ssdlab/undo")).len(), 0);
+    assert_eq!(sh("losetup --list --noheadings --output BACK-FILE").matches(&folder).count(), 0);
+    assert_eq!(cluster.queue(), "");
+}
