@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::str::FromStr;
 
+use clap::ValueEnum;
 use miette::{IntoDiagnostic, Report};
 
 use super::exit::Wrong;
@@ -16,6 +17,13 @@ use crate::plan::{LabKind, Schedule, differ_in_machine};
 pub struct On {
     /// The partition of Slurm; its default one where none is named.
     pub partition: Option<String>,
+}
+
+/// How records get to where a run was started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Collect {
+    /// By rsync over ssh, or what RSYNC_RSH names.
+    Rsync,
 }
 
 impl FromStr for On {

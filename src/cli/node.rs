@@ -50,7 +50,7 @@ impl Node {
                 "elements are submitted by ssdlab run --on slurm",
             ));
         };
-        let (run, mut schedule) = results::Run::attempt(&self.run, attempt.clone())?;
+        let (run, attempt, mut schedule) = results::Run::attempt(&self.run, attempt)?;
         if let Some(differs) =
             submission.differs_from(&cluster::expected(&schedule, submission.no_trace)?)
         {
@@ -66,7 +66,7 @@ impl Node {
             _ => None,
         };
         let interrupt = Interrupt::on_signals().into_diagnostic()?;
-        let presence = Presence::enter(&self.run, &attempt).into_diagnostic()?;
+        let presence = Presence::enter(&self.run, &attempt, &self.submission).into_diagnostic()?;
         let mut journal = undo::start().map_err(|error| no_journal(&error))?;
         // What is logged while a trial runs goes to this machine, not over the network.
         let logs = journal.private_folder().join(format!("ssdlab-{}-requests", journal.marker()));
@@ -82,7 +82,7 @@ impl Node {
         journal.finish()?;
         presence.leave().into_diagnostic()?;
         if let Err(error) = delivered {
-            output::tell(&format!("the logs of requests stay here unsaved: {error}"));
+            output::tell(&format!("the logs of requests are lost: {error}"));
         }
         ended
     }

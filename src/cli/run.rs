@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use clap::Args;
 use miette::{IntoDiagnostic, Report};
 
-use super::cluster::{self, On};
+use super::cluster::{self, Collect, On};
 use super::exit::{Exit, Wrong};
 use super::plan_arguments::{PlanArguments, Resolved};
 use super::progress::Progress;
@@ -15,12 +15,12 @@ use super::stages::{self, Manner, Ready};
 use super::watching::{self, Watching};
 use super::{output, report};
 use crate::advice::{self, Analysis};
-use crate::conductor::{Conductor, ConductorError, Desk, Fleet, Observer, Stage};
+use crate::conductor::{Conductor, ConductorError, Desk, Fleet, Observer, Rsync, Stage, Submitter};
 use crate::host::interrupt::Interrupt;
 use crate::plan::{self, LabKind, Schedule};
 use crate::report::{counted, roughly, value};
 use crate::results::{self, Ending, Record, Status};
-use crate::slurm::Slurm;
+use crate::slurm::{Slurm, SlurmError};
 use crate::undo;
 use crate::watch::Watch;
 use crate::workload::Workload;
@@ -51,6 +51,9 @@ pub struct Run {
     /// `slurm:PARTITION`. They must see the folder for results, and have this program.
     #[arg(long, value_name = "slurm[:PARTITION]")]
     on: Option<On>,
+    /// How records get here from nodes that do not see the folder for results.
+    #[arg(long, requires = "on")]
+    collect: Option<Collect>,
     /// The lab kernel (virtual lab; default: that of `ssdlab kernel build`).
     #[arg(long, value_name = "FILE")]
     kernel: Option<PathBuf>,
@@ -244,9 +247,11 @@ impl Run {
         announce(schedule, 1);
         let folder = session.run.folder().canonicalize().into_diagnostic()?;
         let program = std::env::current_exe().into_diagnostic()?;
-        let run = (folder.as_path(), session.records.as_slice());
-        let mut fleet = Fleet::open(slurm, schedule, expected, program, run, &interrupt)
-            .map_err(ConductorError::from)?;
+        let rsync = self.collect.map(|Collect::Rsync| Rsync::find()).transpose();
+        let rsync = rsync.map_err(SlurmError::from)?;
+        let interrupt = &interrupt;
+        let by = Submitter { schedule, slurm, expected, program, rsync, interrupt };
+        let mut fleet = Fleet::open(by, &folder, &session.records).map_err(ConductorError::from)?;
         let ended = conduct(&mut session, &mut fleet, watch);
         Fleet::take_logs(&folder, &session.records).into_diagnostic()?;
         Ok((ended, session))

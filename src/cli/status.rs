@@ -1,5 +1,6 @@
 //! `ssdlab status`: how far a run is that was submitted to Slurm, from its records and the queue.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -56,7 +57,7 @@ pub struct Progress {
     /// Why it does not.
     silent: Option<String>,
     /// Nodes on which changes of attempts that are over are not undone.
-    not_undone: Vec<String>,
+    not_undone: BTreeSet<String>,
 }
 
 /// An element that has not ended.
@@ -109,9 +110,8 @@ fn look(folder: &std::path::Path) -> Result<Progress, Report> {
         Queued { element, trials: trials.len(), recorded }
     };
     let alive: Vec<String> = queue.iter().flatten().map(Element::attempt).collect();
-    let left = attempts.not_undone()?.into_iter().filter(|(id, _)| !alive.contains(id));
-    let mut not_undone: Vec<String> = left.map(|(_, node)| node).collect();
-    not_undone.dedup();
+    let left = attempts.not_undone()?.into_iter().filter(|left| !alive.contains(&left.id));
+    let not_undone: BTreeSet<String> = left.map(|left| left.node).collect();
     let ill = |status| matches!(status, Outcome::Failed | Outcome::Void);
     Ok(Progress {
         schema: STATUS_SCHEMA,

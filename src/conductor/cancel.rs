@@ -5,11 +5,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::ConductorError;
-use super::fleet::{FleetError, quoted, wait_until_gone};
+use super::collect::{Rsync, Seen, quoted};
+use super::fleet::{FleetError, wait_until_gone};
 use super::submission::Submission;
 use crate::host::program;
-use crate::results::{ATTEMPTS, Attempts, node_of, output_of};
-use crate::slurm::{Array, Slurm, attempt};
+use crate::results::{ATTEMPTS, Attempts, Left, output_of};
+use crate::slurm::{Array, Slurm, SlurmError, attempt};
 
 /// The longest that ending or undoing may take.
 const LIMIT: Duration = Duration::from_mins(5);
@@ -29,54 +30,75 @@ pub struct Cancelled {
 pub fn cancel(slurm: &Slurm, run: &Path, ssdlab: &Path) -> Result<Cancelled, ConductorError> {
     let submitted = Submission::all(run)
         .map_err(|cause| FleetError::Submission { path: run.join(ATTEMPTS), cause })?;
-    let arrays: BTreeSet<String> = submitted.into_keys().collect();
+    let arrays: BTreeSet<String> = submitted.keys().cloned().collect();
     let queue = slurm.queue(&arrays).map_err(FleetError::from)?;
     slurm.cancel(&queue.jobs()).map_err(FleetError::from)?;
     wait_until_gone(slurm, &arrays, LIMIT).map_err(FleetError::from)?;
     let mut cancelled = Cancelled { elements: queue.elements.len(), ..Cancelled::default() };
     // An attempt that was given the time has undone its changes itself.
     let attempts = Attempts::new(run, &[]);
-    let mut left: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for (id, node) in attempts.not_undone()? {
-        left.entry(node).or_default().push(id);
+    let rsync = collected(slurm, run, &submitted)?;
+    let mut by_node: BTreeMap<String, Vec<Left>> = BTreeMap::new();
+    for left in attempts.not_undone()? {
+        by_node.entry(left.node.clone()).or_default().push(left);
     }
-    for (node, ids) in left {
-        match undo(slurm, run, ssdlab, &node, &ids) {
-            Err(FleetError::Slurm(error)) => {
-                cancelled.failed.insert(node, error.to_string());
-            }
-            Err(error) => return Err(error.into()),
-            Ok(says) if attempts.not_undone()?.values().any(|left| *left == node) => {
-                cancelled.failed.insert(node, says);
-            }
-            Ok(_) => {
-                cancelled.undone.insert(node);
-            }
+    for (node, left) in by_node {
+        let says = undo(slurm, run, ssdlab, &left, &submitted).unwrap_or_else(|e| e.to_string());
+        if let Some(rsync) = &rsync {
+            rsync.fetch_all(run, false);
+        }
+        if attempts.not_undone()?.iter().any(|left| left.node == node) {
+            cancelled.failed.insert(node, says);
+        } else {
+            cancelled.undone.insert(node);
         }
     }
     Ok(cancelled)
 }
 
-/// Has a node undo what its attempts have left; what it says.
+/// What brings what nodes have written that do not see the run's folder; it has been done once.
+fn collected(
+    slurm: &Slurm,
+    run: &Path,
+    submitted: &BTreeMap<String, Submission>,
+) -> Result<Option<Rsync>, FleetError> {
+    let staged: Vec<_> = submitted.iter().filter(|(_, of)| of.is_staged).collect();
+    if staged.is_empty() {
+        return Ok(None);
+    }
+    let mut rsync = Rsync::find().map_err(SlurmError::from)?;
+    for (name, submission) in staged {
+        rsync.ask_all(name, slurm.check(&submission.features)?);
+    }
+    rsync.fetch_all(run, false);
+    Ok(Some(rsync))
+}
+
+/// Has a node undo what attempts have left there; what it says.
 fn undo(
     slurm: &Slurm,
     run: &Path,
     ssdlab: &Path,
-    node: &str,
-    ids: &[String],
-) -> Result<String, FleetError> {
-    let left: Vec<String> = ids.iter().map(|id| quoted(&node_of(run, id))).collect();
-    let restore = format!("{} restore && rm -f {}", quoted(ssdlab), left.join(" "));
-    let name = format!("ssdlab-restore-{}", ids[0]);
+    left: &[Left],
+    submitted: &BTreeMap<String, Submission>,
+) -> Result<String, SlurmError> {
+    let Some(first) = left.first() else { return Ok(String::new()) };
+    let mut script = format!("#!/bin/sh\nset -e\n{} restore\n", quoted(ssdlab));
+    for Left { id, submission, .. } in left {
+        let Some(of) = submitted.get(submission) else { continue };
+        let seen = Seen::by_nodes_of(of, run, submission).word();
+        script.push_str(&format!(": >{seen}/{ATTEMPTS}/{id}.node\n"));
+    }
+    let name = format!("ssdlab-restore-{}", first.id);
     let array = Array {
         name: &name,
         elements: 1,
         features: &BTreeSet::new(),
-        node: Some(node),
+        node: Some(&first.node),
         is_exclusive: false,
         limit: LIMIT,
         output: &output_of(run, "restore-%A_%a"),
-        script: &format!("#!/bin/sh\n{restore}\n"),
+        script: &script,
     };
     let job = slurm.submit(&array)?;
     if !wait_until_gone(slurm, &BTreeSet::from([name]), LIMIT)? {

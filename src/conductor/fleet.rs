@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use miette::Diagnostic;
 use thiserror::Error;
 
+use super::collect::{Rsync, Seen};
 use super::submission::{Expected, Submission, submissions};
 use super::{ConductorError, Desk, Event, Stage, books};
 use crate::host::interrupt::Interrupt;
@@ -21,7 +22,7 @@ use crate::host::program;
 use crate::plan::schedule::Trial;
 use crate::plan::{LabKind, Schedule, Setup};
 use crate::results::{ATTEMPTS, Attempts, Record, logs_of, output_of};
-use crate::slurm::{Array, Queue, Slurm, SlurmError, attempt};
+use crate::slurm::{Array, Slurm, SlurmError, attempt};
 
 /// How often attempts are looked at, and how often the queue, whose controller serves others too.
 const LOOK: Duration = Duration::from_millis(250);
@@ -63,15 +64,27 @@ pub enum FleetError {
     },
 }
 
+/// What the caller of a fleet provides.
+pub struct Submitter<'a> {
+    /// What to do.
+    pub schedule: &'a Schedule,
+    /// Slurm.
+    pub slurm: Slurm,
+    /// What every node must have.
+    pub expected: Expected,
+    /// This program, which nodes have under the same path.
+    pub program: PathBuf,
+    /// How records get here, if nodes do not see the run's folder.
+    pub rsync: Option<Rsync>,
+    /// The request to stop.
+    pub interrupt: &'a Interrupt,
+}
+
 /// Machines that Slurm gives out.
 pub struct Fleet<'a> {
-    schedule: &'a Schedule,
-    slurm: Slurm,
-    /// What every node must have.
-    expected: Expected,
-    /// How what an element runs begins: this program.
-    program: PathBuf,
-    interrupt: &'a Interrupt,
+    by: Submitter<'a>,
+    /// The run's folder, by a name that holds everywhere.
+    folder: PathBuf,
     attempts: Attempts,
     /// All that was submitted, by name.
     submitted: BTreeMap<String, Submission>,
@@ -89,6 +102,8 @@ struct Waiting {
     job: String,
     index: usize,
     trials: Vec<Trial>,
+    /// How it ended, in Slurm's words, and where.
+    ended: String,
     /// Since when it is not in the queue.
     gone: Option<Instant>,
 }
@@ -101,25 +116,14 @@ impl<'a> Fleet<'a> {
         all.iter().try_for_each(|features| slurm.check(features).map(drop))
     }
 
-    /// A fleet for a run, whose folder all nodes see, and which has some records already.
-    pub fn open(
-        slurm: Slurm,
-        schedule: &'a Schedule,
-        expected: Expected,
-        program: PathBuf,
-        run: (&Path, &[Record]),
-        interrupt: &'a Interrupt,
-    ) -> Result<Self, FleetError> {
-        let (folder, records) = run;
+    /// A fleet for a run whose folder is there, an absolute path, and that has some records already.
+    pub fn open(by: Submitter<'a>, folder: &Path, records: &[Record]) -> Result<Self, FleetError> {
         let place = folder.join(ATTEMPTS);
         let of_folder = |cause| FleetError::Submission { path: place.clone(), cause };
         fs::create_dir_all(&place).map_err(of_folder)?;
         Ok(Self {
-            schedule,
-            slurm,
-            expected,
-            program,
-            interrupt,
+            by,
+            folder: folder.to_owned(),
             attempts: Attempts::new(folder, records),
             submitted: Submission::all(folder).map_err(of_folder)?,
             waiting: Vec::new(),
@@ -130,7 +134,13 @@ impl<'a> Fleet<'a> {
 
     /// What an earlier session has submitted and is still to come is waited for.
     fn adopt(&mut self, desk: &Desk<'_>) -> Result<(), SlurmError> {
-        let queue = self.slurm.queue(&self.submitted.keys().cloned().collect())?;
+        let queue = self.by.slurm.queue(&self.submitted.keys().cloned().collect())?;
+        if let Some(rsync) = &mut self.by.rsync {
+            // Where elements have been that are long over, nobody knows any more.
+            for (name, submission) in self.submitted.iter().filter(|(_, of)| of.is_staged) {
+                rsync.ask_all(name, self.by.slurm.check(&submission.features)?);
+            }
+        }
         for element in queue.elements {
             let submission = self.submitted.get(&element.array);
             let trials = submission.and_then(|submission| submission.elements.get(element.index));
@@ -144,6 +154,7 @@ impl<'a> Fleet<'a> {
                     job: element.job,
                     index: element.index,
                     trials: trials.clone(),
+                    ended: String::new(),
                     gone: None,
                 });
             }
@@ -152,37 +163,44 @@ impl<'a> Fleet<'a> {
     }
 
     fn submit(&mut self, trials: &[Trial], desk: &mut Desk<'_>) -> Result<(), FleetError> {
-        let folder = desk.run.folder().to_owned();
         let features: Vec<_> =
-            trials.iter().map(|trial| self.schedule.features(trial.treatment)).collect();
+            trials.iter().map(|trial| self.by.schedule.features(trial.treatment)).collect();
         let mut nodes = 0;
         for features in features.into_iter().collect::<BTreeSet<_>>() {
-            nodes = nodes.max(self.slurm.check(&features)?);
+            nodes = nodes.max(self.by.slurm.check(&features)?.len());
         }
-        for submission in submissions(self.schedule, trials, &self.expected, nodes) {
+        let (schedule, is_staged) = (self.by.schedule, self.by.rsync.is_some());
+        for submission in submissions(schedule, trials, &self.by.expected, is_staged, nodes) {
             let name = self.new_name(&desk.run.id());
-            let path = Submission::path(&folder, &name);
+            let path = Submission::path(&self.folder, &name);
             submission
-                .write(&folder, &name)
+                .write(&self.folder, &name)
                 .map_err(|cause| FleetError::Submission { path: path.clone(), cause })?;
+            let seen = Seen::by_nodes_of(&submission, &self.folder, &name);
             let array = Array {
                 name: &name,
                 elements: submission.elements.len(),
                 features: &submission.features,
                 node: None,
-                is_exclusive: self.schedule.target.lab != LabKind::Virtual,
-                limit: submission.limit(self.schedule),
-                output: &output_of(&folder, "%A_%a"),
-                script: &script(&self.program, &folder, &name),
+                is_exclusive: schedule.target.lab != LabKind::Virtual,
+                limit: submission.limit(schedule),
+                output: &seen.output(),
+                script: &seen.script(&self.by.program, schedule, &submission, &name),
             };
-            let job = self.slurm.submit(&array).inspect_err(|_| {
+            let job = self.by.slurm.submit(&array).inspect_err(|_| {
                 // What was refused is not waited for.
                 let _ = fs::remove_file(&path);
             })?;
             desk.observer.notice(Event::Submitted { job: &job, elements: array.elements });
             for (index, trials) in submission.elements.iter().enumerate() {
-                let (array, job, trials) = (name.clone(), job.clone(), trials.clone());
-                self.waiting.push(Waiting { array, job, index, trials, gone: None });
+                self.waiting.push(Waiting {
+                    array: name.clone(),
+                    job: job.clone(),
+                    index,
+                    trials: trials.clone(),
+                    ended: String::new(),
+                    gone: None,
+                });
             }
             self.submitted.insert(name, submission);
         }
@@ -199,12 +217,17 @@ impl<'a> Fleet<'a> {
 
     /// Puts what attempts have brought into the run.
     fn merge(&mut self, desk: &mut Desk<'_>) -> Result<(), ConductorError> {
-        let news = self.attempts.news(self.schedule)?;
+        if let Some(rsync) = &mut self.by.rsync {
+            for text in rsync.fetch(&self.folder) {
+                desk.observer.notice(Event::Trouble { text: &text });
+            }
+        }
+        let news = self.attempts.news(self.by.schedule)?;
         for double in news.doubles {
             let text = format!(
                 "block {}, {}: attempt {} has recorded it too; that of {} counts",
                 double.block + 1,
-                self.schedule.distinct(&self.schedule.treatments[double.treatment].levels),
+                self.by.schedule.distinct(&self.by.schedule.treatments[double.treatment].levels),
                 double.attempt,
                 double.counts
             );
@@ -224,6 +247,16 @@ impl<'a> Fleet<'a> {
         Ok(())
     }
 
+    /// The same when all elements are over, so that nothing need stay on nodes.
+    fn merge_last(&mut self, desk: &mut Desk<'_>) -> Result<(), ConductorError> {
+        if let Some(rsync) = &self.by.rsync {
+            for text in rsync.fetch_all(&self.folder, true) {
+                desk.observer.notice(Event::Trouble { text: &text });
+            }
+        }
+        self.merge(desk)
+    }
+
     /// Asks the queue which elements are gone; a controller that is silent for a while is waited
     /// for.
     fn ask(&mut self, desk: &mut Desk<'_>) -> Result<(), FleetError> {
@@ -233,12 +266,19 @@ impl<'a> Fleet<'a> {
         }
         self.asked = Some(now);
         let arrays = self.waiting.iter().map(|element| element.array.clone()).collect();
-        match self.slurm.queue(&arrays) {
+        match self.by.slurm.queue(&arrays) {
             Ok(queue) => {
                 self.silent = None;
+                if let Some(rsync) = &mut self.by.rsync {
+                    rsync.learn(&queue);
+                }
                 for element in &mut self.waiting {
                     let is_there = queue.has(&element.array, element.index);
                     element.gone = (!is_there).then(|| element.gone.unwrap_or(now));
+                    let over = queue.over.iter().find(|one| one.is(&element.array, element.index));
+                    if let Some(over) = over {
+                        element.ended = format!("{} on {}, ", over.state, over.node);
+                    }
                 }
             }
             Err(error @ SlurmError::Unreachable { .. }) => {
@@ -261,9 +301,9 @@ impl<'a> Fleet<'a> {
         let jobs = self.waiting.iter().map(|element| element.job.clone()).collect();
         let arrays: BTreeSet<String> =
             self.waiting.iter().map(|element| element.array.clone()).collect();
-        self.slurm.cancel(&jobs).map_err(FleetError::from)?;
-        wait_until_gone(&self.slurm, &arrays, PATIENCE).map_err(FleetError::from)?;
-        self.merge(desk)
+        self.by.slurm.cancel(&jobs).map_err(FleetError::from)?;
+        wait_until_gone(&self.by.slurm, &arrays, PATIENCE).map_err(FleetError::from)?;
+        self.merge_last(desk)
     }
 
     /// An error for the elements that are gone without having brought all their records.
@@ -276,7 +316,7 @@ impl<'a> Fleet<'a> {
         let trials = lost.iter().flat_map(|element| &element.trials);
         let count = trials.filter(|trial| desk.is_open(trial)).count();
         let says: BTreeSet<String> =
-            lost.iter().map(|element| last_words(desk.run.folder(), element)).collect();
+            lost.iter().map(|element| last_words(&self.folder, element)).collect();
         let says = says.into_iter().take(3).collect::<Vec<_>>().join("; ");
         Some(FleetError::Lost { count, says })
     }
@@ -316,7 +356,7 @@ impl Stage for Fleet<'_> {
             .collect();
         self.submit(&todo, desk)?;
         while !self.waiting.is_empty() {
-            if self.interrupt.is_set() {
+            if self.by.interrupt.is_set() {
                 self.cancel(desk)?;
                 return Ok(false);
             }
@@ -328,7 +368,8 @@ impl Stage for Fleet<'_> {
                 return Err(lost.into());
             }
         }
-        Ok(!self.interrupt.is_set())
+        self.merge_last(desk)?;
+        Ok(!self.by.interrupt.is_set())
     }
 }
 
@@ -342,7 +383,7 @@ pub(super) fn wait_until_gone(
     loop {
         let is_over = started.elapsed() >= within;
         match slurm.queue(arrays) {
-            Ok(queue) if queue == Queue::default() => return Ok(true),
+            Ok(queue) if queue.elements.is_empty() => return Ok(true),
             Err(SlurmError::Unreachable { .. }) if !is_over => {}
             Err(error) => return Err(error),
             Ok(_) if is_over => return Ok(false),
@@ -355,22 +396,14 @@ pub(super) fn wait_until_gone(
 /// What an element's program has said last.
 fn last_words(run: &Path, element: &Waiting) -> String {
     let id = attempt(&element.job, element.index);
-    let text = fs::read_to_string(output_of(run, &id)).unwrap_or_default();
-    match program::tail(&text) {
-        says if says.is_empty() => format!("{id} says nothing"),
-        says => format!("{id}: {says}"),
+    match fs::read_to_string(output_of(run, &id)) {
+        Err(_) => format!(
+            "{id}: {}its output is not in {}: do nodes see this folder, under this name?",
+            element.ended,
+            run.join(ATTEMPTS).display()
+        ),
+        Ok(text) => format!("{id}: {}{}", element.ended, program::tail(&text)),
     }
-}
-
-/// What an element runs. It takes the place of the shell, so that what ends the job ends it.
-fn script(program: &Path, run: &Path, submission: &str) -> String {
-    let (program, run) = (quoted(program), quoted(run));
-    format!("#!/bin/sh\nexec {program} node --run {run} --submission {submission}\n")
-}
-
-/// A path as a word of sh(1).
-pub(super) fn quoted(path: &Path) -> String {
-    format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
 }
 
 /// Names need nothing better than not to meet.
@@ -384,15 +417,5 @@ fn rand_word() -> u32 {
 impl From<FleetError> for ConductorError {
     fn from(error: FleetError) -> Self {
         Self::Fleet(Box::new(error))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_path_is_one_word_whatever_is_in_it() {
-        assert_eq!(quoted(Path::new("/a b/it's")), "'/a b/it'\\''s'");
     }
 }

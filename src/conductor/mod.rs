@@ -8,6 +8,7 @@ mod aged_drive;
 mod ageing;
 mod books;
 mod cancel;
+mod collect;
 mod drive_watch;
 mod failure;
 mod fleet;
@@ -30,7 +31,8 @@ use thiserror::Error;
 
 pub use books::{Books, log_of};
 pub use cancel::{Cancelled, cancel};
-pub use fleet::{Fleet, FleetError};
+pub use collect::Rsync;
+pub use fleet::{Fleet, FleetError, Submitter};
 pub use guests::{Guests, GuestsError, Provided};
 pub use here::Here;
 pub use inside::guest;

@@ -13,14 +13,16 @@ pub struct Presence(PathBuf);
 
 impl Presence {
     /// Enters a node; to be called before anything is changed there.
-    pub fn enter(run: &Path, attempt: &Attempt) -> io::Result<Self> {
+    pub fn enter(run: &Path, attempt: &Attempt, submission: &str) -> io::Result<Self> {
         let path = node_of(run, &attempt.id);
-        write_synced(&path, attempt.node.as_bytes()).map_err(io::Error::other)?;
+        let text = format!("{}\n{submission}\n", attempt.node);
+        write_synced(&path, text.as_bytes()).map_err(io::Error::other)?;
         Ok(Self(path))
     }
 
     /// Leaves it; to be called when everything is undone.
     pub fn leave(self) -> io::Result<()> {
-        fs::remove_file(self.0)
+        // Emptied and not removed: so it can be seen by whom it is copied to.
+        fs::write(self.0, "")
     }
 }

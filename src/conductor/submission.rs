@@ -40,6 +40,9 @@ pub struct Submission {
     pub features: BTreeSet<String>,
     /// Whether nothing is recorded of what is asked of devices.
     pub no_trace: bool,
+    /// Whether nodes do not see the run's folder, and have one of their own instead.
+    #[serde(default)]
+    pub is_staged: bool,
     /// The trials of each element.
     pub elements: Vec<Vec<Trial>>,
 }
@@ -132,6 +135,7 @@ pub fn submissions(
     schedule: &Schedule,
     trials: &[Trial],
     expected: &Expected,
+    is_staged: bool,
     nodes: usize,
 ) -> Vec<Submission> {
     let mut by_features: BTreeMap<BTreeSet<String>, Vec<Trial>> = BTreeMap::new();
@@ -141,8 +145,7 @@ pub fn submissions(
     let mut all = Vec::new();
     for (features, trials) in by_features {
         let elements: Vec<Vec<Trial>> = if schedule.target.lab == LabKind::Virtual {
-            let packed = packed(schedule, trials.len(), nodes);
-            trials.chunks(packed).map(<[Trial]>::to_vec).collect()
+            evenly(&trials, packed(schedule, trials.len(), nodes))
         } else {
             let is_of_block = |one: &Trial, next: &Trial| one.block == next.block;
             trials.chunk_by(is_of_block).map(<[Trial]>::to_vec).collect()
@@ -153,18 +156,25 @@ pub fn submissions(
             tools: expected.tools.clone(),
             features: features.clone(),
             no_trace: expected.no_trace,
+            is_staged,
             elements: elements.to_vec(),
         }));
     }
     all
 }
 
-/// How many trials an element of the virtual lab has.
+/// How many elements trials of the virtual lab are packed into: as many for each node, so that none
+/// waits for another at the end.
 fn packed(schedule: &Schedule, trials: usize, nodes: usize) -> usize {
     let each = of_trial(schedule).unwrap_or(USUAL_TRIAL).as_millis().max(1);
     let worth = usize::try_from(WORTH_A_JOB.as_millis().div_ceil(each)).unwrap_or(1);
-    let fair = trials.div_ceil(nodes.max(1));
-    worth.max(trials.div_ceil(MOST_ELEMENTS)).min(fair).max(1)
+    trials.div_ceil(worth).min(MOST_ELEMENTS).next_multiple_of(nodes.max(1)).min(trials)
+}
+
+/// Cuts trials into some parts, of which none is longer than another by more than one.
+fn evenly(trials: &[Trial], parts: usize) -> Vec<Vec<Trial>> {
+    let at = |part: usize| part * trials.len() / parts;
+    (0..parts).map(|part| trials[at(part)..at(part + 1)].to_vec()).collect()
 }
 
 #[cfg(test)]
@@ -186,7 +196,7 @@ mod tests {
     }
 
     fn of(schedule: &Schedule, nodes: usize) -> Vec<Submission> {
-        submissions(schedule, &schedule.trials, &expected(), nodes)
+        submissions(schedule, &schedule.trials, &expected(), false, nodes)
     }
 
     #[test]
@@ -211,9 +221,11 @@ mod tests {
         assert_eq!(sizes.iter().sum::<usize>(), 20_000);
         // A trial of nothing takes a second.
         assert!(sizes.len() <= MOST_ELEMENTS && sizes[0] >= 20, "{}", sizes.len());
+        let longest = sizes.iter().max().unwrap();
+        assert!(sizes.len() % 2 == 0 && sizes.iter().all(|size| size + 1 >= *longest));
         // Few trials go to all nodes, however little they are.
         assert_eq!(
-            submissions(&schedule, &schedule.trials[..6], &expected(), 3)[0].elements.len(),
+            submissions(&schedule, &schedule.trials[..6], &expected(), false, 3)[0].elements.len(),
             3
         );
     }

@@ -38,8 +38,8 @@ pub fn output_of(run: &Path, id: &str) -> PathBuf {
     run.join(ATTEMPTS).join(id).with_extension("out")
 }
 
-/// The file that is there while an attempt's changes to its node are not all undone; it has the
-/// node's name.
+/// The file that has the node of an attempt and the name of what was submitted, a line each, while
+/// the attempt's changes to the node are not all undone. Then it is empty.
 #[must_use]
 pub fn node_of(run: &Path, id: &str) -> PathBuf {
     run.join(ATTEMPTS).join(id).with_extension("node")
@@ -77,6 +77,17 @@ pub struct Double {
     pub attempt: String,
     /// Whose record counts.
     pub counts: String,
+}
+
+/// An attempt that has left something on its node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Left {
+    /// The attempt's name.
+    pub id: String,
+    /// The node.
+    pub node: String,
+    /// What it was an element of.
+    pub submission: String,
 }
 
 impl Attempts {
@@ -133,12 +144,13 @@ impl Attempts {
         Ok(news)
     }
 
-    /// The attempts whose changes to their nodes are not all undone, with the nodes.
-    pub fn not_undone(&self) -> Result<BTreeMap<String, String>, StoreError> {
+    /// The attempts whose changes to their nodes are not all undone.
+    pub fn not_undone(&self) -> Result<Vec<Left>, StoreError> {
         let of = |path: PathBuf| {
-            let node = fs::read_to_string(&path).ok()?;
+            let text = fs::read_to_string(&path).ok()?;
+            let mut lines = text.lines().map(str::to_owned);
             let id = path.file_stem()?.to_string_lossy().into_owned();
-            Some((id, node.trim().to_owned()))
+            Some(Left { id, node: lines.next()?, submission: lines.next()? })
         };
         Ok(self.with_ending("node")?.into_iter().filter_map(of).collect())
     }
@@ -243,6 +255,17 @@ mod tests {
         // Whoever reads all again, with what is recorded, finds nothing new.
         let again = Attempts::new(&folder, &news.records).news(&schedule).unwrap();
         assert_eq!((again.records.len(), again.doubles.len()), (0, 2));
+    }
+
+    #[test]
+    fn an_element_that_is_started_again_is_another_attempt() {
+        let (_place, folder, schedule) = place();
+        for trial in [0, 1] {
+            attempt(&folder, "1_1").push(&record(&schedule, trial)).unwrap();
+        }
+        let news = Attempts::new(&folder, &[]).news(&schedule).unwrap();
+        let ids = news.records.iter().map(|record| record.attempt.as_ref().unwrap().id.as_str());
+        assert_eq!(ids.collect::<Vec<_>>(), ["1_1", "1_1_2"]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ mod work;
 
 pub use crate::meter::smart::Smart;
 
-pub use attempts::{ATTEMPTS, Attempts, Double, News, logs_of, node_of, output_of};
+pub use attempts::{ATTEMPTS, Attempts, Double, Left, News, logs_of, node_of, output_of};
 pub use drive::{DriveCourse, Wear, WearBin};
 pub use ledger::{ByKind, ByLayer, Layer, Ledger, Written};
 pub use record::{

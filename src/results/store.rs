@@ -234,15 +234,28 @@ impl Run {
     }
 
     /// Opens a run for an attempt at some of its trials, whose records go into a file of their own.
-    pub fn attempt(folder: &Path, attempt: Attempt) -> Result<(Self, Schedule), StoreError> {
+    /// The attempt gets a number where its name is taken: a scheduler that has lost its memory of a
+    /// job may start it again.
+    pub fn attempt(
+        folder: &Path,
+        mut attempt: Attempt,
+    ) -> Result<(Self, Attempt, Schedule), StoreError> {
         let schedule = read_schedule(folder)?;
-        let path = records_of(folder, &attempt.id);
-        let mut options = OpenOptions::new();
-        let records =
-            options.append(true).create_new(true).open(&path).map_err(at("make", &path))?;
+        let id = attempt.id.clone();
+        let mut number = 1;
+        let (records, path) = loop {
+            let path = records_of(folder, &attempt.id);
+            match OpenOptions::new().append(true).create_new(true).open(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    number += 1;
+                    attempt.id = format!("{id}_{number}");
+                }
+                other => break (other.map_err(at("make", &path))?, path),
+            }
+        };
         sync_folder(&folder.join(ATTEMPTS))?;
-        let attempt = Some(attempt);
-        Ok((Self { folder: folder.to_owned(), records, path, attempt }, schedule))
+        let run = Self { folder: folder.to_owned(), records, path, attempt: Some(attempt.clone()) };
+        Ok((run, attempt, schedule))
     }
 
     /// Reads a run without changing anything.

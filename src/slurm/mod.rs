@@ -143,9 +143,9 @@ impl Slurm {
         })
     }
 
-    /// How many nodes have all of some features. An error if there is no such partition or no such
+    /// The nodes that have all of some features. An error if there is no such partition or no such
     /// node; whether one is up now, Slurm knows to wait for.
-    pub fn check(&self, features: &BTreeSet<String>) -> Result<usize, SlurmError> {
+    pub fn check(&self, features: &BTreeSet<String>) -> Result<BTreeSet<String>, SlurmError> {
         let text = self.ask(&self.sinfo, ["--noheader", "--Node", "--format=%P|%N|%f"])?;
         let nodes: Vec<Node> = text.lines().filter_map(Node::read).collect();
         let partitions: BTreeSet<&str> = nodes.iter().map(|node| node.partition).collect();
@@ -161,14 +161,16 @@ impl Slurm {
         }
         let has_all =
             |node: &&Node| features.iter().all(|one| node.features.contains(one.as_str()));
-        match nodes.values().copied().filter(has_all).count() {
-            0 => Err(SlurmError::NoNode {
+        let found = nodes.values().copied().filter(has_all).map(|node| node.name.to_owned());
+        let found: BTreeSet<String> = found.collect();
+        if found.is_empty() {
+            return Err(SlurmError::NoNode {
                 of: self.partition.iter().map(|name| format!(" of {name}")).collect(),
                 features: list(features.iter().map(String::as_str).collect()),
                 known: list(nodes.values().flat_map(|node| node.features.clone()).collect()),
-            }),
-            count => Ok(count),
+            });
         }
+        Ok(found)
     }
 
     /// Submits an array; its job's id.
@@ -199,7 +201,7 @@ impl Slurm {
         Ok(id.trim().split(';').next().unwrap_or_default().to_owned())
     }
 
-    /// The elements of arrays of these names that have not ended.
+    /// The elements of arrays of these names.
     pub fn queue(&self, names: &BTreeSet<String>) -> Result<Queue, SlurmError> {
         if names.is_empty() {
             return Ok(Queue::default());
@@ -207,7 +209,8 @@ impl Slurm {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let names = format!("--name={}", names.join(","));
         let format = format!("--format={}", queue::FORMAT);
-        let text = self.ask(&self.squeue, ["--noheader", "--array", &names, &format])?;
+        let text =
+            self.ask(&self.squeue, ["--noheader", "--array", "--states=all", &names, &format])?;
         Ok(Queue::read(&text))
     }
 

@@ -9,12 +9,29 @@ use serde::Serialize;
 /// state, reason, nodes.
 pub(super) const FORMAT: &str = "%j|%F|%K|%T|%r|%N";
 
-/// The elements that have not ended, of some arrays.
+/// The elements of some arrays, as far as the controller remembers them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Queue {
-    /// Its elements.
+    /// Those that have not ended.
     pub elements: Vec<Element>,
+    /// Those that have, of the last minutes (`MinJobAge`).
+    pub over: Vec<Element>,
 }
+
+/// The states of elements that have ended (squeue(1), job state codes), in lower case.
+const OVER: [&str; 11] = [
+    "boot_fail",
+    "cancelled",
+    "completed",
+    "deadline",
+    "failed",
+    "node_fail",
+    "out_of_memory",
+    "preempted",
+    "revoked",
+    "special_exit",
+    "timeout",
+];
 
 /// An element of an array.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -35,7 +52,9 @@ pub struct Element {
 
 impl Queue {
     pub(super) fn read(text: &str) -> Self {
-        Self { elements: text.lines().filter_map(Element::read).collect() }
+        let all = text.lines().filter_map(Element::read);
+        let (over, elements) = all.partition(|element| OVER.contains(&element.state.as_str()));
+        Self { elements, over }
     }
 
     /// The jobs of its elements.
@@ -44,10 +63,10 @@ impl Queue {
         self.elements.iter().map(|element| element.job.clone()).collect()
     }
 
-    /// Whether an element is in it.
+    /// Whether an element has not ended.
     #[must_use]
     pub fn has(&self, array: &str, index: usize) -> bool {
-        self.elements.iter().any(|element| element.array == array && element.index == index)
+        self.elements.iter().any(|element| element.is(array, index))
     }
 }
 
@@ -62,6 +81,12 @@ impl Element {
             reason: parts.next()?,
             node: parts.next()?,
         })
+    }
+
+    /// Whether it is this element of this array.
+    #[must_use]
+    pub fn is(&self, array: &str, index: usize) -> bool {
+        self.array == array && self.index == index
     }
 
     /// Its name as an attempt: `JOB_ELEMENT`.
@@ -83,11 +108,12 @@ mod tests {
 
     #[test]
     fn elements_are_read_as_squeue_prints_them() {
-        let text =
-            "p-1|7|0|RUNNING|None|node1\np-1|7|12|PENDING|Resources|\nslurm_load_jobs error\n";
+        let text = "p-1|7|0|RUNNING|None|node1\np-1|7|12|PENDING|Resources|\n\
+             p-1|7|1|NODE_FAIL|None|node2\nslurm_load_jobs error\n";
         let queue = Queue::read(text);
         assert_eq!(queue.elements.len(), 2);
         assert!(queue.has("p-1", 12) && !queue.has("p-1", 1));
+        assert_eq!((queue.over.len(), &*queue.over[0].node), (1, "node2"));
         assert_eq!(queue.elements[1].attempt(), "7_12");
         assert_eq!((&*queue.elements[0].state, &*queue.elements[0].node), ("running", "node1"));
     }

@@ -159,6 +159,12 @@ impl Drop for Cluster {
     }
 }
 
+/// The folder of caches of whoever tests.
+pub fn caches() -> PathBuf {
+    let home = || PathBuf::from(env::var_os("HOME").unwrap()).join(".cache");
+    env::var_os("XDG_CACHE_HOME").map_or_else(home, PathBuf::from)
+}
+
 /// What is in a folder, sorted.
 pub fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();

@@ -58,7 +58,7 @@ const SLOW: &str = r#"
     phases = [{ do = "command", run = ["sh", "-c", "echo begin >>LOG; sleep SECONDS; echo end >>LOG"] }]
 "#;
 
-const CASES: [(&str, fn()); 9] = [
+const CASES: [(&str, fn()); 10] = [
     ("two_nodes_come_to_the_analysis_of_one_machine", same_analysis),
     ("what_slurm_lacks_is_said_and_nothing_is_submitted", lacking),
     ("a_node_that_dies_loses_no_record_and_the_run_is_completed", dying_node),
@@ -66,6 +66,7 @@ const CASES: [(&str, fn()); 9] = [
     ("a_full_shared_folder_is_waited_for", full_folder),
     ("a_run_whose_submitter_is_gone_is_taken_up", gone_submitter),
     ("a_trial_that_two_attempts_recorded_counts_once", doubles),
+    ("records_are_fetched_from_nodes_that_do_not_see_the_folder", rsync),
     ("trials_on_a_wall_clock_take_turns_on_a_machine", turns),
     ("what_is_cancelled_is_undone_on_its_node", cancelling),
 ];
@@ -127,9 +128,9 @@ fn same_analysis() {
     assert!(fleet["treatments"][0]["trials"][3]["fingerprint"].is_string());
     assert_eq!(fleet, alone(&cluster, &plan, "4"));
     assert_eq!(entries(&cluster.run().join("requests")).len(), 8);
-    assert_eq!(cluster.attempts("node").len(), 0);
     assert_eq!(entries(&cluster.path("state/ssdlab/undo")).len(), 0);
     let status = status(&cluster);
+    assert_eq!(status["not_undone"], json!([]));
     assert_eq!((&status["recorded"], &status["expected"]), (&json!(8), &json!(8)));
     assert_eq!((&status["queue"], &status["unmerged"]), (&json!([]), &json!(0)));
 
@@ -148,7 +149,7 @@ fn same_analysis() {
     let says = String::from_utf8_lossy(&refused.stderr).replace('\n', " ");
     assert!(says.contains("the lab kernel") && says.contains("0123456789abcdef"), "{says}");
     assert_eq!(fs::read_to_string(run.join("attempts/900_0.jsonl")).unwrap(), "");
-    assert_eq!(cluster.attempts("node").len(), 0);
+    assert!(!run.join("attempts/900_0.node").exists());
 }
 
 fn lacking() {
@@ -297,6 +298,31 @@ fn doubles() {
     assert_eq!(found(serde_json::from_slice(&output.stdout).unwrap()), fleet);
 }
 
+fn rsync() {
+    let cluster = Cluster::start();
+    let plan = cluster.plan(PLAN);
+    // Nodes' own home, and what takes the place of ssh to them.
+    let home = cluster.path("home");
+    fs::create_dir(&home).unwrap();
+    let shell = cluster.path("shell");
+    fs::write(&shell, "#!/bin/sh\nshift\ncd \"$HOME\"\nexec sh -c \"$*\"\n").unwrap();
+    sh(&format!("chmod +x {}", shell.display()));
+    let run = |arguments: &[&str], code: i32| -> Value {
+        let mut command = cluster.ssdlab(&["run", "--on", "slurm", "--collect", "rsync", "--json"]);
+        command.args(arguments).env("XDG_CACHE_HOME", cluster::caches());
+        let output = command.env("HOME", &home).env("RSYNC_RSH", &shell).output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{}", shown(&output));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let fleet = run(&[&plan, "--runs", "3"], 0);
+    assert_eq!(recorded(&cluster), 6);
+    assert_eq!(found(fleet), alone(&cluster, &plan, "3"));
+    assert_eq!(entries(&cluster.run().join("requests")).len(), 6);
+    // Of what nodes wrote nothing stays there.
+    let left = sh(&format!("find {} -name '*_*' -type f", home.display()));
+    assert_eq!(left, "");
+}
+
 fn turns() {
     let cluster = Cluster::start();
     let log = cluster.path("log");
@@ -339,14 +365,12 @@ fn cancelling() {
             cluster.kill_elements(node);
         }
     }
-    let left = cluster.attempts("node").len();
-    assert!(left >= 1);
     let name = cluster.run().display().to_string();
     let output = cluster.output(&["cancel", &name]);
     assert!(output.status.success(), "{}", shown(&output));
     assert!(shown(&output).contains("what was left there is undone"), "{}", shown(&output));
     assert_eq!(run.wait().unwrap().code(), Some(1), "{}", cluster.errors());
-    assert_eq!(cluster.attempts("node").len(), 0);
+    assert_eq!(status(&cluster)["not_undone"], json!([]));
     assert_eq!(mounted(), "0");
     assert_eq!(entries(&images).len(), 0);
     assert_eq!(entries(&cluster.path("state/ssdlab/undo")).len(), 0);

@@ -1,0 +1,217 @@
+//! How a submission gets to its nodes and their records get back: through a folder that all machines
+//! see, or, where there is none, in the script of the job, and by rsync(1).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use super::submission::Submission;
+use crate::host::interrupt::Interrupt;
+use crate::host::program::{self, ProgramError, Rules};
+use crate::plan::Schedule;
+use crate::plan::schedule::Trial;
+use crate::results::ATTEMPTS;
+use crate::slurm::Queue;
+
+/// How often nodes are asked for what they have written.
+const PAUSE: Duration = Duration::from_secs(5);
+
+/// The longest that they may take to hand it over.
+const LIMIT: Duration = Duration::from_mins(2);
+
+/// Where a submission is on nodes that do not see the run's folder, in the home of its user.
+const STAGED: &str = ".local/state/ssdlab/fleet";
+
+/// A line that ends a file in a script; no line of JSON is like it.
+const END: &str = "END OF FILE";
+
+/// A run's folder as a node sees it.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Seen<'a> {
+    /// All machines see it, under this name.
+    Shared(&'a Path),
+    /// The node has a folder of its own in its place, for a submission of this name.
+    Staged(&'a str),
+}
+
+impl<'a> Seen<'a> {
+    /// How the nodes see the folder of a run that have been given a submission.
+    pub fn by_nodes_of(submission: &Submission, run: &'a Path, name: &'a str) -> Self {
+        if submission.is_staged { Self::Staged(name) } else { Self::Shared(run) }
+    }
+
+    /// The folder as a word of sh(1).
+    pub fn word(self) -> String {
+        match self {
+            Self::Shared(run) => quoted(run),
+            Self::Staged(name) => format!("\"$HOME\"/{STAGED}/{name}"),
+        }
+    }
+
+    /// Where Slurm puts what an element prints: on a node of its own folders the script knows.
+    pub fn output(self) -> PathBuf {
+        match self {
+            Self::Shared(run) => run.join(ATTEMPTS).join("%A_%a.out"),
+            Self::Staged(_) => "/dev/null".into(),
+        }
+    }
+
+    /// The script of an element.
+    pub fn script(
+        self,
+        program: &Path,
+        schedule: &Schedule,
+        submission: &Submission,
+        name: &str,
+    ) -> String {
+        let (program, run) = (quoted(program), self.word());
+        let staging = match self {
+            Self::Shared(_) => String::new(),
+            Self::Staged(_) => staging(schedule, submission, name),
+        };
+        format!(
+            "#!/bin/sh\nset -e\nrun={run}\n{staging}exec {program} node --run \"$run\" \
+             --submission {name}\n"
+        )
+    }
+}
+
+/// Lines of sh(1) that put into a node's own folder what the run's folder has there. Several
+/// elements may do so at a time.
+fn staging(schedule: &Schedule, submission: &Submission, name: &str) -> String {
+    // Elements bring their trials with them; those of others would only be long.
+    let trials: Vec<Trial> = submission.elements.iter().flatten().copied().collect();
+    let schedule = serde_json::to_string(&Schedule { trials, ..schedule.clone() });
+    let submission = serde_json::to_string(submission);
+    let plain = "both are plain data";
+    let (schedule, submission) = (schedule.expect(plain), submission.expect(plain));
+    format!(
+        "umask 077\nmkdir -p \"$run\"/{ATTEMPTS}\n\
+         exec >\"$run\"/{ATTEMPTS}/\"$SLURM_ARRAY_JOB_ID\"_\"$SLURM_ARRAY_TASK_ID\".out 2>&1\n\
+         put() {{ cat >\"$run/$1.$$\"; mv \"$run/$1.$$\" \"$run/$1\"; }}\n\
+         put {ATTEMPTS}/{name}.json <<'{END}'\n{submission}\n{END}\n\
+         put schedule.json <<'{END}'\n{schedule}\n{END}\n"
+    )
+}
+
+/// A path as a word of sh(1).
+pub(super) fn quoted(path: &Path) -> String {
+    format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
+}
+
+/// rsync, and the nodes that have something for it.
+#[derive(Debug)]
+pub struct Rsync {
+    program: PathBuf,
+    /// By submission, the nodes that its elements have been seen on.
+    nodes: BTreeMap<String, BTreeSet<String>>,
+    asked: Option<Instant>,
+}
+
+impl Rsync {
+    /// rsync, as it is installed here.
+    pub fn find() -> Result<Self, ProgramError> {
+        let program = program::find("rsync", "rsync")?;
+        Ok(Self { program, nodes: BTreeMap::new(), asked: None })
+    }
+
+    /// Takes in which nodes elements are on.
+    pub(super) fn learn(&mut self, queue: &Queue) {
+        let all = queue.elements.iter().chain(&queue.over);
+        for element in all.filter(|element| !element.node.is_empty()) {
+            self.nodes.entry(element.array.clone()).or_default().insert(element.node.clone());
+        }
+    }
+
+    /// Takes in that elements of a submission may have been on any of some nodes.
+    pub(super) fn ask_all(&mut self, name: &str, nodes: BTreeSet<String>) {
+        self.nodes.entry(name.to_owned()).or_default().extend(nodes);
+    }
+
+    /// Fetches what nodes have written since, if it is time to; what a node does not hand over, it
+    /// may the next time.
+    pub(super) fn fetch(&mut self, run: &Path) -> Vec<String> {
+        if self.asked.is_some_and(|asked| asked.elapsed() < PAUSE) {
+            return Vec::new();
+        }
+        let troubles = self.fetch_all(run, false);
+        self.asked = Some(Instant::now());
+        troubles
+    }
+
+    /// Fetches all that nodes have; `is_last` leaves nothing of it there.
+    pub(super) fn fetch_all(&self, run: &Path, is_last: bool) -> Vec<String> {
+        let nodes = self.nodes.iter();
+        let pairs = nodes.flat_map(|(name, nodes)| nodes.iter().map(move |node| (name, node)));
+        pairs.filter_map(|(name, node)| self.fetch_from(run, name, node, is_last).err()).collect()
+    }
+
+    fn fetch_from(&self, run: &Path, name: &str, node: &str, is_last: bool) -> Result<(), String> {
+        let mut command = Command::new(&self.program);
+        command.args(["--archive", "--no-owner", "--no-group", "--exclude=*.json"]);
+        if is_last {
+            command.arg("--remove-source-files");
+        }
+        if std::env::var_os("RSYNC_RSH").is_none() {
+            // Nobody is there to type a password.
+            command.arg("--rsh=ssh -o BatchMode=yes");
+        }
+        let mut to = OsString::from(run.join(ATTEMPTS));
+        to.push("/");
+        command.arg(format!("{node}:{STAGED}/{name}/{ATTEMPTS}/")).arg(to);
+        let interrupt = Interrupt::default();
+        let rules = Rules { marker: "rsync", limit: LIMIT, interrupt: &interrupt };
+        let finished =
+            program::run_to_any_end(command, rules).map_err(|error| error.to_string())?;
+        match finished.status.code() {
+            // 23 and 24: something is not there yet, or not any more.
+            Some(0 | 23 | 24) => Ok(()),
+            _ => Err(format!("{node} hands nothing over: {}", program::tail(&finished.stderr))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_path_is_one_word_whatever_is_in_it() {
+        assert_eq!(quoted(Path::new("/a b/it's")), "'/a b/it'\\''s'");
+    }
+
+    #[test]
+    fn a_node_without_the_folder_gets_all_of_it_with_its_job() {
+        let plan = "name = \"p\"\nquestion = \"Is `it` $HOME's?\"\n[workload]\n\
+                    phases = [{ do = \"sync\" }]\n";
+        let overrides = crate::plan::Overrides::default();
+        let schedule = crate::plan::schedule("p", plan, &overrides, Path::new("/")).unwrap();
+        let submission = Submission {
+            program: "1".to_owned(),
+            kernel: None,
+            tools: None,
+            features: BTreeSet::new(),
+            no_trace: false,
+            is_staged: true,
+            elements: vec![schedule.trials[..2].to_vec()],
+        };
+        let home = tempfile::tempdir().unwrap();
+        let script =
+            Seen::Staged("array").script(Path::new("/bin/echo"), &schedule, &submission, "array");
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &script]).env("HOME", home.path());
+        shell.env("SLURM_ARRAY_JOB_ID", "7").env("SLURM_ARRAY_TASK_ID", "0");
+        assert!(shell.status().unwrap().success());
+        let run = home.path().join(STAGED).join("array");
+        assert_eq!(Submission::read(&run, "array").unwrap(), submission);
+        let said = fs::read_to_string(run.join(ATTEMPTS).join("7_0.out")).unwrap();
+        assert!(said.starts_with("node --run /") && said.ends_with("--submission array\n"));
+        let attempt = crate::results::Attempt { id: "7_0".to_owned(), node: "n".to_owned() };
+        let (_, _, staged) = crate::results::Run::attempt(&run, attempt).unwrap();
+        assert_eq!((staged.question, staged.trials.len()), (schedule.question, 2));
+    }
+}
