@@ -2,7 +2,9 @@
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use ssdlab_stats::{Drift, FEWEST_RESAMPLES, LogRatio, Ranking, Trial, UnpairedRatio};
+use ssdlab_stats::{
+    Drift, FEWEST_RESAMPLES, Heterogeneity, LogRatio, Ranking, Trial, UnpairedRatio, holm,
+};
 use statrs::distribution::{ContinuousCDF, Normal};
 
 const EXPERIMENTS: u32 = 4_000;
@@ -159,4 +161,66 @@ fn a_true_place_is_outside_its_range_as_rarely_as_it_says() {
         })
     });
     assert!(wrong <= 0.05 + TOLERANCE, "{wrong}");
+}
+
+/// Pairs of machines whose true ratio is 1.2, with a scatter of 10 % within each, and of `between`
+/// among them; those of the first scatter `noisy` times as much.
+fn machines(
+    generator: &mut Xoshiro256PlusPlus,
+    pairs: &[usize],
+    between: f64,
+    noisy: f64,
+) -> Heterogeneity {
+    let machine = |(index, pairs): (usize, &usize)| {
+        let own = 1.2 * (between * normal(generator)).exp();
+        let scatter = if index == 0 { 0.1 * noisy } else { 0.1 };
+        let mut pair = || own * (scatter * normal(generator)).exp();
+        let treatment: Vec<f64> = (0..*pairs).map(|_| pair()).collect();
+        LogRatio::paired(&treatment, &vec![1.0; *pairs]).expect("an exponential is above 0")
+    };
+    let machines: Vec<LogRatio> = pairs.iter().enumerate().map(machine).collect();
+    Heterogeneity::among(&machines).expect("there are two machines or more, one with two pairs")
+}
+
+/// Whether a machine is said to deviate, at 5 % over all of them.
+fn names_any(found: &Heterogeneity) -> bool {
+    let p: Vec<f64> = found.deviations.iter().filter_map(|own| own.p).collect();
+    holm(&p).iter().any(|p| *p < 0.05)
+}
+
+#[test]
+fn equal_machines_are_called_different_as_rarely_as_it_says() {
+    for pairs in [&[2, 2][..], &[3, 3, 3, 3], &[1, 2, 5, 3], &[2; 8]] {
+        let differ = share(|generator| machines(generator, pairs, 0.0, 1.0).p <= 0.05);
+        assert_within(differ, 0.05, TOLERANCE);
+    }
+}
+
+#[test]
+fn none_of_equal_machines_is_named_more_often_than_it_says() {
+    for pairs in [&[2, 2, 2][..], &[3, 3, 3, 3], &[1, 2, 5, 3], &[2; 8], &[8; 4]] {
+        let named = share(|generator| names_any(&machines(generator, pairs, 0.0, 1.0)));
+        assert!(named <= 0.05, "{named} of {pairs:?}");
+    }
+    // Four times the scatter of the others is no other effect; it costs a little.
+    for pairs in [&[3, 3, 3, 3][..], &[8; 4], &[8; 8]] {
+        let named = share(|generator| names_any(&machines(generator, pairs, 0.0, 4.0)));
+        assert!(named <= 0.08, "{named} of {pairs:?}");
+    }
+}
+
+/// Whether the machines have one effect or each its own, and whether one scatters more.
+#[test]
+fn the_interval_across_machines_covers_the_mean_of_all_such_machines() {
+    for pairs in [&[3, 3][..], &[2, 2, 2, 2], &[1, 2, 5, 3], &[3; 8]] {
+        for between in [0.0, 0.1, 1.0] {
+            let covered = share(|generator| {
+                machines(generator, pairs, between, 1.0).interval(0.95).contains(1.2)
+            });
+            assert_within(covered, 0.95, 0.02);
+        }
+        let covered =
+            share(|generator| machines(generator, pairs, 0.0, 4.0).interval(0.95).contains(1.2));
+        assert!(covered >= 0.95 - TOLERANCE, "{covered} of {pairs:?}");
+    }
 }

@@ -8,6 +8,7 @@ mod bca;
 mod bound;
 mod drift;
 mod edges;
+mod heterogeneity;
 mod holm;
 mod log_ratio;
 mod runs;

@@ -1,0 +1,255 @@
+//! Defines what is left of an effect where several groups, such as machines, have each their own.
+//!
+//! Pairs of one machine say how sure that machine's effect is, however many machines there are;
+//! whether the next machine has it too, only the differences between machines can tell. So an
+//! effect across groups counts groups, not pairs, and a group that does not fit is shown.
+
+use statrs::distribution::{ChiSquared, ContinuousCDF, FisherSnedecor};
+
+use crate::argument::assert_fraction;
+use crate::moments::count;
+use crate::rounding::rounding;
+use crate::{Interval, LogRatio, student};
+
+/// What is known of an effect in one group.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Group {
+    /// The natural logarithm of the ratio, finite.
+    pub log: f64,
+    /// Its standard error, finite and not below 0. One below what rounding alone can make, as of
+    /// counts that are the same every time, is taken for that.
+    pub standard_error: f64,
+}
+
+/// An effect across groups, and how the groups differ.
+///
+/// The groups' effects are taken for draws from a normal distribution, whose variance is estimated
+/// by moments (`DerSimonian` & Laird 1986, "Meta-analysis in clinical trials", Controlled Clinical
+/// Trials 7). The standard error of its mean is that of Hartung & Knapp 2001 ("A refined method for
+/// the meta-analysis of controlled clinical trials with binary outcome", Statistics in Medicine 20)
+/// and Sidik & Jonkman 2002 ("A simple confidence interval for meta-analysis", Statistics in
+/// Medicine 21): it is right for few groups, too.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Heterogeneity {
+    /// The groups, at least 2.
+    pub k: usize,
+    /// The mean of the groups' effects, a natural logarithm.
+    pub mean_log: f64,
+    /// The standard deviation of the groups' true effects, as natural logarithms; 0 where their
+    /// estimates differ by no more than chance makes them differ on average.
+    pub tau: f64,
+    /// Cochran's Q: the sum of the squared distances from the common effect, each in standard
+    /// errors (Cochran 1954, "The combination of estimates from different experiments", Biometrics
+    /// 10). About k - 1 if there is no more than chance in it.
+    pub q: f64,
+    /// The p-value of "all groups have the same effect": Q / (k - 1) in the F distribution, which
+    /// for standard errors that are known is Q in the chi-square distribution.
+    pub p: f64,
+    /// The share of the estimates' variance that is not chance, from 0 to 1: I² (Higgins & Thompson
+    /// 2002, "Quantifying heterogeneity in a meta-analysis", Statistics in Medicine 21).
+    pub i_squared: f64,
+    /// How each group stands to all others, in the order of the groups.
+    pub deviations: Vec<Deviation>,
+    standard_error: f64,
+}
+
+/// How a group stands to all others.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Deviation {
+    /// The p-value of "it is one like the others", by [`Heterogeneity::of`]. Absent for two groups,
+    /// of which either may be the one that deviates.
+    pub p: Option<f64>,
+    /// The p-value of "its effect and the others' have not opposite directions".
+    pub p_reversed: f64,
+}
+
+impl Heterogeneity {
+    /// Estimates from groups whose standard errors rest on `freedom` degrees of freedom together,
+    /// infinite where they are known. `None` for fewer than 2 groups.
+    ///
+    /// A group's p-value is that of its deleted residual (Viechtbauer & Cheung 2010, "Outlier and
+    /// influence diagnostics for meta-analysis", Research Synthesis Methods 1): its distance from
+    /// the mean of all others in standard errors, to which chance in the group, chance in the mean
+    /// and the spread of the others contribute. Their normal distribution is too narrow for few
+    /// groups; here it is Student's, the spread of k - 1 others having k - 2 degrees of freedom,
+    /// and the sum those of Satterthwaite 1946.
+    ///
+    /// An effect is reversed if a group's and the mean of the others' are both shown to be any, and
+    /// their signs differ (Gail & Simon 1985, "Testing for qualitative interactions between
+    /// treatment effects and patient subsets", Biometrics 41, ask the same of two sets of groups):
+    /// the larger of both two-sided p-values, as both have to be shown (Berger 1982).
+    ///
+    /// # Panics
+    ///
+    /// Unless `freedom` is above 0, every logarithm finite, and every standard error finite and not
+    /// below 0.
+    #[must_use]
+    pub fn of(groups: &[Group], freedom: f64) -> Option<Self> {
+        assert!(freedom > 0.0, "the degrees of freedom must be above 0, but are {freedom}");
+        for Group { log, standard_error } in groups {
+            let is_valid = log.is_finite() && standard_error.is_finite() && *standard_error >= 0.0;
+            assert!(is_valid, "no effect has the log {log} with standard error {standard_error}");
+        }
+        Self::with_deviating(groups, groups, freedom)
+    }
+
+    /// Estimates from the pairs of each group, which are taken to scatter alike in all of them, as
+    /// in comparisons of laboratories (ISO 5725-2: repeatability): two or three pairs tell too
+    /// little of a group's own scatter, and weights made of it would be those of chance. A group
+    /// whose own pairs scatter more is judged by its own scatter when it is asked whether it
+    /// deviates.
+    ///
+    /// `None` for fewer than 2 groups, and where none has 2 pairs.
+    #[must_use]
+    pub fn among(groups: &[LogRatio]) -> Option<Self> {
+        let freedom = count(groups.iter().map(|group| group.n() - 1).sum());
+        if freedom == 0.0 {
+            return None;
+        }
+        let own = |group: &LogRatio| group.sd_log().unwrap_or(0.0);
+        let squares = groups.iter().map(|group| count(group.n() - 1) * own(group).powi(2));
+        let common = (squares.sum::<f64>() / freedom).sqrt();
+        let with = |sd: &dyn Fn(&LogRatio) -> f64| -> Vec<Group> {
+            let error = |group: &LogRatio| sd(group) / count(group.n()).sqrt();
+            let group = |own: &LogRatio| Group { log: own.mean_log(), standard_error: error(own) };
+            groups.iter().map(group).collect()
+        };
+        let deviating = with(&|group| own(group).max(common));
+        Self::with_deviating(&with(&|_| common), &deviating, freedom)
+    }
+
+    /// As [`Self::of`]; `deviating` are the same groups with the standard errors that they have
+    /// when it is asked whether they deviate.
+    fn with_deviating(groups: &[Group], deviating: &[Group], freedom: f64) -> Option<Self> {
+        if groups.len() < 2 {
+            return None;
+        }
+        let all = Pooled::of(groups);
+        let between = count(groups.len() - 1);
+        let deviation = |(index, own): (usize, &Group)| {
+            let mut others = groups.to_vec();
+            others.remove(index);
+            deviation(own, &others, freedom)
+        };
+        Some(Self {
+            k: groups.len(),
+            mean_log: all.mean,
+            tau: all.between.sqrt(),
+            q: all.q,
+            p: p_of_q(all.q, between, freedom),
+            i_squared: if all.q > between { (all.q - between) / all.q } else { 0.0 },
+            deviations: deviating.iter().enumerate().map(deviation).collect(),
+            standard_error: all.standard_error(),
+        })
+    }
+
+    /// The mean effect as a ratio: 1 is no effect, 1.1 is 10 % above the baseline.
+    #[must_use]
+    pub fn ratio(&self) -> f64 {
+        self.mean_log.exp()
+    }
+
+    /// The interval of [`Self::ratio`], by Student's t with k - 1 degrees of freedom: where the mean
+    /// of all groups of this kind lies, not where each of them lies.
+    ///
+    /// # Panics
+    ///
+    /// Unless `confidence` lies strictly between 0 and 1.
+    #[must_use]
+    pub fn interval(&self, confidence: f64) -> Interval {
+        assert_fraction("the confidence", confidence);
+        let half = student::critical(1.0 - confidence, count(self.k - 1)) * self.standard_error;
+        Interval { lo: (self.mean_log - half).exp(), hi: (self.mean_log + half).exp() }
+    }
+}
+
+/// Groups taken together.
+struct Pooled<'a> {
+    groups: &'a [Group],
+    mean: f64,
+    /// The variance of the groups' true effects.
+    between: f64,
+    q: f64,
+}
+
+impl<'a> Pooled<'a> {
+    /// Takes one group or more together.
+    fn of(groups: &'a [Group]) -> Self {
+        let (common, weights) = weighted(groups, 0.0);
+        let squares = groups.iter().zip(&weights);
+        let q = squares.map(|(group, weight)| weight * (group.log - common).powi(2)).sum::<f64>();
+        // The sum of w (1 - w / W), without the difference of large numbers that it is where one
+        // weight is nearly all.
+        let total: f64 = weights.iter().sum();
+        let others = |index: usize| -> f64 {
+            let others = weights.iter().enumerate().filter(|(other, _)| *other != index);
+            others.map(|(_, weight)| weight).sum()
+        };
+        let scale: f64 =
+            weights.iter().enumerate().map(|(index, w)| w * (others(index) / total)).sum();
+        let excess = q - count(groups.len() - 1);
+        let between = if excess > 0.0 && scale > 0.0 { excess / scale } else { 0.0 };
+        Self { groups, mean: weighted(groups, between).0, between, q }
+    }
+
+    /// The variance of the mean, as far as the groups' standard errors and [`Self::between`] make
+    /// it.
+    fn variance(&self) -> f64 {
+        1.0 / weighted(self.groups, self.between).1.iter().sum::<f64>()
+    }
+
+    /// The standard error of the mean, by how far the groups are from it; 0 for one group.
+    fn standard_error(&self) -> f64 {
+        let (mean, weights) = weighted(self.groups, self.between);
+        let squares = self.groups.iter().zip(&weights);
+        let spread: f64 = squares.map(|(group, w)| w * (group.log - mean).powi(2)).sum();
+        let freedom = count(self.groups.len() - 1).max(1.0);
+        (spread / freedom / weights.iter().sum::<f64>()).sqrt()
+    }
+}
+
+/// The weighted mean of groups, and their weights: the inverse of their variances, to which that
+/// between them adds.
+fn weighted(groups: &[Group], between: f64) -> (f64, Vec<f64>) {
+    let least = groups.iter().map(|group| rounding(group.log)).fold(0.0, f64::max);
+    let variance = |group: &Group| group.standard_error.max(least).powi(2) + between;
+    let weights: Vec<f64> = groups.iter().map(|group| 1.0 / variance(group)).collect();
+    let total: f64 = weights.iter().sum();
+    // About the first, so that the mean of equal values is exactly that value.
+    let first = groups[0].log;
+    let sum: f64 = groups.iter().zip(&weights).map(|(group, w)| w * (group.log - first)).sum();
+    (first + sum / total, weights)
+}
+
+fn p_of_q(q: f64, between: f64, freedom: f64) -> f64 {
+    let valid = "the degrees of freedom are above 0";
+    if freedom.is_infinite() {
+        ChiSquared::new(between).expect(valid).sf(q)
+    } else {
+        FisherSnedecor::new(between, freedom).expect(valid).sf(q / between)
+    }
+}
+
+fn deviation(own: &Group, others: &[Group], freedom: f64) -> Deviation {
+    let rest = Pooled::of(others);
+    let chance = own.standard_error.max(rounding(own.log)).powi(2);
+    let two_sided = |t: f64, freedom: f64| (2.0 * student::upper_tail(t.abs(), freedom)).min(1.0);
+    let k = count(others.len());
+    let p = (others.len() > 1).then(|| {
+        let variance = chance + rest.between + rest.variance();
+        // What the spread of the others makes of it: in the group itself, and in their mean.
+        let spread = rest.between * (1.0 + 1.0 / k);
+        let by_chance = (variance - spread).max(0.0);
+        let freedom = variance.powi(2) / (by_chance.powi(2) / freedom + spread.powi(2) / (k - 1.0));
+        two_sided((own.log - rest.mean) / variance.sqrt(), freedom)
+    });
+    let p_own = two_sided(own.log / chance.sqrt(), freedom);
+    let p_others = if others.len() > 1 {
+        let error = rest.standard_error().max(rounding(rest.mean));
+        two_sided(rest.mean / error, k - 1.0)
+    } else {
+        two_sided(rest.mean / rest.variance().sqrt(), freedom)
+    };
+    let is_opposite = own.log * rest.mean < 0.0;
+    Deviation { p, p_reversed: if is_opposite { p_own.max(p_others) } else { 1.0 } }
+}
