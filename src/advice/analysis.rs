@@ -12,6 +12,7 @@ use super::CONFIDENCE;
 use super::claims::{self, Judgement, Verdict};
 use super::effects::{self, Effect};
 use super::environment;
+use super::hosts::{self, ByHost};
 use super::method::{self, Check};
 use super::pairs::Blocks;
 use super::ranking::{self, Ranking};
@@ -52,6 +53,10 @@ pub struct Analysis {
     pub treatments: Vec<Treatment>,
     /// What each treatment does to each metric, against its baseline.
     pub effects: Vec<Effect>,
+    /// Which of the effects on the plan's metric and of the claims' ratios each host has; empty
+    /// where fewer than two hosts have measured, and where hosts make no difference (virtual lab).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub by_host: Vec<ByHost>,
     /// Which treatments are better than which, step by step; empty where the plan ranks nothing.
     pub rankings: Vec<Ranking>,
     /// The plan's claims, judged.
@@ -236,7 +241,10 @@ pub fn summarise(run: &str, schedule: &Schedule, records: &[Record], ending: End
         claim.scope = scope(schedule.target.lab, &claim.metric).map(str::to_owned);
     }
     let method = method::checks(schedule, records, &claims);
-    let warnings = warnings::all(schedule, records, &treatments, &method);
+    let by_host = hosts::all(schedule, &blocks, &effects);
+    let mut warnings = warnings::all(schedule, records, &treatments, &method);
+    let of_hosts = hosts::warnings(schedule, records, &blocks, &by_host);
+    warnings.extend(of_hosts.into_iter().map(Warned::from));
     let rankings = ranking::all(schedule, &blocks);
     let (environment, applied) = (environment::of(records), environment::applied(records));
     Analysis {
@@ -256,6 +264,7 @@ pub fn summarise(run: &str, schedule: &Schedule, records: &[Record], ending: End
         method,
         treatments,
         effects,
+        by_host,
         rankings,
         claims,
     }

@@ -111,7 +111,7 @@ pub(super) fn all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Effect> {
     effects
 }
 
-fn ends(interval: Interval) -> [f64; 2] {
+pub(super) fn ends(interval: Interval) -> [f64; 2] {
     [interval.lo, interval.hi]
 }
 

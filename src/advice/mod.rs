@@ -9,6 +9,7 @@ mod claims;
 mod comparison;
 mod effects;
 mod environment;
+mod hosts;
 mod method;
 mod outline;
 mod pairs;
@@ -26,6 +27,7 @@ pub use comparison::{
     Method, NEAR, Row, Unshared, compare,
 };
 pub use effects::Effect;
+pub use hosts::{Across, ByHost, Host, OfHost};
 pub use method::{Check, Criterion, Outcome};
 pub use outline::{Outline, outline};
 pub use precision::{Precision, precision};

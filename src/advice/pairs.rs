@@ -1,13 +1,25 @@
 //! Pairs values of two treatments by block.
 //!
-//! Only blocks in which both went well count; a block is the unit that shares seed and moment.
+//! Only blocks in which both went well count; a block is the unit that shares seed and moment, and
+//! the machine: a pair across machines would compare these.
 
 use std::collections::BTreeMap;
+use std::iter;
 
 use ssdlab_stats::LogRatio;
 
-use crate::plan::Schedule;
+use super::hosts::{Host, Machine};
+use crate::plan::{Factor, Schedule};
 use crate::results::{Record, Status};
+
+/// Factors whose levels are machines.
+const OF_MACHINES: [Factor; 0] = [];
+
+/// Whether two treatments are meant to run on different machines.
+fn are_of_different_machines(schedule: &Schedule, one: usize, other: usize) -> bool {
+    let level = |treatment: usize, factor| schedule.treatments[treatment].levels.0.get(factor);
+    OF_MACHINES.iter().any(|factor| level(one, factor) != level(other, factor))
+}
 
 /// What a pair's value is made of: a metric over phases.
 #[derive(Debug, Clone, Copy)]
@@ -21,6 +33,13 @@ pub(super) struct Quantity<'a> {
 pub(super) struct Side {
     pub treatment: usize,
     pub excess_over: Option<usize>,
+}
+
+impl Side {
+    /// The treatments whose values it is made of.
+    fn treatments(self) -> impl Iterator<Item = usize> {
+        iter::once(self.treatment).chain(self.excess_over)
+    }
 }
 
 impl From<usize> for Side {
@@ -41,6 +60,12 @@ pub(super) enum Which {
     FirstStep,
     /// The last step that has it.
     LastStep,
+}
+
+/// What a block says of two sides: their values, and the machine where both ran on the same.
+struct Pair<'a> {
+    values: (f64, f64),
+    machine: Option<Machine<'a>>,
 }
 
 /// The trials that went well, by block and treatment.
@@ -72,21 +97,83 @@ impl<'a> Blocks<'a> {
         baseline: Side,
         which: Which,
     ) -> Result<LogRatio, String> {
-        let pair = |block: &[Option<&Record>]| {
-            Some((value(quantity, side, block)?, value(quantity, baseline, block)?))
-        };
-        let (of_side, of_baseline): (Vec<f64>, Vec<f64>) =
-            self.in_step(which, pair).into_iter().unzip();
-        if of_side.is_empty() {
+        let pairs = self.pairs(quantity, side, baseline, which);
+        if pairs.is_empty() {
             return Err("no block in which both sides were measured".to_owned());
         }
         let word = if side.excess_over.is_some() { "excess of " } else { "" };
-        LogRatio::paired(&of_side, &of_baseline).map_err(|_| {
+        ratio(pairs.iter().map(|pair| pair.values)).map_err(|_| {
             format!(
                 "the {word}{} is not above 0 in every trial, so there is no ratio",
                 quantity.metric
             )
         })
+    }
+
+    /// The paired log-ratios of two sides, by the host that both ran on; none where there is no
+    /// ratio over all hosts.
+    pub fn compare_by_host(
+        &self,
+        quantity: Quantity<'_>,
+        side: Side,
+        baseline: Side,
+        which: Which,
+    ) -> BTreeMap<Host, LogRatio> {
+        let mut by_machine: BTreeMap<Machine<'_>, Vec<(f64, f64)>> = BTreeMap::new();
+        for pair in self.pairs(quantity, side, baseline, which) {
+            if let Some(machine) = pair.machine {
+                by_machine.entry(machine).or_default().push(pair.values);
+            }
+        }
+        let of = |(machine, pairs): (Machine<'_>, Vec<(f64, f64)>)| {
+            Some((Host::from(machine), ratio(pairs.into_iter()).ok()?))
+        };
+        by_machine.into_iter().map(of).collect::<Option<_>>().unwrap_or_default()
+    }
+
+    fn pairs(
+        &self,
+        quantity: Quantity<'_>,
+        side: Side,
+        baseline: Side,
+        which: Which,
+    ) -> Vec<Pair<'a>> {
+        self.in_step(which, |block| {
+            let values = (value(quantity, side, block)?, value(quantity, baseline, block)?);
+            let treatments = || side.treatments().chain(baseline.treatments());
+            let mut machines = treatments().map(|treatment| Machine::of(block[treatment]?));
+            let first = machines.next()?;
+            let machine = first.filter(|_| machines.all(|other| other == first));
+            self.can_be_compared(block, treatments()).then_some(Pair { values, machine })
+        })
+    }
+
+    /// Whether a block's trials of some treatments ran on one machine, or were meant not to.
+    fn can_be_compared(
+        &self,
+        block: &[Option<&Record>],
+        mut treatments: impl Iterator<Item = usize>,
+    ) -> bool {
+        let machine = |treatment: usize| block[treatment].and_then(Machine::of);
+        treatments.next().is_none_or(|first| {
+            treatments.all(|other| {
+                machine(other) == machine(first)
+                    || are_of_different_machines(self.schedule, first, other)
+            })
+        })
+    }
+
+    /// How often a treatment and its baseline ran in one block and cannot be compared, because
+    /// they ran on different machines.
+    pub fn across_machines(&self) -> usize {
+        let sides = self.schedule.treatments.iter().enumerate();
+        let sides = sides.filter_map(|(index, treatment)| Some([index, treatment.baseline?]));
+        let is_across = |block: &&Vec<Option<&Record>>, sides: [usize; 2]| {
+            sides.iter().all(|side| block[*side].is_some())
+                && !self.can_be_compared(block, sides.into_iter())
+        };
+        let count = |sides| self.blocks.values().filter(|block| is_across(block, sides)).count();
+        sides.map(count).sum()
     }
 
     /// Whether a trial of a treatment lacks a quantity, in the last step it was measured in.
@@ -108,7 +195,10 @@ impl<'a> Blocks<'a> {
         side: Side,
         which: Which,
     ) -> Result<LogRatio, String> {
-        let values = self.in_step(which, |block| value(quantity, side, block));
+        let values = self.in_step(which, |block| {
+            let value = value(quantity, side, block)?;
+            self.can_be_compared(block, side.treatments()).then_some(value)
+        });
         if values.is_empty() {
             return Err("no block in which it was measured".to_owned());
         }
@@ -120,7 +210,7 @@ impl<'a> Blocks<'a> {
     fn in_step<T>(
         &self,
         which: Which,
-        of_block: impl Fn(&[Option<&Record>]) -> Option<T>,
+        of_block: impl Fn(&[Option<&'a Record>]) -> Option<T>,
     ) -> Vec<T> {
         let mut found: Vec<(usize, T)> = self
             .blocks
@@ -146,7 +236,12 @@ impl<'a> Blocks<'a> {
     ) -> Vec<Vec<f64>> {
         let mut values = vec![Vec::new(); treatments.len()];
         let is_of_step = |number: &u32| self.schedule.step_of(*number) == step;
+        let can_be_compared =
+            |block: &[Option<&Record>]| self.can_be_compared(block, treatments.iter().copied());
         for (_, block) in self.blocks.iter().filter(|(number, _)| is_of_step(number)) {
+            if !can_be_compared(block) {
+                continue;
+            }
             let of = |treatment: &usize| value(quantity, (*treatment).into(), block);
             if let Some(all) = treatments.iter().map(of).collect::<Option<Vec<f64>>>() {
                 for (own, value) in values.iter_mut().zip(all) {
@@ -156,6 +251,11 @@ impl<'a> Blocks<'a> {
         }
         values
     }
+}
+
+fn ratio(pairs: impl Iterator<Item = (f64, f64)>) -> Result<LogRatio, ssdlab_stats::Error> {
+    let (of_side, of_baseline): (Vec<f64>, Vec<f64>) = pairs.unzip();
+    LogRatio::paired(&of_side, &of_baseline)
 }
 
 /// The value of one side in a block, which has a place for each treatment.

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::analysis::{Treatment, TreatmentStatus};
+use super::hosts::Host;
 use super::method::Check;
 use crate::filesystem::facts;
 use crate::plan::{Bytes, LabKind, Levels, Schedule};
@@ -155,6 +156,31 @@ pub enum Warning {
     MixedEnvironment {
         /// What differs.
         what: String,
+    },
+    /// All trials ran on one host.
+    OneHost {
+        /// The host.
+        host: Host,
+    },
+    /// Trials of a block ran on different machines, so that they cannot be compared.
+    AcrossMachines {
+        /// Pairs of a treatment and its baseline.
+        pairs: usize,
+    },
+    /// A host has another effect than the others.
+    HostDisagrees {
+        /// The host.
+        host: Host,
+        /// The metric.
+        metric: String,
+        /// The phases.
+        phases: Vec<String>,
+        /// The treatment, by the levels in which it differs.
+        levels: Levels,
+        /// The ratio on this host.
+        ratio: f64,
+        /// The ratio across all hosts.
+        across: f64,
     },
     /// The drive cannot discard, so trials did not start from the same state.
     NotEqualised,
@@ -409,6 +435,20 @@ impl fmt::Display for Warning {
             Self::MixedEnvironment { what } => {
                 write!(f, "not all trials ran on the same {what}: they are hardly comparable")
             }
+            Self::OneHost { host } => {
+                write!(f, "all trials ran on one host, {host}: nothing is said about other SSDs")
+            }
+            Self::AcrossMachines { pairs } => write!(
+                f,
+                "{pairs} times a treatment and its baseline ran on different machines in one \
+                 block: these pairs are left out of effects and claims"
+            ),
+            Self::HostDisagrees { host, metric, phases, levels, ratio, across } => write!(
+                f,
+                "{host} disagrees with the other hosts: {metric} of {} ({levels}) is {ratio:.3} \
+                 times the baseline's there, and {across:.3} times across hosts",
+                phases.join(" + ")
+            ),
             Self::NotEqualised => write!(
                 f,
                 "the drive cannot discard: each trial found it as the one before had left it"

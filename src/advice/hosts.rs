@@ -1,0 +1,490 @@
+//! Effects by host: is it true of this SSD, or of SSDs?
+//!
+//! Blocks are within hosts, so each host has effects of its own. Across hosts it is hosts that
+//! count, not blocks: a thousand blocks on two hosts say much of these two and little of a third.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use ssdlab_stats::{Heterogeneity, LogRatio, holm};
+
+use super::CONFIDENCE;
+use super::claims::{cases, named};
+use super::effects::{Effect, ends};
+use super::pairs::{Blocks, Quantity, Side, Which};
+use super::warnings::Warning;
+use crate::plan::{LabKind, Levels, Schedule};
+use crate::results::{Record, Status};
+
+/// A machine and the drive it measured, as far as a record tells: what trials have to share to be
+/// compared in real time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Machine<'a> {
+    node: &'a str,
+    model: Option<&'a str>,
+    firmware: Option<&'a str>,
+}
+
+impl<'a> Machine<'a> {
+    /// The machine that results depend on: none in the virtual lab, where they are the same on
+    /// every one, and none where no scheduler of jobs has named it.
+    pub fn of(record: &'a Record) -> Option<Self> {
+        let depends = match record.lab {
+            LabKind::Image | LabKind::Device | LabKind::Directory => true,
+            LabKind::Virtual | LabKind::Imported => false,
+        };
+        let attempt = record.attempt.as_ref().filter(|_| depends)?;
+        Some(Self {
+            node: &attempt.node,
+            model: record.environment.drive_model.as_deref(),
+            firmware: record.environment.drive_firmware.as_deref(),
+        })
+    }
+}
+
+/// A machine that ran trials, with its drive: of two drives it counts as two.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub struct Host {
+    /// The node, as the scheduler of jobs calls it.
+    pub node: String,
+    /// The drive's model and firmware; absent where there is no drive or it does not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drive: Option<String>,
+}
+
+impl From<Machine<'_>> for Host {
+    fn from(machine: Machine<'_>) -> Self {
+        let drive: Vec<&str> = machine.model.into_iter().chain(machine.firmware).collect();
+        let drive = (!drive.is_empty()).then(|| drive.join(" "));
+        Self { node: machine.node.to_owned(), drive }
+    }
+}
+
+impl fmt::Display for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.node)?;
+        self.drive.as_ref().map_or(Ok(()), |drive| write!(f, " ({drive})"))
+    }
+}
+
+/// A ratio by host: of an effect on the plan's metric in one phase, or of a claim.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ByHost {
+    /// The claim; absent for an effect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub claim: Option<String>,
+    /// The metric.
+    pub metric: String,
+    /// The phases whose sum is compared.
+    pub phases: Vec<String>,
+    /// The treatment.
+    pub levels: Levels,
+    /// The treatment it is compared with.
+    pub baseline: Levels,
+    /// Each host that measured both, at least two.
+    pub hosts: Vec<OfHost>,
+    /// What the hosts have in common; absent where none has two pairs.
+    pub across: Option<Across>,
+}
+
+/// A ratio on one host.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct OfHost {
+    /// The host.
+    #[serde(flatten)]
+    pub host: Host,
+    /// The geometric mean of the ratios within blocks.
+    pub ratio: f64,
+    /// Student's t interval of it, 95 %; absent for one block.
+    pub interval: Option<[f64; 2]>,
+    /// Blocks it rests on.
+    pub n: usize,
+    /// The p-value of "it agrees with the other hosts", adjusted for the number of hosts and
+    /// ratios (Holm); absent where nothing tells chance from difference.
+    pub p_agrees: Option<f64>,
+}
+
+impl OfHost {
+    /// Whether it is shown that it disagrees, at 5 % error over all hosts and ratios.
+    #[must_use]
+    pub fn disagrees(&self) -> bool {
+        self.p_agrees.is_some_and(|p| p < 1.0 - CONFIDENCE)
+    }
+}
+
+/// A ratio across hosts, each of which may have its own.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct Across {
+    /// The geometric mean over hosts such as these.
+    pub ratio: f64,
+    /// Its interval, 95 %, which counts hosts and not blocks (Hartung and Knapp).
+    pub interval: [f64; 2],
+    /// The standard deviation of the natural logarithms of the hosts' true ratios.
+    pub tau: f64,
+    /// Cochran's Q.
+    pub q: f64,
+    /// The p-value of "the ratio is the same on all hosts", adjusted for the number of ratios
+    /// (Holm).
+    pub p_same: f64,
+    /// The share of the variance between hosts' ratios that is not chance (I²), from 0 to 1.
+    pub i_squared: f64,
+}
+
+impl ByHost {
+    /// Whether it is shown that the hosts differ, at 5 % error over all ratios.
+    #[must_use]
+    pub fn hosts_differ(&self) -> bool {
+        let is_shown = self.across.is_some_and(|across| across.p_same < 1.0 - CONFIDENCE);
+        is_shown || self.disagreeing().next().is_some()
+    }
+
+    /// The hosts that are shown to disagree.
+    pub fn disagreeing(&self) -> impl Iterator<Item = &OfHost> {
+        self.hosts.iter().filter(|own| own.disagrees())
+    }
+}
+
+/// A ratio before it is corrected for being one of several, and how its hosts stand to each other.
+type Found = (ByHost, Option<Heterogeneity>);
+
+/// The effects on the plan's metric, then the claims' ratios, wherever two hosts have measured.
+pub(super) fn all(schedule: &Schedule, blocks: &Blocks<'_>, effects: &[Effect]) -> Vec<ByHost> {
+    let is_shown = |effect: &&Effect| effect.metric == schedule.metric && effect.phases.len() == 1;
+    let of_effects = effects.iter().filter(is_shown).filter_map(|effect| {
+        let sides = [&effect.levels, &effect.baseline].map(|levels| schedule.find(levels));
+        let [side, baseline] = [sides[0]?.into(), sides[1]?.into()];
+        let quantity = Quantity { metric: &effect.metric, phases: &effect.phases };
+        found(schedule, blocks, quantity, [side, baseline], Which::LastStep)
+    });
+    let of_claims = schedule.claims.iter().flat_map(|claim| {
+        let cases = cases(schedule, claim);
+        let is_one_of_several = cases.len() > 1;
+        cases.into_iter().filter_map(move |case| {
+            let quantity = Quantity { metric: &claim.metric, phases: &claim.phases };
+            let sides = [case.side, case.baseline?];
+            let (found, groups) = found(schedule, blocks, quantity, sides, Which::FirstStep)?;
+            let claim = Some(named(schedule, &case, is_one_of_several).id);
+            Some((ByHost { claim, ..found }, groups))
+        })
+    });
+    // As effects and claims themselves, each are corrected for their number.
+    let mut all = settled(of_effects.collect());
+    all.extend(settled(of_claims.collect()));
+    all
+}
+
+fn found(
+    schedule: &Schedule,
+    blocks: &Blocks<'_>,
+    quantity: Quantity<'_>,
+    [side, baseline]: [Side; 2],
+    which: Which,
+) -> Option<Found> {
+    let by_host = blocks.compare_by_host(quantity, side, baseline, which);
+    if by_host.len() < 2 {
+        return None;
+    }
+    let (hosts, ratios): (Vec<Host>, Vec<LogRatio>) = by_host.into_iter().unzip();
+    let of_host = |(host, ratio): (Host, &LogRatio)| OfHost {
+        host,
+        ratio: ratio.ratio(),
+        interval: ratio.interval(CONFIDENCE).map(ends),
+        n: ratio.n(),
+        p_agrees: None,
+    };
+    let levels = |side: Side| schedule.treatments[side.treatment].levels.clone();
+    let by_host = ByHost {
+        claim: None,
+        metric: quantity.metric.to_owned(),
+        phases: quantity.phases.to_vec(),
+        levels: levels(side),
+        baseline: levels(baseline),
+        hosts: hosts.into_iter().zip(&ratios).map(of_host).collect(),
+        across: None,
+    };
+    Some((by_host, Heterogeneity::among(&ratios)))
+}
+
+/// Tells which hosts differ, corrected for the number of ratios and hosts.
+fn settled(found: Vec<Found>) -> Vec<ByHost> {
+    let groups = || found.iter().filter_map(|(_, groups)| groups.as_ref());
+    let mut p_same = holm(&groups().map(|groups| groups.p).collect::<Vec<_>>()).into_iter();
+    let deviations = groups().flat_map(|groups| &groups.deviations);
+    let p: Vec<f64> =
+        deviations.flat_map(|own| own.p.into_iter().chain([own.p_reversed])).collect();
+    let mut p_agrees = holm(&p).into_iter();
+    let settle = |(mut by_host, groups): Found| {
+        let Some(groups) = groups else { return by_host };
+        by_host.across = Some(Across {
+            ratio: groups.ratio(),
+            interval: ends(groups.interval(CONFIDENCE)),
+            tau: groups.tau,
+            q: groups.q,
+            p_same: p_same.next().expect("one p-value per ratio"),
+            i_squared: groups.i_squared,
+        });
+        for (host, deviation) in by_host.hosts.iter_mut().zip(&groups.deviations) {
+            let tests = usize::from(deviation.p.is_some()) + 1;
+            host.p_agrees = p_agrees.by_ref().take(tests).reduce(f64::min);
+        }
+        by_host
+    };
+    found.into_iter().map(settle).collect()
+}
+
+/// What a reader must know of the hosts.
+pub(super) fn warnings(
+    schedule: &Schedule,
+    records: &[Record],
+    blocks: &Blocks<'_>,
+    by_host: &[ByHost],
+) -> Vec<Warning> {
+    let well = records.iter().filter(|record| record.status == Status::Ok);
+    let machines: BTreeSet<Option<Machine<'_>>> = well.map(Machine::of).collect();
+    let mut warnings = Vec::new();
+    if let [Some(only)] = Vec::from_iter(machines)[..] {
+        warnings.push(Warning::OneHost { host: only.into() });
+    }
+    let pairs = blocks.across_machines();
+    if pairs > 0 {
+        warnings.push(Warning::AcrossMachines { pairs });
+    }
+    for one in by_host {
+        let Some(across) = one.across else { continue };
+        for own in one.disagreeing() {
+            let warning = Warning::HostDisagrees {
+                host: own.host.clone(),
+                metric: one.metric.clone(),
+                phases: one.phases.clone(),
+                levels: schedule.distinct(&one.levels),
+                ratio: own.ratio,
+                across: across.ratio,
+            };
+            // A claim may be about what is an effect, too.
+            if !warnings.contains(&warning) {
+                warnings.push(warning);
+            }
+        }
+    }
+    warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::time::Duration;
+
+    use rand_core::{Rng, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+    use crate::advice::{Analysis, effects, summarise};
+    use crate::plan::{self, Overrides};
+    use crate::results::{Attempt, Ending, Phase};
+
+    const PLAN: &str = r#"
+        name = "hosts"
+        question = "Is it so on every SSD?"
+        [factors]
+        filesystem = "ext4"
+        discard = ["off", "on"]
+        [baseline]
+        discard = "off"
+        [workload]
+        phases = [{ do = "unpack", sync = true }, { do = "delete", sync = true }]
+        [[claims]]
+        id = "slower"
+        says = "slower with discard"
+        phases = ["unpack", "delete"]
+        compare = { discard = "on" }
+        at_least = 1.1
+    "#;
+
+    fn schedule(blocks: u32) -> Schedule {
+        let overrides =
+            Overrides { lab: Some(LabKind::Image), runs: Some(blocks), ..Overrides::default() };
+        plan::schedule("plan.toml", PLAN, &overrides, Path::new("/")).unwrap()
+    }
+
+    /// About normal, with a standard deviation of 1.
+    fn normal(rng: &mut Xoshiro256PlusPlus) -> f64 {
+        (0..12).map(|_| f64::from(rng.next_u32()) / 2.0_f64.powi(32)).sum::<f64>() - 6.0
+    }
+
+    /// Blocks dealt out to nodes, of which each is faster than the one before; discarding
+    /// multiplies the time of a phase by `effect`, with a scatter of 5 %.
+    fn records(
+        schedule: &Schedule,
+        nodes: u32,
+        rng: &mut Xoshiro256PlusPlus,
+        effect: impl Fn(u32, &str) -> f64,
+    ) -> Vec<Record> {
+        let of = |trial: &plan::schedule::Trial| {
+            let node = trial.block % nodes;
+            let discards = schedule.treatments[trial.treatment].baseline.is_some();
+            let mut phase = |name: &str| {
+                let effect = if discards { effect(node, name) } else { 1.0 };
+                let s = effect * (0.05 * normal(rng)).exp() / f64::from(node + 1);
+                let name = name.to_owned();
+                let time_ns = u64::try_from(Duration::from_secs_f64(s).as_nanos()).ok();
+                Phase { name, time_ns, ..Phase::default() }
+            };
+            let phases = ["unpack", "delete"].map(&mut phase).to_vec();
+            let id = format!("7_{}", trial.block);
+            let attempt = Some(Attempt { id, node: format!("node{node}") });
+            Record { attempt, phases, ..Record::new(schedule, *trial, 0) }
+        };
+        schedule.trials.iter().map(of).collect()
+    }
+
+    fn rng() -> Xoshiro256PlusPlus {
+        Xoshiro256PlusPlus::seed_from_u64(2011)
+    }
+
+    fn analysed(schedule: &Schedule, records: &[Record]) -> Analysis {
+        summarise("run", schedule, records, Ending::AllBlocks)
+    }
+
+    fn of_phase<'a>(analysis: &'a Analysis, phase: &str) -> &'a ByHost {
+        let mut effects = analysis.by_host.iter().filter(|one| one.claim.is_none());
+        effects.find(|one| one.phases == [phase]).unwrap()
+    }
+
+    fn named(by_host: &ByHost) -> Vec<&str> {
+        by_host.disagreeing().map(|own| own.host.node.as_str()).collect()
+    }
+
+    #[test]
+    fn a_host_that_disagrees_is_named_and_no_other() {
+        let schedule = schedule(12);
+        let effect = |node, phase: &str| match (node, phase) {
+            (3, "delete") => 0.9,
+            (_, "delete") => 8.0,
+            _ => 1.0,
+        };
+        let records = records(&schedule, 4, &mut rng(), effect);
+        let analysis = analysed(&schedule, &records);
+        let delete = of_phase(&analysis, "delete");
+        assert_eq!(named(delete), ["node3"]);
+        assert_eq!(delete.hosts.iter().map(|own| own.n).collect::<Vec<_>>(), [3; 4]);
+        let across = delete.across.unwrap();
+        assert!(across.p_same < 1e-6 && across.i_squared > 0.9 && across.tau > 0.5, "{across:?}");
+        // Over blocks the effect is sure; over hosts it is not.
+        assert!(across.interval[0] < 1.0 && across.interval[1] > 8.0, "{across:?}");
+        let unpack = of_phase(&analysis, "unpack");
+        assert!(!unpack.hosts_differ() && named(unpack).is_empty(), "{unpack:?}");
+        assert!(unpack.across.unwrap().interval[0] > 0.8);
+        let warned = analysis.warnings.iter().filter(|warned| {
+            matches!(&warned.warning, Warning::HostDisagrees { host, phases, .. }
+                if host.node == "node3" && *phases == ["delete"])
+        });
+        assert_eq!(warned.count(), 1);
+        // The claim is about both phases, and judged by host as well.
+        let claim = analysis.by_host.iter().find(|one| one.claim.as_deref() == Some("slower"));
+        assert_eq!(named(claim.unwrap()), ["node3"]);
+    }
+
+    #[test]
+    fn equal_hosts_are_called_different_as_rarely_as_promised() {
+        const RUNS: usize = 1000;
+        let schedule = schedule(12);
+        let mut rng = rng();
+        let equal = |_, phase: &str| if phase == "delete" { 8.0 } else { 1.0 };
+        let mut one_run = || records(&schedule, 4, &mut rng, equal);
+        let first = one_run();
+        let effects = effects::all(&schedule, &Blocks::of(&schedule, &first));
+        let (mut named, mut different) = (0, 0);
+        for _ in 0..RUNS {
+            let records = one_run();
+            let mut found = all(&schedule, &Blocks::of(&schedule, &records), &effects);
+            found.retain(|one| one.claim.is_none());
+            assert_eq!(found.len(), 2);
+            named += usize::from(found.iter().any(|one| one.disagreeing().next().is_some()));
+            different += usize::from(found.iter().any(ByHost::hosts_differ));
+        }
+        assert!(named <= RUNS / 20, "{named}");
+        // That they differ, and who, are two questions of 5 % each, mostly answered alike.
+        assert!((RUNS / 50..=RUNS * 7 / 100).contains(&different), "{different}");
+    }
+
+    /// Each host has an effect of its own, so none is unlike the others; but one does the opposite.
+    #[test]
+    fn a_host_with_the_opposite_effect_is_named_among_hosts_that_differ() {
+        let schedule = schedule(40);
+        let effects = [5.0, 6.0, 9.0, 7.0, 0.5];
+        let records = records(&schedule, 5, &mut rng(), |node, _| effects[node as usize]);
+        let analysis = analysed(&schedule, &records);
+        assert_eq!(named(of_phase(&analysis, "delete")), ["node4"]);
+        // Of two that do opposite things each disagrees with the other.
+        let two = self::records(&schedule, 2, &mut rng(), |node, _| [2.0, 0.5][node as usize]);
+        assert_eq!(named(of_phase(&analysed(&schedule, &two), "delete")), ["node0", "node1"]);
+    }
+
+    #[test]
+    fn pairs_across_machines_are_left_out_and_counted() {
+        let schedule = schedule(12);
+        let mut records = records(&schedule, 4, &mut rng(), |_, _| 2.0);
+        let baseline = |record: &Record| schedule.treatments[record.trial.treatment].baseline;
+        let moved = records.iter_mut().find(|record| baseline(record).is_some()).unwrap();
+        moved.attempt.as_mut().unwrap().node = "node9".to_owned();
+        let found = |records: &[Record]| {
+            let analysis = analysed(&schedule, records);
+            let effect = analysis.effects.iter().find(|effect| effect.phases == ["delete"]);
+            let kinds = analysis.warnings.into_iter().map(|warned| warned.warning);
+            let across: Vec<Warning> =
+                kinds.filter(|kind| matches!(kind, Warning::AcrossMachines { .. })).collect();
+            (effect.unwrap().n, analysis.claims[0].n, across)
+        };
+        assert_eq!(found(&records), (11, 11, vec![Warning::AcrossMachines { pairs: 1 }]));
+        // In virtual time every machine measures the same.
+        for record in &mut records {
+            record.lab = LabKind::Virtual;
+        }
+        assert_eq!(found(&records), (12, 12, Vec::new()));
+        assert!(analysed(&schedule, &records).by_host.is_empty());
+    }
+
+    #[test]
+    fn one_host_says_nothing_of_others() {
+        let schedule = schedule(3);
+        let mut records = records(&schedule, 1, &mut rng(), |_, _| 2.0);
+        let says = |records: &[Record]| {
+            let analysis = analysed(&schedule, records);
+            assert!(analysis.by_host.is_empty());
+            let mut says = analysis.warnings.iter().map(|warned| warned.says.clone());
+            says.find(|says| says.contains("other SSDs"))
+        };
+        let expected = "all trials ran on one host, node0: nothing is said about other SSDs";
+        assert_eq!(says(&records).unwrap(), expected);
+        for record in &mut records {
+            record.attempt = None;
+        }
+        assert_eq!(says(&records), None);
+    }
+
+    #[test]
+    fn single_pairs_have_no_interval_and_tell_nothing_of_their_hosts() {
+        let schedule = schedule(4);
+        let records = records(&schedule, 4, &mut rng(), |node, _| f64::from(node + 1));
+        let analysis = analysed(&schedule, &records);
+        let delete = of_phase(&analysis, "delete");
+        assert!(delete.across.is_none() && !delete.hosts_differ());
+        assert!(delete.hosts.iter().all(|own| own.interval.is_none() && own.n == 1));
+    }
+
+    #[test]
+    fn two_drives_of_a_node_are_two_hosts() {
+        let schedule = schedule(8);
+        let mut records = records(&schedule, 2, &mut rng(), |_, _| 2.0);
+        for record in &mut records {
+            let drive = if record.trial.block < 4 { "INTEL X25-M" } else { "OCZ VERTEX-LE" };
+            record.environment.drive_model = Some(drive.to_owned());
+        }
+        let analysis = analysed(&schedule, &records);
+        let hosts = of_phase(&analysis, "delete").hosts.iter().map(|own| own.host.to_string());
+        let node = |number| ["INTEL X25-M", "OCZ VERTEX-LE"].map(|d| format!("node{number} ({d})"));
+        assert_eq!(hosts.collect::<Vec<_>>(), [node(0), node(1)].concat());
+    }
+}
