@@ -436,7 +436,11 @@ impl fmt::Display for Warning {
                 write!(f, "not all trials ran on the same {what}: they are hardly comparable")
             }
             Self::OneHost { host } => {
-                write!(f, "all trials ran on one host, {host}: nothing is said about other SSDs")
+                write!(
+                    f,
+                    "all trials ran on one host, {host}: nothing is said about other machines or other \
+                 SSDs"
+                )
             }
             Self::AcrossMachines { pairs } => write!(
                 f,

@@ -149,8 +149,8 @@ impl Heterogeneity {
         self.mean_log.exp()
     }
 
-    /// The interval of [`Self::ratio`], by Student's t with k - 1 degrees of freedom: where the mean
-    /// of all groups of this kind lies, not where each of them lies.
+    /// The interval of [`Self::ratio`], by Student's t with k - 1 degrees of freedom: where the
+    /// mean of all groups of this kind lies, not where each of them lies.
     ///
     /// # Panics
     ///

@@ -7,8 +7,8 @@
 //! needed to say how far to trust it: tests against a bound, [`holm()`] for many tests at once,
 //! [`Drift`] for a machine that changed while it was measured, and the number of runs it takes
 //! ([`runs_for_half_width`], [`runs_to_separate`]). Where there are no pairs, as between two
-//! experiments, [`UnpairedRatio`] estimates from two samples; where each machine has pairs of its own,
-//! [`Heterogeneity`] tells what they have in common, and which of them differs.
+//! experiments, [`UnpairedRatio`] estimates from two samples; where each machine has pairs of its
+//! own, [`Heterogeneity`] tells what they have in common, and which of them differs.
 //!
 //! Everything here is a pure function: no input, no output, no clock, and the only randomness
 //! (in [`LogRatio::bca`]) comes from a seed the caller gives. Equal arguments give equal results.

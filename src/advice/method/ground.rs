@@ -1,6 +1,7 @@
 //! What was measured on: the machine, and the state of its filesystem and drive.
 
 use super::{Check, Criterion, Run, few};
+use crate::advice::hosts::Machine;
 use crate::advice::warnings::Warning;
 use crate::plan::{Factor, LabKind};
 use crate::results::{Record, Told};
@@ -92,13 +93,15 @@ fn missing(run: &Run<'_>) -> Vec<String> {
 
 /// A run that is resumed after an update, or on another drive, compares what is not comparable.
 fn mixed(run: &Run<'_>) -> Option<Warning> {
-    let first = *run.well.first()?;
     let of = |record: &Record, what: &str| record.applied.get(what).cloned();
     let differs = |record: &&Record| {
         let other = &record.environment;
+        // Machines may differ: what is compared ran on one.
+        let of_machine = |r: &&&Record| Machine::of(r) == Machine::of(record);
+        let first = run.well.iter().find(of_machine).unwrap_or(record);
         // Drives may be what treatments differ in.
-        let own = run.well.iter().find(|r| r.trial.treatment == record.trial.treatment);
-        let own = own.copied().unwrap_or(first);
+        let is_own = |r: &&&Record| r.trial.treatment == record.trial.treatment;
+        let own = run.well.iter().filter(of_machine).find(is_own).unwrap_or(record);
         let drive = |record: &Record| {
             let model = record.environment.drive_model.clone();
             (model, of(record, "identity"), of(record, "drive_identity"))

@@ -8,12 +8,14 @@ mod ground;
 mod repeats;
 mod sync;
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::claims::Judgement;
+use super::hosts::Machine;
 use super::warnings::{Warned, Warning};
 use crate::plan::metric::{PHORONIX_HIGHER, PHORONIX_LOWER};
 use crate::plan::{LabKind, Levels, Schedule};
@@ -177,6 +179,15 @@ impl<'a> Run<'a> {
             own.filter(|record| record.trial.treatment == treatment).collect();
         own.sort_by_key(|record| record.trial.position);
         own
+    }
+
+    /// The same by the machine they ran on, where results depend on it.
+    fn of_treatment_by_machine(&self, treatment: usize) -> Vec<Vec<&'a Record>> {
+        let mut machines: BTreeMap<Option<Machine<'_>>, Vec<&Record>> = BTreeMap::new();
+        for record in self.of_treatment(treatment) {
+            machines.entry(Machine::of(record)).or_default().push(record);
+        }
+        machines.into_values().collect()
     }
 
     /// The metric of a phase in a record: the run's own, or where results of several units were

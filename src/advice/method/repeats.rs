@@ -1,11 +1,12 @@
 //! Repetitions: how many, in which order, and whether they agree.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ssdlab_stats::{Drift, Summary, Trial};
 
 use super::{Check, Criterion, Run};
 use crate::advice::claims::{Judgement, Verdict};
+use crate::advice::hosts::Machine;
 use crate::advice::precision::precision;
 use crate::advice::warnings::Warning;
 use crate::plan::LabKind;
@@ -85,10 +86,16 @@ pub(super) fn variance(run: &Run<'_>) -> Check {
     let mut warnings = Vec::new();
     let mut largest: Option<f64> = None;
     for treatment in 0..run.schedule.treatments.len() {
-        let own = run.of_treatment(treatment);
+        let machines = run.of_treatment_by_machine(treatment);
         for phase in run.schedule.phases(treatment) {
-            let values: Vec<f64> = own.iter().filter_map(|r| run.value(r, &phase.name)).collect();
-            let Some(cv) = Summary::of(&values).and_then(|summary| summary.cv) else { continue };
+            let of_machine = |own: &Vec<&Record>| {
+                let values: Vec<f64> =
+                    own.iter().filter_map(|r| run.value(r, &phase.name)).collect();
+                Summary::of(&values)?.cv
+            };
+            let Some(cv) = machines.iter().filter_map(of_machine).reduce(f64::max) else {
+                continue;
+            };
             largest = Some(largest.map_or(cv, |largest| largest.max(cv)));
             if cv > MUCH_SPREAD {
                 let levels = run.distinct(treatment);
@@ -179,10 +186,11 @@ pub(super) fn drift(run: &Run<'_>) -> Check {
     // A slope and every treatment's mean are estimated.
     let mut is_told = run.well.len() > run.schedule.treatments.len() + 1;
     for treatment in 0..run.schedule.treatments.len() {
-        let own = run.of_treatment(treatment);
-        is_told |= own.len() >= FEW;
-        for phase in run.schedule.phases(treatment) {
-            warnings.extend(first_run(run, treatment, &own, &phase.name));
+        for own in run.of_treatment_by_machine(treatment) {
+            is_told |= own.len() >= FEW;
+            for phase in run.schedule.phases(treatment) {
+                warnings.extend(first_run(run, treatment, &own, &phase.name));
+            }
         }
     }
     if !warnings.is_empty() {
@@ -225,20 +233,24 @@ fn singly(run: &Run<'_>, phase: &str) -> Vec<Trial> {
 /// The geometric mean of the metric over each whole block, at the block's place in the run.
 ///
 /// Drift is tested on blocks, not on trials: the trials of a block share their seed, and taken
-/// one by one they would make the difference between two seeds look like a trend.
+/// one by one they would make the difference between two seeds look like a trend. Machines have
+/// levels of their own, as treatments have.
 fn block_means(run: &Run<'_>, phase: &str) -> Vec<Trial> {
-    let mut blocks: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    let machines: BTreeSet<Option<Machine<'_>>> =
+        run.well.iter().map(|record| Machine::of(record)).collect();
+    let mut blocks: BTreeMap<(Option<Machine<'_>>, u32), Vec<f64>> = BTreeMap::new();
     for record in &run.well {
         let value = run.value(record, phase).filter(|value| *value > 0.0);
-        blocks.entry(record.trial.block).or_default().extend(value.map(f64::ln));
+        let key = (Machine::of(record), record.trial.block);
+        blocks.entry(key).or_default().extend(value.map(f64::ln));
     }
     let whole = blocks.values().map(Vec::len).max().unwrap_or(0);
     blocks
         .into_iter()
         .filter(|(_, logs)| logs.len() == whole && whole > 0)
-        .map(|(block, logs)| {
+        .map(|((machine, block), logs)| {
             let value = (logs.iter().sum::<f64>() / whole as f64).exp();
-            Trial { treatment: 0, position: block, value }
+            Trial { treatment: machines.range(..machine).count(), position: block, value }
         })
         .collect()
 }
