@@ -7,7 +7,7 @@ use ssdlab::plan::{Schedule, shipped};
 use ssdlab::report::html;
 use ssdlab::results::{Ending, Record, Status};
 
-use self::records::{HOSTILE, chain, hostile, post_1, schedule};
+use self::records::{HOSTILE, chain, fleet, hostile, post_1, schedule};
 
 fn analysis(schedule: &Schedule, records: &[Record]) -> Analysis {
     advice::analyse("run", schedule, records, Ending::AllBlocks)
@@ -52,6 +52,14 @@ fn founding_post_1_as_a_page() {
 fn a_chain_of_steps_as_a_page() {
     let (schedule, records) = chain();
     insta::assert_snapshot!(skeleton(&page(&schedule, &records)));
+}
+
+#[test]
+fn hosts_are_a_section_of_the_page() {
+    let (schedule, records) = fleet();
+    let page = skeleton(&page(&schedule, &records));
+    let section = &page[page.find("<section id=\"hosts\"").unwrap()..];
+    insta::assert_snapshot!(section[..section.find("</section>").unwrap()]);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use ssdlab::plan::{self, LabKind, Overrides, shipped};
 use ssdlab::report::{Style, markdown, text};
 use ssdlab::results::{Ending, Record, Status};
 
-use self::records::{chain, phase, post_1, record, schedule, work};
+use self::records::{chain, fleet, phase, post_1, record, schedule, work};
 
 #[test]
 fn founding_post_1_as_it_was_measured() {
@@ -90,6 +90,24 @@ fn markdown_of_a_chain_has_its_rankings() {
     let (schedule, records) = chain();
     let analysis = advice::analyse("chain", &schedule, &records, Ending::AllBlocks);
     insta::assert_snapshot!(markdown(&schedule, &analysis));
+}
+
+/// The part of a report between two of its lines, of which the first belongs to it.
+fn part<'a>(report: &'a str, first: &str, next: &str) -> &'a str {
+    let rest = &report[report.find(first).unwrap()..];
+    &rest[..rest.find(next).unwrap()]
+}
+
+#[test]
+fn hosts_stand_beside_each_other_and_one_disagrees() {
+    let (schedule, records) = fleet();
+    let analysis = advice::analyse("fleet", &schedule, &records, Ending::AllBlocks);
+    let report = text(&schedule, &analysis, Style { is_coloured: false, width: Some(120) });
+    let mind = &report[report.find("\nMind").unwrap()..];
+    let by_host = part(&report, "By host", "\nClaims");
+    insta::assert_snapshot!(format!("{by_host}{mind}"));
+    let report = markdown(&schedule, &analysis);
+    insta::assert_snapshot!(part(&report, "time_ns with", "Mind:"));
 }
 
 #[test]

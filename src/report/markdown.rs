@@ -7,6 +7,8 @@ use std::fmt::Write;
 
 use super::evidence::evidence;
 use super::grid::Grid;
+use super::hosts;
+use super::number;
 use super::reason::reasons;
 use super::table::Layout;
 use super::text::{Style, how, main_heading, plain, ranking_heading};
@@ -52,6 +54,19 @@ fn write_report(out: &mut String, schedule: &Schedule, analysis: &Analysis) -> s
     }
     for (ranking, table) in layout.rankings() {
         writeln!(out, "{}\n\n{}", inline(&ranking_heading(ranking)), self::table(&table))?;
+    }
+    for (heading, tables) in hosts::tables(schedule, analysis, STYLE, &number::effect) {
+        writeln!(out, "{}\n", inline(&heading))?;
+        for table in tables {
+            writeln!(out, "{}", self::table(&table))?;
+        }
+    }
+    let sentences = hosts::sentences(schedule, analysis, &number::effect);
+    for says in &sentences {
+        writeln!(out, "- {}", inline(says))?;
+    }
+    if !sentences.is_empty() {
+        writeln!(out)?;
     }
     if !analysis.warnings.is_empty() {
         writeln!(out, "Mind:\n")?;

@@ -9,6 +9,7 @@ mod evidence;
 mod features;
 mod grid;
 mod history;
+mod hosts;
 mod html;
 mod live;
 mod markdown;

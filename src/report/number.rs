@@ -116,6 +116,17 @@ pub fn effect(ratio: f64, interval: Option<[f64; 2]>) -> String {
     }
 }
 
+/// A p-value, to two digits that mean something.
+pub fn p_value(p: f64) -> String {
+    match p {
+        p if p < 0.0001 => "p < 0.0001".to_owned(),
+        p if p < 0.000_995 => format!("p = {p:.5}"),
+        p if p < 0.009_95 => format!("p = {p:.4}"),
+        p if p < 0.0995 => format!("p = {p:.3}"),
+        p => format!("p = {p:.2}"),
+    }
+}
+
 /// A value of a metric with its interval.
 pub fn measured(metric: &str, mean: f64, interval: Option<[f64; 2]>) -> String {
     let mean = value(metric, mean);
@@ -155,6 +166,14 @@ mod tests {
     fn every_moment_can_be_told() {
         assert_eq!(moment(1_310_000_000), "2011-07-07T00:53:20Z");
         assert_eq!(moment(u64::MAX), "9999-12-31T23:59:59Z");
+    }
+
+    #[test]
+    fn p_values_are_as_long_as_they_are_sure() {
+        let written = [1.0, 0.614, 0.0421, 0.0032, 0.000_31, 0.0].map(p_value);
+        let expected = ["p = 1.00", "p = 0.61", "p = 0.042", "p = 0.0032", "p = 0.00031"];
+        assert_eq!(written[..5], expected);
+        assert_eq!(written[5], "p < 0.0001");
     }
 
     #[test]

@@ -7,6 +7,8 @@ use super::bars::bars;
 use super::evidence::evidence;
 use super::features::{self, features};
 use super::grid::Grid;
+use super::hosts;
+use super::number;
 use super::reason::reasons;
 use super::table::Layout;
 use crate::advice::{Analysis, Judgement, Ranking, Verdict};
@@ -77,6 +79,15 @@ fn write_report(
     let compared = features::compared(schedule, analysis);
     if !compared.is_empty() {
         writeln!(out, "\nWhat the filesystems can\n{}", features(&compared, style))?;
+    }
+    if !analysis.by_host.is_empty() {
+        writeln!(out, "\nBy host")?;
+    }
+    for (heading, tables) in hosts::tables(schedule, analysis, style, &number::effect) {
+        writeln!(out, "{}\n{}", wrapped("", &heading, "", style), drawn(tables))?;
+    }
+    for says in hosts::sentences(schedule, analysis, &number::effect) {
+        writeln!(out, "{}", wrapped("- ", &says, "  ", style))?;
     }
     if !analysis.claims.is_empty() {
         writeln!(out, "\nClaims")?;

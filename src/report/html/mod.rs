@@ -8,6 +8,7 @@ mod again;
 mod claims;
 mod compared;
 mod figures;
+mod hosts;
 mod method;
 mod page;
 mod published;
@@ -36,6 +37,7 @@ pub fn html(schedule: &Schedule, analysis: &Analysis, plan: &str) -> String {
         ("rankings", "Rankings", compared::rankings(schedule, analysis)),
         ("charts", "Charts", figures::figures(&charts(schedule, analysis))),
         ("treatments", "Treatments", Some(treatments::table(schedule, analysis))),
+        ("hosts", "By host", hosts::hosts(schedule, analysis)),
         ("aged", "Aged filesystems", compared::layout_scores(schedule, analysis)),
         ("features", "What the filesystems can", compared::feature_table(schedule, analysis)),
         ("samples", "Samples", samples::samples(schedule, analysis)),
