@@ -226,6 +226,8 @@ pub fn hostile() -> (Schedule, Vec<Record>) {
         record.phases[0].name.clone_from(&phase);
         record.phases[1].remark = Some(text.clone());
         record.environment.cpu.clone_from(&text);
+        let node = format!("{text} {}", record.trial.block);
+        record.attempt = Some(Attempt { id: text.clone(), node });
         record.applied.insert(text.clone(), text.clone());
     }
     records[0].status = Status::Failed;
