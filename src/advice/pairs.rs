@@ -9,16 +9,13 @@ use std::iter;
 use ssdlab_stats::LogRatio;
 
 use super::hosts::{Host, Machine};
-use crate::plan::{Factor, Schedule};
+use crate::plan::{Schedule, differ_in_machine};
 use crate::results::{Record, Status};
-
-/// Factors whose levels are machines.
-const OF_MACHINES: [Factor; 0] = [];
 
 /// Whether two treatments are meant to run on different machines.
 fn are_of_different_machines(schedule: &Schedule, one: usize, other: usize) -> bool {
-    let level = |treatment: usize, factor| schedule.treatments[treatment].levels.0.get(factor);
-    OF_MACHINES.iter().any(|factor| level(one, factor) != level(other, factor))
+    let levels = |treatment: usize| &schedule.treatments[treatment].levels;
+    differ_in_machine(levels(one), levels(other))
 }
 
 /// What a pair's value is made of: a metric over phases.

@@ -14,7 +14,7 @@ use crate::plan::Schedule;
 const MOST_TABLES: usize = 4;
 
 /// The most ratios of which each has its sentence.
-const MOST_SENTENCES: usize = 20;
+const MOST_SENTENCES: usize = 6;
 
 /// What a host's name takes on a line, with its drive and its number of blocks.
 const LABEL_WIDTH: usize = 40;
