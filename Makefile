@@ -39,9 +39,9 @@ check:
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
 # The simulated drive, traces, reports and the virtual lab; then, as root, the engine beside fio, a trial beside
-# the equivalent shell script, what tracing costs, and Bonnie's tests beside bonnie++.
+# the equivalent shell script, what tracing costs, Bonnie's tests beside bonnie++, and nodes of Slurm.
 bench: kernel
-	scripts/install-packages build run test
+	scripts/install-packages build run test fleet
 	$(CARGO) bench --locked --bench content
 	$(CARGO) bench --locked -p ssdlab-flash --bench model
 	$(CARGO) bench --locked -p ssdlab-trace --bench formats
@@ -52,6 +52,7 @@ bench: kernel
 	$(SUDO) $$(command -v $(CARGO)) bench --locked --bench trial
 	$(SUDO) $$(command -v $(CARGO)) bench --locked --bench tracing
 	$(SUDO) $$(command -v $(CARGO)) bench --locked --bench bonnie
+	$(SUDO) $$(command -v $(CARGO)) bench --locked --bench fleet
 
 # The simulated drive against theory, as the table in docs/flash-model.md.
 validation:

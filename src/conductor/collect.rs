@@ -1,5 +1,5 @@
-//! How a submission gets to its nodes and their records get back: through a folder that all machines
-//! see, or, where there is none, in the script of the job, and by rsync(1).
+//! How a submission gets to its nodes and their records get back: through a folder that all
+//! machines see, or, where there is none, in the script of the job, and by rsync(1).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;

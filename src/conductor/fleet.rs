@@ -116,7 +116,8 @@ impl<'a> Fleet<'a> {
         all.iter().try_for_each(|features| slurm.check(features).map(drop))
     }
 
-    /// A fleet for a run whose folder is there, an absolute path, and that has some records already.
+    /// A fleet for a run whose folder is there, an absolute path, and that has some records
+    /// already.
     pub fn open(by: Submitter<'a>, folder: &Path, records: &[Record]) -> Result<Self, FleetError> {
         let place = folder.join(ATTEMPTS);
         let of_folder = |cause| FleetError::Submission { path: place.clone(), cause };

@@ -20,8 +20,8 @@ impl Interrupt {
         Ok(interrupt)
     }
 
-    /// A flag that SIGINT and SIGTERM will set. A terminal that goes away ends this program at once:
-    /// what others do for it goes on.
+    /// A flag that SIGINT and SIGTERM will set. A terminal that goes away ends this program at
+    /// once: what others do for it goes on.
     pub fn on_requests() -> io::Result<Self> {
         let interrupt = Self::default();
         interrupt.set_by(SIGINT)?;

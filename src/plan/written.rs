@@ -35,7 +35,8 @@ pub struct Plan {
     /// Where the trials run.
     #[serde(default)]
     pub target: Target,
-    /// What machines must have that a scheduler of jobs chooses (`--on slurm`); of no meaning elsewhere.
+    /// What machines must have that a scheduler of jobs chooses (`--on slurm`); of no meaning
+    /// elsewhere.
     #[serde(default)]
     pub needs: Needs,
     /// What is varied, with its levels: `discard = ["off", "on"]`. One level fixes a setting.
