@@ -242,6 +242,7 @@ impl Run {
         let interrupt = Interrupt::on_requests().into_diagnostic()?;
         Workload::new(&schedule.workload, schedule.seed)?;
         let expected = cluster::expected(schedule, self.no_trace)?;
+        let memory_bytes = stages::memory_elsewhere(schedule)?;
         Fleet::check(&slurm, schedule)?;
         let mut session = session()?;
         announce(schedule, 1);
@@ -250,7 +251,7 @@ impl Run {
         let rsync = self.collect.map(|Collect::Rsync| Rsync::find()).transpose();
         let rsync = rsync.map_err(SlurmError::from)?;
         let interrupt = &interrupt;
-        let by = Submitter { schedule, slurm, expected, program, rsync, interrupt };
+        let by = Submitter { schedule, slurm, expected, memory_bytes, program, rsync, interrupt };
         let mut fleet = Fleet::open(by, &folder, &session.records).map_err(ConductorError::from)?;
         let ended = conduct(&mut session, &mut fleet, watch);
         Fleet::take_logs(&folder, &session.records).into_diagnostic()?;

@@ -124,11 +124,24 @@ fn drives(schedule: &Schedule) -> Result<BTreeMap<String, Specification>, Report
 /// As many guests as there are processors, while there is memory for them and their drives.
 fn fitting_jobs(schedule: &Schedule, drives: &BTreeMap<String, Specification>) -> usize {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let guests = memory::available_bytes() / memory_of_guest(schedule, drives);
+    processors.min(usize::try_from(guests).unwrap_or(usize::MAX)).max(1)
+}
+
+/// About the most memory that a trial in a guest takes, in bytes.
+fn memory_of_guest(schedule: &Schedule, drives: &BTreeMap<String, Specification>) -> u64 {
     let hosts = schedule.setups().map(|setup| setup.simulated.host.memory_bytes);
     let guest = hosts.max().unwrap_or(0);
     let drive = drives.values().map(map_bytes).max().unwrap_or(0);
-    let guests = memory::available_bytes() / (guest + drive + WRITTEN_BYTES);
-    processors.min(usize::try_from(guests).unwrap_or(usize::MAX)).max(1)
+    guest + drive + WRITTEN_BYTES
+}
+
+/// The same of a trial that runs elsewhere; `None` where it has its machine to itself.
+pub fn memory_elsewhere(schedule: &Schedule) -> Result<Option<u64>, Report> {
+    if schedule.target.lab != LabKind::Virtual {
+        return Ok(None);
+    }
+    Ok(Some(memory_of_guest(schedule, &drives(schedule)?)))
 }
 
 /// The memory that a simulated drive's maps take, as measured: 9 bytes a page and 26 a block.

@@ -15,6 +15,9 @@ use crate::slurm::{Array, Slurm, SlurmError, attempt};
 /// The longest that ending or undoing may take.
 const LIMIT: Duration = Duration::from_mins(5);
 
+/// The memory that undoing takes at most, in bytes.
+const LITTLE_BYTES: u64 = 64 << 20;
+
 /// What was cancelled.
 #[derive(Debug, Default)]
 pub struct Cancelled {
@@ -96,6 +99,7 @@ fn undo(
         features: &BTreeSet::new(),
         node: Some(&first.node),
         is_exclusive: false,
+        memory_bytes: Some(LITTLE_BYTES),
         limit: LIMIT,
         output: &output_of(run, "restore-%A_%a"),
         script: &script,

@@ -72,6 +72,8 @@ pub struct Submitter<'a> {
     pub slurm: Slurm,
     /// What every node must have.
     pub expected: Expected,
+    /// The memory of a trial in bytes; all of its node's, where nothing is said.
+    pub memory_bytes: Option<u64>,
     /// This program, which nodes have under the same path.
     pub program: PathBuf,
     /// How records get here, if nodes do not see the run's folder.
@@ -184,6 +186,7 @@ impl<'a> Fleet<'a> {
                 features: &submission.features,
                 node: None,
                 is_exclusive: schedule.target.lab != LabKind::Virtual,
+                memory_bytes: self.by.memory_bytes,
                 limit: submission.limit(schedule),
                 output: &seen.output(),
                 script: &seen.script(&self.by.program, schedule, &submission, &name),

@@ -104,6 +104,7 @@ pub struct Slurm {
     sbatch: PathBuf,
     squeue: PathBuf,
     scancel: PathBuf,
+    scontrol: PathBuf,
     sinfo: PathBuf,
     /// The partition that jobs go to; its own default where none is named.
     partition: Option<String>,
@@ -122,6 +123,9 @@ pub struct Array<'a> {
     pub node: Option<&'a str>,
     /// Whether an element has its node to itself.
     pub is_exclusive: bool,
+    /// The memory that an element needs for each processor it gets, in bytes; all of its node's
+    /// where nothing is said. It matters where Slurm gives out memory.
+    pub memory_bytes: Option<u64>,
     /// The longest an element may take.
     pub limit: Duration,
     /// Where an element's output goes; `%A` is the job and `%a` the element.
@@ -138,6 +142,7 @@ impl Slurm {
             sbatch: find("sbatch")?,
             squeue: find("squeue")?,
             scancel: find("scancel")?,
+            scontrol: find("scontrol")?,
             sinfo: find("sinfo")?,
             partition,
         })
@@ -186,6 +191,12 @@ impl Slurm {
         if array.is_exclusive {
             command.arg("--exclusive");
         }
+        if self.gives_out_memory()? {
+            command.arg(match array.memory_bytes {
+                Some(bytes) => format!("--mem-per-cpu={}M", bytes.div_ceil(1 << 20)),
+                None => "--mem=0".to_owned(),
+            });
+        }
         if let Some(partition) = &self.partition {
             command.arg(format!("--partition={partition}"));
         }
@@ -199,6 +210,14 @@ impl Slurm {
         let id = run(command, array.script)?;
         // Of several clusters, the id has the cluster's name behind it.
         Ok(id.trim().split(';').next().unwrap_or_default().to_owned())
+    }
+
+    /// Whether jobs get only the memory that they ask for. Where they do not, nodes need not say how
+    /// much they have, and asking for it is refused.
+    fn gives_out_memory(&self) -> Result<bool, SlurmError> {
+        let config = self.ask(&self.scontrol, ["show", "config"])?;
+        let line = config.lines().find(|line| line.starts_with("SelectTypeParameters"));
+        Ok(line.is_some_and(|line| line.to_uppercase().contains("MEMORY")))
     }
 
     /// The elements of arrays of these names.
