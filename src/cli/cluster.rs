@@ -1,16 +1,21 @@
 //! `ssdlab run --on slurm`: what its arguments mean, and what does not go with them.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::ValueEnum;
-use miette::{IntoDiagnostic, Report};
+use miette::Report;
 
 use super::exit::Wrong;
 use crate::conductor::{self, Expected, Submission};
+use crate::host::checksum::checksum;
 use crate::kernel;
 use crate::meter::environment;
-use crate::plan::{LabKind, Schedule, differ_in_machine};
+use crate::plan::recordings::Recording;
+use crate::plan::schedule::{Action, Tree};
+use crate::plan::{LabKind, Schedule, differ_in_machine, is_drive_file};
+use crate::undo;
 
 /// Where other machines are had from.
 #[derive(Debug, Clone)]
@@ -42,14 +47,49 @@ impl FromStr for On {
 }
 
 /// What this machine has, and every node must have too, so that trials are the same there.
-pub fn expected(schedule: &Schedule, no_trace: bool) -> Result<Expected, Report> {
-    let program = environment::program();
-    if schedule.target.lab != LabKind::Virtual {
-        return Ok(Expected { program, kernel: None, tools: None, no_trace });
+pub fn expected(schedule: &Schedule) -> Result<Expected, Report> {
+    let (program, inputs) = (environment::program(), inputs(schedule)?);
+    let (mut kernel, mut tools) = (None, None);
+    if schedule.target.lab == LabKind::Virtual {
+        kernel = Some(kernel::find(None)?.identity);
+        tools = Some(conductor::tools(schedule));
     }
-    let kernel = Some(kernel::find(None)?.identity);
-    let tools = Some(conductor::tools(schedule));
-    Ok(Expected { program, kernel, tools, no_trace })
+    Ok(Expected { program, kernel, tools, inputs })
+}
+
+/// The files that a plan names, with the SHA-256 of their contents: on nodes they go by the same
+/// names.
+fn inputs(schedule: &Schedule) -> Result<BTreeMap<PathBuf, String>, Report> {
+    let tree = schedule.workload.tree.iter().filter_map(|tree| match tree {
+        Tree::Archive { path, .. } => Some(path.clone()),
+        Tree::Synthetic { .. } => None,
+    });
+    let recordings = schedule.workload.recordings().filter_map(|recording| match recording {
+        Recording::File(path) => Some(path.clone()),
+        _ => None,
+    });
+    let jobs = schedule.workload.phases.iter().filter_map(|phase| match &phase.action {
+        Action::Fio { job } => Some(job.clone()),
+        _ => None,
+    });
+    let drives = schedule.setups().map(|setup| setup.simulated.drive);
+    let drives = drives.filter(|drive| is_drive_file(drive)).map(PathBuf::from);
+    let drives = drives.filter(|_| schedule.target.lab == LabKind::Virtual);
+    let hashed = |path: PathBuf| {
+        let hash = checksum(&path).map_err(|error| {
+            let says = format!("the plan names {}: {error}", path.display());
+            Wrong::report(says, "it must be there, on every node under the same name")
+        })?;
+        Ok((path, hash))
+    };
+    tree.chain(recordings).chain(jobs).chain(drives).map(hashed).collect()
+}
+
+/// Where nodes that do not see the folder for results have folders of their own: beside the undo
+/// journals, which every user has in a place that is there on all machines.
+pub fn staging() -> PathBuf {
+    let journals = undo::folders().into_iter().next().unwrap_or_default();
+    journals.with_file_name("fleet")
 }
 
 /// Refuses what would not mean on nodes what it means here.
@@ -65,9 +105,11 @@ pub fn check_submitted(schedule: &Schedule) -> Result<(), Report> {
 }
 
 /// Refuses what only other machines can do, and what they are doing already.
-pub fn check_local(run: Option<&Path>, schedule: &Schedule) -> Result<(), Report> {
-    let submitted = run.map(Submission::all).transpose().into_diagnostic()?;
-    if submitted.is_some_and(|submitted| !submitted.is_empty()) {
+pub fn check_local(
+    submitted: &BTreeMap<String, Submission>,
+    schedule: &Schedule,
+) -> Result<(), Report> {
+    if !submitted.is_empty() {
         return Err(Wrong::report(
             "this run was submitted to Slurm, whose nodes may still be at it",
             "go on with it there: ssdlab run --resume RUN --on slurm",

@@ -82,7 +82,9 @@ fn code(error: &Report) -> Exit {
     if let Some(ConductorError::Fleet(error)) = error.downcast_ref::<ConductorError>() {
         return match &**error {
             FleetError::Slurm(error) => of_slurm(error),
-            FleetError::Submission { .. } | FleetError::Lost { .. } => Exit::Failed,
+            FleetError::Silent { .. } | FleetError::Submission { .. } | FleetError::Lost { .. } => {
+                Exit::Failed
+            }
         };
     }
     match error.downcast_ref::<GuestsError>() {

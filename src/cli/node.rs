@@ -51,9 +51,9 @@ impl Node {
             ));
         };
         let (run, attempt, mut schedule) = results::Run::attempt(&self.run, attempt)?;
-        if let Some(differs) =
-            submission.differs_from(&cluster::expected(&schedule, submission.no_trace)?)
-        {
+        schedule.trials.clone_from(trials);
+        let found = cluster::expected(&schedule)?;
+        if let Some(differs) = submission.expected.differs_from(&found) {
             let reason = format!("{} has something else than was meant: {differs}", attempt.node);
             return Err(LabError::Unavailable { reason }.into());
         }
@@ -66,14 +66,15 @@ impl Node {
             _ => None,
         };
         let interrupt = Interrupt::on_signals().into_diagnostic()?;
-        let presence = Presence::enter(&self.run, &attempt, &self.submission).into_diagnostic()?;
         let mut journal = undo::start().map_err(|error| no_journal(&error))?;
+        let presence = Presence::enter(&self.run, &attempt, &self.submission, &journal);
+        let presence = presence.into_diagnostic()?;
         // What is logged while a trial runs goes to this machine, not over the network.
         let logs = journal.private_folder().join(format!("ssdlab-{}-requests", journal.marker()));
         journal.make_folder(&logs).into_diagnostic()?;
         let manner = Manner {
             wipe: wipe.as_deref(),
-            jobs: jobs(),
+            most_jobs: processors(),
             no_trace: submission.no_trace,
             ..Manner::default()
         };
@@ -100,7 +101,7 @@ fn perform(
     let mut progress = Progress::new();
     with_stage(schedule, manner, journal, interrupt, |mut ready: Ready<'_>| {
         ready.log_to(logs)?;
-        let desk = Desk { schedule, run: &mut run, observer: &mut progress, records: Vec::new() };
+        let desk = Desk::new(schedule, &mut run, &mut progress, Vec::new()).patient(interrupt);
         let mut conductor = Conductor { desk, stage: ready.stage() };
         let done = conductor.conduct_only(trials)?;
         Ok(if done { Exit::Done } else { Exit::Interrupted })
@@ -121,11 +122,9 @@ fn element() -> Result<(Attempt, usize), Report> {
     })
 }
 
-/// As many trials at a time as Slurm has given processors.
-fn jobs() -> Option<usize> {
-    let processors: usize = env::var("SLURM_CPUS_ON_NODE").ok()?.parse().ok()?;
-    let own = std::thread::available_parallelism().map_or(1, usize::from);
-    Some(processors.clamp(1, own))
+/// The processors that Slurm has given.
+fn processors() -> Option<usize> {
+    env::var("SLURM_CPUS_ON_NODE").ok()?.parse().ok()
 }
 
 /// Copies the logs of requests to where the run has them.

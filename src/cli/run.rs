@@ -1,5 +1,6 @@
 //! `ssdlab run`: from a plan to its answer.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -15,7 +16,9 @@ use super::stages::{self, Manner, Ready};
 use super::watching::{self, Watching};
 use super::{output, report};
 use crate::advice::{self, Analysis};
-use crate::conductor::{Conductor, ConductorError, Desk, Fleet, Observer, Rsync, Stage, Submitter};
+use crate::conductor::{
+    self, Conductor, ConductorError, Desk, Fleet, Observer, Rsync, Stage, Submission, Submitter,
+};
 use crate::host::interrupt::Interrupt;
 use crate::plan::{self, LabKind, Schedule};
 use crate::report::{counted, roughly, value};
@@ -87,10 +90,11 @@ impl Planned {
         }
     }
 
-    fn folder(&self) -> Option<&Path> {
+    /// What earlier sessions have submitted to Slurm, by name.
+    fn submitted(&self) -> Result<BTreeMap<String, Submission>, Report> {
         match self {
-            Self::New(_) => None,
-            Self::Resumed(session) => Some(session.run.folder()),
+            Self::New(_) => Ok(BTreeMap::new()),
+            Self::Resumed(session) => Submission::all(session.run.folder()).into_diagnostic(),
         }
     }
 
@@ -148,22 +152,25 @@ impl Run {
         if lab != LabKind::Virtual {
             self.check_wall_clock(lab)?;
         }
+        let submitted = planned.submitted()?;
         let slurm = match &self.on {
             Some(on) => {
                 self.check_submitted()?;
                 cluster::check_submitted(&schedule)?;
-                Some(Slurm::find(on.partition.clone())?)
+                let partition = on.partition.clone().or_else(|| conductor::partition(&submitted));
+                Some(Slurm::find(partition)?)
             }
             None => {
-                cluster::check_local(planned.folder(), &schedule)?;
+                cluster::check_local(&submitted, &schedule)?;
                 None
             }
         };
+        let is_staged = self.collect.is_some() || submitted.values().any(|of| of.staged.is_some());
         let watch = self.watch.map(serve).transpose()?;
         let watch = watch.as_ref();
         let session = || planned.start(&folder);
         let (ended, session) = match slurm {
-            Some(slurm) => self.on_slurm(slurm, &schedule, session, watch)?,
+            Some(slurm) => self.on_slurm(slurm, &schedule, is_staged, session, watch)?,
             None => self.on_this_machine(&schedule, session, watch)?,
         };
         let ending = *ended.as_ref().unwrap_or(&Ending::Interrupted);
@@ -218,6 +225,7 @@ impl Run {
             kernel: self.kernel.as_deref(),
             jobs: self.jobs.map(usize::from),
             no_trace: self.no_trace,
+            ..Manner::default()
         };
         let act = |mut ready: Ready<'_>| {
             announce(schedule, ready.jobs());
@@ -236,25 +244,30 @@ impl Run {
         &self,
         slurm: Slurm,
         schedule: &Schedule,
+        is_staged: bool,
         session: impl FnOnce() -> Result<Session, Report>,
         watch: Option<&Watch>,
     ) -> Result<(Ended, Session), Report> {
         let interrupt = Interrupt::on_requests().into_diagnostic()?;
+        // The nodes would find it out too, one by one.
         Workload::new(&schedule.workload, schedule.seed)?;
-        let expected = cluster::expected(schedule, self.no_trace)?;
-        let memory_bytes = stages::memory_elsewhere(schedule)?;
-        Fleet::check(&slurm, schedule)?;
+        let rsync = is_staged.then(|| Rsync::find(cluster::staging())).transpose();
+        let by = Submitter {
+            schedule,
+            expected: cluster::expected(schedule)?,
+            no_trace: self.no_trace,
+            memory_bytes: stages::memory_elsewhere(schedule)?,
+            program: std::env::current_exe().into_diagnostic()?,
+            rsync: rsync.map_err(SlurmError::from)?,
+            interrupt: &interrupt,
+            slurm,
+        };
+        Fleet::check(&by.slurm, schedule)?;
         let mut session = session()?;
         announce(schedule, 1);
         let folder = session.run.folder().canonicalize().into_diagnostic()?;
-        let program = std::env::current_exe().into_diagnostic()?;
-        let rsync = self.collect.map(|Collect::Rsync| Rsync::find()).transpose();
-        let rsync = rsync.map_err(SlurmError::from)?;
-        let interrupt = &interrupt;
-        let by = Submitter { schedule, slurm, expected, memory_bytes, program, rsync, interrupt };
         let mut fleet = Fleet::open(by, &folder, &session.records).map_err(ConductorError::from)?;
         let ended = conduct(&mut session, &mut fleet, watch);
-        Fleet::take_logs(&folder, &session.records).into_diagnostic()?;
         Ok((ended, session))
     }
 
@@ -310,7 +323,7 @@ fn conduct(session: &mut Session, stage: &mut dyn Stage, watch: Option<&Watch>) 
             watching.insert(Watching::new(&mut progress, watch, schedule, &id, &records))
         }
     };
-    let desk = Desk { schedule: &session.schedule, run: &mut session.run, observer, records };
+    let desk = Desk::new(&session.schedule, &mut session.run, observer, records);
     let mut conductor = Conductor { desk, stage };
     let ended = conductor.conduct();
     session.records = std::mem::take(&mut conductor.desk.records);

@@ -6,7 +6,7 @@ use schemars::schema_for;
 use super::exit::Exit;
 use super::method::Checked;
 use super::output;
-use super::status::Progress;
+use super::status::Standing;
 use super::trace::Printed;
 use crate::advice::{Analysis, Comparison};
 use crate::plan::Plan;
@@ -52,7 +52,7 @@ impl Schema {
             Of::Method => schema_for!(Checked),
             Of::Comparison => schema_for!(Comparison),
             Of::History => schema_for!(History),
-            Of::Status => schema_for!(Progress),
+            Of::Status => schema_for!(Standing),
             Of::Trace => schema_for!(Printed<'_>),
         });
         Exit::Done

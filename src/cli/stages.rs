@@ -32,6 +32,8 @@ pub struct Manner<'a> {
     pub kernel: Option<&'a Path>,
     /// Trials to run at the same time (virtual lab); as many as fit where nothing is said.
     pub jobs: Option<usize>,
+    /// The most that do, however many fit.
+    pub most_jobs: Option<usize>,
     /// Whether nothing is recorded of what is asked of devices.
     pub no_trace: bool,
 }
@@ -85,6 +87,7 @@ pub fn with_stage<T>(
         let kernel = kernel::find(manner.kernel)?;
         let drives = drives(schedule)?;
         let jobs = manner.jobs.unwrap_or_else(|| fitting_jobs(schedule, &drives));
+        let jobs = jobs.min(manner.most_jobs.unwrap_or(jobs)).max(1);
         let provided = Provided { schedule, kernel, drives, jobs, interrupt };
         return act(Ready::Guests(Guests::open(provided, journal)?, jobs));
     }

@@ -16,7 +16,7 @@ use super::output;
 use crate::conductor::Submission;
 use crate::plan::schedule::Trial;
 use crate::report::counted;
-use crate::results::{Attempts, Ending, Run, Status as Outcome};
+use crate::results::{self, Attempts, Ending, Run};
 use crate::slurm::{Element, Slurm};
 
 /// The version of what `--json` prints.
@@ -37,7 +37,7 @@ pub struct Status {
 
 /// How far a run is.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Progress {
+pub struct Standing {
     /// The version of this format.
     schema: u32,
     /// The run's name.
@@ -76,17 +76,17 @@ impl Status {
     /// Runs it.
     pub fn run(&self) -> Result<Exit, Report> {
         let folder = submitted(&self.run, self.results.clone())?;
-        let progress = look(&folder)?;
+        let standing = look(&folder)?;
         if self.json {
-            output::print_json(&progress);
+            output::print_json(&standing);
         } else {
-            output::print(&progress.text().expect("a String takes everything"));
+            output::print(&standing.text().expect("a String takes everything"));
         }
         Ok(Exit::Done)
     }
 }
 
-fn look(folder: &std::path::Path) -> Result<Progress, Report> {
+fn look(folder: &std::path::Path) -> Result<Standing, Report> {
     let contents = Run::read(folder)?;
     let mut attempts = Attempts::new(folder, &contents.records);
     let news = attempts.news(&contents.schedule)?;
@@ -112,8 +112,8 @@ fn look(folder: &std::path::Path) -> Result<Progress, Report> {
     let alive: Vec<String> = queue.iter().flatten().map(Element::attempt).collect();
     let left = attempts.not_undone()?.into_iter().filter(|left| !alive.contains(&left.id));
     let not_undone: BTreeSet<String> = left.map(|left| left.node).collect();
-    let ill = |status| matches!(status, Outcome::Failed | Outcome::Void);
-    Ok(Progress {
+    let ill = |status| matches!(status, results::Status::Failed | results::Status::Void);
+    Ok(Standing {
         schema: STATUS_SCHEMA,
         run: folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         ending: contents.ending,
@@ -127,7 +127,7 @@ fn look(folder: &std::path::Path) -> Result<Progress, Report> {
     })
 }
 
-impl Progress {
+impl Standing {
     fn text(&self) -> Result<String, std::fmt::Error> {
         let mut out = String::new();
         write!(out, "{}: {} of {} recorded", self.run, self.recorded, trials(self.expected))?;

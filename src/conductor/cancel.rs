@@ -1,7 +1,7 @@
 //! Cancels what a run has submitted, and has nodes undo what attempts that were killed have left.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::ConductorError;
@@ -29,26 +29,33 @@ pub struct Cancelled {
     pub failed: BTreeMap<String, String>,
 }
 
-/// Cancels all that a run has submitted; `ssdlab` is the program that nodes undo with.
-pub fn cancel(slurm: &Slurm, run: &Path, ssdlab: &Path) -> Result<Cancelled, ConductorError> {
+/// Cancels all that a run has submitted; `ssdlab` is the program that nodes undo with, and
+/// `staging` where those have folders of their own that do not see the run's.
+pub fn cancel(run: &Path, ssdlab: &Path, staging: PathBuf) -> Result<Cancelled, ConductorError> {
     let submitted = Submission::all(run)
         .map_err(|cause| FleetError::Submission { path: run.join(ATTEMPTS), cause })?;
+    let slurm = Slurm::find(partition(&submitted)).map_err(FleetError::from)?;
     let arrays: BTreeSet<String> = submitted.keys().cloned().collect();
     let queue = slurm.queue(&arrays).map_err(FleetError::from)?;
     slurm.cancel(&queue.jobs()).map_err(FleetError::from)?;
-    wait_until_gone(slurm, &arrays, LIMIT).map_err(FleetError::from)?;
+    let is_over = wait_until_gone(&slurm, &arrays, LIMIT).map_err(FleetError::from)?;
+    let mut rsync = collected(&slurm, run, &submitted, staging)?;
     let mut cancelled = Cancelled { elements: queue.elements.len(), ..Cancelled::default() };
     // An attempt that was given the time has undone its changes itself.
     let attempts = Attempts::new(run, &[]);
-    let rsync = collected(slurm, run, &submitted)?;
     let mut by_node: BTreeMap<String, Vec<Left>> = BTreeMap::new();
     for left in attempts.not_undone()? {
         by_node.entry(left.node.clone()).or_default().push(left);
     }
     for (node, left) in by_node {
-        let says = undo(slurm, run, ssdlab, &left, &submitted).unwrap_or_else(|e| e.to_string());
-        if let Some(rsync) = &rsync {
-            rsync.fetch_all(run, false);
+        if !is_over {
+            cancelled.failed.insert(node, "its element has not ended yet".to_owned());
+            continue;
+        }
+        let says = undo(&slurm, run, ssdlab, &left, &submitted);
+        let says = says.unwrap_or_else(|error| error.to_string());
+        if let Some(rsync) = &mut rsync {
+            rsync.fetch_now(run);
         }
         if attempts.not_undone()?.iter().any(|left| left.node == node) {
             cancelled.failed.insert(node, says);
@@ -59,21 +66,28 @@ pub fn cancel(slurm: &Slurm, run: &Path, ssdlab: &Path) -> Result<Cancelled, Con
     Ok(cancelled)
 }
 
+/// The partition that a run was submitted to; all of it goes to one.
+#[must_use]
+pub fn partition(submitted: &BTreeMap<String, Submission>) -> Option<String> {
+    submitted.values().find_map(|submission| submission.partition.clone())
+}
+
 /// What brings what nodes have written that do not see the run's folder; it has been done once.
 fn collected(
     slurm: &Slurm,
     run: &Path,
     submitted: &BTreeMap<String, Submission>,
+    staging: PathBuf,
 ) -> Result<Option<Rsync>, FleetError> {
-    let staged: Vec<_> = submitted.iter().filter(|(_, of)| of.is_staged).collect();
+    let staged: Vec<_> = submitted.values().filter(|of| of.staged.is_some()).collect();
     if staged.is_empty() {
         return Ok(None);
     }
-    let mut rsync = Rsync::find().map_err(SlurmError::from)?;
-    for (name, submission) in staged {
-        rsync.ask_all(name, slurm.check(&submission.features)?);
+    let mut rsync = Rsync::find(staging).map_err(SlurmError::from)?;
+    for submission in staged {
+        rsync.ask_all(submission, slurm.check(&submission.features)?);
     }
-    rsync.fetch_all(run, false);
+    rsync.fetch_now(run);
     Ok(Some(rsync))
 }
 
@@ -86,11 +100,18 @@ fn undo(
     submitted: &BTreeMap<String, Submission>,
 ) -> Result<String, SlurmError> {
     let Some(first) = left.first() else { return Ok(String::new()) };
-    let mut script = format!("#!/bin/sh\nset -e\n{} restore\n", quoted(ssdlab));
-    for Left { id, submission, .. } in left {
-        let Some(of) = submitted.get(submission) else { continue };
-        let seen = Seen::by_nodes_of(of, run, submission).word();
-        script.push_str(&format!(": >{seen}/{ATTEMPTS}/{id}.node\n"));
+    let mut script = "#!/bin/sh\nset -e\n".to_owned();
+    for Left { id, submission, journal, .. } in left {
+        // The journal is in the undo folder of the state folder of whoever ran the attempt.
+        let state = journal.ancestors().nth(3).unwrap_or(Path::new("/var/lib"));
+        let of = submitted.get(submission).map(|of| Seen::by_nodes_of(of, run).word());
+        let seen = of.unwrap_or_else(|| quoted(run));
+        script.push_str(&format!(
+            "XDG_STATE_HOME={} {} restore\n[ -e {} ] || : >{seen}/{ATTEMPTS}/{id}.node\n",
+            quoted(state),
+            quoted(ssdlab),
+            quoted(journal)
+        ));
     }
     let name = format!("ssdlab-restore-{}", first.id);
     let array = Array {

@@ -11,7 +11,6 @@ use super::submission::Submission;
 use crate::host::interrupt::Interrupt;
 use crate::host::program::{self, ProgramError, Rules};
 use crate::plan::Schedule;
-use crate::plan::schedule::Trial;
 use crate::results::ATTEMPTS;
 use crate::slurm::Queue;
 
@@ -21,9 +20,6 @@ const PAUSE: Duration = Duration::from_secs(5);
 /// The longest that they may take to hand it over.
 const LIMIT: Duration = Duration::from_mins(2);
 
-/// Where a submission is on nodes that do not see the run's folder, in the home of its user.
-const STAGED: &str = ".local/state/ssdlab/fleet";
-
 /// A line that ends a file in a script; no line of JSON is like it.
 const END: &str = "END OF FILE";
 
@@ -32,22 +28,20 @@ const END: &str = "END OF FILE";
 pub(super) enum Seen<'a> {
     /// All machines see it, under this name.
     Shared(&'a Path),
-    /// The node has a folder of its own in its place, for a submission of this name.
-    Staged(&'a str),
+    /// The node has this folder in its place.
+    Staged(&'a Path),
 }
 
 impl<'a> Seen<'a> {
-    /// How the nodes see the folder of a run that have been given a submission.
-    pub fn by_nodes_of(submission: &Submission, run: &'a Path, name: &'a str) -> Self {
-        if submission.is_staged { Self::Staged(name) } else { Self::Shared(run) }
+    /// How the nodes that have been given a submission see the folder of its run.
+    pub fn by_nodes_of(submission: &'a Submission, run: &'a Path) -> Self {
+        submission.staged.as_deref().map_or(Self::Shared(run), Self::Staged)
     }
 
     /// The folder as a word of sh(1).
     pub fn word(self) -> String {
-        match self {
-            Self::Shared(run) => quoted(run),
-            Self::Staged(name) => format!("\"$HOME\"/{STAGED}/{name}"),
-        }
+        let (Self::Shared(folder) | Self::Staged(folder)) = self;
+        quoted(folder)
     }
 
     /// Where Slurm puts what an element prints: on a node of its own folders the script knows.
@@ -82,15 +76,14 @@ impl<'a> Seen<'a> {
 /// elements may do so at a time.
 fn staging(schedule: &Schedule, submission: &Submission, name: &str) -> String {
     // Elements bring their trials with them; those of others would only be long.
-    let trials: Vec<Trial> = submission.elements.iter().flatten().copied().collect();
-    let schedule = serde_json::to_string(&Schedule { trials, ..schedule.clone() });
+    let schedule = serde_json::to_string(&Schedule { trials: Vec::new(), ..schedule.clone() });
     let submission = serde_json::to_string(submission);
     let plain = "both are plain data";
     let (schedule, submission) = (schedule.expect(plain), submission.expect(plain));
     format!(
         "umask 077\nmkdir -p \"$run\"/{ATTEMPTS}\n\
          exec >\"$run\"/{ATTEMPTS}/\"$SLURM_ARRAY_JOB_ID\"_\"$SLURM_ARRAY_TASK_ID\".out 2>&1\n\
-         put() {{ cat >\"$run/$1.$$\"; mv \"$run/$1.$$\" \"$run/$1\"; }}\n\
+         put() {{ cat >\"$run/$1.$SLURM_JOB_ID\"; mv \"$run/$1.$SLURM_JOB_ID\" \"$run/$1\"; }}\n\
          put {ATTEMPTS}/{name}.json <<'{END}'\n{submission}\n{END}\n\
          put schedule.json <<'{END}'\n{schedule}\n{END}\n"
     )
@@ -105,62 +98,102 @@ pub(super) fn quoted(path: &Path) -> String {
 #[derive(Debug)]
 pub struct Rsync {
     program: PathBuf,
-    /// By submission, the nodes that its elements have been seen on.
-    nodes: BTreeMap<String, BTreeSet<String>>,
+    /// Where nodes have their own folders.
+    staging: PathBuf,
+    /// Each node that may have something, with the folder that it has it in.
+    nodes: BTreeSet<(String, PathBuf)>,
     asked: Option<Instant>,
+    /// The nodes of which it was told that they hand nothing over.
+    told: BTreeSet<String>,
 }
 
 impl Rsync {
-    /// rsync, as it is installed here.
-    pub fn find() -> Result<Self, ProgramError> {
+    /// rsync, as it is installed here; nodes have their folders in `staging`.
+    pub fn find(staging: PathBuf) -> Result<Self, ProgramError> {
         let program = program::find("rsync", "rsync")?;
-        Ok(Self { program, nodes: BTreeMap::new(), asked: None })
+        let (nodes, told) = (BTreeSet::new(), BTreeSet::new());
+        Ok(Self { program, staging, nodes, asked: None, told })
     }
 
-    /// Takes in which nodes elements are on.
-    pub(super) fn learn(&mut self, queue: &Queue) {
+    /// Where nodes have their own folders.
+    pub(super) fn staging(&self) -> &Path {
+        &self.staging
+    }
+
+    /// Takes in which nodes elements are on, or were a moment ago.
+    pub(super) fn learn(&mut self, queue: &Queue, submitted: &BTreeMap<String, Submission>) {
         let all = queue.elements.iter().chain(&queue.over);
         for element in all.filter(|element| !element.node.is_empty()) {
-            self.nodes.entry(element.array.clone()).or_default().insert(element.node.clone());
+            let staged = submitted.get(&element.array).and_then(|of| of.staged.clone());
+            self.nodes.extend(staged.map(|folder| (element.node.clone(), folder)));
         }
     }
 
     /// Takes in that elements of a submission may have been on any of some nodes.
-    pub(super) fn ask_all(&mut self, name: &str, nodes: BTreeSet<String>) {
-        self.nodes.entry(name.to_owned()).or_default().extend(nodes);
+    pub(super) fn ask_all(&mut self, submission: &Submission, nodes: BTreeSet<String>) {
+        let Some(folder) = &submission.staged else { return };
+        self.nodes.extend(nodes.into_iter().map(|node| (node, folder.clone())));
     }
 
     /// Fetches what nodes have written since, if it is time to; what a node does not hand over, it
-    /// may the next time.
+    /// may the next time. Returns what is to be told of nodes, of each once.
     pub(super) fn fetch(&mut self, run: &Path) -> Vec<String> {
         if self.asked.is_some_and(|asked| asked.elapsed() < PAUSE) {
             return Vec::new();
         }
-        let troubles = self.fetch_all(run, false);
+        self.fetch_all(run, false)
+    }
+
+    /// Fetches all that nodes have.
+    pub(super) fn fetch_now(&mut self, run: &Path) -> Vec<String> {
+        self.fetch_all(run, false)
+    }
+
+    /// Fetches all that nodes have when elements are over, and leaves nothing of it there.
+    pub(super) fn fetch_last(&mut self, run: &Path) -> Vec<String> {
+        let troubles = self.fetch_all(run, true);
+        self.nodes.clear();
+        troubles
+    }
+
+    fn fetch_all(&mut self, run: &Path, is_last: bool) -> Vec<String> {
+        let mut troubles = Vec::new();
+        for (node, folder) in &self.nodes {
+            if let Err(says) = self.fetch_from(run, node, folder, is_last)
+                && self.told.insert(node.clone())
+            {
+                troubles.push(format!("{node} hands nothing over: {says}"));
+            }
+        }
         self.asked = Some(Instant::now());
         troubles
     }
 
-    /// Fetches all that nodes have; `is_last` leaves nothing of it there.
-    pub(super) fn fetch_all(&self, run: &Path, is_last: bool) -> Vec<String> {
-        let nodes = self.nodes.iter();
-        let pairs = nodes.flat_map(|(name, nodes)| nodes.iter().map(move |node| (name, node)));
-        pairs.filter_map(|(name, node)| self.fetch_from(run, name, node, is_last).err()).collect()
-    }
-
-    fn fetch_from(&self, run: &Path, name: &str, node: &str, is_last: bool) -> Result<(), String> {
+    fn fetch_from(
+        &self,
+        run: &Path,
+        node: &str,
+        folder: &Path,
+        is_last: bool,
+    ) -> Result<(), String> {
         let mut command = Command::new(&self.program);
-        command.args(["--archive", "--no-owner", "--no-group", "--exclude=*.json"]);
+        command.args([
+            "--archive",
+            "--no-owner",
+            "--no-group",
+            "--exclude=*.json",
+            "--exclude=*.json.*",
+        ]);
         if is_last {
             command.arg("--remove-source-files");
         }
         if std::env::var_os("RSYNC_RSH").is_none() {
-            // Nobody is there to type a password.
-            command.arg("--rsh=ssh -o BatchMode=yes");
+            // Nobody is there to type a password, and others wait.
+            command.arg("--rsh=ssh -o BatchMode=yes -o ConnectTimeout=10");
         }
         let mut to = OsString::from(run.join(ATTEMPTS));
         to.push("/");
-        command.arg(format!("{node}:{STAGED}/{name}/{ATTEMPTS}/")).arg(to);
+        command.arg(format!("{node}:{}/{ATTEMPTS}/", folder.display())).arg(to);
         let interrupt = Interrupt::default();
         let rules = Rules { marker: "rsync", limit: LIMIT, interrupt: &interrupt };
         let finished =
@@ -168,7 +201,7 @@ impl Rsync {
         match finished.status.code() {
             // 23 and 24: something is not there yet, or not any more.
             Some(0 | 23 | 24) => Ok(()),
-            _ => Err(format!("{node} hands nothing over: {}", program::tail(&finished.stderr))),
+            _ => Err(program::tail(&finished.stderr)),
         }
     }
 }
@@ -190,28 +223,24 @@ mod tests {
                     phases = [{ do = \"sync\" }]\n";
         let overrides = crate::plan::Overrides::default();
         let schedule = crate::plan::schedule("p", plan, &overrides, Path::new("/")).unwrap();
-        let submission = Submission {
-            program: "1".to_owned(),
-            kernel: None,
-            tools: None,
-            features: BTreeSet::new(),
-            no_trace: false,
-            is_staged: true,
-            elements: vec![schedule.trials[..2].to_vec()],
-        };
         let home = tempfile::tempdir().unwrap();
-        let script =
-            Seen::Staged("array").script(Path::new("/bin/echo"), &schedule, &submission, "array");
+        let run = home.path().join("it's here");
+        let submission = Submission {
+            staged: Some(run.clone()),
+            elements: vec![schedule.trials[..2].to_vec()],
+            ..Submission::default()
+        };
+        let seen = Seen::by_nodes_of(&submission, Path::new("/nowhere"));
+        let script = seen.script(Path::new("/bin/echo"), &schedule, &submission, "array");
         let mut shell = Command::new("sh");
-        shell.args(["-c", &script]).env("HOME", home.path());
+        shell.args(["-c", &script]).env("SLURM_JOB_ID", "8");
         shell.env("SLURM_ARRAY_JOB_ID", "7").env("SLURM_ARRAY_TASK_ID", "0");
         assert!(shell.status().unwrap().success());
-        let run = home.path().join(STAGED).join("array");
         assert_eq!(Submission::read(&run, "array").unwrap(), submission);
         let said = fs::read_to_string(run.join(ATTEMPTS).join("7_0.out")).unwrap();
         assert!(said.starts_with("node --run /") && said.ends_with("--submission array\n"));
         let attempt = crate::results::Attempt { id: "7_0".to_owned(), node: "n".to_owned() };
         let (_, _, staged) = crate::results::Run::attempt(&run, attempt).unwrap();
-        assert_eq!((staged.question, staged.trials.len()), (schedule.question, 2));
+        assert_eq!(staged.question, schedule.question);
     }
 }

@@ -2,11 +2,17 @@
 
 use std::io;
 use std::path::Path;
+use std::thread::sleep;
+use std::time::Duration;
 
+use crate::host::interrupt::Interrupt;
 use crate::host::program::ProgramError;
 use crate::lab::LabError;
 use crate::results::{Record, Status};
 use crate::workload::WorkloadError;
+
+/// How much later than a program's end it may be heard that all is to end.
+const HEARSAY: Duration = Duration::from_millis(200);
 
 /// Why a trial did not end well.
 #[derive(Debug)]
@@ -32,6 +38,18 @@ impl Failure {
         };
         record.status = status;
         record.reason = Some(reason);
+    }
+
+    /// A failure as it looks to a run that may be to stop: whatever ends a job ends its programs
+    /// too, and of their ends is heard first.
+    pub fn seen_by(self, interrupt: &Interrupt) -> Self {
+        if matches!(self, Self::Failed(_)) {
+            sleep(HEARSAY);
+            if interrupt.is_set() {
+                return Self::Interrupted;
+            }
+        }
+        self
     }
 
     /// Names the step and the thing an I/O error is about.

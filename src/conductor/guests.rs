@@ -218,6 +218,7 @@ impl<'a> Guests<'a> {
             let started = Instant::now();
             let mut record = blank(self.schedule, trial);
             let failure = self.trial(&mut record, news).err();
+            let failure = failure.map(|failure| failure.seen_by(self.interrupt));
             record.took_ns = nanos(started.elapsed());
             let _ = news.send(News::Ended(Box::new(record), failure));
         }

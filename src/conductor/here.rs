@@ -69,6 +69,7 @@ impl Here<'_> {
         desk.begin(trial);
         let mark = self.journal.mark();
         let (mut record, failure) = self.trial(trial, desk.observer);
+        let failure = failure.map(|failure| failure.seen_by(self.interrupt));
         let undone = self.journal.undo_to(mark);
         match failure {
             Some(Failure::Interrupted) => {

@@ -1,8 +1,8 @@
 //! The conductor: runs a schedule on a lab, trial by trial, and stores what comes out.
 //!
 //! The only room that knows lab, workload, meter and results. It decides nothing about the
-//! statistics: whether to go on is asked of `advice`. Trials run on this machine ([`Here`]) or in
-//! guests ([`Guests`]), which perform the very same trial inside.
+//! statistics: whether to go on is asked of `advice`. Trials run on this machine ([`Here`]), in
+//! guests ([`Guests`]), which perform the very same trial inside, or on other machines ([`Fleet`]).
 
 mod aged_drive;
 mod ageing;
@@ -25,12 +25,14 @@ mod trial;
 
 use std::collections::BTreeSet;
 use std::io;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use miette::Diagnostic;
 use thiserror::Error;
 
 pub use books::{Books, log_of};
-pub use cancel::{Cancelled, cancel};
+pub use cancel::{Cancelled, cancel, partition};
 pub use collect::Rsync;
 pub use fleet::{Fleet, FleetError, Submitter};
 pub use guests::{Guests, GuestsError, Provided};
@@ -42,6 +44,7 @@ pub use submission::{Expected, Submission};
 
 use crate::advice;
 use crate::filesystem;
+use crate::host::interrupt::Interrupt;
 use crate::meter::environment;
 use crate::plan::schedule::{Action, Build, Trial};
 use crate::plan::{Schedule, Setup};
@@ -72,12 +75,12 @@ pub enum ConductorError {
     Fleet(Box<FleetError>),
 }
 
-/// Where the trials of a run take place: on this machine, or in guests.
+/// Where the trials of a run take place: on this machine, in guests, or on other machines.
 pub trait Stage {
     /// Why this treatment cannot run here at all; `None` if it can.
     fn missing(&self, setup: &Setup) -> Option<String>;
 
-    /// Runs trials of one block and puts each record on the desk as soon as it is there. False
+    /// Runs trials, of as many blocks as need not be looked at before the next, and puts each record on the desk as soon as it is there. False
     /// means that the run is to stop.
     fn perform(&mut self, trials: &[Trial], desk: &mut Desk<'_>) -> Result<bool, ConductorError>;
 }
@@ -92,7 +95,16 @@ pub struct Desk<'a> {
     pub observer: &'a mut dyn Observer,
     /// The records so far; those of an earlier session of the run come first.
     pub records: Vec<Record>,
+    /// The trials that are recorded, by block and treatment.
+    recorded: BTreeSet<(u32, usize)>,
+    /// The treatments that cannot run.
+    unavailable: BTreeSet<usize>,
+    /// Whether a record that finds no room waits for it, until this is set.
+    patient_until: Option<&'a Interrupt>,
 }
+
+/// How long a record waits for room.
+const WAIT_FOR_ROOM: Duration = Duration::from_mins(10);
 
 /// Everything a run needs.
 pub struct Conductor<'a> {
@@ -142,7 +154,7 @@ impl Conductor<'_> {
                 let chosen = trials.filter(|trial| chosen.contains(&trial.treatment));
                 let todo: Vec<Trial> =
                     chosen.filter(|trial| self.desk.is_open(trial)).copied().collect();
-                if self.desk.unavailable().len() == schedule.treatments.len() {
+                if self.desk.unavailable.len() == schedule.treatments.len() {
                     return Ok(Ending::NothingRuns);
                 }
                 if !self.stage.perform(&todo, &mut self.desk)? {
@@ -182,7 +194,43 @@ impl Conductor<'_> {
     }
 }
 
-impl Desk<'_> {
+impl<'a> Desk<'a> {
+    /// The desk of a run that has some records already.
+    pub fn new(
+        schedule: &'a Schedule,
+        run: &'a mut Run,
+        observer: &'a mut dyn Observer,
+        records: Vec<Record>,
+    ) -> Self {
+        let mut desk = Self {
+            schedule,
+            run,
+            observer,
+            records: Vec::new(),
+            recorded: BTreeSet::new(),
+            unavailable: BTreeSet::new(),
+            patient_until: None,
+        };
+        for record in records {
+            desk.enter(record);
+        }
+        desk
+    }
+
+    /// The same where a full disk is not the end: others fill a shared folder, and may empty it.
+    #[must_use]
+    pub fn patient(self, until: &'a Interrupt) -> Self {
+        Self { patient_until: Some(until), ..self }
+    }
+
+    fn enter(&mut self, record: Record) {
+        self.recorded.insert((record.trial.block, record.trial.treatment));
+        if record.status == Status::Unavailable {
+            self.unavailable.insert(record.trial.treatment);
+        }
+        self.records.push(record);
+    }
+
     /// A trial begins.
     fn begin(&mut self, trial: Trial) {
         self.observer.notice(Event::TrialStarted {
@@ -201,9 +249,9 @@ impl Desk<'_> {
 
     /// Stores the record of a trial.
     fn keep(&mut self, record: Record) -> Result<(), ConductorError> {
-        self.run.push(&record)?;
+        self.store(&record)?;
         let levels = self.schedule.distinct(&record.levels);
-        self.records.push(record);
+        self.enter(record);
         if let Some(record) = self.records.last() {
             let (levels, records, done) = (&levels, &self.records, self.ran());
             self.observer.notice(Event::TrialEnded { record, levels, records, done });
@@ -211,25 +259,38 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// Whether a trial is still to be run; that may change within its block.
-    fn is_open(&self, trial: &Trial) -> bool {
-        let is_done = |record: &Record| {
-            record.trial.treatment == trial.treatment
-                && (record.trial.block == trial.block || record.status == Status::Unavailable)
-        };
-        !self.records.iter().any(is_done)
+    fn store(&mut self, record: &Record) -> Result<(), StoreError> {
+        let started = Instant::now();
+        loop {
+            match (self.run.push(record), self.patient_until) {
+                (Err(error), Some(until))
+                    if error.is_for_room()
+                        && !until.is_set()
+                        && started.elapsed() < WAIT_FOR_ROOM =>
+                {
+                    sleep(Duration::from_secs(1));
+                }
+                (stored, _) => return stored,
+            }
+        }
     }
 
-    fn unavailable(&self) -> BTreeSet<usize> {
-        let records = self.records.iter();
-        let unavailable = records.filter(|record| record.status == Status::Unavailable);
-        unavailable.map(|record| record.trial.treatment).collect()
+    /// Whether a trial is still to be run; that may change within its block.
+    fn is_open(&self, trial: &Trial) -> bool {
+        !self.recorded.contains(&(trial.block, trial.treatment))
+            && !self.unavailable.contains(&trial.treatment)
+    }
+
+    /// Whether a trial of a treatment has run.
+    fn has_run(&self, treatment: usize) -> bool {
+        let is_of = |record: &&Record| record.trial.treatment == treatment;
+        self.records.iter().filter(is_of).any(|record| record.status != Status::Unavailable)
     }
 
     /// Trials that will run at least.
     fn planned(&self) -> usize {
         let blocks = self.schedule.repetitions.least as usize;
-        let missing = self.unavailable();
+        let missing = &self.unavailable;
         let able = self.schedule.treatments.len() - missing.len();
         if !self.schedule.steps.is_empty() {
             let expected = self.schedule.expected_trials();
@@ -247,7 +308,7 @@ impl Desk<'_> {
 
     fn is_enough(&self, block: u32) -> Option<Ending> {
         let limits = &self.schedule.repetitions;
-        if self.unavailable().len() == self.schedule.treatments.len() {
+        if self.unavailable.len() == self.schedule.treatments.len() {
             return Some(Ending::NothingRuns);
         }
         if self.schedule.blocks().last().is_some_and(|last| block + 1 >= last.end) {

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::results::{Attempt, node_of, write_synced};
+use crate::undo::Journal;
 
 /// The presence of an attempt on a node.
 #[derive(Debug)]
@@ -13,9 +14,15 @@ pub struct Presence(PathBuf);
 
 impl Presence {
     /// Enters a node; to be called before anything is changed there.
-    pub fn enter(run: &Path, attempt: &Attempt, submission: &str) -> io::Result<Self> {
+    pub fn enter(
+        run: &Path,
+        attempt: &Attempt,
+        submission: &str,
+        journal: &Journal,
+    ) -> io::Result<Self> {
         let path = node_of(run, &attempt.id);
-        let text = format!("{}\n{submission}\n", attempt.node);
+        let journal = journal.path().display();
+        let text = format!("{}\n{submission}\n{journal}\n", attempt.node);
         write_synced(&path, text.as_bytes()).map_err(io::Error::other)?;
         Ok(Self(path))
     }

@@ -27,37 +27,41 @@ const MARGIN: u32 = 5;
 /// What an element may take beside its trials.
 const BESIDE: Duration = Duration::from_mins(10);
 
-/// An array of trials, as it lies in the run's folder for its elements to read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Submission {
-    /// The version of the program that is to run them, as records have it.
+/// The most trials that an array has whose nodes do not see the run's folder: the script of its job
+/// holds them, and Slurm takes 4 MiB by default (slurm.conf(5), `max_script_size`).
+const MOST_STAGED: usize = 5_000;
+
+/// What an element must find on its node, so that its trials are those that were meant.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Expected {
+    /// The version of the program, as records have it.
     pub program: String,
     /// The lab kernel's identity (virtual lab).
     pub kernel: Option<String>,
     /// The versions of the programs that trials use (virtual lab: they are part of its results).
     pub tools: Option<Vec<String>>,
-    /// The features of a node that can run them.
-    pub features: BTreeSet<String>,
-    /// Whether nothing is recorded of what is asked of devices.
-    pub no_trace: bool,
-    /// Whether nodes do not see the run's folder, and have one of their own instead.
-    #[serde(default)]
-    pub is_staged: bool,
-    /// The trials of each element.
-    pub elements: Vec<Vec<Trial>>,
+    /// The files that the plan names, with the SHA-256 of their contents in hex.
+    pub inputs: BTreeMap<PathBuf, String>,
 }
 
-/// What an element must find on its node, and how it is to go about.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Expected {
-    /// The version of the program.
-    pub program: String,
-    /// The lab kernel's identity (virtual lab).
-    pub kernel: Option<String>,
-    /// The versions of the programs that trials use (virtual lab).
-    pub tools: Option<Vec<String>>,
+/// An array of trials, as it lies in the run's folder for its elements to read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Submission {
+    /// What its elements must find.
+    #[serde(flatten)]
+    pub expected: Expected,
+    /// The partition that was named; none where Slurm's default was taken.
+    pub partition: Option<String>,
+    /// The features of a node that can run it.
+    pub features: BTreeSet<String>,
+    /// The only node that may run it, because the rest of its blocks ran there.
+    pub node: Option<String>,
     /// Whether nothing is recorded of what is asked of devices.
     pub no_trace: bool,
+    /// The folder that each node has in the place of the run's, where nodes do not see that.
+    pub staged: Option<PathBuf>,
+    /// The trials of each element.
+    pub elements: Vec<Vec<Trial>>,
 }
 
 impl Submission {
@@ -89,28 +93,18 @@ impl Submission {
         Ok(all)
     }
 
-    /// Writes it under a name that no other has.
+    /// Writes it under a name that no other has. There is all of it or nothing.
     pub fn write(&self, run: &Path, name: &str) -> io::Result<()> {
         let text = serde_json::to_vec(self).expect("a submission is plain data");
-        write_synced(&Self::path(run, name), &text).map_err(io::Error::other)
+        let path = Self::path(run, name);
+        let half = path.with_extension("half");
+        let written = write_synced(&half, &text).map_err(io::Error::other);
+        written.and_then(|()| fs::rename(&half, &path)).inspect_err(|_| {
+            let _ = fs::remove_file(&half);
+        })
     }
 
-    /// Why these trials would not be those that were meant, if they ran where this is found.
-    #[must_use]
-    pub fn differs_from(&self, found: &Expected) -> Option<String> {
-        let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "none".to_owned());
-        let tools = |tools: &Option<Vec<String>>| tools.iter().flatten().cloned().collect();
-        let (here, there): (Vec<String>, Vec<String>) = (tools(&found.tools), tools(&self.tools));
-        let pairs = [
-            ("ssdlab", found.program.clone(), self.program.clone()),
-            ("the lab kernel", or_none(&found.kernel), or_none(&self.kernel)),
-            ("the programs that trials use", here.join("; "), there.join("; ")),
-        ];
-        let differs = pairs.into_iter().find(|(_, here, there)| here != there);
-        differs.map(|(what, here, there)| format!("{what}: here {here}, submitted from {there}"))
-    }
-
-    /// The longest that an element may take.
+    /// The longest that an element may take, if Slurm lets it.
     #[must_use]
     pub fn limit(&self, schedule: &Schedule) -> Duration {
         let trials = self.elements.iter().map(Vec::len).max().unwrap_or(0);
@@ -127,6 +121,29 @@ fn of_trial(schedule: &Schedule) -> Option<Duration> {
     Some(plan::estimate(schedule)?.time / trials.max(1))
 }
 
+impl Expected {
+    /// Why trials would not be those that were meant, if they ran where this is found.
+    #[must_use]
+    pub fn differs_from(&self, found: &Self) -> Option<String> {
+        let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "none".to_owned());
+        let tools = |of: &Self| of.tools.iter().flatten().cloned().collect::<Vec<_>>().join("; ");
+        let pairs = [
+            ("ssdlab", found.program.clone(), self.program.clone()),
+            ("the lab kernel", or_none(&found.kernel), or_none(&self.kernel)),
+            ("the programs that trials use", tools(found), tools(self)),
+        ];
+        let differs = pairs.into_iter().find(|(_, here, there)| here != there);
+        let says = |(what, here, there)| format!("{what}: here {here}, submitted from {there}");
+        let mut inputs = self.inputs.iter();
+        let other = inputs.find(|(path, hash)| found.inputs.get(*path) != Some(*hash));
+        let input = || other.map(|(path, _)| format!("{}: it has other contents", path.display()));
+        differs.map(says).or_else(input)
+    }
+}
+
+/// Where the rest of a block's trials has run, by block and the features that they need.
+pub type Homes = BTreeMap<(u32, BTreeSet<String>), String>;
+
 /// The submissions that trials come to. On a wall clock the trials of a block that may share a node
 /// do, and have it to themselves. In virtual time trials are packed, by their estimate, so that
 /// all of the `nodes` get some.
@@ -134,30 +151,31 @@ fn of_trial(schedule: &Schedule) -> Option<Duration> {
 pub fn submissions(
     schedule: &Schedule,
     trials: &[Trial],
-    expected: &Expected,
+    homes: &Homes,
     is_staged: bool,
     nodes: usize,
 ) -> Vec<Submission> {
-    let mut by_features: BTreeMap<BTreeSet<String>, Vec<Trial>> = BTreeMap::new();
+    let mut alike: BTreeMap<(BTreeSet<String>, Option<String>), Vec<Trial>> = BTreeMap::new();
     for trial in trials {
-        by_features.entry(schedule.features(trial.treatment)).or_default().push(*trial);
+        let features = schedule.features(trial.treatment);
+        let node = homes.get(&(trial.block, features.clone())).cloned();
+        alike.entry((features, node)).or_default().push(*trial);
     }
     let mut all = Vec::new();
-    for (features, trials) in by_features {
+    for ((features, node), trials) in alike {
         let elements: Vec<Vec<Trial>> = if schedule.target.lab == LabKind::Virtual {
             evenly(&trials, packed(schedule, trials.len(), nodes))
         } else {
             let is_of_block = |one: &Trial, next: &Trial| one.block == next.block;
             trials.chunk_by(is_of_block).map(<[Trial]>::to_vec).collect()
         };
-        all.extend(elements.chunks(MOST_ELEMENTS).map(|elements| Submission {
-            program: expected.program.clone(),
-            kernel: expected.kernel.clone(),
-            tools: expected.tools.clone(),
+        let longest = elements.iter().map(Vec::len).max().unwrap_or(1);
+        let most = if is_staged { MOST_STAGED / longest } else { MOST_ELEMENTS };
+        all.extend(elements.chunks(most.clamp(1, MOST_ELEMENTS)).map(|elements| Submission {
             features: features.clone(),
-            no_trace: expected.no_trace,
-            is_staged,
+            node: node.clone(),
             elements: elements.to_vec(),
+            ..Submission::default()
         }));
     }
     all
@@ -191,12 +209,8 @@ mod tests {
         plan::schedule("p.toml", &plan, &overrides, Path::new("/")).unwrap()
     }
 
-    fn expected() -> Expected {
-        Expected { program: "1".to_owned(), kernel: None, tools: None, no_trace: false }
-    }
-
     fn of(schedule: &Schedule, nodes: usize) -> Vec<Submission> {
-        submissions(schedule, &schedule.trials, &expected(), false, nodes)
+        submissions(schedule, &schedule.trials, &Homes::new(), false, nodes)
     }
 
     #[test]
@@ -224,18 +238,45 @@ mod tests {
         let longest = sizes.iter().max().unwrap();
         assert!(sizes.len() % 2 == 0 && sizes.iter().all(|size| size + 1 >= *longest));
         // Few trials go to all nodes, however little they are.
-        assert_eq!(
-            submissions(&schedule, &schedule.trials[..6], &expected(), false, 3)[0].elements.len(),
-            3
-        );
+        let few = submissions(&schedule, &schedule.trials[..6], &Homes::new(), false, 3);
+        assert_eq!(few[0].elements.len(), 3);
+        // The script of a job does not take all.
+        let staged = submissions(&schedule, &schedule.trials, &Homes::new(), true, 2);
+        assert!(staged.len() > 3);
+        assert_eq!(staged.iter().flat_map(|one| one.elements.iter().flatten()).count(), 20_000);
+    }
+
+    #[test]
+    fn a_block_that_was_begun_is_completed_where_it_began() {
+        let schedule = schedule(LabKind::Image, "", 3);
+        let homes = Homes::from([((1, BTreeSet::new()), "node7".to_owned())]);
+        let all = submissions(&schedule, &schedule.trials[1..], &homes, false, 2);
+        let nodes: Vec<_> = all.iter().map(|one| one.node.as_deref()).collect();
+        assert_eq!(nodes, [None, Some("node7")]);
+        assert!(all[1].elements.iter().flatten().all(|trial| trial.block == 1));
     }
 
     #[test]
     fn a_node_that_has_something_else_is_told_what() {
-        let one = &of(&schedule(LabKind::Virtual, "", 1), 1)[0];
-        assert_eq!(one.differs_from(&expected()), None);
-        let other = Expected { kernel: Some("ab".to_owned()), ..expected() };
-        let says = one.differs_from(&other).unwrap();
+        let input = |hash: &str| BTreeMap::from([(PathBuf::from("/a.tar"), hash.to_owned())]);
+        let meant = Expected { inputs: input("1"), ..Expected::default() };
+        assert_eq!(meant.differs_from(&meant), None);
+        let other = Expected { kernel: Some("ab".to_owned()), ..meant.clone() };
+        let says = meant.differs_from(&other).unwrap();
         assert_eq!(says, "the lab kernel: here ab, submitted from none");
+        let other = Expected { inputs: input("2"), ..Expected::default() };
+        assert_eq!(meant.differs_from(&other).unwrap(), "/a.tar: it has other contents");
+    }
+
+    #[test]
+    fn a_submission_is_written_whole_or_not_at_all() {
+        let place = tempfile::tempdir().unwrap();
+        let submission = Submission { staged: Some("/x".into()), ..Submission::default() };
+        assert!(submission.write(place.path(), "a").is_err());
+        fs::create_dir(place.path().join(ATTEMPTS)).unwrap();
+        submission.write(place.path(), "a").unwrap();
+        fs::write(place.path().join(ATTEMPTS).join("b.half"), "{").unwrap();
+        let all = Submission::all(place.path()).unwrap();
+        assert_eq!(all, BTreeMap::from([("a".to_owned(), submission)]));
     }
 }

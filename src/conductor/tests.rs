@@ -154,7 +154,8 @@ fn conduct_schedule(
         aged: &aged,
         tools: Vec::new(),
     };
-    let desk = Desk { schedule, run: &mut run, observer: &mut Silent, records };
+    let mut silent = Silent;
+    let desk = Desk::new(schedule, &mut run, &mut silent, records);
     let mut conductor = Conductor { desk, stage: &mut here };
     let ending = conductor.conduct().unwrap();
     let records = std::mem::take(&mut conductor.desk.records);

@@ -4,6 +4,7 @@
 //! these, so that each fact about the kernel's interfaces is written once.
 
 pub mod cache_folder;
+pub mod checksum;
 pub mod extents;
 pub mod hexadecimal;
 pub mod interrupt;

@@ -1,8 +1,8 @@
 //! This machine's turn to measure: one trial on a wall clock at a time, whoever starts it.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
@@ -33,11 +33,16 @@ impl Turn {
         interrupt: &Interrupt,
         busy: &mut dyn FnMut(),
     ) -> io::Result<Option<Self>> {
-        let file = open(path)?;
+        let mut file = open(path)?;
         let mut is_told = false;
         loop {
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => return Ok(Some(Self { _lock: file })),
+                Ok(()) if is_at(&file, path) => return Ok(Some(Self { _lock: file })),
+                // Whoever made it has removed it: others lock another by now.
+                Ok(()) => {
+                    file = open(path)?;
+                    continue;
+                }
                 Err(Errno::WOULDBLOCK) => {}
                 Err(errno) => return Err(errno.into()),
             }
@@ -56,8 +61,14 @@ impl Turn {
 /// A folder for locks is one a machine, and not one a user.
 fn path() -> PathBuf {
     let locks = Path::new("/run/lock");
-    let folder = if locks.is_dir() { locks.to_owned() } else { std::env::temp_dir() };
+    // Not the folder that TMPDIR names: that may be a user's or a job's own.
+    let folder = if locks.is_dir() { locks } else { Path::new("/tmp") };
     folder.join("ssdlab.lock")
+}
+
+fn is_at(file: &File, path: &Path) -> bool {
+    let id = |found: Metadata| (found.dev(), found.ino());
+    file.metadata().map(id).is_ok_and(|own| path.metadata().map(id).is_ok_and(|of| of == own))
 }
 
 /// Reading is enough to lock, so that it does not matter which user made the file. It is made only

@@ -1,14 +1,12 @@
 //! What a lab kernel is made from: the choice of a source, and the record of it.
 
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use super::error::KernelError;
-use crate::host::hexadecimal::hexadecimal;
+use crate::host::checksum::checksum;
 
 /// The versions of Linux that the patch was made for; the first is preferred, because it was
 /// used most.
@@ -86,19 +84,6 @@ fn version(name: &str) -> Option<(u32, u32)> {
     let (version, _) = name.strip_prefix("linux-source-")?.split_once(".tar.")?;
     let mut numbers = version.split('.').map(|number| number.parse().ok());
     Some((numbers.next()??, numbers.next()??))
-}
-
-/// The SHA-256 of a file, in hexadecimal digits.
-fn checksum(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?;
-    let mut hasher = Sha256::new();
-    let mut piece = vec![0; 1 << 20];
-    loop {
-        match file.read(&mut piece)? {
-            0 => return Ok(hexadecimal(&hasher.finalize())),
-            length => hasher.update(&piece[..length]),
-        }
-    }
 }
 
 #[cfg(test)]

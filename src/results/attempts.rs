@@ -4,7 +4,7 @@
 //! node has left harms no other. One program, that which holds the run, reads them all and puts
 //! each trial's record into `records.jsonl` once. A trial that was tried twice counts once: what
 //! is in `records.jsonl` stays there, and of records that arrive together that of the attempt
-//! that was submitted first counts. Neither depends on what was measured.
+//! that was submitted first counts. Nobody looks at what was measured.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -38,8 +38,9 @@ pub fn output_of(run: &Path, id: &str) -> PathBuf {
     run.join(ATTEMPTS).join(id).with_extension("out")
 }
 
-/// The file that has the node of an attempt and the name of what was submitted, a line each, while
-/// the attempt's changes to the node are not all undone. Then it is empty.
+/// The file that has the node of an attempt, the name of what was submitted and the path of the undo
+/// journal there, a line each, while the attempt's changes to the node are not all undone. Then it
+/// is empty.
 #[must_use]
 pub fn node_of(run: &Path, id: &str) -> PathBuf {
     run.join(ATTEMPTS).join(id).with_extension("node")
@@ -88,6 +89,8 @@ pub struct Left {
     pub node: String,
     /// What it was an element of.
     pub submission: String,
+    /// The undo journal on the node.
+    pub journal: PathBuf,
 }
 
 impl Attempts {
@@ -105,6 +108,9 @@ impl Attempts {
         let mut found: Vec<(Submitted, Record)> = Vec::new();
         for path in self.files()? {
             let (offset, lines) = self.read.get(&path).copied().unwrap_or_default();
+            if fs::metadata(&path).is_ok_and(|found| found.len() == offset) {
+                continue;
+            }
             let text = read_from(&path, offset)?;
             let whole = whole_lines(&text);
             let id = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -150,7 +156,8 @@ impl Attempts {
             let text = fs::read_to_string(&path).ok()?;
             let mut lines = text.lines().map(str::to_owned);
             let id = path.file_stem()?.to_string_lossy().into_owned();
-            Some(Left { id, node: lines.next()?, submission: lines.next()? })
+            let [node, submission, journal] = [lines.next()?, lines.next()?, lines.next()?];
+            Some(Left { id, node, submission, journal: journal.into() })
         };
         Ok(self.with_ending("node")?.into_iter().filter_map(of).collect())
     }
@@ -184,7 +191,8 @@ fn key(record: &Record) -> (u32, usize) {
 /// Whether a record is that of a trial of this schedule, brought by this attempt.
 fn is_of(record: &Record, schedule: &Schedule, id: &str) -> bool {
     let levels = schedule.treatments.get(record.trial.treatment).map(|of| &of.levels);
-    schedule.trials.contains(&record.trial)
+    let planned = schedule.trials.get(record.trial.position as usize);
+    planned == Some(&record.trial)
         && levels == Some(&record.levels)
         && record.attempt.as_ref().is_some_and(|attempt| attempt.id == id)
 }

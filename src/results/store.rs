@@ -10,8 +10,6 @@ use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
 use miette::Diagnostic;
 use rayon::prelude::*;
@@ -32,9 +30,6 @@ const PLAN: &str = "plan.toml";
 
 /// The file that has the records.
 const RECORDS: &str = "records.jsonl";
-
-/// How long a node that cannot store a record waits for room in a shared folder.
-const WAIT_FOR_ROOM: Duration = Duration::from_mins(10);
 
 /// What a run's folder may consist of.
 const PARTS: [&str; 7] =
@@ -115,6 +110,14 @@ pub enum StoreError {
         /// The run's folder.
         path: PathBuf,
     },
+}
+
+impl StoreError {
+    /// Whether it is for want of room, which others may make.
+    #[must_use]
+    pub fn is_for_room(&self) -> bool {
+        matches!(self, Self::Io { cause, .. } if cause.kind() == io::ErrorKind::StorageFull)
+    }
 }
 
 pub(super) fn at<'a>(
@@ -316,20 +319,7 @@ impl Run {
             serde_json::to_writer(&mut lines, &record).expect("a record is plain data");
             lines.push(b'\n');
         }
-        let started = Instant::now();
-        loop {
-            match self.write(&lines) {
-                // What others fill they may empty again, and the trial would be lost meanwhile.
-                Err(error)
-                    if self.attempt.is_some()
-                        && error.kind() == io::ErrorKind::StorageFull
-                        && started.elapsed() < WAIT_FOR_ROOM =>
-                {
-                    sleep(Duration::from_secs(1));
-                }
-                other => return other.map_err(at("append to", &self.path)),
-            }
-        }
+        self.write(&lines).map_err(at("append to", &self.path))
     }
 
     fn write(&mut self, lines: &[u8]) -> io::Result<()> {

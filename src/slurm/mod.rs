@@ -148,10 +148,16 @@ impl Slurm {
         })
     }
 
+    /// The partition that jobs go to, if one was named.
+    #[must_use]
+    pub fn partition(&self) -> Option<&str> {
+        self.partition.as_deref()
+    }
+
     /// The nodes that have all of some features. An error if there is no such partition or no such
     /// node; whether one is up now, Slurm knows to wait for.
     pub fn check(&self, features: &BTreeSet<String>) -> Result<BTreeSet<String>, SlurmError> {
-        let text = self.ask(&self.sinfo, ["--noheader", "--Node", "--format=%P|%N|%f"])?;
+        let text = self.ask(&self.sinfo, ["--noheader", "--all", "--Node", "--format=%P|%N|%f"])?;
         let nodes: Vec<Node> = text.lines().filter_map(Node::read).collect();
         let partitions: BTreeSet<&str> = nodes.iter().map(|node| node.partition).collect();
         let is_there = |node: &&Node| match &self.partition {
@@ -161,8 +167,9 @@ impl Slurm {
         let nodes: BTreeMap<&str, &Node> =
             nodes.iter().filter(is_there).map(|node| (node.name, node)).collect();
         let list = |words: BTreeSet<&str>| words.into_iter().collect::<Vec<_>>().join(", ");
-        if let Some(name) = self.partition.as_ref().filter(|_| nodes.is_empty()) {
-            return Err(SlurmError::NoPartition { name: name.clone(), known: list(partitions) });
+        if nodes.is_empty() {
+            let name = self.partition.clone().unwrap_or_else(|| "that is its default".to_owned());
+            return Err(SlurmError::NoPartition { name, known: list(partitions) });
         }
         let has_all =
             |node: &&Node| features.iter().all(|one| node.features.contains(one.as_str()));
@@ -184,7 +191,9 @@ impl Slurm {
         command.args(["--parsable", "--no-requeue", "--nodes=1", "--ntasks=1", "--chdir=/"]);
         command.arg(format!("--job-name={}", array.name));
         command.arg(format!("--array=0-{}", array.elements.saturating_sub(1)));
-        command.arg(format!("--time={}", array.limit.as_secs().div_ceil(60).max(1)));
+        // What is beyond its partition's limit would wait for ever.
+        let limit = self.limit()?.map_or(array.limit, |most| most.min(array.limit));
+        command.arg(format!("--time={}", (limit.as_secs() / 60).max(1)));
         let mut output = std::ffi::OsString::from("--output=");
         output.push(array.output);
         command.arg(output);
@@ -212,6 +221,18 @@ impl Slurm {
         Ok(id.trim().split(';').next().unwrap_or_default().to_owned())
     }
 
+    /// The longest that a job may take; `None` where nothing limits it.
+    fn limit(&self) -> Result<Option<Duration>, SlurmError> {
+        let text = self.ask(&self.sinfo, ["--noheader", "--all", "--format=%P|%l"])?;
+        let partitions = text.lines().filter_map(|line| line.trim().split_once('|'));
+        let is_meant = |name: &str| match &self.partition {
+            Some(own) => name.trim_end_matches('*') == own,
+            None => name.ends_with('*'),
+        };
+        let mut meant = partitions.filter(|(name, _)| is_meant(name));
+        Ok(meant.next().and_then(|(_, limit)| span(limit)))
+    }
+
     /// Whether jobs get only the memory that they ask for. Where they do not, nodes need not say how
     /// much they have, and asking for it is refused.
     fn gives_out_memory(&self) -> Result<bool, SlurmError> {
@@ -228,8 +249,10 @@ impl Slurm {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let names = format!("--name={}", names.join(","));
         let format = format!("--format={}", queue::FORMAT);
-        let text =
-            self.ask(&self.squeue, ["--noheader", "--array", "--states=all", &names, &format])?;
+        let text = self.ask(
+            &self.squeue,
+            ["--noheader", "--all", "--array", "--states=all", &names, &format],
+        )?;
         Ok(Queue::read(&text))
     }
 
@@ -249,6 +272,12 @@ impl Slurm {
     ) -> Result<String, SlurmError> {
         let mut command = Command::new(program);
         command.args(arguments);
+        // What a user has set for programs that people read would hide elements and nodes.
+        let own = ["SQUEUE_", "SINFO_", "SCANCEL_"];
+        let names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
+        for name in names.filter(|name| own.iter().any(|of| name.starts_with(of))) {
+            command.env_remove(name);
+        }
         run(command, "")
     }
 }
@@ -284,6 +313,17 @@ fn understood(says: &str) -> SlurmError {
     }
 }
 
+/// A time limit as sinfo(1) prints it, `[DAYS-]HOURS:MINUTES:SECONDS` without what is 0 in front;
+/// `None` for `infinite`.
+fn span(text: &str) -> Option<Duration> {
+    let (days, rest) = text.split_once('-').unwrap_or(("0", text));
+    let parts: Vec<u64> = rest.split(':').map(|part| part.parse().ok()).collect::<Option<_>>()?;
+    let seconds =
+        parts.iter().fold(0_u64, |sum, part| sum.saturating_mul(60).saturating_add(*part));
+    let days = Duration::from_hours(24 * days.parse::<u32>().ok().map(u64::from)?);
+    Some(days + Duration::from_secs(seconds))
+}
+
 /// A node in a partition, as sinfo(1) prints it.
 struct Node<'a> {
     partition: &'a str,
@@ -317,6 +357,14 @@ mod tests {
         assert!(node.features.contains("ssd=x25m") && node.features.len() == 2);
         assert!(Node::read("one|node2|(null)").unwrap().features.is_empty());
         assert!(Node::read("slurm").is_none());
+    }
+
+    #[test]
+    fn time_limits_are_read_as_sinfo_prints_them() {
+        assert_eq!(span("7-00:00:00"), Some(Duration::from_hours(168)));
+        assert_eq!(span("1:30:00"), Some(Duration::from_mins(90)));
+        assert_eq!(span("10:00"), Some(Duration::from_mins(10)));
+        assert_eq!(span("infinite"), None);
     }
 
     #[test]

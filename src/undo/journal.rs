@@ -82,6 +82,12 @@ impl Journal {
         self.path.parent().expect("a journal lies in a folder")
     }
 
+    /// Where it is written; it is gone when everything is taken back.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The name of this run, which every process it starts carries in its environment.
     #[must_use]
     pub fn marker(&self) -> &str {

@@ -43,6 +43,11 @@ const PLAN: &str = r#"
     at_least = 1.1
 "#;
 
+/// The same with trials of some seconds, for what happens in the middle of a run.
+fn longer() -> String {
+    PLAN.replace("files = 300, size = \"5 MB\"", "files = 4000, size = \"60 MB\"")
+}
+
 /// Each trial says on this machine when it begins and ends.
 const SLOW: &str = r#"
     name = "slow"
@@ -58,7 +63,7 @@ const SLOW: &str = r#"
     phases = [{ do = "command", run = ["sh", "-c", "echo begin >>LOG; sleep SECONDS; echo end >>LOG"] }]
 "#;
 
-const CASES: [(&str, fn()); 10] = [
+const CASES: [(&str, fn()); 11] = [
     ("two_nodes_come_to_the_analysis_of_one_machine", same_analysis),
     ("what_slurm_lacks_is_said_and_nothing_is_submitted", lacking),
     ("a_node_that_dies_loses_no_record_and_the_run_is_completed", dying_node),
@@ -68,6 +73,7 @@ const CASES: [(&str, fn()); 10] = [
     ("a_trial_that_two_attempts_recorded_counts_once", doubles),
     ("records_are_fetched_from_nodes_that_do_not_see_the_folder", rsync),
     ("trials_on_a_wall_clock_take_turns_on_a_machine", turns),
+    ("what_is_interrupted_is_not_taken_for_failed", interrupting),
     ("what_is_cancelled_is_undone_on_its_node", cancelling),
 ];
 
@@ -102,8 +108,10 @@ fn resume(cluster: &Cluster, code: i32) -> Value {
 
 /// The trials that are recorded, each of which must be once.
 fn recorded(cluster: &Cluster) -> usize {
-    let lines = lines(&cluster.run().join("records.jsonl"));
-    let records = lines.iter().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let text = fs::read_to_string(cluster.run().join("records.jsonl")).unwrap();
+    // The last line may just be written.
+    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+    let records = whole.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let trials: Vec<String> = records.map(|record| record["trial"].to_string()).collect();
     assert_eq!(trials.iter().collect::<BTreeSet<_>>().len(), trials.len(), "{trials:?}");
     trials.len()
@@ -180,7 +188,7 @@ fn lacking() {
 
 fn dying_node() {
     let cluster = Cluster::start();
-    let plan = cluster.plan(PLAN);
+    let plan = cluster.plan(&longer());
     let mut run = cluster.spawn(&["run", &plan, "--runs", "8", "--on", "slurm"]);
     wait_for(|| !cluster.elements("node1").is_empty() && !cluster.elements("node2").is_empty());
     wait_for(|| recorded(&cluster) >= 2);
@@ -201,7 +209,7 @@ fn dying_node() {
 
 fn restarting_controller() {
     let cluster = Cluster::start();
-    let plan = cluster.plan(PLAN);
+    let plan = cluster.plan(&longer());
     let mut run = cluster.spawn(&["run", &plan, "--runs", "8", "--on", "slurm"]);
     wait_for(|| !cluster.runs().is_empty() && recorded(&cluster) >= 2);
     cluster.fleet("kill", &["slurmctld"]);
@@ -214,13 +222,19 @@ fn restarting_controller() {
 
 fn full_folder() {
     let cluster = Cluster::start();
-    let plan = cluster.plan(PLAN);
+    let plan = cluster.plan(&longer());
     let shared = Shared::new(&cluster);
     let mut run = cluster.spawn(&["run", &plan, "--runs", "6", "--on", "slurm"]);
     wait_for(|| !cluster.runs().is_empty() && cluster.attempts("node").len() == 2);
     let hog = shared.fill();
-    // Trials end and find no room.
-    sleep(Duration::from_secs(12));
+    // Trials end and find no room: their program is there, and none of theirs is.
+    let waits = |node: &str| {
+        let is_idle = |pid: &String| sh(&format!("pgrep --parent {pid} || true")).is_empty();
+        cluster.elements(node).iter().any(is_idle)
+    };
+    wait_for(|| waits("node1") && waits("node2"));
+    sleep(Duration::from_secs(2));
+    assert!(waits("node1") && waits("node2"), "{}", cluster.errors());
     fs::remove_file(hog).unwrap();
     let code = run.wait().unwrap().code();
     // The program that merges may have found no room itself; then it says so and can go on.
@@ -261,7 +275,7 @@ impl Drop for Shared {
 
 fn gone_submitter() {
     let cluster = Cluster::start();
-    let plan = cluster.plan(PLAN);
+    let plan = cluster.plan(&longer());
     let mut run = cluster.spawn(&["run", &plan, "--runs", "6", "--on", "slurm"]);
     wait_for(|| !cluster.runs().is_empty() && recorded(&cluster) >= 1);
     // A terminal that goes away.
@@ -319,7 +333,7 @@ fn rsync() {
     assert_eq!(found(fleet), alone(&cluster, &plan, "3"));
     assert_eq!(entries(&cluster.run().join("requests")).len(), 6);
     // Of what nodes wrote nothing stays there.
-    let left = sh(&format!("find {} -name '*_*' -type f", home.display()));
+    let left = sh(&format!("find {} -name '*_*' -type f", cluster.path("state").display()));
     assert_eq!(left, "");
 }
 
@@ -345,6 +359,36 @@ fn turns() {
         let mut others = records.iter().filter(|other| other["trial"]["block"] == *block);
         assert!(others.all(|other| other["attempt"] == record["attempt"]));
     }
+}
+
+/// Whatever ends a job ends its programs, too.
+fn interrupting() {
+    let cluster = Cluster::start();
+    let log = cluster.path("log");
+    let text = SLOW.replace("LOG", &log.display().to_string()).replace("SECONDS", "100");
+    let plan = cluster.plan(&text);
+    let images = cluster.path("images");
+    fs::create_dir(&images).unwrap();
+    let folder = images.display().to_string();
+    let arguments = ["run", &plan, "--runs", "1", "--dir", &folder, "--on", "slurm:one"];
+    let mut run = cluster.spawn(&arguments);
+    wait_for(|| !lines(&log).is_empty());
+    let id = run.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    assert_eq!(run.wait().unwrap().code(), Some(130), "{}", cluster.errors());
+    assert_eq!(cluster.queue(), "");
+    assert_eq!(recorded(&cluster), 0, "{}", cluster.errors());
+    assert_eq!(status(&cluster)["not_undone"], json!([]));
+    assert_eq!(entries(&images).len(), 0);
+    // It goes on where it was: the other partition is not meant.
+    let name = cluster.run().display().to_string();
+    let mut run = cluster.spawn(&["run", "--resume", &name, "--on", "slurm"]);
+    wait_for(|| lines(&log).len() > 1);
+    assert_eq!(cluster.elements("node2").len(), 0);
+    let output = cluster.output(&["cancel", &name]);
+    assert!(output.status.success(), "{}", shown(&output));
+    assert_eq!(run.wait().unwrap().code(), Some(1), "{}", cluster.errors());
+    assert_eq!(recorded(&cluster), 0, "{}", cluster.errors());
 }
 
 fn cancelling() {
