@@ -73,8 +73,8 @@ fn report(run: &Path, took: Duration, trials: u32) {
     for entry in fs::read_dir(run.join("attempts")).unwrap().flatten() {
         let path = entry.path();
         if path.extension().is_some_and(|ending| ending == "out") {
-            // Slurm makes the output when it starts the element; the last that the element does is to
-            // empty the file that has its node.
+            // Slurm makes the output when it starts the element; the last that the element does is
+            // to empty the file that has its node.
             let begun: SystemTime = fs::metadata(&path).unwrap().created().unwrap();
             let ended = fs::metadata(path.with_extension("node")).unwrap().modified().unwrap();
             of_elements += ended.duration_since(begun).unwrap();

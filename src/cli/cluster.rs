@@ -27,7 +27,7 @@ pub struct On {
 /// How records get to where a run was started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Collect {
-    /// By rsync over ssh, or what RSYNC_RSH names.
+    /// By rsync over ssh, or what `RSYNC_RSH` names.
     Rsync,
 }
 
@@ -66,7 +66,7 @@ fn inputs(schedule: &Schedule) -> Result<BTreeMap<PathBuf, String>, Report> {
     });
     let recordings = schedule.workload.recordings().filter_map(|recording| match recording {
         Recording::File(path) => Some(path.clone()),
-        _ => None,
+        Recording::Shipped(_) => None,
     });
     let jobs = schedule.workload.phases.iter().filter_map(|phase| match &phase.action {
         Action::Fio { job } => Some(job.clone()),

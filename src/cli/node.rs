@@ -59,7 +59,7 @@ impl Node {
         }
         let wipe = match (schedule.target.lab, trials.first()) {
             (LabKind::Device, Some(first)) => {
-                let drive = node_drives::find(&schedule.needed_drive(first.treatment))?;
+                let drive = node_drives::find(schedule.needed_drive(first.treatment).as_deref())?;
                 schedule.target.device = Some(drive.path());
                 Some(drive.id)
             }

@@ -38,8 +38,8 @@ impl Permitted {
 }
 
 /// The drive of a kind that this node lets be wiped.
-pub fn find(kind: &Option<String>) -> Result<Permitted, Report> {
-    find_in(Path::new(FILE), kind.as_deref().unwrap_or_default())
+pub fn find(kind: Option<&str>) -> Result<Permitted, Report> {
+    find_in(Path::new(FILE), kind.unwrap_or_default())
         .map_err(|reason| LabError::Unavailable { reason }.into())
 }
 

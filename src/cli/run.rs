@@ -153,17 +153,14 @@ impl Run {
             self.check_wall_clock(lab)?;
         }
         let submitted = planned.submitted()?;
-        let slurm = match &self.on {
-            Some(on) => {
-                self.check_submitted()?;
-                cluster::check_submitted(&schedule)?;
-                let partition = on.partition.clone().or_else(|| conductor::partition(&submitted));
-                Some(Slurm::find(partition)?)
-            }
-            None => {
-                cluster::check_local(&submitted, &schedule)?;
-                None
-            }
+        let slurm = if let Some(on) = &self.on {
+            self.check_submitted()?;
+            cluster::check_submitted(&schedule)?;
+            let partition = on.partition.clone().or_else(|| conductor::partition(&submitted));
+            Some(Slurm::find(partition)?)
+        } else {
+            cluster::check_local(&submitted, &schedule)?;
+            None
         };
         let is_staged = self.collect.is_some() || submitted.values().any(|of| of.staged.is_some());
         let watch = self.watch.map(serve).transpose()?;

@@ -100,19 +100,18 @@ fn undo(
     submitted: &BTreeMap<String, Submission>,
 ) -> Result<String, SlurmError> {
     let Some(first) = left.first() else { return Ok(String::new()) };
-    let mut script = "#!/bin/sh\nset -e\n".to_owned();
-    for Left { id, submission, journal, .. } in left {
+    let lines = left.iter().map(|Left { id, submission, journal, .. }| {
         // The journal is in the undo folder of the state folder of whoever ran the attempt.
         let state = journal.ancestors().nth(3).unwrap_or(Path::new("/var/lib"));
         let of = submitted.get(submission).map(|of| Seen::by_nodes_of(of, run).word());
         let seen = of.unwrap_or_else(|| quoted(run));
-        script.push_str(&format!(
-            "XDG_STATE_HOME={} {} restore\n[ -e {} ] || : >{seen}/{ATTEMPTS}/{id}.node\n",
-            quoted(state),
-            quoted(ssdlab),
-            quoted(journal)
-        ));
-    }
+        let (state, ssdlab, journal) = (quoted(state), quoted(ssdlab), quoted(journal));
+        format!(
+            "XDG_STATE_HOME={state} {ssdlab} restore\n\
+             [ -e {journal} ] || : >{seen}/{ATTEMPTS}/{id}.node\n"
+        )
+    });
+    let script = format!("#!/bin/sh\nset -e\n{}", lines.collect::<Vec<_>>().concat());
     let name = format!("ssdlab-restore-{}", first.id);
     let array = Array {
         name: &name,

@@ -80,8 +80,8 @@ pub trait Stage {
     /// Why this treatment cannot run here at all; `None` if it can.
     fn missing(&self, setup: &Setup) -> Option<String>;
 
-    /// Runs trials, of as many blocks as need not be looked at before the next, and puts each record on the desk as soon as it is there. False
-    /// means that the run is to stop.
+    /// Runs trials, of as many blocks as need not be looked at before the next, and puts each
+    /// record on the desk as soon as it is there. False means that the run is to stop.
     fn perform(&mut self, trials: &[Trial], desk: &mut Desk<'_>) -> Result<bool, ConductorError>;
 }
 

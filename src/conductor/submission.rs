@@ -236,7 +236,7 @@ mod tests {
         // A trial of nothing takes a second.
         assert!(sizes.len() <= MOST_ELEMENTS && sizes[0] >= 20, "{}", sizes.len());
         let longest = sizes.iter().max().unwrap();
-        assert!(sizes.len() % 2 == 0 && sizes.iter().all(|size| size + 1 >= *longest));
+        assert!(sizes.len().is_multiple_of(2) && sizes.iter().all(|size| size + 1 >= *longest));
         // Few trials go to all nodes, however little they are.
         let few = submissions(&schedule, &schedule.trials[..6], &Homes::new(), false, 3);
         assert_eq!(few[0].elements.len(), 3);

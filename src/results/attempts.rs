@@ -38,9 +38,9 @@ pub fn output_of(run: &Path, id: &str) -> PathBuf {
     run.join(ATTEMPTS).join(id).with_extension("out")
 }
 
-/// The file that has the node of an attempt, the name of what was submitted and the path of the undo
-/// journal there, a line each, while the attempt's changes to the node are not all undone. Then it
-/// is empty.
+/// The file that has the node of an attempt, the name of what was submitted and the path of the
+/// undo journal there, a line each, while the attempt's changes to the node are not all undone.
+/// Then it is empty.
 #[must_use]
 pub fn node_of(run: &Path, id: &str) -> PathBuf {
     run.join(ATTEMPTS).join(id).with_extension("node")

@@ -157,7 +157,7 @@ impl Slurm {
     /// The nodes that have all of some features. An error if there is no such partition or no such
     /// node; whether one is up now, Slurm knows to wait for.
     pub fn check(&self, features: &BTreeSet<String>) -> Result<BTreeSet<String>, SlurmError> {
-        let text = self.ask(&self.sinfo, ["--noheader", "--all", "--Node", "--format=%P|%N|%f"])?;
+        let text = ask(&self.sinfo, ["--noheader", "--all", "--Node", "--format=%P|%N|%f"])?;
         let nodes: Vec<Node> = text.lines().filter_map(Node::read).collect();
         let partitions: BTreeSet<&str> = nodes.iter().map(|node| node.partition).collect();
         let is_there = |node: &&Node| match &self.partition {
@@ -177,7 +177,7 @@ impl Slurm {
         let found: BTreeSet<String> = found.collect();
         if found.is_empty() {
             return Err(SlurmError::NoNode {
-                of: self.partition.iter().map(|name| format!(" of {name}")).collect(),
+                of: self.partition.as_ref().map(|name| format!(" of {name}")).unwrap_or_default(),
                 features: list(features.iter().map(String::as_str).collect()),
                 known: list(nodes.values().flat_map(|node| node.features.clone()).collect()),
             });
@@ -223,7 +223,7 @@ impl Slurm {
 
     /// The longest that a job may take; `None` where nothing limits it.
     fn limit(&self) -> Result<Option<Duration>, SlurmError> {
-        let text = self.ask(&self.sinfo, ["--noheader", "--all", "--format=%P|%l"])?;
+        let text = ask(&self.sinfo, ["--noheader", "--all", "--format=%P|%l"])?;
         let partitions = text.lines().filter_map(|line| line.trim().split_once('|'));
         let is_meant = |name: &str| match &self.partition {
             Some(own) => name.trim_end_matches('*') == own,
@@ -233,10 +233,10 @@ impl Slurm {
         Ok(meant.next().and_then(|(_, limit)| span(limit)))
     }
 
-    /// Whether jobs get only the memory that they ask for. Where they do not, nodes need not say how
-    /// much they have, and asking for it is refused.
+    /// Whether jobs get only the memory that they ask for. Where they do not, nodes need not say
+    /// how much they have, and asking for it is refused.
     fn gives_out_memory(&self) -> Result<bool, SlurmError> {
-        let config = self.ask(&self.scontrol, ["show", "config"])?;
+        let config = ask(&self.scontrol, ["show", "config"])?;
         let line = config.lines().find(|line| line.starts_with("SelectTypeParameters"));
         Ok(line.is_some_and(|line| line.to_uppercase().contains("MEMORY")))
     }
@@ -249,10 +249,8 @@ impl Slurm {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let names = format!("--name={}", names.join(","));
         let format = format!("--format={}", queue::FORMAT);
-        let text = self.ask(
-            &self.squeue,
-            ["--noheader", "--all", "--array", "--states=all", &names, &format],
-        )?;
+        let text =
+            ask(&self.squeue, ["--noheader", "--all", "--array", "--states=all", &names, &format])?;
         Ok(Queue::read(&text))
     }
 
@@ -261,25 +259,25 @@ impl Slurm {
         if jobs.is_empty() {
             return Ok(());
         }
-        self.ask(&self.scancel, ["--quiet"].into_iter().chain(jobs.iter().map(String::as_str)))?;
+        ask(&self.scancel, ["--quiet"].into_iter().chain(jobs.iter().map(String::as_str)))?;
         Ok(())
     }
+}
 
-    fn ask<A: AsRef<OsStr>>(
-        &self,
-        program: &Path,
-        arguments: impl IntoIterator<Item = A>,
-    ) -> Result<String, SlurmError> {
-        let mut command = Command::new(program);
-        command.args(arguments);
-        // What a user has set for programs that people read would hide elements and nodes.
-        let own = ["SQUEUE_", "SINFO_", "SCANCEL_"];
-        let names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
-        for name in names.filter(|name| own.iter().any(|of| name.starts_with(of))) {
-            command.env_remove(name);
-        }
-        run(command, "")
+/// What a program that only asks prints.
+fn ask<A: AsRef<OsStr>>(
+    program: &Path,
+    arguments: impl IntoIterator<Item = A>,
+) -> Result<String, SlurmError> {
+    let mut command = Command::new(program);
+    command.args(arguments);
+    // What a user has set for programs that people read would hide elements and nodes.
+    let own = ["SQUEUE_", "SINFO_", "SCANCEL_"];
+    let names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
+    for name in names.filter(|name| own.iter().any(|of| name.starts_with(of))) {
+        command.env_remove(name);
     }
+    run(command, "")
 }
 
 /// Runs a program of Slurm. Whoever wants to stop does so between two of them: what was submitted
@@ -294,7 +292,7 @@ fn run(command: Command, input: &str) -> Result<String, SlurmError> {
     }
 }
 
-/// What a program's complaint means: the words of slurm_errno.h and of the programs.
+/// What a program's complaint means: the words of Slurm and of its programs.
 fn understood(says: &str) -> SlurmError {
     let says = program::tail(says);
     let unreachable = [
@@ -307,9 +305,10 @@ fn understood(says: &str) -> SlurmError {
         "Transport endpoint",
         "Protocol authentication error",
     ];
-    match unreachable.iter().any(|words| says.contains(words)) {
-        true => SlurmError::Unreachable { says },
-        false => SlurmError::Refused { says },
+    if unreachable.iter().any(|words| says.contains(words)) {
+        SlurmError::Unreachable { says }
+    } else {
+        SlurmError::Refused { says }
     }
 }
 
