@@ -416,7 +416,7 @@ fn cancelling() {
     wait_for(|| !lines(&log).is_empty());
     // The one that measures can undo nothing; the other waits for its turn.
     for node in ["node1", "node2"] {
-        let is_measuring = |pid: &String| sh(&format!("pgrep --parent {pid} || true")) != "";
+        let is_measuring = |pid: &String| !sh(&format!("pgrep --parent {pid} || true")).is_empty();
         if cluster.elements(node).iter().any(is_measuring) {
             cluster.kill_elements(node);
         }
