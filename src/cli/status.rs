@@ -15,7 +15,6 @@ use super::exit::Exit;
 use super::output;
 use crate::conductor::Submission;
 use crate::plan::schedule::Trial;
-use crate::report::counted;
 use crate::results::{self, Attempts, Ending, Run};
 use crate::slurm::{Element, Slurm};
 
@@ -130,7 +129,12 @@ fn look(folder: &std::path::Path) -> Result<Standing, Report> {
 impl Standing {
     fn text(&self) -> Result<String, std::fmt::Error> {
         let mut out = String::new();
-        write!(out, "{}: {} of {} recorded", self.run, self.recorded, trials(self.expected))?;
+        let of = match self.expected {
+            // A run that is not precise enough goes on after the least that it takes.
+            expected if expected < self.recorded => String::new(),
+            expected => format!("of {expected} "),
+        };
+        write!(out, "{}: {} {of}trials recorded", self.run, self.recorded)?;
         if self.unmerged > 0 {
             write!(out, ", {} of them not merged yet", self.unmerged)?;
         }
@@ -157,10 +161,6 @@ impl Standing {
         }
         Ok(out)
     }
-}
-
-fn trials(count: usize) -> String {
-    counted(count, "trial")
 }
 
 fn table(queue: &[Queued]) -> String {

@@ -301,7 +301,8 @@ fn understood(says: &str) -> SlurmError {
         "Connection refused",
         "Socket timed out",
         "Zero Bytes were transmitted",
-        "Unable to establish configuration source",
+        "establish a configuration source",
+        "establish configuration source",
         "Transport endpoint",
         "Protocol authentication error",
     ];
