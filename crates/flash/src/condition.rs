@@ -1,6 +1,7 @@
 //! Bringing a drive into a state before something is measured on it. It is done inside the model,
 //! in no time and without I/O.
 
+use std::fmt;
 use std::ops::ControlFlow;
 use std::str::FromStr;
 
@@ -57,6 +58,21 @@ impl FromStr for Condition {
                 Err(_) => Err("aged:N takes a whole number of erases a block".to_owned()),
             },
             _ => Err("one of purged, filled, overwritten:X, steady, aged:N".to_owned()),
+        }
+    }
+}
+
+/// As it is read.
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Purged => f.write_str("purged"),
+            Self::Filled => f.write_str("filled"),
+            Self::Overwritten { capacities_ppm } => {
+                write!(f, "overwritten:{}", *capacities_ppm as f64 / f64::from(MILLION))
+            }
+            Self::Steady => f.write_str("steady"),
+            Self::Aged { erases } => write!(f, "aged:{erases}"),
         }
     }
 }
@@ -263,6 +279,13 @@ impl<N: Nand> Drive<N> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn states_are_written_as_they_are_read() {
+        for text in ["purged", "filled", "overwritten:2.5", "overwritten:3", "steady", "aged:500"] {
+            assert_eq!(text.parse::<Condition>().unwrap().to_string(), text);
+        }
+    }
 
     #[test]
     fn steady_means_close_together_and_level() {

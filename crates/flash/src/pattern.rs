@@ -32,6 +32,19 @@ pub enum Pattern {
     },
 }
 
+impl Pattern {
+    /// Its name on the command line and in results.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sequential => "sequential",
+            Self::Uniform => "uniform",
+            Self::Zipf { .. } => "zipf",
+            Self::HotCold { .. } => "hotcold",
+        }
+    }
+}
+
 /// What is done to a drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Workload {
