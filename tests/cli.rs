@@ -229,7 +229,7 @@ fn schemas_are_json_schemas() {
     let plan = schema(&["schema"]);
     assert!(plan["properties"]["workload"].is_object());
     assert_eq!(plan["additionalProperties"], false);
-    for of in ["record", "method", "comparison", "history"] {
+    for of in ["record", "method", "comparison", "history", "simulation"] {
         assert!(schema(&["schema", of])["properties"].is_object(), "{of}");
     }
     assert_eq!(schema(&["schema", "trace"])["anyOf"].as_array().unwrap().len(), 2);

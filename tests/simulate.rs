@@ -1,9 +1,12 @@
 //! Simulated drives on the command line: the contract of `ssdlab simulate --json`, drive files,
 //! traces, and what is said about wrong ones.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -36,13 +39,15 @@ impl Place {
         place
     }
 
+    fn command(&self, arguments: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ssdlab"));
+        command.args(arguments.split_whitespace());
+        command.current_dir(self.0.path()).stdin(Stdio::null());
+        command
+    }
+
     fn ssdlab(&self, arguments: &str) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_ssdlab"))
-            .args(arguments.split_whitespace())
-            .current_dir(self.0.path())
-            .stdin(Stdio::null())
-            .output()
-            .unwrap()
+        self.command(arguments).output().unwrap()
     }
 
     fn printed(&self, arguments: &str) -> String {
@@ -54,6 +59,12 @@ impl Place {
 
     fn json(&self, arguments: &str) -> Value {
         serde_json::from_str(&self.printed(&format!("simulate --json {arguments}"))).unwrap()
+    }
+
+    /// The lines of a sweep.
+    fn lines(&self, arguments: &str) -> Vec<Value> {
+        let printed = self.printed(&format!("simulate --json-lines {arguments}"));
+        printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
     /// Runs what is wrong; returns the message in one line.
@@ -190,6 +201,15 @@ fn wrong_arguments_are_refused() {
         ("--pattern zipf --trace fio.log", "cannot be used with"),
         ("--trace nowhere.log", "nowhere.log"),
         ("--trace point.toml", "blktrace"),
+        ("--seed x", "whole numbers up to 18446744073709551615, or ranges like 1..50"),
+        ("--seed 1..", "has a first and a last one, like 1..50"),
+        ("--seed 5..1", "goes up, like 1..5"),
+        ("--seed 1,", "whole numbers"),
+        ("--pattern uniform,random", "[possible values: sequential, uniform, zipf, hotcold]"),
+        ("--condition filled,old", "purged, filled"),
+        ("--seed 0..18446744073709551615 --json-lines", "one sweep has at most 100000"),
+        ("--seed 1..501 --pattern zipf,uniform", "--json-lines prints each"),
+        ("--json --json-lines", "cannot be used with"),
     ] {
         let message = place.wrong(&format!("simulate --drive point.toml {arguments}"));
         assert!(message.contains(says), "{arguments}: {message}");
@@ -267,4 +287,192 @@ fn conditions_bring_a_drive_where_they_say() {
     assert_near(&aged["wear"]["mean"], 500.0, 0.01);
     let half = place.json("--drive point.toml --fill 0.5 --warmup 3");
     assert!(half["write_amplification"].as_f64().unwrap() < 1.3, "{half}");
+}
+
+/// 32 simulations.
+const SWEEP: &str = "--drive point.toml --drive x25m-g1 --pattern zipf,hotcold \
+                     --condition purged,filled --seed 1..3,9 --capacity 256MiB --overwrites 0.3";
+
+#[test]
+fn a_sweep_is_each_with_each_in_their_order_whatever_threads_do() {
+    let place = Place::with(&[("point.toml", POINT)]);
+    let sweep = |jobs| place.printed(&format!("simulate {SWEEP} --json-lines --jobs {jobs}"));
+    let printed = sweep(1);
+    for jobs in [2, 7] {
+        assert_eq!(sweep(jobs), printed, "{jobs} at once");
+    }
+    let mut expected = Vec::new();
+    for drive in ["point", "x25m-g1"] {
+        for pattern in ["zipf", "hotcold"] {
+            for condition in ["purged", "filled"] {
+                expected.extend([1, 2, 3, 9].map(|seed| (drive, pattern, condition, seed)));
+            }
+        }
+    }
+    let lines: Vec<Value> =
+        printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let found: Vec<_> = lines
+        .iter()
+        .map(|line| {
+            let text = |key: &str| line[key].as_str().unwrap();
+            (text("drive"), text("pattern"), text("condition"), line["seed"].as_u64().unwrap())
+        })
+        .collect();
+    assert_eq!(found, expected);
+    let list = place.json(SWEEP);
+    for (one, line) in list.as_array().unwrap().iter().zip(&lines) {
+        assert_eq!(one["pattern"], line["pattern"]);
+        assert_eq!(one["flash_pages"], line["flash_pages"]);
+    }
+    let table = place.printed(&format!("simulate {SWEEP}"));
+    assert_eq!(table.lines().filter(|line| line.contains("hotcold")).count(), 16, "{table}");
+}
+
+#[test]
+fn a_line_says_what_a_single_simulation_says() {
+    let place = Place::with(&[("point.toml", POINT)]);
+    let settings = "--fill 0.9 --overwrites 0.2 --warmup 0.1 --request 8KiB --reads 0.25 \
+                    --trim 0.05 --hot-writes 0.7 --hot-data 0.1 --skew 1.2 --queue-depth 4";
+    let lines = place.lines(&format!(
+        "--drive point.toml --pattern uniform,hotcold,zipf --condition overwritten:0.5 \
+         --seed 2..3 {settings}"
+    ));
+    assert_eq!(lines.len(), 6);
+    for line in &lines {
+        let (pattern, seed) = (line["pattern"].as_str().unwrap(), &line["seed"]);
+        let mut single = place.json(&format!(
+            "--drive point.toml --pattern {pattern} --condition overwritten:0.5 --seed {seed} \
+             {settings}"
+        ));
+        let object = single.as_object_mut().unwrap();
+        for key in ["host_pages_per_second", "peak_memory_bytes", "series"] {
+            assert!(object.remove(key).is_some(), "{key}");
+        }
+        assert!(object["wear"].as_object_mut().unwrap().remove("histogram").is_some());
+        assert_eq!(single, *line);
+    }
+    for (key, value) in [
+        ("condition", "overwritten:0.5".into()),
+        ("fill", 0.9.into()),
+        ("overwrites", 0.2.into()),
+        ("warmup", 0.1.into()),
+        ("request_bytes", 8192.into()),
+        ("reads", 0.25.into()),
+        ("trim", 0.05.into()),
+        ("queue_depth", 4.into()),
+        ("trace", Value::Null),
+    ] {
+        assert!(lines.iter().all(|line| line[key] == value), "{key}");
+    }
+    let of_pattern = |line: &Value| ["hot_writes", "hot_data", "skew"].map(|key| line[key].clone());
+    let [uniform, _, hotcold, _, zipf, _] = &lines[..] else { unreachable!("six lines") };
+    assert_eq!(of_pattern(uniform), [Value::Null, Value::Null, Value::Null]);
+    assert_eq!(of_pattern(hotcold), [0.7.into(), 0.1.into(), Value::Null]);
+    assert_eq!(of_pattern(zipf), [Value::Null, Value::Null, 1.2.into()]);
+}
+
+#[test]
+fn lines_have_the_columns_of_their_schema() {
+    let place = Place::with(&[("point.toml", POINT), ("fio.log", FIO)]);
+    let schema: Value = serde_json::from_str(&place.printed("schema simulation")).unwrap();
+    let columns = schema["properties"].as_object().unwrap();
+    let mut lines = place.lines("--drive point.toml --drive x25m-g1 --capacity 256MiB");
+    lines.extend(place.lines("--drive point.toml --trace fio.log"));
+    for line in &lines {
+        let line = line.as_object().unwrap();
+        assert!(line.keys().all(|key| columns.contains_key(key)), "{line:?}");
+        for column in columns.keys().filter(|column| *column != "series") {
+            assert!(line.contains_key(column), "{column}");
+        }
+    }
+}
+
+#[test]
+fn a_line_of_a_trace_names_the_trace_and_no_pattern() {
+    let place = Place::with(&[("point.toml", POINT), ("fio.log", FIO)]);
+    let lines = place.lines("--drive point.toml --trace fio.log --condition purged,filled");
+    assert_eq!(
+        lines.iter().map(|line| &line["condition"]).collect::<Vec<_>>(),
+        ["purged", "filled"]
+    );
+    for line in &lines {
+        assert_eq!(line["trace"]["files"], serde_json::json!(["fio.log"]));
+        assert_eq!(line["trace"]["requests"], 4);
+        for key in ["pattern", "overwrites", "warmup", "request_bytes", "reads", "queue_depth"] {
+            assert_eq!(line[key], Value::Null, "{key}");
+        }
+    }
+}
+
+#[test]
+fn lines_tell_drives_apart() {
+    let other = POINT.replace("0.10", "0.20");
+    let place = Place::with(&[("a.toml", POINT), ("b.toml", &other)]);
+    let message = place.wrong("simulate --json-lines --drive a.toml --drive b.toml");
+    assert!(message.contains("two different drives are named `point`"), "{message}");
+    assert_eq!(place.lines("--drive a.toml --drive a.toml --overwrites 0.1").len(), 2);
+}
+
+/// What was done before a simulation that cannot be done is printed.
+#[test]
+fn lines_end_where_a_simulation_cannot_be_done() {
+    let worn = format!("{POINT}\n[wear]\nendurance = 5\n").replace("\"point\"", "\"worn\"");
+    let place = Place::with(&[("point.toml", POINT), ("worn.toml", &worn)]);
+    let output = place.ssdlab(
+        "simulate --json-lines --drive point.toml --drive worn.toml --capacity 16MiB --seed 1..4 \
+         --condition overwritten:20",
+    );
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(output.stdout.lines().count(), 4);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(message.contains("worn: the drive cannot be brought into its state"), "{message}");
+}
+
+#[test]
+fn an_interrupted_sweep_leaves_whole_lines() {
+    let place = Place::with(&[("point.toml", POINT)]);
+    let file = place.0.path().join("sweep.jsonl");
+    for signal in [Signal::INT, Signal::TERM] {
+        let mut sweep = place
+            .command("simulate --drive point.toml --seed 1..100000 --json-lines")
+            .stdout(File::create(&file).unwrap())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let started = Instant::now();
+        while fs::metadata(&file).unwrap().len() == 0 {
+            assert!(started.elapsed() < Duration::from_secs(60), "no line comes");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        kill_process(Pid::from_child(&sweep), signal).unwrap();
+        assert_eq!(sweep.wait().unwrap().code(), Some(130));
+        let mut message = String::new();
+        sweep.stderr.take().unwrap().read_to_string(&mut message).unwrap();
+        assert!(message.contains("interrupted"), "{message}");
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(text.ends_with('\n'), "a line is cut off");
+        for (line, seed) in text.lines().zip(1..) {
+            assert_eq!(serde_json::from_str::<Value>(line).unwrap()["seed"], seed);
+        }
+    }
+}
+
+/// `ssdlab simulate ... | head`: nobody waits for the other 99,999.
+#[test]
+fn a_sweep_ends_when_its_reader_goes_away() {
+    let place = Place::with(&[("point.toml", POINT)]);
+    let mut sweep = place
+        .command("simulate --drive point.toml --capacity 16MiB --seed 1..100000 --json-lines")
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(sweep.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.starts_with("{\"drive\":\"point\"") && line.ends_with("}\n"), "{line}");
+    let started = Instant::now();
+    while sweep.try_wait().unwrap().is_none() {
+        assert!(started.elapsed() < Duration::from_secs(60), "it goes on for nobody");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(sweep.wait().unwrap().code(), Some(0));
 }

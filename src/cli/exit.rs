@@ -12,6 +12,7 @@ use crate::kernel::KernelError;
 use crate::lab::LabError;
 use crate::plan::PlanError;
 use crate::results::StoreError;
+use crate::simulation::SimulationError;
 use crate::slurm::SlurmError;
 use crate::workload::WorkloadError;
 
@@ -86,6 +87,9 @@ fn code(error: &Report) -> Exit {
                 Exit::Failed
             }
         };
+    }
+    if let Some(SimulationError::Interrupted) = error.downcast_ref::<SimulationError>() {
+        return Exit::Interrupted;
     }
     match error.downcast_ref::<GuestsError>() {
         Some(error) if error.is_interrupted() => return Exit::Interrupted,

@@ -28,6 +28,7 @@ mod simulate;
 mod simulation_progress;
 mod stages;
 mod status;
+mod sweep;
 mod trace;
 mod trace_files;
 mod watching;
@@ -73,7 +74,8 @@ enum Command {
     Import(import::Import),
     /// Record what a program does to the files of a directory, to be replayed in any lab.
     Record(record::Record),
-    /// Put a pattern or a trace on simulated drives.
+    /// Put patterns or a trace on simulated drives: on each each pattern, from each condition, with
+    /// each seed.
     Simulate(simulate::Simulate),
     /// Serve a simulated drive in real time, as a file or to a virtual machine.
     Serve(serve::Serve),

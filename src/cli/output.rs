@@ -33,13 +33,20 @@ pub fn print(text: &str) {
 
 /// Prints what is written bit by bit, as [`print`] does.
 pub fn print_written(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
+    print_to_reader(write);
+}
+
+/// Prints what is written bit by bit, as [`print`] does, and tells whether its reader is still
+/// there.
+pub fn print_to_reader(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> bool {
     let mut stdout = BufWriter::with_capacity(BUFFER_BYTES, io::stdout().lock());
     match write(&mut stdout).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+        Ok(()) => true,
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => false,
+        Err(error) => {
             tell(&format!("standard output: {error}"));
             std::process::exit(1);
         }
-        _ => {}
     }
 }
 

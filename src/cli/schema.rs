@@ -12,6 +12,7 @@ use crate::advice::{Analysis, Comparison};
 use crate::plan::Plan;
 use crate::report::History;
 use crate::results::Record;
+use crate::simulation::Outcome;
 
 /// Arguments of `ssdlab schema`.
 #[derive(Debug, Args)]
@@ -38,6 +39,8 @@ enum Of {
     History,
     /// What `ssdlab status --json` prints.
     Status,
+    /// A line that `ssdlab simulate --json-lines` prints, and with more in it what `--json` does.
+    Simulation,
     /// What `ssdlab trace --json` prints: of a run, or of a block trace.
     Trace,
 }
@@ -53,6 +56,7 @@ impl Schema {
             Of::Comparison => schema_for!(Comparison),
             Of::History => schema_for!(History),
             Of::Status => schema_for!(Standing),
+            Of::Simulation => schema_for!(Outcome),
             Of::Trace => schema_for!(Printed<'_>),
         });
         Exit::Done

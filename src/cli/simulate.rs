@@ -1,11 +1,11 @@
-//! `ssdlab simulate`: a pattern or a trace on simulated drives.
+//! `ssdlab simulate`: patterns or a trace on simulated drives.
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
-use miette::Report;
-use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use miette::{IntoDiagnostic, Report};
 use serde::Serialize;
 use ssdlab_flash::pattern::MILLION;
 use ssdlab_flash::{Condition, Pattern, Specification, Workload};
@@ -14,10 +14,18 @@ use super::drive;
 use super::exit::{Exit, Wrong};
 use super::output;
 use super::simulation_progress::Progress;
+use super::sweep::{Seeds, in_order};
 use super::trace_files::Reading;
+use crate::host::interrupt::Interrupt;
 use crate::plan::Bytes;
 use crate::report;
 use crate::simulation::{self, Job, Outcome, Sequence, SimulationError, Synthetic};
+
+/// The most simulations of a sweep: a list that nobody meant is noticed before it runs for weeks.
+const MOST: u128 = 100_000;
+
+/// The most whose outcomes are printed at the end, and so are all in memory until then.
+const MOST_AT_THE_END: u128 = 1_000;
 
 /// Arguments of `ssdlab simulate`.
 #[derive(Debug, Args)]
@@ -30,15 +38,17 @@ pub struct Simulate {
     #[arg(long, value_name = "SIZE")]
     capacity: Option<Bytes>,
     /// The state the drive is brought into first: purged, filled (in order), overwritten:X (at
-    /// random, X times the capacity), steady, or aged:N (steady, and N erases a block).
-    #[arg(long, value_name = "STATE", default_value = "filled")]
-    condition: Condition,
+    /// random, X times the capacity), steady, or aged:N (steady, and N erases a block). Several
+    /// are separated by commas.
+    #[arg(long, value_name = "STATE", default_value = "filled", value_delimiter = ',')]
+    condition: Vec<Condition>,
     /// The share of the drive that conditioning and patterns use; the rest holds no data.
     #[arg(long, value_name = "SHARE", default_value = "1", value_parser = share)]
     fill: u32,
-    /// Which pages are written (or read).
-    #[arg(long, value_enum, default_value = "uniform", conflicts_with = "trace")]
-    pattern: PatternName,
+    /// Which pages are written (or read). Several are separated by commas.
+    #[arg(long, value_enum, default_value = "uniform", value_delimiter = ',')]
+    #[arg(conflicts_with = "trace")]
+    pattern: Vec<PatternName>,
     /// Requests come to so many times the capacity.
     #[arg(long, value_name = "X", default_value = "1", value_parser = times)]
     #[arg(conflicts_with = "trace")]
@@ -76,15 +86,19 @@ pub struct Simulate {
     trace: Vec<PathBuf>,
     #[command(flatten)]
     reading: Reading,
-    /// The seed of everything random.
-    #[arg(long, value_name = "S", default_value = "1")]
-    seed: u64,
-    /// How many drives are simulated at once (default: the number of processors).
+    /// The seed of everything random. Several are separated by commas; 1..50 are all from 1 to 50.
+    #[arg(long, value_name = "S|FIRST..LAST", default_value = "1", value_delimiter = ',')]
+    seed: Vec<Seeds>,
+    /// How many simulations are done at once (default: the number of processors).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
-    /// Print the outcome as JSON: one object, or a list for several drives.
+    /// Print the outcome as JSON: one object, or a list of several.
     #[arg(long)]
     json: bool,
+    /// Print a line of JSON for each simulation as soon as all before it are done, without series
+    /// and histograms. Equal commands print equal lines.
+    #[arg(long, conflicts_with = "json")]
+    json_lines: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -97,6 +111,14 @@ enum PatternName {
     Zipf,
     /// Some often, the others seldom.
     Hotcold,
+}
+
+/// One simulation of a sweep.
+struct Point<'a> {
+    drive: &'a Specification,
+    pattern: PatternName,
+    condition: Condition,
+    seed: u64,
 }
 
 /// An outcome, and what it took this machine.
@@ -121,26 +143,74 @@ impl Simulate {
         for specification in &drives {
             self.check(specification)?;
         }
+        if self.json_lines {
+            check_names(&drives)?;
+        }
+        let points = self.points(&drives)?;
         let threads = self.jobs.map_or(0, usize::from);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|error| {
             Wrong::report(format!("no threads can be started: {error}"), "take fewer --jobs")
         })?;
-        let progress = Progress::new();
-        let done = pool.install(|| {
-            drives.par_iter().map(|drive| self.simulate(drive, &progress)).collect::<Vec<_>>()
+        let interrupt = Interrupt::on_signals().into_diagnostic()?;
+        let progress = Progress::new(points.len());
+        let work = |point: &Point<'_>| self.simulate(point, &progress, &interrupt);
+        if self.json_lines {
+            let ended = pool.install(|| print_lines(&points, work, &progress));
+            progress.finish();
+            return ended;
+        }
+        let mut measured = Vec::with_capacity(points.len());
+        let ended = pool.install(|| {
+            in_order(&points, work, |done| match done {
+                Ok(one) => {
+                    measured.push(one);
+                    ControlFlow::Continue(())
+                }
+                Err(error) => ControlFlow::Break(error),
+            })
         });
         progress.finish();
-        let measured = done.into_iter().collect::<Result<Vec<_>, _>>()?;
+        if let ControlFlow::Break(error) = ended {
+            return Err(error);
+        }
         if self.json {
-            let text = serde_json::to_string_pretty(&Sequence::from(measured))
-                .expect("an outcome is plain data");
-            output::print(&format!("{text}\n"));
+            output::print_json(&Sequence::from(measured));
         } else {
             let outcomes: Vec<&Outcome> = measured.iter().map(|one| &one.outcome).collect();
             output::print(&report::simulation(&outcomes, output::style()));
         }
         Ok(Exit::Done)
+    }
+
+    /// Each drive with each pattern, condition and seed; the seeds one after another.
+    fn points<'a>(&self, drives: &'a [Specification]) -> Result<Vec<Point<'a>>, Report> {
+        let seeds: u128 = self.seed.iter().map(Seeds::count).sum();
+        let count = [drives.len(), self.pattern.len(), self.condition.len()]
+            .into_iter()
+            .fold(seeds, |count, several| count.saturating_mul(several as u128));
+        if count > MOST {
+            return Err(Wrong::report(
+                format!("these are {count} simulations; one sweep has at most {MOST}"),
+                "sweep a part of the seeds, drives, patterns or conditions at a time",
+            ));
+        }
+        if count > MOST_AT_THE_END && !self.json_lines {
+            return Err(Wrong::report(
+                format!("these are {count} simulations; a table has at most {MOST_AT_THE_END}"),
+                "--json-lines prints each as soon as it is done",
+            ));
+        }
+        let mut points = Vec::new();
+        for drive in drives {
+            for &pattern in &self.pattern {
+                for &condition in &self.condition {
+                    let seeds = self.seed.iter().flat_map(Seeds::each);
+                    points.extend(seeds.map(|seed| Point { drive, pattern, condition, seed }));
+                }
+            }
+        }
+        Ok(points)
     }
 
     /// What a drive file cannot know: whether the requests suit it.
@@ -164,7 +234,13 @@ impl Simulate {
         }
     }
 
-    fn simulate(&self, drive: &Specification, progress: &Progress) -> Result<Measured, Report> {
+    fn simulate(
+        &self,
+        point: &Point<'_>,
+        progress: &Progress,
+        interrupt: &Interrupt,
+    ) -> Result<Measured, Report> {
+        let drive = point.drive;
         let shown = progress.of(&drive.name);
         let mut running_since = None;
         let mut tell = |stage, done, total| {
@@ -172,19 +248,21 @@ impl Simulate {
                 running_since.get_or_insert_with(Instant::now);
             }
             shown.tell(stage, done, total);
+            if interrupt.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let started = Instant::now();
         let outcome = if self.trace.is_empty() {
             let source = Synthetic {
-                workload: self.workload(drive),
+                workload: self.workload(drive, point.pattern),
                 warm_up_ppm: self.warmup,
                 overwrites_ppm: self.overwrites,
                 queue_depth: self.queue_depth.into(),
             };
-            simulation::synthetic(&self.job(drive, source), &mut tell)
+            simulation::synthetic(&self.job(point, source), &mut tell)
         } else {
             let trace = self.reading.open(&self.trace)?;
-            simulation::replay(&self.job(drive, ()), trace, &mut tell)
+            let files = self.reading.of(&self.trace);
+            simulation::replay(&self.job(point, files), trace, &mut tell)
         };
         let outcome = outcome.map_err(|error| match error {
             SimulationError::Trace(error) => self.reading.explained(&self.trace, &error),
@@ -195,6 +273,7 @@ impl Simulate {
             SimulationError::Condition(_) => {
                 Wrong::report(format!("{}: {error}", drive.name), "choose another --condition")
             }
+            SimulationError::Interrupted => error.into(),
         })?;
         let seconds = running_since.unwrap_or(started).elapsed().as_secs_f64();
         Ok(Measured {
@@ -204,18 +283,18 @@ impl Simulate {
         })
     }
 
-    fn job<S>(&self, drive: &Specification, source: S) -> Job<S> {
+    fn job<S>(&self, point: &Point<'_>, source: S) -> Job<S> {
         Job {
-            specification: drive.clone(),
-            condition: self.condition,
+            specification: point.drive.clone(),
+            condition: point.condition,
             fill_ppm: self.fill,
-            seed: self.seed,
+            seed: point.seed,
             source,
         }
     }
 
-    fn workload(&self, drive: &Specification) -> Workload {
-        let pattern = match self.pattern {
+    fn workload(&self, drive: &Specification, pattern: PatternName) -> Workload {
+        let pattern = match pattern {
             PatternName::Sequential => Pattern::Sequential,
             PatternName::Uniform => Pattern::Uniform,
             PatternName::Zipf => Pattern::Zipf { skew_ppm: self.skew },
@@ -232,6 +311,38 @@ impl Simulate {
             trims_ppm: self.trim,
         }
     }
+}
+
+/// Lines know a drive by its name, so different drives need different ones.
+fn check_names(drives: &[Specification]) -> Result<(), Report> {
+    for (at, drive) in drives.iter().enumerate() {
+        if drives[..at].iter().any(|other| other.name == drive.name && other != drive) {
+            return Err(Wrong::report(
+                format!("two different drives are named `{}`", drive.name),
+                "change the `name` in one of their files, so that lines tell them apart",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Prints a line for each point, in their order, until nobody reads them any more.
+fn print_lines(
+    points: &[Point<'_>],
+    simulate: impl Fn(&Point<'_>) -> Result<Measured, Report> + Sync,
+    progress: &Progress,
+) -> Result<Exit, Report> {
+    let line = |point: &Point<'_>| {
+        let outcome = simulate(point)?.outcome.without_series();
+        let line = serde_json::to_string(&outcome).expect("an outcome is plain data");
+        Ok(line + "\n")
+    };
+    let ended = in_order(points, line, |line: Result<String, Report>| match line {
+        Ok(line) if progress.print(&line) => ControlFlow::Continue(()),
+        Ok(_) => ControlFlow::Break(Ok(Exit::Done)),
+        Err(error) => ControlFlow::Break(Err(error)),
+    });
+    ended.break_value().unwrap_or(Ok(Exit::Done))
 }
 
 /// Millionths of a number.

@@ -1,8 +1,9 @@
-//! Progress of simulations on standard error: a bar for each drive on a terminal, a line from
-//! time to time elsewhere.
+//! Progress of simulations on standard error: on a terminal a bar for each that is under way and
+//! one for all, elsewhere a line from time to time.
 
 use std::io::IsTerminal;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
@@ -13,13 +14,21 @@ use crate::simulation::Stage;
 /// How long a simulation takes before it says anything, and between two lines of a log.
 const QUIET: Duration = Duration::from_secs(10);
 
-/// Progress of all drives.
+/// Progress of all simulations.
 pub struct Progress {
-    bars: Option<MultiProgress>,
+    bars: Option<Bars>,
     told: Mutex<Instant>,
+    done: AtomicUsize,
+    total: usize,
 }
 
-/// Progress of one drive.
+struct Bars {
+    shown: MultiProgress,
+    /// How many simulations are done; none where there is but one.
+    all: Option<ProgressBar>,
+}
+
+/// Progress of one simulation.
 pub struct Shown<'a> {
     progress: &'a Progress,
     drive: &'a str,
@@ -27,29 +36,48 @@ pub struct Shown<'a> {
 }
 
 impl Progress {
-    /// Progress that suits standard error.
-    pub fn new() -> Self {
-        let bars = std::io::stderr().is_terminal().then(MultiProgress::new);
-        Self { bars, told: Mutex::new(Instant::now()) }
+    /// Progress of so many simulations that suits standard error.
+    pub fn new(total: usize) -> Self {
+        let bars = std::io::stderr().is_terminal().then(|| {
+            let shown = MultiProgress::new();
+            let all = (total > 1).then(|| {
+                let bar = ProgressBar::new(total as u64);
+                shown.add(bar.with_style(style("{bar:24} {percent:>3} % {pos} of {len} are done")))
+            });
+            Bars { shown, all }
+        });
+        Self { bars, told: Mutex::new(Instant::now()), done: AtomicUsize::new(0), total }
     }
 
-    /// Progress of one of the drives.
+    /// Progress of one of the simulations, while it is kept.
     pub fn of<'a>(&'a self, drive: &'a str) -> Shown<'a> {
         let bar = self.bars.as_ref().map(|bars| {
-            let style = ProgressStyle::with_template("{bar:24} {percent:>3} % {wide_msg}")
-                .expect("the template is right");
-            bars.add(ProgressBar::new(1).with_style(style))
+            let style = style("{bar:24} {percent:>3} % {wide_msg}");
+            bars.shown.add(ProgressBar::new(1).with_style(style))
         });
         Shown { progress: self, drive, bar }
+    }
+
+    /// Prints to standard output, which may be the same terminal; tells whether it is read.
+    pub fn print(&self, text: &str) -> bool {
+        let print = || output::print_to_reader(|out| out.write_all(text.as_bytes()));
+        match &self.bars {
+            Some(bars) => bars.shown.suspend(print),
+            None => print(),
+        }
     }
 
     /// Takes the bars away.
     pub fn finish(&self) {
         if let Some(bars) = &self.bars {
             // A terminal that has gone away shows nothing any more.
-            let _ = bars.clear();
+            let _ = bars.shown.clear();
         }
     }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).expect("the template is right")
 }
 
 impl Shown<'_> {
@@ -72,10 +100,29 @@ impl Shown<'_> {
         let Ok(mut told) = self.progress.told.try_lock() else { return };
         if told.elapsed() >= QUIET {
             *told = Instant::now();
+            let of_all = match self.progress.total {
+                0 | 1 => String::new(),
+                all => {
+                    format!("{} of {all} are done; ", self.progress.done.load(Ordering::Relaxed))
+                }
+            };
             output::tell(&match total {
-                0 => format!("{}: {stage}, {done} requests", self.drive),
-                _ => format!("{}: {stage}, {} %", self.drive, 100 * done / total),
+                0 => format!("{of_all}{}: {stage}, {done} requests", self.drive),
+                _ => format!("{of_all}{}: {stage}, {} %", self.drive, 100 * done / total),
             });
+        }
+    }
+}
+
+impl Drop for Shown<'_> {
+    fn drop(&mut self) {
+        self.progress.done.fetch_add(1, Ordering::Relaxed);
+        let Some(bars) = &self.progress.bars else { return };
+        if let Some(bar) = &self.bar {
+            bars.shown.remove(bar);
+        }
+        if let Some(all) = &bars.all {
+            all.inc(1);
         }
     }
 }

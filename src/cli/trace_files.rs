@@ -9,6 +9,7 @@ use miette::Report;
 use ssdlab_trace::{Format, Merge, Options, Reader, Stage, TraceError};
 
 use super::exit::Wrong;
+use crate::simulation::TraceFiles;
 
 /// What is read at a time, in bytes.
 const BUFFER_BYTES: usize = 1 << 20;
@@ -47,6 +48,15 @@ impl Reading {
             None => Reader::detect(input, &options),
         }
         .map_err(|error| self.explained(files, &error))
+    }
+
+    /// What is read of the files, for those who get the results.
+    pub fn of(&self, files: &[PathBuf]) -> TraceFiles {
+        TraceFiles {
+            files: files.iter().map(|path| path.display().to_string()).collect(),
+            drive: self.trace_drive.clone(),
+            is_queued: self.queued,
+        }
     }
 
     /// What is wrong with a trace, and what to do.

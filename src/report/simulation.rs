@@ -1,4 +1,5 @@
-//! Outcomes of simulations, and what a drive is, as tables: a column for each drive.
+//! Outcomes of simulations, and what a drive is, as tables: a column for each drive, or of a sweep
+//! a row for each simulation.
 
 use std::fmt::Write;
 
@@ -13,6 +14,15 @@ use crate::simulation::{Latency, Outcome};
 /// The outcomes of simulations.
 #[must_use]
 pub fn simulation(outcomes: &[&Outcome], style: Style) -> String {
+    let swept: Vec<_> = SETTINGS.iter().filter(|(_, cell)| differ(outcomes, *cell)).collect();
+    if swept.is_empty() { columns(outcomes, style) } else { rows(outcomes, &swept, style) }
+}
+
+fn differ(outcomes: &[&Outcome], cell: Cell) -> bool {
+    outcomes.windows(2).any(|pair| cell(pair[0]) != cell(pair[1]))
+}
+
+fn columns(outcomes: &[&Outcome], style: Style) -> String {
     let mut table = grid::new(style);
     let drives = outcomes.iter().map(|outcome| outcome.drive.clone());
     table.set_header(std::iter::once(String::new()).chain(drives));
@@ -25,10 +35,42 @@ pub fn simulation(outcomes: &[&Outcome], style: Style) -> String {
     }
     let mut out = grid::drawn(table, 1) + "\n";
     for outcome in outcomes {
-        notes(outcome, &mut out);
+        for note in notes(outcome) {
+            let _ = writeln!(out, "{}: {note}", outcome.drive);
+        }
     }
     out
 }
+
+fn rows(outcomes: &[&Outcome], swept: &[&(&str, Cell)], style: Style) -> String {
+    let has = |(_, cell): &&(&str, Cell)| outcomes.iter().any(|outcome| cell(outcome).is_some());
+    let figures = ROWS.iter().filter(|(name, _)| IN_SWEEPS.contains(name)).filter(has);
+    let drive: (&str, Cell) = ("drive", |o| Some(o.drive.clone()));
+    let told: (&str, Cell) = ("", |o| Some(notes(o).join("\n")).filter(|notes| !notes.is_empty()));
+    let columns: Vec<&(&str, Cell)> = std::iter::once(&drive)
+        .chain(swept.iter().copied())
+        .chain(figures)
+        .chain(std::iter::once(&told).filter(has))
+        .collect();
+    let row = |outcome: &Outcome| -> Vec<String> {
+        columns.iter().map(|(_, cell)| cell(outcome).unwrap_or_default()).collect()
+    };
+    let mut table = grid::new(style);
+    table.set_header(columns.iter().map(|(name, _)| *name));
+    table.add_rows(outcomes.iter().map(|outcome| row(outcome)));
+    grid::drawn(table, 1 + swept.len()) + "\n"
+}
+
+/// What a sweep varies besides the drive.
+const SETTINGS: &[(&str, Cell)] = &[
+    ("pattern", |o| o.settings.pattern.clone()),
+    ("condition", |o| Some(o.settings.condition.clone())),
+    ("seed", |o| Some(o.seed.to_string())),
+];
+
+/// The rows of drives beside each other that fit into a row of a sweep.
+const IN_SWEEPS: [&str; 5] =
+    ["write amplification", "written to flash", "erases", "writes a second", "reads a second"];
 
 type Cell = fn(&Outcome) -> Option<String>;
 
@@ -106,28 +148,26 @@ fn latency(outcome: &Outcome, command: &str) -> Option<String> {
     Some(times.join(", "))
 }
 
-fn notes(outcome: &Outcome, out: &mut String) {
-    let drive = &outcome.drive;
-    let mut note = |text: &str| {
-        let _ = writeln!(out, "{drive}: {text}");
-    };
+fn notes(outcome: &Outcome) -> Vec<String> {
+    let mut notes = Vec::new();
     match outcome.is_steady {
-        Some(true) => note(&format!("steady after {} rounds", outcome.conditioning_rounds)),
+        Some(true) => notes.push(format!("steady after {} rounds", outcome.conditioning_rounds)),
         Some(false) => {
-            note(&format!("not steady after {} rounds; given up", outcome.conditioning_rounds));
+            notes.push(format!("not steady after {} rounds; given up", outcome.conditioning_rounds))
         }
         None => {}
     }
     if outcome.is_worn_out {
-        note("worn out: too many blocks have reached their end, and it can only be read");
+        notes.push(
+            "worn out: too many blocks have reached their end, and it can only be read".to_owned(),
+        );
     }
     if let Some(replayed) = &outcome.trace {
         let span = number::duration(replayed.duration_ns as f64);
-        note(&format!("{} requests replayed, over {span}", replayed.requests));
-        if let Some(cut_off) = &replayed.cut_off {
-            note(cut_off);
-        }
+        notes.push(format!("{} requests replayed, over {span}", replayed.requests));
+        notes.extend(replayed.cut_off.clone());
     }
+    notes
 }
 
 /// What a drive is, in a few lines.

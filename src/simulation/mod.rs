@@ -6,6 +6,7 @@
 
 mod outcome;
 mod recorder;
+mod settings;
 
 use std::ops::ControlFlow;
 
@@ -16,8 +17,11 @@ use ssdlab_flash::{
 };
 use ssdlab_trace::{Flags, Kind, Request, TraceError};
 
-pub use outcome::{Latency, Lifetime, Outcome, Replayed, Sample, Sequence, WearBin, WearOutcome};
+pub use outcome::{
+    Latency, Lifetime, Outcome, Replayed, Sample, Sequence, TraceFiles, WearBin, WearOutcome,
+};
 use recorder::Recorder;
+pub use settings::Settings;
 
 /// A drive, and what is done to it.
 #[derive(Debug, Clone)]
@@ -60,11 +64,11 @@ pub enum Stage {
 }
 
 /// Told how far a simulation is: the stage, and how much of how much of it is done; 0 of 0 where
-/// that is not known.
-pub type Progress<'a> = &'a mut dyn FnMut(Stage, u64, u64);
+/// that is not known. It may end the simulation.
+pub type Progress<'a> = &'a mut dyn FnMut(Stage, u64, u64) -> ControlFlow<()>;
 
 /// A simulation that could not be done.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum SimulationError {
     /// The drive refuses to be brought into its state.
     #[error("the drive cannot be brought into its state: {0}")]
@@ -83,6 +87,9 @@ pub enum SimulationError {
     /// The trace cannot be read.
     #[error(transparent)]
     Trace(#[from] TraceError),
+    /// Whoever is told of its progress has ended it.
+    #[error("interrupted")]
+    Interrupted,
 }
 
 /// How often progress is told, in requests.
@@ -93,7 +100,8 @@ const WORKLOAD_SEED: u64 = 0x776f_726b_6c6f_6164;
 
 /// Performs synthetic requests.
 pub fn synthetic(job: &Job<Synthetic>, progress: Progress<'_>) -> Result<Outcome, SimulationError> {
-    let (mut drive, span_pages, mut outcome) = conditioned(job, progress)?;
+    let (mut drive, span_pages, mut outcome) =
+        conditioned(job, Settings::of_pattern(job), progress)?;
     let Synthetic { workload, warm_up_ppm, overwrites_ppm, queue_depth } = job.source;
     let workload = Workload { span_pages, ..workload };
     let mut requests = Requests::new(workload, job.seed ^ WORKLOAD_SEED);
@@ -102,30 +110,34 @@ pub fn synthetic(job: &Job<Synthetic>, progress: Progress<'_>) -> Result<Outcome
         u64::try_from(pages / u128::from(workload.request_pages)).unwrap_or(u64::MAX)
     };
     let mut now = Nanos::ZERO;
-    let mut perform =
-        |drive: &mut Drive, stage, count: u64, each: &mut dyn FnMut(&Drive, Played)| {
-            let mut left = count;
-            while left > 0 {
-                progress(stage, count - left, count);
-                let step = left.min(STEP);
-                let done = play(drive, &mut requests, step, queue_depth, now, |drive, played| {
-                    each(drive, played);
-                    true
-                });
-                match done {
-                    Ok(end) => now = end,
-                    // A drive at the end of its life is a finding.
-                    Err(_) => return,
-                }
-                left -= step;
+    let mut perform = |drive: &mut Drive,
+                       stage,
+                       count: u64,
+                       each: &mut dyn FnMut(&Drive, Played)|
+     -> Result<(), SimulationError> {
+        let mut left = count;
+        while left > 0 {
+            tell(progress, stage, count - left, count)?;
+            let step = left.min(STEP);
+            let done = play(drive, &mut requests, step, queue_depth, now, |drive, played| {
+                each(drive, played);
+                true
+            });
+            match done {
+                Ok(end) => now = end,
+                // A drive at the end of its life is a finding.
+                Err(_) => break,
             }
-        };
-    perform(&mut drive, Stage::WarmUp, count(warm_up_ppm), &mut |_, _| {});
+            left -= step;
+        }
+        Ok(())
+    };
+    perform(&mut drive, Stage::WarmUp, count(warm_up_ppm), &mut |_, _| {})?;
     drive.reset_counts();
     let mut recorder = Recorder::new(&drive);
     perform(&mut drive, Stage::Running, count(overwrites_ppm), &mut |drive, played| {
         recorder.record(drive, &played.command, played.submitted, played.done);
-    });
+    })?;
     recorder.finish(&drive, &mut outcome);
     Ok(outcome)
 }
@@ -133,16 +145,17 @@ pub fn synthetic(job: &Job<Synthetic>, progress: Progress<'_>) -> Result<Outcome
 /// Performs the requests of a trace at their times. A trace that is cut off is performed as far
 /// as it goes.
 pub fn replay<T>(
-    job: &Job<()>,
+    job: &Job<TraceFiles>,
     trace: T,
     progress: Progress<'_>,
 ) -> Result<Outcome, SimulationError>
 where
     T: IntoIterator<Item = Result<Request, TraceError>>,
 {
-    let (mut drive, _, mut outcome) = conditioned(job, progress)?;
+    let (mut drive, _, mut outcome) = conditioned(job, Settings::of_job(job), progress)?;
     let mut recorder = Recorder::new(&drive);
-    let mut replayed = Replayed { requests: 0, duration_ns: 0, cut_off: None };
+    let mut replayed =
+        Replayed { of: job.source.clone(), requests: 0, duration_ns: 0, cut_off: None };
     for request in trace {
         let request = match request {
             Ok(request) => request,
@@ -154,7 +167,7 @@ where
         };
         replayed.requests += 1;
         if replayed.requests.is_multiple_of(STEP) {
-            progress(Stage::Running, replayed.requests, 0);
+            tell(progress, Stage::Running, replayed.requests, 0)?;
         }
         let now = Nanos(request.submitted_ns);
         replayed.duration_ns = request.submitted_ns;
@@ -177,19 +190,35 @@ where
 /// A drive in its state, the pages that are used of it, and an outcome that says how it got there.
 fn conditioned<S>(
     job: &Job<S>,
+    settings: Settings,
     progress: Progress<'_>,
 ) -> Result<(Drive, u32, Outcome), SimulationError> {
     let mut drive = Drive::new(job.specification.clone(), job.seed);
     let pages = u64::from(job.specification.logical_pages) * u64::from(job.fill_ppm);
     let span_pages = u32::try_from(pages / u64::from(MILLION)).unwrap_or(u32::MAX).max(1);
+    tell(progress, Stage::Conditioning, 0, span_pages.into())?;
     let conditioned = drive
         .condition(job.condition, span_pages, job.seed, &mut |done, total| {
-            progress(Stage::Conditioning, done, total);
-            ControlFlow::Continue(())
+            progress(Stage::Conditioning, done, total)
         })
-        .map_err(SimulationError::Condition)?;
-    let outcome = Outcome::new(&job.specification, job.seed, &conditioned);
+        .map_err(|refusal| match refusal {
+            Refusal::Stopped => SimulationError::Interrupted,
+            refusal => SimulationError::Condition(refusal),
+        })?;
+    let outcome = Outcome::new(&job.specification, job.seed, settings, &conditioned);
     Ok((drive, span_pages, outcome))
+}
+
+fn tell(
+    progress: Progress<'_>,
+    stage: Stage,
+    done: u64,
+    total: u64,
+) -> Result<(), SimulationError> {
+    match progress(stage, done, total) {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(()) => Err(SimulationError::Interrupted),
+    }
 }
 
 /// The commands a request comes to: one that is to be on the flash by its end is followed by a

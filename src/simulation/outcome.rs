@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_flash::{Conditioned, Specification, WearSummary};
 
+use super::Settings;
+
 /// What came of a simulation. Everything is counted from the end of conditioning and warm-up.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
     /// The drive's name.
     pub drive: String,
@@ -18,6 +21,9 @@ pub struct Outcome {
     pub page_bytes: u32,
     /// The seed of everything random.
     pub seed: u64,
+    /// What else it was run with.
+    #[serde(flatten)]
+    pub settings: Settings,
     /// Rounds of random overwrites on the way to the steady state, if that was asked for.
     pub conditioning_rounds: u32,
     /// Whether the steady state was reached, if it was asked for.
@@ -70,13 +76,17 @@ pub struct Outcome {
     /// What commands have taken, by kind.
     pub latencies: Vec<Latency>,
 
-    /// The drive's state over time.
+    /// The drive's state over time; not in lines.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<Sample>,
 }
 
 /// What was read of a trace.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Replayed {
+    /// The trace.
+    #[serde(flatten)]
+    pub of: TraceFiles,
     /// Requests.
     pub requests: u64,
     /// From the first request to the last.
@@ -85,8 +95,19 @@ pub struct Replayed {
     pub cut_off: Option<String>,
 }
 
+/// A trace, and what is taken of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TraceFiles {
+    /// Its files, as they were named.
+    pub files: Vec<String>,
+    /// Which drive of a trace with several, if that was said.
+    pub drive: Option<String>,
+    /// Whether its requests are taken as they were queued, not as they were issued to the drive.
+    pub is_queued: bool,
+}
+
 /// What commands of a kind have taken.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Latency {
     /// The kind.
     pub command: String,
@@ -105,7 +126,7 @@ pub struct Latency {
 }
 
 /// A moment of a simulation.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sample {
     /// When; 0 for a drive outside time.
     pub at_ns: u64,
@@ -122,7 +143,7 @@ pub struct Sample {
 }
 
 /// How worn blocks are.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WearOutcome {
     /// The fewest erases of a block.
     pub least: u32,
@@ -134,12 +155,13 @@ pub struct WearOutcome {
     pub mean: f64,
     /// What a block can take; none for ever.
     pub endurance: Option<u32>,
-    /// Bins of erase counts.
+    /// Bins of erase counts; not in lines.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub histogram: Vec<WearBin>,
 }
 
 /// A bin of erase counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WearBin {
     /// The fewest erases that belong here.
     pub from: u32,
@@ -150,7 +172,7 @@ pub struct WearBin {
 }
 
 /// How long a drive would last if it went on so.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Lifetime {
     /// Bytes the host can still write until the first block is worn out.
     pub host_bytes_to_first_block: f64,
@@ -186,13 +208,19 @@ impl<T> From<Vec<T>> for Sequence<T> {
 
 impl Outcome {
     /// An outcome of which only the beginning is known.
-    pub(super) fn new(specification: &Specification, seed: u64, conditioned: &Conditioned) -> Self {
+    pub(super) fn new(
+        specification: &Specification,
+        seed: u64,
+        settings: Settings,
+        conditioned: &Conditioned,
+    ) -> Self {
         Self {
             drive: specification.name.clone(),
             capacity_bytes: specification.capacity_bytes(),
             spare_factor: specification.spare_factor(),
             page_bytes: specification.page_bytes,
             seed,
+            settings,
             conditioning_rounds: conditioned.rounds,
             is_steady: conditioned.is_steady,
             trace: None,
@@ -226,6 +254,14 @@ impl Outcome {
             latencies: Vec::new(),
             series: Vec::new(),
         }
+    }
+
+    /// As a line of a sweep has it: without what takes more room than everything else.
+    #[must_use]
+    pub fn without_series(mut self) -> Self {
+        self.series = Vec::new();
+        self.wear.histogram = Vec::new();
+        self
     }
 }
 

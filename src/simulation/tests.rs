@@ -15,6 +15,10 @@ fn job<S>(text: &str, condition: Condition, source: S) -> Job<S> {
     Job { specification, condition, fill_ppm: MILLION, seed: 1, source }
 }
 
+fn unwatched(_: Stage, _: u64, _: u64) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
 fn request(submitted_ns: u64, kind: Kind, page: u64, flags: Flags) -> Request {
     let length_bytes = if kind == Kind::Flush { 0 } else { 4096 };
     Request {
@@ -30,7 +34,9 @@ fn request(submitted_ns: u64, kind: Kind, page: u64, flags: Flags) -> Request {
 
 fn replayed(text: &str, requests: Vec<Request>) -> Outcome {
     let trace = requests.into_iter().map(Ok);
-    replay(&job(text, Condition::Purged, ()), trace, &mut |_, _, _| {}).expect("it fits the drive")
+    let source = TraceFiles { files: vec!["trace".to_owned()], drive: None, is_queued: false };
+    let job = job(text, Condition::Purged, source);
+    replay(&job, trace, &mut unwatched).expect("it fits the drive")
 }
 
 #[test]
@@ -78,7 +84,7 @@ fn a_lifetime_is_what_is_left_of_the_erases() {
         overwrites_ppm: 100_000_000,
         queue_depth: 1,
     };
-    let outcome = super::synthetic(&job(SMALL, Condition::Filled, synthetic), &mut |_, _, _| {})
+    let outcome = super::synthetic(&job(SMALL, Condition::Filled, synthetic), &mut unwatched)
         .expect("it fits the drive");
     let lifetime = outcome.lifetime.expect("blocks were erased");
     // Pages in order are erased once each: 6400 pages cost 1600 erases of 27 blocks. The first 110
@@ -110,7 +116,7 @@ fn thinning_out_keeps_the_amplification() {
         overwrites_ppm: 100_000_000,
         queue_depth: 1,
     };
-    let outcome = super::synthetic(&job(SMALL, Condition::Filled, synthetic), &mut |_, _, _| {})
+    let outcome = super::synthetic(&job(SMALL, Condition::Filled, synthetic), &mut unwatched)
         .expect("it fits the drive");
     assert!((100..=201).contains(&outcome.series.len()), "{} samples", outcome.series.len());
     let mut before = 0;
@@ -141,7 +147,25 @@ fn progress_is_told_in_order() {
         if told.last() != Some(&stage) {
             told.push(stage);
         }
+        ControlFlow::Continue(())
     })
     .expect("it fits the drive");
     assert_eq!(told, [Stage::Conditioning, Stage::WarmUp, Stage::Running]);
+}
+
+#[test]
+fn who_is_told_of_progress_may_end_it() {
+    for last in [Stage::Conditioning, Stage::WarmUp, Stage::Running] {
+        let synthetic = Synthetic {
+            workload: Workload::uniform_writes(64),
+            warm_up_ppm: 1_000_000,
+            overwrites_ppm: 1_000_000,
+            queue_depth: 1,
+        };
+        let job = job(SMALL, Condition::Filled, synthetic);
+        let done = super::synthetic(&job, &mut |stage, _, _| {
+            if stage == last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        assert!(matches!(done, Err(SimulationError::Interrupted)), "{last:?}");
+    }
 }

@@ -1,0 +1,129 @@
+//! Sweeps: the seeds that people write, and many pieces of work in parallel whose results come in
+//! order.
+
+use std::collections::BTreeMap;
+use std::ops::{ControlFlow, RangeInclusive};
+use std::str::FromStr;
+use std::sync::Mutex;
+
+use rayon::iter::{ParallelBridge, ParallelIterator};
+
+/// A seed, or all from one to another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seeds(RangeInclusive<u64>);
+
+impl Seeds {
+    /// How many they are.
+    pub fn count(&self) -> u128 {
+        u128::from(self.0.end() - self.0.start()) + 1
+    }
+
+    /// Each of them.
+    pub fn each(&self) -> RangeInclusive<u64> {
+        self.0.clone()
+    }
+}
+
+impl FromStr for Seeds {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let seed = |text: &str| {
+            text.parse::<u64>().map_err(|_| {
+                format!("seeds are whole numbers up to {}, or ranges like 1..50", u64::MAX)
+            })
+        };
+        let Some((first, last)) = text.split_once("..") else {
+            return seed(text).map(|seed| Self(seed..=seed));
+        };
+        if first.is_empty() || last.is_empty() {
+            return Err("a range of seeds has a first and a last one, like 1..50".to_owned());
+        }
+        match (seed(first)?, seed(last)?) {
+            (first, last) if first <= last => Ok(Self(first..=last)),
+            (first, last) => Err(format!("a range of seeds goes up, like {last}..{first}")),
+        }
+    }
+}
+
+/// Does a piece of work for each item, on the threads of the pool, and hands over what comes of
+/// them in the order of the items, each as soon as all before it are done. What is handed over may
+/// end it: no further work is begun then.
+pub fn in_order<T, R, B>(
+    items: &[T],
+    work: impl Fn(&T) -> R + Sync,
+    take: impl FnMut(R) -> ControlFlow<B> + Send,
+) -> ControlFlow<B>
+where
+    T: Sync,
+    R: Send,
+    B: Send,
+{
+    struct Turn<R, F> {
+        /// The item whose turn it is.
+        next: usize,
+        /// What was done before its turn.
+        early: BTreeMap<usize, R>,
+        take: F,
+    }
+    let turn = Mutex::new(Turn { next: 0, early: BTreeMap::new(), take });
+    // Items are begun in their order, so that little is early. (A parallel iterator over a slice
+    // would begin in its middle, too.)
+    items.iter().enumerate().par_bridge().try_for_each(|(at, item)| {
+        let done = work(item);
+        let mut turn = turn.lock().expect("a thread that panics ends the program");
+        turn.early.insert(at, done);
+        loop {
+            let next = turn.next;
+            let Some(done) = turn.early.remove(&next) else { return ControlFlow::Continue(()) };
+            // At its end the turn stays, so that nothing is handed over after it.
+            (turn.take)(done)?;
+            turn.next += 1;
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::thread::sleep;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn seeds_are_numbers_and_ranges() {
+        let seeds = |text: &str| text.parse::<Seeds>().map(|seeds| (seeds.each(), seeds.count()));
+        assert_eq!(seeds("7"), Ok((7..=7, 1)));
+        assert_eq!(seeds("1..50"), Ok((1..=50, 50)));
+        assert_eq!(seeds("3..3"), Ok((3..=3, 1)));
+        let all = format!("0..{}", u64::MAX);
+        assert_eq!(seeds(&all).map(|(_, count)| count), Ok(1 << 64));
+        for wrong in ["", "x", "-1", "1.5", "1..", "..5", "..", "5..1", "1...5", "1..=5", "1..2..3"]
+        {
+            assert!(seeds(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn results_come_in_order_whatever_is_done_first() {
+        let items: Vec<u64> = (0..200).collect();
+        let begun = AtomicUsize::new(0);
+        let mut taken = Vec::new();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(8).build().unwrap();
+        let ended = pool.install(|| {
+            let work = |item: &u64| {
+                begun.fetch_add(1, Ordering::Relaxed);
+                sleep(Duration::from_micros(item * 7919 % 500));
+                *item
+            };
+            in_order(&items, work, |item| {
+                taken.push(item);
+                if item == 100 { ControlFlow::Break(item) } else { ControlFlow::Continue(()) }
+            })
+        });
+        assert_eq!(ended, ControlFlow::Break(100));
+        assert_eq!(taken, items[..=100]);
+        assert!(begun.into_inner() < 150, "work was begun that nobody wants");
+    }
+}
