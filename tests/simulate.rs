@@ -441,7 +441,7 @@ fn an_interrupted_sweep_leaves_whole_lines() {
             .unwrap();
         let started = Instant::now();
         while fs::metadata(&file).unwrap().len() == 0 {
-            assert!(started.elapsed() < Duration::from_secs(60), "no line comes");
+            assert!(started.elapsed() < Duration::from_mins(1), "no line comes");
             std::thread::sleep(Duration::from_millis(5));
         }
         kill_process(Pid::from_child(&sweep), signal).unwrap();
@@ -471,7 +471,7 @@ fn a_sweep_ends_when_its_reader_goes_away() {
     assert!(line.starts_with("{\"drive\":\"point\"") && line.ends_with("}\n"), "{line}");
     let started = Instant::now();
     while sweep.try_wait().unwrap().is_none() {
-        assert!(started.elapsed() < Duration::from_secs(60), "it goes on for nobody");
+        assert!(started.elapsed() < Duration::from_mins(1), "it goes on for nobody");
         std::thread::sleep(Duration::from_millis(5));
     }
     assert_eq!(sweep.wait().unwrap().code(), Some(0));

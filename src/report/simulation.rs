@@ -69,8 +69,7 @@ const SETTINGS: &[(&str, Cell)] = &[
 ];
 
 /// The rows of drives beside each other that fit into a row of a sweep.
-const IN_SWEEPS: [&str; 5] =
-    ["write amplification", "written to flash", "erases", "writes a second", "reads a second"];
+const IN_SWEEPS: [&str; 4] = ["write amplification", "erases", "writes a second", "reads a second"];
 
 type Cell = fn(&Outcome) -> Option<String>;
 
@@ -150,11 +149,10 @@ fn latency(outcome: &Outcome, command: &str) -> Option<String> {
 
 fn notes(outcome: &Outcome) -> Vec<String> {
     let mut notes = Vec::new();
+    let rounds = outcome.conditioning_rounds;
     match outcome.is_steady {
-        Some(true) => notes.push(format!("steady after {} rounds", outcome.conditioning_rounds)),
-        Some(false) => {
-            notes.push(format!("not steady after {} rounds; given up", outcome.conditioning_rounds))
-        }
+        Some(true) => notes.push(format!("steady after {rounds} rounds")),
+        Some(false) => notes.push(format!("not steady after {rounds} rounds; given up")),
         None => {}
     }
     if outcome.is_worn_out {
