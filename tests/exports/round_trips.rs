@@ -8,9 +8,11 @@ use csv::StringRecord;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
 use serde_json::Value;
+use ssdlab::plan::{self, LabKind, Overrides};
+use ssdlab::results::Attempt;
 
 use super::fixture::{Fixture, Numbers, schedule};
-use super::{Case, Needs, tools};
+use super::{Case, Needs, fixture, tools};
 
 pub fn cases() -> Vec<Case> {
     use Needs::{Nothing, Program, Python};
@@ -27,6 +29,7 @@ pub fn cases() -> Vec<Case> {
         case("duckdb_reads_every_number_of_json", Python, || python(JSON)),
         case("pandas_reads_every_number_of_csv", Python, || python(PANDAS)),
         case("the_examples_of_the_documentation_work", Python, examples),
+        case("the_queries_of_sweeps_work", Python, sweeps),
     ]
 }
 
@@ -254,22 +257,52 @@ fn examples() {
     for format in ["csv", "parquet"] {
         tools::export(&fixture.run, format, fixture.place());
     }
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/exports.md");
-    let page = fs::read_to_string(page).unwrap();
-    let code = |language: &str| {
-        let fence = format!("```{language}\n");
-        let blocks = page.split(&fence).skip(1);
-        blocks.map(|block| block.split("```").next().unwrap().to_owned()).collect::<Vec<_>>()
-    };
-    let (queries, scripts) = (code("sql"), code("python"));
+    let (queries, scripts) = (code("exports", "sql"), code("exports", "python"));
     assert!(!queries.is_empty() && !scripts.is_empty());
-    for query in queries {
-        let script = format!("import duckdb\nprint(len(duckdb.sql('''{query}''').fetchall()))");
-        assert_ne!(tools::run_python(&script, fixture.place()).trim(), "0", "{query}");
-    }
+    ask(&queries, fixture.place());
     for script in scripts {
         let shown = tools::run_python(&script, fixture.place());
         assert!(shown.contains("unpack"), "{shown}");
+    }
+}
+
+/// The queries about sweeps, of a run of the plan there and of simulations like those there.
+fn sweeps() {
+    let overrides =
+        Overrides { lab: Some(LabKind::Virtual), runs: Some(5), ..Overrides::default() };
+    let plan = &code("sweeps", "toml")[0];
+    let schedule = plan::schedule("sweep.toml", plan, &overrides, Path::new("/")).unwrap();
+    let mut records = fixture::records(&schedule);
+    for record in &mut records {
+        let (id, node) = ("1_0".to_owned(), "node1".to_owned());
+        record.attempt = Some(Attempt { id, node });
+    }
+    let fixture = Fixture::of(&schedule, &records);
+    let place = fixture.place();
+    std::os::unix::fs::symlink(&fixture.run, place.join("RUN")).unwrap();
+    tools::export(&fixture.run, "parquet", place);
+    let command =
+        code("sweeps", "sh")[0].replace("1..50", "1..2").replace("--warmup 1", "--warmup 0.01");
+    tools::run_shell(&command, place);
+    assert_eq!(fs::read_to_string(place.join("sweep.jsonl")).unwrap().lines().count(), 40);
+    ask(&code("sweeps", "sql"), place);
+}
+
+/// What a page of the documentation has in a language.
+fn code(page: &str, language: &str) -> Vec<String> {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("docs/{page}.md"));
+    let page = fs::read_to_string(page).unwrap();
+    let fence = format!("```{language}\n");
+    let blocks = page.split(&fence).skip(1);
+    blocks.map(|block| block.split("```").next().unwrap().to_owned()).collect()
+}
+
+/// Has `DuckDB` answer queries, each with something.
+fn ask(queries: &[String], place: &Path) {
+    assert!(!queries.is_empty());
+    for query in queries {
+        let script = format!("import duckdb\nprint(len(duckdb.sql('''{query}''').fetchall()))");
+        assert_ne!(tools::run_python(&script, place).trim(), "0", "{query}");
     }
 }
 

@@ -52,6 +52,13 @@ pub fn run_python(script: &str, folder: &Path) -> String {
     done(&command.args(["-c", script]).current_dir(folder).output().unwrap())
 }
 
+/// Runs a command line of the documentation in a folder.
+pub fn run_shell(line: &str, folder: &Path) -> String {
+    let program = Path::new(env!("CARGO_BIN_EXE_ssdlab")).parent().unwrap().display();
+    let line = format!("PATH={program}:$PATH\n{line}");
+    done(&Command::new("sh").args(["-ec", &line]).current_dir(folder).output().unwrap())
+}
+
 /// The rows of a CSV file, the header too.
 pub fn read_csv(path: &Path) -> Vec<csv::StringRecord> {
     let text = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
