@@ -94,12 +94,48 @@ fn group(logs: &[f64]) -> LogRatio {
     super::from_logs(logs)
 }
 
-/// `st.f_oneway([0.1, 0.2, 0.3], [0.2, 0.4], [0.9, 1.1, 1.0, 1.2]).pvalue`
+/// The larger of `st.f_oneway(*groups).pvalue` and `f_oneway(*groups, equal_var=False)`, which is
+/// Welch's: either may be it.
 #[test]
-fn pairs_of_groups_agree_with_scipy_s_analysis_of_variance() {
-    let groups = [group(&[0.1, 0.2, 0.3]), group(&[0.2, 0.4]), group(&[0.9, 1.1, 1.0, 1.2])];
-    let found = Heterogeneity::among(&groups).expect("there are 3 groups");
-    assert_within(found.p / 1.920_232_134_729_195e-4, 1.0, 1e-9);
+fn pairs_of_groups_agree_with_scipy_s_analyses_of_variance() {
+    let p = |third: [[f64; 3]; 3]| {
+        let found = Heterogeneity::among(&third.map(|logs| group(&logs)));
+        found.expect("there are 3 groups").p
+    };
+    let pooled = p([[0.1, 0.2, 0.3], [0.0, 0.5, 1.0], [0.9, 1.1, 1.0]]);
+    assert_within(pooled, 0.044_838_442_192_74, 1e-10);
+    let welch = p([[0.1, 0.2, 0.3], [0.1, 0.2, 0.6], [0.9, 1.1, 1.9]]);
+    assert_within(welch, 0.103_149_163_517_8, 1e-10);
+}
+
+/// Of groups of 6.5 pairs on average, that of two is taken to scatter at least √(6.5 / 2) times as
+/// much as all together, on one degree of freedom, however alike its two pairs are.
+#[test]
+fn a_group_of_few_pairs_is_not_taken_for_quieter_than_it_may_be() {
+    let eight = |mean: f64| {
+        let logs: Vec<f64> = (0..8).map(|i| mean + 0.1 * f64::from(i % 2)).collect();
+        group(&logs)
+    };
+    let p = |few: &[f64]| {
+        let groups = [group(few), eight(0.0), eight(0.0), eight(0.0)];
+        Heterogeneity::among(&groups).expect("there are 4 groups").p
+    };
+    assert!(p(&[0.25, 0.26]) > 0.05);
+    assert!(p(&[9.0, 9.01]) < 0.05);
+}
+
+/// Three groups of one effect, as near as their scatter lets them seldom be: the interval is that
+/// of chance, `st.t.ppf(0.975, 2) * 0.1 / sqrt(3)` to each side, and not a point.
+#[test]
+fn groups_that_agree_by_luck_have_the_interval_of_chance() {
+    let groups = [Group { log: 0.5, standard_error: 0.1 }; 3];
+    let found = Heterogeneity::of(&groups, f64::INFINITY).expect("there are 3 groups");
+    let half = 4.302_652_729_749_462 * 0.1 / 3.0_f64.sqrt();
+    assert_close(found.interval(0.95).hi.ln(), 0.5 + half);
+    // The test against a bound is that of the interval.
+    assert_within(found.p_above((0.5 - half).exp()), 0.025, 1e-12);
+    assert_within(found.p_below((0.5 + half).exp()), 0.025, 1e-12);
+    assert_within(found.p_below(1.0) + found.p_above(1.0), 1.0, 1e-12);
 }
 
 #[test]
