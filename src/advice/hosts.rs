@@ -102,12 +102,14 @@ pub struct OfHost {
     /// Blocks it rests on.
     pub n: usize,
     /// The p-value of "it agrees with the other hosts", adjusted for the number of hosts and
-    /// ratios (Holm); absent where nothing tells chance from difference.
+    /// ratios (Holm), and not below that of "the ratio is the same on all hosts"; absent where
+    /// nothing tells chance from difference.
     pub p_agrees: Option<f64>,
 }
 
 impl OfHost {
-    /// Whether it is shown that it disagrees, at 5 % error over all hosts and ratios.
+    /// Whether it is shown that it disagrees, at 5 % error over all hosts and ratios; only where
+    /// it is shown that hosts differ.
     #[must_use]
     pub fn disagrees(&self) -> bool {
         self.p_agrees.is_some_and(|p| p < 1.0 - CONFIDENCE)
@@ -119,25 +121,27 @@ impl OfHost {
 pub struct Across {
     /// The geometric mean over hosts such as these.
     pub ratio: f64,
-    /// Its interval, 95 %, which counts hosts and not blocks (Hartung and Knapp).
+    /// Its interval, 95 %, which counts hosts and not blocks (Hartung and Knapp), and is never
+    /// narrower than chance makes it.
     pub interval: [f64; 2],
     /// The standard deviation of the natural logarithms of the hosts' true ratios.
     pub tau: f64,
     /// Cochran's Q.
     pub q: f64,
-    /// The p-value of "the ratio is the same on all hosts", adjusted for the number of ratios
-    /// (Holm).
+    /// The p-value of "the ratio is the same on all hosts": the larger of two analyses of
+    /// variance, with one scatter for all hosts and with each its own (Welch), adjusted for the
+    /// number of ratios (Holm).
     pub p_same: f64,
     /// The share of the variance between hosts' ratios that is not chance (I²), from 0 to 1.
     pub i_squared: f64,
 }
 
 impl ByHost {
-    /// Whether it is shown that the hosts differ, at 5 % error over all ratios.
+    /// Whether it is shown that the hosts differ: where all are equal in all ratios, this is said
+    /// of any ratio in 5 % of runs.
     #[must_use]
     pub fn hosts_differ(&self) -> bool {
-        let is_shown = self.across.is_some_and(|across| across.p_same < 1.0 - CONFIDENCE);
-        is_shown || self.disagreeing().next().is_some()
+        self.across.is_some_and(|across| across.p_same < 1.0 - CONFIDENCE)
     }
 
     /// The hosts that are shown to disagree.
@@ -217,17 +221,19 @@ fn settled(found: Vec<Found>) -> Vec<ByHost> {
     let mut p_agrees = holm(&p).into_iter();
     let settle = |(mut by_host, groups): Found| {
         let Some(groups) = groups else { return by_host };
+        let p_same = p_same.next().expect("one p-value per ratio");
         by_host.across = Some(Across {
             ratio: groups.ratio(),
             interval: ends(groups.interval(CONFIDENCE)),
             tau: groups.tau,
             q: groups.q,
-            p_same: p_same.next().expect("one p-value per ratio"),
+            p_same,
             i_squared: groups.i_squared,
         });
         for (host, deviation) in by_host.hosts.iter_mut().zip(&groups.deviations) {
             let tests = usize::from(deviation.p.is_some()) + 1;
-            host.p_agrees = p_agrees.by_ref().take(tests).reduce(f64::min);
+            let p = p_agrees.by_ref().take(tests).reduce(f64::min);
+            host.p_agrees = p.map(|p| p.max(p_same));
         }
         by_host
     };
@@ -370,7 +376,7 @@ mod tests {
         assert_eq!(named(delete), ["node3"]);
         assert_eq!(delete.hosts.iter().map(|own| own.n).collect::<Vec<_>>(), [3; 4]);
         let across = delete.across.unwrap();
-        assert!(across.p_same < 1e-6 && across.i_squared > 0.9 && across.tau > 0.5, "{across:?}");
+        assert!(across.p_same < 1e-4 && across.i_squared > 0.9 && across.tau > 0.5, "{across:?}");
         // Over blocks the effect is sure; over hosts it is not.
         assert!(across.interval[0] < 1.0 && across.interval[1] > 8.0, "{across:?}");
         let unpack = of_phase(&analysis, "unpack");
@@ -404,9 +410,9 @@ mod tests {
             named += usize::from(found.iter().any(|one| one.disagreeing().next().is_some()));
             different += usize::from(found.iter().any(ByHost::hosts_differ));
         }
-        assert!(named <= RUNS / 20, "{named}");
-        // That they differ, and who, are two questions of 5 % each, mostly answered alike.
-        assert!((RUNS / 50..=RUNS * 7 / 100).contains(&different), "{different}");
+        // With three blocks each, the rule errs to the safe side.
+        assert!((1..=RUNS / 20).contains(&different), "{different}");
+        assert!(named <= different, "{named} of {different}");
     }
 
     /// Each host has an effect of its own, so none is unlike the others; but one does the opposite.
