@@ -9,6 +9,7 @@ mod common;
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::PathBuf;
 use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
@@ -349,15 +350,29 @@ fn rsync() {
     assert_eq!(left, "");
 }
 
+/// A slow plan, and where its trials say that they begin and end.
+struct Slow {
+    plan: String,
+    log: PathBuf,
+    images: PathBuf,
+    /// The folder of images, as an argument.
+    folder: String,
+}
+
+impl Slow {
+    fn new(cluster: &Cluster, seconds: &str) -> Self {
+        let (log, images) = (cluster.path("log"), cluster.path("images"));
+        fs::create_dir(&images).unwrap();
+        let text = SLOW.replace("LOG", &log.display().to_string()).replace("SECONDS", seconds);
+        let folder = images.display().to_string();
+        Self { plan: cluster.plan(&text), log, images, folder }
+    }
+}
+
 fn turns() {
     let cluster = Cluster::start();
-    let log = cluster.path("log");
-    let text = SLOW.replace("LOG", &log.display().to_string()).replace("SECONDS", "0.5");
-    let plan = cluster.plan(&text);
-    let images = cluster.path("images");
-    fs::create_dir(&images).unwrap();
-    let images = images.display().to_string();
-    let json = cluster.json(&["run", &plan, "--runs", "4", "--dir", &images, "--on", "slurm"], 0);
+    let Slow { plan, log, folder, .. } = Slow::new(&cluster, "0.5");
+    let json = cluster.json(&["run", &plan, "--runs", "4", "--dir", &folder, "--on", "slurm"], 0);
     assert_eq!(json["treatments"][0]["trials"].as_array().unwrap().len(), 4);
     // Both nodes are this machine.
     let said = lines(&log).join(" ");
@@ -376,12 +391,7 @@ fn turns() {
 /// Whatever ends a job ends its programs, too.
 fn interrupting() {
     let cluster = Cluster::start();
-    let log = cluster.path("log");
-    let text = SLOW.replace("LOG", &log.display().to_string()).replace("SECONDS", "100");
-    let plan = cluster.plan(&text);
-    let images = cluster.path("images");
-    fs::create_dir(&images).unwrap();
-    let folder = images.display().to_string();
+    let Slow { plan, log, images, folder } = Slow::new(&cluster, "100");
     let arguments = ["run", &plan, "--runs", "1", "--dir", &folder, "--on", "slurm:one"];
     let mut run = cluster.spawn(&arguments);
     wait_for(|| !lines(&log).is_empty());
@@ -405,12 +415,7 @@ fn interrupting() {
 
 fn cancelling() {
     let cluster = Cluster::start();
-    let log = cluster.path("log");
-    let text = SLOW.replace("LOG", &log.display().to_string()).replace("SECONDS", "100");
-    let plan = cluster.plan(&text);
-    let images = cluster.path("images");
-    fs::create_dir(&images).unwrap();
-    let folder = images.display().to_string();
+    let Slow { plan, log, images, folder } = Slow::new(&cluster, "100");
     let mut run = cluster.spawn(&["run", &plan, "--runs", "2", "--dir", &folder, "--on", "slurm"]);
     let mounted = || sh(&format!("grep -c {folder} /proc/mounts || true"));
     wait_for(|| !lines(&log).is_empty());
