@@ -226,8 +226,8 @@ fn machines_that_scatter_differently_are_called_different_as_rarely_as_it_says()
     }
 }
 
-/// What it costs that scatters may be unequal: the common one alone would find 96 % of machines with
-/// two pairs each of which the last is six times the scatter apart.
+/// What it costs that scatters may be unequal: of machines with two pairs each, of which the last
+/// is six times the scatter apart, the common one alone would find 96 %.
 #[test]
 fn a_machine_that_differs_is_found_as_often_as_documented() {
     for (pairs, documented) in [([2; 4], 0.55), ([3; 4], 0.99), ([2, 8, 8, 8], 1.0)] {
