@@ -106,6 +106,7 @@ fn hosts_stand_beside_each_other_and_one_disagrees() {
     let mind = &report[report.find("\nMind").unwrap()..];
     let by_host = part(&report, "By host", "\nClaims");
     insta::assert_snapshot!(format!("{by_host}{mind}"));
+    insta::assert_snapshot!(part(&report, "\nClaims", "\n\n"));
     let report = markdown(&schedule, &analysis);
     insta::assert_snapshot!(part(&report, "time_ns with", "Mind:"));
 }

@@ -236,12 +236,14 @@ pub fn summarise(run: &str, schedule: &Schedule, records: &[Record], ending: End
         (0..schedule.treatments.len()).map(|index| treatment(index, schedule, records)).collect();
     let blocks = Blocks::of(schedule, records);
     let effects = effects::all(schedule, &blocks);
-    let mut claims = claims::judge_all(schedule, &blocks);
+    let of_claims = hosts::of_claims(schedule, &blocks);
+    let mut claims = claims::judge_all(schedule, &blocks, &of_claims);
     for claim in &mut claims {
         claim.scope = scope(schedule.target.lab, &claim.metric).map(str::to_owned);
     }
     let method = method::checks(schedule, records, &claims);
-    let by_host = hosts::all(schedule, &blocks, &effects);
+    let mut by_host = hosts::of_effects(schedule, &blocks, &effects);
+    by_host.extend(of_claims.into_iter().map(|(by_host, _)| by_host));
     let mut warnings = warnings::all(schedule, records, &treatments, &method);
     let of_hosts = hosts::warnings(schedule, records, &blocks, &by_host);
     warnings.extend(of_hosts.into_iter().map(Warned::from));

@@ -76,7 +76,7 @@ pub(super) fn weigh(
         let p_holds = tests.iter().map(|(ahead, _)| *ahead).fold(0.0, f64::max);
         let p_behind = tests.iter().map(|(_, behind)| *behind).fold(1.0, f64::min);
         let p_refuted = (p_behind * tests.len() as f64).min(1.0);
-        Evidence { ratio: ratio.clone(), p_holds, p_refuted }
+        Evidence { ratio: Some(ratio.clone()), p_holds, p_refuted }
     });
     (judgement, evidence)
 }

@@ -5,13 +5,18 @@
 //! two-sided 95 % interval has; "not significant" is never taken for "the same". Where a plan
 //! makes several claims, the p-values are adjusted by Holm's method, so that the chance of even
 //! one wrong verdict stays below 5 %.
+//!
+//! Blocks are what is counted, unless it is shown that the ratio is not the same on all hosts: then
+//! it is hosts, as a claim about SSDs is not true because one of them has many blocks.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_stats::{LogRatio, holm, runs_to_separate};
+use ssdlab_stats::{Heterogeneity, LogRatio, holm, runs_to_separate};
 
+use super::effects::ends;
+use super::hosts::Found;
 use super::pairs::{Blocks, Quantity, Side, Which};
 use super::{CONFIDENCE, best};
 use crate::plan::schedule::Claim;
@@ -43,12 +48,17 @@ pub struct Judgement {
     pub at_least: Option<f64>,
     /// It holds if the ratio is at most this.
     pub at_most: Option<f64>,
-    /// The ratio that was found.
+    /// The ratio that was found: over blocks, or across hosts (`across_hosts`).
     pub ratio: Option<f64>,
     /// Its 95 % interval, not adjusted for the number of claims.
     pub interval: Option<[f64; 2]>,
     /// Blocks it rests on.
     pub n: usize,
+    /// How many hosts it was judged across, where these are shown to differ: ratio, interval and
+    /// p-value then count hosts and not blocks (random effects, one degree of freedom less than
+    /// hosts). Absent where it was judged over blocks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub across_hosts: Option<usize>,
     /// The two-sided p-value of the verdict, adjusted for the number of claims.
     pub p: Option<f64>,
     /// About how many more runs a verdict takes; absent where it is not the number that lacks.
@@ -134,8 +144,12 @@ pub(super) fn cases<'a>(schedule: &Schedule, claim: &'a Claim) -> Vec<Case<'a>> 
         .collect()
 }
 
-/// Judges every claim of the schedule.
-pub(super) fn judge_all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Judgement> {
+/// Judges every claim of the schedule; `by_host` are their ratios on each host.
+pub(super) fn judge_all(
+    schedule: &Schedule,
+    blocks: &Blocks<'_>,
+    by_host: &[Found],
+) -> Vec<Judgement> {
     let mut judged: Vec<(Judgement, Option<Evidence>)> = Vec::new();
     for claim in &schedule.claims {
         let cases = cases(schedule, claim);
@@ -149,7 +163,15 @@ pub(super) fn judge_all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Judgeme
                 judged.push(best::weigh(schedule, blocks, case, cases.len() > 1));
                 continue;
             }
-            judged.push(weigh(schedule, blocks, case, cases.len() > 1));
+            let (mut judgement, over_blocks) = weigh(schedule, blocks, case, cases.len() > 1);
+            let own = |(one, _): &&Found| one.claim.as_deref() == Some(&*judgement.id);
+            let differing = by_host.iter().find(own).filter(|(one, _)| one.hosts_differ());
+            let across = differing.and_then(|(_, groups)| groups.as_ref());
+            let evidence = match across {
+                Some(groups) => across_hosts(&mut judgement, claim, groups),
+                None => over_blocks,
+            };
+            judged.push((judgement, evidence));
         }
     }
     settle(&mut judged);
@@ -158,7 +180,8 @@ pub(super) fn judge_all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Judgeme
 
 /// The tests of one case, before the correction for several claims.
 pub(super) struct Evidence {
-    pub ratio: LogRatio,
+    /// The ratio over blocks, of which more may tell; none across hosts, where they do not.
+    pub ratio: Option<LogRatio>,
     pub p_holds: f64,
     pub p_refuted: f64,
 }
@@ -179,6 +202,7 @@ fn blank(claim: &Claim, id: String) -> Judgement {
         ratio: None,
         interval: None,
         n: 0,
+        across_hosts: None,
         p: None,
         more_runs: None,
         not_measured: Vec::new(),
@@ -215,27 +239,44 @@ pub(super) fn weigh(
         }
     };
     judgement.ratio = Some(ratio.ratio());
-    judgement.interval = ratio.interval(CONFIDENCE).map(|interval| [interval.lo, interval.hi]);
+    judgement.interval = ratio.interval(CONFIDENCE).map(ends);
     judgement.n = ratio.n();
     if ratio.n() < 2 {
         judgement.reason = Some("one run has no interval".to_owned());
         judgement.more_runs = Some(1);
         return (judgement, None);
     }
-    let evidence = evidence(claim, ratio);
-    (judgement, evidence)
+    let tests = tests(claim, |bound| ratio.p_above(bound), |bound| ratio.p_below(bound));
+    let evidence = |(p_holds, p_refuted)| Evidence { ratio: Some(ratio), p_holds, p_refuted };
+    (judgement, tests.map(evidence))
 }
 
-fn evidence(claim: &Claim, ratio: LogRatio) -> Option<Evidence> {
-    let above = |bound: f64| ratio.p_above(bound);
-    let below = |bound: f64| ratio.p_below(bound);
-    let (p_holds, p_refuted) = match (claim.at_least, claim.at_most) {
+/// Weighs a case by what its hosts have in common, instead of by its blocks.
+fn across_hosts(
+    judgement: &mut Judgement,
+    claim: &Claim,
+    groups: &Heterogeneity,
+) -> Option<Evidence> {
+    judgement.ratio = Some(groups.ratio());
+    judgement.interval = Some(ends(groups.interval(CONFIDENCE)));
+    judgement.across_hosts = Some(groups.k);
+    let above = |bound: f64| Some(groups.p_above(bound));
+    let (p_holds, p_refuted) = tests(claim, above, |bound| Some(groups.p_below(bound)))?;
+    Some(Evidence { ratio: None, p_holds, p_refuted })
+}
+
+/// The p-values of "it holds" and "it is refuted", by those of lying above and below a bound.
+fn tests(
+    claim: &Claim,
+    above: impl Fn(f64) -> Option<f64>,
+    below: impl Fn(f64) -> Option<f64>,
+) -> Option<(f64, f64)> {
+    Some(match (claim.at_least, claim.at_most) {
         (Some(low), Some(high)) => (above(low)?.max(below(high)?), below(low)?.min(above(high)?)),
         (Some(low), None) => (above(low)?, below(low)?),
         (None, Some(high)) => (below(high)?, above(high)?),
         (None, None) => return None,
-    };
-    Some(Evidence { ratio, p_holds, p_refuted })
+    })
 }
 
 /// Turns evidence into verdicts, corrected for the number of claims.
@@ -257,8 +298,13 @@ fn settle(judged: &mut [(Judgement, Option<Evidence>)]) {
             true => Verdict::Refuted,
             false => Verdict::Undecided,
         };
-        if judgement.verdict == Verdict::Undecided {
-            judgement.more_runs = more_runs(judgement, &evidence.ratio, each);
+        if judgement.verdict != Verdict::Undecided {
+            continue;
+        }
+        if let Some(ratio) = &evidence.ratio {
+            judgement.more_runs = more_runs(judgement, ratio, each);
+        } else {
+            judgement.reason = Some("only more hosts may tell".to_owned());
         }
     }
 }

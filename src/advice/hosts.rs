@@ -4,7 +4,6 @@
 //! count, not blocks: a thousand blocks on two hosts say much of these two and little of a third.
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -13,61 +12,11 @@ use ssdlab_stats::{Heterogeneity, LogRatio, holm};
 use super::CONFIDENCE;
 use super::claims::{cases, named};
 use super::effects::{Effect, ends};
+use super::machine::{Host, Machine};
 use super::pairs::{Blocks, Quantity, Side, Which};
 use super::warnings::Warning;
-use crate::plan::{LabKind, Levels, Schedule};
+use crate::plan::{Levels, Schedule};
 use crate::results::{Record, Status};
-
-/// A machine and the drive it measured, as far as a record tells: what trials have to share to be
-/// compared in real time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Machine<'a> {
-    node: &'a str,
-    model: Option<&'a str>,
-    firmware: Option<&'a str>,
-}
-
-impl<'a> Machine<'a> {
-    /// The machine that results depend on: none in the virtual lab, where they are the same on
-    /// every one, and none where no scheduler of jobs has named it.
-    pub fn of(record: &'a Record) -> Option<Self> {
-        let depends = match record.lab {
-            LabKind::Image | LabKind::Device | LabKind::Directory => true,
-            LabKind::Virtual | LabKind::Imported => false,
-        };
-        let attempt = record.attempt.as_ref().filter(|_| depends)?;
-        Some(Self {
-            node: &attempt.node,
-            model: record.environment.drive_model.as_deref(),
-            firmware: record.environment.drive_firmware.as_deref(),
-        })
-    }
-}
-
-/// A machine that ran trials, with its drive: of two drives it counts as two.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-pub struct Host {
-    /// The node, as the scheduler of jobs calls it.
-    pub node: String,
-    /// The drive's model and firmware; absent where there is no drive or it does not say.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub drive: Option<String>,
-}
-
-impl From<Machine<'_>> for Host {
-    fn from(machine: Machine<'_>) -> Self {
-        let drive: Vec<&str> = machine.model.into_iter().chain(machine.firmware).collect();
-        let drive = (!drive.is_empty()).then(|| drive.join(" "));
-        Self { node: machine.node.to_owned(), drive }
-    }
-}
-
-impl fmt::Display for Host {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.node)?;
-        self.drive.as_ref().map_or(Ok(()), |drive| write!(f, " ({drive})"))
-    }
-}
 
 /// A ratio by host: of an effect on the plan's metric in one phase, or of a claim.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -150,11 +99,15 @@ impl ByHost {
     }
 }
 
-/// A ratio before it is corrected for being one of several, and how its hosts stand to each other.
-type Found = (ByHost, Option<Heterogeneity>);
+/// A ratio by host, and how its hosts stand to each other.
+pub(super) type Found = (ByHost, Option<Heterogeneity>);
 
-/// The effects on the plan's metric, then the claims' ratios, wherever two hosts have measured.
-pub(super) fn all(schedule: &Schedule, blocks: &Blocks<'_>, effects: &[Effect]) -> Vec<ByHost> {
+/// The effects on the plan's metric, wherever two hosts have measured.
+pub(super) fn of_effects(
+    schedule: &Schedule,
+    blocks: &Blocks<'_>,
+    effects: &[Effect],
+) -> Vec<ByHost> {
     let is_shown = |effect: &&Effect| effect.metric == schedule.metric && effect.phases.len() == 1;
     let of_effects = effects.iter().filter(is_shown).filter_map(|effect| {
         let sides = [&effect.levels, &effect.baseline].map(|levels| schedule.find(levels));
@@ -162,6 +115,12 @@ pub(super) fn all(schedule: &Schedule, blocks: &Blocks<'_>, effects: &[Effect]) 
         let quantity = Quantity { metric: &effect.metric, phases: &effect.phases };
         found(schedule, blocks, quantity, [side, baseline], Which::LastStep)
     });
+    settled(of_effects.collect()).into_iter().map(|(by_host, _)| by_host).collect()
+}
+
+/// The claims' ratios, wherever two hosts have measured. As effects and claims themselves, each are
+/// corrected for their number.
+pub(super) fn of_claims(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Found> {
     let of_claims = schedule.claims.iter().flat_map(|claim| {
         let cases = cases(schedule, claim);
         let is_one_of_several = cases.len() > 1;
@@ -173,10 +132,7 @@ pub(super) fn all(schedule: &Schedule, blocks: &Blocks<'_>, effects: &[Effect]) 
             Some((ByHost { claim, ..found }, groups))
         })
     });
-    // As effects and claims themselves, each are corrected for their number.
-    let mut all = settled(of_effects.collect());
-    all.extend(settled(of_claims.collect()));
-    all
+    settled(of_claims.collect())
 }
 
 fn found(
@@ -212,15 +168,15 @@ fn found(
 }
 
 /// Tells which hosts differ, corrected for the number of ratios and hosts.
-fn settled(found: Vec<Found>) -> Vec<ByHost> {
+fn settled(mut found: Vec<Found>) -> Vec<Found> {
     let groups = || found.iter().filter_map(|(_, groups)| groups.as_ref());
     let mut p_same = holm(&groups().map(|groups| groups.p).collect::<Vec<_>>()).into_iter();
     let deviations = groups().flat_map(|groups| &groups.deviations);
     let p: Vec<f64> =
         deviations.flat_map(|own| own.p.into_iter().chain([own.p_reversed])).collect();
     let mut p_agrees = holm(&p).into_iter();
-    let settle = |(mut by_host, groups): Found| {
-        let Some(groups) = groups else { return by_host };
+    for (by_host, groups) in &mut found {
+        let Some(groups) = groups else { continue };
         let p_same = p_same.next().expect("one p-value per ratio");
         by_host.across = Some(Across {
             ratio: groups.ratio(),
@@ -235,9 +191,8 @@ fn settled(found: Vec<Found>) -> Vec<ByHost> {
             let p = p_agrees.by_ref().take(tests).reduce(f64::min);
             host.p_agrees = p.map(|p| p.max(p_same));
         }
-        by_host
-    };
-    found.into_iter().map(settle).collect()
+    }
+    found
 }
 
 /// What a reader must know of the hosts.
@@ -286,8 +241,8 @@ mod tests {
     use rand_xoshiro::Xoshiro256PlusPlus;
 
     use super::*;
-    use crate::advice::{Analysis, Warned, effects, summarise};
-    use crate::plan::{self, Overrides};
+    use crate::advice::{Analysis, Verdict, Warned, effects, summarise};
+    use crate::plan::{self, LabKind, Overrides};
     use crate::results::{Attempt, Ending, Phase};
 
     const PLAN: &str = r#"
@@ -404,8 +359,7 @@ mod tests {
         let (mut named, mut different) = (0, 0);
         for _ in 0..RUNS {
             let records = one_run();
-            let mut found = all(&schedule, &Blocks::of(&schedule, &records), &effects);
-            found.retain(|one| one.claim.is_none());
+            let found = of_effects(&schedule, &Blocks::of(&schedule, &records), &effects);
             assert_eq!(found.len(), 2);
             named += usize::from(found.iter().any(|one| one.disagreeing().next().is_some()));
             different += usize::from(found.iter().any(ByHost::hosts_differ));
@@ -413,6 +367,35 @@ mod tests {
         // With three blocks each, the rule errs to the safe side.
         assert!((1..=RUNS / 20).contains(&different), "{different}");
         assert!(named <= different, "{named} of {different}");
+    }
+
+    /// Three hosts with an effect, and one with none: over blocks it is sure, over hosts it is not.
+    #[test]
+    fn a_claim_that_one_host_contradicts_is_not_true_of_hosts() {
+        let schedule = schedule(40);
+        let claim = |effects: [f64; 4]| {
+            let records = records(&schedule, 4, &mut rng(), |node, _| effects[node as usize]);
+            analysed(&schedule, &records).claims.remove(0)
+        };
+        let contradicted = claim([8.0, 8.0, 8.0, 0.9]);
+        assert_eq!(contradicted.verdict, Verdict::Undecided, "{contradicted:?}");
+        assert_eq!((contradicted.across_hosts, contradicted.n), (Some(4), 40));
+        assert!(contradicted.interval.is_some_and(|[low, high]| low < 1.1 && high > 8.0));
+        assert_eq!(contradicted.more_runs, None);
+        assert!(contradicted.reason.is_some_and(|reason| reason.contains("more hosts")));
+        // That hosts differ does not keep a claim from being true of all, or of none.
+        for (effects, verdict) in
+            [([7.0, 8.0, 9.0, 10.0], Verdict::Holds), ([0.3, 0.4, 0.5, 0.6], Verdict::Refuted)]
+        {
+            let judged = claim(effects);
+            assert_eq!((judged.verdict, judged.across_hosts), (verdict, Some(4)), "{judged:?}");
+            assert!(judged.reason.is_none() && judged.p.is_some_and(|p| p < 0.05));
+        }
+        // Hosts that are not shown to differ are judged over all blocks.
+        let equal = claim([8.0; 4]);
+        assert_eq!((equal.verdict, equal.across_hosts), (Verdict::Holds, None));
+        let [low, high] = equal.interval.unwrap();
+        assert!(high / low < 1.1, "{equal:?}");
     }
 
     /// Each host has an effect of its own, so none is unlike the others; but one does the opposite.

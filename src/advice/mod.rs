@@ -10,6 +10,7 @@ mod comparison;
 mod effects;
 mod environment;
 mod hosts;
+mod machine;
 mod method;
 mod outline;
 mod pairs;
@@ -27,7 +28,8 @@ pub use comparison::{
     Method, NEAR, Row, Unshared, compare,
 };
 pub use effects::Effect;
-pub use hosts::{Across, ByHost, Host, OfHost};
+pub use hosts::{Across, ByHost, OfHost};
+pub use machine::Host;
 pub use method::{Check, Criterion, Outcome};
 pub use outline::{Outline, outline};
 pub use precision::{Precision, precision};

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::Completeness;
 use super::claims::{self, Verdict};
+use super::hosts;
 use super::pairs::Blocks;
 use crate::plan::{LabKind, Schedule};
 use crate::results::{Ending, Record, Status};
@@ -51,7 +52,9 @@ impl Outline {
 /// Outlines a run.
 #[must_use]
 pub fn outline(schedule: &Schedule, records: &[Record], ending: Ending) -> Outline {
-    let verdicts: Vec<Verdict> = claims::judge_all(schedule, &Blocks::of(schedule, records))
+    let blocks = Blocks::of(schedule, records);
+    let by_host = hosts::of_claims(schedule, &blocks);
+    let verdicts: Vec<Verdict> = claims::judge_all(schedule, &blocks, &by_host)
         .into_iter()
         .map(|claim| claim.verdict)
         .collect();

@@ -8,7 +8,7 @@ use std::iter;
 
 use ssdlab_stats::LogRatio;
 
-use super::hosts::{Host, Machine};
+use super::machine::{Host, Machine};
 use crate::plan::{Schedule, differ_in_machine};
 use crate::results::{Record, Status};
 

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::analysis::{Treatment, TreatmentStatus};
-use super::hosts::Host;
+use super::machine::Host;
 use super::method::Check;
 use crate::filesystem::facts;
 use crate::plan::{Bytes, LabKind, Levels, Schedule};

@@ -108,6 +108,7 @@ fn claims(analysis: &Analysis) -> Sheet<'_> {
         "found_low",
         "found_high",
         "n",
+        "across_hosts",
         "p",
         "more_runs",
         "scope",
@@ -134,7 +135,8 @@ fn claim(claim: &Judgement) -> Vec<Cell<'_>> {
         Cell::from(claim.at_most),
     ];
     row.extend(interval(claim.ratio, claim.interval));
-    row.extend([Cell::from(claim.n), Cell::from(claim.p), Cell::from(claim.more_runs)]);
+    row.extend([Cell::from(claim.n), Cell::from(claim.across_hosts)]);
+    row.extend([Cell::from(claim.p), Cell::from(claim.more_runs)]);
     row.push(Cell::text(claim.scope.as_deref().unwrap_or_default()));
     row
 }

@@ -15,7 +15,10 @@ pub(super) fn evidence(schedule: &Schedule, claim: &Judgement) -> String {
             number::effect(ratio, claim.interval)
         };
         let scope = claim.scope.as_ref().map_or(String::new(), |scope| format!(" ({scope})"));
-        parts.push(format!("{found}, n = {}", claim.n));
+        let hosts = claim
+            .across_hosts
+            .map_or(String::new(), |hosts| format!(" across {hosts} hosts, which differ"));
+        parts.push(format!("{found}{hosts}, n = {}", claim.n));
         parts.push(format!("claimed: {}{scope}", bounds(claim)));
         parts.extend(context(schedule, claim));
         if !claim.not_measured.is_empty() {

@@ -1,7 +1,7 @@
 //! What was measured on: the machine, and the state of its filesystem and drive.
 
 use super::{Check, Criterion, Run, few};
-use crate::advice::hosts::Machine;
+use crate::advice::machine::Machine;
 use crate::advice::warnings::Warning;
 use crate::plan::{Factor, LabKind};
 use crate::results::{Record, Told};

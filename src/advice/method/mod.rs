@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::claims::Judgement;
-use super::hosts::Machine;
+use super::machine::Machine;
 use super::warnings::{Warned, Warning};
 use crate::plan::metric::{PHORONIX_HIGHER, PHORONIX_LOWER};
 use crate::plan::{LabKind, Levels, Schedule};

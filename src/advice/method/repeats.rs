@@ -6,7 +6,7 @@ use ssdlab_stats::{Drift, Summary, Trial};
 
 use super::{Check, Criterion, Run};
 use crate::advice::claims::{Judgement, Verdict};
-use crate::advice::hosts::Machine;
+use crate::advice::machine::Machine;
 use crate::advice::precision::precision;
 use crate::advice::warnings::Warning;
 use crate::plan::LabKind;

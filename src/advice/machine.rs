@@ -1,0 +1,60 @@
+//! The machines that trials ran on, where results depend on them.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::plan::LabKind;
+use crate::results::Record;
+
+/// A machine and the drive it measured, as far as a record tells: what trials have to share to be
+/// compared in real time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Machine<'a> {
+    node: &'a str,
+    model: Option<&'a str>,
+    firmware: Option<&'a str>,
+}
+
+impl<'a> Machine<'a> {
+    /// The machine that results depend on: none in the virtual lab, where they are the same on
+    /// every one, and none where no scheduler of jobs has named it.
+    pub fn of(record: &'a Record) -> Option<Self> {
+        let depends = match record.lab {
+            LabKind::Image | LabKind::Device | LabKind::Directory => true,
+            LabKind::Virtual | LabKind::Imported => false,
+        };
+        let attempt = record.attempt.as_ref().filter(|_| depends)?;
+        Some(Self {
+            node: &attempt.node,
+            model: record.environment.drive_model.as_deref(),
+            firmware: record.environment.drive_firmware.as_deref(),
+        })
+    }
+}
+
+/// A machine that ran trials, with its drive: of two drives it counts as two.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub struct Host {
+    /// The node, as the scheduler of jobs calls it.
+    pub node: String,
+    /// The drive's model and firmware; absent where there is no drive or it does not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drive: Option<String>,
+}
+
+impl From<Machine<'_>> for Host {
+    fn from(machine: Machine<'_>) -> Self {
+        let drive: Vec<&str> = machine.model.into_iter().chain(machine.firmware).collect();
+        let drive = (!drive.is_empty()).then(|| drive.join(" "));
+        Self { node: machine.node.to_owned(), drive }
+    }
+}
+
+impl fmt::Display for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.node)?;
+        self.drive.as_ref().map_or(Ok(()), |drive| write!(f, " ({drive})"))
+    }
+}
