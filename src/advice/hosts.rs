@@ -12,7 +12,7 @@ use ssdlab_stats::{Heterogeneity, LogRatio, holm};
 use super::CONFIDENCE;
 use super::claims::{cases, named};
 use super::effects::{Effect, ends};
-use super::machine::{Host, Machine};
+use super::machine::{self, Host, Machine};
 use super::pairs::{Blocks, Quantity, Side, Which};
 use super::warnings::Warning;
 use crate::plan::{Levels, Schedule};
@@ -208,6 +208,10 @@ pub(super) fn warnings(
     if let [Some(only)] = Vec::from_iter(machines)[..] {
         warnings.push(Warning::OneHost { host: only.into() });
     }
+    let what = machine::unlike(records);
+    if !what.is_empty() {
+        warnings.push(Warning::UnlikeHosts { what });
+    }
     let pairs = blocks.across_machines();
     if pairs > 0 {
         warnings.push(Warning::AcrossMachines { pairs });
@@ -396,6 +400,36 @@ mod tests {
         assert_eq!((equal.verdict, equal.across_hosts), (Verdict::Holds, None));
         let [low, high] = equal.interval.unwrap();
         assert!(high / low < 1.1, "{equal:?}");
+    }
+
+    #[test]
+    fn what_hosts_differ_in_besides_their_drives_is_told() {
+        let schedule = schedule(8);
+        let mut records = records(&schedule, 2, &mut rng(), |_, _| 2.0);
+        let says = |records: &[Record]| {
+            let mut kinds = analysed(&schedule, records).warnings.into_iter();
+            let unlike = kinds.find(|own| matches!(own.warning, Warning::UnlikeHosts { .. }));
+            unlike.map(|warned| warned.says)
+        };
+        assert_eq!(says(&records), None);
+        for record in records.iter_mut().filter(|record| record.trial.block % 2 == 0) {
+            record.environment.kernel = "6.1.0".to_owned();
+            record.environment.tools = vec!["mke2fs 1.47".to_owned()];
+        }
+        assert_eq!(
+            says(&records).unwrap(),
+            "the hosts differ in kernel, programs: what differs between their results may be that"
+        );
+        // On one host a change is no difference between hosts; in virtual time none matters.
+        let mut of_one = records.clone();
+        for record in &mut of_one {
+            record.attempt.as_mut().unwrap().node = "node0".to_owned();
+        }
+        assert_eq!(says(&of_one), None);
+        for record in &mut records {
+            record.lab = LabKind::Virtual;
+        }
+        assert_eq!(says(&records), None);
     }
 
     /// Each host has an effect of its own, so none is unlike the others; but one does the opposite.

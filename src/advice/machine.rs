@@ -1,12 +1,13 @@
 //! The machines that trials ran on, where results depend on them.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::plan::LabKind;
-use crate::results::Record;
+use crate::results::{Record, Status};
 
 /// A machine and the drive it measured, as far as a record tells: what trials have to share to be
 /// compared in real time.
@@ -57,4 +58,26 @@ impl fmt::Display for Host {
         f.write_str(&self.node)?;
         self.drive.as_ref().map_or(Ok(()), |drive| write!(f, " ({drive})"))
     }
+}
+
+/// What machines run that may differ without their being other machines, by its name in words.
+type Fact = (&'static str, fn(&Record) -> Vec<&str>);
+const SOFTWARE: [Fact; 3] = [
+    ("kernel", |record| vec![&record.environment.kernel]),
+    ("programs", |record| record.environment.tools.iter().map(String::as_str).collect()),
+    ("version of ssdlab", |record| vec![&record.environment.ssdlab]),
+];
+
+/// What of their software machines differ in; a change on one of them alone is none between them.
+pub(super) fn unlike(records: &[Record]) -> Vec<String> {
+    let differ = |(_, fact): &Fact| {
+        let mut found: BTreeMap<Machine<'_>, BTreeSet<Vec<&str>>> = BTreeMap::new();
+        for record in records.iter().filter(|record| record.status == Status::Ok) {
+            if let Some(machine) = Machine::of(record) {
+                found.entry(machine).or_default().insert(fact(record));
+            }
+        }
+        found.into_values().collect::<BTreeSet<_>>().len() > 1
+    };
+    SOFTWARE.into_iter().filter(differ).map(|(name, _)| name.to_owned()).collect()
 }

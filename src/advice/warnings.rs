@@ -162,6 +162,11 @@ pub enum Warning {
         /// The host.
         host: Host,
     },
+    /// The hosts run different software.
+    UnlikeHosts {
+        /// What differs.
+        what: Vec<String>,
+    },
     /// Trials of a block ran on different machines, so that they cannot be compared.
     AcrossMachines {
         /// Pairs of a treatment and its baseline.
@@ -442,6 +447,11 @@ impl fmt::Display for Warning {
                  SSDs"
                 )
             }
+            Self::UnlikeHosts { what } => write!(
+                f,
+                "the hosts differ in {}: what differs between their results may be that",
+                what.join(", ")
+            ),
             Self::AcrossMachines { pairs } => write!(
                 f,
                 "{pairs} times a treatment and its baseline ran on different machines in one \
