@@ -1,8 +1,8 @@
 //! This machine's turn to measure: one trial on a wall clock at a time, whoever starts it.
 
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions, Permissions};
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
@@ -83,7 +83,12 @@ fn open(path: &Path) -> io::Result<File> {
     }
     match options.clone().write(true).create_new(true).mode(0o644).open(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => options.open(path),
-        other => other,
+        Err(error) => Err(error),
+        Ok(file) => {
+            // Whatever this user masks: others must be able to open it.
+            file.set_permissions(Permissions::from_mode(0o644))?;
+            Ok(file)
+        }
     }
 }
 
