@@ -156,8 +156,15 @@ impl Run {
         let slurm = if let Some(on) = &self.on {
             self.check_submitted()?;
             cluster::check_submitted(&schedule)?;
-            let partition = on.partition.clone().or_else(|| conductor::partition(&submitted));
-            Some(Slurm::find(partition)?)
+            let partition = conductor::partition(&submitted);
+            if !submitted.is_empty() && on.partition.is_some() && on.partition != partition {
+                let own = partition.as_deref().unwrap_or("the default one");
+                return Err(Wrong::report(
+                    format!("the run was submitted to another partition: {own}"),
+                    "leave the partition out: all of a run goes to one",
+                ));
+            }
+            Some(Slurm::find(on.partition.clone().or(partition))?)
         } else {
             cluster::check_local(&submitted, &schedule)?;
             None

@@ -86,6 +86,7 @@ pub fn with_stage<T>(
     if schedule.target.lab == LabKind::Virtual {
         let kernel = kernel::find(manner.kernel)?;
         let drives = drives(schedule)?;
+        drives.values().try_for_each(check_memory)?;
         let jobs = manner.jobs.unwrap_or_else(|| fitting_jobs(schedule, &drives));
         let jobs = jobs.min(manner.most_jobs.unwrap_or(jobs)).max(1);
         let provided = Provided { schedule, kernel, drives, jobs, interrupt };
@@ -117,7 +118,6 @@ fn drives(schedule: &Schedule) -> Result<BTreeMap<String, Specification>, Report
         if let Entry::Vacant(place) = drives.entry(name) {
             let capacity = schedule.target.capacity_bytes.map(Bytes);
             let drive = drive::load(place.key(), capacity)?;
-            check_memory(&drive)?;
             place.insert(drive);
         }
     }

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use super::ConductorError;
 use super::collect::{Rsync, Seen, quoted};
-use super::fleet::{FleetError, wait_until_gone};
+use super::fleet::FleetError;
+use super::patience::wait_until_gone;
 use super::submission::Submission;
 use crate::host::program;
 use crate::results::{ATTEMPTS, Attempts, Left, output_of};
@@ -52,11 +53,8 @@ pub fn cancel(run: &Path, ssdlab: &Path, staging: PathBuf) -> Result<Cancelled, 
             cancelled.failed.insert(node, "its element has not ended yet".to_owned());
             continue;
         }
-        let says = undo(&slurm, run, ssdlab, &left, &submitted);
+        let says = undo(&slurm, run, ssdlab, &left, &submitted, rsync.as_mut());
         let says = says.unwrap_or_else(|error| error.to_string());
-        if let Some(rsync) = &mut rsync {
-            rsync.fetch_now(run);
-        }
         if attempts.not_undone()?.iter().any(|left| left.node == node) {
             cancelled.failed.insert(node, says);
         } else {
@@ -98,8 +96,10 @@ fn undo(
     ssdlab: &Path,
     left: &[Left],
     submitted: &BTreeMap<String, Submission>,
+    rsync: Option<&mut Rsync>,
 ) -> Result<String, SlurmError> {
     let Some(first) = left.first() else { return Ok(String::new()) };
+    let staged = submitted.get(&first.submission).and_then(|of| of.staged.as_deref());
     let lines = left.iter().map(|Left { id, submission, journal, .. }| {
         // The journal is in the undo folder of the state folder of whoever ran the attempt.
         let state = journal.ancestors().nth(3).unwrap_or(Path::new("/var/lib"));
@@ -121,13 +121,16 @@ fn undo(
         is_exclusive: false,
         memory_bytes: Some(LITTLE_BYTES),
         limit: LIMIT,
-        output: &output_of(run, "restore-%A_%a"),
+        output: &output_of(staged.unwrap_or(run), "restore-%A_%a"),
         script: &script,
     };
-    let job = slurm.submit(&array)?;
+    let job = slurm.submit(&array, slurm.limits()?)?;
     if !wait_until_gone(slurm, &BTreeSet::from([name]), LIMIT)? {
         slurm.cancel(&BTreeSet::from([job]))?;
         return Ok("Slurm does not run anything there now".to_owned());
+    }
+    if let Some(rsync) = rsync {
+        rsync.fetch_now(run);
     }
     let said = std::fs::read_to_string(output_of(run, &format!("restore-{}", attempt(&job, 0))));
     Ok(program::tail(&said.unwrap_or_default()))

@@ -81,11 +81,11 @@ fn staging(schedule: &Schedule, submission: &Submission, name: &str) -> String {
     let plain = "both are plain data";
     let (schedule, submission) = (schedule.expect(plain), submission.expect(plain));
     format!(
-        "umask 077\nmkdir -p \"$run\"/{ATTEMPTS}\n\
+        "old=$(umask)\numask 077\nmkdir -p \"$run\"/{ATTEMPTS}\n\
          exec >\"$run\"/{ATTEMPTS}/\"$SLURM_ARRAY_JOB_ID\"_\"$SLURM_ARRAY_TASK_ID\".out 2>&1\n\
          put() {{ cat >\"$run/$1.$SLURM_JOB_ID\"; mv \"$run/$1.$SLURM_JOB_ID\" \"$run/$1\"; }}\n\
          put {ATTEMPTS}/{name}.json <<'{END}'\n{submission}\n{END}\n\
-         put schedule.json <<'{END}'\n{schedule}\n{END}\n"
+         put schedule.json <<'{END}'\n{schedule}\n{END}\numask \"$old\"\n"
     )
 }
 

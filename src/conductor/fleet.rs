@@ -12,28 +12,30 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use miette::Diagnostic;
+use rustix::fs::StatFs;
 use thiserror::Error;
 
 use super::collect::{Rsync, Seen};
+use super::element::Element;
+use super::patience::{ASK, LOOK, PATIENCE, patiently, wait_until_gone};
 use super::submission::{Expected, Homes, Submission, submissions};
 use super::{ConductorError, Desk, Event, Stage, books};
 use crate::host::interrupt::Interrupt;
-use crate::host::program;
 use crate::plan::schedule::Trial;
-use crate::plan::{LabKind, Schedule, Setup};
-use crate::results::{ATTEMPTS, Attempts, Record, Status, logs_of, output_of};
-use crate::slurm::{Array, Slurm, SlurmError, attempt};
+use crate::plan::{LabKind, Levels, Schedule, Setup};
+use crate::results::{ATTEMPTS, Attempts, Record, Status, logs_of};
+use crate::slurm::{Array, Limits, Slurm, SlurmError};
 
-/// How often attempts are looked at, and how often the queue, whose controller serves others too.
-const LOOK: Duration = Duration::from_millis(250);
-const ASK: Duration = Duration::from_secs(3);
+/// How long what a node has written may take to be seen here: where this machine serves the folder,
+/// where rsync brings it, and where another machine serves it, of whom much is believed for a
+/// minute (nfs(5), `acdirmax`).
+const AT_ONCE: Duration = Duration::from_secs(5);
+const BY_RSYNC: Duration = Duration::from_secs(20);
+const BY_NETWORK: Duration = Duration::from_secs(75);
 
-/// How long what a node has written may take to be seen here: shared folders keep what they know of
-/// a folder for some seconds (nfs(5), `acdirmin` and on).
-const DELIVERY: Duration = Duration::from_secs(15);
-
-/// How long the controller may be silent; one that restarts is back within seconds.
-const PATIENCE: Duration = Duration::from_mins(10);
+/// Filesystems that this machine itself serves (statfs(2)): ext2, ext3 and ext4, xfs, btrfs, tmpfs,
+/// overlayfs.
+const OWN: [i64; 5] = [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_7630];
 
 /// Why elements wait when all is well (squeue(1), job reason codes).
 const USUAL: [&str; 5] = ["None", "Resources", "Priority", "JobArrayTaskLimit", "BeginTime"];
@@ -45,8 +47,8 @@ pub enum FleetError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Slurm(#[from] SlurmError),
-    /// It has stopped to answer while nodes were at it.
-    #[error("Slurm is silent for {}: {cause}", humantime::format_duration(PATIENCE))]
+    /// It has stopped to answer, after something may have been submitted.
+    #[error("Slurm does not answer: {cause}")]
     #[diagnostic(help(
         "jobs go on without it; `ssdlab run --resume RUN --on slurm` takes them up again"
     ))]
@@ -113,49 +115,10 @@ pub struct Fleet<'a> {
     silent: Option<Instant>,
     /// What was told about the queue, so that it is told once.
     told: BTreeSet<String>,
-}
-
-/// An element of an array.
-#[derive(Debug)]
-struct Element {
-    array: String,
-    job: String,
-    index: usize,
-    trials: Vec<Trial>,
-    /// How it ended, in Slurm's words, and where.
-    ended: String,
-    /// Since when it is not in the queue.
-    gone: Option<Instant>,
-}
-
-impl Element {
-    fn new(array: &str, job: &str, index: usize, trials: &[Trial]) -> Self {
-        Self {
-            array: array.to_owned(),
-            job: job.to_owned(),
-            index,
-            trials: trials.to_vec(),
-            ended: String::new(),
-            gone: None,
-        }
-    }
-
-    fn is_recorded(&self, desk: &Desk<'_>) -> bool {
-        !self.trials.iter().any(|trial| desk.is_open(trial))
-    }
-
-    /// What its program has said last.
-    fn last_words(&self, run: &Path) -> String {
-        let id = attempt(&self.job, self.index);
-        match fs::read_to_string(output_of(run, &id)) {
-            Err(_) => format!(
-                "{id}: {}its output is not in {}: do nodes see this folder, under this name?",
-                self.ended,
-                run.join(ATTEMPTS).display()
-            ),
-            Ok(text) => format!("{id}: {}{}", self.ended, program::tail(&text)),
-        }
-    }
+    /// What nodes cannot run, as they say.
+    refusals: Vec<Record>,
+    /// How long what a node has written may take to be seen here.
+    delivery: Duration,
 }
 
 impl<'a> Fleet<'a> {
@@ -172,6 +135,12 @@ impl<'a> Fleet<'a> {
         let place = folder.join(ATTEMPTS);
         let of_folder = |cause| FleetError::Submission { path: place.clone(), cause };
         fs::create_dir_all(&place).map_err(of_folder)?;
+        let is_own = |found: StatFs| OWN.contains(&found.f_type);
+        let delivery = match rustix::fs::statfs(&place) {
+            _ if by.rsync.is_some() => BY_RSYNC,
+            Ok(found) if is_own(found) => AT_ONCE,
+            _ => BY_NETWORK,
+        };
         Ok(Self {
             by,
             folder: folder.to_owned(),
@@ -182,19 +151,24 @@ impl<'a> Fleet<'a> {
             asked: None,
             silent: None,
             told: BTreeSet::new(),
+            refusals: Vec::new(),
+            delivery,
         })
     }
 
     /// What an earlier session has submitted and is still to come is waited for.
-    fn adopt(&mut self) -> Result<(), SlurmError> {
+    fn adopt(&mut self) -> Result<(), FleetError> {
         if std::mem::replace(&mut self.has_adopted, true) {
             return Ok(());
         }
-        let queue = self.by.slurm.queue(&self.submitted.keys().cloned().collect())?;
+        let stop = Some(self.by.interrupt);
+        let names = self.submitted.keys().cloned().collect();
+        let queue = patiently(stop, || self.by.slurm.queue(&names))?;
         if let Some(rsync) = &mut self.by.rsync {
             // Where elements have been that are long over, nobody knows any more.
             for submission in self.submitted.values().filter(|of| of.staged.is_some()) {
-                rsync.ask_all(submission, self.by.slurm.check(&submission.features)?);
+                let nodes = patiently(stop, || self.by.slurm.check(&submission.features))?;
+                rsync.ask_all(submission, nodes);
             }
         }
         for element in queue.elements {
@@ -210,20 +184,29 @@ impl<'a> Fleet<'a> {
         let schedule = self.by.schedule;
         let needed: BTreeSet<_> =
             trials.iter().map(|trial| schedule.features(trial.treatment)).collect();
+        let (slurm, stop) = (&self.by.slurm, Some(self.by.interrupt));
+        let mut homes = homes(schedule, &desk.records);
         let mut nodes = 0;
         for features in &needed {
-            nodes = nodes.max(self.by.slurm.check(features)?.len());
+            nodes = nodes.max(patiently(stop, || slurm.check(features))?.len());
+            let up = patiently(stop, || slurm.up(features))?;
+            // A block whose home is gone goes on elsewhere: pairs across machines do not count, but
+            // what has run is not in vain for other pairs.
+            homes.retain(|(_, own), node| own != features || up.contains(node));
         }
+        let limits = patiently(stop, || slurm.limits())?;
         let mut jobs = BTreeSet::new();
-        let staging = self.by.rsync.as_ref().map(Rsync::staging);
-        let homes = homes(schedule, &desk.records);
+        let staging = self.by.rsync.as_ref().map(|rsync| rsync.staging().to_owned());
         for mut submission in submissions(schedule, trials, &homes, staging.is_some(), nodes) {
             let name = self.new_name(&desk.run.id());
             submission.expected = self.by.expected.clone();
             submission.no_trace = self.by.no_trace;
             submission.partition = self.by.slurm.partition().map(str::to_owned);
-            submission.staged = staging.map(|folder| folder.join(&name));
-            let job = self.submit_one(&name, &submission, &jobs)?;
+            // All of a run is in one folder, so that each node is asked once for all.
+            let known = self.submitted.values().find_map(|of| of.staged.clone());
+            submission.staged =
+                staging.as_ref().map(|folder| known.unwrap_or_else(|| folder.join(&name)));
+            let job = self.submit_one(&name, &submission, limits, &jobs)?;
             let elements = submission.elements.len();
             desk.observer.notice(Event::Submitted { job: &job, elements });
             for (index, trials) in submission.elements.iter().enumerate() {
@@ -240,6 +223,7 @@ impl<'a> Fleet<'a> {
         &self,
         name: &str,
         submission: &Submission,
+        limits: Limits,
         others: &BTreeSet<String>,
     ) -> Result<String, FleetError> {
         let (schedule, slurm) = (self.by.schedule, &self.by.slurm);
@@ -259,14 +243,15 @@ impl<'a> Fleet<'a> {
             output: &seen.output(),
             script: &seen.script(&self.by.program, schedule, submission, name),
         };
-        slurm.submit(&array).map_err(|error| {
-            if matches!(error, SlurmError::Refused { .. }) {
+        slurm.submit(&array, limits).map_err(|error| match error {
+            SlurmError::Refused { .. } => {
                 // Half of what was meant is no use, and what was refused is not waited for. Of any
                 // other error nobody knows whether the job was taken: its name stays known.
                 let _ = slurm.cancel(others);
                 let _ = fs::remove_file(&path);
+                error.into()
             }
-            error.into()
+            cause => FleetError::Silent { cause },
         })
     }
 
@@ -299,33 +284,36 @@ impl<'a> Fleet<'a> {
         for text in &news.warnings {
             desk.observer.notice(Event::Trouble { text });
         }
+        self.refusals.extend(news.refusals);
         for record in news.records {
-            self.keep(record, desk)?;
+            desk.begin(record.trial);
+            desk.keep(record)?;
         }
         Ok(())
     }
 
-    /// What ran counts, whichever other node could not run it. That a node could not counts only
-    /// where no other could: it ends what is done about a treatment.
-    fn keep(&self, record: Record, desk: &mut Desk<'_>) -> Result<(), ConductorError> {
-        let treatment = record.trial.treatment;
-        if record.status == Status::Unavailable {
-            if desk.has_run(treatment) {
-                let node = record.attempt.as_ref().map_or("a node", |of| of.node.as_str());
-                let reason = record.reason.as_deref().unwrap_or_default();
-                let text = format!("{node} cannot run {}: {reason}", self.levels(treatment));
-                desk.observer.notice(Event::Trouble { text: &text });
-                return Ok(());
-            }
-            if !desk.is_open(&record.trial) {
-                return Ok(());
+    /// That a node cannot run a treatment ends what is done about it, unless another has run it.
+    fn settle_refusals(&mut self, desk: &mut Desk<'_>) -> Result<(), ConductorError> {
+        for record in &self.refusals {
+            let treatment = record.trial.treatment;
+            if !desk.has_run(treatment) && desk.is_open(&record.trial) {
+                desk.begin(record.trial);
+                desk.keep(record.clone())?;
+            } else if desk.has_run(treatment) && self.told.insert(self.refusal(record)) {
+                desk.observer.notice(Event::Trouble { text: &self.refusal(record) });
             }
         }
-        desk.begin(record.trial);
-        desk.keep(record)
+        Ok(())
     }
 
-    fn levels(&self, treatment: usize) -> crate::plan::Levels {
+    /// A refusal in words.
+    fn refusal(&self, record: &Record) -> String {
+        let node = record.attempt.as_ref().map_or("a node", |of| of.node.as_str());
+        let reason = record.reason.as_deref().unwrap_or_default();
+        format!("{node} cannot run {}: {reason}", self.levels(record.trial.treatment))
+    }
+
+    fn levels(&self, treatment: usize) -> Levels {
         self.by.schedule.distinct(&self.by.schedule.treatments[treatment].levels)
     }
 
@@ -334,7 +322,9 @@ impl<'a> Fleet<'a> {
     fn ask(&mut self, desk: &mut Desk<'_>) -> Result<(), FleetError> {
         let now = Instant::now();
         // Once all is recorded, only the nodes' own clearing up is waited for.
-        let pause = if self.is_recorded(desk) { LOOK } else { ASK };
+        let mut waiting = self.waiting.iter();
+        let is_answered = waiting.all(|element| element.is_answered(desk, &self.refusals));
+        let pause = if is_answered { LOOK } else { ASK };
         if self.asked.is_some_and(|asked| now - asked < pause) {
             return Ok(());
         }
@@ -375,10 +365,6 @@ impl<'a> Fleet<'a> {
         Ok(())
     }
 
-    fn is_recorded(&self, desk: &Desk<'_>) -> bool {
-        self.waiting.iter().all(|element| element.is_recorded(desk))
-    }
-
     /// Waits for elements until none is left, or none that would bring anything.
     fn wait(&mut self, desk: &mut Desk<'_>) -> Result<(), ConductorError> {
         while !self.waiting.is_empty() && !self.by.interrupt.is_set() {
@@ -386,9 +372,12 @@ impl<'a> Fleet<'a> {
             self.ask(desk)?;
             // What was written before an element left the queue is read after it was asked.
             self.merge(desk)?;
-            self.waiting.retain(|element| element.gone.is_none() || !element.is_recorded(desk));
+            let refusals = &self.refusals;
+            self.waiting
+                .retain(|element| element.gone.is_none() || !element.is_answered(desk, refusals));
+            let delivery = self.delivery;
             let is_lost =
-                |element: &Element| element.gone.is_some_and(|at| at.elapsed() > DELIVERY);
+                |element: &Element| element.gone.is_some_and(|at| at.elapsed() > delivery);
             if self.waiting.iter().all(is_lost) {
                 break;
             }
@@ -397,23 +386,28 @@ impl<'a> Fleet<'a> {
     }
 
     /// Ends what is queued; false if it does not end.
-    fn cancel(&mut self) -> Result<bool, SlurmError> {
+    fn cancel(&mut self) -> Result<bool, FleetError> {
         let jobs = self.waiting.iter().map(|element| element.job.clone()).collect();
         let arrays: BTreeSet<String> =
             self.waiting.iter().map(|element| element.array.clone()).collect();
-        self.by.slurm.cancel(&jobs)?;
-        wait_until_gone(&self.by.slurm, &arrays, PATIENCE)
+        patiently(None, || self.by.slurm.cancel(&jobs))?;
+        Ok(wait_until_gone(&self.by.slurm, &arrays, PATIENCE)?)
     }
 
     /// Takes in the last of what elements have brought that are over, so that nothing need stay
     /// where they were.
     fn merge_last(&mut self, desk: &mut Desk<'_>) -> Result<(), ConductorError> {
         if let Some(rsync) = &mut self.by.rsync {
-            for text in rsync.fetch_last(&self.folder) {
+            // What Slurm has lost sight of may still write where it is.
+            let is_last = self.waiting.is_empty();
+            let folder = &self.folder;
+            let troubles = if is_last { rsync.fetch_last(folder) } else { rsync.fetch_now(folder) };
+            for text in troubles {
                 desk.observer.notice(Event::Trouble { text: &text });
             }
         }
         self.merge(desk)?;
+        self.settle_refusals(desk)?;
         if let Err(error) = take_logs(&self.folder, &desk.records) {
             let text = format!("logs of requests stay in {ATTEMPTS}: {error}");
             desk.observer.notice(Event::Trouble { text: &text });
@@ -426,17 +420,20 @@ impl<'a> Fleet<'a> {
         Ok(())
     }
 
-    /// An error for the elements that are over without having brought all their records.
-    fn lost(&self, desk: &Desk<'_>) -> Result<(), FleetError> {
-        if self.waiting.is_empty() {
+    /// An error for trials that have no record although all elements are over.
+    fn lost(&self, trials: &[Trial], desk: &Desk<'_>) -> Result<(), FleetError> {
+        let missing: Vec<&Trial> = trials.iter().filter(|trial| desk.is_open(trial)).collect();
+        if missing.is_empty() {
             return Ok(());
         }
-        let trials = self.waiting.iter().flat_map(|element| &element.trials);
-        let count = trials.filter(|trial| desk.is_open(trial)).count();
-        let says: BTreeSet<String> =
-            self.waiting.iter().map(|element| element.last_words(&self.folder)).collect();
+        let words = self.waiting.iter().map(|element| element.last_words(&self.folder));
+        let is_missing = |record: &&Record| {
+            missing.iter().any(|trial| trial.treatment == record.trial.treatment)
+        };
+        let refusals = self.refusals.iter().filter(is_missing).map(|record| self.refusal(record));
+        let says: BTreeSet<String> = words.chain(refusals).collect();
         let says = says.into_iter().take(3).collect::<Vec<_>>().join("; ");
-        Err(FleetError::Lost { count, says })
+        Err(FleetError::Lost { count: missing.len(), says })
     }
 }
 
@@ -447,7 +444,7 @@ impl Stage for Fleet<'_> {
     }
 
     fn perform(&mut self, trials: &[Trial], desk: &mut Desk<'_>) -> Result<bool, ConductorError> {
-        self.adopt().map_err(FleetError::from)?;
+        self.adopt()?;
         self.merge(desk)?;
         let waited: BTreeSet<u32> = self
             .waiting
@@ -458,19 +455,17 @@ impl Stage for Fleet<'_> {
         let todo: Vec<Trial> = trials.iter().filter(is_missing).copied().collect();
         self.submit(&todo, desk)?;
         self.wait(desk)?;
-        let is_over = if self.by.interrupt.is_set() {
-            self.cancel().map_err(FleetError::from)?
-        } else {
-            true
-        };
-        if is_over {
-            self.merge_last(desk)?;
-        }
-        if self.by.interrupt.is_set() {
+        let is_interrupted = self.by.interrupt.is_set();
+        if is_interrupted && !self.cancel()? {
+            let text = format!("jobs do not end: `ssdlab cancel {}`", desk.run.id());
+            desk.observer.notice(Event::Trouble { text: &text });
             return Ok(false);
         }
-        self.lost(desk)?;
-        Ok(true)
+        self.merge_last(desk)?;
+        if !is_interrupted {
+            self.lost(trials, desk)?;
+        }
+        Ok(!is_interrupted)
     }
 }
 
@@ -502,26 +497,6 @@ fn take_logs(run: &Path, records: &[Record]) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// Waits until no element of some arrays is left; false if some still are after a time.
-pub(super) fn wait_until_gone(
-    slurm: &Slurm,
-    arrays: &BTreeSet<String>,
-    within: Duration,
-) -> Result<bool, SlurmError> {
-    let started = Instant::now();
-    loop {
-        let is_over = started.elapsed() >= within;
-        match slurm.queue(arrays) {
-            Ok(queue) if queue.elements.is_empty() => return Ok(true),
-            Err(SlurmError::Unreachable { .. }) if !is_over => {}
-            Err(error) => return Err(error),
-            Ok(_) if is_over => return Ok(false),
-            Ok(_) => {}
-        }
-        sleep(LOOK);
-    }
 }
 
 /// Names need nothing better than not to meet.

@@ -10,6 +10,7 @@ mod books;
 mod cancel;
 mod collect;
 mod drive_watch;
+mod element;
 mod failure;
 mod fleet;
 mod guests;
@@ -17,6 +18,7 @@ mod here;
 mod inside;
 mod measure;
 mod observer;
+mod patience;
 mod presence;
 mod submission;
 #[cfg(test)]

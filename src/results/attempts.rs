@@ -11,7 +11,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use super::record::{RECORD_SCHEMA, Record};
+use super::record::{RECORD_SCHEMA, Record, Status};
 use super::store::{StoreError, at, versioned, whole_lines};
 use crate::plan::Schedule;
 
@@ -61,6 +61,8 @@ pub struct Attempts {
 pub struct News {
     /// Records of trials that had none.
     pub records: Vec<Record>,
+    /// Records that say that a node cannot run a treatment; another may have run it.
+    pub refusals: Vec<Record>,
     /// Records that do not count, as their trials have one.
     pub doubles: Vec<Double>,
     /// What is not as it should be.
@@ -108,9 +110,6 @@ impl Attempts {
         let mut found: Vec<(Submitted, Record)> = Vec::new();
         for path in self.files()? {
             let (offset, lines) = self.read.get(&path).copied().unwrap_or_default();
-            if fs::metadata(&path).is_ok_and(|found| found.len() == offset) {
-                continue;
-            }
             let text = read_from(&path, offset)?;
             let whole = whole_lines(&text);
             let id = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -132,6 +131,10 @@ impl Attempts {
         }
         found.sort_by(|one, other| one.0.cmp(&other.0));
         for ((_, id), record) in found {
+            if record.status == Status::Unavailable {
+                news.refusals.push(record);
+                continue;
+            }
             match self.recorded.get(&key(&record)) {
                 // It is what is recorded, read again.
                 Some(Some(counts)) if *counts == id => {}
@@ -200,7 +203,11 @@ fn is_of(record: &Record, schedule: &Schedule, id: &str) -> bool {
 fn read_from(path: &Path, offset: u64) -> Result<Vec<u8>, StoreError> {
     let mut text = Vec::new();
     let mut read = || {
+        // Opening asks the server of a shared folder what there is; a name's size may be an old one.
         let mut file = File::open(path)?;
+        if file.metadata()?.len() == offset {
+            return Ok(0);
+        }
         file.seek(SeekFrom::Start(offset))?;
         file.read_to_end(&mut text)
     };
@@ -263,6 +270,17 @@ mod tests {
         // Whoever reads all again, with what is recorded, finds nothing new.
         let again = Attempts::new(&folder, &news.records).news(&schedule).unwrap();
         assert_eq!((again.records.len(), again.doubles.len()), (0, 2));
+    }
+
+    #[test]
+    fn a_node_that_cannot_run_a_trial_does_not_take_it_from_others() {
+        let (_place, folder, schedule) = place();
+        let mut refusal = record(&schedule, 0);
+        refusal.status = Status::Unavailable;
+        attempt(&folder, "1_1").push(&refusal).unwrap();
+        attempt(&folder, "1_2").push(&record(&schedule, 0)).unwrap();
+        let news = Attempts::new(&folder, &[]).news(&schedule).unwrap();
+        assert_eq!((news.records.len(), news.refusals.len(), news.doubles.len()), (1, 1, 0));
     }
 
     #[test]

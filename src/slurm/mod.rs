@@ -110,6 +110,16 @@ pub struct Slurm {
     partition: Option<String>,
 }
 
+/// What Slurm lets a job have.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// The longest that it may take; `None` where nothing limits it.
+    pub time: Option<Duration>,
+    /// Whether it gets only the memory that it asks for. Where it does not, nodes need not say how
+    /// much they have, and asking for it is refused.
+    pub gives_out_memory: bool,
+}
+
 /// An array of jobs.
 #[derive(Debug)]
 pub struct Array<'a> {
@@ -157,7 +167,12 @@ impl Slurm {
     /// The nodes that have all of some features. An error if there is no such partition or no such
     /// node; whether one is up now, Slurm knows to wait for.
     pub fn check(&self, features: &BTreeSet<String>) -> Result<BTreeSet<String>, SlurmError> {
-        let text = ask(&self.sinfo, ["--noheader", "--all", "--Node", "--format=%P|%N|%f"])?;
+        self.nodes(features).map(|nodes| nodes.into_keys().collect())
+    }
+
+    /// The nodes that have all of some features, and whether each is up.
+    fn nodes(&self, features: &BTreeSet<String>) -> Result<BTreeMap<String, bool>, SlurmError> {
+        let text = ask(&self.sinfo, ["--noheader", "--all", "--Node", "--format=%P|%N|%f|%t"])?;
         let nodes: Vec<Node> = text.lines().filter_map(Node::read).collect();
         let partitions: BTreeSet<&str> = nodes.iter().map(|node| node.partition).collect();
         let is_there = |node: &&Node| match &self.partition {
@@ -173,8 +188,9 @@ impl Slurm {
         }
         let has_all =
             |node: &&Node| features.iter().all(|one| node.features.contains(one.as_str()));
-        let found = nodes.values().copied().filter(has_all).map(|node| node.name.to_owned());
-        let found: BTreeSet<String> = found.collect();
+        let found = nodes.values().copied().filter(has_all);
+        let found: BTreeMap<String, bool> =
+            found.map(|node| (node.name.to_owned(), node.is_up)).collect();
         if found.is_empty() {
             return Err(SlurmError::NoNode {
                 of: self.partition.as_ref().map(|name| format!(" of {name}")).unwrap_or_default(),
@@ -185,14 +201,22 @@ impl Slurm {
         Ok(found)
     }
 
-    /// Submits an array; its job's id.
-    pub fn submit(&self, array: &Array<'_>) -> Result<String, SlurmError> {
+    /// Those of the same nodes that are not down and not to be.
+    pub fn up(&self, features: &BTreeSet<String>) -> Result<BTreeSet<String>, SlurmError> {
+        self.nodes(features).map(|nodes| {
+            let up = nodes.into_iter().filter(|(_, is_up)| *is_up);
+            up.map(|(name, _)| name).collect()
+        })
+    }
+
+    /// Submits an array within limits; its job's id.
+    pub fn submit(&self, array: &Array<'_>, limits: Limits) -> Result<String, SlurmError> {
         let mut command = Command::new(&self.sbatch);
         command.args(["--parsable", "--no-requeue", "--nodes=1", "--ntasks=1", "--chdir=/"]);
         command.arg(format!("--job-name={}", array.name));
         command.arg(format!("--array=0-{}", array.elements.saturating_sub(1)));
         // What is beyond its partition's limit would wait for ever.
-        let limit = self.limit()?.map_or(array.limit, |most| most.min(array.limit));
+        let limit = limits.time.map_or(array.limit, |most| most.min(array.limit));
         command.arg(format!("--time={}", (limit.as_secs() / 60).max(1)));
         let mut output = std::ffi::OsString::from("--output=");
         output.push(array.output);
@@ -200,7 +224,7 @@ impl Slurm {
         if array.is_exclusive {
             command.arg("--exclusive");
         }
-        if self.gives_out_memory()? {
+        if limits.gives_out_memory {
             command.arg(match array.memory_bytes {
                 Some(bytes) => format!("--mem-per-cpu={}M", bytes.div_ceil(1 << 20)),
                 None => "--mem=0".to_owned(),
@@ -221,8 +245,8 @@ impl Slurm {
         Ok(id.trim().split(';').next().unwrap_or_default().to_owned())
     }
 
-    /// The longest that a job may take; `None` where nothing limits it.
-    fn limit(&self) -> Result<Option<Duration>, SlurmError> {
+    /// What it lets a job have.
+    pub fn limits(&self) -> Result<Limits, SlurmError> {
         let text = ask(&self.sinfo, ["--noheader", "--all", "--format=%P|%l"])?;
         let partitions = text.lines().filter_map(|line| line.trim().split_once('|'));
         let is_meant = |name: &str| match &self.partition {
@@ -230,15 +254,11 @@ impl Slurm {
             None => name.ends_with('*'),
         };
         let mut meant = partitions.filter(|(name, _)| is_meant(name));
-        Ok(meant.next().and_then(|(_, limit)| span(limit)))
-    }
-
-    /// Whether jobs get only the memory that they ask for. Where they do not, nodes need not say
-    /// how much they have, and asking for it is refused.
-    fn gives_out_memory(&self) -> Result<bool, SlurmError> {
+        let time = meant.next().and_then(|(_, limit)| span(limit));
         let config = ask(&self.scontrol, ["show", "config"])?;
         let line = config.lines().find(|line| line.starts_with("SelectTypeParameters"));
-        Ok(line.is_some_and(|line| line.to_uppercase().contains("MEMORY")))
+        let gives_out_memory = line.is_some_and(|line| line.to_uppercase().contains("MEMORY"));
+        Ok(Limits { time, gives_out_memory })
     }
 
     /// The elements of arrays of these names.
@@ -271,18 +291,21 @@ fn ask<A: AsRef<OsStr>>(
 ) -> Result<String, SlurmError> {
     let mut command = Command::new(program);
     command.args(arguments);
-    // What a user has set for programs that people read would hide elements and nodes.
-    let own = ["SQUEUE_", "SINFO_", "SCANCEL_"];
-    let names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
-    for name in names.filter(|name| own.iter().any(|of| name.starts_with(of))) {
-        command.env_remove(name);
-    }
     run(command, "")
 }
 
 /// Runs a program of Slurm. Whoever wants to stop does so between two of them: what was submitted
 /// is to be known.
-fn run(command: Command, input: &str) -> Result<String, SlurmError> {
+fn run(mut command: Command, input: &str) -> Result<String, SlurmError> {
+    // What users have set for their own work would hide elements and nodes, or send jobs elsewhere;
+    // on whose account they run is theirs to say.
+    let own = ["SQUEUE_", "SINFO_", "SCANCEL_", "SBATCH_"];
+    let kept = ["SBATCH_ACCOUNT", "SBATCH_QOS"];
+    let names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
+    let is_own = |name: &String| own.iter().any(|of| name.starts_with(of));
+    for name in names.filter(|name| is_own(name) && !kept.contains(&name.as_str())) {
+        command.env_remove(name);
+    }
     let interrupt = Interrupt::default();
     let rules = Rules { marker: MARKER, limit: LIMIT, interrupt: &interrupt };
     match program::run_with_input(command, input, rules) {
@@ -330,18 +353,24 @@ struct Node<'a> {
     is_default: bool,
     name: &'a str,
     features: BTreeSet<&'a str>,
+    is_up: bool,
 }
 
 impl<'a> Node<'a> {
     fn read(line: &'a str) -> Option<Self> {
         let mut parts = line.trim().split('|');
         let (partition, name, features) = (parts.next()?, parts.next()?, parts.next()?);
+        let state = parts.next()?;
         let features = features.split(',').filter(|one| !one.is_empty() && *one != "(null)");
         Some(Self {
             partition: partition.trim_end_matches('*'),
             is_default: partition.ends_with('*'),
             name,
             features: features.collect(),
+            // The states in short (sinfo(1)); a mark behind says that the node does not answer.
+            is_up: !["down", "drain", "drng", "fail", "maint", "*"]
+                .iter()
+                .any(|ill| state.contains(ill)),
         })
     }
 }
@@ -352,10 +381,11 @@ mod tests {
 
     #[test]
     fn nodes_are_read_as_sinfo_prints_them() {
-        let node = Node::read("all*|node1|ssd=x25m,big\n").unwrap();
+        let node = Node::read("all*|node1|ssd=x25m,big|idle\n").unwrap();
         assert_eq!((node.partition, node.is_default, node.name), ("all", true, "node1"));
         assert!(node.features.contains("ssd=x25m") && node.features.len() == 2);
-        assert!(Node::read("one|node2|(null)").unwrap().features.is_empty());
+        assert!(Node::read("one|node2|(null)|down*").unwrap().features.is_empty());
+        assert!(node.is_up && !Node::read("one|node2|(null)|drain").unwrap().is_up);
         assert!(Node::read("slurm").is_none());
     }
 

@@ -64,9 +64,10 @@ const SLOW: &str = r#"
     phases = [{ do = "command", run = ["sh", "-c", "echo begin >>LOG; sleep SECONDS; echo end >>LOG"] }]
 "#;
 
-const CASES: [(&str, fn()); 11] = [
+const CASES: [(&str, fn()); 12] = [
     ("two_nodes_come_to_the_analysis_of_one_machine", same_analysis),
     ("what_slurm_lacks_is_said_and_nothing_is_submitted", lacking),
+    ("what_no_node_can_run_is_left_out", unavailable),
     ("a_node_that_dies_loses_no_record_and_the_run_is_completed", dying_node),
     ("a_controller_that_restarts_is_waited_for", restarting_controller),
     ("a_full_shared_folder_is_waited_for", full_folder),
@@ -109,7 +110,7 @@ fn resume(cluster: &Cluster, code: i32) -> Value {
 
 /// The trials that are recorded, each of which must be once.
 fn recorded(cluster: &Cluster) -> usize {
-    let text = fs::read_to_string(cluster.run().join("records.jsonl")).unwrap();
+    let text = fs::read_to_string(cluster.run().join("records.jsonl")).unwrap_or_default();
     // The last line may just be written.
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
     let records = whole.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -185,6 +186,32 @@ fn lacking() {
     cluster.fleet("restart", &["slurmctld"]);
     assert_eq!(cluster.runs().len(), 0);
     assert_eq!(cluster.queue(), "");
+}
+
+fn unavailable() {
+    let cluster = Cluster::start();
+    // No lab kernel has it.
+    let text = PLAN.replace("[factors]", "[factors]\n    filesystem = [\"ext4\", \"reiser4\"]");
+    let plan = cluster.plan(
+        &text
+            .replace("\n    [[claims]]", "\n    [[claims]]\n    where = { filesystem = \"ext4\" }"),
+    );
+    let outcome = |json: Value| -> Vec<(String, usize)> {
+        let treatments = json["treatments"].as_array().unwrap().clone();
+        let of = |one: &Value| {
+            let ok =
+                one["trials"].as_array().unwrap().iter().filter(|trial| trial["status"] == "ok");
+            (one["status"].as_str().unwrap().to_owned(), ok.count())
+        };
+        treatments.iter().map(of).collect()
+    };
+    let fleet = outcome(cluster.json(&["run", &plan, "--runs", "2", "--on", "slurm"], 0));
+    assert_eq!(fleet, outcome(alone(&cluster, &plan, "2")));
+    assert!(fleet.contains(&("unavailable".to_owned(), 0)), "{fleet:?}");
+    assert!(fleet.contains(&("ok".to_owned(), 2)), "{fleet:?}");
+    // Nothing is left to be done.
+    resume(&cluster, 0);
+    assert_eq!(cluster.attempts("json").len(), 1);
 }
 
 fn dying_node() {

@@ -1,0 +1,65 @@
+//! An element of an array that was submitted, and what is still to come of it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+use super::Desk;
+use crate::host::program;
+use crate::plan::schedule::Trial;
+use crate::results::{ATTEMPTS, Record, output_of};
+use crate::slurm::attempt;
+
+/// An element of an array.
+#[derive(Debug)]
+pub(super) struct Element {
+    pub array: String,
+    pub job: String,
+    pub index: usize,
+    pub trials: Vec<Trial>,
+    /// How it ended, in Slurm's words, and where.
+    pub ended: String,
+    /// Since when it is not in the queue.
+    pub gone: Option<Instant>,
+}
+
+impl Element {
+    pub fn new(array: &str, job: &str, index: usize, trials: &[Trial]) -> Self {
+        Self {
+            array: array.to_owned(),
+            job: job.to_owned(),
+            index,
+            trials: trials.to_vec(),
+            ended: String::new(),
+            gone: None,
+        }
+    }
+
+    /// Whether each trial has a record, or it is said that the node cannot run it.
+    pub fn is_answered(&self, desk: &Desk<'_>, refusals: &[Record]) -> bool {
+        let own = attempt(&self.job, self.index);
+        // An element that was started again is another attempt, called after the first.
+        let is_own = |record: &&Record| {
+            let id = record.attempt.as_ref().map_or("", |of| of.id.as_str());
+            id.strip_prefix(&own).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+        };
+        let refused: BTreeSet<usize> =
+            refusals.iter().filter(is_own).map(|record| record.trial.treatment).collect();
+        let is_missing = |trial: &Trial| desk.is_open(trial) && !refused.contains(&trial.treatment);
+        !self.trials.iter().any(is_missing)
+    }
+
+    /// What its program has said last.
+    pub fn last_words(&self, run: &Path) -> String {
+        let id = attempt(&self.job, self.index);
+        match fs::read_to_string(output_of(run, &id)) {
+            Err(_) => format!(
+                "{id}: {}its output is not in {}: do nodes see this folder, under this name?",
+                self.ended,
+                run.join(ATTEMPTS).display()
+            ),
+            Ok(text) => format!("{id}: {}{}", self.ended, program::tail(&text)),
+        }
+    }
+}
