@@ -203,7 +203,8 @@ fn is_of(record: &Record, schedule: &Schedule, id: &str) -> bool {
 fn read_from(path: &Path, offset: u64) -> Result<Vec<u8>, StoreError> {
     let mut text = Vec::new();
     let mut read = || {
-        // Opening asks the server of a shared folder what there is; a name's size may be an old one.
+        // Opening asks the server of a shared folder what there is; a name's size may be an old
+        // one.
         let mut file = File::open(path)?;
         if file.metadata()?.len() == offset {
             return Ok(0);

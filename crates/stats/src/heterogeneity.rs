@@ -29,9 +29,9 @@ pub struct Group {
 /// the meta-analysis of controlled clinical trials with binary outcome", Statistics in Medicine 20)
 /// and Sidik & Jonkman 2002 ("A simple confidence interval for meta-analysis", Statistics in
 /// Medicine 21), which is right for few groups, too; but it is never less than chance makes it, as
-/// few groups may agree by luck (`Röver`, Knapp & Friede 2015, "Hartung-Knapp-Sidik-Jonkman approach
-/// and its modification for random-effects meta-analysis with few studies", BMC Medical Research
-/// Methodology 15).
+/// few groups may agree by luck (`Röver`, Knapp & Friede 2015, "Hartung-Knapp-Sidik-Jonkman
+/// approach and its modification for random-effects meta-analysis with few studies", BMC Medical
+/// Research Methodology 15).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Heterogeneity {
     /// The groups, at least 2.
