@@ -314,9 +314,11 @@ impl Run {
     pub fn push_all(&mut self, records: &[Record]) -> Result<(), StoreError> {
         let mut lines = Vec::new();
         for record in records {
-            let attempt = self.attempt.clone().or_else(|| record.attempt.clone());
-            let record = Record { attempt, ..record.clone() };
-            serde_json::to_writer(&mut lines, &record).expect("a record is plain data");
+            // Records are large: only an attempt's are copied, to be marked as its own.
+            let own =
+                self.attempt.clone().map(|own| Record { attempt: Some(own), ..record.clone() });
+            let record = own.as_ref().unwrap_or(record);
+            serde_json::to_writer(&mut lines, record).expect("a record is plain data");
             lines.push(b'\n');
         }
         self.write(&lines).map_err(at("append to", &self.path))
