@@ -6,7 +6,7 @@ use clap::Args;
 use miette::{IntoDiagnostic, Report};
 
 use super::exit::{Exit, Wrong};
-use super::{cluster, output, report};
+use super::{output, report};
 use crate::conductor::{self, Submission};
 use crate::report::counted;
 use crate::results::{self, StoreError};
@@ -26,7 +26,7 @@ impl Cancel {
     pub fn run(&self) -> Result<Exit, Report> {
         let folder = submitted(&self.run, self.results.clone())?;
         let program = std::env::current_exe().into_diagnostic()?;
-        let cancelled = conductor::cancel(&folder, &program, cluster::staging())?;
+        let cancelled = conductor::cancel(&folder, &program)?;
         let elements = counted(cancelled.elements, "element");
         output::print(&format!("{elements} cancelled; what has ended is recorded\n"));
         for node in &cancelled.undone {

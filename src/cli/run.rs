@@ -255,7 +255,7 @@ impl Run {
         let interrupt = Interrupt::on_requests().into_diagnostic()?;
         // The nodes would find it out too, one by one.
         Workload::new(&schedule.workload, schedule.seed)?;
-        let rsync = is_staged.then(|| Rsync::find(cluster::staging())).transpose();
+        let rsync = is_staged.then(Rsync::find).transpose();
         let by = Submitter {
             schedule,
             expected: cluster::expected(schedule)?,
@@ -263,6 +263,7 @@ impl Run {
             memory_bytes: stages::memory_elsewhere(schedule)?,
             program: std::env::current_exe().into_diagnostic()?,
             rsync: rsync.map_err(SlurmError::from)?,
+            staging: cluster::staging(),
             interrupt: &interrupt,
             slurm,
         };

@@ -1,7 +1,7 @@
 //! Cancels what a run has submitted, and has nodes undo what attempts that were killed have left.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use super::ConductorError;
@@ -30,9 +30,8 @@ pub struct Cancelled {
     pub failed: BTreeMap<String, String>,
 }
 
-/// Cancels all that a run has submitted; `ssdlab` is the program that nodes undo with, and
-/// `staging` where those have folders of their own that do not see the run's.
-pub fn cancel(run: &Path, ssdlab: &Path, staging: PathBuf) -> Result<Cancelled, ConductorError> {
+/// Cancels all that a run has submitted; `ssdlab` is the program that nodes undo with.
+pub fn cancel(run: &Path, ssdlab: &Path) -> Result<Cancelled, ConductorError> {
     let submitted = Submission::all(run)
         .map_err(|cause| FleetError::Submission { path: run.join(ATTEMPTS), cause })?;
     let slurm = Slurm::find(partition(&submitted)).map_err(FleetError::from)?;
@@ -40,7 +39,7 @@ pub fn cancel(run: &Path, ssdlab: &Path, staging: PathBuf) -> Result<Cancelled, 
     let queue = slurm.queue(&arrays).map_err(FleetError::from)?;
     slurm.cancel(&queue.jobs()).map_err(FleetError::from)?;
     let is_over = wait_until_gone(&slurm, &arrays, LIMIT).map_err(FleetError::from)?;
-    let mut rsync = collected(&slurm, run, &submitted, staging)?;
+    let mut rsync = collected(&slurm, run, &submitted)?;
     let mut cancelled = Cancelled { elements: queue.elements.len(), ..Cancelled::default() };
     // An attempt that was given the time has undone its changes itself.
     let attempts = Attempts::new(run, &[]);
@@ -75,15 +74,14 @@ fn collected(
     slurm: &Slurm,
     run: &Path,
     submitted: &BTreeMap<String, Submission>,
-    staging: PathBuf,
 ) -> Result<Option<Rsync>, FleetError> {
     let staged: Vec<_> = submitted.values().filter(|of| of.staged.is_some()).collect();
     if staged.is_empty() {
         return Ok(None);
     }
-    let mut rsync = Rsync::find(staging).map_err(SlurmError::from)?;
+    let mut rsync = Rsync::find().map_err(SlurmError::from)?;
     for submission in staged {
-        rsync.ask_all(submission, slurm.check(&submission.features)?);
+        rsync.ask_all(submission, slurm.nodes(&submission.features)?.into_keys());
     }
     rsync.fetch_now(run);
     Ok(Some(rsync))

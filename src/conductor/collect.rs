@@ -98,8 +98,6 @@ pub(super) fn quoted(path: &Path) -> String {
 #[derive(Debug)]
 pub struct Rsync {
     program: PathBuf,
-    /// Where nodes have their own folders.
-    staging: PathBuf,
     /// Each node that may have something, with the folder that it has it in.
     nodes: BTreeSet<(String, PathBuf)>,
     asked: Option<Instant>,
@@ -108,16 +106,11 @@ pub struct Rsync {
 }
 
 impl Rsync {
-    /// rsync, as it is installed here; nodes have their folders in `staging`.
-    pub fn find(staging: PathBuf) -> Result<Self, ProgramError> {
+    /// rsync, as it is installed here.
+    pub fn find() -> Result<Self, ProgramError> {
         let program = program::find("rsync", "rsync")?;
         let (nodes, told) = (BTreeSet::new(), BTreeSet::new());
-        Ok(Self { program, staging, nodes, asked: None, told })
-    }
-
-    /// Where nodes have their own folders.
-    pub(super) fn staging(&self) -> &Path {
-        &self.staging
+        Ok(Self { program, nodes, asked: None, told })
     }
 
     /// Takes in which nodes elements are on, or were a moment ago.
@@ -130,9 +123,9 @@ impl Rsync {
     }
 
     /// Takes in that elements of a submission may have been on any of some nodes.
-    pub(super) fn ask_all(&mut self, submission: &Submission, nodes: BTreeSet<String>) {
+    pub(super) fn ask_all(&mut self, submission: &Submission, nodes: impl Iterator<Item = String>) {
         let Some(folder) = &submission.staged else { return };
-        self.nodes.extend(nodes.into_iter().map(|node| (node, folder.clone())));
+        self.nodes.extend(nodes.map(|node| (node, folder.clone())));
     }
 
     /// Fetches what nodes have written since, if it is time to; what a node does not hand over, it
@@ -141,7 +134,7 @@ impl Rsync {
         if self.asked.is_some_and(|asked| asked.elapsed() < PAUSE) {
             return Vec::new();
         }
-        self.fetch_all(run, false)
+        self.fetch_now(run)
     }
 
     /// Fetches all that nodes have.

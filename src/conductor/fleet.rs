@@ -94,6 +94,8 @@ pub struct Submitter<'a> {
     pub program: PathBuf,
     /// How records get here, if nodes do not see the run's folder.
     pub rsync: Option<Rsync>,
+    /// Where those nodes have folders of their own.
+    pub staging: PathBuf,
     /// The request to stop.
     pub interrupt: &'a Interrupt,
 }
@@ -126,7 +128,7 @@ impl<'a> Fleet<'a> {
     pub fn check(slurm: &Slurm, schedule: &Schedule) -> Result<(), SlurmError> {
         let all: BTreeSet<BTreeSet<String>> =
             (0..schedule.treatments.len()).map(|index| schedule.features(index)).collect();
-        all.iter().try_for_each(|features| slurm.check(features).map(drop))
+        all.iter().try_for_each(|features| slurm.nodes(features).map(drop))
     }
 
     /// A fleet for a run whose folder is there, an absolute path, and that has some records
@@ -167,8 +169,8 @@ impl<'a> Fleet<'a> {
         if let Some(rsync) = &mut self.by.rsync {
             // Where elements have been that are long over, nobody knows any more.
             for submission in self.submitted.values().filter(|of| of.staged.is_some()) {
-                let nodes = patiently(stop, || self.by.slurm.check(&submission.features))?;
-                rsync.ask_all(submission, nodes);
+                let nodes = patiently(stop, || self.by.slurm.nodes(&submission.features))?;
+                rsync.ask_all(submission, nodes.into_keys());
             }
         }
         for element in queue.elements {
@@ -188,16 +190,16 @@ impl<'a> Fleet<'a> {
         let mut homes = homes(schedule, &desk.records);
         let mut nodes = 0;
         for features in &needed {
-            nodes = nodes.max(patiently(stop, || slurm.check(features))?.len());
-            let up = patiently(stop, || slurm.up(features))?;
+            let found = patiently(stop, || slurm.nodes(features))?;
+            nodes = nodes.max(found.len());
             // A block whose home is gone goes on elsewhere: pairs across machines do not count, but
             // what has run is not in vain for other pairs.
-            homes.retain(|(_, own), node| own != features || up.contains(node));
+            homes.retain(|(_, own), node| own != features || found.get(node) == Some(&true));
         }
         let limits = patiently(stop, || slurm.limits())?;
         let mut jobs = BTreeSet::new();
-        let staging = self.by.rsync.as_ref().map(|rsync| rsync.staging().to_owned());
-        for mut submission in submissions(schedule, trials, &homes, staging.is_some(), nodes) {
+        let is_staged = self.by.rsync.is_some();
+        for mut submission in submissions(schedule, trials, &homes, is_staged, nodes) {
             let name = self.new_name(&desk.run.id());
             submission.expected = self.by.expected.clone();
             submission.no_trace = self.by.no_trace;
@@ -205,7 +207,7 @@ impl<'a> Fleet<'a> {
             // All of a run is in one folder, so that each node is asked once for all.
             let known = self.submitted.values().find_map(|of| of.staged.clone());
             submission.staged =
-                staging.as_ref().map(|folder| known.unwrap_or_else(|| folder.join(&name)));
+                is_staged.then(|| known.unwrap_or_else(|| self.by.staging.join(&name)));
             let job = self.submit_one(&name, &submission, limits, &jobs)?;
             let elements = submission.elements.len();
             desk.observer.notice(Event::Submitted { job: &job, elements });

@@ -164,14 +164,10 @@ impl Slurm {
         self.partition.as_deref()
     }
 
-    /// The nodes that have all of some features. An error if there is no such partition or no such
-    /// node; whether one is up now, Slurm knows to wait for.
-    pub fn check(&self, features: &BTreeSet<String>) -> Result<BTreeSet<String>, SlurmError> {
-        self.nodes(features).map(|nodes| nodes.into_keys().collect())
-    }
-
-    /// The nodes that have all of some features, and whether each is up.
-    fn nodes(&self, features: &BTreeSet<String>) -> Result<BTreeMap<String, bool>, SlurmError> {
+    /// The nodes that have all of some features, and whether each is up and not to go down. An
+    /// error if there is no such partition or no such node; for one that is not up Slurm knows to
+    /// wait.
+    pub fn nodes(&self, features: &BTreeSet<String>) -> Result<BTreeMap<String, bool>, SlurmError> {
         let text = ask(&self.sinfo, ["--noheader", "--all", "--Node", "--format=%P|%N|%f|%t"])?;
         let nodes: Vec<Node> = text.lines().filter_map(Node::read).collect();
         let partitions: BTreeSet<&str> = nodes.iter().map(|node| node.partition).collect();
@@ -199,14 +195,6 @@ impl Slurm {
             });
         }
         Ok(found)
-    }
-
-    /// Those of the same nodes that are not down and not to be.
-    pub fn up(&self, features: &BTreeSet<String>) -> Result<BTreeSet<String>, SlurmError> {
-        self.nodes(features).map(|nodes| {
-            let up = nodes.into_iter().filter(|(_, is_up)| *is_up);
-            up.map(|(name, _)| name).collect()
-        })
     }
 
     /// Submits an array within limits; its job's id.
