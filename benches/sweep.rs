@@ -15,7 +15,8 @@ fn main() {
     for _ in 0..ROUNDS {
         let (alone, together) = (sweep(1), sweep(processors));
         println!(
-            "{DRIVES} drives of {CAPACITY}: one after another {:.2} s, {processors} at once {:.2} s",
+            "{DRIVES} drives of {CAPACITY}: one after another {:.2} s, {processors} at once \
+             {:.2} s",
             alone.as_secs_f64(),
             together.as_secs_f64()
         );

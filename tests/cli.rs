@@ -46,7 +46,8 @@ fn an_unknown_key_is_shown_at_its_place() {
 
 #[test]
 fn an_impossible_combination_names_the_way_out() {
-    let factors = "[factors]\nfilesystem = [\"ext4\", \"xfs\"]\njournal = [\"on\", \"off\"]\n[baseline]\njournal = \"on\"\n";
+    let factors = "[factors]\nfilesystem = [\"ext4\", \"xfs\"]\njournal = [\"on\", \"off\"]\n\
+                   [baseline]\njournal = \"on\"\n";
     insta::assert_snapshot!(Place::new().wrong(&format!("{HEAD}{factors}{WORK}")));
 }
 
@@ -294,7 +295,8 @@ fn a_wrong_kernel_source_is_named() {
 fn a_report_goes_to_a_file_whole_or_not_at_all() {
     let place = Place::new();
     let plan = format!(
-        "{HEAD}[workload]\ntree = {{ files = 9, size = \"9 kB\" }}\nphases = [{{ do = \"unpack\" }}]\n"
+        "{HEAD}[workload]\ntree = {{ files = 9, size = \"9 kB\" }}\n\
+         phases = [{{ do = \"unpack\" }}]\n"
     );
     fs::write(place.0.path().join("plan.toml"), plan).unwrap();
     let arguments = ["--lab", "directory", "--dir", ".", "--runs", "1", "--results", "runs"];

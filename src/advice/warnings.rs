@@ -385,8 +385,9 @@ impl fmt::Display for Warning {
             ),
             Self::OneAfterAnother { treatments, trials } => write!(
                 f,
-                "all runs of one treatment, then all of the next ({trials} trials of {treatments}): what \
-                 changed with time, such as heat or a drive that fills, is in the ratios"
+                "all runs of one treatment, then all of the next ({trials} trials of \
+                 {treatments}): what changed with time, such as heat or a drive that fills, is in \
+                 the ratios"
             ),
             Self::MissingEnvironment { what } => {
                 write!(f, "it is not said what was measured on: {}", what.join(", "))
@@ -428,8 +429,8 @@ impl fmt::Display for Warning {
             ),
             Self::NoAtime { filesystem, inherited_by } if inherited_by.is_empty() => write!(
                 f,
-                "chattr +A on {filesystem}: nothing that is made in the directory inherits it; of all \
-                 that was read, the access time changed"
+                "chattr +A on {filesystem}: nothing that is made in the directory inherits it; of \
+                 all that was read, the access time changed"
             ),
             Self::NoAtime { filesystem, inherited_by } => write!(
                 f,
@@ -443,8 +444,8 @@ impl fmt::Display for Warning {
             Self::OneHost { host } => {
                 write!(
                     f,
-                    "all trials ran on one host, {host}: nothing is said about other machines or other \
-                 SSDs"
+                    "all trials ran on one host, {host}: nothing is said about other machines or \
+                 other SSDs"
                 )
             }
             Self::UnlikeHosts { what } => write!(
@@ -485,8 +486,8 @@ impl fmt::Display for Warning {
             ),
             Self::Daemon { filesystem } => write!(
                 f,
-                "{filesystem} is served by a program here, whose computing costs no virtual time: on \
-                 a real machine it is slower than that"
+                "{filesystem} is served by a program here, whose computing costs no virtual time: \
+                 on a real machine it is slower than that"
             ),
             Self::Trials { levels, reason } => write!(f, "{levels}: {reason}"),
             Self::Note { text } => f.write_str(text),

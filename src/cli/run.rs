@@ -285,7 +285,8 @@ impl Run {
         let folder = session.run.folder();
         let run = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
         output::print(&format!(
-            "\nRecords: {}\nAs a page, with charts: ssdlab report {run} --format html --out {run}.html\n",
+            "\nRecords: {}\nAs a page, with charts: ssdlab report {run} --format html --out \
+             {run}.html\n",
             folder.display()
         ));
     }

@@ -20,20 +20,35 @@ const BUFFER: usize = 1 << 16;
 const MIME: &str = "application/vnd.oasis.opendocument.spreadsheet";
 
 const MANIFEST: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
-<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0" manifest:version="1.3">
-<manifest:file-entry manifest:full-path="/" manifest:version="1.3" manifest:media-type="application/vnd.oasis.opendocument.spreadsheet"/>
+<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"
+manifest:version="1.3">
+<manifest:file-entry manifest:full-path="/" manifest:version="1.3"
+manifest:media-type="application/vnd.oasis.opendocument.spreadsheet"/>
 <manifest:file-entry manifest:full-path="content.xml" manifest:media-type="text/xml"/>
 <manifest:file-entry manifest:full-path="settings.xml" manifest:media-type="text/xml"/>
 </manifest:manifest>
 "#;
 
 const CONTENT: &str = r##"<?xml version="1.0" encoding="UTF-8"?>
-<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:style="urn:oasis:names:tc:opendocument:xmlns:style:1.0" xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" xmlns:fo="urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0" office:version="1.3">
+<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"
+xmlns:style="urn:oasis:names:tc:opendocument:xmlns:style:1.0"
+xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0"
+xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"
+xmlns:fo="urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0" office:version="1.3">
 <office:automatic-styles>
-<style:style style:name="narrow" style:family="table-column"><style:table-column-properties style:column-width="2.4cm"/></style:style>
-<style:style style:name="medium" style:family="table-column"><style:table-column-properties style:column-width="4.2cm"/></style:style>
-<style:style style:name="wide" style:family="table-column"><style:table-column-properties style:column-width="8cm"/></style:style>
-<style:style style:name="header" style:family="table-cell"><style:table-cell-properties fo:background-color="#dddddd"/><style:text-properties fo:font-weight="bold"/></style:style>
+<style:style style:name="narrow" style:family="table-column">
+<style:table-column-properties style:column-width="2.4cm"/>
+</style:style>
+<style:style style:name="medium" style:family="table-column">
+<style:table-column-properties style:column-width="4.2cm"/>
+</style:style>
+<style:style style:name="wide" style:family="table-column">
+<style:table-column-properties style:column-width="8cm"/>
+</style:style>
+<style:style style:name="header" style:family="table-cell">
+<style:table-cell-properties fo:background-color="#dddddd"/>
+<style:text-properties fo:font-weight="bold"/>
+</style:style>
 </office:automatic-styles>
 <office:body><office:spreadsheet>
 "##;
@@ -41,14 +56,25 @@ const CONTENT: &str = r##"<?xml version="1.0" encoding="UTF-8"?>
 const CONTENT_END: &str = "</office:spreadsheet></office:body></office:document-content>\n";
 
 const SETTINGS: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
-<office:document-settings xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:config="urn:oasis:names:tc:opendocument:xmlns:config:1.0" xmlns:ooo="http://openoffice.org/2004/office" office:version="1.3">
-<office:settings><config:config-item-set config:name="ooo:view-settings"><config:config-item-map-indexed config:name="Views"><config:config-item-map-entry><config:config-item config:name="ViewId" config:type="string">view1</config:config-item><config:config-item-map-named config:name="Tables">
+<office:document-settings xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"
+xmlns:config="urn:oasis:names:tc:opendocument:xmlns:config:1.0"
+xmlns:ooo="http://openoffice.org/2004/office" office:version="1.3">
+<office:settings><config:config-item-set config:name="ooo:view-settings">
+<config:config-item-map-indexed config:name="Views"><config:config-item-map-entry>
+<config:config-item config:name="ViewId" config:type="string">view1</config:config-item>
+<config:config-item-map-named config:name="Tables">
 "#;
 
 /// Keeps the first row of a sheet in view.
-const FROZEN: &str = r#"<config:config-item config:name="VerticalSplitMode" config:type="short">2</config:config-item><config:config-item config:name="VerticalSplitPosition" config:type="int">1</config:config-item><config:config-item config:name="ActiveSplitRange" config:type="short">2</config:config-item><config:config-item config:name="PositionBottom" config:type="int">1</config:config-item>"#;
+const FROZEN: &str = r#"
+<config:config-item config:name="VerticalSplitMode" config:type="short">2</config:config-item>
+<config:config-item config:name="VerticalSplitPosition" config:type="int">1</config:config-item>
+<config:config-item config:name="ActiveSplitRange" config:type="short">2</config:config-item>
+<config:config-item config:name="PositionBottom" config:type="int">1</config:config-item>"#;
 
-const SETTINGS_END: &str = "</config:config-item-map-named></config:config-item-map-entry></config:config-item-map-indexed></config:config-item-set></office:settings></office:document-settings>\n";
+const SETTINGS_END: &str = "</config:config-item-map-named></config:config-item-map-entry>\
+</config:config-item-map-indexed></config:config-item-set></office:settings>\
+</office:document-settings>\n";
 
 /// A sheet, whose rows are made as they are written.
 pub(super) struct Sheet<'a> {

@@ -65,7 +65,10 @@ pub enum ProgramError {
         output: String,
     },
     /// It took too long and was ended.
-    #[error("`{command}` was still running after {} and was ended", humantime::format_duration(*limit))]
+    #[error(
+        "`{command}` was still running after {} and was ended",
+        humantime::format_duration(*limit)
+    )]
     #[diagnostic(help("raise the phase's `limit` if it needs longer"))]
     Limit {
         /// The command line.

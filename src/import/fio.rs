@@ -10,8 +10,8 @@ use crate::plan::metric::FIO_PREFIX;
 use crate::results::{Phase, Told};
 use crate::workload::printed::fio::{Job, of_object};
 
-/// Options after which written data is on the device when the clock stops (fio's HOWTO, "Buffers and
-/// memory" and "I/O type"); `sync` opens files with `O_SYNC`.
+/// Options after which written data is on the device when the clock stops (fio's HOWTO, "Buffers
+/// and memory" and "I/O type"); `sync` opens files with `O_SYNC`.
 const SYNCS: [&str; 5] = ["end_fsync", "fsync", "fdatasync", "fsync_on_close", "sync"];
 
 pub(super) fn read(object: &Value) -> Result<Found, Fault> {

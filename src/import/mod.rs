@@ -115,8 +115,8 @@ pub fn import(name: Option<&str>, sources: &[Source<'_>]) -> Result<Run, ImportE
 
 /// Recognises a format by its content.
 fn read(contents: &[u8]) -> Result<Found, Fault> {
-    let known = "fio: --output-format=json; bonnie++: its line of values; hyperfine: --export-json; \
-                 Phoronix Test Suite: composite.xml";
+    let known = "fio: --output-format=json; bonnie++: its line of values; hyperfine: \
+                 --export-json; Phoronix Test Suite: composite.xml";
     let text = match str::from_utf8(contents) {
         Ok(text) if !text.contains('\0') => text.trim_start_matches('\u{feff}'),
         _ => {

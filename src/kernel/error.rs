@@ -25,7 +25,10 @@ pub enum KernelError {
         folder: PathBuf,
     },
     /// It was built from other files than this program carries.
-    #[error("the lab kernel in {} is of recipe {found}, this program's is {expected}", folder.display())]
+    #[error(
+        "the lab kernel in {} is of recipe {found}, this program's is {expected}",
+        folder.display()
+    )]
     #[diagnostic(help("build it again: ssdlab kernel build; or name one: --kernel PATH"))]
     OtherRecipe {
         /// The cache.

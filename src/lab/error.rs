@@ -33,7 +33,10 @@ pub enum LabError {
         reason: String,
     },
     /// The place is too small.
-    #[error("{} has {free_bytes} bytes free; the image may grow to {needed_bytes}", folder.display())]
+    #[error(
+        "{} has {free_bytes} bytes free; the image may grow to {needed_bytes}",
+        folder.display()
+    )]
     #[diagnostic(help(
         "name a folder with more space by --dir, or a smaller size in the plan's [target]"
     ))]

@@ -59,8 +59,8 @@ impl Requests {
         let events = events.max(lost.overwritten) + lost.given_up;
         if events > 0 {
             return Err(io::Error::other(format!(
-                "{events} events of the block layer were lost; measure again while this machine has \
-                 less else to do"
+                "{events} events of the block layer were lost; measure again while this machine \
+                 has less else to do"
             )));
         }
         log.writer.finish().map(drop).map_err(io::Error::other)

@@ -375,8 +375,9 @@ mod tests {
 
     fn schedule(phases: &str, overrides: &Overrides) -> Result<Schedule, String> {
         let text = format!(
-            "name = \"b\"\nquestion = \"?\"\n[target]\nlab = \"image\"\nsize = \"512 MiB\"\n[factors]\n\
-             filesystem = \"ext4\"\n[workload]\nbonnie = {{ size = \"256 MiB\" }}\nphases = [{phases}]\n"
+            "name = \"b\"\nquestion = \"?\"\n[target]\nlab = \"image\"\nsize = \"512 MiB\"\n\
+             [factors]\nfilesystem = \"ext4\"\n[workload]\nbonnie = {{ size = \"256 MiB\" }}\n\
+             phases = [{phases}]\n"
         );
         crate::plan::schedule("p", &text, overrides, Path::new("/"))
             .map_err(|error| error.to_string())
@@ -394,7 +395,8 @@ mod tests {
         assert_eq!(cold[6..], [false; 6]);
         let warm = schedule("{ do = \"bonnie\", cold = false }", &Overrides::default()).unwrap();
         assert!(warm.workload.phases.iter().all(|phase| !phase.cold));
-        let some = "{ do = \"bonnie\", tests = [\"seq_output_block\", \"rewrite\"], name = \"new\" }, \
+        let some = "{ do = \"bonnie\", tests = [\"seq_output_block\", \"rewrite\"], \
+                      name = \"new\" }, \
                     { do = \"bonnie\", tests = [\"rewrite\"], name = \"again\" }";
         let some = schedule(some, &Overrides::default()).unwrap();
         assert_eq!(some.phase_names(), ["new_seq_output_block", "new_rewrite", "again"]);

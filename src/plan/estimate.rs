@@ -212,8 +212,8 @@ mod tests {
 
     fn of_transactions(keys: &str) -> Estimate {
         let plan = format!(
-            "name = \"p\"\nquestion = \"?\"\n[target]\nsize = \"4 GB\"\n[workload]\nphases = [{{ do = \
-             \"transactions\", transactions = {{ {keys} }} }}]\n"
+            "name = \"p\"\nquestion = \"?\"\n[target]\nsize = \"4 GB\"\n[workload]\n\
+             phases = [{{ do = \"transactions\", transactions = {{ {keys} }} }}]\n"
         );
         of(&plan, LabKind::Image, 1).unwrap()
     }

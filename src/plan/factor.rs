@@ -180,7 +180,8 @@ impl JsonSchema for Factor {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         let names: Vec<&str> = Self::every().map(Self::name).collect();
-        json_schema!({ "type": "string", "enum": names, "description": "What an experiment varies." })
+        let description = "What an experiment varies.";
+        json_schema!({ "type": "string", "enum": names, "description": description })
     }
 }
 

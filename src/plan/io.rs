@@ -35,7 +35,8 @@ pub struct Written {
     pub pattern: Pattern,
     /// The share of operations that read (default `0 %`: all write).
     pub reads: Option<Share>,
-    /// The block size, or several with their weights: `["4 KiB: 3", "64 KiB: 1"]` (default `4 KiB`).
+    /// The block size, or several with their weights: `["4 KiB: 3", "64 KiB: 1"]` (default
+    /// `4 KiB`).
     pub block: Option<Sizes>,
     /// Operations under way at the same time (default 1).
     pub depth: Option<u32>,
@@ -346,7 +347,8 @@ mod tests {
                 "9999 pages",
             ),
             (
-                "{ do = \"transactions\", transactions = { number = 1, think = 1, rate = \"1/s\" } }",
+                "{ do = \"transactions\", \
+                 transactions = { number = 1, think = 1, rate = \"1/s\" } }",
                 "due",
             ),
             (

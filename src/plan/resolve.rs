@@ -277,7 +277,8 @@ fn baseline(plan: &Plan, factors: &[Varied], notes: &mut Vec<String>) -> Result<
                 ));
             }
             notes.push(format!(
-                "the baseline {factor} = {level} is not in this run; {factor} = {} stands in for it",
+                "the baseline {factor} = {level} is not in this run; \
+                 {factor} = {} stands in for it",
                 varied.levels[0]
             ));
             level.clone_from(&varied.levels[0]);

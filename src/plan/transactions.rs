@@ -1,5 +1,5 @@
-//! Phases that commit transactions as `SQLite` does (`do = "transactions"`): how a plan says so, and
-//! what it means.
+//! Phases that commit transactions as `SQLite` does (`do = "transactions"`): how a plan says so,
+//! and what it means.
 
 use std::ops::Range;
 use std::time::Duration;

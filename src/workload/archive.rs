@@ -23,7 +23,8 @@ pub enum ArchiveError {
     /// It could not be read.
     #[error("cannot read the archive {}: {cause}", path.display())]
     #[diagnostic(help(
-        "tar archives are read plain or compressed by gzip, xz or zstd; `tar tf` shows whether it is whole"
+        "tar archives are read plain or compressed by gzip, xz or zstd; `tar tf` shows whether it \
+         is whole"
     ))]
     Unreadable {
         /// The archive.

@@ -83,9 +83,9 @@ mod tests {
 
     /// What bonnie++ 2.00a printed on a filesystem in memory (`-s 256M -n 4`), and on ext4 without
     /// the tests by character.
-    const FAST: &str = "1.98,2.00a,host,1,1795280492,256M,,8192,5,1838,88,+++++,+++,+++++,+++,2709,97,\
-        +++++,+++,+++++,+++,4,,,,,+++++,+++,+++++,+++,+++++,+++,+++++,+++,+++++,+++,+++++,+++,\
-        12824us,4204us,4065us,14762us,75us,30725us,8088us,4060us,4328us,4068us,4052us,2192us\n";
+    const FAST: &str = "1.98,2.00a,host,1,1795280492,256M,,8192,5,1838,88,+++++,+++,+++++,+++,\
+        2709,97,+++++,+++,+++++,+++,4,,,,,+++++,+++,+++++,+++,+++++,+++,+++++,+++,+++++,+++,+++++,\
+        +++,12824us,4204us,4065us,14762us,75us,30725us,8088us,4060us,4328us,4068us,4052us,2192us\n";
 
     fn value(printed: &str, name: &str) -> Option<f64> {
         parse(printed).unwrap().reported.get(&format!("bonnie++.{name}")).copied()

@@ -19,7 +19,10 @@ pub enum WorkloadError {
     #[diagnostic(transparent)]
     Archive(#[from] ArchiveError),
     /// A file operation failed.
-    #[error("cannot {step} {path}: {cause}{}", if is_full(cause) { " (the filesystem is full)" } else { "" })]
+    #[error(
+        "cannot {step} {path}: {cause}{}",
+        if is_full(cause) { " (the filesystem is full)" } else { "" }
+    )]
     Operation {
         /// What was attempted.
         step: &'static str,
@@ -29,7 +32,10 @@ pub enum WorkloadError {
         cause: io::Error,
     },
     /// Reading and writing a file failed.
-    #[error("{file}: {cause}{}", if is_out_of_space(cause) { " (the filesystem is full)" } else { "" })]
+    #[error(
+        "{file}: {cause}{}",
+        if is_out_of_space(cause) { " (the filesystem is full)" } else { "" }
+    )]
     Engine {
         /// On what, relative to the trial's directory.
         file: String,

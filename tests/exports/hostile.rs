@@ -28,10 +28,12 @@ pub fn cases() -> Vec<Case> {
 }
 
 /// A formula, controls that XML forbids, quotes, separators, markup, an emoji, white space.
-const HOSTILE: &str = "=1+1|cmd\u{0}\u{1}\u{b}\u{1b}[2J\u{7f}\u{85}\u{fffe}\r\n\t\"a\",b;c | `d` <e>&amp;</e> ]]> \u{1f600}  two  ";
+const HOSTILE: &str = "=1+1|cmd\u{0}\u{1}\u{b}\u{1b}[2J\u{7f}\u{85}\u{fffe}\r\n\t\"a\",b;c \
+                       | `d` <e>&amp;</e> ]]> \u{1f600}  two  ";
 
 /// What CSV and ODS make of it.
-const CARRIED: &str = "=1+1|cmd\u{fffd}\u{fffd}\u{fffd}\u{fffd}[2J\u{fffd}\u{fffd}\u{fffd}\u{fffd}\n\t\"a\",b;c | `d` <e>&amp;</e> ]]> \u{1f600}  two  ";
+const CARRIED: &str = "=1+1|cmd\u{fffd}\u{fffd}\u{fffd}\u{fffd}[2J\u{fffd}\u{fffd}\u{fffd}\
+                       \u{fffd}\n\t\"a\",b;c | `d` <e>&amp;</e> ]]> \u{1f600}  two  ";
 
 fn long() -> String {
     "40 kB of reasons ".repeat(2_500)

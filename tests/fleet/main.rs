@@ -61,7 +61,9 @@ const SLOW: &str = r#"
     [baseline]
     mkfs = ""
     [workload]
-    phases = [{ do = "command", run = ["sh", "-c", "echo begin >>LOG; sleep SECONDS; echo end >>LOG"] }]
+    [[workload.phases]]
+    do = "command"
+    run = ["sh", "-c", "echo begin >>LOG; sleep SECONDS; echo end >>LOG"]
 "#;
 
 const CASES: [(&str, fn()); 12] = [

@@ -43,7 +43,9 @@ fn reasons(json: &Value) -> Vec<String> {
 
 fn full_disk() {
     let place = Place::new();
-    let fill = r#"{ do = "unpack", sync = true }, { do = "command", name = "fill", run = ["sh", "-c", "[ $(stat -f -c %T .) != ext2/ext3 ] || dd if=/dev/zero of=big bs=1M"] }"#;
+    let fill = r#"{ do = "unpack", sync = true }, { do = "command", name = "fill", run = [
+        "sh", "-c", "[ $(stat -f -c %T .) != ext2/ext3 ] || dd if=/dev/zero of=big bs=1M",
+    ] }"#;
     let (code, json) = place.run(&tree_plan(&place, fill), &["--runs", "1"]);
     assert_eq!(code, 1);
     assert_eq!(json["status"], "complete");
@@ -122,7 +124,9 @@ fn failing_command() {
 fn daemon() {
     let place = Place::new();
     // It keeps the filesystem busy from a session of its own.
-    let phases = r#"{ do = "command", run = ["sh", "-c", "setsid sleep 600 </dev/null >/dev/null 2>&1 & echo started"] }"#;
+    let phases = r#"{ do = "command", run = [
+        "sh", "-c", "setsid sleep 600 </dev/null >/dev/null 2>&1 & echo started",
+    ] }"#;
     let (code, json) = place.run(&tree_plan(&place, phases), &["--runs", "1"]);
     assert_eq!(code, 0, "{json:#}");
     assert_eq!(place.leftovers(), Vec::<String>::new());
@@ -132,7 +136,9 @@ fn vanishing_image() {
     let place = Place::new();
     let images = place.path("images").display().to_string();
     let truncate = format!(
-        r#"{{ do = "command", name = "vanish", run = ["sh", "-c", "truncate -s 0 {images}/*/disk.img"] }}, {{ do = "remount" }}"#
+        r#"{{ do = "command", name = "vanish", run = [
+            "sh", "-c", "truncate -s 0 {images}/*/disk.img",
+        ] }}, {{ do = "remount" }}"#
     );
     let (code, json) = place.run(&tree_plan(&place, &truncate), &["--runs", "1"]);
     assert_eq!(code, 1, "{json:#}");

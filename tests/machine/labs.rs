@@ -262,7 +262,9 @@ fn atime_levels() {
         phases = [
             { do = "unpack", sync = true },
             { do = "remount" },
-            { do = "command", name = "read", run = ["sh", "-c", "cat $(find . -type f) > /dev/null"], sync = true },
+            { do = "command", name = "read", sync = true, run = [
+                "sh", "-c", "cat $(find . -type f) > /dev/null",
+            ] },
         ]
     "#,
     );

@@ -32,7 +32,9 @@ const PLAN: &str = r#"
     tree = { files = 3000, size = "40 MB" }
     phases = [
         { do = "unpack", sync = true },
-        { do = "command", name = "read", run = ["sh", "-c", "cat $(find . -type f) >/dev/null"], sync = true },
+        { do = "command", name = "read", sync = true, run = [
+            "sh", "-c", "cat $(find . -type f) >/dev/null",
+        ] },
         { do = "delete", sync = true },
     ]
 "#;

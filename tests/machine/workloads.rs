@@ -25,8 +25,9 @@ fn archive() {
     let place = Place::new();
     let tree = place.path("tree");
     sh(&format!(
-        "mkdir -p {0}/a/b {0}/empty; seq 100000 > {0}/a/numbers; printf x > {0}/a/b/x; : > {0}/zero; \
-         ln -s ../a/numbers {0}/a/link; ln {0}/a/numbers {0}/hard; chmod 750 {0}/a/b/x; touch -d @1000000000 {0}/zero",
+        "mkdir -p {0}/a/b {0}/empty; seq 100000 > {0}/a/numbers; printf x > {0}/a/b/x; : > \
+         {0}/zero; ln -s ../a/numbers {0}/a/link; ln {0}/a/numbers {0}/hard; chmod 750 {0}/a/b/x; \
+         touch -d @1000000000 {0}/zero",
         tree.display()
     ));
     for (flag, name) in [("", "t.tar"), ("-z", "t.tar.gz"), ("-J", "t.tar.xz")] {
@@ -53,7 +54,8 @@ fn archive() {
         assert_eq!(code, 0, "{json:#}");
         let listing = |path: &str| {
             sh(&format!(
-                "cd {path}; find . -mindepth 1 -printf '%p %y %m %s %l %n\\n' | grep -v ' d ' | sort; find . -type f -exec sha256sum {{}} + | sort; stat -c %Y zero"
+                "cd {path}; find . -mindepth 1 -printf '%p %y %m %s %l %n\\n' | grep -v ' d ' | \
+                 sort; find . -type f -exec sha256sum {{}} + | sort; stat -c %Y zero"
             ))
         };
         assert_eq!(listing(&copy), listing(&tree.display().to_string()), "{name}");
@@ -81,7 +83,8 @@ fn git_build() {
     )
     .unwrap();
     sh(&format!(
-        "cd {}; git init -q; git add Makefile; git -c user.name=t -c user.email=t@example.org commit -qm one; chown -R nobody .",
+        "cd {}; git init -q; git add Makefile; git -c user.name=t -c user.email=t@example.org \
+         commit -qm one; chown -R nobody .",
         repository.display()
     ));
     let arguments = [
@@ -145,11 +148,24 @@ fn io() {
         [factors]
         filesystem = ["ext4", "xfs", "btrfs"]
         [workload]
-        phases = [
-            { do = "io", name = "direct", io = { size = "16 MiB", direct = true, depth = 16, amount = "8 MiB", sync = "end" } },
-            { do = "io", name = "mixed", cold = true, io = { size = "16 MiB", reads = "50 %", depth = 4, operations = 1000, sync = "every 50 writes" } },
-            { do = "transactions", transactions = { number = 10, think = "1 ms", beside = "20 MB/s" }, sync = true },
-        ]
+        [[workload.phases]]
+        do = "io"
+        name = "direct"
+        io = { size = "16 MiB", direct = true, depth = 16, amount = "8 MiB", sync = "end" }
+        [[workload.phases]]
+        do = "io"
+        name = "mixed"
+        cold = true
+        [workload.phases.io]
+        size = "16 MiB"
+        reads = "50 %"
+        depth = 4
+        operations = 1000
+        sync = "every 50 writes"
+        [[workload.phases]]
+        do = "transactions"
+        transactions = { number = 10, think = "1 ms", beside = "20 MB/s" }
+        sync = true
     "#,
     );
     let (code, json) = place.run(&plan, &["--runs", "1", "--verify"]);
@@ -198,7 +214,8 @@ fn dangerous_fio() {
     fs::write(place.path("job.fio"), "[job]\nrw=randwrite\nfilename=/dev/loop7\nsize=1m\n")
         .unwrap();
     let plan = place.plan(
-        "name = \"f\"\nquestion = \"?\"\n[target]\nlab = \"image\"\n[workload]\nphases = [{ do = \"fio\", job = \"job.fio\" }]\n",
+        "name = \"f\"\nquestion = \"?\"\n[target]\nlab = \"image\"\n[workload]\nphases = \
+         [{ do = \"fio\", job = \"job.fio\" }]\n",
     );
     let output = place.ssdlab(&["run", &plan]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));

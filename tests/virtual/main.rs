@@ -83,14 +83,41 @@ const TIMED_PLAN: &str = r#"
     [factors]
     filesystem = ["ext3", "btrfs"]
     [workload]
-    phases = [
-        { do = "io", name = "deep", io = { size = "16 MiB", direct = true, depth = 32, operations = 500, sync = "end" } },
-        { do = "io", name = "mixed", cold = true, io = { size = "16 MiB", reads = "50 %", block = ["4 KiB: 3", "64 KiB: 1"], depth = 8, operations = 200, sync = "every 16 writes" } },
-        { do = "io", name = "open", io = { size = "16 MiB", reads = "100 %", direct = true, depth = 4, rate = "500/s", time = "300 ms" } },
-        { do = "transactions", transactions = { number = 20, rate = "10/s", beside = "8 MB/s" }, sync = true },
-        { do = "transactions", name = "log", transactions = { number = 20, journal = "wal" } },
-        { do = "sync" },
-    ]
+    [[workload.phases]]
+    do = "io"
+    name = "deep"
+    io = { size = "16 MiB", direct = true, depth = 32, operations = 500, sync = "end" }
+    [[workload.phases]]
+    do = "io"
+    name = "mixed"
+    cold = true
+    [workload.phases.io]
+    size = "16 MiB"
+    reads = "50 %"
+    block = ["4 KiB: 3", "64 KiB: 1"]
+    depth = 8
+    operations = 200
+    sync = "every 16 writes"
+    [[workload.phases]]
+    do = "io"
+    name = "open"
+    [workload.phases.io]
+    size = "16 MiB"
+    reads = "100 %"
+    direct = true
+    depth = 4
+    rate = "500/s"
+    time = "300 ms"
+    [[workload.phases]]
+    do = "transactions"
+    transactions = { number = 20, rate = "10/s", beside = "8 MB/s" }
+    sync = true
+    [[workload.phases]]
+    do = "transactions"
+    name = "log"
+    transactions = { number = 20, journal = "wal" }
+    [[workload.phases]]
+    do = "sync"
 "#;
 
 /// Two treatments of one aged filesystem.

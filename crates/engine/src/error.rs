@@ -20,8 +20,8 @@ pub enum EngineError {
     },
     /// The ring does not take the job's buffers or its file.
     #[error(
-        "io_uring does not take {buffer_bytes} bytes of buffers: {cause} (`ulimit -l` limits what a \
-         user may keep in memory; lower the depth or the block size)"
+        "io_uring does not take {buffer_bytes} bytes of buffers: {cause} (`ulimit -l` limits what \
+         a user may keep in memory; lower the depth or the block size)"
     )]
     NotRegistered {
         /// The size of all buffers.

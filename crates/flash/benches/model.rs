@@ -62,7 +62,11 @@ fn steady_page_mapped_greedy_with_timing(bencher: Bencher, gib: u32) {
     overwrite(bencher, specification(gib, TIMING), 2.0, PAGES);
 }
 
-#[divan::bench(args = ["fifo", "random", "d-choices", "cost-benefit"], sample_count = 3, sample_size = 1)]
+#[divan::bench(
+    args = ["fifo", "random", "d-choices", "cost-benefit"],
+    sample_count = 3,
+    sample_size = 1
+)]
 fn steady_page_mapped_4_gib(bencher: Bencher, collection: &str) {
     overwrite(bencher, specification(4, &format!("collection = \"{collection}\"")), 2.0, PAGES / 4);
 }

@@ -28,7 +28,8 @@ pub enum TraceError {
     },
     /// The trace is of a version that this crate does not know.
     #[error(
-        "the {format} trace has version {found}; known is {known}: use a newer ssdlab, or convert it"
+        "the {format} trace has version {found}; known is {known}: use a newer ssdlab, or \
+         convert it"
     )]
     UnknownVersion {
         /// The trace's format.

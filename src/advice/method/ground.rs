@@ -45,8 +45,8 @@ pub(super) fn starting_state(run: &Run<'_>) -> Check {
 
 pub(super) fn environment(run: &Run<'_>) -> Check {
     let criterion = Criterion::Environment;
-    let advice = "say it with the results: uname -r, lsblk -o MODEL,SCHED, findmnt, and the versions \
-                  of the programs";
+    let advice = "say it with the results: uname -r, lsblk -o MODEL,SCHED, findmnt, and the \
+                  versions of the programs";
     let missing = missing(run);
     let mut warnings: Vec<Warning> = Vec::new();
     if !missing.is_empty() {

@@ -114,8 +114,8 @@ pub(super) fn variance(run: &Run<'_>) -> Check {
     if warnings.is_empty() {
         return Check::met(criterion, evidence);
     }
-    let advice = "look for what else ran, for heat and for a drive that is not in its steady state; \
-                  more runs narrow the interval, not the spread";
+    let advice = "look for what else ran, for heat and for a drive that is not in its steady \
+                  state; more runs narrow the interval, not the spread";
     Check::not_met(criterion, warnings, evidence, advice)
 }
 

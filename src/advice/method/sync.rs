@@ -142,8 +142,8 @@ fn cached(run: &Run<'_>) -> Option<Warning> {
 
 fn imported_working_set(run: &Run<'_>) -> Check {
     let criterion = Criterion::WorkingSet;
-    let advice = "work on files of twice the memory (bonnie++ -s without -r), or past the page cache \
-                  (fio direct=1), and say how much memory there was";
+    let advice = "work on files of twice the memory (bonnie++ -s without -r), or past the page \
+                  cache (fio direct=1), and say how much memory there was";
     let told = run.told();
     let is_direct = |told: &&crate::results::Told| told.is_direct == Some(true);
     let fast = told.iter().filter(|(_, told)| told.iter().any(|told| told.is_too_fast));

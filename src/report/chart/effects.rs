@@ -109,8 +109,8 @@ fn says(metric: &str, effects: &[(&Effect, &str)]) -> String {
         format!(" The largest: {name} in {phases}, {effect}.")
     });
     format!(
-        "{shown} of {} ratios of {metric} to the baseline are shown not to be 1, at 5 % error over all \
-         of them.{largest}",
+        "{shown} of {} ratios of {metric} to the baseline are shown not to be 1, at 5 % error over \
+         all of them.{largest}",
         effects.len()
     )
 }

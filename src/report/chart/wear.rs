@@ -41,8 +41,8 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
             "Each panel has its own axis of erases."
         };
         let notes = format!(
-            "Bar: the share of all blocks, for each number of erases, by the end of the first trial, \
-             their life before it included. {axes}"
+            "Bar: the share of all blocks, for each number of erases, by the end of the first \
+             trial, their life before it included. {axes}"
         );
         let heading = Heading { title: title.clone(), notes, keys: Vec::new() };
         let panels = worn.iter().map(|(shown, wear)| Panel {

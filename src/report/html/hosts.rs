@@ -20,7 +20,8 @@ pub(super) fn hosts(schedule: &Schedule, analysis: &Analysis) -> Option<Markup> 
     (!analysis.by_host.is_empty()).then(|| {
         markup! {
             @for (index, (heading, table)) in tables.enumerate() {
-                (boxed(&format!("hosts-{}", index + 1), "hosts", &markup! { (heading) }, &rows(table)))
+                @let id = format!("hosts-{}", index + 1);
+                (boxed(&id, "hosts", &markup! { (heading) }, &rows(table)))
             }
             ul { @for says in sentences(schedule, analysis, &effect) { li { (says) } } }
         }

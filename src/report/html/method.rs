@@ -124,7 +124,8 @@ pub(super) fn environment(analysis: &Analysis) -> Option<Markup> {
                     th scope="row" { (spoken(name)) }
                     td {
                         @if values.len() > 1 { strong { "differs between trials: " } }
-                        (values.iter().map(|value| fact(name, value)).collect::<Vec<_>>().join(" | "))
+                        @let facts: Vec<_> = values.iter().map(|it| fact(name, it)).collect();
+                        (facts.join(" | "))
                     }
                 }
             }

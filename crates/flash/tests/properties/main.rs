@@ -122,7 +122,8 @@ proptest! {
             Condition::Purged,
             Condition::Steady,
         ] {
-            drive.condition(condition, span, 1, &mut ssdlab_flash::unwatched).expect("it does not wear out");
+            let made = drive.condition(condition, span, 1, &mut ssdlab_flash::unwatched);
+            made.expect("it does not wear out");
             let mapped = (0..drive.specification().logical_pages)
                 .filter(|page| drive.is_mapped(ssdlab_flash::LogicalPage(*page)))
                 .count();

@@ -95,8 +95,8 @@ fn damage_is_named_by_record_and_byte() {
     damaged[48 + 16 + 1] = b'?';
     assert_eq!(
         ending(&damaged, Format::Blktrace),
-        "blktrace trace, record 2 (byte 64): the magic is \"\\x07?ae\", not 0x65617400 + version, in \
-         either byte order; repair the trace there, or cut it before that"
+        "blktrace trace, record 2 (byte 64): the magic is \"\\x07?ae\", not 0x65617400 + version, \
+         in either byte order; repair the trace there, or cut it before that"
     );
     damaged = LITTLE_ENDIAN.to_vec();
     damaged[0] = 6;
