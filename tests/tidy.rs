@@ -1,6 +1,6 @@
 //! House rules that a compiler does not know: arrows between rooms, module headers, sizes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -156,6 +156,36 @@ fn rooms_in(line: &str) -> Vec<&str> {
         }
     }
     rooms
+}
+
+#[test]
+fn crates_use_only_the_crates_they_may() {
+    let used: BTreeMap<String, BTreeSet<String>> = fs::read_dir(root().join("crates"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .map(|folder| {
+            let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+            let paths = manifest.lines().filter_map(|line| line.split_once("path = \"../"));
+            let names = paths.filter_map(|(_, rest)| rest.split('"').next());
+            (short(&folder), names.map(|name| format!("crates/{name}")).collect())
+        })
+        .collect();
+    assert_eq!(used, arrows_of_crates());
+}
+
+/// The rows of ARCHITECTURE.md's arrows that begin with a crate.
+fn arrows_of_crates() -> BTreeMap<String, BTreeSet<String>> {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let (_, arrows) = text.split_once("\n## Arrows\n").unwrap();
+    let rows = arrows.lines().take_while(|line| !line.starts_with("## "));
+    let crates = |cell: &str| -> BTreeSet<String> {
+        let names = cell.split('`').filter(|name| name.starts_with("crates/"));
+        names.map(str::to_owned).collect()
+    };
+    rows.filter(|row| row.starts_with("| `crates/"))
+        .filter_map(|row| row.trim_matches('|').split_once('|'))
+        .flat_map(|(of, may)| crates(of).into_iter().map(move |name| (name, crates(may))))
+        .collect()
 }
 
 #[test]
