@@ -90,27 +90,3 @@ impl Reader {
         ]))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::plan::metric::READER_METRICS;
-
-    #[test]
-    fn a_reader_reads_until_the_work_is_done() {
-        // Not every temporary folder takes direct I/O; the reader's file need not be on one.
-        let place = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
-        let path = place.path().join("reader");
-        Reader::make(&path, &ContentPool::new(1), 1).unwrap();
-        let Ok(reader) = Reader::open(&path, 1) else { return };
-        let (done, read) = reader.beside(|| {
-            sleep(PERIOD * 5);
-            7
-        });
-        let read = read.unwrap();
-        assert_eq!(done, 7);
-        assert!(read["reader.reads"] >= 1.0 && read["reader.max_ns"] >= read["reader.p50_ns"]);
-        let names: Vec<&str> = read.keys().map(String::as_str).collect();
-        assert!(READER_METRICS.iter().all(|(name, _)| names.contains(name)));
-    }
-}

@@ -7,6 +7,7 @@ mod common;
 mod failures;
 mod labs;
 mod ledger;
+mod reading;
 mod recording;
 mod safety;
 mod serving;
@@ -19,6 +20,7 @@ use std::path::Path;
 use std::process::Command;
 
 use libtest_mimic::{Arguments, Trial};
+use rustix::fs::{Mode, OFlags};
 
 /// A test and what it needs beyond root.
 struct Case {
@@ -35,6 +37,8 @@ enum Needs {
     Root,
     /// Root, and a kernel with FUSE.
     Fuse,
+    /// Direct I/O in the folder of the sources: not every temporary folder takes it.
+    DirectIo,
     /// strace, and leave to use it.
     Strace,
     /// Root, and strace.
@@ -52,6 +56,7 @@ fn main() {
     let cases = [
         labs::cases(),
         ledger::cases(),
+        reading::cases(),
         recording::cases(),
         settings::cases(),
         ageing::cases(),
@@ -67,6 +72,7 @@ fn main() {
         let reason = match case.needs {
             Needs::Root | Needs::RootAndStrace | Needs::Fuse if !is_root => Some("needs root"),
             Needs::Fuse if !Path::new("/dev/fuse").exists() => Some("needs FUSE"),
+            Needs::DirectIo if !takes_direct_io() => Some("needs direct I/O"),
             Needs::Strace | Needs::RootAndStrace if !can_trace => Some("needs strace"),
             _ => None,
         };
@@ -76,4 +82,12 @@ fn main() {
             .with_ignored_flag(reason.is_some())
     });
     libtest_mimic::run(&arguments, trials.collect()).exit();
+}
+
+/// Where files are opened past the page cache.
+const DIRECT_IO: &str = env!("CARGO_MANIFEST_DIR");
+
+fn takes_direct_io() -> bool {
+    let file = tempfile::NamedTempFile::new_in(DIRECT_IO).unwrap();
+    rustix::fs::open(file.path(), OFlags::RDONLY | OFlags::DIRECT, Mode::empty()).is_ok()
 }

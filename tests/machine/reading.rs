@@ -1,0 +1,24 @@
+//! The reader that runs beside a phase, on a filesystem that takes direct I/O.
+
+use ssdlab::plan::metric::READER_METRICS;
+use ssdlab::workload::Reader;
+use ssdlab::workload::synthetic::content::ContentPool;
+
+use super::{Case, Needs};
+
+pub fn cases() -> Vec<Case> {
+    let name = "a_reader_reads_until_the_work_is_done";
+    vec![Case { name, needs: Needs::DirectIo, run: reader }]
+}
+
+fn reader() {
+    let place = tempfile::tempdir_in(super::DIRECT_IO).unwrap();
+    let path = place.path().join("reader");
+    Reader::make(&path, &ContentPool::new(1), 1).unwrap();
+    let (done, read) = Reader::open(&path, 1).unwrap().beside(|| 7);
+    let read = read.unwrap();
+    assert_eq!(done, 7);
+    assert!(read["reader.reads"] >= 1.0 && read["reader.max_ns"] >= read["reader.p50_ns"]);
+    let names: Vec<&str> = read.keys().map(String::as_str).collect();
+    assert!(READER_METRICS.iter().all(|(name, _)| names.contains(name)));
+}
