@@ -162,12 +162,13 @@ fn wait(disk: &FuseDisk, interrupt: &Interrupt) -> Result<End, ServeError> {
                 return Ok(End::Unmounted);
             }
             if again.is_none() {
+                // Before it is told, so that whoever does as told is heard.
+                again = Interrupt::on_signals().ok();
                 output::tell(&format!(
                     "{} is in use and served on until it is free (`losetup --list` shows loop \
                      devices over it); Ctrl-C once more ends it now, with errors for its users",
                     disk.file().display()
                 ));
-                again = Interrupt::on_signals().ok();
             }
         }
         sleep(STEP);
