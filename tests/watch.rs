@@ -8,17 +8,20 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// Each trial takes long enough for a browser to be there before the first has ended.
+/// No trial ends before the browser has seen one.
 const PLAN: &str = r#"
 name = "watched"
 question = "Is <script>alert(1)</script> shown as it is written?"
 [workload]
 tree = { files = 20, size = "1 MB" }
-phases = [{ do = "unpack" }, { do = "command", run = ["sleep", "1"] }, { do = "delete" }]
+phases = [{ do = "unpack" }, { do = "command", run = [
+    "sh", "-c", "until [ -e GO ]; do sleep 0.05; done",
+] }, { do = "delete" }]
 "#;
 
 fn ssdlab(folder: &std::path::Path, watch: &str) -> Command {
-    fs::write(folder.join("plan.toml"), PLAN).unwrap();
+    let go = folder.join("go").display().to_string();
+    fs::write(folder.join("plan.toml"), PLAN.replace("GO", &go)).unwrap();
     fs::create_dir_all(folder.join("work")).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_ssdlab"));
     command
@@ -47,17 +50,22 @@ fn a_browser_is_told_how_a_run_gets_on_and_that_it_has_ended() {
     browser.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
     write!(browser, "GET /states HTTP/1.1\r\nHost: {address}\r\n\r\n").unwrap();
     let lines = BufReader::new(browser).lines().map_while(Result::ok);
+    let is_seen = |state: &Value| state["running"].to_string().ends_with(": command\"]");
     let states: Vec<Value> = lines
         .filter_map(|line| Some(serde_json::from_str(line.strip_prefix("data: ")?).unwrap()))
         .filter(|state: &Value| state["question"].is_string())
+        .inspect(|state| {
+            if is_seen(state) {
+                fs::write(folder.path().join("go"), "").unwrap();
+            }
+        })
         .collect();
     assert!(run.wait().unwrap().success());
 
     let done: Vec<u64> = states.iter().map(|state| state["done"].as_u64().unwrap()).collect();
     assert!(done.is_sorted(), "{done:?}");
     assert_eq!(done.last(), Some(&2));
-    let running = states.iter().map(|state| state["running"].to_string()).collect::<Vec<_>>();
-    assert!(running.iter().any(|running| running.ends_with(": command\"]")), "{running:?}");
+    assert!(states.iter().any(is_seen), "{states:?}");
     let last = states.last().unwrap();
     assert_eq!(last["ended"], true);
     assert_eq!(last["question"], "Is <script>alert(1)</script> shown as it is written?");

@@ -85,7 +85,7 @@ where
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
     use std::thread::sleep;
     use std::time::Duration;
 
@@ -108,17 +108,22 @@ mod tests {
     #[test]
     fn results_come_in_order_whatever_is_done_first() {
         let items: Vec<u64> = (0..200).collect();
-        let begun = AtomicUsize::new(0);
+        let (begun, has_ended) = (AtomicUsize::new(0), AtomicBool::new(false));
         let mut taken = Vec::new();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(8).build().unwrap();
         let ended = pool.install(|| {
             let work = |item: &u64| {
                 begun.fetch_add(1, Ordering::Relaxed);
                 sleep(Duration::from_micros(item * 7919 % 500));
+                // However slow the threads with the items before are, none overtakes the end.
+                while *item > 100 && !has_ended.load(Ordering::Relaxed) {
+                    sleep(Duration::from_millis(20));
+                }
                 *item
             };
             in_order(&items, work, |item| {
                 taken.push(item);
+                has_ended.store(item == 100, Ordering::Relaxed);
                 if item == 100 { ControlFlow::Break(item) } else { ControlFlow::Continue(()) }
             })
         });

@@ -94,6 +94,7 @@ fn open(path: &Path) -> io::Result<File> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc;
     use std::thread;
 
     use super::*;
@@ -103,19 +104,20 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("lock");
         let interrupt = Interrupt::default();
-        let mut told = 0;
-        let first = Turn::take_in(&path, &interrupt, &mut || told += 1).unwrap().unwrap();
+        let first = Turn::take_in(&path, &interrupt, &mut || ()).unwrap().unwrap();
+        let (tell, told) = mpsc::channel();
         thread::scope(|scope| {
             let second = scope.spawn(|| {
-                let mut told = 0;
-                let turn = Turn::take_in(&path, &interrupt, &mut || told += 1).unwrap();
-                (turn.is_some(), told)
+                let mut busy = || tell.send(()).unwrap();
+                Turn::take_in(&path, &interrupt, &mut busy).unwrap().is_some()
             });
+            told.recv().unwrap();
             sleep(PAUSE * 3);
             assert!(!second.is_finished());
             drop(first);
-            assert_eq!(second.join().unwrap(), (true, 1));
+            assert!(second.join().unwrap());
         });
+        assert!(told.try_recv().is_err(), "it was told twice");
         let _held = Turn::take_in(&path, &interrupt, &mut || ()).unwrap();
         interrupt.set();
         assert!(Turn::take_in(&path, &interrupt, &mut || ()).unwrap().is_none());

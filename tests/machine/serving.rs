@@ -2,9 +2,9 @@
 //! nobody.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::support::{Place, sh, shown, wait_for};
@@ -53,6 +53,12 @@ impl Served {
         let device = self.device.strip_prefix("/dev/").unwrap();
         let value = fs::read_to_string(format!("/sys/block/{device}/{name}")).ok()?;
         Some(value.trim().to_owned())
+    }
+
+    /// Waits until the server says something, on a line of its standard error.
+    fn hears(&mut self, what: &str) {
+        let mut said = BufReader::new(self.server.stderr.as_mut().unwrap()).lines();
+        assert!(said.any(|line| line.unwrap().contains(what)), "it never says `{what}`");
     }
 
     fn signal(&self, signal: &str) {
@@ -127,18 +133,16 @@ fn filesystem() {
 fn in_use() {
     let mut served = Served::new();
     served.signal("TERM");
-    sleep(Duration::from_millis(300));
+    served.hears("is in use and served on");
     assert!(served.server.try_wait().unwrap().is_none());
     sh(&format!("echo text >{0}/a; sync {0}/a; umount {0}", served.mounted));
     sh(&format!("losetup -d {}", served.device));
     assert_eq!(served.server.wait().unwrap().code(), Some(0));
-    let said = std::io::read_to_string(served.server.stderr.take().unwrap()).unwrap();
-    assert!(said.contains("is in use and served on"), "{said}");
     assert_eq!(served.place.leftovers(), Vec::<String>::new());
 
     let mut served = Served::new();
     served.signal("INT");
-    sleep(Duration::from_millis(300));
+    served.hears("is in use and served on");
     served.signal("INT");
     assert_eq!(served.server.wait().unwrap().code(), Some(130));
     gets_errors(&served);
