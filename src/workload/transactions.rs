@@ -143,8 +143,8 @@ fn wait_until(due: Duration, started: Instant, rules: Rules<'_>) -> Result<(), W
     }
 }
 
-/// Writes into a file at a rate, through the page cache, until the transactions are over; returns
-/// how many bytes. A file that has grown to its most is cut and begun anew.
+/// Writes into a file at a rate, through the page cache, once at least and until the transactions
+/// are over; returns how many bytes. A file that has grown to its most is cut and begun anew.
 fn stream(
     file: &OwnedFd,
     rate: u64,
@@ -156,7 +156,7 @@ fn stream(
     let period = Duration::from_secs_f64(chunk.len() as f64 / rate as f64);
     let started = Instant::now();
     let (mut due, mut streamed) = (Duration::ZERO, 0);
-    while !over.is_set() {
+    loop {
         let offset = streamed % STREAM_BYTES;
         if offset == 0 && streamed > 0 {
             ftruncate(file, 0)?;
@@ -171,8 +171,10 @@ fn stream(
         {
             sleep(left.min(GLANCE));
         }
+        if over.is_set() {
+            return Ok(streamed);
+        }
     }
-    Ok(streamed)
 }
 
 /// A database, and what is under way with it.
