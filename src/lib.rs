@@ -25,8 +25,10 @@
 
 pub mod advice;
 pub mod aged;
+#[cfg(not(fuzzing))]
 pub mod cli;
 pub mod conductor;
+#[cfg(not(fuzzing))]
 pub mod export;
 pub mod filesystem;
 pub mod guest;
@@ -37,10 +39,12 @@ pub mod lab;
 pub mod ledger;
 pub mod meter;
 pub mod plan;
+#[cfg(not(fuzzing))]
 pub mod report;
 pub mod results;
 pub mod simulation;
 pub mod slurm;
 pub mod undo;
+#[cfg(not(fuzzing))]
 pub mod watch;
 pub mod workload;
