@@ -1,4 +1,5 @@
-//! What tracefs describes and records: texts, and sub-buffers read by them or by a true layout.
+//! What tracefs describes and records: sub-buffers read by a true layout, and by one that has a
+//! text from the input, up to its first NUL, as the header page or as every event's format.
 
 #![no_main]
 
@@ -14,18 +15,21 @@ const FORMATS: [&str; 4] = [
     include_str!("../../crates/trace/tests/fixtures/ftrace/block_rq_complete"),
 ];
 
-fuzz_target!(|input: (&str, &str, &[u8])| {
-    let (header_page, format, sub_buffer) = input;
-    for layout in [
-        Layout::parse(header_page, [format; 4]),
-        Layout::parse(HEADER_PAGE, [format; 4]),
-        Layout::parse(HEADER_PAGE, FORMATS),
-    ] {
-        let Ok(layout) = layout else { continue };
-        let target = Target { disk: device_number(7, 0), partition: None, sectors: 8..1 << 40 };
-        let mut assembler = Assembler::new(layout, target);
-        let _ = assembler.take(sub_buffer);
-        assembler.end();
-        while assembler.pop().is_some() {}
+fuzz_target!(|bytes: &[u8]| {
+    if let Ok(layout) = Layout::parse(HEADER_PAGE, FORMATS) {
+        read(layout, bytes);
+    }
+    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    let Ok(text) = str::from_utf8(&bytes[..end]) else { return };
+    for layout in [Layout::parse(text, FORMATS), Layout::parse(HEADER_PAGE, [text; 4])] {
+        layout.into_iter().for_each(|layout| read(layout, &bytes[end..]));
     }
 });
+
+fn read(layout: Layout, sub_buffer: &[u8]) {
+    let target = Target { disk: device_number(7, 0), partition: None, sectors: 8..1 << 40 };
+    let mut assembler = Assembler::new(layout, target);
+    let _ = assembler.take(sub_buffer);
+    assembler.end();
+    while assembler.pop().is_some() {}
+}

@@ -1,12 +1,17 @@
-//! The plan parser and everything between it and a schedule.
+//! The plan parser and everything between it and a schedule, which is stored and read back.
 
 #![no_main]
 
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use ssdlab::plan::{self, Overrides};
+use ssdlab::plan::{self, Overrides, Schedule};
 
 fuzz_target!(|text: &str| {
-    let _ = plan::schedule("plan.toml", text, &Overrides::default(), Path::new("/"));
+    let plan = plan::schedule("plan.toml", text, &Overrides::default(), Path::new("/"));
+    let Ok(schedule) = plan else { return };
+    assert!(schedule.is_sound());
+    let stored = serde_json::to_string(&schedule).expect("a schedule is plain data");
+    let read: Schedule = serde_json::from_str(&stored).expect("what is stored can be read");
+    assert_eq!(serde_json::to_string(&read).expect("a schedule is plain data"), stored);
 });

@@ -1,4 +1,4 @@
-//! The record reader.
+//! The record reader: what is accepted reads back as it was written.
 
 #![no_main]
 

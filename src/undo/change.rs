@@ -95,7 +95,7 @@ impl Change {
 
     /// Refuses what no run ever changes: a journal that was tampered with must not become a way to
     /// write or delete anything else.
-    fn check(&self) -> Result<(), UndoError> {
+    pub(super) fn check(&self) -> Result<(), UndoError> {
         let is_plain = |path: &Path| {
             let normal = |part| matches!(part, Component::RootDir | Component::Normal(_));
             path.is_absolute() && path.components().all(normal)

@@ -196,7 +196,7 @@ fn boot() -> io::Result<String> {
 
 /// The changes in a journal's text that are still to be taken back, each with its place. Those
 /// that ended with an earlier boot are left out: their names may mean something else by now.
-fn parse(text: &[u8], boot: &str) -> io::Result<Vec<(u64, Change)>> {
+pub(super) fn parse(text: &[u8], boot: &str) -> io::Result<Vec<(u64, Change)>> {
     let mut lines =
         text.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
     let Some(first) = lines.next() else { return Ok(Vec::new()) };

@@ -2,6 +2,7 @@
 //! `ssdlab restore` after a kill.
 
 mod change;
+mod fuzzing;
 mod journal;
 
 use std::io;
@@ -11,6 +12,8 @@ use miette::Diagnostic;
 use thiserror::Error;
 
 pub use change::Change;
+#[doc(hidden)]
+pub use fuzzing::fuzz_journal;
 pub use journal::{Journal, Restored, restore};
 
 /// A change that could not be taken back.

@@ -11,6 +11,7 @@ mod bonnie_program;
 mod driver;
 mod error;
 mod fio;
+mod fuzzing;
 mod io;
 mod open_load;
 pub mod operation;
@@ -34,6 +35,8 @@ pub use self::ageing::{Aged, layout_score};
 use self::bonnie::Bonnie;
 use self::driver::{Bounds, Contents, Driver, sync_filesystem};
 pub use self::error::WorkloadError;
+#[doc(hidden)]
+pub use self::fuzzing::{fuzz_archive, fuzz_bonnie};
 use self::operation::{Content, Operation};
 pub use self::reader::Reader;
 use self::replay::Replay;
@@ -403,11 +406,6 @@ impl Workload {
         let bounds = Bounds { interrupt: place.rules.interrupt, limit: place.rules.limit };
         Driver::new(place.directory, &self.contents, bounds)
     }
-}
-
-/// Reads text as what bonnie++ printed, for fuzzing.
-pub fn fuzz_bonnie(printed: &str) {
-    let _ = bonnie_program::parse(printed);
 }
 
 /// What a filesystem is filled with before the first phase.
