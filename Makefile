@@ -5,7 +5,7 @@ SSDLAB = target/release/ssdlab
 # The labs that make filesystems need root.
 SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: demo fleet-demo build kernel test check bench validation kill-test fuzz-check clean
+.PHONY: demo fleet-demo build kernel test check bench validation kill-test fuzz clean
 
 # Installs what is missing, builds, and answers founding question 1 in the virtual lab.
 demo: kernel
@@ -63,10 +63,11 @@ validation:
 kill-test: build
 	$(SUDO) scripts/kill-test $(SSDLAB) 100
 
-# The fuzz targets compile (running them needs cargo-fuzz and a nightly toolchain).
-fuzz-check:
-	scripts/install-packages build
-	$(CARGO) check --locked --manifest-path fuzz/Cargo.toml
+# Every fuzz target for so many seconds.
+SECONDS = 60
+fuzz:
+	scripts/install-packages fuzz
+	scripts/fuzz $(SECONDS)
 
 clean:
 	$(CARGO) clean
