@@ -36,6 +36,7 @@ test: kernel
 # What must hold before anything is tested.
 check:
 	$(CARGO) fmt --all --check
+	$(CARGO) fmt --manifest-path fuzz/Cargo.toml --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
 # The simulated drive, traces, reports and the virtual lab; then, as root, the engine beside fio, a trial beside

@@ -6,8 +6,7 @@
 use libfuzzer_sys::fuzz_target;
 use ssdlab_trace::ftrace::{Assembler, Layout, Target, device_number};
 
-const HEADER_PAGE: &str =
-    include_str!("../../crates/trace/tests/fixtures/ftrace/header_page");
+const HEADER_PAGE: &str = include_str!("../../crates/trace/tests/fixtures/ftrace/header_page");
 const FORMATS: [&str; 4] = [
     include_str!("../../crates/trace/tests/fixtures/ftrace/block_bio_queue"),
     include_str!("../../crates/trace/tests/fixtures/ftrace/block_rq_issue"),
