@@ -27,6 +27,7 @@ pub use self::sparse::{copy, each_block};
 use crate::host::cache_folder::cache_folder;
 use crate::host::hexadecimal::hexadecimal;
 use crate::host::interrupt::Interrupt;
+use crate::host::trust::{Exposed, exposed};
 
 /// The file of a state that says what it is.
 const RECORD: &str = "state.json";
@@ -44,11 +45,16 @@ pub enum AgedError {
     #[error("no cache for aged filesystems: neither XDG_CACHE_HOME nor HOME is set")]
     NoCache,
     /// Others could change it.
-    #[error("others than this user can change {}", path.display())]
-    #[diagnostic(help("remove it, or set XDG_CACHE_HOME to a folder of this user's own"))]
+    #[error("aged filesystems in {} are not used, because others could change them: {exposed}", path.display())]
+    #[diagnostic(help(
+        "chmod go-w {}, or set XDG_CACHE_HOME to a folder of this user's own",
+        exposed.path.display()
+    ))]
     Exposed {
         /// The folder.
         path: PathBuf,
+        /// The part of its path that they could change.
+        exposed: Exposed,
     },
     /// The machine could not do a step.
     #[error("cannot {step} {}: {cause}", path.display())]
@@ -191,12 +197,11 @@ impl Store {
 fn open(folder: &Path) -> Result<(), AgedError> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
     made.map_err(AgedError::step("make the folder", folder))?;
-    let metadata = fs::metadata(folder).map_err(AgedError::step("look at", folder))?;
-    let user = rustix::process::geteuid().as_raw();
-    if ![user, 0].contains(&metadata.uid()) || metadata.mode() & 0o022 != 0 {
-        return Err(AgedError::Exposed { path: folder.to_owned() });
+    let found = exposed(folder, rustix::process::geteuid().as_raw());
+    match found.map_err(AgedError::step("look at", folder))? {
+        None => Ok(()),
+        Some(exposed) => Err(AgedError::Exposed { path: folder.to_owned(), exposed }),
     }
-    Ok(())
 }
 
 fn parsed<T: DeserializeOwned>(path: &Path) -> Option<T> {
@@ -323,6 +328,19 @@ mod tests {
             assert!(get(&store(), "one").1, "{name}");
         }
         assert_eq!(names(&place.path().join("aged")).len(), 2);
+    }
+
+    #[test]
+    fn a_store_that_others_could_replace_is_not_used() {
+        use std::os::unix::fs::PermissionsExt;
+        let place = tempfile::tempdir().unwrap();
+        let store = Store::at(Some(place.path().join("cache/aged")));
+        get(&store, "one");
+        let above = place.path().join("cache");
+        fs::set_permissions(&above, fs::Permissions::from_mode(0o777)).unwrap();
+        let make = |_: &Path| Ok::<_, AgedError>("one".to_owned());
+        let refused = store.get(&"one", &Interrupt::default(), make).unwrap_err();
+        assert!(matches!(refused, AgedError::Exposed { exposed, .. } if exposed.path == above));
     }
 
     #[test]

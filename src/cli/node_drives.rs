@@ -3,13 +3,15 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use miette::Report;
 use serde::Deserialize;
 
+use crate::host::trust::exposed;
 use crate::lab::LabError;
+
+const ROOT: u32 = 0;
 
 /// The file of a node.
 const FILE: &str = "/etc/ssdlab/drives.toml";
@@ -47,12 +49,9 @@ fn find_in(file: &Path, kind: &str) -> Result<Permitted, String> {
     let of_file = |what: &dyn std::fmt::Display| format!("{}: {what}", file.display());
     let no_file = "no drive of this node may be wiped for plans that come by Slurm; its \
                    administrator names those that may (docs/fleet.md)";
-    for part in file.ancestors().take(2) {
-        let metadata = fs::symlink_metadata(part).map_err(|_| of_file(&no_file))?;
-        if metadata.uid() != 0 || metadata.mode() & 0o022 != 0 || metadata.is_symlink() {
-            let says = format!("{} can be changed by others than root", part.display());
-            return Err(of_file(&says));
-        }
+    if let Some(exposed) = exposed(file, ROOT).map_err(|_| of_file(&no_file))? {
+        let says = format!("others than root can change it: {exposed}; chmod go-w, chown root");
+        return Err(of_file(&says));
     }
     let text = fs::read_to_string(file).map_err(|error| of_file(&error))?;
     let written: Written = toml::from_str(&text).map_err(|error| of_file(&error.message()))?;

@@ -17,4 +17,5 @@ pub mod program;
 pub mod sysfs;
 pub mod thread;
 pub mod tracefs;
+pub mod trust;
 pub mod turn;

@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -13,6 +12,7 @@ use super::{KernelError, LabKernel};
 use crate::host::hexadecimal::hexadecimal;
 use crate::host::interrupt::Interrupt;
 use crate::host::program::{self, Rules};
+use crate::host::trust::exposed;
 
 /// How long a kernel may take to print its configuration.
 const LIMIT: Duration = Duration::from_secs(5);
@@ -49,27 +49,22 @@ const SCHEDULERS: [(&str, &str); 4] = [
 pub fn inspect(path: &Path) -> Result<LabKernel, KernelError> {
     let no_kernel = |reason: String| KernelError::NoLabKernel { path: path.to_owned(), reason };
     let mut bytes = Vec::new();
+    let real = path.canonicalize().map_err(|cause| no_kernel(cause.to_string()))?;
     // What is no file could be read for ever, or never be opened.
-    let metadata = std::fs::metadata(path).map_err(|cause| no_kernel(cause.to_string()))?;
-    if !metadata.is_file() {
+    if !real.is_file() {
         return Err(no_kernel("it is not a file".to_owned()));
     }
-    File::open(path)
-        .and_then(|mut file| {
-            let metadata = file.metadata()?;
-            file.by_ref().take(LARGEST_BYTES).read_to_end(&mut bytes)?;
-            Ok(metadata)
-        })
-        .map_err(|cause| no_kernel(cause.to_string()))
-        .and_then(|metadata| is_out_of_reach(path, &metadata))?;
+    is_out_of_reach(&real)?;
+    File::open(&real)
+        .and_then(|file| file.take(LARGEST_BYTES).read_to_end(&mut bytes))
+        .map_err(|cause| no_kernel(cause.to_string()))?;
     let understands = |parameter: &str| {
         bytes.windows(parameter.len()).any(|window| window == parameter.as_bytes())
     };
     if let Some(parameter) = PARAMETERS.iter().find(|parameter| !understands(parameter)) {
         return Err(no_kernel(format!("it does not know the parameter {parameter}")));
     }
-    let path = std::path::absolute(path).map_err(|cause| no_kernel(cause.to_string()))?;
-    let version = match program::version(&path, "--version") {
+    let version = match program::version(&real, "--version") {
         Some(version) if version.ends_with("-ssdlab") => version,
         Some(other) => {
             return Err(no_kernel(format!("its version is `{other}`, not one as 6.1.192-ssdlab")));
@@ -77,20 +72,16 @@ pub fn inspect(path: &Path) -> Result<LabKernel, KernelError> {
         None => return Err(no_kernel("it does not run: `--version` prints nothing".to_owned())),
     };
     let identity = hexadecimal(&Sha256::digest(&bytes))[..16].to_owned();
-    Ok(LabKernel { path, identity, version })
+    Ok(LabKernel { path: real, identity, version })
 }
 
 /// Refuses what somebody but this user and root could change.
-pub fn is_out_of_reach(path: &Path, metadata: &std::fs::Metadata) -> Result<(), KernelError> {
-    let exposed = |reason| Err(KernelError::Exposed { path: path.to_owned(), reason });
-    let user = rustix::process::geteuid().as_raw();
-    if ![user, 0].contains(&metadata.uid()) {
-        return exposed(format!("it belongs to user {}, this is user {user}", metadata.uid()));
+pub fn is_out_of_reach(path: &Path) -> Result<(), KernelError> {
+    let found = exposed(path, rustix::process::geteuid().as_raw());
+    match found.map_err(KernelError::at("look at", path))? {
+        None => Ok(()),
+        Some(exposed) => Err(KernelError::Exposed { path: path.to_owned(), exposed }),
     }
-    if metadata.mode() & 0o022 != 0 {
-        return exposed(format!("others may write to it (mode {:o})", metadata.mode() & 0o7777));
-    }
-    Ok(())
 }
 
 /// A kernel's configuration, as it prints it itself.

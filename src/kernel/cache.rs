@@ -6,7 +6,7 @@
 use std::fs::{self, DirBuilder, File, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use tempfile::NamedTempFile;
 
@@ -57,7 +57,7 @@ impl Cache {
             }
             text => text.map_err(KernelError::at("read", &self.record()))?,
         };
-        self.check_reach()?;
+        is_out_of_reach(&self.folder)?;
         let origin: Origin = serde_json::from_slice(&text)
             .map_err(|error| damaged(format!("kernel.json: {error}")))?;
         let expected = recipe.identity();
@@ -88,7 +88,7 @@ impl Cache {
             .mode(0o700)
             .create(folder)
             .map_err(KernelError::at("make the folder", folder))?;
-        self.check_reach()?;
+        is_out_of_reach(&self.folder)?;
         let path = folder.join("lock");
         let lock = File::create(&path).map_err(KernelError::at("write", &path))?;
         match lock.try_lock() {
@@ -126,12 +126,6 @@ impl Cache {
             }
             _ => Ok(()),
         }
-    }
-
-    fn check_reach(&self) -> Result<(), KernelError> {
-        let folder: &Path = &self.folder;
-        let metadata = fs::metadata(folder).map_err(KernelError::at("read", folder))?;
-        is_out_of_reach(folder, &metadata)
     }
 
     fn record(&self) -> PathBuf {

@@ -7,6 +7,7 @@ use miette::Diagnostic;
 use thiserror::Error;
 
 use crate::host::program::ProgramError;
+use crate::host::trust::Exposed;
 
 /// A lab kernel that is not there, cannot be trusted, or cannot be built.
 #[derive(Debug, Error, Diagnostic)]
@@ -57,13 +58,17 @@ pub enum KernelError {
         reason: String,
     },
     /// Somebody else could change it.
-    #[error("{} is not used: {reason}", path.display())]
-    #[diagnostic(help("what is run must be yours or root's, and writable by its owner alone"))]
+    #[error("{} is not used, because others could change it: {exposed}", path.display())]
+    #[diagnostic(help(
+        "what is run must be yours or root's, with every folder above it: chmod go-w {}; or \
+         set XDG_CACHE_HOME to a folder of yours, or name another kernel: --kernel PATH",
+        exposed.path.display()
+    ))]
     Exposed {
         /// The file or the folder.
         path: PathBuf,
-        /// Who could.
-        reason: String,
+        /// The part of its path that they could change.
+        exposed: Exposed,
     },
     /// No source is installed.
     #[error(

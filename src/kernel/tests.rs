@@ -151,10 +151,11 @@ fn a_kernel_that_was_changed_is_not_used() {
 fn what_others_may_write_to_is_not_run() {
     let place = Place::new();
     let kernel = place.build("6.1").0.unwrap();
-    for path in [place.cache_folder(), kernel.path] {
+    for path in [place.folder.path().to_owned(), place.cache_folder(), kernel.path] {
         let mode = fs::metadata(&path).unwrap().permissions();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).unwrap();
-        assert!(matches!(place.found(), Err(KernelError::Exposed { .. })));
+        let KernelError::Exposed { exposed, .. } = place.found().unwrap_err() else { panic!() };
+        assert_eq!(exposed.path, path);
         fs::set_permissions(&path, mode).unwrap();
         place.found().unwrap();
     }
