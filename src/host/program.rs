@@ -1,7 +1,7 @@
 //! Running other programs: found or named as missing, ended with us, never waited for without
 //! a limit, their output kept for the message when they fail.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -112,10 +112,26 @@ pub struct Rules<'a> {
     pub interrupt: &'a Interrupt,
 }
 
+/// Where programs are looked for when `PATH` names no folder.
+const USUAL_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// A `PATH` without its empty and relative entries: they mean the folder that one happens to be in,
+/// which may be anybody's.
+fn absolute_only(path: Option<&OsStr>) -> OsString {
+    let folders = std::env::split_paths(path.unwrap_or_default());
+    let kept = std::env::join_paths(folders.filter(|folder| folder.is_absolute()));
+    kept.ok().filter(|kept| !kept.is_empty()).unwrap_or_else(|| USUAL_PATH.into())
+}
+
+/// This program's `PATH`, without its empty and relative entries.
+#[must_use]
+pub fn search_path() -> OsString {
+    absolute_only(std::env::var_os("PATH").as_deref())
+}
+
 /// Finds a program in `PATH` and the folders of administrators' programs.
 pub fn find(program: &str, package: &str) -> Result<PathBuf, ProgramError> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path)
+    std::env::split_paths(&search_path())
         .chain(["/usr/local/sbin", "/usr/sbin", "/sbin"].map(PathBuf::from))
         .map(|folder| folder.join(program))
         .find(|candidate| is_executable(candidate))
@@ -298,7 +314,9 @@ fn end(child: &mut Child) -> io::Result<()> {
 
 /// Puts a program into a process group of its own that ends with us.
 fn belongs_to_us(command: &mut Command, marker: &str) {
-    command.env(MARKER_VARIABLE, marker).process_group(0);
+    let own = command.get_envs().find(|(name, _)| *name == "PATH").and_then(|(_, value)| value);
+    let path = own.map_or_else(search_path, |own| absolute_only(Some(own)));
+    command.env("PATH", path).env(MARKER_VARIABLE, marker).process_group(0);
     // SAFETY: between fork and exec the closure makes one system call and touches no memory.
     unsafe {
         command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::KILL))?));
@@ -461,6 +479,19 @@ mod tests {
         let script = "head -c 3000000 /dev/zero | tr '\\0' x";
         let finished = run(shell(script), rules(&interrupt, Duration::from_mins(1))).unwrap();
         assert_eq!(finished.stdout.len(), 3_000_000);
+    }
+
+    #[test]
+    fn neither_programs_nor_their_children_are_looked_for_where_one_happens_to_be() {
+        assert_eq!(absolute_only(Some(":/a:.:b/c::/d:".as_ref())), "/a:/d");
+        for nothing in [None, Some(""), Some(":."), Some("bin")] {
+            assert_eq!(absolute_only(nothing.map(OsStr::new)), USUAL_PATH);
+        }
+        let interrupt = Interrupt::default();
+        let mut command = shell("echo $PATH");
+        command.env("PATH", ":/usr/bin:.:/bin");
+        let finished = run(command, rules(&interrupt, Duration::from_mins(1))).unwrap();
+        assert_eq!(finished.stdout, "/usr/bin:/bin\n");
     }
 
     #[test]

@@ -99,6 +99,7 @@ pub fn record(
         .current_dir(&directory)
         // What programs believe rather than ask the kernel.
         .env("PWD", &directory)
+        .env("PATH", program::search_path())
         .spawn()
         .map_err(step("start", &strace))?;
     let status = wait(&mut tracer, interrupt).map_err(step("wait for", &strace))?;
