@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use miette::{IntoDiagnostic, Report};
 
-use super::exit::{Exit, Wrong};
+use super::exit::{Exit, Wrong, explain};
 use super::{output, report};
 use crate::conductor::{self, Submission};
 use crate::report::counted;
@@ -35,7 +35,11 @@ impl Cancel {
         for (node, says) in &cancelled.failed {
             output::tell(&format!("{node}: not undone, run `ssdlab restore` there: {says}"));
         }
-        Ok(if cancelled.failed.is_empty() { Exit::Done } else { Exit::Failed })
+        let is_done = cancelled.failed.is_empty() && cancelled.unreadable.is_empty();
+        for error in cancelled.unreadable {
+            explain(&error.into());
+        }
+        Ok(if is_done { Exit::Done } else { Exit::Failed })
     }
 }
 

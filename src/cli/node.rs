@@ -19,7 +19,7 @@ use crate::host::interrupt::Interrupt;
 use crate::lab::LabError;
 use crate::plan::schedule::Trial;
 use crate::plan::{LabKind, Schedule};
-use crate::results::{self, Attempt, logs_of};
+use crate::results::{self, Attempt, logs_of, sync_all, sync_folder};
 use crate::slurm;
 use crate::undo::{self, Journal};
 
@@ -127,12 +127,16 @@ fn processors() -> Option<usize> {
     env::var("SLURM_CPUS_ON_NODE").ok()?.parse().ok()
 }
 
-/// Copies the logs of requests to where the run has them.
+/// Copies the logs of requests to where the run has them, and waits until they are on the disk there.
 fn deliver(logs: &Path, to: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(logs)? {
-        let entry = entry?;
-        fs::create_dir_all(to)?;
+    let entries: Vec<_> = fs::read_dir(logs)?.collect::<Result<_, _>>()?;
+    if entries.is_empty() {
+        return Ok(());
+    }
+    fs::create_dir_all(to)?;
+    for entry in entries {
         fs::copy(entry.path(), to.join(entry.file_name()))?;
     }
-    Ok(())
+    let above = to.parent().unwrap_or(to);
+    sync_all(to).and_then(|()| sync_folder(above)).map_err(io::Error::other)
 }

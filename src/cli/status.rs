@@ -109,7 +109,11 @@ fn look(folder: &std::path::Path) -> Result<Standing, Report> {
         Queued { element, trials: trials.len(), recorded }
     };
     let alive: Vec<String> = queue.iter().flatten().map(Element::attempt).collect();
-    let left = attempts.not_undone()?.into_iter().filter(|left| !alive.contains(&left.id));
+    let found = attempts.not_undone()?;
+    if let Some(unreadable) = found.unreadable.into_iter().next() {
+        return Err(unreadable.into());
+    }
+    let left = found.left.into_iter().filter(|left| !alive.contains(&left.id));
     let not_undone: BTreeSet<String> = left.map(|left| left.node).collect();
     let ill = |status| matches!(status, results::Status::Failed | results::Status::Void);
     Ok(Standing {

@@ -10,7 +10,7 @@ use super::fleet::FleetError;
 use super::patience::wait_until_gone;
 use super::submission::Submission;
 use crate::host::program;
-use crate::results::{ATTEMPTS, Attempts, Left, output_of};
+use crate::results::{ATTEMPTS, Attempts, Left, StoreError, output_of};
 use crate::slurm::{Array, Slurm, SlurmError, attempt};
 
 /// The longest that ending or undoing may take.
@@ -28,6 +28,8 @@ pub struct Cancelled {
     pub undone: BTreeSet<String>,
     /// Nodes on which that failed, with what was said there.
     pub failed: BTreeMap<String, String>,
+    /// What does not say where there is something to undo.
+    pub unreadable: Vec<StoreError>,
 }
 
 /// Cancels all that a run has submitted; `ssdlab` is the program that nodes undo with.
@@ -44,9 +46,11 @@ pub fn cancel(run: &Path, ssdlab: &Path) -> Result<Cancelled, ConductorError> {
     // An attempt that was given the time has undone its changes itself.
     let attempts = Attempts::new(run, &[]);
     let mut by_node: BTreeMap<String, Vec<Left>> = BTreeMap::new();
-    for left in attempts.not_undone()? {
+    let not_undone = attempts.not_undone()?;
+    for left in not_undone.left {
         by_node.entry(left.node.clone()).or_default().push(left);
     }
+    cancelled.unreadable = not_undone.unreadable;
     for (node, left) in by_node {
         if !is_over {
             cancelled.failed.insert(node, "its element has not ended yet".to_owned());
@@ -54,7 +58,7 @@ pub fn cancel(run: &Path, ssdlab: &Path) -> Result<Cancelled, ConductorError> {
         }
         let says = undo(&slurm, run, ssdlab, &left, &submitted, rsync.as_mut());
         let says = says.unwrap_or_else(|error| error.to_string());
-        if attempts.not_undone()?.iter().any(|left| left.node == node) {
+        if attempts.not_undone()?.left.iter().any(|left| left.node == node) {
             cancelled.failed.insert(node, says);
         } else {
             cancelled.undone.insert(node);

@@ -11,7 +11,7 @@ use super::submission::Submission;
 use crate::host::interrupt::Interrupt;
 use crate::host::program::{self, ProgramError, Rules};
 use crate::plan::Schedule;
-use crate::results::ATTEMPTS;
+use crate::results::{ATTEMPTS, sync_all};
 use crate::slurm::Queue;
 
 /// How often nodes are asked for what they have written.
@@ -94,6 +94,13 @@ pub(super) fn quoted(path: &Path) -> String {
     format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
 }
 
+/// What a node does with what it has handed over, or had before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum After {
+    Keep,
+    Remove,
+}
+
 /// rsync, and the nodes that have something for it.
 #[derive(Debug)]
 pub struct Rsync {
@@ -139,20 +146,23 @@ impl Rsync {
 
     /// Fetches all that nodes have.
     pub(super) fn fetch_now(&mut self, run: &Path) -> Vec<String> {
-        self.fetch_all(run, false)
+        self.fetch_all(run, After::Keep)
     }
 
-    /// Fetches all that nodes have when elements are over, and leaves nothing of it there.
-    pub(super) fn fetch_last(&mut self, run: &Path) -> Vec<String> {
-        let troubles = self.fetch_all(run, true);
+    /// Has nodes, whose elements are over, remove what they have handed over, once it is safe here.
+    pub(super) fn clear(&mut self, run: &Path) -> Vec<String> {
+        if let Err(error) = sync_all(&run.join(ATTEMPTS)) {
+            return vec![format!("what nodes have handed over stays there, too: {error}")];
+        }
+        let troubles = self.fetch_all(run, After::Remove);
         self.nodes.clear();
         troubles
     }
 
-    fn fetch_all(&mut self, run: &Path, is_last: bool) -> Vec<String> {
+    fn fetch_all(&mut self, run: &Path, after: After) -> Vec<String> {
         let mut troubles = Vec::new();
         for (node, folder) in &self.nodes {
-            if let Err(says) = self.fetch_from(run, node, folder, is_last)
+            if let Err(says) = self.fetch_from(run, node, folder, after)
                 && self.told.insert(node.clone())
             {
                 troubles.push(format!("{node} hands nothing over: {says}"));
@@ -167,7 +177,7 @@ impl Rsync {
         run: &Path,
         node: &str,
         folder: &Path,
-        is_last: bool,
+        after: After,
     ) -> Result<(), String> {
         let mut command = Command::new(&self.program);
         command.args([
@@ -177,7 +187,7 @@ impl Rsync {
             "--exclude=*.json",
             "--exclude=*.json.*",
         ]);
-        if is_last {
+        if after == After::Remove {
             command.arg("--remove-source-files");
         }
         if std::env::var_os("RSYNC_RSH").is_none() {
@@ -202,8 +212,34 @@ impl Rsync {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::os::unix::fs::PermissionsExt;
 
     use super::*;
+
+    #[test]
+    fn nothing_is_removed_from_nodes_before_it_is_safe_here() {
+        let place = tempfile::tempdir().unwrap();
+        let asked = place.path().join("asked");
+        let program = place.path().join("rsync");
+        fs::write(&program, format!("#!/bin/sh\necho \"$@\" >>{}\n", asked.display())).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let nodes = BTreeSet::from([("node1".to_owned(), PathBuf::from("/there"))]);
+        let mut rsync = Rsync { program, nodes, asked: None, told: BTreeSet::new() };
+        let removals = || {
+            let asked = fs::read_to_string(&asked).unwrap_or_default();
+            asked.lines().filter(|line| line.contains("--remove-source-files")).count()
+        };
+        let run = place.path().join("run");
+        assert!(rsync.fetch_now(&run).is_empty());
+        assert_eq!(removals(), 0);
+        // What cannot be synced, as it is not there, stays on its node.
+        assert_eq!(rsync.clear(&run).len(), 1);
+        assert_eq!(removals(), 0);
+        fs::create_dir_all(run.join(ATTEMPTS).join("1_0")).unwrap();
+        fs::write(run.join(ATTEMPTS).join("1_0.jsonl"), "{}\n").unwrap();
+        assert!(rsync.clear(&run).is_empty());
+        assert_eq!(removals(), 1);
+    }
 
     #[test]
     fn a_path_is_one_word_whatever_is_in_it() {

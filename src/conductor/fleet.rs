@@ -268,9 +268,7 @@ impl<'a> Fleet<'a> {
     /// Puts what attempts have brought into the run.
     fn merge(&mut self, desk: &mut Desk<'_>) -> Result<(), ConductorError> {
         if let Some(rsync) = &mut self.by.rsync {
-            for text in rsync.fetch(&self.folder) {
-                desk.observer.notice(Event::Trouble { text: &text });
-            }
+            tell(desk, rsync.fetch(&self.folder));
         }
         let news = self.attempts.news(self.by.schedule)?;
         for double in news.doubles {
@@ -400,25 +398,24 @@ impl<'a> Fleet<'a> {
     /// where they were.
     fn merge_last(&mut self, desk: &mut Desk<'_>) -> Result<(), ConductorError> {
         if let Some(rsync) = &mut self.by.rsync {
-            // What Slurm has lost sight of may still write where it is.
-            let is_last = self.waiting.is_empty();
-            let folder = &self.folder;
-            let troubles = if is_last { rsync.fetch_last(folder) } else { rsync.fetch_now(folder) };
-            for text in troubles {
-                desk.observer.notice(Event::Trouble { text: &text });
-            }
+            tell(desk, rsync.fetch_now(&self.folder));
         }
         self.merge(desk)?;
         self.settle_refusals(desk)?;
+        // What Slurm has lost sight of may still write where it is.
+        if let Some(rsync) = self.by.rsync.as_mut().filter(|_| self.waiting.is_empty()) {
+            tell(desk, rsync.clear(&self.folder));
+        }
         if let Err(error) = take_logs(&self.folder, &desk.records) {
             let text = format!("logs of requests stay in {ATTEMPTS}: {error}");
             desk.observer.notice(Event::Trouble { text: &text });
         }
-        let left = self.attempts.not_undone()?.into_iter().map(|left| left.node);
-        for node in left.collect::<BTreeSet<_>>() {
-            let text = format!("{node} has not undone all: `ssdlab cancel {}`", desk.run.id());
-            desk.observer.notice(Event::Trouble { text: &text });
-        }
+        let not_undone = self.attempts.not_undone()?;
+        let nodes: BTreeSet<String> = not_undone.left.into_iter().map(|left| left.node).collect();
+        let says = |node| format!("{node} has not undone all: `ssdlab cancel {}`", desk.run.id());
+        let unreadable = not_undone.unreadable.iter().map(ToString::to_string);
+        let troubles: Vec<String> = nodes.into_iter().map(says).chain(unreadable).collect();
+        tell(desk, troubles);
         Ok(())
     }
 
@@ -468,6 +465,12 @@ impl Stage for Fleet<'_> {
             self.lost(trials, desk)?;
         }
         Ok(!is_interrupted)
+    }
+}
+
+fn tell(desk: &mut Desk<'_>, troubles: Vec<String>) {
+    for text in troubles {
+        desk.observer.notice(Event::Trouble { text: &text });
     }
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::results::{Attempt, node_of, write_synced};
+use crate::results::{Attempt, node_of, write_whole};
 use crate::undo::Journal;
 
 /// The presence of an attempt on a node.
@@ -21,9 +21,17 @@ impl Presence {
         journal: &Journal,
     ) -> io::Result<Self> {
         let path = node_of(run, &attempt.id);
-        let journal = journal.path().display();
-        let text = format!("{}\n{submission}\n{journal}\n", attempt.node);
-        write_synced(&path, text.as_bytes()).map_err(io::Error::other)?;
+        // A line that names another journal would have what is here taken for undone.
+        let journal = journal.path();
+        let Some(line) = journal.to_str().filter(|line| !line.contains('\n')) else {
+            let says = format!(
+                "{} is no line of text; set XDG_STATE_HOME to a folder whose name is",
+                journal.display()
+            );
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, says));
+        };
+        let text = format!("{}\n{submission}\n{line}\n", attempt.node);
+        write_whole(&path, text.as_bytes()).map_err(io::Error::other)?;
         Ok(Self(path))
     }
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::plan::schedule::Trial;
 use crate::plan::{self, LabKind, Schedule};
-use crate::results::{ATTEMPTS, write_synced};
+use crate::results::{ATTEMPTS, write_whole};
 use crate::slurm::MOST_ELEMENTS;
 
 /// What the trials of an element take together at least, where they are packed: to start an
@@ -96,12 +96,7 @@ impl Submission {
     /// Writes it under a name that no other has. There is all of it or nothing.
     pub fn write(&self, run: &Path, name: &str) -> io::Result<()> {
         let text = serde_json::to_vec(self).expect("a submission is plain data");
-        let path = Self::path(run, name);
-        let half = path.with_extension("half");
-        let written = write_synced(&half, &text).map_err(io::Error::other);
-        written.and_then(|()| fs::rename(&half, &path)).inspect_err(|_| {
-            let _ = fs::remove_file(&half);
-        })
+        write_whole(&Self::path(run, name), &text).map_err(io::Error::other)
     }
 
     /// The longest that an element may take, if Slurm lets it.

@@ -95,6 +95,15 @@ pub struct Left {
     pub journal: PathBuf,
 }
 
+/// The attempts that have left something on their nodes.
+#[derive(Debug, Default)]
+pub struct NotUndone {
+    /// Those of which it is known what.
+    pub left: Vec<Left>,
+    /// What cannot be read, and may say that something is left.
+    pub unreadable: Vec<StoreError>,
+}
+
 impl Attempts {
     /// The attempts at a run that has some records already.
     #[must_use]
@@ -154,15 +163,15 @@ impl Attempts {
     }
 
     /// The attempts whose changes to their nodes are not all undone.
-    pub fn not_undone(&self) -> Result<Vec<Left>, StoreError> {
-        let of = |path: PathBuf| {
-            let text = fs::read_to_string(&path).ok()?;
-            let mut lines = text.lines().map(str::to_owned);
-            let id = path.file_stem()?.to_string_lossy().into_owned();
-            let [node, submission, journal] = [lines.next()?, lines.next()?, lines.next()?];
-            Some(Left { id, node, submission, journal: journal.into() })
-        };
-        Ok(self.with_ending("node")?.into_iter().filter_map(of).collect())
+    pub fn not_undone(&self) -> Result<NotUndone, StoreError> {
+        let mut found = NotUndone::default();
+        for path in self.with_ending("node")? {
+            match left(&path) {
+                Ok(left) => found.left.extend(left),
+                Err(error) => found.unreadable.push(error),
+            }
+        }
+        Ok(found)
     }
 
     fn files(&self) -> Result<BTreeSet<PathBuf>, StoreError> {
@@ -175,9 +184,33 @@ impl Attempts {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeSet::new()),
             other => other.map_err(at("read the folder", &folder))?,
         };
-        let paths = entries.flatten().map(|entry| entry.path());
-        Ok(paths.filter(|path| path.extension().is_some_and(|of| of == ending)).collect())
+        let mut found = BTreeSet::new();
+        for entry in entries {
+            let path = entry.map_err(at("read the folder", &folder))?.path();
+            if path.extension().is_some_and(|of| of == ending) {
+                found.insert(path);
+            }
+        }
+        Ok(found)
     }
+}
+
+/// What a marker says is left; `None` if it is empty.
+fn left(path: &Path) -> Result<Option<Left>, StoreError> {
+    let text = fs::read_to_string(path).map_err(at("read", path))?;
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let lines: Vec<&str> = text.lines().collect();
+    let ([node, submission, journal], true) = (&lines[..], text.ends_with('\n')) else {
+        return Err(StoreError::Marker { path: path.to_owned() });
+    };
+    Ok(Some(Left {
+        id: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+        node: (*node).to_owned(),
+        submission: (*submission).to_owned(),
+        journal: journal.into(),
+    }))
 }
 
 /// An attempt's name, so that those submitted earlier come first.
@@ -293,6 +326,25 @@ mod tests {
         let news = Attempts::new(&folder, &[]).news(&schedule).unwrap();
         let ids = news.records.iter().map(|record| record.attempt.as_ref().unwrap().id.as_str());
         assert_eq!(ids.collect::<Vec<_>>(), ["1_1", "1_1_2"]);
+    }
+
+    #[test]
+    fn a_marker_that_cannot_be_read_is_not_taken_for_undone() {
+        let (_place, folder, _) = place();
+        let attempts = Attempts::new(&folder, &[]);
+        fs::write(node_of(&folder, "1_1"), "node1\narray\n/var/lib/ssdlab/undo/7.undo\n").unwrap();
+        fs::write(node_of(&folder, "1_2"), "").unwrap();
+        let found = attempts.not_undone().unwrap();
+        assert_eq!((found.left.len(), found.unreadable.len()), (1, 0));
+        assert_eq!(found.left[0].journal, Path::new("/var/lib/ssdlab/undo/7.undo"));
+        for text in [&b"node1\narray\n"[..], b"node1\narray\n/var/lib", b"\xff\n\n\n", b"\n"] {
+            fs::write(node_of(&folder, "1_2"), text).unwrap();
+            let found = attempts.not_undone().unwrap();
+            assert_eq!((found.left.len(), found.unreadable.len()), (1, 1), "{text:?}");
+        }
+        fs::remove_file(node_of(&folder, "1_2")).unwrap();
+        fs::create_dir(node_of(&folder, "1_2")).unwrap();
+        assert_eq!(attempts.not_undone().unwrap().unreadable.len(), 1);
     }
 
     #[test]

@@ -10,13 +10,16 @@ mod work;
 
 pub use crate::meter::smart::Smart;
 
-pub use attempts::{ATTEMPTS, Attempts, Double, Left, News, logs_of, node_of, output_of};
+pub use attempts::{
+    ATTEMPTS, Attempts, Double, Left, News, NotUndone, logs_of, node_of, output_of,
+};
 pub use drive::{DriveCourse, Wear, WearBin};
 pub use ledger::{ByKind, ByLayer, Layer, Ledger, Written};
 pub use record::{
     Aged, Attempt, Ending, Flashed, Imported, Phase, RECORD_SCHEMA, Record, Status, Teardown, Told,
 };
 pub use store::{
-    Contents, Run, StoreError, default_folder, fuzz_records, is_of_a_run, write_synced,
+    Contents, Run, StoreError, default_folder, fuzz_records, is_of_a_run, sync_all, sync_folder,
+    write_whole,
 };
 pub use work::{Latency, Series, Work};

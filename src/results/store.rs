@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use miette::Diagnostic;
 use rayon::prelude::*;
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use serde::Deserialize;
 use thiserror::Error;
 
@@ -32,8 +33,8 @@ const PLAN: &str = "plan.toml";
 const RECORDS: &str = "records.jsonl";
 
 /// What a run's folder may consist of.
-const PARTS: [&str; 7] =
-    [PLAN, "schedule.json", RECORDS, "records.cut", ENDING, "requests", ATTEMPTS];
+const PARTS: [&str; 8] =
+    [PLAN, "schedule.json", RECORDS, "records.cut", ENDING, "ending.half", "requests", ATTEMPTS];
 
 /// What is read of the records at a time, in bytes: enough for all processors.
 const PART_BYTES: u64 = 8 << 20;
@@ -89,6 +90,27 @@ pub enum StoreError {
     #[error("{} was changed: its parts do not fit each other", path.display())]
     #[diagnostic(help("start a new run from the plan.toml beside it"))]
     Unsound {
+        /// The file.
+        path: PathBuf,
+    },
+    /// An ending that is none.
+    #[error("{} does not say how the run ended: {cause}", path.display())]
+    #[diagnostic(help(
+        "the records are as they were; remove the file, and the run counts as interrupted"
+    ))]
+    Ending {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        cause: serde_json::Error,
+    },
+    /// A marker that says nothing.
+    #[error("{} does not say where changes are to be undone", path.display())]
+    #[diagnostic(help(
+        "run `ssdlab restore` on the node that ran this attempt (its output is beside the file), \
+         then empty the file"
+    ))]
+    Marker {
         /// The file.
         path: PathBuf,
     },
@@ -221,9 +243,7 @@ impl Run {
             .create(true)
             .open(&path)
             .map_err(at("open", &path))?;
-        if flock(&records, FlockOperation::NonBlockingLockExclusive).is_err() {
-            return Err(StoreError::Busy { path: folder.to_owned() });
-        }
+        claim(&records, folder)?;
         let contents = Self::read(folder)?;
         let bytes = fs::read(&path).map_err(at("read", &path))?;
         let whole = whole_lines(&bytes);
@@ -268,9 +288,7 @@ impl Run {
         warnings.extend(leave_out_foreign(&schedule, &mut records));
         let plan = fs::read(folder.join(PLAN)).unwrap_or_default();
         let plan = String::from_utf8_lossy(&plan).into_owned();
-        let ending = fs::read(folder.join(ENDING)).ok();
-        let ending = ending.and_then(|text| serde_json::from_slice(&text).ok());
-        let mut ending = ending.unwrap_or(Ending::Interrupted);
+        let mut ending = read_ending(&folder.join(ENDING))?;
         if ending == Ending::AllBlocks && !reaches_the_end(&schedule, &records) {
             warnings.push(format!(
                 "{}: the run says that all blocks were done, but its records end before: it is \
@@ -302,7 +320,7 @@ impl Run {
     /// Stores why the run ended, in `ending.json`; a run that is killed keeps `interrupted`.
     pub fn ended(&self, ending: Ending) -> Result<(), StoreError> {
         let text = serde_json::to_vec(&ending).expect("an ending is plain data");
-        write_synced(&self.folder.join(ENDING), &text)
+        write_whole(&self.folder.join(ENDING), &text)
     }
 
     /// Appends a record and waits until it is on the disk.
@@ -310,7 +328,8 @@ impl Run {
         self.push_all(std::slice::from_ref(record))
     }
 
-    /// Appends records and waits until they are on the disk. After an error the file is as it was.
+    /// Appends records and waits until they are on the disk. After an error the file is as it was,
+    /// unless the error is that it cannot be shortened.
     pub fn push_all(&mut self, records: &[Record]) -> Result<(), StoreError> {
         let mut lines = Vec::new();
         for record in records {
@@ -321,16 +340,32 @@ impl Run {
             serde_json::to_writer(&mut lines, record).expect("a record is plain data");
             lines.push(b'\n');
         }
-        self.write(&lines).map_err(at("append to", &self.path))
-    }
-
-    fn write(&mut self, lines: &[u8]) -> io::Result<()> {
-        let before = self.records.metadata()?.len();
-        let written = self.records.write_all(lines).and_then(|()| self.records.sync_data());
-        written.inspect_err(|_| {
-            // Half a line would run into the next.
-            let _ = self.records.set_len(before);
+        let before = self.records.metadata().map_err(at("look at", &self.path))?.len();
+        let written = self.records.write_all(&lines).and_then(|()| self.records.sync_data());
+        written.or_else(|cause| {
+            // Half a line would run into the next, if there were one.
+            self.records.set_len(before).map_err(at("shorten", &self.path))?;
+            Err(at("append to", &self.path)(cause))
         })
+    }
+}
+
+/// Takes the lock of a run's records.
+fn claim(records: &File, folder: &Path) -> Result<(), StoreError> {
+    match flock(records, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(()),
+        Err(Errno::WOULDBLOCK) => Err(StoreError::Busy { path: folder.to_owned() }),
+        Err(errno) => Err(at("lock the records of", folder)(errno.into())),
+    }
+}
+
+/// A run that was killed may have said nothing.
+fn read_ending(path: &Path) -> Result<Ending, StoreError> {
+    match fs::read(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Ending::Interrupted),
+        Err(cause) => Err(at("read", path)(cause)),
+        Ok(text) => serde_json::from_slice(&text)
+            .map_err(|cause| StoreError::Ending { path: path.to_owned(), cause }),
     }
 }
 
@@ -443,13 +478,43 @@ pub(super) fn versioned<T: serde::de::DeserializeOwned>(
 }
 
 /// Writes a file anew and waits until it is on the disk.
-pub fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+pub(super) fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     let mut file = File::create(path).map_err(at("write", path))?;
     file.write_all(bytes).map_err(at("write", path))?;
     file.sync_all().map_err(at("sync", path))
 }
 
-fn sync_folder(path: &Path) -> Result<(), StoreError> {
+/// Writes a file in the place of what has its name, and waits until it is on the disk: there is all
+/// of it, or what was there before. Meanwhile there is a file whose name ends in `.half`.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    let half = path.with_extension("half");
+    let written = write_synced(&half, bytes);
+    written.and_then(|()| fs::rename(&half, path).map_err(at("write", path))).inspect_err(
+        |_| {
+            let _ = fs::remove_file(&half);
+        },
+    )?;
+    path.parent().map_or(Ok(()), sync_folder)
+}
+
+/// Waits until a folder is on the disk with all files in it and in folders below; links are not
+/// followed.
+pub fn sync_all(folder: &Path) -> Result<(), StoreError> {
+    for entry in fs::read_dir(folder).map_err(at("read the folder", folder))? {
+        let entry = entry.map_err(at("read the folder", folder))?;
+        let path = entry.path();
+        let kind = entry.file_type().map_err(at("look at", &path))?;
+        if kind.is_dir() {
+            sync_all(&path)?;
+        } else if kind.is_file() {
+            File::open(&path).and_then(|file| file.sync_all()).map_err(at("sync", &path))?;
+        }
+    }
+    sync_folder(folder)
+}
+
+/// Waits until the names in a folder are on the disk.
+pub fn sync_folder(path: &Path) -> Result<(), StoreError> {
     File::open(path).and_then(|folder| folder.sync_all()).map_err(at("sync", path))
 }
 
@@ -463,5 +528,62 @@ pub fn fuzz_records(bytes: &[u8]) {
         let again: Record = versioned(path, 1, line.as_bytes(), RECORD_SCHEMA)
             .expect("what is written can be read");
         assert_eq!(serde_json::to_string(&again).expect("a record is plain data"), line);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::OpenOptionsExt;
+
+    use super::*;
+    use crate::plan::Overrides;
+
+    fn run() -> (tempfile::TempDir, Run, Schedule) {
+        let plan = "name = \"p\"\nquestion = \"?\"\n[workload]\nphases = [{ do = \"sync\" }]\n";
+        let overrides = Overrides::default();
+        let schedule = crate::plan::schedule("p", plan, &overrides, Path::new("/")).unwrap();
+        let place = tempfile::tempdir().unwrap();
+        let run = Run::create(place.path(), "p", plan, &schedule).unwrap();
+        (place, run, schedule)
+    }
+
+    #[test]
+    fn a_lock_that_cannot_be_had_is_not_taken_for_one_that_is_held() {
+        let (_place, run, _) = run();
+        let again = Run::append(run.folder()).unwrap_err();
+        assert!(matches!(again, StoreError::Busy { .. }));
+        let flags = rustix::fs::OFlags::PATH.bits().cast_signed();
+        let file = OpenOptions::new().read(true).custom_flags(flags).open(&run.path).unwrap();
+        let error = claim(&file, run.folder()).unwrap_err();
+        assert!(matches!(error, StoreError::Io { step: "lock the records of", .. }), "{error}");
+    }
+
+    #[test]
+    fn records_that_cannot_be_shortened_are_not_waited_for_as_if_there_were_room() {
+        let (_place, mut run, schedule) = run();
+        // It is full, and no file whose length could be set.
+        run.path = "/dev/full".into();
+        run.records = OpenOptions::new().append(true).open(&run.path).unwrap();
+        let error = run.push(&Record::new(&schedule, schedule.trials[0], 1)).unwrap_err();
+        assert!(!error.is_for_room() && error.to_string().contains("shorten"), "{error}");
+    }
+
+    #[test]
+    fn an_ending_that_cannot_be_read_is_said() {
+        let (_place, run, _) = run();
+        let path = run.folder().join(ENDING);
+        assert_eq!(Run::read(run.folder()).unwrap().ending, Ending::Interrupted);
+        run.ended(Ending::Precise).unwrap();
+        assert_eq!(Run::read(run.folder()).unwrap().ending, Ending::Precise);
+        assert_eq!(fs::read_dir(run.folder()).unwrap().count(), 4, "no half is left");
+        for text in ["", "\"prec", "\"bored\""] {
+            fs::write(&path, text).unwrap();
+            let error = Run::read(run.folder()).unwrap_err();
+            assert!(matches!(error, StoreError::Ending { .. }), "{error}");
+        }
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        let error = Run::read(run.folder()).unwrap_err();
+        assert!(matches!(error, StoreError::Io { .. }), "{error}");
     }
 }
