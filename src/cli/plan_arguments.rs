@@ -81,14 +81,24 @@ impl PlanArguments {
         };
         let here = env::current_dir().into_diagnostic()?;
         let (file, text, base) = read(named, &here)?;
-        let absolute = |path: &Option<PathBuf>| path.as_ref().map(|path| here.join(path));
+        // Schedules are text.
+        let absolute = |option: &str, path: &Option<PathBuf>| {
+            let path = path.as_ref().map(|path| here.join(path));
+            match path {
+                Some(odd) if odd.to_str().is_none() => Err(Wrong::report(
+                    format!("{option} {}: that name is not UTF-8", odd.display()),
+                    "name it by a link that has a plain name",
+                )),
+                plain => Ok(plain),
+            }
+        };
         let overrides = Overrides {
             lab: self.lab,
             drive: self.drive.as_ref().map(|drives| absolute_drives(drives, &here)),
             capacity: self.capacity.map(|capacity| capacity.0),
-            device: absolute(&self.device),
-            directory: absolute(&self.dir),
-            source: absolute(&self.source),
+            device: absolute("--device", &self.device)?,
+            directory: absolute("--dir", &self.dir)?,
+            source: absolute("--source", &self.source)?,
             set: self.set.iter().map(|set| absolute_set(set, &here)).collect(),
             scale: self.scale,
             runs: self.runs,

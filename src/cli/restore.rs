@@ -22,6 +22,14 @@ impl Restore {
             for path in &restored.alive {
                 output::print(&format!("left alone, its run is alive: {}\n", path.display()));
             }
+            for (path, host) in &restored.elsewhere {
+                output::print(&format!(
+                    "left alone, it is of another machine, {host}: {path}\n  run `ssdlab restore` \
+                     on {host}; if that is an earlier name of this machine, or is gone, take back \
+                     what the file lists and remove it\n",
+                    path = path.display()
+                ));
+            }
             undone += restored.undone;
             failed += restored.failed.len();
             for error in restored.failed {

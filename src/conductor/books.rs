@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use ssdlab_trace::{Options, Reader};
 
 use crate::filesystem::{Filesystem, Layout};
+use crate::host::mounts::Mounted;
 use crate::host::sysfs::BlockDevice;
 use crate::host::tracefs;
 use crate::ledger::{self, Known, Read};
@@ -115,7 +116,8 @@ fn instances(journal: &mut Journal, name: &str) -> io::Result<PathBuf> {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => {}
     }
-    journal.will(Change::Mount { target: target.clone() })?;
+    let mounted = Mounted::Source(tracefs::SOURCE.to_owned());
+    journal.will(Change::Mount { target: target.clone(), mounted })?;
     tracefs::mount(&target)
 }
 

@@ -2,13 +2,17 @@
 //!
 //! Source: drivers/block/loop.c and include/uapi/linux/loop.h; `LOOP_CONFIGURE` needs Linux 5.8.
 
+use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use linux_raw_sys::loop_device::{LO_FLAGS_DIRECT_IO, loop_config, loop_info64};
 use rustix::ioctl::{self, Getter, IntegerSetter, NoArg, Setter};
+use serde::{Deserialize, Serialize};
 
 const LOOP_CLR_FD: ioctl::Opcode = 0x4c01;
 const LOOP_GET_STATUS64: ioctl::Opcode = 0x4c05;
@@ -44,18 +48,45 @@ pub fn attach(device: &Path, file: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Detaches `device` from its file, at once or when the last user closes it.
-pub fn detach(device: &Path) -> io::Result<()> {
+/// Detaches `device` from this file, at once or when the last user closes it; false if it does not
+/// stand on it.
+pub fn detach(device: &Path, file: FileId) -> io::Result<bool> {
+    // Nobody can attach it to another file while it is open here.
     let node = OpenOptions::new().read(true).open(device)?;
+    if !status(&node)?.is_some_and(|backing| backing.file() == file) {
+        return Ok(false);
+    }
     // SAFETY: LOOP_CLR_FD takes no argument.
-    Ok(unsafe { ioctl::ioctl(&node, NoArg::<LOOP_CLR_FD>::new()) }?)
+    unsafe { ioctl::ioctl(&node, NoArg::<LOOP_CLR_FD>::new()) }?;
+    Ok(true)
 }
 
-/// The file behind a loop device; `None` if it is not attached or no loop device.
+/// The file behind a loop device, by the name that the kernel has; `None` if it is not attached or
+/// no loop device.
 #[must_use]
 pub fn backing_file(device: &Path) -> Option<PathBuf> {
-    let text = fs::read_to_string(attribute(device, "backing_file")?).ok()?;
-    Some(PathBuf::from(text.trim_end_matches('\n').trim_end_matches(" (deleted)")))
+    let mut name = fs::read(attribute(device, "backing_file")?).ok()?;
+    for ending in [&b"\n"[..], b" (deleted)"] {
+        name.truncate(name.strip_suffix(ending).unwrap_or(&name).len());
+    }
+    Some(PathBuf::from(OsString::from_vec(name)))
+}
+
+/// A file, by numbers that no renaming changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileId {
+    /// The device number of the filesystem it is on.
+    pub filesystem: u64,
+    /// Its inode.
+    pub inode: u64,
+}
+
+impl FileId {
+    /// The numbers of an open file.
+    pub fn of(file: &File) -> io::Result<Self> {
+        let metadata = file.metadata()?;
+        Ok(Self { filesystem: metadata.dev(), inode: metadata.ino() })
+    }
 }
 
 /// What a loop device stands on, by numbers that no renaming changes.
@@ -69,17 +100,28 @@ pub struct Backing {
     pub device: Option<String>,
 }
 
+impl Backing {
+    /// The file it stands on.
+    #[must_use]
+    pub fn file(&self) -> FileId {
+        FileId { filesystem: self.filesystem, inode: self.inode }
+    }
+}
+
 /// What a loop device stands on; `None` if it is not attached or no loop device.
 pub fn backing(device: &Path) -> io::Result<Option<Backing>> {
     if backing_file(device).is_none() {
         return Ok(None);
     }
-    let node = OpenOptions::new().read(true).open(device)?;
+    status(&OpenOptions::new().read(true).open(device)?)
+}
+
+fn status(node: &File) -> io::Result<Option<Backing>> {
     // SAFETY: LOOP_GET_STATUS64 fills a loop_info64, for which all bit patterns are valid.
-    let info = unsafe { ioctl::ioctl(&node, Getter::<LOOP_GET_STATUS64, loop_info64>::new()) };
+    let info = unsafe { ioctl::ioctl(node, Getter::<LOOP_GET_STATUS64, loop_info64>::new()) };
     let info = match info {
         Ok(info) => info,
-        // It was detached meanwhile.
+        // It is not attached, or not any more.
         Err(rustix::io::Errno::NXIO) => return Ok(None),
         Err(errno) => return Err(errno.into()),
     };

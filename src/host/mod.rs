@@ -10,6 +10,7 @@ pub mod hexadecimal;
 pub mod interrupt;
 pub mod kernel;
 pub mod loop_device;
+pub mod machine;
 pub mod memory;
 pub mod mounts;
 pub mod processes;

@@ -1,15 +1,21 @@
-//! The mount table, as `/proc/self/mountinfo` shows it.
+//! The mount table and the areas of swap, as the kernel lists them: names are bytes.
 
+use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use procfs::process::{MountInfos, Process};
 use rustix::io::Errno;
 use rustix::mount::UnmountFlags;
+use serde::{Deserialize, Serialize};
 
 use super::processes;
+use super::sysfs::block_number;
+
+const TABLE: &str = "/proc/self/mountinfo";
 
 /// One mounted filesystem.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,17 +25,56 @@ pub struct Mount {
     /// Where it is mounted.
     pub target: PathBuf,
     /// What is mounted: a device node, usually.
-    pub source: String,
+    pub source: OsString,
     /// The filesystem's type.
     pub kind: String,
     /// The options of this mount (`noatime`, `ro`), then those of the filesystem (`discard`).
     pub options: Vec<String>,
 }
 
+/// What this program has mounted on a folder, to tell it from what others mount there.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mounted {
+    /// The block device of this number, as `major:minor`.
+    Device(String),
+    /// What the table has under this source.
+    Source(String),
+    /// Anything: what was mounted is not known.
+    #[default]
+    Any,
+}
+
+impl Mounted {
+    fn is(&self, mount: &Mount) -> bool {
+        match self {
+            // Filesystems that take several devices have a number of their own in the table.
+            Self::Device(number) => {
+                mount.device == *number
+                    || block_number(Path::new(&mount.source)).is_some_and(|own| own == *number)
+            }
+            Self::Source(source) => mount.source == source.as_str(),
+            Self::Any => true,
+        }
+    }
+
+    /// Whether it is what is seen in a folder; an error if somebody has mounted over it.
+    fn is_on_top(&self, target: &Path) -> io::Result<bool> {
+        let mut here = all()?;
+        here.retain(|mount| mount.target == target);
+        match here.last() {
+            Some(top) if self.is(top) => Ok(true),
+            Some(top) if here.iter().any(|mount| self.is(mount)) => {
+                Err(io::Error::other(format!("{} is mounted over it", top.source.display())))
+            }
+            _ => Ok(false),
+        }
+    }
+}
+
 /// Every mount this process can see.
 pub fn all() -> io::Result<Vec<Mount>> {
-    let infos = Process::myself().and_then(|me| me.mountinfo()).map_err(io::Error::other)?;
-    Ok(from_infos(infos))
+    parse(&fs::read(TABLE)?)
 }
 
 /// The mount on exactly this directory; the topmost where several are stacked.
@@ -45,11 +90,12 @@ pub fn containing(path: &Path) -> io::Result<Option<Mount>> {
     Ok(mounts.max_by_key(|mount| mount.target.components().count()))
 }
 
-/// Unmounts what is mounted on a directory. While it is busy, the processes of the run are ended
-/// and it is tried again, until the patience ends. Nothing mounted there is fine.
-pub fn unmount(target: &Path, marker: &str, patience: Duration) -> io::Result<()> {
+/// Unmounts what this program has mounted on a directory. While it is busy, the processes of the run
+/// are ended and it is tried again, until the patience ends. What others mount there is left alone;
+/// an error if they have done so over ours.
+pub fn unmount(target: &Path, ours: &Mounted, marker: &str, patience: Duration) -> io::Result<()> {
     let started = Instant::now();
-    while at(target)?.is_some() {
+    while ours.is_on_top(target)? {
         match rustix::mount::unmount(target, UnmountFlags::NOFOLLOW) {
             Ok(()) => {}
             Err(Errno::BUSY) if started.elapsed() < patience => {
@@ -66,56 +112,126 @@ pub fn unmount(target: &Path, marker: &str, patience: Duration) -> io::Result<()
     Ok(())
 }
 
-/// Takes what is mounted on a directory out of sight, though it may be in use. A connection to a
-/// FUSE server ends.
-pub fn detach(target: &Path) -> io::Result<()> {
-    let flags = UnmountFlags::FORCE | UnmountFlags::DETACH | UnmountFlags::NOFOLLOW;
-    Ok(rustix::mount::unmount(target, flags)?)
+/// Takes what this program has mounted on a directory out of sight, though it may be in use. A
+/// connection to a FUSE server ends.
+pub fn detach(target: &Path, ours: &Mounted) -> io::Result<()> {
+    if ours.is_on_top(target)? {
+        let flags = UnmountFlags::FORCE | UnmountFlags::DETACH | UnmountFlags::NOFOLLOW;
+        rustix::mount::unmount(target, flags)?;
+    }
+    Ok(())
 }
 
-fn from_infos(infos: MountInfos) -> Vec<Mount> {
-    let flat = |(key, value): (String, Option<String>)| match value {
-        Some(value) => format!("{key}={value}"),
-        None => key,
+/// The files and devices that are swapped to.
+pub fn swap_areas() -> io::Result<Vec<PathBuf>> {
+    let table = match fs::read("/proc/swaps") {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        other => other?,
     };
-    infos
-        .into_iter()
-        .map(|info| {
-            let mut options: Vec<String> = info.mount_options.into_iter().map(flat).collect();
-            let mut of_filesystem: Vec<String> = info.super_options.into_iter().map(flat).collect();
-            options.sort();
-            of_filesystem.sort();
-            options.extend(of_filesystem);
-            Mount {
-                device: info.majmin,
-                target: PathBuf::from(unescaped(&info.mount_point.to_string_lossy())),
-                source: unescaped(&info.mount_source.unwrap_or_default()),
-                kind: info.fs_type,
-                options,
-            }
+    Ok(parse_swaps(&table))
+}
+
+fn parse_swaps(table: &[u8]) -> Vec<PathBuf> {
+    let lines = table.split(|byte| *byte == b'\n').skip(1).filter(|line| !line.is_empty());
+    let names = lines.filter_map(|line| line.split(u8::is_ascii_whitespace).next());
+    names.map(|name| unescaped(name).into()).collect()
+}
+
+fn parse(table: &[u8]) -> io::Result<Vec<Mount>> {
+    let lines = table.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    lines
+        .map(|line| {
+            entry(line).ok_or_else(|| {
+                let shown = String::from_utf8_lossy(line);
+                let says = format!("{TABLE} has a line of an unknown form: {shown}");
+                io::Error::new(io::ErrorKind::InvalidData, says)
+            })
         })
         .collect()
 }
 
-/// The kernel writes blanks and backslashes in names as octal escapes.
-fn unescaped(text: &str) -> String {
-    [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\043", "#"), ("\\134", "\\")]
-        .iter()
-        .fold(text.to_owned(), |text, (escaped, plain)| text.replace(escaped, plain))
+/// `proc_pid_mountinfo(5)`: two numbers, the device, the root, the target, options, any number of
+/// tags, a hyphen, the type, the source, options.
+fn entry(line: &[u8]) -> Option<Mount> {
+    let mut words = line.split(|byte| *byte == b' ');
+    let device = text(words.nth(2)?);
+    let target = unescaped(words.nth(1)?).into();
+    let mut options = sorted(words.next()?);
+    words.find(|word| *word == b"-")?;
+    let kind = text(words.next()?);
+    let source = unescaped(words.next()?);
+    options.extend(sorted(words.next()?));
+    Some(Mount { device, target, source, kind, options })
+}
+
+fn sorted(options: &[u8]) -> Vec<String> {
+    let mut options: Vec<String> = options.split(|byte| *byte == b',').map(text).collect();
+    options.sort();
+    options
+}
+
+fn text(word: &[u8]) -> String {
+    OsStr::to_string_lossy(&unescaped(word)).into_owned()
+}
+
+/// The kernel writes blanks and backslashes in names as three octal digits.
+fn unescaped(word: &[u8]) -> OsString {
+    let mut bytes = Vec::with_capacity(word.len());
+    let mut rest = word;
+    while let Some((first, after)) = rest.split_first() {
+        let escaped = match rest {
+            [b'\\', high @ b'0'..=b'3', middle @ b'0'..=b'7', low @ b'0'..=b'7', ..] => {
+                Some(((high - b'0') << 6) | ((middle - b'0') << 3) | (low - b'0'))
+            }
+            _ => None,
+        };
+        bytes.push(escaped.unwrap_or(*first));
+        rest = if escaped.is_some() { &rest[4..] } else { after };
+    }
+    OsString::from_vec(bytes)
 }
 
 #[cfg(test)]
 mod tests {
-    use procfs::FromRead;
+    use std::os::unix::ffi::OsStrExt;
 
     use super::*;
 
     #[test]
-    fn names_with_blanks_are_read_as_they_are() {
-        let text = "36 35 7:0 / /media/My\\040Passport\\134x rw,noatime shared:1 - ext4 /dev/loop0 \
-                    rw,discard,stripe=4\n";
-        let mounts = from_infos(MountInfos::from_read(text.as_bytes()).unwrap());
+    fn names_are_bytes_and_blanks_are_read_as_they_are() {
+        let table = b"36 35 7:0 / /media/My\\040Passport\\134x rw,noatime shared:1 - ext4 \
+                      /dev/loop0 rw,stripe=4,discard\n\
+                      37 36 0:44 /a /mnt/\xff\\012\\0401 rw - tmpfs  rw\n";
+        let mounts = parse(table).unwrap();
         assert_eq!(mounts[0].target, Path::new("/media/My Passport\\x"));
+        assert_eq!(mounts[0].source, "/dev/loop0");
         assert_eq!(mounts[0].options, ["noatime", "rw", "discard", "rw", "stripe=4"]);
+        assert_eq!(mounts[1].target.as_os_str().as_bytes(), b"/mnt/\xff\n 1");
+        assert_eq!((mounts[1].source.as_os_str(), mounts[1].kind.as_str()), ("".as_ref(), "tmpfs"));
+        assert_eq!(parse(b"36 35 7:0 / /mnt rw\n").unwrap_err().kind(), io::ErrorKind::InvalidData);
+    }
+
+    #[test]
+    fn swap_files_have_names_of_bytes_too() {
+        let table = b"Filename\tType\tSize\tUsed\tPriority\n/a\\040\xfe  file\t8\t0\t-2\n";
+        let areas = parse_swaps(table);
+        assert_eq!(areas.len(), 1);
+        assert_eq!(areas[0].as_os_str().as_bytes(), b"/a \xfe");
+    }
+
+    #[test]
+    fn what_others_mount_on_the_same_folder_is_told_from_ours() {
+        let mount = |device: &str, source: &str| Mount {
+            device: device.to_owned(),
+            target: "/mnt".into(),
+            source: source.into(),
+            kind: "ext4".to_owned(),
+            options: Vec::new(),
+        };
+        let ours = Mounted::Device("7:0".to_owned());
+        assert!(ours.is(&mount("7:0", "/dev/loop0")) && !ours.is(&mount("7:1", "/dev/none")));
+        let ours = Mounted::Source("ssdlab-1-x".to_owned());
+        assert!(ours.is(&mount("0:9", "ssdlab-1-x")) && !ours.is(&mount("0:9", "ssdlab-2-x")));
+        assert!(Mounted::Any.is(&mount("0:9", "tank")));
     }
 }

@@ -6,12 +6,13 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::Child;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 
 /// The environment variable that carries the marker.
 pub const MARKER_VARIABLE: &str = "SSDLAB_RUN";
@@ -27,24 +28,26 @@ pub fn kill_marked(marker: &str) {
     while looks < LOOKS && started.elapsed() < Duration::from_secs(5) {
         let left = marked(marker);
         looks = if left.is_empty() { looks + 1 } else { 0 };
-        for pid in left {
+        for process in left {
             // It may have ended by itself meanwhile.
-            let _ = kill_process(pid, Signal::KILL);
+            let _ = pidfd_send_signal(&process, Signal::KILL);
         }
         sleep(Duration::from_millis(2));
     }
 }
 
-fn marked(marker: &str) -> Vec<Pid> {
+/// A descriptor each, as a number may be another process's by the time it is killed.
+fn marked(marker: &str) -> Vec<OwnedFd> {
     let wanted = format!("{MARKER_VARIABLE}={marker}");
     let own = rustix::process::getpid();
     pids()
         .filter(|pid| *pid != own)
-        .filter(|pid| {
+        .filter_map(|pid| {
+            let process = pidfd_open(pid, PidfdFlags::empty()).ok()?;
             // A zombie's environment is empty: it counts as ended.
-            fs::read(format!("/proc/{}/environ", pid.as_raw_nonzero())).is_ok_and(|environment| {
-                environment.split(|byte| *byte == 0).any(|entry| entry == wanted.as_bytes())
-            })
+            let environment = fs::read(format!("/proc/{}/environ", pid.as_raw_nonzero())).ok()?;
+            let mut entries = environment.split(|byte| *byte == 0);
+            entries.any(|entry| entry == wanted.as_bytes()).then_some(process)
         })
         .collect()
 }

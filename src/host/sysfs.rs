@@ -68,6 +68,21 @@ impl BlockDevice {
     }
 }
 
+/// The number of a block device, as `major:minor`; `None` of what is none.
+#[must_use]
+pub fn block_number(node: &Path) -> Option<String> {
+    let metadata = fs::metadata(node).ok().filter(|found| found.file_type().is_block_device())?;
+    let number = metadata.rdev();
+    Some(format!("{}:{}", rustix::fs::major(number), rustix::fs::minor(number)))
+}
+
+/// The number of the disk that an attribute is of: the kernel numbers every disk that ever appeared
+/// (Linux 5.15). `None` where it has none.
+#[must_use]
+pub fn disk_sequence(attribute: &Path) -> Option<String> {
+    attribute.ancestors().find_map(|above| read(&above.join("diskseq")).ok())
+}
+
 /// Reads an attribute without its line break.
 pub fn read(path: &Path) -> io::Result<String> {
     Ok(fs::read_to_string(path)?.trim().to_owned())

@@ -23,6 +23,9 @@ use rustix::time::{ClockId, clock_gettime};
 /// Where tracefs is, first its own place and then that of older kernels.
 const PLACES: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 
+/// What the mount table has as its source, where it was mounted by [`mount`].
+pub const SOURCE: &str = "tracefs";
+
 /// The folder in it that instances are made in.
 const INSTANCES: &str = "instances";
 
@@ -81,7 +84,7 @@ pub fn instances() -> io::Result<Option<PathBuf>> {
 
 /// Mounts tracefs on a folder, and returns its folder of instances.
 pub fn mount(folder: &Path) -> io::Result<PathBuf> {
-    rustix::mount::mount("tracefs", folder, "tracefs", MountFlags::empty(), None)
+    rustix::mount::mount(SOURCE, folder, "tracefs", MountFlags::empty(), None)
         .map_err(|errno| failed("mount tracefs on", folder, &errno.into()))?;
     Ok(folder.join(INSTANCES))
 }

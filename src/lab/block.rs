@@ -11,9 +11,10 @@ use super::{
     settings,
 };
 use crate::filesystem::{Filesystem, Layout};
+use crate::host::kernel;
+use crate::host::mounts::{self, Mounted};
 use crate::host::program::{self, ProgramError, Rules};
 use crate::host::sysfs::BlockDevice;
-use crate::host::{kernel, mounts};
 use crate::plan::Setup;
 use crate::undo::Change;
 
@@ -155,7 +156,7 @@ impl<S: Source> Lab for BlockLab<S> {
         }
         tools
             .journal
-            .will(Change::Mount { target: target.clone() })
+            .will(Change::Mount { target: target.clone(), mounted: ours(device, setup, rules) })
             .map_err(LabError::step("journal the mount on", &target))?;
         if start == Start::Blank {
             applied.extend(format::make(device, setup, seed, &target, rules)?);
@@ -256,6 +257,14 @@ fn take(
     }
 }
 
+/// What the mount table has when it is mounted.
+fn ours(device: &BlockDevice, setup: &Setup, rules: Rules<'_>) -> Mounted {
+    match mounting::made(setup).pool {
+        None => Mounted::Device(device.number.clone()),
+        Some(_) => Mounted::Source(pool::name(rules.marker)),
+    }
+}
+
 /// Unmounts it, so that nobody has the device any more. It may be unmounted already.
 fn let_go(
     device: &BlockDevice,
@@ -269,6 +278,7 @@ fn let_go(
     if pool.is_some() {
         pool::drain(target)?;
     }
-    mounts::unmount(target, rules.marker, PATIENCE).map_err(LabError::step("unmount", target))?;
+    mounts::unmount(target, &ours(device, setup, rules), rules.marker, PATIENCE)
+        .map_err(LabError::step("unmount", target))?;
     pool.map_or(Ok(()), |pool| pool::export(filesystem, pool, device, target, rules))
 }

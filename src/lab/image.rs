@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use super::block::{BlockLab, Source};
 use super::{LabError, Tools};
 use crate::aged;
-use crate::host::loop_device;
+use crate::host::loop_device::{self, FileId};
 use crate::host::sysfs::BlockDevice;
 use crate::plan::schedule::Target;
 use crate::undo::Change;
@@ -53,13 +53,14 @@ impl Source for Image {
         let file = new_file(&self.path, self.size_bytes)
             .and_then(|file| kept.map_or(Ok(()), |kept| copy(kept, &file)).map(|()| file))
             .map_err(LabError::step("make the image", &self.path))?;
+        let id = FileId::of(&file).map_err(LabError::step("look at", &self.path))?;
         // Another program may take the free device between asking and attaching.
         for _ in 0..64 {
             let device = loop_device::find_free().map_err(|cause| no_loop_devices(&cause))?;
             let backing = self.path.clone();
             tools
                 .journal
-                .will(Change::Loop { device: device.clone(), backing })
+                .will(Change::Loop { device: device.clone(), backing, file: Some(id) })
                 .map_err(LabError::step("journal the use of", &device))?;
             match loop_device::attach(&device, &file) {
                 Ok(()) => {

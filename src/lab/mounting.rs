@@ -250,7 +250,7 @@ mod tests {
         Mount {
             device: "7:0".to_owned(),
             target: "/mnt".into(),
-            source: "/dev/loop0".to_owned(),
+            source: "/dev/loop0".into(),
             kind: kind.to_owned(),
             options: options.split(',').map(str::to_owned).collect(),
         }

@@ -92,7 +92,8 @@ fn set(attribute: &Path, what: &str, value: &str, tools: &mut Tools<'_>) -> Resu
     if before == value {
         return Ok(());
     }
-    let change = Change::Sysfs { path: attribute.to_owned(), before, after: value.to_owned() };
+    let (path, after) = (attribute.to_owned(), value.to_owned());
+    let change = Change::Sysfs { disk: sysfs::disk_sequence(&path), path, before, after };
     tools.journal.will(change).map_err(LabError::step("journal the setting of", attribute))?;
     fs::write(attribute, value).map_err(LabError::step("set", attribute))?;
     let found = read().map_err(LabError::step("read", attribute))?;

@@ -7,9 +7,10 @@
 //! never opens a device for writing: closing it would make udev probe it again.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -177,14 +178,12 @@ fn uses(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> {
 
 /// The devices a mount lies on, through all layers. Filesystems with several devices (btrfs)
 /// have a number of their own and are found by their source.
-fn under_mount(number: &str, source: &str) -> Option<BTreeSet<String>> {
+fn under_mount(number: &str, source: &OsStr) -> Option<BTreeSet<String>> {
     let folder = |number: &str| Path::new("/sys/dev/block").join(number);
     if folder(number).exists() {
         return Some(under(number));
     }
-    let metadata = fs::metadata(source).ok().filter(|m| m.file_type().is_block_device())?;
-    let (major, minor) = (rustix::fs::major(metadata.rdev()), rustix::fs::minor(metadata.rdev()));
-    Some(under(&format!("{major}:{minor}")))
+    sysfs::block_number(Path::new(source)).map(|number| under(&number))
 }
 
 /// A device number and every number below it: the slaves of a stacked device, and what a loop
@@ -224,16 +223,9 @@ fn disks(numbers: &BTreeSet<String>) -> BTreeSet<String> {
 }
 
 fn swaps() -> io::Result<BTreeSet<String>> {
-    let text = match fs::read_to_string("/proc/swaps") {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeSet::new()),
-        other => other?,
-    };
-    let nodes = text.lines().skip(1).filter_map(|line| line.split_whitespace().next());
-    let number = |node: &str| {
-        let rdev = fs::metadata(node).ok().filter(|m| m.file_type().is_block_device())?.rdev();
-        Some(format!("{}:{}", rustix::fs::major(rdev), rustix::fs::minor(rdev)))
-    };
-    Ok(nodes.filter_map(number).flat_map(|number| under(&number)).collect())
+    let areas = mounts::swap_areas()?;
+    let numbers = areas.iter().filter_map(|area| sysfs::block_number(area));
+    Ok(numbers.flat_map(|number| under(&number)).collect())
 }
 
 /// Loop devices that stand on a device. They do not claim it, so nothing else shows them.

@@ -6,6 +6,7 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::net::UnixStream;
 use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 use std::thread::sleep;
@@ -13,10 +14,13 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::UndoError;
+use super::{UndoError, name};
 use crate::host::interrupt::Interrupt;
+use crate::host::loop_device::{self, FileId};
+use crate::host::mounts::{self, Mounted};
 use crate::host::program::{self, Rules};
-use crate::host::{loop_device, mounts, processes, tracefs};
+use crate::host::sysfs::disk_sequence;
+use crate::host::{processes, tracefs};
 
 /// How long a busy mount or loop device is given to become free.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -28,6 +32,7 @@ pub enum Change {
     /// A folder of ours was made, with all that will be put into it.
     Folder {
         /// The folder.
+        #[serde(with = "name")]
         path: PathBuf,
     },
     /// A loop device was attached to a file of ours.
@@ -35,12 +40,20 @@ pub enum Change {
         /// The device node.
         device: PathBuf,
         /// The file behind it.
+        #[serde(with = "name")]
         backing: PathBuf,
+        /// The same by its numbers, which journals of earlier versions do not have.
+        #[serde(default)]
+        file: Option<FileId>,
     },
     /// A filesystem was mounted on a folder of ours.
     Mount {
         /// The mount point.
+        #[serde(with = "name")]
         target: PathBuf,
+        /// What was mounted, which journals of earlier versions do not say.
+        #[serde(default)]
+        mounted: Mounted,
     },
     /// A daemon was started, which finds its folders by name.
     Daemon {
@@ -55,6 +68,7 @@ pub enum Change {
     /// A drive was served as a file of a FUSE filesystem, on a folder of the user's.
     Served {
         /// The mount point.
+        #[serde(with = "name")]
         target: PathBuf,
     },
     /// Events of the kernel are recorded in an instance of tracefs.
@@ -66,6 +80,9 @@ pub enum Change {
     Sysfs {
         /// The attribute's file.
         path: PathBuf,
+        /// The number of the disk it was of; none of earlier journals and kernels.
+        #[serde(default)]
+        disk: Option<String>,
         /// The value it had.
         before: String,
         /// The value it was given.
@@ -116,7 +133,7 @@ impl Change {
                 device.as_path(),
                 device.parent() == Some(Path::new("/dev")) && is_named(device, "loop"),
             ),
-            Self::Mount { target } => (target.as_path(), is_named(target, "mnt")),
+            Self::Mount { target, .. } => (target.as_path(), is_named(target, "mnt")),
             // It may be anywhere; the source of what is mounted there shows whether it is ours.
             Self::Served { target } => (target.as_path(), true),
             Self::Trace { instance } => (
@@ -138,15 +155,22 @@ impl Change {
         self.check()?;
         match self {
             Self::Folder { path } => remove_folder(path),
-            Self::Loop { device, backing } => detach(device, backing),
-            Self::Mount { target } => mounts::unmount(target, marker, PATIENCE)
+            Self::Loop { device, backing, file } => detach(device, backing, *file),
+            Self::Mount { target, mounted } => mounts::unmount(target, mounted, marker, PATIENCE)
                 .map_err(|cause| UndoError::new("unmount", target, cause)),
             Self::Daemon { folders } => end_daemon(folders, marker),
             Self::Pool { name } => let_go(name, marker),
-            Self::Served { target } => end_serving(target, marker)
-                .map_err(|cause| UndoError::new("unmount", target, cause)),
+            // Whoever still has the file open has had nothing but errors since the server ended.
+            Self::Served { target } => {
+                mounts::detach(target, &Mounted::Source(Self::source(marker)))
+                    .map_err(|cause| UndoError::new("unmount", target, cause))
+            }
             Self::Trace { instance } => remove_trace(instance),
-            Self::Sysfs { path, before, after } => restore_value(path, before, after),
+            // Another disk may have been put in the place of the one that was set.
+            Self::Sysfs { path, disk, .. } if disk.is_some() && *disk != disk_sequence(path) => {
+                Ok(())
+            }
+            Self::Sysfs { path, before, after, .. } => restore_value(path, before, after),
         }
     }
 }
@@ -165,9 +189,14 @@ fn remove_folder(path: &Path) -> Result<(), UndoError> {
     }
 }
 
-/// A daemon leaves its socket and its lock behind; nothing else is removed.
+/// A daemon leaves its socket and its lock behind; nothing else is removed, and nothing where
+/// another daemon serves by now.
 fn end_daemon(folders: &[PathBuf], marker: &str) -> Result<(), UndoError> {
     processes::kill_marked(&Change::daemon(marker));
+    let entries = |folder| fs::read_dir(folder).into_iter().flatten().flatten();
+    if folders.iter().flat_map(entries).any(|entry| UnixStream::connect(entry.path()).is_ok()) {
+        return Ok(());
+    }
     for folder in folders {
         let Ok(entries) = fs::read_dir(folder) else { continue };
         let removed = entries.flatten().try_for_each(|entry| {
@@ -205,23 +234,6 @@ fn let_go(name: &str, marker: &str) -> Result<(), UndoError> {
         .map_err(|error| UndoError::new("export the pool", &kept, io::Error::other(error)))
 }
 
-/// Whoever still has the file open has had nothing but errors since the server ended. Another
-/// server may have the folder by now.
-fn end_serving(target: &Path, marker: &str) -> io::Result<()> {
-    let is_ours = |mount: &mounts::Mount| {
-        mount.kind == ssdlab_serve::FuseDisk::KIND && mount.source == Change::source(marker)
-    };
-    let mut here = mounts::all()?;
-    here.retain(|mount| mount.target == target);
-    match here.last() {
-        Some(top) if is_ours(top) => mounts::detach(target),
-        Some(top) if here.iter().any(is_ours) => {
-            Err(io::Error::other(format!("{} is mounted over it", top.source)))
-        }
-        _ => Ok(()),
-    }
-}
-
 fn remove_trace(instance: &Path) -> Result<(), UndoError> {
     match tracefs::remove_instance(instance) {
         Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
@@ -231,27 +243,31 @@ fn remove_trace(instance: &Path) -> Result<(), UndoError> {
     }
 }
 
-fn detach(device: &Path, backing: &Path) -> Result<(), UndoError> {
-    let ours = || loop_device::backing_file(device).is_some_and(|file| file == backing);
+fn detach(device: &Path, backing: &Path, file: Option<FileId>) -> Result<(), UndoError> {
+    let failed = |cause| UndoError::new("detach", device, cause);
+    let by_name = || match loop_device::backing(device) {
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(failed(cause)),
+        Ok(Some(found)) if loop_device::backing_file(device).as_deref() == Some(backing) => {
+            Ok(Some(found.file()))
+        }
+        _ => Ok(None),
+    };
+    let Some(file) = file.map_or_else(by_name, |file| Ok(Some(file)))? else { return Ok(()) };
     let started = Instant::now();
-    while ours() {
+    loop {
         // A last holder (a probing udev, say) may defer the detaching: look again until it is
         // really gone.
-        if let Err(cause) = loop_device::detach(device)
-            && ours()
-            && started.elapsed() > PATIENCE
-        {
-            return Err(UndoError::new("detach", device, cause));
-        }
+        let cause = match loop_device::detach(device, file) {
+            Ok(false) => return Ok(()),
+            Ok(true) => io::Error::other("something still has it open"),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(cause) => cause,
+        };
         if started.elapsed() > PATIENCE {
-            let cause = io::Error::other("something still has it open");
-            return Err(UndoError::new("detach", device, cause));
+            return Err(failed(cause));
         }
-        if ours() {
-            sleep(Duration::from_millis(2));
-        }
+        sleep(Duration::from_millis(1));
     }
-    Ok(())
 }
 
 pub(super) fn restore_value(path: &Path, before: &str, after: &str) -> Result<(), UndoError> {
@@ -262,4 +278,25 @@ pub(super) fn restore_value(path: &Path, before: &str, after: &str) -> Result<()
         return Ok(());
     }
     fs::write(path, before).map_err(|cause| UndoError::new("restore the value of", path, cause))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    #[test]
+    fn where_another_daemon_serves_by_now_nothing_is_removed() {
+        let place = tempfile::tempdir().unwrap();
+        let folders = ["lock", "run"].map(|name| place.path().join(name)).to_vec();
+        folders.iter().for_each(|folder| fs::create_dir(folder).unwrap());
+        fs::write(folders[0].join("lock"), "").unwrap();
+        let theirs = UnixListener::bind(folders[1].join("socket")).unwrap();
+        end_daemon(&folders, "test-daemon").unwrap();
+        assert!(folders[0].join("lock").exists() && folders[1].join("socket").exists());
+        drop(theirs);
+        end_daemon(&folders, "test-daemon").unwrap();
+        assert!(folders.iter().all(|folder| !folder.exists()));
+    }
 }

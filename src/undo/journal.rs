@@ -1,14 +1,15 @@
 //! The undo journal: every change is written down before it is made.
 //!
-//! One file a run, one line of JSON a change, after a first line that names the boot. It is
-//! locked for as long as the run lives, so `ssdlab restore` can tell a run that was killed from
+//! One file a run, one line of JSON a change, after a first line that names the machine and the
+//! boot: a state folder may be shared, and what another machine has changed is not undone here. It
+//! is locked for as long as the run lives, so `ssdlab restore` can tell a run that was killed from
 //! one that is working. Changes are taken back last to first, and each line is cut off when that
 //! is done. A change that outlives a crash of the machine (a folder) is on the disk before it is
 //! made; mounts and loop devices end with the boot, so their lines need not be.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -18,7 +19,9 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::{Change, UndoError};
+use crate::host::machine::Machine;
 use crate::host::processes;
+use crate::host::trust::exposed;
 
 const ENDING: &str = "undo";
 
@@ -34,7 +37,10 @@ pub struct Journal {
 impl Journal {
     /// Starts the journal of a new run.
     pub fn create(folder: &Path) -> io::Result<Self> {
-        Self::start(&private_folder(folder)?)
+        let journal = Self::start(&private_folder(folder)?)?;
+        // What is to be undone after a crash must be found then.
+        sync_folder(journal.private_folder())?;
+        Ok(journal)
     }
 
     /// Starts the journal of a run that has its machine to itself. Nobody else is in a guest, but
@@ -54,26 +60,36 @@ impl Journal {
         let mut options = OpenOptions::new();
         let mut file = options.read(true).write(true).create_new(true).mode(0o600).open(&path)?;
         flock(&file, FlockOperation::NonBlockingLockExclusive)?;
-        let mut header = serde_json::to_vec(&Header { boot: boot()? })?;
+        let Here { boot, machine } = Here::now()?;
+        let mut header = serde_json::to_vec(&Header { boot, machine: Some(machine) })?;
         header.push(b'\n');
         file.write_all(&header)?;
         Ok(Self { file, path, marker, changes: Vec::new() })
     }
 
-    /// Opens the journal of a run that is dead; `None` if the run is alive.
-    fn adopt(path: &Path) -> io::Result<Option<Self>> {
+    /// Opens the journal of a run of this machine that is dead.
+    fn adopt(path: &Path) -> io::Result<Found> {
         if !fs::symlink_metadata(path)?.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not a file"));
         }
         let mut file = OpenOptions::new().read(true).write(true).open(path)?;
-        if !lock_of_the_dead(&file, path)? {
-            return Ok(None);
-        }
+        let here = Here::now()?;
         let mut text = Vec::new();
         file.read_to_end(&mut text)?;
+        // Whether a run of another machine is alive, a lock need not say; it is not even tried.
+        let of = lines(&text).next().map(header).transpose()?;
+        if let Some(other) = of.and_then(|of| here.another(of)) {
+            return Ok(Found::Elsewhere(other.host));
+        }
+        if !lock_of_the_dead(&file, path)? {
+            return Ok(Found::Alive);
+        }
+        text.clear();
+        file.rewind()?;
+        file.read_to_end(&mut text)?;
         let marker = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let changes = parse(&text, &boot()?)?;
-        Ok(Some(Self { file, path: path.to_owned(), marker, changes }))
+        let changes = parse(&text, &here.boot)?;
+        Ok(Found::Dead(Self { file, path: path.to_owned(), marker, changes }))
     }
 
     /// A folder that only this user can write to, for what a run needs while it lasts.
@@ -159,6 +175,7 @@ impl Drop for Journal {
         // `ssdlab restore`.
         if self.undo_to(0).is_ok() {
             let _ = fs::remove_file(&self.path);
+            let _ = sync_folder(self.private_folder());
         }
     }
 }
@@ -183,24 +200,62 @@ fn lock_of_the_dead(file: &File, path: &Path) -> io::Result<bool> {
     }
 }
 
+/// A journal that was found.
+enum Found {
+    /// Its run is alive.
+    Alive,
+    /// Its run is dead.
+    Dead(Journal),
+    /// It is of the machine of this name.
+    Elsewhere(String),
+}
+
 /// The first line of a journal.
 #[derive(Debug, Serialize, Deserialize)]
 struct Header {
     /// The kernel's id of the boot it was written in.
     boot: String,
+    /// The machine, which earlier versions do not name: it is taken for the one that reads it.
+    machine: Option<Machine>,
 }
 
-fn boot() -> io::Result<String> {
-    Ok(fs::read_to_string("/proc/sys/kernel/random/boot_id")?.trim().to_owned())
+/// This machine and its boot.
+struct Here {
+    boot: String,
+    machine: Machine,
+}
+
+impl Here {
+    fn now() -> io::Result<Self> {
+        let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id")?.trim().to_owned();
+        Ok(Self { boot, machine: Machine::this() })
+    }
+
+    /// The machine of a journal, if it is another. A boot is of one kernel: while it lasts, a
+    /// machine may change its name.
+    fn another(&self, journal: Header) -> Option<Machine> {
+        let is_boot = journal.boot == self.boot;
+        let is_this =
+            |of: &Machine| of.id == self.machine.id && (of.host == self.machine.host || is_boot);
+        journal.machine.filter(|of| !is_this(of))
+    }
+}
+
+fn header(line: &[u8]) -> io::Result<Header> {
+    Ok(serde_json::from_slice(line)?)
+}
+
+/// The lines of a journal that are whole.
+fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"))
 }
 
 /// The changes in a journal's text that are still to be taken back, each with its place. Those
 /// that ended with an earlier boot are left out: their names may mean something else by now.
 pub(super) fn parse(text: &[u8], boot: &str) -> io::Result<Vec<(u64, Change)>> {
-    let mut lines =
-        text.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
+    let mut lines = lines(text);
     let Some(first) = lines.next() else { return Ok(Vec::new()) };
-    let header: Header = serde_json::from_slice(first)?;
+    let header = header(first)?;
     let mut changes = Vec::new();
     let mut offset = first.len() as u64;
     for line in lines {
@@ -220,6 +275,8 @@ pub struct Restored {
     pub undone: usize,
     /// Runs that are alive, by their journals; they are left alone.
     pub alive: Vec<PathBuf>,
+    /// Journals of other machines, with their host names; they are left alone.
+    pub elsewhere: Vec<(PathBuf, String)>,
     /// What could not be taken back.
     pub failed: Vec<UndoError>,
 }
@@ -239,9 +296,13 @@ pub fn restore(folder: &Path) -> io::Result<Restored> {
     paths.sort();
     for path in paths {
         let mut journal = match Journal::adopt(&path) {
-            Ok(Some(journal)) => journal,
-            Ok(None) => {
+            Ok(Found::Dead(journal)) => journal,
+            Ok(Found::Alive) => {
                 restored.alive.push(path);
+                continue;
+            }
+            Ok(Found::Elsewhere(host)) => {
+                restored.elsewhere.push((path, host));
                 continue;
             }
             // It may just have been removed by its own run.
@@ -261,36 +322,47 @@ pub fn restore(folder: &Path) -> io::Result<Restored> {
     Ok(restored)
 }
 
+/// Makes a folder and those above it, and waits until their names are on the disk.
+fn make_synced(folder: &Path) -> io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let above = folder.parent().ok_or(io::ErrorKind::NotFound)?;
+    make_synced(above)?;
+    match fs::DirBuilder::new().mode(0o700).create(folder) {
+        // Another run has made it meanwhile.
+        Err(_) if folder.is_dir() => {}
+        made => made?,
+    }
+    sync_folder(above)
+}
+
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
 /// Makes a folder that nobody else can write to, and returns its real path. A journal is read and
 /// acted upon as root: nobody may be able to write it, or to put another folder in its place
 /// later, so every folder above is looked at too.
 fn private_folder(folder: &Path) -> io::Result<PathBuf> {
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    make_synced(folder)?;
     let folder = folder.canonicalize()?;
-    let own = rustix::process::geteuid().as_raw();
-    for (above, path) in folder.ancestors().enumerate() {
-        let metadata = fs::symlink_metadata(path)?;
-        let is_trusted = metadata.uid() == own || (above > 0 && metadata.uid() == 0);
-        let is_closed = metadata.mode() & 0o022 == 0;
-        // In a sticky folder only a name's owner can replace it.
-        let is_sticky = above > 0 && metadata.mode() & 0o1000 != 0;
-        if !is_trusted || !(is_closed || is_sticky) {
-            return Err(io::Error::new(
-                io::ErrorKind::PermissionDenied,
-                format!(
-                    "others than user {own} can change {}; set XDG_STATE_HOME to a folder that \
-                     only this user can write to",
-                    path.display()
-                ),
-            ));
-        }
+    match exposed(&folder, rustix::process::geteuid().as_raw())? {
+        None => Ok(folder),
+        Some(exposed) => Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            format!(
+                "{exposed}; take that right away, or set XDG_STATE_HOME to a folder that only this \
+                 user can write to"
+            ),
+        )),
     }
-    Ok(folder)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::mounts::Mounted;
 
     #[test]
     fn changes_are_taken_back_newest_first_and_the_journal_goes() {
@@ -344,16 +416,18 @@ mod tests {
 
     #[test]
     fn a_journal_cannot_name_anything_but_what_runs_change() {
+        let sysfs = |path: &str| Change::Sysfs {
+            path: path.into(),
+            disk: None,
+            before: "x".to_owned(),
+            after: "y".to_owned(),
+        };
         let refused = [
-            Change::Sysfs { path: "/etc/passwd".into(), before: "x".into(), after: "y".into() },
-            Change::Sysfs {
-                path: "/sys/../etc/passwd".into(),
-                before: "x".into(),
-                after: "y".into(),
-            },
+            sysfs("/etc/passwd"),
+            sysfs("/sys/../etc/passwd"),
             Change::Folder { path: "/home".into() },
             Change::Folder { path: "/var/ssdlab-x/..".into() },
-            Change::Loop { device: "/dev/sda".into(), backing: "x".into() },
+            Change::Loop { device: "/dev/sda".into(), backing: "x".into(), file: None },
             Change::Daemon { folders: vec!["/run/zfs".into(), "/home".into()] },
             Change::Daemon { folders: vec!["/run/lock/..".into()] },
             Change::Pool { name: "tank".into() },
@@ -377,7 +451,8 @@ mod tests {
     #[test]
     fn after_a_reboot_only_what_outlives_it_is_taken_back() {
         let folder = Change::Folder { path: "/var/tmp/ssdlab-1-x".into() };
-        let mount = Change::Mount { target: "/var/tmp/ssdlab-1-x/mnt".into() };
+        let target = "/var/tmp/ssdlab-1-x/mnt".into();
+        let mount = Change::Mount { target, mounted: Mounted::Device("7:0".to_owned()) };
         let line = |value: &Change| format!("{}\n", serde_json::to_string(value).unwrap());
         let text = format!("{{\"boot\":\"one\"}}\n{}{}", line(&folder), line(&mount));
         assert_eq!(parse(text.as_bytes(), "one").unwrap().len(), 2);
@@ -388,6 +463,63 @@ mod tests {
         assert_eq!(parse(&text.as_bytes()[..text.len() - 3], "one").unwrap().len(), 1);
         let broken = text.replace("folder", "moon");
         assert!(parse(broken.as_bytes(), "one").is_err());
+    }
+
+    #[test]
+    fn a_journal_of_another_machine_is_left_alone_and_its_machine_named() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("undo");
+        let here = Here::now().unwrap();
+        let this = Machine::this();
+        let renamed = Machine { host: "renamed".to_owned(), ..this.clone() };
+        let cloned = Machine { host: "clone".to_owned(), ..this.clone() };
+        let other = Machine { id: Some("0".to_owned()), host: "other".to_owned() };
+        let journals = [
+            ("this", &here.boot, Some(this)),
+            ("renamed", &here.boot, Some(renamed)),
+            ("earlier", &here.boot, None),
+            ("cloned", &"another".to_owned(), Some(cloned)),
+            ("foreign", &here.boot, Some(other)),
+        ];
+        fs::DirBuilder::new().mode(0o700).create(&folder).unwrap();
+        for (name, boot, machine) in journals {
+            let left = place.path().join(format!("ssdlab-{name}"));
+            fs::create_dir(&left).unwrap();
+            let mut header = serde_json::to_value(Header { boot: boot.clone(), machine }).unwrap();
+            // Earlier versions say nothing of a machine.
+            header.as_object_mut().unwrap().retain(|_, value| !value.is_null());
+            let change = serde_json::to_string(&Change::Folder { path: left }).unwrap();
+            fs::write(folder.join(name).with_extension(ENDING), format!("{header}\n{change}\n"))
+                .unwrap();
+        }
+        let restored = restore(&folder).unwrap();
+        let mut left: Vec<_> = fs::read_dir(place.path()).unwrap().flatten().collect();
+        left.retain(|entry| entry.file_name().to_string_lossy().starts_with("ssdlab-"));
+        assert_eq!((restored.undone, left.len()), (3, 2), "{restored:?}");
+        let hosts: Vec<_> = restored.elsewhere.iter().map(|(_, host)| host.as_str()).collect();
+        assert_eq!(hosts, ["clone", "other"]);
+        assert!(restored.elsewhere.iter().all(|(path, _)| path.exists()));
+    }
+
+    #[test]
+    fn names_that_are_not_utf_8_are_undone_and_those_of_earlier_journals_read() {
+        use std::os::unix::ffi::OsStrExt;
+        let place = tempfile::tempdir().unwrap();
+        let theirs = place.path().join(std::ffi::OsStr::from_bytes(b"\xff"));
+        fs::create_dir(&theirs).unwrap();
+        let mut journal = Journal::create(&place.path().join("undo")).unwrap();
+        let ours = theirs.join("ssdlab-a");
+        journal.make_folder(&ours).unwrap();
+        let text = fs::read(journal.path()).unwrap();
+        let changes = parse(&text, &Here::now().unwrap().boot).unwrap();
+        assert_eq!(changes[0].1, Change::Folder { path: ours.clone() });
+        journal.finish().unwrap();
+        assert!(theirs.exists() && !ours.exists());
+        let earlier: Change = serde_json::from_str(r#"{"mount":{"target":"/mnt"}}"#).unwrap();
+        let target = "/mnt".into();
+        assert_eq!(earlier, Change::Mount { target, mounted: Mounted::Any });
+        let loops = r#"{"loop":{"device":"/dev/loop7","backing":"/a"}}"#;
+        assert!(serde_json::from_str::<Change>(loops).is_ok());
     }
 
     #[test]

@@ -4,6 +4,7 @@
 mod change;
 mod fuzzing;
 mod journal;
+mod name;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -40,11 +41,14 @@ impl UndoError {
 /// the machine has left on its disks would be forgotten.
 #[must_use]
 pub fn folders() -> Vec<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    // Relative ones are to be ignored, as their specification says.
+    let set = |name: &str| {
+        std::env::var_os(name).map(PathBuf::from).filter(|folder| folder.is_absolute())
+    };
     let user = rustix::process::geteuid();
-    let home = || set("HOME").map(|home| PathBuf::from(home).join(".local/state"));
+    let home = || set("HOME").map(|home| home.join(".local/state"));
     let state = match set("XDG_STATE_HOME") {
-        Some(folder) => Some(PathBuf::from(folder)),
+        Some(folder) => Some(folder),
         None if user.is_root() => Some(PathBuf::from("/var/lib")),
         None => home(),
     };

@@ -14,6 +14,7 @@ mod serving;
 mod settings;
 mod stopping;
 mod support;
+mod undoing;
 mod workloads;
 
 use std::path::Path;
@@ -63,6 +64,7 @@ fn main() {
         safety::cases(),
         failures::cases(),
         stopping::cases(),
+        undoing::cases(),
         workloads::cases(),
         serving::cases(),
     ];

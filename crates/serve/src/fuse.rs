@@ -53,9 +53,6 @@ pub enum State {
 }
 
 impl FuseDisk {
-    /// What the mount table has as the filesystem's type.
-    pub const KIND: &str = mount::KIND;
-
     /// Refuses what [`Self::mount`] would refuse of a folder, and changes nothing.
     pub fn check(folder: &Path) -> Result<(), ServeError> {
         mount::check(folder)

@@ -1,0 +1,209 @@
+//! What `ssdlab restore` takes back, and what of others it leaves alone.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::PathBuf;
+use std::process::Command;
+
+use super::support::{Loop, Place, sh, shown};
+use super::{Case, Needs, case};
+
+pub fn cases() -> Vec<Case> {
+    vec![
+        case("names_that_are_not_utf_8_are_in_nobodys_way", odd_names),
+        case("what_others_mount_over_a_run_s_mount_is_left_alone", mounted_over),
+        case("a_setting_of_another_disk_is_left_alone", other_disk),
+        case("a_loop_device_over_another_file_of_the_same_name_is_left_alone", other_loop),
+        Case {
+            name: "the_journal_and_the_folders_made_for_it_are_on_the_disk_before_a_change",
+            needs: Needs::Strace,
+            run: synced_journal,
+        },
+        Case {
+            name: "programs_are_not_looked_for_where_one_happens_to_be",
+            needs: Needs::Strace,
+            run: relative_path,
+        },
+    ]
+}
+
+const SLEEPS: &str = r#"
+    name = "sleeps"
+    question = "?"
+    [factors]
+    filesystem = ["ext4"]
+    [workload]
+    phases = [{ do = "command", run = "sleep 4321" }]
+"#;
+
+/// Runs a script in a mount namespace of its own, with the program as `$0` and a place as `$1`: a
+/// mount with such a name would be in the way of whatever else runs here.
+fn alone(place: &Place, script: &str) -> String {
+    let mut command = place.ssdlab(&[]);
+    let environment: Vec<_> = command
+        .get_envs()
+        .map(|(name, value)| (name.to_owned(), value.unwrap().to_owned()))
+        .collect();
+    let program = command.get_program().to_owned();
+    command = Command::new("unshare");
+    command.args(["--mount", "--propagation", "private", "sh", "-euc", script]);
+    command.arg(program).arg(place.path("")).envs(environment);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", shown(&output));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Starts a run whose command sleeps, waits until it is mounted, and kills it.
+const KILLED: &str = r#"
+    "$0" run "$1/plan.toml" --dir "$1/images" >/dev/null 2>&1 & run=$!
+    until pgrep -x -f 'sleep 4321' >/dev/null; do sleep 0.05; done
+    mnt=$(find "$XDG_STATE_HOME/ssdlab/undo" -maxdepth 2 -name mnt)
+    mountpoint -q "$mnt"
+    kill -9 $run
+    wait $run 2>/dev/null || true
+"#;
+
+fn odd_names() {
+    let place = Place::new();
+    place.plan(SLEEPS);
+    let script = r#"
+        cd "$1"
+        odd=$(printf 'odd \377')
+        mkdir "$odd" dir
+        mount -t tmpfs tmpfs "$odd"
+        ln -s "$odd" plain
+        "#
+    .to_owned()
+        + r#"
+        "$0" run discard --scale 0.01 --runs 1 --lab directory --dir dir --set filesystem=any
+        "$0" run discard --scale 0.01 --runs 1 --lab directory --dir plain --set filesystem=any
+        "$0" run discard --scale 0.01 --runs 1 --set filesystem=ext4 --dir plain
+        export XDG_STATE_HOME="$1/$odd/state"
+        "$0" run discard --scale 0.01 --runs 1 --set filesystem=ext4 --dir plain
+        rmdir images && ln -s plain images
+    "# + KILLED
+        + r#"
+        "$0" restore
+        if losetup --list | grep "$1"; then exit 1; fi
+        if ls "$XDG_STATE_HOME/ssdlab/undo" plain | grep ssdlab-; then exit 1; fi
+        if "$0" run discard --lab directory --dir "$odd" 2>said; then exit 1; fi
+        cat said
+    "#;
+    let said = alone(&place, &script);
+    assert!(said.contains("0 could not be"), "{said}");
+    assert!(said.contains("not UTF-8"), "{said}");
+}
+
+fn mounted_over() {
+    let place = Place::new();
+    place.plan(SLEEPS);
+    let script = KILLED.to_owned()
+        + r#"
+        mount -t tmpfs theirs "$mnt"
+        echo theirs >"$mnt/file"
+        "$0" restore && exit 1
+        cat "$mnt/file"
+        umount "$mnt"
+        "$0" restore
+    "#;
+    let said = alone(&place, &script);
+    assert!(said.contains("theirs\n"), "{said}");
+    assert_eq!(place.leftovers(), Vec::<String>::new());
+}
+
+/// Restores a change of this boot, in a journal as the version before wrote it.
+fn restore(place: &Place, change: &str) {
+    let folder = place.path("run/ssdlab/undo");
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).unwrap();
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+    let journal = folder.join("1-dead.undo");
+    fs::write(&journal, format!("{{\"boot\":\"{}\"}}\n{change}\n", boot.trim())).unwrap();
+    let output = place.ssdlab(&["restore"]).output().unwrap();
+    assert!(output.status.success(), "{}", shown(&output));
+    assert!(!journal.exists());
+}
+
+fn other_loop() {
+    let place = Place::new();
+    let theirs = Loop::new(&place, "disk.img", 16);
+    let attached_after = |file: &str| {
+        let (device, backing) = (&theirs.device, &theirs.backing);
+        let change = format!(r#"{{"loop":{{"device":"{device}","backing":"{backing}"{file}}}}}"#);
+        restore(&place, &change);
+        let list = "losetup --list --noheadings --output BACK-FILE";
+        sh(&format!("{list} {device} 2>/dev/null || true")).trim() == backing
+    };
+    assert!(attached_after(r#","file":{"filesystem":1,"inode":1}"#));
+    // Earlier versions have noted its name alone.
+    assert!(!attached_after(""));
+}
+
+fn other_disk() {
+    let place = Place::new();
+    let disk = Loop::new(&place, "disk.img", 16);
+    let folder = PathBuf::from("/sys/block").join(disk.name());
+    let attribute = folder.join("queue/read_ahead_kb");
+    let restored_by = |number: &str| {
+        fs::write(&attribute, "64").unwrap();
+        let path = attribute.display();
+        let values = r#""before":"32","after":"64""#;
+        restore(&place, &format!(r#"{{"sysfs":{{"path":"{path}",{values}{number}}}}}"#));
+        fs::read_to_string(&attribute).unwrap().trim() == "32"
+    };
+    let number = fs::read_to_string(folder.join("diskseq")).unwrap();
+    assert!(!restored_by(r#","disk":"0""#));
+    assert!(restored_by(&format!(r#","disk":"{}""#, number.trim())));
+    assert!(restored_by(""), "earlier versions have not noted the disk");
+}
+
+fn synced_journal() {
+    let place = Place::new();
+    let (state, log) = (place.path("a/b"), place.path("strace"));
+    let folder = place.path("here");
+    fs::create_dir(&folder).unwrap();
+    let ssdlab = place.ssdlab(&[]).get_program().to_owned();
+    let mut command = Command::new("strace");
+    command.args(["-f", "-y", "-e", "trace=mkdir,mkdirat,fsync,unlink,unlinkat", "-o"]).arg(&log);
+    command.arg(ssdlab).args(["run", "discard", "--scale", "0.01", "--runs", "1", "--lab"]);
+    command.args(["directory", "--set", "filesystem=any", "--dir"]).arg(&folder);
+    command.env("XDG_STATE_HOME", &state).env("XDG_DATA_HOME", place.path("data"));
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", shown(&output));
+    let log = fs::read_to_string(log).unwrap();
+    let find = |what: &str, path: &PathBuf, from: usize| {
+        let wanted = format!("{}>", path.display());
+        let mut lines = log.lines().enumerate().skip(from);
+        let is_it = |line: &str| line.contains(what) && line.contains(&wanted);
+        lines.find(|(_, line)| is_it(line)).unwrap_or_else(|| panic!("no {what} of {wanted}")).0
+    };
+    let undo = state.join("ssdlab/undo");
+    let made = log.lines().position(|line| {
+        line.contains("mkdir") && line.contains(&format!("{}/ssdlab-", folder.display()))
+    });
+    let made = made.expect("a folder is made for the trial");
+    for parent in
+        [place.path(""), place.path("a"), state.clone(), state.join("ssdlab"), undo.clone()]
+    {
+        let parent = parent.components().collect();
+        assert!(find("fsync(", &parent, 0) < made, "{}", parent.display());
+    }
+    let removed = log.lines().position(|line| line.contains("unlink") && line.contains(".undo\""));
+    find("fsync(", &undo, removed.expect("the journal is removed"));
+}
+
+/// `record` needs strace, which somebody has put into the folder that one happens to be in.
+fn relative_path() {
+    let place = Place::new();
+    let folder = place.path("images");
+    let script = "#!/bin/sh\n: >searched\n";
+    fs::write(folder.join("strace"), script).unwrap();
+    sh(&format!("chmod +x {}/strace", folder.display()));
+    for path in ["", ":/nowhere", ".:/nowhere", "../images:/nowhere"] {
+        let mut command = place.ssdlab(&["record", "--out", "log", "--", "true"]);
+        command.env("PATH", OsStr::from_bytes(path.as_bytes())).current_dir(&folder);
+        let output = command.output().unwrap();
+        assert!(!folder.join("searched").exists(), "{path:?}: {}", shown(&output));
+    }
+}
