@@ -24,6 +24,15 @@ pub(super) fn make(
 ) -> Result<BTreeMap<String, String>, LabError> {
     let filesystem = made(setup);
     let path = program::find(filesystem.mkfs, filesystem.package)?;
+    if filesystem.pool.is_some() && target.to_str().is_none() {
+        let (name, target) = (filesystem.name, target.display());
+        return Err(LabError::Unavailable {
+            reason: format!(
+                "{name} is told where to mount in UTF-8, which {target} is not: set XDG_STATE_HOME \
+                 to a folder with a plain name"
+            ),
+        });
+    }
     let arguments = filesystem.format_arguments(&Format {
         journal: setup.journal,
         atime: setup.atime.map(|atime| atime != Atime::None),
