@@ -32,7 +32,7 @@ fn paths(change: &Change) -> Vec<&Path> {
     match change {
         Change::Folder { path } | Change::Sysfs { path, .. } => vec![path],
         Change::Loop { device, .. } => vec![device],
-        Change::Mount { target } | Change::Served { target } => vec![target],
+        Change::Mount { target, .. } | Change::Served { target } => vec![target],
         Change::Trace { instance } => vec![instance],
         Change::Daemon { folders } => folders.iter().map(AsRef::as_ref).collect(),
         Change::Pool { .. } => Vec::new(),
