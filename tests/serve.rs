@@ -10,8 +10,10 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 
 fn ssdlab(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ssdlab"));
-    command.arg("serve").args(arguments).stdin(Stdio::null());
+    // Whatever this test was started with.
+    let mut command = Command::new("/usr/bin/env");
+    command.args(["--default-signal=INT,TERM", env!("CARGO_BIN_EXE_ssdlab"), "serve"]);
+    command.args(arguments).stdin(Stdio::null());
     command
 }
 

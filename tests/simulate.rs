@@ -40,8 +40,14 @@ impl Place {
     }
 
     fn command(&self, arguments: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ssdlab"));
-        command.args(arguments.split_whitespace());
+        self.started_with("--default-signal=HUP,INT,TERM", arguments)
+    }
+
+    /// A command that env(1) starts with these signals at their default, or ignored: what this
+    /// test was started with is not inherited.
+    fn started_with(&self, signals: &str, arguments: &str) -> Command {
+        let mut command = Command::new("/usr/bin/env");
+        command.args([signals, env!("CARGO_BIN_EXE_ssdlab")]).args(arguments.split_whitespace());
         command.current_dir(self.0.path()).stdin(Stdio::null());
         command
     }
@@ -455,6 +461,40 @@ fn an_interrupted_sweep_leaves_whole_lines() {
             assert_eq!(serde_json::from_str::<Value>(line).unwrap()["seed"], seed);
         }
     }
+}
+
+/// As nohup(1) and shells without job control start programs.
+#[test]
+fn a_signal_that_was_ignored_at_the_start_ends_nothing() {
+    let place = Place::with(&[("point.toml", POINT)]);
+    let path = place.0.path().join("sweep.jsonl");
+    let mut sweep = place
+        .started_with(
+            "--ignore-signal=HUP,INT,QUIT",
+            "simulate --drive point.toml --capacity 16MiB --seed 1..100000 --json-lines",
+        )
+        .stdout(File::create(&path).unwrap())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let lines = || fs::read_to_string(&path).unwrap().lines().count();
+    let mut wait_for = |count: usize| {
+        let started = Instant::now();
+        while lines() < count {
+            assert_eq!(sweep.try_wait().unwrap(), None, "it has ended");
+            assert!(started.elapsed() < Duration::from_mins(1), "no line comes");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Pid::from_child(&sweep)
+    };
+    let pid = wait_for(1);
+    for signal in [Signal::HUP, Signal::INT, Signal::QUIT] {
+        kill_process(pid, signal).unwrap();
+        // More than there can be of simulations that had begun.
+        wait_for(lines() + 200);
+    }
+    kill_process(pid, Signal::TERM).unwrap();
+    assert_eq!(sweep.wait().unwrap().code(), Some(130));
 }
 
 /// `ssdlab simulate ... | head`: nobody waits for the other 99,999.

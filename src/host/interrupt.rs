@@ -1,4 +1,8 @@
 //! The request to stop: set by SIGINT, SIGTERM or SIGHUP, looked at between operations.
+//!
+//! A signal that was ignored when this program was started stays ignored, by it and by what it
+//! starts: nohup(1) ignores SIGHUP, and a shell without job control ignores SIGINT and SIGQUIT for
+//! what it runs in the background.
 
 use std::io;
 use std::sync::Arc;
@@ -41,6 +45,9 @@ impl Interrupt {
     }
 
     fn set_by(&self, signal: i32) -> io::Result<()> {
+        if is_ignored(signal) {
+            return Ok(());
+        }
         signal_hook::flag::register(signal, Arc::clone(&self.0)).map(drop)
     }
 
@@ -54,4 +61,11 @@ impl Interrupt {
     pub fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
+}
+
+/// Whether a signal is ignored, as proc(5) says; where that cannot be read it is taken as not.
+/// Nothing here ever ignores one of those that end a run, so the answer is that of the start.
+fn is_ignored(signal: i32) -> bool {
+    let status = procfs::process::Process::myself().and_then(|process| process.status());
+    status.is_ok_and(|status| status.sigign >> (signal - 1) & 1 == 1)
 }

@@ -61,8 +61,10 @@ impl Cluster {
 
     /// The program, with results and journals here, and the lab kernel of whoever tests.
     pub fn ssdlab(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(SSDLAB);
+        // Whatever this test was started with.
+        let mut command = Command::new("/usr/bin/env");
         command
+            .args(["--default-signal=INT,TERM", SSDLAB])
             .args(arguments)
             .env("XDG_STATE_HOME", self.path("state"))
             .env("XDG_DATA_HOME", self.path("data"))

@@ -28,8 +28,10 @@ impl Place {
 
     /// The program, with nothing of the user's environment but the path.
     pub fn ssdlab(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ssdlab"));
+        // Whatever this test was started with.
+        let mut command = Command::new("/usr/bin/env");
         command
+            .args(["--default-signal=INT,TERM", env!("CARGO_BIN_EXE_ssdlab")])
             .args(arguments)
             .env("XDG_STATE_HOME", self.path("run"))
             .env("XDG_DATA_HOME", self.path("data"))
