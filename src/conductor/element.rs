@@ -1,14 +1,13 @@
 //! An element of an array that was submitted, and what is still to come of it.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
 use super::Desk;
 use crate::host::program;
 use crate::plan::schedule::Trial;
-use crate::results::{ATTEMPTS, Record, output_of};
+use crate::results::{ATTEMPTS, Record, output_of, regular};
 use crate::slurm::attempt;
 
 /// An element of an array.
@@ -53,7 +52,7 @@ impl Element {
     /// What its program has said last.
     pub fn last_words(&self, run: &Path) -> String {
         let id = attempt(&self.job, self.index);
-        match fs::read_to_string(output_of(run, &id)) {
+        match regular::read_end(&output_of(run, &id)) {
             Err(_) => format!(
                 "{id}: {}its output is not in {}: do nodes see this folder, under this name?",
                 self.ended,

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::plan::schedule::Trial;
 use crate::plan::{self, LabKind, Schedule};
-use crate::results::{ATTEMPTS, write_whole};
+use crate::results::{ATTEMPTS, regular, write_whole};
 use crate::slurm::MOST_ELEMENTS;
 
 /// What the trials of an element take together at least, where they are packed: to start an
@@ -73,7 +73,11 @@ impl Submission {
 
     /// Reads the submission of that name.
     pub fn read(run: &Path, name: &str) -> io::Result<Self> {
-        Ok(serde_json::from_slice(&fs::read(Self::path(run, name))?)?)
+        let path = Self::path(run, name);
+        let read = || Ok(serde_json::from_slice(&regular::read(&path)?)?);
+        read().map_err(|error: io::Error| {
+            io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+        })
     }
 
     /// All submissions of a run, by name.

@@ -7,11 +7,12 @@
 //! that was submitted first counts. Nobody looks at what was measured.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use super::record::{RECORD_SCHEMA, Record, Status};
+use super::regular;
 use super::store::{StoreError, at, versioned, whole_lines};
 use crate::plan::Schedule;
 
@@ -118,25 +119,7 @@ impl Attempts {
         let mut news = News::default();
         let mut found: Vec<(Submitted, Record)> = Vec::new();
         for path in self.files()? {
-            let (offset, lines) = self.read.get(&path).copied().unwrap_or_default();
-            let text = read_from(&path, offset)?;
-            let whole = whole_lines(&text);
-            let id = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            let own: Vec<&[u8]> = text[..whole].split_inclusive(|byte| *byte == b'\n').collect();
-            for (index, line) in own.iter().enumerate() {
-                match versioned::<Record>(&path, lines + index + 1, line, RECORD_SCHEMA) {
-                    Ok(record) if is_of(&record, schedule, &id) => {
-                        found.push((submitted(&id), record));
-                    }
-                    Ok(_) => news.warnings.push(format!(
-                        "{}, line {}: no trial of this run, or another attempt's; left out",
-                        path.display(),
-                        lines + index + 1
-                    )),
-                    Err(error) => news.warnings.push(format!("{error}; left out")),
-                }
-            }
-            self.read.insert(path, (offset + whole as u64, lines + own.len()));
+            while self.read_on(&path, schedule, &mut news.warnings, &mut found)? {}
         }
         found.sort_by(|one, other| one.0.cmp(&other.0));
         for ((_, id), record) in found {
@@ -160,6 +143,36 @@ impl Attempts {
             }
         }
         Ok(news)
+    }
+
+    /// Reads what a file has had added; whether there may be more.
+    fn read_on(
+        &mut self,
+        path: &Path,
+        schedule: &Schedule,
+        warnings: &mut Vec<String>,
+        found: &mut Vec<(Submitted, Record)>,
+    ) -> Result<bool, StoreError> {
+        let (offset, lines) = self.read.get(path).copied().unwrap_or_default();
+        let text = read_from(path, offset)?;
+        let whole = whole_lines(&text);
+        let id = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let own: Vec<&[u8]> = text[..whole].split_inclusive(|byte| *byte == b'\n').collect();
+        for (index, line) in own.iter().enumerate() {
+            match versioned::<Record>(path, lines + index + 1, line, RECORD_SCHEMA) {
+                Ok(record) if is_of(&record, schedule, &id) => {
+                    found.push((submitted(&id), record));
+                }
+                Ok(_) => warnings.push(format!(
+                    "{}, line {}: no trial of this run, or another attempt's; left out",
+                    path.display(),
+                    lines + index + 1
+                )),
+                Err(error) => warnings.push(format!("{error}; left out")),
+            }
+        }
+        self.read.insert(path.to_owned(), (offset + whole as u64, lines + own.len()));
+        Ok(whole > 0 && text.len() as u64 == regular::MOST_BYTES)
     }
 
     /// The attempts whose changes to their nodes are not all undone.
@@ -197,13 +210,15 @@ impl Attempts {
 
 /// What a marker says is left; `None` if it is empty.
 fn left(path: &Path) -> Result<Option<Left>, StoreError> {
-    let text = fs::read_to_string(path).map_err(at("read", path))?;
+    let bytes = regular::read(path).map_err(at("read", path))?;
+    let unreadable = || StoreError::Marker { path: path.to_owned() };
+    let text = String::from_utf8(bytes).map_err(|_| unreadable())?;
     if text.is_empty() {
         return Ok(None);
     }
     let lines: Vec<&str> = text.lines().collect();
     let ([node, submission, journal], true) = (&lines[..], text.ends_with('\n')) else {
-        return Err(StoreError::Marker { path: path.to_owned() });
+        return Err(unreadable());
     };
     Ok(Some(Left {
         id: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
@@ -238,12 +253,12 @@ fn read_from(path: &Path, offset: u64) -> Result<Vec<u8>, StoreError> {
     let mut read = || {
         // Opening asks the server of a shared folder what there is; a name's size may be an old
         // one.
-        let mut file = File::open(path)?;
+        let mut file = regular::open(path)?;
         if file.metadata()?.len() == offset {
             return Ok(0);
         }
         file.seek(SeekFrom::Start(offset))?;
-        file.read_to_end(&mut text)
+        file.take(regular::MOST_BYTES).read_to_end(&mut text)
     };
     read().map_err(at("read", path))?;
     Ok(text)

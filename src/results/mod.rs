@@ -5,6 +5,7 @@ mod drive;
 mod flat;
 mod ledger;
 mod record;
+pub mod regular;
 mod store;
 mod work;
 

@@ -20,6 +20,7 @@ use thiserror::Error;
 
 use super::attempts::{ATTEMPTS, records_of};
 use super::record::{Attempt, Ending, RECORD_SCHEMA, Record};
+use super::regular;
 use crate::plan::Schedule;
 use crate::plan::schedule::SCHEDULE_SCHEMA;
 
@@ -237,15 +238,13 @@ impl Run {
             return Err(no_run(folder));
         }
         let path = folder.join(RECORDS);
-        let mut records = OpenOptions::new()
-            .read(true)
-            .append(true)
-            .create(true)
-            .open(&path)
-            .map_err(at("open", &path))?;
+        let mut options = OpenOptions::new();
+        options.read(true).append(true).create(true);
+        let mut records = regular::open_with(&path, &mut options).map_err(at("open", &path))?;
         claim(&records, folder)?;
         let contents = Self::read(folder)?;
-        let bytes = fs::read(&path).map_err(at("read", &path))?;
+        let mut bytes = Vec::new();
+        records.read_to_end(&mut bytes).map_err(at("read", &path))?;
         let whole = whole_lines(&bytes);
         if whole < bytes.len() {
             let cut = folder.join("records.cut");
@@ -286,7 +285,7 @@ impl Run {
         let schedule = read_schedule(folder)?;
         let (mut records, mut warnings) = Self::read_records(&folder.join(RECORDS))?;
         warnings.extend(leave_out_foreign(&schedule, &mut records));
-        let plan = fs::read(folder.join(PLAN)).unwrap_or_default();
+        let plan = read_if_there(&folder.join(PLAN))?.unwrap_or_default();
         let plan = String::from_utf8_lossy(&plan).into_owned();
         let mut ending = read_ending(&folder.join(ENDING))?;
         if ending == Ending::AllBlocks && !reaches_the_end(&schedule, &records) {
@@ -301,7 +300,7 @@ impl Run {
     }
 
     fn read_records(path: &Path) -> Result<(Vec<Record>, Vec<String>), StoreError> {
-        let file = File::open(path).map_err(at("read", path))?;
+        let file = regular::open(path).map_err(at("read", path))?;
         parse_records(path, file)
     }
 
@@ -361,17 +360,14 @@ fn claim(records: &File, folder: &Path) -> Result<(), StoreError> {
 
 /// A run that was killed may have said nothing.
 fn read_ending(path: &Path) -> Result<Ending, StoreError> {
-    match fs::read(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Ending::Interrupted),
-        Err(cause) => Err(at("read", path)(cause)),
-        Ok(text) => serde_json::from_slice(&text)
-            .map_err(|cause| StoreError::Ending { path: path.to_owned(), cause }),
-    }
+    let Some(text) = read_if_there(path)? else { return Ok(Ending::Interrupted) };
+    serde_json::from_slice(&text)
+        .map_err(|cause| StoreError::Ending { path: path.to_owned(), cause })
 }
 
 fn read_schedule(folder: &Path) -> Result<Schedule, StoreError> {
     let path = folder.join("schedule.json");
-    let text = match fs::read(&path) {
+    let text = match regular::read(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(no_run(folder)),
         other => other.map_err(at("read", &path))?,
     };
@@ -381,6 +377,14 @@ fn read_schedule(folder: &Path) -> Result<Schedule, StoreError> {
             other => other,
         })?;
     if schedule.is_sound() { Ok(schedule) } else { Err(StoreError::Unsound { path }) }
+}
+
+/// A file that not every run has.
+fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
+    match regular::read(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        other => other.map(Some).map_err(at("read", path)),
+    }
 }
 
 /// Leaves out records of other runs, and those of trials that are recorded already; says so.
@@ -425,6 +429,10 @@ fn parse_records(path: &Path, file: impl Read) -> Result<(Vec<Record>, Vec<Strin
     // What is left of a part is the beginning of a line of the next.
     while file.read_to_end(&mut part).map_err(at("read", path))? > 0 {
         let whole = whole_lines(&part);
+        if whole == 0 && part.len() as u64 > regular::MOST_BYTES {
+            let cause = serde::de::Error::custom("it is longer than any record");
+            return Err(StoreError::Corrupt { path: path.to_owned(), line: lines + 1, cause });
+        }
         let own: Vec<&[u8]> = part[..whole].split_inclusive(|byte| *byte == b'\n').collect();
         let parse = |(index, line): (usize, &&[u8])| {
             let is_blank = line.trim_ascii().is_empty();
@@ -479,7 +487,9 @@ pub(super) fn versioned<T: serde::de::DeserializeOwned>(
 
 /// Writes a file anew and waits until it is on the disk.
 pub(super) fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-    let mut file = File::create(path).map_err(at("write", path))?;
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    let mut file = regular::open_with(path, &mut options).map_err(at("write", path))?;
     file.write_all(bytes).map_err(at("write", path))?;
     file.sync_all().map_err(at("sync", path))
 }
@@ -585,5 +595,16 @@ mod tests {
         fs::create_dir(&path).unwrap();
         let error = Run::read(run.folder()).unwrap_err();
         assert!(matches!(error, StoreError::Io { .. }), "{error}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_without_end_is_not_read_for_ever() {
+        let error = parse_records(Path::new("records.jsonl"), io::repeat(b'0')).unwrap_err();
+        assert!(error.to_string().contains("line 1 is not a record: it is longer"), "{error}");
     }
 }

@@ -37,7 +37,9 @@ impl Place {
     }
 
     fn ssdlab(&self, arguments: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_ssdlab"))
+        // What would wait for ever is ended, and fails.
+        Command::new("timeout")
+            .args(["60", env!("CARGO_BIN_EXE_ssdlab")])
             .args(arguments)
             .current_dir(self.0.path())
             .env("XDG_DATA_HOME", self.0.path().join("data"))
@@ -196,4 +198,44 @@ fn a_history_keeps_every_run_and_counts_what_is_none() {
     assert_eq!(count(&["--verdict", "holds", "--lab", "virtual"]), 2);
     assert_eq!(count(&["--verdict", "refuted"]), 0);
     assert_eq!(count(&["--lab", "image"]), 0);
+}
+
+/// Others may have put it there: nothing waits for it, and its name is told.
+#[test]
+fn what_is_no_file_in_a_run_is_named_and_not_waited_for() {
+    let commands: [&[&str]; 7] = [
+        &["report", "run"],
+        &["method", "run"],
+        &["compare", "run", "other"],
+        &["run", "--resume", "run"],
+        &["trace", "run"],
+        &["status", "run"],
+        &["history"],
+    ];
+    for name in ["schedule.json", "records.jsonl", "plan.toml", "ending.json", "attempts/7.json"] {
+        for (kind, is_fifo) in [("a FIFO", true), ("a symbolic link", false)] {
+            let place = Place::new();
+            place.run("other", "6.1.0", 1);
+            let folder = place.run("run", "6.1.0", 1);
+            fs::create_dir(folder.join("attempts")).unwrap();
+            fs::write(folder.join("attempts/7.json"), "").unwrap();
+            let path = folder.join(name);
+            fs::remove_file(&path).unwrap();
+            if is_fifo {
+                rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RWXU).unwrap();
+            } else {
+                std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+            }
+            let is_of_slurm = name.starts_with("attempts");
+            let concerned = |words: &&[&str]| is_of_slurm == (words[0] == "status");
+            for words in commands.into_iter().filter(concerned) {
+                let output = place.ssdlab(words);
+                let said = [output.stdout, output.stderr].concat();
+                let said = String::from_utf8(said).unwrap();
+                let is_history = words == ["history"];
+                assert_eq!(output.status.success(), is_history, "{words:?}: {said}");
+                assert!(said.contains(name) && said.contains(kind), "{name}, {words:?}: {said}");
+            }
+        }
+    }
 }

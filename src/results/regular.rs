@@ -1,0 +1,117 @@
+//! Opening the files of a run's folder: regular files only, and none that is a link.
+//!
+//! Others may have made what lies there. Opening a FIFO would wait for whoever writes to it,
+//! reading a device may never end, and a link leads out of the folder.
+
+use std::fs::{File, FileType, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::Path;
+
+use rustix::fs::OFlags;
+
+/// The most that the files of a run have in them that are read as a whole, in bytes. A schedule of
+/// 100,000 trials has some 20 MB.
+pub const MOST_BYTES: u64 = 256 << 20;
+
+/// How much of what a program has printed is looked at.
+const END_BYTES: u64 = 64 << 10;
+
+/// Opens a file that is there, and says what it is where it is not a regular file.
+pub fn open(path: &Path) -> io::Result<File> {
+    open_with(path, OpenOptions::new().read(true))
+}
+
+/// Opens a file with these options, or makes it where they say so.
+pub(super) fn open_with(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    // Even to open a device may do something.
+    match path.symlink_metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        found => check(found?.file_type())?,
+    }
+    // It may have been replaced since: that neither blocks nor passes.
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = options.custom_flags(flags.bits().cast_signed()).open(path)?;
+    check(file.metadata()?.file_type())?;
+    Ok(file)
+}
+
+/// Reads a file whole, if it has no more than [`MOST_BYTES`].
+pub fn read(path: &Path) -> io::Result<Vec<u8>> {
+    read_at_most(path, MOST_BYTES)
+}
+
+fn read_at_most(path: &Path, most_bytes: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(path)?.take(most_bytes + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most_bytes {
+        let says = format!("it has more than {most_bytes} bytes, which is not a run's");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, says));
+    }
+    Ok(bytes)
+}
+
+/// The end of what a program has printed, of which there may be much.
+pub fn read_end(path: &Path) -> io::Result<String> {
+    let mut file = open(path)?;
+    let length_bytes = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length_bytes.saturating_sub(END_BYTES)))?;
+    let mut bytes = Vec::new();
+    file.take(END_BYTES).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn check(found: FileType) -> io::Result<()> {
+    let kinds: [(bool, &str); 6] = [
+        (found.is_symlink(), "a symbolic link"),
+        (found.is_dir(), "a folder"),
+        (found.is_fifo(), "a FIFO"),
+        (found.is_socket(), "a socket"),
+        (found.is_char_device(), "a character device"),
+        (found.is_block_device(), "a block device"),
+    ];
+    match kinds.iter().find(|(is_so, _)| *is_so) {
+        None => Ok(()),
+        Some((_, kind)) => {
+            let says = format!("it is {kind}, where a run has a regular file");
+            Err(io::Error::new(io::ErrorKind::InvalidInput, says))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+    use std::os::unix::net::UnixListener;
+
+    #[test]
+    fn only_regular_files_of_a_bounded_size_are_read() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |name: &str| place.path().join(name);
+        fs::write(at("file"), "text").unwrap();
+        assert_eq!(read(&at("file")).unwrap(), b"text");
+        assert_eq!(read_at_most(&at("file"), 4).unwrap(), b"text");
+        assert!(read_at_most(&at("file"), 3).unwrap_err().to_string().contains("more than 3"));
+        symlink("/dev/zero", at("zeros")).unwrap();
+        symlink(at("file"), at("link")).unwrap();
+        let _socket = UnixListener::bind(at("socket")).unwrap();
+        fs::create_dir(at("folder")).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, at("fifo"), rustix::fs::Mode::RUSR).unwrap();
+        let cases = [
+            ("zeros", "a symbolic link"),
+            ("link", "a symbolic link"),
+            ("socket", "a socket"),
+            ("folder", "a folder"),
+            ("fifo", "a FIFO"),
+        ];
+        for (name, expected) in cases {
+            let error = read(&at(name)).unwrap_err().to_string();
+            assert!(error.contains(expected), "{name}: {error}");
+        }
+        let device = read(Path::new("/dev/zero")).unwrap_err().to_string();
+        assert!(device.contains("a character device"), "{device}");
+        assert_eq!(read(&at("none")).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+}
