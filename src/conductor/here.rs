@@ -6,7 +6,8 @@ use super::failure::Failure;
 use super::{ConductorError, Desk, Event, Stage};
 use crate::aged::Store;
 use crate::host::interrupt::Interrupt;
-use crate::host::turn::Turn;
+use crate::host::lock::Holder;
+use crate::host::turn::{Told, Turn};
 use crate::lab::Lab;
 use crate::plan::schedule::Trial;
 use crate::plan::{Schedule, Setup};
@@ -55,12 +56,11 @@ impl Here<'_> {
         if self.interrupt.is_set() {
             return Ok(false);
         }
-        let mut busy = || {
-            let text = "another ssdlab measures on this machine: waiting for it";
-            desk.observer.notice(Event::Trouble { text });
+        let mut tell = |told: &Told| {
+            desk.observer.notice(Event::Trouble { text: &says(told) });
         };
         // A trial beside another would measure it too, whoever has started that.
-        let turn = Turn::take(self.interrupt, &mut busy);
+        let turn = Turn::take(self.interrupt, &mut tell);
         let turn = match turn {
             Ok(Some(turn)) => turn,
             Ok(None) => return Ok(false),
@@ -93,5 +93,21 @@ impl Here<'_> {
         if let Err(error) = self.finish_trial() {
             desk.observer.notice(Event::Trouble { text: &error.to_string() });
         }
+    }
+}
+
+/// Who has the turn, in words.
+fn says(told: &Told) -> String {
+    let (Told::Waiting { lock, holder } | Told::Beside { lock, holder }) = told;
+    let lock = lock.display();
+    let who = holder.as_ref().map_or_else(|| "somebody".to_owned(), Holder::to_string);
+    match told {
+        Told::Waiting { .. } => {
+            format!("waiting for the turn to measure on this machine: {lock} is held by {who}")
+        }
+        Told::Beside { .. } => format!(
+            "measuring beside others, waited long enough: {lock} is still held by {who}; end it if \
+             it measures nothing"
+        ),
     }
 }

@@ -9,6 +9,7 @@ pub mod extents;
 pub mod hexadecimal;
 pub mod interrupt;
 pub mod kernel;
+pub mod lock;
 pub mod loop_device;
 pub mod machine;
 pub mod memory;

@@ -1,69 +1,209 @@
 //! This machine's turn to measure: one trial on a wall clock at a time, whoever starts it.
+//!
+//! There are two locks (flock(2)). The lock of all, `/run/lock/ssdlab.lock`, can be opened by every
+//! user, and so be held by one who measures nothing. Root's lock, `/run/ssdlab/turn.lock`, only root
+//! can open. The rule:
+//!
+//! - Root takes root's lock, then that of all. For root it waits without a limit. For others it
+//!   waits at most [`PATIENCE`] in all its trials together; then it measures with root's lock alone,
+//!   and says beside whom.
+//! - Another user takes the lock of all, then looks in /proc/locks whether anybody holds root's. If
+//!   so, the lock of all is given back, and both are asked for again.
+//!
+//! Each takes its own lock before it looks at the other's, so one of two that start at the same time
+//! sees the other. Where root's lock cannot be made (a container, or root of a user namespace) its
+//! user is like any other. Who is in another PID namespace does not see who holds root's lock, but
+//! waits for the lock of all, if it is in the same `/run/lock`.
 
-use std::fs::{File, Metadata, OpenOptions, Permissions};
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions};
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::io::Errno;
 
 use super::interrupt::Interrupt;
+use super::lock::{Holder, holder};
 
 /// How often a turn that somebody else has is asked for.
 const PAUSE: Duration = Duration::from_millis(100);
 
+/// How long this process, if it is root's, waits for other users in all.
+const PATIENCE: Duration = Duration::from_hours(1);
+
+/// What is left of the patience.
+static LEFT: Mutex<Duration> = Mutex::new(PATIENCE);
+
 /// The turn; dropping it gives it on.
 #[derive(Debug)]
 pub struct Turn {
-    _lock: File,
+    locks: Vec<File>,
+}
+
+impl Drop for Turn {
+    /// Closing the files is not enough: a program that is just being started has copies of them.
+    fn drop(&mut self) {
+        for lock in &self.locks {
+            // A lock that cannot be given back ends with the program.
+            let _ = flock(lock, FlockOperation::Unlock);
+        }
+    }
+}
+
+/// What is told while the turn is waited for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Told {
+    /// Somebody holds a lock, and is waited for.
+    Waiting {
+        /// The lock.
+        lock: PathBuf,
+        /// Who, as far as that can be seen.
+        holder: Option<Holder>,
+    },
+    /// A user who is not root held the lock of all for too long: the turn is root's all the same.
+    Beside {
+        /// The lock.
+        lock: PathBuf,
+        /// Who, as far as that can be seen.
+        holder: Option<Holder>,
+    },
 }
 
 impl Turn {
-    /// Waits for the turn of this machine. `busy` hears once that somebody else has it. `None` if
-    /// the run was to stop meanwhile.
-    pub fn take(interrupt: &Interrupt, busy: &mut dyn FnMut()) -> io::Result<Option<Self>> {
-        Self::take_in(&path(), interrupt, busy)
+    /// Waits for the turn of this machine; `tell` hears once for whom. `None` if the run was to stop
+    /// meanwhile.
+    pub fn take(interrupt: &Interrupt, tell: &mut dyn FnMut(&Told)) -> io::Result<Option<Self>> {
+        let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
+        Locks::of_machine()?.take(&mut left, interrupt, tell)
+    }
+}
+
+/// Where the locks are.
+#[derive(Debug)]
+struct Locks {
+    of_all: PathBuf,
+    of_root: PathBuf,
+    /// Whether root's is this user's.
+    is_root: bool,
+}
+
+impl Locks {
+    fn of_machine() -> io::Result<Self> {
+        // A folder for locks is one a machine, and not one a user. Not the folder that TMPDIR names:
+        // that may be a user's or a job's own.
+        let locks = Path::new("/run/lock");
+        let of_all = if locks.is_dir() { locks } else { Path::new("/tmp") }.join("ssdlab.lock");
+        let folder = Path::new("/run/ssdlab");
+        let is_root = rustix::process::geteuid().is_root() && make_own(folder)?;
+        Ok(Self { of_all, of_root: folder.join("turn.lock"), is_root })
     }
 
-    fn take_in(
-        path: &Path,
+    fn take(
+        &self,
+        left: &mut Duration,
         interrupt: &Interrupt,
-        busy: &mut dyn FnMut(),
-    ) -> io::Result<Option<Self>> {
-        let mut file = open(path)?;
-        let mut is_told = false;
-        loop {
-            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) if is_at(&file, path) => return Ok(Some(Self { _lock: file })),
-                // Whoever made it has removed it: others lock another by now.
-                Ok(()) => {
-                    file = open(path)?;
-                    continue;
+        tell: &mut dyn FnMut(&Told),
+    ) -> io::Result<Option<Turn>> {
+        if !self.is_root {
+            let attempt = || {
+                // Looked at before, too, so as not to be in root's way.
+                if holder(&self.of_root).is_some() {
+                    return Ok(None);
                 }
-                Err(Errno::WOULDBLOCK) => {}
-                Err(errno) => return Err(errno.into()),
-            }
+                let Some(lock) = try_lock(&self.of_all, 0o644)? else { return Ok(None) };
+                Ok(holder(&self.of_root).is_none().then_some(lock))
+            };
+            let lock = self.wait(attempt, Duration::MAX, interrupt, tell)?;
+            return Ok(lock.map(|lock| Turn { locks: vec![lock] }));
+        }
+        let own = || try_lock(&self.of_root, 0o600);
+        let Some(own) = self.wait(own, Duration::MAX, interrupt, tell)? else { return Ok(None) };
+        let began = Instant::now();
+        let of_all = self.wait(|| try_lock(&self.of_all, 0o644), *left, interrupt, tell)?;
+        *left = left.saturating_sub(began.elapsed());
+        if of_all.is_none() {
             if interrupt.is_set() {
                 return Ok(None);
             }
+            let lock = self.of_all.clone();
+            tell(&Told::Beside { holder: holder(&lock), lock });
+        }
+        Ok(Some(Turn { locks: of_all.into_iter().chain([own]).collect() }))
+    }
+
+    /// Attempts again and again, for so long. `None` if it was in vain, or the run is to stop.
+    fn wait<T>(
+        &self,
+        mut attempt: impl FnMut() -> io::Result<Option<T>>,
+        longest: Duration,
+        interrupt: &Interrupt,
+        tell: &mut dyn FnMut(&Told),
+    ) -> io::Result<Option<T>> {
+        let began = Instant::now();
+        let mut is_told = false;
+        loop {
+            if let Some(done) = attempt()? {
+                return Ok(Some(done));
+            }
+            if interrupt.is_set() || began.elapsed() >= longest {
+                return Ok(None);
+            }
             if !is_told {
-                busy();
+                tell(&self.held());
                 is_told = true;
             }
             sleep(PAUSE);
         }
     }
+
+    /// What to tell of those who hold a lock: root goes before others.
+    fn held(&self) -> Told {
+        let of_root = holder(&self.of_root).filter(|holder| !holder.is_this_process());
+        let lock = if of_root.is_some() { &self.of_root } else { &self.of_all };
+        Told::Waiting { lock: lock.clone(), holder: of_root.or_else(|| holder(lock)) }
+    }
 }
 
-/// A folder for locks is one a machine, and not one a user.
-fn path() -> PathBuf {
-    let locks = Path::new("/run/lock");
-    // Not the folder that TMPDIR names: that may be a user's or a job's own.
-    let folder = if locks.is_dir() { locks } else { Path::new("/tmp") };
-    folder.join("ssdlab.lock")
+/// Makes a folder that only its owner can write to. False where this user cannot have one.
+fn make_own(folder: &Path) -> io::Result<bool> {
+    use io::ErrorKind::{AlreadyExists, PermissionDenied, ReadOnlyFilesystem};
+    match DirBuilder::new().mode(0o755).create(folder) {
+        // Whatever this user masks: others must be able to see who holds the lock in it.
+        Ok(()) => fs::set_permissions(folder, Permissions::from_mode(0o755))?,
+        Err(error) if error.kind() == AlreadyExists => {}
+        Err(error) if matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem) => {
+            return Ok(false);
+        }
+        Err(error) => return Err(error),
+    }
+    let found = folder.symlink_metadata()?;
+    let is_own = found.uid() == rustix::process::geteuid().as_raw();
+    if !found.is_dir() || !is_own || found.mode() & 0o022 != 0 {
+        let says =
+            format!("{} is not a folder that only its owner, root, can write to", folder.display());
+        return Err(io::Error::new(PermissionDenied, says));
+    }
+    Ok(true)
+}
+
+/// Takes a lock; none where somebody else holds it.
+fn try_lock(path: &Path, mode: u32) -> io::Result<Option<File>> {
+    loop {
+        let named =
+            |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+        let file = open(path, mode).map_err(named)?;
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) if is_at(&file, path) => return Ok(Some(file)),
+            // Whoever made it has removed it: others lock another by now.
+            Ok(()) => {}
+            Err(Errno::WOULDBLOCK) => return Ok(None),
+            Err(errno) => return Err(named(errno.into())),
+        }
+    }
 }
 
 fn is_at(file: &File, path: &Path) -> bool {
@@ -74,19 +214,19 @@ fn is_at(file: &File, path: &Path) -> bool {
 /// Reading is enough to lock, so that it does not matter which user made the file. It is made only
 /// where it is not there: in a folder that all can write to the kernel refuses to open another
 /// user's file to make it.
-fn open(path: &Path) -> io::Result<File> {
+fn open(path: &Path, mode: u32) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
     match options.open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         other => return other,
     }
-    match options.clone().write(true).create_new(true).mode(0o644).open(path) {
+    match options.clone().write(true).create_new(true).mode(mode).open(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => options.open(path),
         Err(error) => Err(error),
         Ok(file) => {
-            // Whatever this user masks: others must be able to open it.
-            file.set_permissions(Permissions::from_mode(0o644))?;
+            // Whatever this user masks: whoever may open it must be able to.
+            file.set_permissions(Permissions::from_mode(mode))?;
             Ok(file)
         }
     }
@@ -94,33 +234,84 @@ fn open(path: &Path) -> io::Result<File> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc;
+    use std::sync::mpsc::{self, Sender};
     use std::thread;
 
     use super::*;
 
+    /// Locks in a folder, for root or another user.
+    fn locks(folder: &Path, is_root: bool) -> Locks {
+        let [of_all, of_root] = ["all", "root"].map(|name| folder.join(name));
+        Locks { of_all, of_root, is_root }
+    }
+
+    /// Takes the turn, with no patience; what is told is sent.
+    fn taken(locks: &Locks, interrupt: &Interrupt, told: &Sender<Told>) -> Option<Turn> {
+        let mut tell = |what: &Told| told.send(what.clone()).unwrap();
+        let mut patience = Duration::ZERO;
+        locks.take(&mut patience, interrupt, &mut tell).unwrap()
+    }
+
     #[test]
     fn a_turn_is_waited_for_and_the_wait_can_be_ended() {
         let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("lock");
-        let interrupt = Interrupt::default();
-        let first = Turn::take_in(&path, &interrupt, &mut || ()).unwrap().unwrap();
-        let (tell, told) = mpsc::channel();
-        thread::scope(|scope| {
-            let second = scope.spawn(|| {
-                let mut busy = || tell.send(()).unwrap();
-                Turn::take_in(&path, &interrupt, &mut busy).unwrap().is_some()
+        for (is_first_root, is_second_root) in [(false, false), (true, true), (true, false)] {
+            let [first, second] =
+                [is_first_root, is_second_root].map(|is_root| locks(place.path(), is_root));
+            let interrupt = Interrupt::default();
+            let (sender, told) = mpsc::channel();
+            let turn = taken(&first, &interrupt, &sender).unwrap();
+            thread::scope(|scope| {
+                let waiting = scope.spawn(|| taken(&second, &interrupt, &sender));
+                let Told::Waiting { holder: Some(holder), .. } = told.recv().unwrap() else {
+                    panic!("it has not waited, or for nobody")
+                };
+                assert!(holder.is_this_process() && !waiting.is_finished());
+                drop(turn);
+                assert!(waiting.join().unwrap().is_some());
             });
-            told.recv().unwrap();
-            sleep(PAUSE * 3);
-            assert!(!second.is_finished());
-            drop(first);
-            assert!(second.join().unwrap());
+            assert!(told.try_recv().is_err(), "it is told once");
+            let _held = taken(&first, &interrupt, &sender).unwrap();
+            interrupt.set();
+            assert!(taken(&second, &interrupt, &sender).is_none());
+        }
+    }
+
+    #[test]
+    fn a_user_who_holds_the_lock_of_all_does_not_keep_root_from_measuring() {
+        let place = tempfile::tempdir().unwrap();
+        let [root, user] = [true, false].map(|is_root| locks(place.path(), is_root));
+        let interrupt = Interrupt::default();
+        let (sender, told) = mpsc::channel();
+        let squatter = try_lock(&root.of_all, 0o644).unwrap().unwrap();
+        let turn = taken(&root, &interrupt, &sender).unwrap();
+        let Told::Beside { lock, holder: Some(holder) } = told.recv().unwrap() else {
+            panic!("it is beside somebody")
+        };
+        assert!(lock == root.of_all && holder.is_this_process());
+        // Now that the lock of all is free, other users wait for root all the same.
+        flock(&squatter, FlockOperation::Unlock).unwrap();
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| taken(&user, &interrupt, &sender));
+            assert!(matches!(told.recv().unwrap(), Told::Waiting { .. }));
+            drop(turn);
+            assert!(waiting.join().unwrap().is_some());
         });
-        assert!(told.try_recv().is_err(), "it was told twice");
-        let _held = Turn::take_in(&path, &interrupt, &mut || ()).unwrap();
-        interrupt.set();
-        assert!(Turn::take_in(&path, &interrupt, &mut || ()).unwrap().is_none());
+        let mode = |path: &Path| path.metadata().unwrap().mode() & 0o777;
+        assert_eq!((mode(&root.of_root), mode(&root.of_all)), (0o600, 0o644));
+    }
+
+    #[test]
+    fn root_s_lock_is_in_a_folder_that_nobody_else_can_write_to() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("ssdlab");
+        assert!(make_own(&folder).unwrap() && make_own(&folder).unwrap());
+        assert_eq!(folder.metadata().unwrap().mode() & 0o777, 0o755);
+        fs::set_permissions(&folder, Permissions::from_mode(0o777)).unwrap();
+        assert!(make_own(&folder).is_err());
+        fs::remove_dir(&folder).unwrap();
+        std::os::unix::fs::symlink(place.path(), &folder).unwrap();
+        assert!(make_own(&folder).is_err());
     }
 
     #[test]
@@ -128,7 +319,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("lock");
         std::os::unix::fs::symlink(place.path().join("elsewhere"), &path).unwrap();
-        assert!(open(&path).is_err());
+        assert!(open(&path, 0o644).is_err());
         assert!(!place.path().join("elsewhere").exists());
     }
 }

@@ -1,0 +1,97 @@
+//! Who holds the lock of a file, as proc(5) says: for messages, and where a lock can be looked at but
+//! not be asked for.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use procfs::process::Process;
+use procfs::{Current, Locks};
+
+/// The most of a command line that is shown, in characters.
+const MOST_SHOWN: usize = 80;
+
+/// Who holds a lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Holder {
+    /// The process that took it; none where this process may not know.
+    pub pid: Option<i32>,
+}
+
+/// Who holds a lock of a file (flock(2)). None where nobody does; nobody is seen either in another
+/// PID namespace, nor on a filesystem whose files say another device than it has (btrfs).
+#[must_use]
+pub fn holder(path: &Path) -> Option<Holder> {
+    let of = path.symlink_metadata().ok()?;
+    let device = (rustix::fs::major(of.dev()), rustix::fs::minor(of.dev()));
+    let locks = Locks::current().ok()?.0;
+    let is_of =
+        |lock: &procfs::Lock| (lock.devmaj, lock.devmin) == device && lock.inode == of.ino();
+    let lock = locks.into_iter().find(is_of)?;
+    // 0 is a process of another PID namespace.
+    Some(Holder { pid: lock.pid.filter(|pid| *pid > 0) })
+}
+
+impl Holder {
+    /// Whether it is this process itself.
+    #[must_use]
+    pub fn is_this_process(&self) -> bool {
+        self.pid == i32::try_from(std::process::id()).ok()
+    }
+}
+
+impl std::fmt::Display for Holder {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Some(pid) = self.pid else { return write!(out, "a process that is not named here") };
+        write!(out, "process {pid}")?;
+        let Ok(process) = Process::new(pid) else { return write!(out, ", which has ended") };
+        if let Ok(uid) = process.uid() {
+            match user(uid) {
+                Some(name) => write!(out, " of {name}")?,
+                None => write!(out, " of user {uid}")?,
+            }
+        }
+        match process.cmdline() {
+            Ok(words) if !words.is_empty() => {
+                let line = words.join(" ");
+                let cut = line.char_indices().nth(MOST_SHOWN).map(|(at, _)| at);
+                write!(out, ": {}", &line[..cut.unwrap_or(line.len())])?;
+                write!(out, "{}", if cut.is_some() { "..." } else { "" })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What passwd(5) calls a user; none of those that are known elsewhere.
+fn user(uid: u32) -> Option<String> {
+    let text = fs::read_to_string("/etc/passwd").ok()?;
+    text.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        (fields.nth(1)?.parse() == Ok(uid)).then(|| name.to_owned())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_holds_a_lock_is_named() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        assert_eq!(holder(file.path()), None);
+        file.as_file().lock().unwrap();
+        let found = holder(file.path()).unwrap();
+        assert_eq!(found.pid, i32::try_from(std::process::id()).ok());
+        let says = found.to_string();
+        let own = std::env::args().next().unwrap();
+        let user = user(rustix::process::getuid().as_raw()).unwrap();
+        assert!(says.contains(&format!(" of {user}: ")), "{says}");
+        assert!(says.contains(&own[..own.len().min(40)]), "{says}");
+        file.as_file().unlock().unwrap();
+        assert_eq!(holder(file.path()), None);
+        assert!(Holder { pid: None }.to_string().contains("not named"));
+        assert!(Holder { pid: Some(i32::MAX) }.to_string().contains("has ended"));
+    }
+}
