@@ -316,3 +316,19 @@ fn a_report_goes_to_a_file_whole_or_not_at_all() {
     }
     assert_eq!(place.ssdlab(&["report", run, "--format", "poem"]).status.code(), Some(2));
 }
+
+#[test]
+fn nothing_in_json_steers_a_terminal() {
+    let place = Place::new();
+    let hostile = "a\u{9b}31m\u{85}\u{202e}b\u{2066}";
+    let plan = format!("name = \"p\"\nquestion = \"{hostile}\"\n{WORK}");
+    fs::write(place.0.path().join("plan.toml"), plan).unwrap();
+    let output = place.ssdlab(&["check", "plan.toml", "--json"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("\\u009b31m\\u0085\\u202eb\\u2066"), "{text}");
+    assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text}");
+    assert_eq!(serde_json::from_str::<Value>(&text).unwrap()["question"], hostile);
+    let output = place.ssdlab(&["check", "plan.toml"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("a 31m b\n") && !text.contains('\u{202e}'), "{text:?}");
+}

@@ -26,8 +26,7 @@ impl Check {
     pub fn run(&self) -> Result<Exit, Report> {
         let schedule = self.plan.resolve()?.schedule;
         if self.json {
-            let text = serde_json::to_string_pretty(&schedule).expect("a schedule is plain data");
-            output::print(&format!("{text}\n"));
+            output::print_json(&schedule);
         } else {
             output::print(&summary(&schedule).expect("a String takes everything"));
         }

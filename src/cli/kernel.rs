@@ -140,7 +140,7 @@ impl Shown {
     fn tell(&mut self, progress: Progress<'_>) {
         match (progress, &self.bar) {
             (Progress::Current, _) => self.is_current = true,
-            (Progress::Step(step), Some(bar)) => bar.set_message(step.to_owned()),
+            (Progress::Step(step), Some(bar)) => bar.set_message(output::harmless(step)),
             (Progress::Step(step), None) => output::tell(step),
             (Progress::Compiled { files, about }, bar) => {
                 // How many files there are differs from one version of Linux to the next.

@@ -10,6 +10,7 @@ mod exit;
 mod guest;
 mod history;
 mod import;
+mod json;
 mod kernel;
 mod list;
 mod method;

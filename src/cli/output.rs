@@ -10,7 +10,8 @@ use serde::Serialize;
 use tempfile::NamedTempFile;
 use thiserror::Error;
 
-use crate::report::Style;
+use super::json;
+use crate::report::{Style, is_unseen};
 use crate::results;
 
 /// What is written at a time: reports of long runs are large.
@@ -25,18 +26,20 @@ pub struct Unwritten {
     cause: io::Error,
 }
 
-/// Prints to standard output. A reader that has gone away (`| head`) ends nothing but the
-/// printing; a full disk ends the program, because what was printed is not whole.
+/// Prints a text to standard output. Nothing that it has from somebody else's files steers the
+/// terminal.
 pub fn print(text: &str) {
-    print_written(|out| out.write_all(text.as_bytes()));
+    print_written(|out| out.write_all(harmless(text).as_bytes()));
 }
 
-/// Prints what is written bit by bit, as [`print`] does.
+/// Prints what is written bit by bit to standard output. A reader that has gone away (`| head`)
+/// ends nothing but the printing; a full disk ends the program, because what was printed is not
+/// whole.
 pub fn print_written(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
     print_to_reader(write);
 }
 
-/// Prints what is written bit by bit, as [`print`] does, and tells whether its reader is still
+/// Prints what is written bit by bit, as [`print_written`] does, and tells whether its reader is still
 /// there.
 pub fn print_to_reader(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> bool {
     let mut stdout = BufWriter::with_capacity(BUFFER_BYTES, io::stdout().lock());
@@ -52,16 +55,7 @@ pub fn print_to_reader(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> 
 
 /// Prints a value as one JSON object.
 pub fn print_json(value: &impl Serialize) {
-    print_written(|out| write_json(value, out));
-}
-
-/// Writes a value as one JSON object, bit by bit: that of a long run is large.
-pub fn write_json(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
-    // Its pieces are of a few bytes: a buffer whose type is known takes them in half the time.
-    let mut out = BufWriter::with_capacity(BUFFER_BYTES, out);
-    serde_json::to_writer_pretty(&mut out, value)?;
-    writeln!(out)?;
-    out.flush()
+    print_written(|out| json::write(value, out));
 }
 
 /// Writes a file bit by bit, whole or not at all. What is not a file, like a disk, is left alone,
@@ -102,10 +96,10 @@ pub fn tell(text: &str) {
 }
 
 /// A text with a space in the place of each control character, but for line feeds, tabs and
-/// colours.
-fn harmless(text: &str) -> String {
+/// colours, and without what would change the direction of other text.
+pub fn harmless(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
-    for (at, c) in text.char_indices() {
+    for (at, c) in text.char_indices().filter(|(_, c)| !is_unseen(*c)) {
         let is_safe = !c.is_control() || c == '\n' || c == '\t' || is_colour(&text[at..]);
         safe.push(if is_safe { c } else { ' ' });
     }
@@ -163,8 +157,8 @@ mod tests {
 
     #[test]
     fn what_is_told_steers_no_terminal() {
-        let hostile = "a\x1b]0;title\x07b\x1b[2Jc\rd\u{9b}31me";
-        assert_eq!(harmless(hostile), "a ]0;title b [2Jc d 31me");
+        let hostile = "a\x1b]0;title\x07b\x1b[2Jc\rd\u{9b}31me\u{202e}f";
+        assert_eq!(harmless(hostile), "a ]0;title b [2Jc d 31mef");
         let coloured = "\x1b[1;31mred\x1b[0m\n\tplain";
         assert_eq!(harmless(coloured), coloured);
     }

@@ -60,7 +60,7 @@ impl Progress {
 
     fn say(&self, text: &str) {
         match &self.bar {
-            Some(bar) => bar.println(text),
+            Some(bar) => bar.println(output::harmless(text)),
             None => output::tell(text),
         }
     }
@@ -77,7 +77,7 @@ impl Progress {
             Some(bar) if record.status == Status::Ok => bar.inc(1),
             Some(bar) => {
                 bar.inc(1);
-                bar.println(format!("{levels}: {line}"));
+                bar.println(output::harmless(&format!("{levels}: {line}")));
             }
             None => output::tell(&format!("  {levels}: {line}")),
         }
@@ -95,7 +95,7 @@ impl Observer for Progress {
                 if let Some(bar) = &self.bar {
                     bar.set_length(planned as u64);
                     bar.set_position(done as u64);
-                    bar.set_message(trial);
+                    bar.set_message(output::harmless(&trial));
                 } else {
                     let number = resumed + self.begun;
                     output::tell(&format!("trial {number} of {planned}: {trial}"));
@@ -104,7 +104,7 @@ impl Observer for Progress {
             Event::PhaseStarted { name, levels, .. } => {
                 if let Some(bar) = &self.bar {
                     let left = self.shown_left();
-                    bar.set_message(format!("{left}{name}, {levels}"));
+                    bar.set_message(output::harmless(&format!("{left}{name}, {levels}")));
                 }
             }
             Event::PhaseEnded { .. } | Event::LaidOut { .. } => {}

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use miette::Report as Error;
 
 use super::exit::{Exit, Wrong};
-use super::{charts, output};
+use super::{charts, json, output};
 use crate::advice::{self, Analysis};
 use crate::export::{self, Samples};
 use crate::plan::Schedule;
@@ -110,10 +110,10 @@ impl Told<'_> {
         let schedule = &self.schedule;
         let samples = || Samples::new(self.id, schedule, &self.records);
         let text = match format {
-            Format::Text => report::text(schedule, self.analysis(), style),
+            Format::Text => output::harmless(&report::text(schedule, self.analysis(), style)),
             Format::Markdown => report::markdown(schedule, self.analysis()),
             Format::Html => report::html(schedule, self.analysis(), &self.plan),
-            Format::Json => return output::write_json(self.analysis(), out),
+            Format::Json => return json::write(self.analysis(), out),
             Format::Csv => return export::csv(&samples(), out),
             Format::Parquet => return export::parquet(&samples(), out),
             Format::Ods => {

@@ -12,10 +12,10 @@ use ssdlab_flash::{Condition, Pattern, Specification, Workload};
 
 use super::drive;
 use super::exit::{Exit, Wrong};
-use super::output;
 use super::simulation_progress::Progress;
 use super::sweep::{Seeds, in_order};
 use super::trace_files::Reading;
+use super::{json, output};
 use crate::host::interrupt::Interrupt;
 use crate::plan::Bytes;
 use crate::report;
@@ -334,8 +334,7 @@ fn print_lines(
 ) -> Result<Exit, Report> {
     let line = |point: &Point<'_>| {
         let outcome = simulate(point)?.outcome.without_series();
-        let line = serde_json::to_string(&outcome).expect("an outcome is plain data");
-        Ok(line + "\n")
+        Ok(json::line(&outcome).expect("an outcome is plain data"))
     };
     let ended = in_order(points, line, |line: Result<String, Report>| match line {
         Ok(line) if progress.print(&line) => ControlFlow::Continue(()),

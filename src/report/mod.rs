@@ -33,5 +33,5 @@ pub use method::method;
 pub use number::{duration, roughly, value};
 pub use serving::serving;
 pub use simulation::{simulation, specification};
-pub use text::{Style, counted, text};
+pub use text::{Style, counted, is_unseen, text};
 pub use trace::{Traced, trace, traces};
