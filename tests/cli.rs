@@ -1,6 +1,7 @@
 //! The command line without root: messages at their place in the plan, exit codes, schemas.
 
-use std::fs;
+use std::fs::{self, DirBuilder, File};
+use std::os::unix::fs::DirBuilderExt;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
@@ -230,7 +231,7 @@ fn schemas_are_json_schemas() {
     let plan = schema(&["schema"]);
     assert!(plan["properties"]["workload"].is_object());
     assert_eq!(plan["additionalProperties"], false);
-    for of in ["record", "method", "comparison", "history", "simulation"] {
+    for of in ["record", "method", "comparison", "history", "cache", "simulation"] {
         assert!(schema(&["schema", of])["properties"].is_object(), "{of}");
     }
     assert_eq!(schema(&["schema", "trace"])["anyOf"].as_array().unwrap().len(), 2);
@@ -315,6 +316,64 @@ fn a_report_goes_to_a_file_whole_or_not_at_all() {
         assert!(output.stdout.is_empty(), "{out}");
     }
     assert_eq!(place.ssdlab(&["report", run, "--format", "poem"]).status.code(), Some(2));
+}
+
+#[test]
+fn the_cache_is_shown_and_cleared() {
+    let place = Place::new();
+    let printed = |arguments: &[&str]| {
+        let output = place.ssdlab(arguments);
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && message.is_empty(), "{arguments:?}: {message}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(printed(&["cache"]).contains("the cache is empty"));
+    assert!(printed(&["cache", "clear"]).contains("0 folders removed"));
+    assert!(!place.0.path().join("cache").exists(), "to look makes nothing");
+    let cache = place.0.path().join("cache/ssdlab");
+    let state = cache.join("aged/0123456789abcdef");
+    let build = cache.join("kernel/work");
+    let folder = |path: &std::path::Path| {
+        DirBuilder::new().recursive(true).mode(0o700).create(path).unwrap();
+    };
+    folder(&state);
+    folder(&build);
+    let made_from = r#"{"filesystem": "ext4\u001b[2J", "profile": "mail", "target": 0.7, "seed": 7,
+        "place": {"lab": "image", "size_bytes": "4294967296"}}"#;
+    let record = format!(r#"{{"made_from": {made_from}, "sha256": {{}}}}"#);
+    fs::write(state.join("state.json"), record).unwrap();
+    let kernel = cache.join("kernel/linux-0123456789abcdef");
+    for path in [&state.join("image"), &build.join("tree"), &kernel] {
+        fs::write(path, vec![1; 100_000]).unwrap();
+    }
+    let shown = printed(&["cache"]);
+    assert!(shown.contains("ext4 [2J, mail to 0.7, image lab, 4 GiB, seed 7"), "{shown}");
+    assert!(shown.contains("lab kernel") && shown.contains("unfinished build"), "{shown}");
+    let json: Value = serde_json::from_str(&printed(&["cache", "--json"])).unwrap();
+    let entries = json["entries"].as_array().unwrap();
+    let kinds: Vec<&Value> = entries.iter().map(|entry| &entry["kind"]).collect();
+    assert!(kinds.len() == 3 && kinds[0] == "aged", "{json}");
+    assert_eq!(entries[0]["made_from"]["seed"], 7);
+    for entry in entries {
+        assert!(entry["size_bytes"].as_u64().unwrap() >= 100_000, "{entry}");
+        assert_eq!(entry["is_in_use"], false);
+    }
+    // Whoever uses or builds has a lock.
+    let in_use = File::open(state.join("state.json")).unwrap();
+    in_use.lock_shared().unwrap();
+    assert!(printed(&["cache"]).contains("in use"));
+    let cleared = printed(&["cache", "clear"]);
+    assert!(
+        cleared.contains("1 folder removed") && cleared.contains("1 folder in use"),
+        "{cleared}"
+    );
+    assert!(state.join("image").exists() && !build.exists());
+    in_use.unlock().unwrap();
+    folder(&build);
+    let building = File::create(cache.join("kernel/lock")).unwrap();
+    building.lock().unwrap();
+    assert!(printed(&["cache", "clear"]).contains("1 folder removed"));
+    assert!(!state.exists() && build.exists() && kernel.exists());
 }
 
 #[test]

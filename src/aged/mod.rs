@@ -4,12 +4,14 @@
 //! A state is a folder with the files of its maker, `facts.json`, what its maker has to say about
 //! it, and `state.json`, what it was made from and the hash of every other file. It is made in a
 //! folder of another name, which is renamed when it is whole; who makes it holds that folder's
-//! lock, and everybody else who needs it waits.
+//! lock, and everybody else who needs it waits. The states that have not been used for longest go
+//! where there is no room for all.
 
+mod shelf;
 mod sparse;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, DirBuilder, File, TryLockError};
+use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -23,6 +25,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
+pub use self::shelf::{Cleared, Kept};
+use self::shelf::{DIGITS, Held, WORK};
 pub use self::sparse::{copy, each_block};
 use crate::host::cache_folder::cache_folder;
 use crate::host::hexadecimal::hexadecimal;
@@ -85,9 +89,11 @@ pub struct Store {
     folder: Option<PathBuf>,
     /// Those that this run has checked.
     checked: Mutex<BTreeSet<String>>,
+    /// The most room that states take.
+    most_bytes: u64,
 }
 
-/// A state that is whole.
+/// A state that is whole. Nobody removes it before it is dropped.
 #[derive(Debug)]
 pub struct State<T> {
     /// The folder its files are in.
@@ -96,6 +102,7 @@ pub struct State<T> {
     pub contents: String,
     /// What its maker has to say about it.
     pub facts: T,
+    _in_use: Held,
 }
 
 /// The contents of [`RECORD`].
@@ -124,7 +131,7 @@ impl Store {
     }
 
     fn at(folder: Option<PathBuf>) -> Self {
-        Self { folder, checked: Mutex::default() }
+        Self { folder, checked: Mutex::default(), most_bytes: shelf::MOST_BYTES }
     }
 
     /// The state that was made from this. If there is none, or a damaged one, `make` is called
@@ -141,25 +148,27 @@ impl Store {
     {
         let made_from = serde_json::to_value(made_from).expect("it is plain data");
         let hash = Sha256::digest(made_from.to_string());
-        let identity = hexadecimal(&hash)[..16].to_owned();
+        let identity = hexadecimal(&hash)[..DIGITS].to_owned();
         let all = self.folder.as_ref().ok_or(AgedError::NoCache)?;
         open(all)?;
         let folder = all.join(&identity);
-        let work = all.join(format!("work-{identity}"));
+        let work = all.join(format!("{WORK}{identity}"));
         let _lock = claim(&work, interrupt)?;
         let mut is_kept = false;
         let found = match self.find(&identity, &folder, &made_from) {
-            Some(found) => Ok(found),
+            Some((facts, record)) => Held::of_state(&folder)
+                .map(|in_use| (facts, record, in_use))
+                .map_err(|cause| AgedError::step("lock", &folder)(cause).into()),
             None => empty(&work)
                 .and_then(|()| empty(&folder))
                 .map_err(|cause| AgedError::step("empty", all)(cause).into())
                 .and_then(|()| make(&work))
                 .and_then(|facts| {
-                    let record = keep(&work, &folder, made_from, &facts)
+                    let (record, in_use) = keep(&work, &folder, made_from, &facts)
                         .map_err(AgedError::step("keep what was aged in", &folder))?;
                     is_kept = true;
                     self.checked().insert(identity.clone());
-                    Ok((facts, record))
+                    Ok((facts, record, in_use))
                 }),
         };
         // Whoever has waited for the lock sees that the folder is another, or none. A folder that
@@ -167,8 +176,11 @@ impl Store {
         if !is_kept {
             let _ = fs::remove_dir_all(&work);
         }
-        let (facts, record) = found?;
-        Ok(State { folder, contents: record.contents(), facts })
+        let (facts, record, in_use) = found?;
+        if is_kept {
+            self.make_room()?;
+        }
+        Ok(State { folder, contents: record.contents(), facts, _in_use: in_use })
     }
 
     fn checked(&self) -> MutexGuard<'_, BTreeSet<String>> {
@@ -208,36 +220,15 @@ fn parsed<T: DeserializeOwned>(path: &Path) -> Option<T> {
     serde_json::from_slice(&fs::read(path).ok()?).ok()
 }
 
-/// Makes a folder and takes its lock; it is the one that has that name when the lock is had.
-fn claim(folder: &Path, interrupt: &Interrupt) -> Result<File, AgedError> {
-    let error = |step| AgedError::step(step, folder);
+/// Makes a folder and takes its lock, as soon as nobody else has it.
+fn claim(folder: &Path, interrupt: &Interrupt) -> Result<Held, AgedError> {
     loop {
         if interrupt.is_set() {
             return Err(AgedError::Interrupted);
         }
-        match DirBuilder::new().mode(0o700).create(folder) {
-            Err(cause) if cause.kind() != io::ErrorKind::AlreadyExists => {
-                return Err(error("make")(cause));
-            }
-            _ => {}
-        }
-        let lock = match File::open(folder) {
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => continue,
-            lock => lock.map_err(error("open"))?,
-        };
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                sleep(GLANCE);
-                continue;
-            }
-            Err(TryLockError::Error(cause)) => return Err(error("lock")(cause)),
-        }
-        // Who had it before has removed it.
-        let inode = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
-        let named = fs::metadata(folder).ok().map(inode);
-        if named.is_some() && named == lock.metadata().ok().map(inode) {
-            return Ok(lock);
+        match Held::of_work(folder).map_err(AgedError::step("lock", folder))? {
+            Some(held) => return Ok(held),
+            None => sleep(GLANCE),
         }
     }
 }
@@ -254,13 +245,14 @@ fn empty(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes down what a new state is, makes it safe, and gives it its name.
+/// Writes down what a new state is, makes it safe, and gives it its name. It is in use from before
+/// it has that.
 fn keep(
     work: &Path,
     folder: &Path,
     made_from: serde_json::Value,
     facts: &impl Serialize,
-) -> io::Result<Record> {
+) -> io::Result<(Record, Held)> {
     fs::write(work.join(FACTS), serde_json::to_vec_pretty(facts)?)?;
     let record = Record { made_from, sha256: hashes(work)? };
     fs::write(work.join(RECORD), serde_json::to_vec_pretty(&record)?)?;
@@ -268,8 +260,9 @@ fn keep(
         File::open(entry?.path())?.sync_all()?;
     }
     File::open(work)?.sync_all()?;
+    let in_use = Held::of_state(work)?;
     fs::rename(work, folder)?;
-    Ok(record)
+    Ok((record, in_use))
 }
 
 /// The hashes of a state's files but its record.

@@ -1,5 +1,6 @@
 //! The command line: one file a subcommand.
 
+mod cache;
 mod cancel;
 mod charts;
 mod check;
@@ -86,6 +87,8 @@ enum Command {
     Drive(drive::Drive),
     /// Build and show the lab kernel, which virtual labs run.
     Kernel(kernel::Kernel),
+    /// Show what is kept to be made only once, like aged filesystems, and clear it.
+    Cache(cache::Cache),
     /// List plans, filesystems and their features, factors, schedulers, workloads or metrics.
     List(list::List),
     /// Print the JSON schema of plans, or of `--json` output.
@@ -131,6 +134,7 @@ pub fn main() -> ExitCode {
         Command::Serve(serve) => serve.run(),
         Command::Drive(drive) => drive.run(),
         Command::Kernel(kernel) => kernel.run(),
+        Command::Cache(cache) => cache.run(),
         Command::Restore(restore) => restore.run(),
         Command::Guest(_) => guest::Guest::run(),
     };

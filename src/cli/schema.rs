@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 use schemars::schema_for;
 
+use super::cache::Cached;
 use super::exit::Exit;
 use super::method::Checked;
 use super::output;
@@ -39,6 +40,8 @@ enum Of {
     History,
     /// What `ssdlab status --json` prints.
     Status,
+    /// What `ssdlab cache --json` prints.
+    Cache,
     /// A line that `ssdlab simulate --json-lines` prints, and with more in it what `--json` does.
     Simulation,
     /// What `ssdlab trace --json` prints: of a run, or of a block trace.
@@ -56,6 +59,7 @@ impl Schema {
             Of::Comparison => schema_for!(Comparison),
             Of::History => schema_for!(History),
             Of::Status => schema_for!(Standing),
+            Of::Cache => schema_for!(Cached),
             Of::Simulation => schema_for!(Outcome),
             Of::Trace => schema_for!(Printed<'_>),
         });

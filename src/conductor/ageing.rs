@@ -23,7 +23,7 @@ use crate::host::sysfs::BlockDevice;
 use crate::lab::{Start, Tools};
 use crate::meter::environment;
 use crate::plan::schedule::Trial;
-use crate::plan::{Age, LabKind, Levels, Schedule, Setup};
+use crate::plan::{Age, Bytes, LabKind, Levels, Schedule, Setup};
 use crate::results::{Aged, Record};
 use crate::workload::Place;
 
@@ -74,6 +74,25 @@ impl MadeFrom {
             place,
         })
     }
+}
+
+/// What an aged filesystem was made from, in a line, from what is kept with it; none where that is
+/// something else.
+#[must_use]
+pub fn aged_from(made_from: &serde_json::Value) -> Option<String> {
+    let text = |of: &serde_json::Value, name: &str| Some(of.get(name)?.as_str()?.to_owned());
+    let place = made_from.get("place")?;
+    let mut parts = vec![text(made_from, "filesystem")?, text(made_from, "profile")?];
+    if let Some(target) = made_from.get("target").and_then(serde_json::Value::as_f64) {
+        parts[1] += &format!(" to {target}");
+    }
+    parts.push(format!("{} lab", text(place, "lab")?));
+    parts.extend(["condition", "host"].iter().filter_map(|name| text(place, name)));
+    if let Some(size_bytes) = text(place, "size_bytes").and_then(|size| size.parse().ok()) {
+        parts.push(Bytes(size_bytes).to_string());
+    }
+    parts.push(format!("seed {}", made_from.get("seed")?.as_u64()?));
+    Some(parts.join(", "))
 }
 
 /// What is kept beside an aged filesystem.
@@ -226,6 +245,23 @@ mod tests {
         let setup = Setup::new(&shaping(&Levels(levels.collect()))).unwrap();
         let made_from = MadeFrom::new(setup.age.unwrap(), &setup, 1, BTreeMap::new()).unwrap();
         serde_json::to_string(&made_from).unwrap()
+    }
+
+    #[test]
+    fn what_a_state_was_made_from_is_told_in_a_line() {
+        let setup = Setup::new(&Levels(BTreeMap::from([
+            (Factor::Filesystem, "ext4".to_owned()),
+            (Factor::Age, "mail to 0.7".to_owned()),
+        ])))
+        .unwrap();
+        let place = BTreeMap::from([
+            ("lab", LabKind::Image.to_string()),
+            ("size_bytes", (4_u64 << 30).to_string()),
+        ]);
+        let made_from = MadeFrom::new(setup.age.unwrap(), &setup, 7, place).unwrap();
+        let says = aged_from(&serde_json::to_value(made_from).unwrap()).unwrap();
+        assert_eq!(says, "ext4, mail to 0.7, image lab, 4 GiB, seed 7");
+        assert_eq!(aged_from(&serde_json::json!({ "seed": 7 })), None);
     }
 
     #[test]

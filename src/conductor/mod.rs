@@ -33,6 +33,7 @@ use std::time::{Duration, Instant};
 use miette::Diagnostic;
 use thiserror::Error;
 
+pub use ageing::aged_from;
 pub use books::{Books, log_of};
 pub use cancel::{Cancelled, cancel, partition};
 pub use collect::Rsync;
@@ -65,8 +66,8 @@ pub enum ConductorError {
     #[diagnostic(transparent)]
     Undo(#[from] UndoError),
     /// It cannot be told whether another trial runs on this machine.
-    #[error("cannot take this machine's turn to measure, a lock in /run/lock: {cause}")]
-    #[diagnostic(help("two trials at once would measure each other; let this user write there"))]
+    #[error("cannot acquire the measurement lock: {cause}")]
+    #[diagnostic(help("two trials at once would measure each other; let this user open the lock"))]
     Turn {
         /// Why not.
         cause: io::Error,

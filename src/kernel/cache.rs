@@ -42,6 +42,11 @@ impl Cache {
         Self { folder }
     }
 
+    /// Where it is.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Where builds work.
     pub fn work(&self) -> PathBuf {
         self.folder.join("work")

@@ -10,6 +10,7 @@ mod cache;
 mod error;
 mod origin;
 mod recipe;
+mod shelf;
 #[cfg(test)]
 mod tests;
 
@@ -20,6 +21,7 @@ use self::cache::Cache;
 pub use self::error::KernelError;
 pub use self::origin::{Kind, Origin, Source};
 use self::recipe::Recipe;
+pub use self::shelf::Kept;
 use crate::host::interrupt::Interrupt;
 
 /// A lab kernel that is ready to run.
@@ -97,6 +99,17 @@ pub fn build(
         None => Source::installed(Path::new("/usr/src"))?,
     };
     build::build(&cache, &Recipe::shipped(), &source, interrupt, progress)
+}
+
+/// What the cache has: the kernel, and what is left of a build that did not end.
+pub fn kept() -> Result<Vec<Kept>, KernelError> {
+    Cache::of_user()?.kept()
+}
+
+/// Removes what is left of a build that did not end and is not at work. The kernel stays: nothing
+/// builds it again by itself.
+pub fn clear() -> Result<(), KernelError> {
+    Cache::of_user()?.clear()
 }
 
 fn find_with_origin(named: Option<&Path>) -> Result<(LabKernel, Option<Origin>), KernelError> {

@@ -181,3 +181,24 @@ fn the_shipped_recipe_is_all_that_a_build_takes() {
     missing.sort();
     assert_eq!(missing, ["README.md", "check", "check.c"]);
 }
+
+#[test]
+fn only_what_is_left_of_a_build_is_cleared() {
+    let place = Place::new();
+    let cache = place.cache();
+    assert!(cache.kept().unwrap().is_empty());
+    cache.clear().unwrap();
+    place.build("source").0.unwrap();
+    let kept = cache.kept().unwrap();
+    assert!(matches!(&kept[..], [kernel] if !kernel.is_unfinished && kernel.size_bytes > 0));
+    place.build("broken").0.unwrap_err();
+    let unfinished = || cache.kept().unwrap().into_iter().find(|kept| kept.is_unfinished);
+    assert!(unfinished().is_some_and(|kept| kept.size_bytes > 0 && !kept.is_in_use));
+    let claim = cache.claim().unwrap();
+    assert!(matches!(cache.clear(), Err(KernelError::Busy { .. })));
+    assert!(unfinished().is_some());
+    drop(claim);
+    cache.clear().unwrap();
+    assert!(unfinished().is_none());
+    place.found().unwrap();
+}

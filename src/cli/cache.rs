@@ -1,0 +1,169 @@
+//! `ssdlab cache`: what is kept to be made only once, and what room it takes.
+
+use std::path::PathBuf;
+use std::time::{Duration, UNIX_EPOCH};
+
+use clap::{Args, Subcommand};
+use comfy_table::{Table, presets};
+use miette::Report;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::exit::Exit;
+use super::output;
+use crate::aged::Store;
+use crate::conductor;
+use crate::kernel::{self, KernelError};
+use crate::report::{counted, value};
+
+/// The version of what `--json` prints.
+const CACHE_SCHEMA: u32 = 1;
+
+/// Arguments of `ssdlab cache`.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Cache {
+    #[command(subcommand)]
+    what: Option<What>,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Remove aged filesystems, which runs make again, and unfinished builds of the lab kernel;
+    /// never what is in use, nor the lab kernel itself.
+    Clear,
+}
+
+/// What is in the cache.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Cached {
+    /// The version of this format.
+    schema: u32,
+    /// Aged filesystems, the least recently used first, then lab kernels.
+    entries: Vec<Entry>,
+}
+
+/// Something in the cache.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Entry {
+    /// What it is.
+    kind: Kind,
+    /// Where it is.
+    path: PathBuf,
+    /// What an aged filesystem was made from; absent of one that is unfinished or damaged.
+    made_from: Option<serde_json::Value>,
+    /// What it takes on the disk.
+    size_bytes: u64,
+    /// When it was last used, in seconds since 1970; of a kernel to within a day.
+    used_s: u64,
+    /// Whether somebody uses or makes it. Of a kernel it is not known, and false.
+    is_in_use: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Kind {
+    /// An aged filesystem.
+    Aged,
+    /// A lab kernel.
+    Kernel,
+    /// What is left of a build of a lab kernel, or one that is at work.
+    KernelBuild,
+}
+
+impl Cache {
+    /// Runs it.
+    pub fn run(&self) -> Result<Exit, Report> {
+        match (&self.what, self.json) {
+            (Some(What::Clear), _) => clear()?,
+            (None, true) => {
+                output::print_json(&Cached { schema: CACHE_SCHEMA, entries: entries()? });
+            }
+            (None, false) => output::print(&shown(&entries()?)),
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn entries() -> Result<Vec<Entry>, Report> {
+    let aged = Store::of_user().all()?.into_iter().map(|kept| Entry {
+        kind: Kind::Aged,
+        path: kept.folder,
+        made_from: kept.made_from,
+        size_bytes: kept.size_bytes,
+        used_s: kept.used_s,
+        is_in_use: kept.is_in_use,
+    });
+    let kernels = kernel::kept()?.into_iter().map(|kept| Entry {
+        kind: if kept.is_unfinished { Kind::KernelBuild } else { Kind::Kernel },
+        path: kept.path,
+        made_from: None,
+        size_bytes: kept.size_bytes,
+        used_s: kept.used_s,
+        is_in_use: kept.is_in_use,
+    });
+    Ok(aged.chain(kernels).collect())
+}
+
+fn shown(entries: &[Entry]) -> String {
+    if entries.is_empty() {
+        return "the cache is empty\n".to_owned();
+    }
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(["path", "what", "size", "last used", ""]);
+    for entry in entries {
+        let used = UNIX_EPOCH + Duration::from_secs(entry.used_s);
+        table.add_row([
+            entry.path.display().to_string(),
+            entry.what(),
+            bytes(entry.size_bytes),
+            humantime::format_rfc3339_seconds(used).to_string(),
+            (if entry.is_in_use { "in use" } else { "" }).to_owned(),
+        ]);
+    }
+    let all = entries.iter().map(|entry| entry.size_bytes).sum();
+    format!("{table}\n{} in all; `ssdlab cache clear` makes room\n", bytes(all))
+}
+
+impl Entry {
+    fn what(&self) -> String {
+        match self.kind {
+            Kind::Kernel => "lab kernel".to_owned(),
+            Kind::KernelBuild => "unfinished build of a lab kernel".to_owned(),
+            Kind::Aged => match self.made_from.as_ref().map(conductor::aged_from) {
+                None => "unfinished or damaged aged filesystem".to_owned(),
+                Some(None) => "aged filesystem of another version of ssdlab".to_owned(),
+                Some(Some(says)) => format!("aged {says}"),
+            },
+        }
+    }
+}
+
+fn clear() -> Result<(), Report> {
+    let mut cleared = Store::of_user().clear()?;
+    let builds = kernel::kept()?.into_iter().filter(|kept| kept.is_unfinished);
+    for build in builds {
+        match kernel::clear() {
+            Ok(()) => {
+                cleared.removed += 1;
+                cleared.removed_bytes += build.size_bytes;
+            }
+            Err(KernelError::Busy { .. }) => cleared.in_use += 1,
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let removed = counted(cleared.removed, "folder");
+    output::print(&format!("{removed} removed, {}\n", bytes(cleared.removed_bytes)));
+    if cleared.in_use > 0 {
+        output::print(&format!("{} in use, and left\n", counted(cleared.in_use, "folder")));
+    }
+    Ok(())
+}
+
+fn bytes(count: u64) -> String {
+    value("written_bytes", count as f64)
+}
