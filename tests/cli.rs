@@ -4,6 +4,8 @@ use std::fs::{self, DirBuilder, File};
 use std::os::unix::fs::DirBuilderExt;
 use std::process::{Command, Output, Stdio};
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -15,8 +17,11 @@ impl Place {
     }
 
     fn ssdlab(&self, arguments: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_ssdlab"))
-            .args(arguments)
+        self.in_place(Command::new(env!("CARGO_BIN_EXE_ssdlab")).args(arguments))
+    }
+
+    fn in_place(&self, command: &mut Command) -> Output {
+        command
             .current_dir(self.0.path())
             .env("XDG_STATE_HOME", self.0.path().join("run"))
             .env("XDG_DATA_HOME", self.0.path().join("data"))
@@ -390,4 +395,63 @@ fn nothing_in_json_steers_a_terminal() {
     let output = place.ssdlab(&["check", "plan.toml"]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("a 31m b\n") && !text.contains('\u{202e}'), "{text:?}");
+}
+
+/// A plan that unpacks an archive, and what a run of it without root needs.
+const UNPACK: &str = "name = \"p\"\nquestion = \"?\"\n[workload]\ntree = { archive = \"a.tar\" }\n\
+                      phases = [{ do = \"unpack\" }]\n";
+const HERE: [&str; 10] =
+    ["run", "plan.toml", "--lab", "directory", "--dir", ".", "--runs", "1", "--results", "runs"];
+
+/// An archive of some kilobytes comes to gigabytes of names, as every path takes the directories on
+/// it for granted.
+#[test]
+fn a_small_archive_of_deep_names_is_refused_before_memory_is_taken() {
+    let place = Place::new();
+    fs::write(place.0.path().join("plan.toml"), UNPACK).unwrap();
+    let file = fs::File::create(place.0.path().join("a.tar")).unwrap();
+    let mut builder = tar::Builder::new(GzEncoder::new(file, Compression::best()));
+    let mut header = tar::Header::new_gnu();
+    header.set_size(0);
+    header.set_mode(0o644);
+    for number in 0..2000 {
+        let name = format!("{number}/{}", "d/".repeat(2000));
+        builder.append_data(&mut header, name, &b""[..]).unwrap();
+    }
+    builder.into_inner().unwrap().finish().unwrap();
+    assert!(place.0.path().join("a.tar").metadata().unwrap().len() < 100_000);
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "ulimit -v 4000000; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_ssdlab")]);
+    let output = place.in_place(shell.args(HERE));
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("a.tar") && message.contains("2001 names"), "{message}");
+    assert!(!place.0.path().join("runs").exists());
+}
+
+#[test]
+fn a_run_goes_on_only_with_the_files_that_it_began_with() {
+    let place = Place::new();
+    let archive = place.0.path().join("a.tar");
+    fs::write(place.0.path().join("plan.toml"), UNPACK).unwrap();
+    let write = |contents: &[u8]| {
+        let mut builder = tar::Builder::new(fs::File::create(&archive).unwrap());
+        let mut header = tar::Header::new_gnu();
+        header.set_size(contents.len() as u64);
+        header.set_mode(0o644);
+        builder.append_data(&mut header, "a", contents).unwrap();
+        builder.finish().unwrap();
+    };
+    write(b"before");
+    let output = place.ssdlab(&HERE);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let run = fs::read_dir(place.0.path().join("runs")).unwrap().next().unwrap().unwrap().path();
+    let resume = || place.ssdlab(&["run", "--resume", run.to_str().unwrap()]);
+    assert!(resume().status.success());
+    // Of the same size, and of the same time as far as anybody looks.
+    write(b"after!");
+    let output = resume();
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("a.tar has changed since the run began"), "{message}");
 }

@@ -1,7 +1,7 @@
 //! `ssdlab run --on slurm`: what its arguments mean, and what does not go with them.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::ValueEnum;
@@ -12,8 +12,7 @@ use crate::conductor::{self, Expected, Submission};
 use crate::host::checksum::checksum;
 use crate::kernel;
 use crate::meter::environment;
-use crate::plan::recordings::Recording;
-use crate::plan::schedule::{Action, Tree};
+use crate::plan::schedule::Hashes;
 use crate::plan::{LabKind, Schedule, differ_in_machine, is_drive_file};
 use crate::undo;
 
@@ -59,30 +58,18 @@ pub fn expected(schedule: &Schedule) -> Result<Expected, Report> {
 
 /// The files that a plan names, with the SHA-256 of their contents: on nodes they go by the same
 /// names.
-fn inputs(schedule: &Schedule) -> Result<BTreeMap<PathBuf, String>, Report> {
-    let tree = schedule.workload.tree.iter().filter_map(|tree| match tree {
-        Tree::Archive { path, .. } => Some(path.clone()),
-        Tree::Synthetic { .. } => None,
-    });
-    let recordings = schedule.workload.recordings().filter_map(|recording| match recording {
-        Recording::File(path) => Some(path.clone()),
-        Recording::Shipped(_) => None,
-    });
-    let jobs = schedule.workload.phases.iter().filter_map(|phase| match &phase.action {
-        Action::Fio { job } => Some(job.clone()),
-        _ => None,
-    });
+pub fn inputs(schedule: &Schedule) -> Result<Hashes, Report> {
     let drives = schedule.setups().map(|setup| setup.simulated.drive);
     let drives = drives.filter(|drive| is_drive_file(drive)).map(PathBuf::from);
     let drives = drives.filter(|_| schedule.target.lab == LabKind::Virtual);
     let hashed = |path: PathBuf| {
         let hash = checksum(&path).map_err(|error| {
             let says = format!("the plan names {}: {error}", path.display());
-            Wrong::report(says, "it must be there, on every node under the same name")
+            Wrong::report(says, "it must be there, and on every node under the same name")
         })?;
         Ok((path, hash))
     };
-    tree.chain(recordings).chain(jobs).chain(drives).map(hashed).collect()
+    schedule.workload.inputs().map(Path::to_owned).chain(drives).map(hashed).collect()
 }
 
 /// Where nodes that do not see the folder for results have folders of their own: beside the undo

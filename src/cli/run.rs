@@ -90,6 +90,18 @@ impl Planned {
         }
     }
 
+    /// Enters what the files of the plan are now, which holds for the whole run.
+    fn look_at_inputs(&mut self) -> Result<(), Report> {
+        let schedule = match self {
+            Self::New(resolved) => &mut resolved.schedule,
+            Self::Resumed(session) => &mut session.schedule,
+        };
+        if schedule.inputs.is_empty() {
+            schedule.inputs = cluster::inputs(schedule)?;
+        }
+        Ok(())
+    }
+
     /// What earlier sessions have submitted to Slurm, by name.
     fn submitted(&self) -> Result<BTreeMap<String, Submission>, Report> {
         match self {
@@ -118,7 +130,7 @@ impl Run {
     pub fn run(&self) -> Result<Exit, Report> {
         let folder = self.results.clone().unwrap_or_else(results::default_folder);
         // Whatever can be wrong is found before a folder is made or a device is touched.
-        let planned = match &self.resume {
+        let mut planned = match &self.resume {
             None => {
                 let mut resolved = self.plan.resolve()?;
                 resolved.schedule.verify = self.verify;
@@ -141,6 +153,7 @@ impl Run {
                 Planned::Resumed(session)
             }
         };
+        planned.look_at_inputs()?;
         let schedule = planned.schedule().clone();
         let lab = schedule.target.lab;
         if schedule.verify && lab == LabKind::Directory {
@@ -254,7 +267,7 @@ impl Run {
     ) -> Result<(Ended, Session), Report> {
         let interrupt = Interrupt::on_requests().into_diagnostic()?;
         // The nodes would find it out too, one by one.
-        Workload::new(&schedule.workload, schedule.seed)?;
+        Workload::new(&schedule.workload, &schedule.inputs, schedule.seed)?;
         let rsync = is_staged.then(Rsync::find).transpose();
         let by = Submitter {
             schedule,

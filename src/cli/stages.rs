@@ -16,9 +16,9 @@ use crate::host::memory;
 use crate::host::program::Rules;
 use crate::kernel;
 use crate::lab::{self, LabError, Tools};
-use crate::plan::{Bytes, LabKind, Schedule};
+use crate::plan::{Bytes, LabKind, Schedule, is_drive_file};
 use crate::undo::Journal;
-use crate::workload::Workload;
+use crate::workload::{self, Workload, WorkloadError};
 
 /// What is kept of what a guest writes, as a rule of thumb.
 const WRITTEN_BYTES: u64 = 1 << 30;
@@ -82,7 +82,7 @@ pub fn with_stage<T>(
     interrupt: &Interrupt,
     act: impl FnOnce(Ready<'_>) -> Result<T, Report>,
 ) -> Result<T, Report> {
-    let mut workload = Workload::new(&schedule.workload, schedule.seed)?;
+    let mut workload = Workload::new(&schedule.workload, &schedule.inputs, schedule.seed)?;
     if schedule.target.lab == LabKind::Virtual {
         let kernel = kernel::find(manner.kernel)?;
         let drives = drives(schedule)?;
@@ -117,6 +117,10 @@ fn drives(schedule: &Schedule) -> Result<BTreeMap<String, Specification>, Report
         let name = setup.simulated.drive;
         if let Entry::Vacant(place) = drives.entry(name) {
             let capacity = schedule.target.capacity_bytes.map(Bytes);
+            if is_drive_file(place.key()) {
+                let file = workload::private(Path::new(place.key()), &schedule.inputs);
+                file.map_err(WorkloadError::from)?;
+            }
             let drive = drive::load(place.key(), capacity)?;
             place.insert(drive);
         }

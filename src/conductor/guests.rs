@@ -35,6 +35,7 @@ use crate::plan::schedule::{Action, Tree, Trial};
 use crate::plan::{Discard, Factor, HostModel, Schedule, Setup, Simulated};
 use crate::results::Record;
 use crate::undo::Journal;
+use crate::workload::{self, InputError};
 
 /// How long a guest may compute, in real time, without asking for anything.
 const PATIENCE: Duration = Duration::from_mins(5);
@@ -53,6 +54,10 @@ pub enum GuestsError {
         /// Why not.
         cause: io::Error,
     },
+    /// A file that the plan names cannot be used.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Input(#[from] InputError),
     /// The guests' files cannot be made.
     #[error(transparent)]
     #[diagnostic(transparent)]
@@ -165,11 +170,12 @@ impl<'a> Guests<'a> {
             }
         }
         if let Some(Tree::Archive { path, .. }) = &schedule.workload.tree {
-            root.add_file(path, ARCHIVE)?;
+            root.add_file(&mut workload::private(path, &schedule.inputs)?, ARCHIVE)?;
         }
         for (number, recording) in schedule.workload.recordings().enumerate() {
             if let Recording::File(path) = recording {
-                root.add_file(path, &recording_name(number))?;
+                let mut contents = workload::private(path, &schedule.inputs)?;
+                root.add_file(&mut contents, &recording_name(number))?;
             }
         }
         let filesystems = kernel::filesystems(&kernel)?;

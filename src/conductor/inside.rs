@@ -13,7 +13,7 @@ use crate::guest::{self, Line, Message};
 use crate::host::interrupt::Interrupt;
 use crate::host::program::Rules;
 use crate::lab::{self, Tools};
-use crate::plan::schedule::{self, Repetitions, SCHEDULE_SCHEMA, Target, Treatment, Trial};
+use crate::plan::schedule::{self, Hashes, Repetitions, SCHEDULE_SCHEMA, Target, Treatment, Trial};
 use crate::plan::{LabKind, Levels, Schedule};
 use crate::results::Record;
 use crate::undo::Journal;
@@ -77,6 +77,8 @@ impl Job {
             trials: Vec::new(),
             notes: Vec::new(),
             overrides: Vec::new(),
+            // The host has compared them.
+            inputs: Hashes::new(),
             verify,
         };
         let trial = Trial { block: 0, position: 0, treatment: 0, seed };
@@ -107,8 +109,8 @@ fn perform(job: &Job, line: &Line) -> io::Result<Record> {
     let interrupt = Interrupt::default();
     let mut journal = Journal::create_alone(Path::new(JOURNAL))?;
     let marker = journal.marker().to_owned();
-    let mut workload =
-        Workload::new(&schedule.workload, schedule.seed).map_err(io::Error::other)?;
+    let mut workload = Workload::new(&schedule.workload, &schedule.inputs, schedule.seed)
+        .map_err(io::Error::other)?;
     let rules = Rules { marker: &marker, limit: lab::LOOK, interrupt: &interrupt };
     let mut tools = Tools { journal: &mut journal, rules };
     let mut lab = lab::in_guest(&mut tools).map_err(io::Error::other)?;

@@ -5,8 +5,8 @@
 //! Which libraries a program needs, its own loader says (`ld.so --list`), so it does not matter
 //! where a distribution keeps them; in the guest all are in one folder.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -88,9 +88,12 @@ impl Root {
         self.add(program, &format!("{PROGRAMS}/{name}"), rules)
     }
 
-    /// Adds a file that is only read.
-    pub fn add_file(&self, file: &Path, name: &str) -> Result<(), RootError> {
-        self.copy(file, name)
+    /// Adds a file that is only read, with what can be read of `contents`.
+    pub fn add_file(&self, contents: &mut impl Read, name: &str) -> Result<(), RootError> {
+        let path = self.folder.join(name);
+        File::create_new(&path)
+            .and_then(|mut file| io::copy(contents, &mut file).map(drop))
+            .map_err(at(&path))
     }
 
     /// The root's folder.

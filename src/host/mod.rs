@@ -16,6 +16,7 @@ pub mod memory;
 pub mod mounts;
 pub mod processes;
 pub mod program;
+pub mod regular_file;
 pub mod sysfs;
 pub mod thread;
 pub mod tracefs;

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::error::{Fault, ImportError};
 use super::{Found, Sample, Source, check_trials};
 use crate::plan::schedule::{
-    Action, Phase, Repetitions, SCHEDULE_SCHEMA, Target, Treatment, Trial, Workload,
+    Action, Hashes, Phase, Repetitions, SCHEDULE_SCHEMA, Target, Treatment, Trial, Workload,
 };
 use crate::plan::{Factor, LabKind, Levels, Schedule, check_name};
 use crate::results::{Imported, Record, Status};
@@ -239,6 +239,7 @@ fn schedule(
         seed: 0,
         verify: false,
         overrides: Vec::new(),
+        inputs: Hashes::new(),
         trials: placed.iter().enumerate().map(trial).collect(),
         notes: head.notes,
     }

@@ -13,7 +13,7 @@ use super::factor::{Factor, Levels};
 use super::metric;
 use super::needs;
 use super::order;
-use super::schedule::{Repetitions, SCHEDULE_SCHEMA, Schedule, Target, Treatment};
+use super::schedule::{Hashes, Repetitions, SCHEDULE_SCHEMA, Schedule, Target, Treatment};
 use super::setup::{LevelError, Setup};
 use super::steps;
 use super::varied::{Varied, factors, fault, level_fault, modern};
@@ -124,6 +124,7 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
         verify: false,
         notes,
         overrides: overrides.arguments(),
+        inputs: Hashes::new(),
     };
     needs::check(&schedule)?;
     let of_block = |block| {

@@ -4,7 +4,7 @@
 //! what the analysis is computed from; nothing in it depends on the machine any more.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -69,7 +69,14 @@ pub struct Schedule {
     /// What the command line changed in the plan, as its arguments.
     #[serde(default)]
     pub overrides: Vec<String>,
+    /// The files that the plan names, as the run found them when it began; all of its trials must
+    /// find them so. Empty where nobody has looked at them yet.
+    #[serde(default, skip_serializing_if = "Hashes::is_empty")]
+    pub inputs: Hashes,
 }
+
+/// The SHA-256 of files in hex, by their absolute paths.
+pub type Hashes = BTreeMap<PathBuf, String>;
 
 /// Where the trials run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -132,6 +139,20 @@ impl Workload {
     #[must_use]
     pub fn files(&self) -> BTreeMap<&str, u64> {
         self.phases.iter().filter_map(|phase| phase.action.file()).collect()
+    }
+
+    /// The files that it names: an archive, operation logs, job files of fio.
+    pub fn inputs(&self) -> impl Iterator<Item = &Path> {
+        let tree = self.tree.iter().filter_map(|tree| match tree {
+            Tree::Archive { path, .. } => Some(path.as_path()),
+            Tree::Synthetic { .. } => None,
+        });
+        tree.chain(self.phases.iter().filter_map(|phase| match &phase.action {
+            Action::Replay { log: Recording::File(path) } | Action::Fio { job: path } => {
+                Some(path.as_path())
+            }
+            _ => None,
+        }))
     }
 
     /// The operation logs that phases perform, in order.

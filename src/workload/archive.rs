@@ -3,23 +3,41 @@
 //! An archive is somebody else's data and is unpacked by root: an entry that would land, or
 //! lead, outside the directory is refused, and so is what tar itself would overwrite silently.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use miette::Diagnostic;
-use rustix::fs::{MemfdFlags, memfd_create};
 use tar::EntryType;
 use thiserror::Error;
 
+use super::bounds::{self, Budget, Excess};
+use super::decode;
+use super::input::{self, InputError};
 use super::operation::{Content, Operation};
-use crate::host::memory;
+use crate::plan::schedule::Hashes;
+
+/// The most bytes of the headers of one entry: its names, and attributes that are passed over.
+const MOST_HEADER_BYTES: usize = 1 << 20;
+
+/// The longest name of a file, in bytes (`NAME_MAX`), and of a path (`PATH_MAX`, with the byte that
+/// ends it).
+const NAME_BYTES: usize = 255;
+const PATH_BYTES: usize = 4096;
+
+/// How much of a name a message shows, in characters.
+const SHOWN: usize = 200;
 
 /// An archive that cannot be unpacked.
 #[derive(Debug, Error, Diagnostic)]
 pub enum ArchiveError {
+    /// The file cannot be used.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Input(#[from] InputError),
     /// It could not be read.
     #[error("cannot read the archive {}: {cause}", path.display())]
     #[diagnostic(help(
@@ -43,6 +61,31 @@ pub enum ArchiveError {
         /// What is wrong with it.
         why: &'static str,
     },
+    /// It comes to more than memory is meant for.
+    #[error("the archive {} comes to {excess}, at entry {number}, `{entry}`", path.display())]
+    #[diagnostic(help("nothing was unpacked; make an archive of a part of the tree"))]
+    TooMuch {
+        /// The archive.
+        path: PathBuf,
+        /// Which entry it is, from 1.
+        number: usize,
+        /// The entry.
+        entry: String,
+        /// What is too much.
+        excess: Excess,
+    },
+    /// The headers of an entry are longer than any name.
+    #[error(
+        "the archive {}: the headers of entry {number} are longer than {MOST_HEADER_BYTES} bytes",
+        path.display()
+    )]
+    #[diagnostic(help("nothing was unpacked; make an archive without that entry's attributes"))]
+    LongHeaders {
+        /// The archive.
+        path: PathBuf,
+        /// Which entry it is, from 1.
+        number: usize,
+    },
 }
 
 /// An archive ready to unpack: what to do, and where the files' bytes are.
@@ -50,38 +93,15 @@ pub enum ArchiveError {
 pub struct Archive {
     /// The operations that unpack it.
     pub operations: Vec<Operation>,
-    /// The plain tar: the archive itself, which has just been read and so lies in the page cache,
-    /// or its decoded form in memory.
+    /// The plain tar, in memory.
     pub tar: File,
 }
 
 /// Reads an archive; of its entries only the first `share` (0 to 1) is kept.
-pub fn read(path: &Path, share: f64) -> Result<Archive, ArchiveError> {
+pub fn read(path: &Path, share: f64, hashes: &Hashes) -> Result<Archive, ArchiveError> {
     let unreadable = |cause| ArchiveError::Unreadable { path: path.to_owned(), cause };
-    if !path.is_file() {
-        let message = "it is not there, or not a file";
-        return Err(unreadable(io::Error::new(io::ErrorKind::InvalidInput, message)));
-    }
-    let file = File::open(path).map_err(unreadable)?;
-    let tar = plain(file).map_err(unreadable)?;
-    let mut unpacking = Unpacking::default();
-    let mut archive = tar::Archive::new(BufReader::with_capacity(1 << 20, &tar));
-    for entry in archive.entries().map_err(unreadable)? {
-        let mut entry = entry.map_err(unreadable)?;
-        let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
-        match check_form(&mut entry).and_then(|()| unpacking.add(&entry, &name)) {
-            Ok(()) => {}
-            Err(Trouble::Unreadable(cause)) => return Err(unreadable(cause)),
-            Err(Trouble::Refused(why)) => {
-                return Err(ArchiveError::Refused { path: path.to_owned(), entry: name, why });
-            }
-        }
-    }
-    if let Some(link) = unpacking.link_through_a_link() {
-        let why = "is a link that leads through another link";
-        return Err(ArchiveError::Refused { path: path.to_owned(), entry: link, why });
-    }
-    let mut operations = unpacking.operations;
+    let tar = decode::plain(input::private(path, hashes)?).map_err(unreadable)?;
+    let mut operations = operations(&tar, path)?;
     if operations.is_empty() {
         return Err(unreadable(io::Error::new(io::ErrorKind::InvalidData, "it is empty")));
     }
@@ -91,38 +111,78 @@ pub fn read(path: &Path, share: f64) -> Result<Archive, ArchiveError> {
     Ok(Archive { operations, tar })
 }
 
-/// The plain tar of an archive. The compression is recognised by the first bytes, not by the name;
-/// what is compressed is decoded into memory, up to half of what is free.
-fn plain(mut file: File) -> io::Result<File> {
-    let mut magic = Vec::new();
-    file.by_ref().take(6).read_to_end(&mut magic)?;
-    file.rewind()?;
-    let stream = BufReader::with_capacity(1 << 20, &file);
-    let mut decoder: Box<dyn Read> = match &magic[..] {
-        [0x1f, 0x8b, ..] => Box::new(flate2::bufread::MultiGzDecoder::new(stream)),
-        [0xfd, b'7', b'z', b'X', b'Z', 0] => {
-            Box::new(liblzma::bufread::XzDecoder::new_multi_decoder(stream))
+/// The operations that unpack a plain tar.
+fn operations(tar: &File, path: &Path) -> Result<Vec<Operation>, ArchiveError> {
+    let unreadable = |cause| ArchiveError::Unreadable { path: path.to_owned(), cause };
+    let length = tar.metadata().map_err(unreadable)?.len();
+    let left = Cell::new(MOST_HEADER_BYTES);
+    let mut unpacking = Unpacking::default();
+    let mut archive = tar::Archive::new(Headers { tar, left: &left });
+    for (index, entry) in archive.entries_with_seek().map_err(unreadable)?.enumerate() {
+        let number = index + 1;
+        let mut entry = entry.map_err(|cause| match left.get() {
+            0 => ArchiveError::LongHeaders { path: path.to_owned(), number },
+            _ => unreadable(cause),
+        })?;
+        let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        let added = check_form(&mut entry)
+            .and_then(|()| check_whole(&entry, length))
+            .and_then(|()| unpacking.add(&entry, &name));
+        let (path, entry) = (|| path.to_owned(), || name.chars().take(SHOWN).collect());
+        match added {
+            Ok(()) => left.set(MOST_HEADER_BYTES),
+            Err(Trouble::Unreadable(cause)) => return Err(unreadable(cause)),
+            Err(Trouble::Refused(why)) => {
+                return Err(ArchiveError::Refused { path: path(), entry: entry(), why });
+            }
+            Err(Trouble::TooMuch(excess)) => {
+                let (path, entry) = (path(), entry());
+                return Err(ArchiveError::TooMuch { path, number, entry, excess });
+            }
         }
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => {
-            Box::new(ruzstd::decoding::StreamingDecoder::new(stream).map_err(io::Error::other)?)
-        }
-        _ => return Ok(file),
-    };
-    let mut plain = File::from(memfd_create("archive", MemfdFlags::CLOEXEC)?);
-    let most = memory::available_bytes() / 2;
-    let length = io::copy(&mut decoder.by_ref().take(most), &mut plain)?;
-    if length == most && decoder.read(&mut [0])? > 0 {
-        let message = format!("decoded, it is larger than {most} bytes, half of the free memory");
-        return Err(io::Error::new(io::ErrorKind::OutOfMemory, message));
     }
-    drop(decoder);
-    plain.rewind()?;
-    Ok(plain)
+    if let Some(link) = unpacking.link_through_a_link() {
+        let why = "is a link that leads through another link";
+        return Err(ArchiveError::Refused { path: path.to_owned(), entry: link, why });
+    }
+    Ok(unpacking.operations)
+}
+
+/// A tar of which headers are read and contents passed over. The library takes in a name as long as
+/// it claims to be: of one entry no more is read than `left`.
+struct Headers<'a> {
+    tar: &'a File,
+    left: &'a Cell<usize>,
+}
+
+impl Read for Headers<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let most = buffer.len().min(self.left.get());
+        if most == 0 && !buffer.is_empty() {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        let length = self.tar.read(&mut buffer[..most])?;
+        self.left.set(self.left.get() - length);
+        Ok(length)
+    }
+}
+
+impl Seek for Headers<'_> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.tar.seek(to)
+    }
 }
 
 enum Trouble {
     Unreadable(io::Error),
     Refused(&'static str),
+    TooMuch(Excess),
+}
+
+impl From<Excess> for Trouble {
+    fn from(excess: Excess) -> Self {
+        Self::TooMuch(excess)
+    }
 }
 
 impl From<io::Error> for Trouble {
@@ -145,8 +205,17 @@ fn check_form<R: Read>(entry: &mut tar::Entry<'_, R>) -> Result<(), Trouble> {
     Ok(())
 }
 
+/// Refuses an entry whose contents the archive does not have.
+fn check_whole<R: Read>(entry: &tar::Entry<'_, R>, length: u64) -> Result<(), Trouble> {
+    match entry.raw_file_position().checked_add(entry.size()) {
+        Some(end) if end <= length => Ok(()),
+        _ => Err(Trouble::Unreadable(io::ErrorKind::UnexpectedEof.into())),
+    }
+}
+
 #[derive(Default)]
 struct Unpacking {
+    budget: Budget,
     operations: Vec<Operation>,
     directories: BTreeSet<String>,
     /// Symbolic links, each with the paths that following it goes through.
@@ -160,7 +229,7 @@ impl Unpacking {
         if kind == EntryType::XGlobalHeader {
             return Ok(());
         }
-        let path = inside(name).ok_or(Trouble::Refused("lies outside the directory"))?;
+        let path = inside(name, "lies outside the directory")?;
         if path.is_empty() {
             return Ok(()); // "./", the archive's own root
         }
@@ -168,6 +237,7 @@ impl Unpacking {
             return self.add_directory(&path);
         }
         self.add_parents(&path)?;
+        self.budget.take_operation(path.len())?;
         let is_new = !self.directories.contains(&path) && self.others.insert(path.clone());
         if !is_new {
             return Err(Trouble::Refused("is there twice"));
@@ -176,6 +246,8 @@ impl Unpacking {
         let operation = match kind {
             EntryType::Symlink => {
                 let (target, through) = link_target(entry, &path)?;
+                let gone_through: usize = through.iter().map(String::len).sum();
+                self.budget.take_names(target.len() + gone_through)?;
                 self.links.insert(path, through);
                 Operation::Symlink { path: shared, target }
             }
@@ -207,6 +279,7 @@ impl Unpacking {
         if self.others.contains(path) {
             return Err(Trouble::Refused("is there twice"));
         }
+        self.budget.take_operation(path.len())?;
         self.directories.insert(path.to_owned());
         self.operations.push(Operation::MakeDir { path: path.into() });
         Ok(())
@@ -236,8 +309,7 @@ impl Unpacking {
 
     fn existing<R: Read>(&self, entry: &tar::Entry<'_, R>) -> Result<Arc<str>, Trouble> {
         let bytes = entry.link_name_bytes().ok_or(Trouble::Refused("is a link to nothing"))?;
-        let existing = inside(&String::from_utf8_lossy(&bytes))
-            .ok_or(Trouble::Refused("is a link that leads outside the directory"))?;
+        let existing = inside(&String::from_utf8_lossy(&bytes), LEADS_OUT)?;
         if !self.others.contains(&existing) {
             return Err(Trouble::Refused("is a link to a file that does not come before it"));
         }
@@ -245,43 +317,59 @@ impl Unpacking {
     }
 }
 
+/// What is wrong with a link out of the directory, and with a path that no system call takes.
+const LEADS_OUT: &str = "is a link that leads outside the directory";
+const TOO_LONG: &str = "has a path, or is a link to one, of more than 4095 bytes";
+
 /// The text of a symbolic link, which must not lead out of the directory, and the paths that
 /// following it goes through before its end.
 fn link_target<R: Read>(
     entry: &tar::Entry<'_, R>,
     path: &str,
 ) -> Result<(Arc<str>, Vec<String>), Trouble> {
-    const OUT: Trouble = Trouble::Refused("is a link that leads outside the directory");
     let bytes = entry.link_name_bytes().ok_or(Trouble::Refused("is a link to nothing"))?;
     let target = String::from_utf8_lossy(&bytes).into_owned();
     let parent = path.rsplit_once('/').map_or(".", |(parent, _)| parent);
-    inside(&format!("{parent}/{target}"))
-        .filter(|_| !target.starts_with('/') && !target.is_empty())
-        .ok_or(OUT)?;
-    let steps: Vec<&str> = target.split('/').collect();
-    let through = (1..steps.len())
-        .map(|count| inside(&format!("{parent}/{}", steps[..count].join("/"))).ok_or(OUT))
-        .collect::<Result<Vec<String>, Trouble>>()?;
+    if target.starts_with('/') || target.is_empty() {
+        return Err(Trouble::Refused(LEADS_OUT));
+    }
+    if target.len() >= PATH_BYTES {
+        return Err(Trouble::Refused(TOO_LONG));
+    }
+    // Each step of the way is a path of its own.
+    bounds::check_depth(target.split('/').count())?;
+    inside(&format!("{parent}/{target}"), LEADS_OUT)?;
+    let ends = target.match_indices('/').map(|(end, _)| &target[..end]);
+    let through = ends.map(|step| inside(&format!("{parent}/{step}"), LEADS_OUT));
+    let through = through.collect::<Result<Vec<String>, Trouble>>()?;
     Ok((target.into(), through))
 }
 
-/// A path without `.` and `..`; `None` if it is absolute or climbs out on its way, or cannot be
-/// a path at all.
-fn inside(path: &str) -> Option<String> {
+/// A path without `.` and `..`; refused as `outside` if it is absolute or climbs out on its way.
+fn inside(path: &str, outside: &'static str) -> Result<String, Trouble> {
     let mut parts: Vec<&str> = Vec::new();
-
     for component in Path::new(path).components() {
         match component {
-            Component::Normal(part) => parts.push(part.to_str()?),
+            Component::Normal(part) => {
+                let part = part.to_str().ok_or(Trouble::Refused("has a name that is not UTF-8"))?;
+                if part.len() > NAME_BYTES || part.contains('\0') {
+                    return Err(Trouble::Refused("has a name that no file can have"));
+                }
+                parts.push(part);
+            }
             Component::CurDir => {}
             Component::ParentDir => {
-                parts.pop()?;
+                parts.pop().ok_or(Trouble::Refused(outside))?;
             }
-            Component::RootDir | Component::Prefix(_) => return None,
+            Component::RootDir | Component::Prefix(_) => return Err(Trouble::Refused(outside)),
         }
     }
+    bounds::check_depth(parts.len())?;
     let joined = parts.join("/");
-    (joined.len() < 4096 && !joined.contains('\0')).then_some(joined)
+    if joined.len() >= PATH_BYTES {
+        return Err(Trouble::Refused(TOO_LONG));
+    }
+    Ok(joined)
 }
 
 #[cfg(test)]
@@ -316,7 +404,7 @@ mod tests {
     fn read_bytes(bytes: &[u8]) -> Result<Archive, ArchiveError> {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(bytes).unwrap();
-        read(file.path(), 1.0)
+        read(file.path(), 1.0, &Hashes::new())
     }
 
     const PLAIN: [(&str, EntryType, &str); 5] = [
@@ -401,13 +489,94 @@ mod tests {
         for bytes in [&b""[..], b"not a tar", &plain[..700], &[0x1f, 0x8b, 0, 0], &[0xfd, b'7']] {
             assert!(matches!(read_bytes(bytes), Err(ArchiveError::Unreadable { .. })));
         }
-        assert!(read(Path::new("/no/such.tar"), 1.0).is_err());
+        assert!(read(Path::new("/no/such.tar"), 1.0, &Hashes::new()).is_err());
+    }
+
+    /// An archive of empty files, whose names are as long as they like.
+    fn named(names: impl Iterator<Item = String>) -> Vec<u8> {
+        let mut builder = tar::Builder::new(Vec::new());
+        let mut header = tar::Header::new_gnu();
+        header.set_size(0);
+        header.set_mode(0o644);
+        for name in names {
+            builder.append_data(&mut header, name, &b""[..]).unwrap();
+        }
+        builder.into_inner().unwrap()
+    }
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        gzip.write_all(bytes).unwrap();
+        gzip.finish().unwrap()
+    }
+
+    #[test]
+    fn a_deep_path_is_refused_with_its_depth() {
+        let deep = |names: usize| named(std::iter::once(vec!["d"; names].join("/")));
+        assert_eq!(read_bytes(&deep(128)).unwrap().operations.len(), 128);
+        let error = read_bytes(&deep(129)).unwrap_err().to_string();
+        assert!(error.contains("at entry 1, `d/d") && error.contains("129 names"), "{error}");
+        let link = [("l", EntryType::Symlink, "a/../a/../a/../a/../a/../a/../a/../a")];
+        assert!(read_bytes(&tarball(&link)).is_ok());
+    }
+
+    /// Some kilobytes of archive come to gigabytes of names, as each path takes the directories on
+    /// it for granted.
+    #[test]
+    fn small_archives_of_many_names_are_refused() {
+        let rest = format!("/{}", "d".repeat(30)).repeat(127);
+        let bomb = gzip(&named((0..2_000).map(|number| format!("{number}{rest}"))));
+        assert!(bomb.len() < 100_000, "{}", bomb.len());
+        let error = read_bytes(&bomb).unwrap_err();
+        let ArchiveError::TooMuch { excess: Excess::NameBytes, number, .. } = error else {
+            panic!("{error}")
+        };
+        // By then the names have 256 MiB.
+        assert!((1_000..1_200).contains(&number), "{number}");
+    }
+
+    /// A header that promises a name of any length.
+    #[test]
+    fn a_long_name_is_read_no_further_than_names_go() {
+        for kind in [EntryType::GNULongName, EntryType::GNULongLink, EntryType::XHeader] {
+            let mut builder = tar::Builder::new(Vec::new());
+            let mut header = tar::Header::new_gnu();
+            header.set_entry_type(kind);
+            header.set_size(3 << 20);
+            header.set_cksum();
+            builder.append(&header, io::repeat(b'x').take(3 << 20)).unwrap();
+            let error = read_bytes(&gzip(&builder.into_inner().unwrap())).unwrap_err();
+            assert!(matches!(error, ArchiveError::LongHeaders { number: 1, .. }), "{error}");
+        }
+    }
+
+    /// The size in a header is only what somebody has written there.
+    #[test]
+    fn an_entry_that_is_longer_than_its_archive_is_an_error() {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(1 << 50);
+        header.set_path("x").unwrap();
+        header.set_cksum();
+        let error = read_bytes(header.as_bytes()).unwrap_err();
+        assert!(matches!(error, ArchiveError::Unreadable { .. }), "{error}");
+    }
+
+    /// The bytes of files come from what was read, whatever the archive is by then.
+    #[test]
+    fn a_plain_archive_is_copied() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(&tarball(&[("a", EntryType::Regular, "before")])).unwrap();
+        let archive = read(file.path(), 1.0, &Hashes::new()).unwrap();
+        file.as_file().write_all_at(b"after!", 512).unwrap();
+        let mut bytes = [0; 6];
+        archive.tar.read_exact_at(&mut bytes, 512).unwrap();
+        assert_eq!(&bytes, b"before");
     }
 
     #[test]
     fn a_share_keeps_the_front() {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(&tarball(&PLAIN)).unwrap();
-        assert_eq!(read(file.path(), 0.5).unwrap().operations.len(), 4);
+        assert_eq!(read(file.path(), 0.5, &Hashes::new()).unwrap().operations.len(), 4);
     }
 }

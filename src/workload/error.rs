@@ -9,6 +9,7 @@ use ssdlab_engine::EngineError;
 use thiserror::Error;
 
 use super::archive::ArchiveError;
+use super::input::InputError;
 use crate::host::program::ProgramError;
 
 /// A workload that cannot be prepared or did not come to its end.
@@ -18,6 +19,10 @@ pub enum WorkloadError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Archive(#[from] ArchiveError),
+    /// A file that the plan names cannot be used.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Input(#[from] InputError),
     /// A file operation failed.
     #[error(
         "cannot {step} {path}: {cause}{}",
@@ -85,7 +90,9 @@ pub enum WorkloadError {
     },
     /// A fio job file that must not or cannot be run.
     #[error("the fio job {}: {reason}", job.display())]
-    #[diagnostic(help("a job's files lie in the trial's directory: use relative names there"))]
+    #[diagnostic(help(
+        "a job's files lie in the trial's directory: use relative names there, and one setting a line"
+    ))]
     Job {
         /// The job file.
         job: PathBuf,

@@ -4,14 +4,15 @@
 //! lead out of the trial's directory are refused before fio starts.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::io::Read;
 use std::path::Path;
 use std::process::Command;
 
 use super::printed::fio::Job;
-use super::{WorkloadError, printed};
+use super::{WorkloadError, input, printed};
 use crate::host::program::{self, Rules};
 use crate::plan::metric::FIO_PREFIX;
+use crate::plan::schedule::Hashes;
 
 /// I/O engines that only read and write the files of a job.
 const ENGINES: [&str; 9] =
@@ -91,22 +92,46 @@ const KEYS: [&str; 69] = [
     "percentile_list",
 ];
 
-/// Refuses a job file that could touch anything outside its working directory or start other
-/// programs. Nothing in a job needs a slash or a variable: fio takes even a section's name for
-/// a file where a device has that name.
-pub(super) fn check(job: &Path) -> Result<(), WorkloadError> {
+/// The longest line, in bytes. fio reads a longer one as several, the first of which may be a
+/// comment (fio 3.33, init.c: 4096 bytes).
+const MOST_LINE_BYTES: usize = 1000;
+
+/// The longest job file, in bytes.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// The text of a job file that touches nothing outside its working directory and starts no other
+/// programs. It is what fio is to be given: the file may be another by then.
+pub(super) fn read(job: &Path, inputs: &Hashes) -> Result<String, WorkloadError> {
     let refused = |reason: String| WorkloadError::Job { job: job.to_owned(), reason };
-    if !job.is_file() {
-        return Err(refused("it is not a file".to_owned()));
+    let mut text = String::new();
+    let file = input::private(job, inputs)?;
+    file.take(MOST_BYTES + 1)
+        .read_to_string(&mut text)
+        .map_err(|cause| refused(cause.to_string()))?;
+    if text.len() as u64 > MOST_BYTES {
+        return Err(refused(format!("it has more than {MOST_BYTES} bytes")));
     }
-    let text = fs::read_to_string(job).map_err(|cause| refused(cause.to_string()))?;
-    for (index, line) in text.lines().enumerate() {
-        let line = line.trim();
-        if line.is_empty() || line.starts_with(['#', ';']) {
+    check(&text).map_err(refused)?;
+    Ok(text)
+}
+
+/// Refuses a job that could touch anything outside its working directory or start other programs.
+/// Nothing in a job needs a slash or a variable: fio takes even a section's name for a file where a
+/// device has that name. Lines are those that fio sees, and what is a blank to it is one here.
+fn check(text: &str) -> Result<(), String> {
+    for (index, line) in text.split('\n').enumerate() {
+        let is_blank = |c: char| c == ' ' || c == '\t';
+        let trimmed = line.trim_matches(is_blank);
+        let (key, value) = trimmed
+            .split_once('=')
+            .map_or((trimmed, ""), |(k, v)| (k.trim_matches(is_blank), v.trim_matches(is_blank)));
+        let why = if line.contains(|c: char| c.is_control() && c != '\t') {
+            "has a control character, at which fio may end or split it"
+        } else if line.len() > MOST_LINE_BYTES {
+            "is longer than 1000 bytes, and fio splits long lines"
+        } else if trimmed.is_empty() || trimmed.starts_with(['#', ';']) {
             continue;
-        }
-        let (key, value) = line.split_once('=').map_or((line, ""), |(k, v)| (k.trim(), v.trim()));
-        let why = if line.contains('/') || line.contains("..") {
+        } else if line.contains('/') || line.contains("..") {
             "leads out of the trial's directory"
         } else if line.contains(['$', '`']) {
             "depends on the environment"
@@ -117,21 +142,22 @@ pub(super) fn check(job: &Path) -> Result<(), WorkloadError> {
         } else {
             continue;
         };
-        return Err(refused(format!("line {}: `{line}` {why}", index + 1)));
+        let shown: String = trimmed.chars().filter(|c| !c.is_control()).take(100).collect();
+        return Err(format!("line {}: `{shown}` {why}", index + 1));
     }
     Ok(())
 }
 
-/// Runs the job; returns fio's results as metrics.
+/// Runs a job that was checked; returns fio's results as metrics.
 pub(super) fn run(
-    job: &Path,
+    text: &str,
     directory: &Path,
     rules: Rules<'_>,
 ) -> Result<BTreeMap<String, f64>, WorkloadError> {
-    check(job)?;
     let mut command = Command::new(program::find("fio", "fio")?);
-    command.arg("--output-format=json").arg(job).current_dir(directory);
-    parse(&program::run(command, rules)?.stdout)
+    // It reads the job from its input.
+    command.args(["--output-format=json", "-"]).current_dir(directory);
+    parse(&program::run_with_input(command, text, rules)?.stdout)
 }
 
 /// Reads fio's JSON. With one job a metric is `fio.read_iops`, with several `fio.JOB.read_iops`:
@@ -151,7 +177,6 @@ pub(super) fn parse(printed: &str) -> Result<BTreeMap<String, f64>, WorkloadErro
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Write;
 
     const REPORT: &str = r#"fio: this platform does not support process shared mutexes
 {
@@ -182,13 +207,8 @@ fio: some farewell
 
     #[test]
     fn a_job_that_names_a_disk_is_refused() {
-        let job = |text: &str| {
-            let mut file = tempfile::NamedTempFile::new().unwrap();
-            file.write_all(text.as_bytes()).unwrap();
-            check(file.path())
-        };
-        assert!(job("[a]\nrw=randwrite\nfilename=data\nsize=1m\n").is_ok());
-        assert!(job("# see /etc\n[a]\nioengine = io_uring\nbs=4k\n").is_ok());
+        assert_eq!(check("[a]\nrw=randwrite\nfilename=data\nsize=1m\n"), Ok(()));
+        assert_eq!(check("# see /etc, für alle\n[a]\n\tioengine = io_uring\nbs=4k\n"), Ok(()));
         for bad in [
             "filename=/dev/sda",
             "filename = a:/dev/sda",
@@ -197,13 +217,37 @@ fio: some farewell
             "[/dev/sda]",
             "filename=${DISK}",
             "exec_prerun=rm -rf x",
+            "exec_postrun=rm -rf x",
             "ioengine=exec",
+            "ioengine=external:x.so",
             "ioscheduler=kyber",
             "write_bw_log=x",
             "replay_redirect=/dev/sda",
+            "\u{a0}exec_prerun=x",
         ] {
-            assert!(job(&format!("[a]\n{bad}\n")).is_err(), "{bad}");
+            assert!(check(&format!("[a]\n{bad}\n")).is_err(), "{bad}");
         }
-        assert!(check(Path::new("/no/such/job.fio")).is_err());
+        assert!(read(Path::new("/no/such/job.fio"), &Hashes::new()).is_err());
+    }
+
+    /// What fio reads as more lines, or less, than are checked.
+    #[test]
+    fn lines_that_fio_splits_or_cuts_are_refused() {
+        let long = format!("# {}\nexec_prerun=x", "x".repeat(5000)).replace('\n', "");
+        for bad in ["# a\rexec_prerun=x", "bs=4k\0", "# \u{85}exec_prerun=x", "bs=4k\r", &long] {
+            let error = check(&format!("[a]\n{bad}\n")).unwrap_err();
+            assert!(error.starts_with("line 2: "), "{error}");
+        }
+    }
+
+    /// What runs is what was checked, whatever the file is by then.
+    #[test]
+    fn a_job_is_read_once() {
+        let place = tempfile::tempdir().unwrap();
+        let job = place.path().join("job.fio");
+        std::fs::write(&job, "[a]\nrw=write\n").unwrap();
+        let text = read(&job, &Hashes::new()).unwrap();
+        std::fs::write(&job, "[a]\nexec_prerun=x\n").unwrap();
+        assert_eq!(text, "[a]\nrw=write\n");
     }
 }

@@ -8,11 +8,15 @@ mod archive;
 mod beside;
 mod bonnie;
 mod bonnie_program;
+mod bounds;
+mod decode;
 mod driver;
 mod error;
 mod fio;
 mod fuzzing;
+mod input;
 mod io;
+mod log;
 mod open_load;
 pub mod operation;
 pub mod printed;
@@ -37,6 +41,7 @@ use self::driver::{Bounds, Contents, Driver, sync_filesystem};
 pub use self::error::WorkloadError;
 #[doc(hidden)]
 pub use self::fuzzing::{fuzz_archive, fuzz_bonnie};
+pub use self::input::{InputError, private};
 use self::operation::{Content, Operation};
 pub use self::reader::Reader;
 use self::replay::Replay;
@@ -48,7 +53,7 @@ use self::verify::Model;
 use crate::host::program::{self, Rules};
 use crate::host::thread::Usage;
 use crate::plan::Age;
-use crate::plan::schedule::{self, Action, Build, Tree};
+use crate::plan::schedule::{self, Action, Build, Hashes, Tree};
 
 /// Mean size of the files a prefill is made of.
 const PREFILL_FILE_BYTES: u64 = 1 << 20;
@@ -64,6 +69,8 @@ pub struct Workload {
     build: Source<Build, build::Build>,
     bonnie: Option<Bonnie>,
     replay: Replay,
+    /// The job files of fio, as they were checked.
+    jobs: BTreeMap<PathBuf, String>,
     /// The trial's seed.
     seed: u64,
 }
@@ -127,12 +134,18 @@ impl Done {
 }
 
 impl Workload {
-    /// Makes a run's workload: decodes its archive, looks for its repository and its programs.
-    pub fn new(spec: &schedule::Workload, seed: u64) -> Result<Self, WorkloadError> {
+    /// Makes a run's workload: decodes its archive, looks for its repository and its programs. Of
+    /// the files that the plan names it keeps copies; those that are not as `inputs` says are an
+    /// error.
+    pub fn new(
+        spec: &schedule::Workload,
+        inputs: &Hashes,
+        seed: u64,
+    ) -> Result<Self, WorkloadError> {
         let mut contents = Contents { pool: ContentPool::new(seed), archive: None };
         let mut tree = Source { spec: spec.tree.clone(), seed: None, operations: Vec::new() };
         if let Some(Tree::Archive { path, share }) = &spec.tree {
-            let archive = archive::read(path, *share)?;
+            let archive = archive::read(path, *share, inputs)?;
             contents.archive = Some(archive.tar);
             tree.operations = archive.operations;
         }
@@ -142,11 +155,12 @@ impl Workload {
                 return Err(WorkloadError::NoRepository { path: repository.clone() });
             }
         }
+        let mut jobs = BTreeMap::new();
         for phase in &spec.phases {
             match &phase.action {
                 Action::Fio { job } => {
                     program::find("fio", "fio")?;
-                    fio::check(job)?;
+                    jobs.insert(job.clone(), fio::read(job, inputs)?);
                 }
                 Action::BonnieProgram => {
                     program::find("bonnie++", "bonnie++")?;
@@ -160,8 +174,8 @@ impl Workload {
         let build =
             Source { spec: spec.build.clone(), seed: None, operations: build::Build::default() };
         let bonnie = spec.bonnie.clone().map(Bonnie::new);
-        let replay = Replay::read(&spec.phases)?;
-        Ok(Self { contents, tree, build, bonnie, replay, seed })
+        let replay = Replay::read(&spec.phases, inputs)?;
+        Ok(Self { contents, tree, build, bonnie, replay, jobs, seed })
     }
 
     /// Makes the operations of a trial; treatments of one block share them.
@@ -254,7 +268,8 @@ impl Workload {
                 Ok(Done::default())
             }
             (Action::Fio { job }, _) => {
-                let reported = fio::run(job, place.directory, place.rules)?;
+                let text = self.jobs.get(job).expect("the jobs of all phases were read");
+                let reported = fio::run(text, place.directory, place.rules)?;
                 Ok(Done { reported, ..Done::default() })
             }
             (Action::BonnieProgram, _) => {

@@ -5,12 +5,9 @@
 //! begins with the directory that the one before left; what the first begins with is laid out
 //! beforehand. Contents are made up, as logs have none.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Instant;
 
-use flate2::bufread::MultiGzDecoder;
 use rustix::fs::{
     AtFlags, CWD, Dir, FallocateFlags, FileType, Mode, OFlags, RenameFlags, ResolveFlags, Stat,
     Timespec, Timestamps, UTIME_NOW, chmodat, fallocate, fchmod, fdatasync, fsync, ftruncate,
@@ -20,15 +17,17 @@ use rustix::fs::{
 use rustix::io::{Errno, pread, pwrite};
 use rustix::process::umask;
 use ssdlab_operations::{
-    Allocation, Entry, Handle, OpenFlags, Operation, Reader, RelativePath, Target, Transfer, Tree,
+    Allocation, Entry, Handle, OpenFlags, Operation, RelativePath, Target, Transfer, Tree,
 };
 
+use super::bounds::Budget;
 use super::driver::{Bounds, Contents};
+use super::log;
 use super::operation::Content;
 use super::synthetic::random::mix;
 use super::{Place, WorkloadError};
-use crate::plan::recordings::{self, Recording};
-use crate::plan::schedule::{Action, Phase};
+use crate::plan::recordings::Recording;
+use crate::plan::schedule::{Action, Hashes, Phase};
 
 /// The most that one system call reads or writes.
 const CHUNK_BYTES: u64 = 1 << 20;
@@ -45,12 +44,6 @@ const TIMES: Timestamps = Timestamps {
 /// Operations between two looks at the clock and the interrupt.
 const GLANCE: usize = 64;
 
-/// The most entries, and the most operations, of a log: they are held in memory.
-const MOST_LINES: usize = 1 << 22;
-
-/// How a gzip file begins (RFC 1952).
-const GZIP: [u8; 2] = [0x1f, 0x8b];
-
 /// The logs of a workload, in the order of its phases.
 #[derive(Debug, Default)]
 pub struct Replay {
@@ -61,8 +54,10 @@ pub struct Replay {
 
 impl Replay {
     /// Reads the logs that phases perform.
-    pub fn read(phases: &[Phase]) -> Result<Self, WorkloadError> {
+    pub fn read(phases: &[Phase], hashes: &Hashes) -> Result<Self, WorkloadError> {
         let mut replay = Self::default();
+        // All logs are in memory together.
+        let mut budget = Budget::default();
         let mut tree: Option<Tree> = None;
         for phase in phases {
             let recording = match &phase.action {
@@ -75,12 +70,14 @@ impl Replay {
             };
             let wrong =
                 |what: String| WorkloadError::Recording { log: recording.to_string(), what };
-            let (before, operations) = self::read(recording).map_err(|e| wrong(e.to_string()))?;
+            let text = log::text(recording, hashes)?;
+            let (before, operations) =
+                log::read(text, &mut budget).map_err(|error| wrong(error.to_string()))?;
             let mut left = Tree::new(&before)
                 .map_err(|_| wrong("what it begins with is no directory".to_owned()))?;
             match &tree {
                 None => replay.before.clone_from(&before),
-                Some(tree) if tree.entries() == left.entries() => {}
+                Some(tree) if tree.entries().eq(left.entries()) => {}
                 Some(_) => {
                     let what = "it does not begin with what the phases before it leave";
                     return Err(wrong(what.to_owned()));
@@ -142,46 +139,6 @@ impl Drop for Unmasked {
     fn drop(&mut self) {
         umask(self.0);
     }
-}
-
-/// The entries of a directory and the operations on it.
-type Log = (Vec<Entry>, Vec<Operation>);
-
-fn read(recording: &Recording) -> io::Result<Log> {
-    match recording {
-        Recording::Shipped(name) => {
-            let bytes = recordings::find(name).expect("a sound schedule names one that is shipped");
-            parse(bytes)
-        }
-        Recording::File(path) => parse(BufReader::new(File::open(path)?)),
-    }
-}
-
-fn parse(mut input: impl BufRead) -> io::Result<Log> {
-    if input.fill_buf()?.starts_with(&GZIP) {
-        log(BufReader::new(MultiGzDecoder::new(input)))
-    } else {
-        log(input)
-    }
-}
-
-fn log(input: impl BufRead) -> io::Result<Log> {
-    let mut reader = Reader::new(input).map_err(io::Error::other)?;
-    let (mut entries, mut operations) = (Vec::new(), Vec::new());
-    let most = || io::Error::other(format!("it has more than {MOST_LINES} entries or operations"));
-    while let Some(entry) = reader.next_entry().map_err(io::Error::other)? {
-        if entries.len() == MOST_LINES {
-            return Err(most());
-        }
-        entries.push(entry);
-    }
-    while let Some(operation) = reader.next_operation().map_err(io::Error::other)? {
-        if operations.len() == MOST_LINES {
-            return Err(most());
-        }
-        operations.push(operation);
-    }
-    Ok((entries, operations))
 }
 
 /// Performs operations.
@@ -515,14 +472,14 @@ mod tests {
         std::fs::write(file.path(), log).unwrap();
         let recording = Recording::File(file.path().to_owned());
         let phase = Phase::new("x", Action::Replay { log: recording.clone() }, 0);
-        (Replay::read(&[phase]).unwrap(), recording, file)
+        (Replay::read(&[phase], &Hashes::new()).unwrap(), recording, file)
     }
 
     /// What a log says is left is what it leaves, and the same again.
     #[test]
     fn a_replay_leaves_the_tree_that_was_recorded() {
         let names = ["zstd-clone", "zstd-make", "zstd-clean"];
-        let replay = Replay::read(&phases(&names)).unwrap();
+        let replay = Replay::read(&phases(&names), &Hashes::new()).unwrap();
         let trees = [(); 2].map(|()| {
             let directory = tempfile::tempdir().unwrap();
             let mut tree = Tree::default();
@@ -533,7 +490,7 @@ mod tests {
                     tree.apply(operation).unwrap();
                 }
                 let found = Snapshot::of(directory.path()).unwrap().entries;
-                assert_eq!(found, tree.entries(), "after {recording}");
+                assert_eq!(found, tree.entries().collect::<Vec<_>>(), "after {recording}");
             }
             std::fs::read(directory.path().join("lib/zstd.h")).unwrap()
         });
@@ -575,10 +532,11 @@ mod tests {
 
     #[test]
     fn a_log_begins_where_the_one_before_ends_and_stays_in_its_directory() {
-        let error = Replay::read(&phases(&["zstd-clone", "zstd-clean"])).unwrap_err();
+        let error =
+            Replay::read(&phases(&["zstd-clone", "zstd-clean"]), &Hashes::new()).unwrap_err();
         assert!(error.to_string().contains("does not begin with what"), "{error}");
         // Alone it begins with what it was recorded on.
-        assert!(Replay::read(&phases(&["zstd-make"])).unwrap().begins_with_files());
+        assert!(Replay::read(&phases(&["zstd-make"]), &Hashes::new()).unwrap().begins_with_files());
         let file = NamedTempFile::new().unwrap();
         let mut phases = phases(&["zstd-make"]);
         phases[0].action = Action::Replay { log: Recording::File(file.path().to_owned()) };
@@ -588,7 +546,7 @@ mod tests {
             ("ssdlab operation log 1\ntitle x\nbefore\noperations\nmkdir 755 x\n", "cut"),
         ] {
             std::fs::write(file.path(), log).unwrap();
-            let error = Replay::read(&phases).unwrap_err().to_string();
+            let error = Replay::read(&phases, &Hashes::new()).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
         }
     }

@@ -39,3 +39,15 @@ pub enum Entry {
         path: RelativePath,
     },
 }
+
+impl Entry {
+    /// The bytes of its names and of a link's text.
+    #[must_use]
+    pub fn name_bytes(&self) -> usize {
+        match self {
+            Self::Directory { path, .. } | Self::File { path, .. } => path.as_bytes().len(),
+            Self::Symlink { target, path } => target.len() + path.as_bytes().len(),
+            Self::Link { existing, path } => existing.as_bytes().len() + path.as_bytes().len(),
+        }
+    }
+}

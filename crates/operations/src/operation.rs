@@ -131,6 +131,36 @@ pub enum Operation {
 }
 
 impl Operation {
+    /// The bytes of its names and of a link's text.
+    #[must_use]
+    pub fn name_bytes(&self) -> usize {
+        let bytes = |path: &RelativePath| path.as_bytes().len();
+        match self {
+            Self::MakeDirectory { path, .. }
+            | Self::RemoveDirectory { path }
+            | Self::Open { path, .. }
+            | Self::Unlink { path }
+            | Self::Stat { path }
+            | Self::ReadLink { path }
+            | Self::Truncate { target: Target::Path(path), .. }
+            | Self::SetMode { target: Target::Path(path), .. }
+            | Self::SetTimes { target: Target::Path(path) } => bytes(path),
+            Self::Rename { from, to } | Self::Exchange { from, to } => bytes(from) + bytes(to),
+            Self::Link { existing, path } => bytes(existing) + bytes(path),
+            Self::Symlink { target, path } => target.len() + bytes(path),
+            Self::Truncate { target: Target::Handle(_), .. }
+            | Self::SetMode { target: Target::Handle(_), .. }
+            | Self::SetTimes { target: Target::Handle(_) }
+            | Self::Close { .. }
+            | Self::Read(_)
+            | Self::Write(_)
+            | Self::Allocate { .. }
+            | Self::Sync { .. }
+            | Self::SyncFilesystem
+            | Self::List { .. } => 0,
+        }
+    }
+
     /// The word by which a log names it.
     #[must_use]
     pub fn name(&self) -> &'static str {

@@ -77,38 +77,46 @@ impl Tree {
 
     /// Everything in the directory: parents first, names in the order of their bytes, and of
     /// several names of a file the first as the file. Nothing is said of the directory itself.
-    #[must_use]
-    pub fn entries(&self) -> Vec<Entry> {
-        let mut entries = Vec::new();
+    ///
+    /// Operations that rename directories make paths long in no time, so there is memory only for
+    /// the directories on the way to the next name, and for files that have several.
+    pub fn entries(&self) -> impl Iterator<Item = Entry> {
         let mut first_names = BTreeMap::new();
-        // What is still to be listed, the next at the end.
-        let mut left = vec![(RelativePath::top(), TOP)];
-        while let Some((path, node)) = left.pop() {
-            let inode = &self.nodes[&node];
-            if let Kind::Directory(children) = &inode.kind {
-                let child = |name: &[u8], child| Some((path.join(name)?, child));
-                let children = children.iter().rev();
-                left.extend(children.filter_map(|(name, node)| child(name, *node)));
+        let top = self.children(TOP).map(|children| (RelativePath::top(), children.iter()));
+        let mut way = Vec::from_iter(top);
+        std::iter::from_fn(move || {
+            loop {
+                let (directory, names) = way.last_mut()?;
+                let Some((name, node)) = names.next() else {
+                    way.pop();
+                    continue;
+                };
+                let Some(path) = directory.join(name) else { continue };
+                let inode = &self.nodes[node];
+                if inode.references > 1
+                    && let Some(existing) = first_names.get(node).cloned()
+                {
+                    return Some(Entry::Link { existing, path });
+                }
+                let mode = inode.mode;
+                let (entry, path) = match &inode.kind {
+                    Kind::Directory(children) => {
+                        way.push((path.clone(), children.iter()));
+                        return Some(Entry::Directory { mode, path });
+                    }
+                    Kind::File { size_bytes } => {
+                        (Entry::File { mode, size_bytes: *size_bytes, path: path.clone() }, path)
+                    }
+                    Kind::Symlink(target) => {
+                        (Entry::Symlink { target: target.clone(), path: path.clone() }, path)
+                    }
+                };
+                if inode.references > 1 {
+                    first_names.insert(*node, path);
+                }
+                return Some(entry);
             }
-            if node == TOP {
-                continue;
-            }
-            entries.push(match (&inode.kind, first_names.get(&node).cloned()) {
-                (_, Some(existing)) => Entry::Link { existing, path: path.clone() },
-                (Kind::Directory(_), None) => {
-                    Entry::Directory { mode: inode.mode, path: path.clone() }
-                }
-                (Kind::File { size_bytes }, None) => {
-                    let (mode, size_bytes) = (inode.mode, *size_bytes);
-                    Entry::File { mode, size_bytes, path: path.clone() }
-                }
-                (Kind::Symlink(target), None) => {
-                    Entry::Symlink { target: target.clone(), path: path.clone() }
-                }
-            });
-            first_names.entry(node).or_insert(path);
-        }
-        entries
+        })
     }
 
     /// Does in the tree what the operation does on a filesystem; what does not fit changes nothing.

@@ -44,7 +44,7 @@ impl Bench {
             quiet_ns: 0,
             phases: Vec::new(),
         };
-        let mut workload = Workload::new(&spec, seed).unwrap();
+        let mut workload = Workload::new(&spec, &BTreeMap::new(), seed).unwrap();
         workload.seed(seed);
         let folder = tempfile::tempdir().unwrap();
         let (interrupt, limit) = (Interrupt::default(), Duration::from_mins(1));

@@ -65,7 +65,7 @@ fn a_tree_comes_to_what_the_operations_leave() {
     while let Some(operation) = log.next_operation().unwrap() {
         tree.apply(&operation).unwrap();
     }
-    let after: Vec<_> = tree.entries().iter().map(ToString::to_string).collect();
+    let after: Vec<_> = tree.entries().map(|entry| entry.to_string()).collect();
     let expected = [
         "symlink ../\\xff newest",
         "directory 755 src",

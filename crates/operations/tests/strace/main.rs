@@ -26,7 +26,7 @@ fn try_record(trace: &[u8], before: &[Entry]) -> Result<Recording, StraceError> 
     while let Some(operation) = recorder.next_operation()? {
         operations.push(operation.to_string());
     }
-    let after = recorder.tree().entries().iter().map(ToString::to_string).collect();
+    let after = recorder.tree().entries().map(|entry| entry.to_string()).collect();
     Ok(Recording { operations, left_out: recorder.left_out().clone(), after })
 }
 
@@ -85,7 +85,7 @@ fn a_real_program_becomes_the_log_it_should() {
     }
     let log = String::from_utf8(log.finish().unwrap()).unwrap();
     assert_eq!(log, SHELL_LOG);
-    let after: Vec<_> = recorder.tree().entries().iter().map(ToString::to_string).collect();
+    let after: Vec<_> = recorder.tree().entries().map(|entry| entry.to_string()).collect();
     let expected = [
         "directory 750 a",
         "directory 750 a/b",
