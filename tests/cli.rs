@@ -314,7 +314,8 @@ fn a_report_goes_to_a_file_whole_or_not_at_all() {
     fs::write(place.0.path().join("a.json"), "before").unwrap();
     assert!(place.ssdlab(&["report", run, "--json", "--out", "a.json"]).status.success());
     assert_eq!(fs::read(place.0.path().join("a.json")).unwrap(), printed.stdout);
-    for out in ["/dev/full", ".", "none/a.json"] {
+    std::os::unix::fs::symlink("a.json", place.0.path().join("link")).unwrap();
+    for out in ["/dev/full", ".", "none/a.json", "link"] {
         let output = place.ssdlab(&["report", run, "--out", out]);
         assert_eq!(output.status.code(), Some(1), "{out}");
         assert!(String::from_utf8_lossy(&output.stderr).contains("cannot write"), "{out}");

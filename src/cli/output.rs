@@ -1,16 +1,14 @@
 //! What goes to the terminal, and what the terminal can show.
 
-use std::fs::Permissions;
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use miette::Diagnostic;
 use serde::Serialize;
-use tempfile::NamedTempFile;
 use thiserror::Error;
 
 use super::json;
+use crate::host::whole_file::WholeFile;
 use crate::report::{Style, is_unseen};
 use crate::results;
 
@@ -58,35 +56,29 @@ pub fn print_json(value: &impl Serialize) {
     print_written(|out| json::write(value, out));
 }
 
-/// Writes a file bit by bit, whole or not at all. What is not a file, like a disk, is left alone,
-/// and so is what a run consists of.
+/// Writes a file bit by bit, whole or not at all. What is not a file, like a disk or a link, is
+/// left alone, and so is what a run consists of.
 pub fn save(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Unwritten> {
-    replace(path, write).map_err(|cause| Unwritten { path: path.to_owned(), cause })
+    let mut file = begin(path)?;
+    write(&mut file).and_then(|()| file.keep()).map_err(unwritten(path))
 }
 
-fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    // The file itself, where a link leads to it.
-    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    if results::is_of_a_run(&path) {
-        return Err(io::Error::other("it is a part of a run, which no report replaces"));
+/// Begins a file that is there, as with [`save`], once it is kept.
+pub fn begin(path: &Path) -> Result<WholeFile, Unwritten> {
+    let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    if results::is_of_a_run(&place) {
+        let cause = io::Error::other("it is a part of a run, which no report replaces");
+        return Err(unwritten(path)(cause));
     }
-    if path.symlink_metadata().is_ok_and(|found| !found.is_file()) {
-        return Err(io::Error::other("there is something that is not a file"));
-    }
-    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let mut file = NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
-    let mut buffered = BufWriter::with_capacity(BUFFER_BYTES, file.as_file_mut());
-    write(&mut buffered)?;
-    buffered.into_inner()?;
-    let replaced = path.metadata().ok().map(|found| found.permissions());
-    let permissions = replaced.unwrap_or_else(|| Permissions::from_mode(0o666 & !umask()));
-    file.as_file().set_permissions(permissions)?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    Ok(())
+    WholeFile::begin(path).map_err(unwritten(path))
+}
+
+/// The error of a file that cannot be written.
+pub fn unwritten(path: &Path) -> impl FnOnce(io::Error) -> Unwritten {
+    move |cause| Unwritten { path: path.to_owned(), cause }
 }
 
 /// Tells something on standard error; nobody listening is no reason to end. What is told may name
@@ -123,13 +115,6 @@ pub fn width() -> Option<u16> {
     of(rustix::termios::tcgetwinsize(io::stdout()))
         .or_else(|| of(rustix::termios::tcgetwinsize(io::stderr())))
         .filter(|width| *width > 0)
-}
-
-/// What new files of this process are not allowed, as proc(5) says; the usual where that cannot be
-/// read.
-fn umask() -> u32 {
-    let status = procfs::process::Process::myself().and_then(|process| process.status());
-    status.ok().and_then(|status| status.umask).unwrap_or(0o022)
 }
 
 /// The most memory this process has taken, as proc(5) says; 0 where that cannot be read.

@@ -1,6 +1,5 @@
 //! `ssdlab record`: what a program does to the files of a directory, as a log to be replayed.
 
-use std::fs::File;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -19,7 +18,8 @@ pub struct Record {
     /// The directory whose files count, in which the program is started.
     #[arg(long, value_name = "DIR", default_value = ".")]
     dir: PathBuf,
-    /// The log, compressed if its name ends in `.gz`; it must lie outside the directory.
+    /// The log, compressed if its name ends in `.gz`; it must lie outside the directory. A file of
+    /// that name is replaced, if anything was recorded.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     /// The program and its arguments.
@@ -34,20 +34,23 @@ impl Record {
         let interrupt = Interrupt::on_termination().into_diagnostic()?;
         self.check_place()?;
         // What cannot be kept need not be run.
-        File::create(&self.out).map_err(|error| {
-            Wrong::report(
-                format!("{} cannot be written: {error}", self.out.display()),
-                "name another file: --out FILE",
-            )
-        })?;
+        let mut out = output::begin(&self.out)?;
         let recorded = record(&self.dir, &self.words, &interrupt)?;
-        recorded.save(&self.out)?;
-        output::tell(&summary(&recorded, &self.out.display().to_string()));
+        let shown = self.out.display().to_string();
+        let is_used = !recorded.operations.is_empty();
+        if is_used {
+            let is_compressed = self.out.extension().is_some_and(|ending| ending == "gz");
+            recorded
+                .save(&mut out, is_compressed)
+                .and_then(|()| out.keep())
+                .map_err(output::unwritten(&self.out))?;
+        }
+        output::tell(&summary(&recorded, &shown));
         if !recorded.status.success() {
             output::tell(&format!("the program itself: {}", recorded.status));
             return Ok(Exit::Failed);
         }
-        Ok(Exit::Done)
+        Ok(if is_used { Exit::Done } else { Exit::Failed })
     }
 
     /// What is written into the directory would be in the next log.
@@ -73,7 +76,7 @@ fn summary(recorded: &Recorded, out: &str) -> String {
     let calls = statistics.calls.iter().map(|(name, count)| format!("{count} {name}")).collect();
     let written = value("written_bytes", statistics.written_bytes as f64);
     let says = if recorded.operations.is_empty() {
-        format!("{out}: nothing in the directory was used")
+        format!("nothing in the directory was used: {out} is not written")
     } else {
         format!("{out}: {}; {written} written", list(calls))
     };

@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::host::whole_file;
 use crate::plan::schedule::Trial;
 use crate::plan::{self, LabKind, Schedule};
-use crate::results::{ATTEMPTS, regular, write_whole};
+use crate::results::{ATTEMPTS, regular};
 use crate::slurm::MOST_ELEMENTS;
 
 /// What the trials of an element take together at least, where they are packed: to start an
@@ -100,7 +101,7 @@ impl Submission {
     /// Writes it under a name that no other has. There is all of it or nothing.
     pub fn write(&self, run: &Path, name: &str) -> io::Result<()> {
         let text = serde_json::to_vec(self).expect("a submission is plain data");
-        write_whole(&Self::path(run, name), &text).map_err(io::Error::other)
+        whole_file::write(&Self::path(run, name), |out| out.write_all(&text))
     }
 
     /// The longest that an element may take, if Slurm lets it.
@@ -274,7 +275,7 @@ mod tests {
         assert!(submission.write(place.path(), "a").is_err());
         fs::create_dir(place.path().join(ATTEMPTS)).unwrap();
         submission.write(place.path(), "a").unwrap();
-        fs::write(place.path().join(ATTEMPTS).join("b.half"), "{").unwrap();
+        assert_eq!(fs::read_dir(place.path().join(ATTEMPTS)).unwrap().count(), 1);
         let all = Submission::all(place.path()).unwrap();
         assert_eq!(all, BTreeMap::from([("a".to_owned(), submission)]));
     }

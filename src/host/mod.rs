@@ -22,3 +22,4 @@ pub mod thread;
 pub mod tracefs;
 pub mod trust;
 pub mod turn;
+pub mod whole_file;

@@ -4,16 +4,15 @@
 //! last and says which kernel counts; `work`, a build that is not finished; and `lock`.
 
 use std::fs::{self, DirBuilder, File, TryLockError};
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
-
-use tempfile::NamedTempFile;
 
 use super::binary::{inspect, is_out_of_reach};
 use super::recipe::Recipe;
 use super::{KernelError, LabKernel, Origin};
 use crate::host::cache_folder::cache_folder;
+use crate::host::whole_file;
 
 /// The cache.
 pub struct Cache {
@@ -109,9 +108,7 @@ impl Cache {
         fs::rename(&built.path, &place).map_err(KernelError::at("make", &place))?;
         let record = self.record();
         let text = serde_json::to_vec_pretty(origin).expect("an origin is plain data");
-        NamedTempFile::new_in(&self.folder)
-            .and_then(|mut file| file.write_all(&text).map(|()| file))
-            .and_then(|file| Ok(file.persist(&record)?))
+        whole_file::write(&record, |out| out.write_all(&text))
             .map_err(KernelError::at("write", &record))?;
         for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
             let is_kernel = entry.file_name().to_string_lossy().starts_with("linux-");

@@ -138,18 +138,14 @@ fn wait(tracer: &mut Child, interrupt: &Interrupt) -> io::Result<ExitStatus> {
 }
 
 impl Recorded {
-    /// Writes the log, compressed if the name of the file ends in `.gz`.
-    pub fn save(&self, path: &Path) -> Result<(), RecordError> {
-        let write = || {
-            let file = File::create(path)?;
-            if path.extension().is_some_and(|ending| ending == "gz") {
-                let output = GzEncoder::new(file, Compression::best());
-                self.write(output)?.finish()?.sync_all()
-            } else {
-                self.write(io::BufWriter::new(file))?.into_inner()?.sync_all()
-            }
-        };
-        write().map_err(|cause| RecordError::Io { step: "write", path: path.to_owned(), cause })
+    /// Writes the log.
+    pub fn save(&self, output: impl Write, is_compressed: bool) -> io::Result<()> {
+        if is_compressed {
+            self.write(GzEncoder::new(output, Compression::best()))?.finish()?;
+        } else {
+            self.write(output)?;
+        }
+        Ok(())
     }
 
     fn write<W: Write>(&self, output: W) -> io::Result<W> {

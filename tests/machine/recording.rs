@@ -10,6 +10,8 @@ pub fn cases() -> Vec<Case> {
     let case = |name, needs, run| Case { name, needs, run };
     vec![
         case("what_is_recorded_is_replayed", Needs::RootAndStrace, round_trip),
+        case("a_log_is_written_where_a_report_would_be", Needs::Nothing, place_to_write),
+        case("a_log_of_nothing_is_not_written", Needs::Strace, nothing),
         case("a_log_in_the_recorded_directory_is_refused", Needs::Nothing, place_of_the_log),
         case("a_recorder_that_is_ended_ends_the_program_and_keeps_the_log", Needs::Strace, ended),
     ]
@@ -99,4 +101,45 @@ fn ended() {
     assert!(!child.wait().unwrap().success());
     let kept = fs::read_to_string(log).unwrap();
     assert!(kept.contains("begun") && kept.ends_with("end\n"), "{kept}");
+}
+
+fn place_to_write() {
+    let place = Place::new();
+    let work = place.path("work");
+    fs::create_dir(&work).unwrap();
+    fs::write(place.path("mine"), "mine").unwrap();
+    std::os::unix::fs::symlink(place.path("mine"), place.path("link")).unwrap();
+    let dir = work.display().to_string();
+    for out in [place.path("link"), "/dev/null".into(), place.path("none/x.log")] {
+        let out = out.display().to_string();
+        let mut record =
+            place.ssdlab(&["record", "--dir", &dir, "--out", &out, "--", "touch", "done"]);
+        let output = record.output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{out}: {}", shown(&output));
+        assert!(shown(&output).contains("cannot write"), "{}", shown(&output));
+        // The program was not even run.
+        assert_eq!(fs::read_dir(&work).unwrap().count(), 0);
+    }
+    assert_eq!(fs::read(place.path("mine")).unwrap(), b"mine");
+}
+
+fn nothing() {
+    let place = Place::new();
+    let work = place.path("work");
+    fs::create_dir(&work).unwrap();
+    let dir = work.display().to_string();
+    let record = |out: &str, program: &str| {
+        let out = place.path(out).display().to_string();
+        let words = ["record", "--dir", &dir, "--out", &out, "--", program];
+        place.ssdlab(&words).output().unwrap()
+    };
+    fs::write(place.path("old.log"), "old").unwrap();
+    for (out, program) in
+        [("old.log", "true"), ("new.log", "true"), ("old.log", "/no/such/program")]
+    {
+        let output = record(out, program);
+        assert_eq!(output.status.code(), Some(1), "{}", shown(&output));
+    }
+    assert_eq!(fs::read(place.path("old.log")).unwrap(), b"old");
+    assert!(!place.path("new.log").exists());
 }
