@@ -247,7 +247,7 @@ mod tests {
     use super::*;
     use crate::advice::{Analysis, Verdict, Warned, effects, summarise};
     use crate::plan::{self, LabKind, Overrides};
-    use crate::results::{Attempt, Ending, Phase};
+    use crate::results::{Attempt, AttemptId, Ending, Phase};
 
     const PLAN: &str = r#"
         name = "hosts"
@@ -297,7 +297,7 @@ mod tests {
                 Phase { name, time_ns, ..Phase::default() }
             };
             let phases = ["unpack", "delete"].map(&mut phase).to_vec();
-            let id = format!("7_{}", trial.block);
+            let id = AttemptId::read(&format!("7_{}", trial.block)).unwrap();
             let attempt = Some(Attempt { id, node: format!("node{node}") });
             Record { attempt, phases, ..Record::new(schedule, *trial, 0) }
         };

@@ -19,8 +19,8 @@ use crate::host::interrupt::Interrupt;
 use crate::lab::LabError;
 use crate::plan::schedule::Trial;
 use crate::plan::{LabKind, Schedule};
-use crate::results::{self, Attempt, logs_of, sync_all, sync_folder};
-use crate::slurm;
+use crate::results::{self, Attempt, AttemptId, logs_of, sync_all, sync_folder};
+use crate::slurm::{JobId, attempt};
 use crate::undo::{self, Journal};
 
 /// Arguments of `ssdlab node`.
@@ -79,7 +79,7 @@ impl Node {
             ..Manner::default()
         };
         let ended = perform(run, &schedule, trials, manner, &logs, &mut journal, &interrupt);
-        let delivered = deliver(&logs, &logs_of(&self.run, &attempt.id));
+        let delivered = deliver(&logs, &logs_of(&self.run, attempt.id));
         journal.finish()?;
         presence.leave().into_diagnostic()?;
         if let Err(error) = delivered {
@@ -112,9 +112,9 @@ fn perform(
 fn element() -> Result<(Attempt, usize), Report> {
     let of = |name: &str| env::var(name).ok();
     let said = || {
-        let job = of("SLURM_ARRAY_JOB_ID")?;
+        let job = JobId::read(&of("SLURM_ARRAY_JOB_ID")?)?;
         let index = of("SLURM_ARRAY_TASK_ID")?.parse().ok()?;
-        let id = slurm::attempt(&job, index);
+        let id = AttemptId::read(&attempt(job, index))?;
         Some((Attempt { id, node: of("SLURMD_NODENAME")? }, index))
     };
     said().ok_or_else(|| {

@@ -113,7 +113,7 @@ fn look(folder: &std::path::Path) -> Result<Standing, Report> {
     if let Some(unreadable) = found.unreadable.into_iter().next() {
         return Err(unreadable.into());
     }
-    let left = found.left.into_iter().filter(|left| !alive.contains(&left.id));
+    let left = found.left.into_iter().filter(|left| !alive.contains(&left.id.to_string()));
     let not_undone: BTreeSet<String> = left.map(|left| left.node).collect();
     let ill = |status| matches!(status, results::Status::Failed | results::Status::Void);
     Ok(Standing {

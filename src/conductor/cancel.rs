@@ -134,6 +134,6 @@ fn undo(
     if let Some(rsync) = rsync {
         rsync.fetch_now(run);
     }
-    let said = regular::read_end(&output_of(run, &format!("restore-{}", attempt(&job, 0))));
+    let said = regular::read_end(&output_of(run, &format!("restore-{}", attempt(job, 0))));
     Ok(program::tail(&said.unwrap_or_default()))
 }

@@ -215,6 +215,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
+    use crate::results::AttemptId;
 
     #[test]
     fn nothing_is_removed_from_nodes_before_it_is_safe_here() {
@@ -268,7 +269,8 @@ mod tests {
         assert_eq!(Submission::read(&run, "array").unwrap(), submission);
         let said = fs::read_to_string(run.join(ATTEMPTS).join("7_0.out")).unwrap();
         assert!(said.starts_with("node --run /") && said.ends_with("--submission array\n"));
-        let attempt = crate::results::Attempt { id: "7_0".to_owned(), node: "n".to_owned() };
+        let attempt =
+            crate::results::Attempt { id: AttemptId::read("7_0").unwrap(), node: "n".to_owned() };
         let (_, _, staged) = crate::results::Run::attempt(&run, attempt).unwrap();
         assert_eq!(staged.question, schedule.question);
     }

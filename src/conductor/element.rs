@@ -7,14 +7,14 @@ use std::time::Instant;
 use super::Desk;
 use crate::host::program;
 use crate::plan::schedule::Trial;
-use crate::results::{ATTEMPTS, Record, output_of, regular};
-use crate::slurm::attempt;
+use crate::results::{ATTEMPTS, AttemptId, Record, output_of, regular};
+use crate::slurm::{JobId, attempt};
 
 /// An element of an array.
 #[derive(Debug)]
 pub(super) struct Element {
     pub array: String,
-    pub job: String,
+    pub job: JobId,
     pub index: usize,
     pub trials: Vec<Trial>,
     /// How it ended, in Slurm's words, and where.
@@ -24,10 +24,10 @@ pub(super) struct Element {
 }
 
 impl Element {
-    pub fn new(array: &str, job: &str, index: usize, trials: &[Trial]) -> Self {
+    pub fn new(array: &str, job: JobId, index: usize, trials: &[Trial]) -> Self {
         Self {
             array: array.to_owned(),
-            job: job.to_owned(),
+            job,
             index,
             trials: trials.to_vec(),
             ended: String::new(),
@@ -37,12 +37,10 @@ impl Element {
 
     /// Whether each trial has a record, or it is said that the node cannot run it.
     pub fn is_answered(&self, desk: &Desk<'_>, refusals: &[Record]) -> bool {
-        let own = attempt(&self.job, self.index);
+        let own = AttemptId::read(&attempt(self.job, self.index));
         // An element that was started again is another attempt, called after the first.
-        let is_own = |record: &&Record| {
-            let id = record.attempt.as_ref().map_or("", |of| of.id.as_str());
-            id.strip_prefix(&own).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
-        };
+        let is_own =
+            |record: &&Record| record.attempt.as_ref().is_some_and(|of| Some(of.id.first()) == own);
         let refused: BTreeSet<usize> =
             refusals.iter().filter(is_own).map(|record| record.trial.treatment).collect();
         let is_missing = |trial: &Trial| desk.is_open(trial) && !refused.contains(&trial.treatment);
@@ -51,7 +49,7 @@ impl Element {
 
     /// What its program has said last.
     pub fn last_words(&self, run: &Path) -> String {
-        let id = attempt(&self.job, self.index);
+        let id = attempt(self.job, self.index);
         match regular::read_end(&output_of(run, &id)) {
             Err(_) => format!(
                 "{id}: {}its output is not in {}: do nodes see this folder, under this name?",

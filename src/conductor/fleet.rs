@@ -24,7 +24,7 @@ use crate::host::interrupt::Interrupt;
 use crate::plan::schedule::Trial;
 use crate::plan::{LabKind, Levels, Schedule, Setup};
 use crate::results::{ATTEMPTS, Attempts, Record, Status, logs_of};
-use crate::slurm::{Array, Limits, Slurm, SlurmError};
+use crate::slurm::{Array, JobId, Limits, Slurm, SlurmError};
 
 /// How long what a node has written may take to be seen here: where this machine serves the folder,
 /// where rsync brings it, and where another machine serves it, of whom much is believed for a
@@ -177,7 +177,7 @@ impl<'a> Fleet<'a> {
             let submission = self.submitted.get(&element.array);
             let trials = submission.and_then(|submission| submission.elements.get(element.index));
             let Some(trials) = trials else { continue };
-            self.waiting.push(Element::new(&element.array, &element.job, element.index, trials));
+            self.waiting.push(Element::new(&element.array, element.job, element.index, trials));
         }
         Ok(())
     }
@@ -210,9 +210,9 @@ impl<'a> Fleet<'a> {
                 is_staged.then(|| known.unwrap_or_else(|| self.by.staging.join(&name)));
             let job = self.submit_one(&name, &submission, limits, &jobs)?;
             let elements = submission.elements.len();
-            desk.observer.notice(Event::Submitted { job: &job, elements });
+            desk.observer.notice(Event::Submitted { job, elements });
             for (index, trials) in submission.elements.iter().enumerate() {
-                self.waiting.push(Element::new(&name, &job, index, trials));
+                self.waiting.push(Element::new(&name, job, index, trials));
             }
             self.submitted.insert(name, submission);
             jobs.insert(job);
@@ -226,8 +226,8 @@ impl<'a> Fleet<'a> {
         name: &str,
         submission: &Submission,
         limits: Limits,
-        others: &BTreeSet<String>,
-    ) -> Result<String, FleetError> {
+        others: &BTreeSet<JobId>,
+    ) -> Result<JobId, FleetError> {
         let (schedule, slurm) = (self.by.schedule, &self.by.slurm);
         let path = Submission::path(&self.folder, name);
         submission
@@ -387,7 +387,7 @@ impl<'a> Fleet<'a> {
 
     /// Ends what is queued; false if it does not end.
     fn cancel(&mut self) -> Result<bool, FleetError> {
-        let jobs = self.waiting.iter().map(|element| element.job.clone()).collect();
+        let jobs = self.waiting.iter().map(|element| element.job).collect();
         let arrays: BTreeSet<String> =
             self.waiting.iter().map(|element| element.array.clone()).collect();
         patiently(None, || self.by.slurm.cancel(&jobs))?;
@@ -493,12 +493,12 @@ fn take_logs(run: &Path, records: &[Record]) -> io::Result<()> {
     let logs = run.join("requests");
     for record in records {
         let Some(attempt) = &record.attempt else { continue };
-        let from = books::log_of(&logs_of(run, &attempt.id), record.trial);
+        let from = books::log_of(&logs_of(run, attempt.id), record.trial);
         if from.exists() {
             fs::create_dir_all(&logs)?;
             fs::rename(&from, books::log_of(&logs, record.trial))?;
             // It is empty when all that counts has been taken out of it.
-            let _ = fs::remove_dir(logs_of(run, &attempt.id));
+            let _ = fs::remove_dir(logs_of(run, attempt.id));
         }
     }
     Ok(())

@@ -4,6 +4,7 @@ use crate::filesystem::Layout;
 use crate::plan::Levels;
 use crate::plan::schedule::Trial;
 use crate::results::Record;
+use crate::slurm::JobId;
 
 /// Something that happened.
 #[derive(Debug, Clone, Copy)]
@@ -22,7 +23,7 @@ pub enum Event<'a> {
     /// Trials were submitted to Slurm.
     Submitted {
         /// The job.
-        job: &'a str,
+        job: JobId,
         /// The elements of its array.
         elements: usize,
     },

@@ -20,7 +20,7 @@ impl Presence {
         submission: &str,
         journal: &Journal,
     ) -> io::Result<Self> {
-        let path = node_of(run, &attempt.id);
+        let path = node_of(run, attempt.id);
         // A line that names another journal would have what is here taken for undone.
         let journal = journal.path();
         let Some(line) = journal.to_str().filter(|line| !line.contains('\n')) else {

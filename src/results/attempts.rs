@@ -11,6 +11,7 @@ use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use super::attempt_id::AttemptId;
 use super::record::{RECORD_SCHEMA, Record, Status};
 use super::regular;
 use super::store::{StoreError, at, versioned, whole_lines};
@@ -23,14 +24,14 @@ pub const ATTEMPTS: &str = "attempts";
 const ENDING: &str = "jsonl";
 
 /// Where an attempt's records are, by its name.
-pub(super) fn records_of(run: &Path, id: &str) -> PathBuf {
-    run.join(ATTEMPTS).join(id).with_extension(ENDING)
+pub(super) fn records_of(run: &Path, id: AttemptId) -> PathBuf {
+    run.join(ATTEMPTS).join(id.to_string()).with_extension(ENDING)
 }
 
 /// Where the logs of requests of an attempt's trials are.
 #[must_use]
-pub fn logs_of(run: &Path, id: &str) -> PathBuf {
-    run.join(ATTEMPTS).join(id)
+pub fn logs_of(run: &Path, id: AttemptId) -> PathBuf {
+    run.join(ATTEMPTS).join(id.to_string())
 }
 
 /// What an attempt's program has printed.
@@ -43,8 +44,8 @@ pub fn output_of(run: &Path, id: &str) -> PathBuf {
 /// undo journal there, a line each, while the attempt's changes to the node are not all undone.
 /// Then it is empty.
 #[must_use]
-pub fn node_of(run: &Path, id: &str) -> PathBuf {
-    run.join(ATTEMPTS).join(id).with_extension("node")
+pub fn node_of(run: &Path, id: AttemptId) -> PathBuf {
+    run.join(ATTEMPTS).join(id.to_string()).with_extension("node")
 }
 
 /// The attempts at a run, read as they grow.
@@ -54,7 +55,7 @@ pub struct Attempts {
     /// How far each file was read, in bytes and in lines.
     read: BTreeMap<PathBuf, (u64, usize)>,
     /// The trials that are recorded, by block and treatment, with the attempts that brought them.
-    recorded: BTreeMap<(u32, usize), Option<String>>,
+    recorded: BTreeMap<(u32, usize), Option<AttemptId>>,
 }
 
 /// What attempts have brought since they were last looked at.
@@ -78,7 +79,7 @@ pub struct Double {
     /// Its treatment.
     pub treatment: usize,
     /// Whose record it is.
-    pub attempt: String,
+    pub attempt: AttemptId,
     /// Whose record counts.
     pub counts: String,
 }
@@ -87,7 +88,7 @@ pub struct Double {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Left {
     /// The attempt's name.
-    pub id: String,
+    pub id: AttemptId,
     /// The node.
     pub node: String,
     /// What it was an element of.
@@ -109,7 +110,7 @@ impl Attempts {
     /// The attempts at a run that has some records already.
     #[must_use]
     pub fn new(run: &Path, records: &[Record]) -> Self {
-        let id = |record: &Record| record.attempt.as_ref().map(|attempt| attempt.id.clone());
+        let id = |record: &Record| record.attempt.as_ref().map(|attempt| attempt.id);
         let recorded = records.iter().map(|record| (key(record), id(record))).collect();
         Self { run: run.to_owned(), read: BTreeMap::new(), recorded }
     }
@@ -117,12 +118,12 @@ impl Attempts {
     /// Reads what has been written since. A last line without its end is left for the next time.
     pub fn news(&mut self, schedule: &Schedule) -> Result<News, StoreError> {
         let mut news = News::default();
-        let mut found: Vec<(Submitted, Record)> = Vec::new();
-        for path in self.files()? {
-            while self.read_on(&path, schedule, &mut news.warnings, &mut found)? {}
+        let mut found: Vec<(AttemptId, Record)> = Vec::new();
+        for (id, path) in self.files()? {
+            while self.read_on(id, &path, schedule, &mut news.warnings, &mut found)? {}
         }
-        found.sort_by(|one, other| one.0.cmp(&other.0));
-        for ((_, id), record) in found {
+        found.sort_by_key(|(id, _)| *id);
+        for (id, record) in found {
             if record.status == Status::Unavailable {
                 news.refusals.push(record);
                 continue;
@@ -134,7 +135,7 @@ impl Attempts {
                     block: record.trial.block,
                     treatment: record.trial.treatment,
                     attempt: id,
-                    counts: counts.clone().unwrap_or_else(|| "this machine".to_owned()),
+                    counts: counts.map_or_else(|| "this machine".to_owned(), |id| id.to_string()),
                 }),
                 None => {
                     self.recorded.insert(key(&record), Some(id));
@@ -148,20 +149,20 @@ impl Attempts {
     /// Reads what a file has had added; whether there may be more.
     fn read_on(
         &mut self,
+        id: AttemptId,
         path: &Path,
         schedule: &Schedule,
         warnings: &mut Vec<String>,
-        found: &mut Vec<(Submitted, Record)>,
+        found: &mut Vec<(AttemptId, Record)>,
     ) -> Result<bool, StoreError> {
         let (offset, lines) = self.read.get(path).copied().unwrap_or_default();
         let text = read_from(path, offset)?;
         let whole = whole_lines(&text);
-        let id = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let own: Vec<&[u8]> = text[..whole].split_inclusive(|byte| *byte == b'\n').collect();
         for (index, line) in own.iter().enumerate() {
             match versioned::<Record>(path, lines + index + 1, line, RECORD_SCHEMA) {
-                Ok(record) if is_of(&record, schedule, &id) => {
-                    found.push((submitted(&id), record));
+                Ok(record) if is_of(&record, schedule, id) => {
+                    found.push((id, record));
                 }
                 Ok(_) => warnings.push(format!(
                     "{}, line {}: no trial of this run, or another attempt's; left out",
@@ -178,8 +179,8 @@ impl Attempts {
     /// The attempts whose changes to their nodes are not all undone.
     pub fn not_undone(&self) -> Result<NotUndone, StoreError> {
         let mut found = NotUndone::default();
-        for path in self.with_ending("node")? {
-            match left(&path) {
+        for (id, path) in self.with_ending("node")? {
+            match left(id, &path) {
                 Ok(left) => found.left.extend(left),
                 Err(error) => found.unreadable.push(error),
             }
@@ -187,11 +188,12 @@ impl Attempts {
         Ok(found)
     }
 
-    fn files(&self) -> Result<BTreeSet<PathBuf>, StoreError> {
+    fn files(&self) -> Result<BTreeSet<(AttemptId, PathBuf)>, StoreError> {
         self.with_ending(ENDING)
     }
 
-    fn with_ending(&self, ending: &str) -> Result<BTreeSet<PathBuf>, StoreError> {
+    /// The files of attempts that have this ending; what is not called after an attempt is not one.
+    fn with_ending(&self, ending: &str) -> Result<BTreeSet<(AttemptId, PathBuf)>, StoreError> {
         let folder = self.run.join(ATTEMPTS);
         let entries = match fs::read_dir(&folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeSet::new()),
@@ -201,7 +203,7 @@ impl Attempts {
         for entry in entries {
             let path = entry.map_err(at("read the folder", &folder))?.path();
             if path.extension().is_some_and(|of| of == ending) {
-                found.insert(path);
+                found.extend(AttemptId::of_file(&path).map(|id| (id, path)));
             }
         }
         Ok(found)
@@ -209,7 +211,7 @@ impl Attempts {
 }
 
 /// What a marker says is left; `None` if it is empty.
-fn left(path: &Path) -> Result<Option<Left>, StoreError> {
+fn left(id: AttemptId, path: &Path) -> Result<Option<Left>, StoreError> {
     let bytes = regular::read(path).map_err(at("read", path))?;
     let unreadable = || StoreError::Marker { path: path.to_owned() };
     let text = String::from_utf8(bytes).map_err(|_| unreadable())?;
@@ -221,18 +223,11 @@ fn left(path: &Path) -> Result<Option<Left>, StoreError> {
         return Err(unreadable());
     };
     Ok(Some(Left {
-        id: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+        id,
         node: (*node).to_owned(),
         submission: (*submission).to_owned(),
         journal: journal.into(),
     }))
-}
-
-/// An attempt's name, so that those submitted earlier come first.
-type Submitted = (Vec<u64>, String);
-
-fn submitted(id: &str) -> Submitted {
-    (id.split('_').map(|part| part.parse().unwrap_or(u64::MAX)).collect(), id.to_owned())
 }
 
 fn key(record: &Record) -> (u32, usize) {
@@ -240,7 +235,7 @@ fn key(record: &Record) -> (u32, usize) {
 }
 
 /// Whether a record is that of a trial of this schedule, brought by this attempt.
-fn is_of(record: &Record, schedule: &Schedule, id: &str) -> bool {
+fn is_of(record: &Record, schedule: &Schedule, id: AttemptId) -> bool {
     let levels = schedule.treatments.get(record.trial.treatment).map(|of| &of.levels);
     let planned = schedule.trials.get(record.trial.position as usize);
     planned == Some(&record.trial)
@@ -288,8 +283,12 @@ mod tests {
         (place, folder, schedule)
     }
 
+    fn id_of(text: &str) -> AttemptId {
+        AttemptId::read(text).unwrap()
+    }
+
     fn attempt(folder: &Path, id: &str) -> Run {
-        let attempt = Attempt { id: id.to_owned(), node: "node1".to_owned() };
+        let attempt = Attempt { id: id_of(id), node: "node1".to_owned() };
         Run::attempt(folder, attempt).unwrap().0
     }
 
@@ -307,10 +306,10 @@ mod tests {
         }
         let news = attempts.news(&schedule).unwrap();
         assert_eq!(news.records.len(), 1);
-        assert_eq!(news.records[0].attempt.as_ref().unwrap().id, "9_2");
+        assert_eq!(news.records[0].attempt.as_ref().unwrap().id, id_of("9_2"));
         assert_eq!(
-            (news.doubles[0].attempt.as_str(), news.doubles[0].counts.as_str()),
-            ("10_1", "9_2")
+            (news.doubles[0].attempt, news.doubles[0].counts.as_str()),
+            (id_of("10_1"), "9_2")
         );
         // What arrives later does not change what counts.
         attempt(&folder, "1_1").push(&record(&schedule, 0)).unwrap();
@@ -339,26 +338,27 @@ mod tests {
             attempt(&folder, "1_1").push(&record(&schedule, trial)).unwrap();
         }
         let news = Attempts::new(&folder, &[]).news(&schedule).unwrap();
-        let ids = news.records.iter().map(|record| record.attempt.as_ref().unwrap().id.as_str());
-        assert_eq!(ids.collect::<Vec<_>>(), ["1_1", "1_1_2"]);
+        let ids = news.records.iter().map(|record| record.attempt.as_ref().unwrap().id);
+        assert_eq!(ids.collect::<Vec<_>>(), ["1_1", "1_1_2"].map(id_of));
     }
 
     #[test]
     fn a_marker_that_cannot_be_read_is_not_taken_for_undone() {
         let (_place, folder, _) = place();
         let attempts = Attempts::new(&folder, &[]);
-        fs::write(node_of(&folder, "1_1"), "node1\narray\n/var/lib/ssdlab/undo/7.undo\n").unwrap();
-        fs::write(node_of(&folder, "1_2"), "").unwrap();
+        fs::write(node_of(&folder, id_of("1_1")), "node1\narray\n/var/lib/ssdlab/undo/7.undo\n")
+            .unwrap();
+        fs::write(node_of(&folder, id_of("1_2")), "").unwrap();
         let found = attempts.not_undone().unwrap();
         assert_eq!((found.left.len(), found.unreadable.len()), (1, 0));
         assert_eq!(found.left[0].journal, Path::new("/var/lib/ssdlab/undo/7.undo"));
         for text in [&b"node1\narray\n"[..], b"node1\narray\n/var/lib", b"\xff\n\n\n", b"\n"] {
-            fs::write(node_of(&folder, "1_2"), text).unwrap();
+            fs::write(node_of(&folder, id_of("1_2")), text).unwrap();
             let found = attempts.not_undone().unwrap();
             assert_eq!((found.left.len(), found.unreadable.len()), (1, 1), "{text:?}");
         }
-        fs::remove_file(node_of(&folder, "1_2")).unwrap();
-        fs::create_dir(node_of(&folder, "1_2")).unwrap();
+        fs::remove_file(node_of(&folder, id_of("1_2"))).unwrap();
+        fs::create_dir(node_of(&folder, id_of("1_2"))).unwrap();
         assert_eq!(attempts.not_undone().unwrap().unreadable.len(), 1);
     }
 
@@ -371,7 +371,7 @@ mod tests {
         let mut foreign = record(&schedule, 1);
         foreign.trial.seed += 1;
         run.push(&foreign).unwrap();
-        let path = records_of(&folder, "1_1");
+        let path = records_of(&folder, id_of("1_1"));
         let mut line = serde_json::to_string(&record(&schedule, 2)).unwrap();
         line.insert_str(1, "\"attempt\":{\"id\":\"1_1\",\"node\":\"n\"},");
         let (first, second) = line.split_at(40);
@@ -383,5 +383,21 @@ mod tests {
         assert_eq!(attempts.news(&schedule).unwrap().records.len(), 0);
         file.write_all(b"\n").unwrap();
         assert_eq!(attempts.news(&schedule).unwrap().records.len(), 1);
+    }
+
+    /// The names of files are somebody else's choice, and get into scripts.
+    #[test]
+    fn a_file_that_is_not_called_after_an_attempt_is_none() {
+        let (_place, folder, schedule) = place();
+        let text = "node1\nsubmission\n/state/ssdlab/undo/x.jsonl\n";
+        for name in ["1_1.node", "1_1;id.node", "$(id).node", "x.node"] {
+            fs::write(folder.join(ATTEMPTS).join(name), text).unwrap();
+        }
+        fs::write(folder.join(ATTEMPTS).join("x.jsonl"), "{}\n").unwrap();
+        let mut attempts = Attempts::new(&folder, &[]);
+        let found = attempts.not_undone().unwrap();
+        assert!(found.unreadable.is_empty());
+        assert_eq!(found.left.iter().map(|left| left.id).collect::<Vec<_>>(), [id_of("1_1")]);
+        assert!(attempts.news(&schedule).unwrap().warnings.is_empty());
     }
 }

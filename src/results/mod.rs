@@ -1,5 +1,6 @@
 //! Results: the record of a trial, and the folder a run keeps its records in.
 
+mod attempt_id;
 mod attempts;
 mod drive;
 mod flat;
@@ -11,6 +12,7 @@ mod work;
 
 pub use crate::meter::smart::Smart;
 
+pub use attempt_id::AttemptId;
 pub use attempts::{
     ATTEMPTS, Attempts, Double, Left, News, NotUndone, logs_of, node_of, output_of,
 };

@@ -6,6 +6,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::attempt_id::AttemptId;
 use super::drive::DriveCourse;
 use super::ledger::{ByKind, Ledger};
 use super::work::Work;
@@ -82,7 +83,7 @@ pub struct Record {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Attempt {
     /// Its name, the only one of its kind: of Slurm the array job and the element, `JOB_ELEMENT`.
-    pub id: String,
+    pub id: AttemptId,
     /// The node, as the scheduler of jobs calls it.
     pub node: String,
 }

@@ -263,14 +263,13 @@ impl Run {
         mut attempt: Attempt,
     ) -> Result<(Self, Attempt, Schedule), StoreError> {
         let schedule = read_schedule(folder)?;
-        let id = attempt.id.clone();
         let mut number = 1;
         let (records, path) = loop {
-            let path = records_of(folder, &attempt.id);
+            let path = records_of(folder, attempt.id);
             match OpenOptions::new().append(true).create_new(true).open(&path) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                     number += 1;
-                    attempt.id = format!("{id}_{number}");
+                    attempt.id = attempt.id.again(number);
                 }
                 other => break (other.map_err(at("make", &path))?, path),
             }

@@ -3,6 +3,7 @@
 //!
 //! What runs where and when is Slurm's business. Nothing here knows what a job is for.
 
+mod job_id;
 mod queue;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,6 +15,7 @@ use std::time::Duration;
 use miette::Diagnostic;
 use thiserror::Error;
 
+pub use job_id::JobId;
 pub use queue::{Element, Queue, attempt};
 
 use crate::host::interrupt::Interrupt;
@@ -68,6 +70,13 @@ pub enum SlurmError {
         features: String,
         /// Those there are.
         known: String,
+    },
+    /// It does not say which job it has made.
+    #[error("sbatch prints no job's id, which is digits, but `{says}`")]
+    #[diagnostic(help("squeue(1) shows whether there is a job; scancel(1) ends it"))]
+    NoId {
+        /// What it prints.
+        says: String,
     },
     /// It refuses something.
     #[error("Slurm refuses: {says}")]
@@ -198,7 +207,7 @@ impl Slurm {
     }
 
     /// Submits an array within limits; its job's id.
-    pub fn submit(&self, array: &Array<'_>, limits: Limits) -> Result<String, SlurmError> {
+    pub fn submit(&self, array: &Array<'_>, limits: Limits) -> Result<JobId, SlurmError> {
         let mut command = Command::new(&self.sbatch);
         command.args(["--parsable", "--no-requeue", "--nodes=1", "--ntasks=1", "--chdir=/"]);
         command.arg(format!("--job-name={}", array.name));
@@ -228,9 +237,10 @@ impl Slurm {
             let all: Vec<&str> = array.features.iter().map(String::as_str).collect();
             command.arg(format!("--constraint={}", all.join("&")));
         }
-        let id = run(command, array.script)?;
+        let says = run(command, array.script)?;
         // Of several clusters, the id has the cluster's name behind it.
-        Ok(id.trim().split(';').next().unwrap_or_default().to_owned())
+        let id = JobId::read(says.trim().split(';').next().unwrap_or_default());
+        id.ok_or_else(|| SlurmError::NoId { says: program::tail(&says) })
     }
 
     /// What it lets a job have.
@@ -263,11 +273,12 @@ impl Slurm {
     }
 
     /// Cancels jobs by their ids; those that have ended are passed over.
-    pub fn cancel(&self, jobs: &BTreeSet<String>) -> Result<(), SlurmError> {
+    pub fn cancel(&self, jobs: &BTreeSet<JobId>) -> Result<(), SlurmError> {
         if jobs.is_empty() {
             return Ok(());
         }
-        ask(&self.scancel, ["--quiet"].into_iter().chain(jobs.iter().map(String::as_str)))?;
+        let jobs = jobs.iter().map(ToString::to_string);
+        ask(&self.scancel, ["--quiet".to_owned()].into_iter().chain(jobs))?;
         Ok(())
     }
 }
@@ -348,6 +359,9 @@ impl<'a> Node<'a> {
     fn read(line: &'a str) -> Option<Self> {
         let mut parts = line.trim().split('|');
         let (partition, name, features) = (parts.next()?, parts.next()?, parts.next()?);
+        if !queue::is_host(name) {
+            return None;
+        }
         let state = parts.next()?;
         let features = features.split(',').filter(|one| !one.is_empty() && *one != "(null)");
         Some(Self {

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::JobId;
+
 /// The format in which it is asked to print, in the letters of squeue(1): name, array job, element,
 /// state, reason, nodes.
 pub(super) const FORMAT: &str = "%j|%F|%K|%T|%r|%N";
@@ -39,14 +41,14 @@ pub struct Element {
     /// The array's name.
     pub array: String,
     /// The array's job.
-    pub job: String,
+    pub job: JobId,
     /// Which of its elements it is, from 0.
     pub index: usize,
     /// Its state in lower case, in Slurm's words: `pending`, `running`, `completing`, ...
     pub state: String,
     /// Why it waits, in Slurm's words; `None` is one of them.
     pub reason: String,
-    /// The node it is on; empty while it waits.
+    /// The node it is on; empty while it waits, and where Slurm's word for it is no host's name.
     pub node: String,
 }
 
@@ -59,8 +61,8 @@ impl Queue {
 
     /// The jobs of its elements.
     #[must_use]
-    pub fn jobs(&self) -> BTreeSet<String> {
-        self.elements.iter().map(|element| element.job.clone()).collect()
+    pub fn jobs(&self) -> BTreeSet<JobId> {
+        self.elements.iter().map(|element| element.job).collect()
     }
 
     /// Whether an element has not ended.
@@ -72,14 +74,14 @@ impl Queue {
 
 impl Element {
     fn read(line: &str) -> Option<Self> {
-        let mut parts = line.trim().split('|').map(str::to_owned);
+        let mut parts = line.trim().split('|');
         Some(Self {
-            array: parts.next()?,
-            job: parts.next()?,
+            array: parts.next()?.to_owned(),
+            job: JobId::read(parts.next()?)?,
             index: parts.next()?.parse().ok()?,
             state: parts.next()?.to_lowercase(),
-            reason: parts.next()?,
-            node: parts.next()?,
+            reason: parts.next()?.to_owned(),
+            node: Some(parts.next()?).filter(|node| is_host(node)).unwrap_or_default().to_owned(),
         })
     }
 
@@ -92,13 +94,20 @@ impl Element {
     /// Its name as an attempt: `JOB_ELEMENT`.
     #[must_use]
     pub fn attempt(&self) -> String {
-        attempt(&self.job, self.index)
+        attempt(self.job, self.index)
     }
+}
+
+/// Whether a text is the name of one host, or empty: rsync(1) is given it, for which some other
+/// texts are options, or another machine's.
+pub(super) fn is_host(text: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
+    text.chars().all(is_plain) && !text.starts_with('-')
 }
 
 /// The name of an element as an attempt.
 #[must_use]
-pub fn attempt(job: &str, index: usize) -> String {
+pub fn attempt(job: JobId, index: usize) -> String {
     format!("{job}_{index}")
 }
 
@@ -115,6 +124,12 @@ mod tests {
         assert!(queue.has("p-1", 12) && !queue.has("p-1", 1));
         assert_eq!((queue.over.len(), &*queue.over[0].node), (1, "node2"));
         assert_eq!(queue.elements[1].attempt(), "7_12");
+        assert_eq!(Queue::read("p-1|7;id|0|RUNNING|None|node1\n"), Queue::default());
+        // An element that is there is never taken for gone.
+        for node in ["-e sh", "a:b", "node[1-2]"] {
+            let queue = Queue::read(&format!("p-1|7|0|RUNNING|None|{node}\n"));
+            assert!(queue.has("p-1", 0) && queue.elements[0].node.is_empty(), "{node}");
+        }
         assert_eq!((&*queue.elements[0].state, &*queue.elements[0].node), ("running", "node1"));
     }
 }

@@ -9,7 +9,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
 use serde_json::Value;
 use ssdlab::plan::{self, LabKind, Overrides};
-use ssdlab::results::Attempt;
+use ssdlab::results::{Attempt, AttemptId};
 
 use super::fixture::{Fixture, Numbers, schedule};
 use super::{Case, Needs, fixture, tools};
@@ -274,7 +274,7 @@ fn sweeps() {
     let schedule = plan::schedule("sweep.toml", plan, &overrides, Path::new("/")).unwrap();
     let mut records = fixture::records(&schedule);
     for record in &mut records {
-        let (id, node) = ("1_0".to_owned(), "node1".to_owned());
+        let (id, node) = (AttemptId::read("1_0").unwrap(), "node1".to_owned());
         record.attempt = Some(Attempt { id, node });
     }
     let fixture = Fixture::of(&schedule, &records);

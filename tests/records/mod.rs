@@ -10,7 +10,8 @@ use ssdlab::meter::environment::Environment;
 use ssdlab::plan::schedule::Trial;
 use ssdlab::plan::{self, LabKind, Overrides, Schedule, shipped};
 use ssdlab::results::{
-    Attempt, ByKind, ByLayer, Latency, Layer, Ledger, Phase, Record, Series, Status, Work, Written,
+    Attempt, AttemptId, ByKind, ByLayer, Latency, Layer, Ledger, Phase, Record, Series, Status,
+    Work, Written,
 };
 
 pub fn schedule(plan: &str, runs: u32) -> Schedule {
@@ -111,7 +112,7 @@ pub fn fleet() -> (Schedule, Vec<Record>) {
         record.environment.drive_model = Some(drive.to_owned());
         record.environment.drive_firmware =
             Some(if node == 3 { "2CV1" } else { "1.11" }.to_owned());
-        let id = format!("7_{}", record.trial.block);
+        let id = AttemptId::read(&format!("7_{}", record.trial.block)).unwrap();
         record.attempt = Some(Attempt { id, node: format!("node{node}") });
         // As 40.4 s are to 170 ms, and a tenth less.
         let phase = &mut record.phases[3];
@@ -227,7 +228,8 @@ pub fn hostile() -> (Schedule, Vec<Record>) {
         record.phases[1].remark = Some(text.clone());
         record.environment.cpu.clone_from(&text);
         let node = format!("{text} {}", record.trial.block);
-        record.attempt = Some(Attempt { id: text.clone(), node });
+        let id = AttemptId::read("7_0").unwrap();
+        record.attempt = Some(Attempt { id, node });
         record.applied.insert(text.clone(), text.clone());
     }
     records[0].status = Status::Failed;

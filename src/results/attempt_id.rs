@@ -1,0 +1,102 @@
+//! The names of attempts.
+
+use std::fmt;
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The name of an attempt, the only one of its kind: of Slurm the array job and the element,
+/// `JOB_ELEMENT`, and where that was started again which time it is, `JOB_ELEMENT_TIME`.
+///
+/// It is numbers, whoever has said it, as it gets into paths and into scripts. Names are ordered as
+/// elements were submitted.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(try_from = "String", into = "String")]
+#[schemars(with = "String")]
+pub struct AttemptId {
+    job: u32,
+    element: u32,
+    /// Which time it is, from 2; none of the first.
+    time: Option<u32>,
+}
+
+impl AttemptId {
+    /// The name in a text that is nothing else.
+    #[must_use]
+    pub fn read(text: &str) -> Option<Self> {
+        let mut parts = text.split('_').map(|part| part.parse().ok());
+        let (job, element) = (parts.next()??, parts.next()??);
+        let time = match parts.next() {
+            Some(time) => Some(time?),
+            None => None,
+        };
+        let id = Self { job, element, time };
+        (id.to_string() == text).then_some(id)
+    }
+
+    /// The attempt that a file is of; none where its name is no attempt's.
+    #[must_use]
+    pub fn of_file(path: &Path) -> Option<Self> {
+        Self::read(path.file_stem()?.to_str()?)
+    }
+
+    /// The same element, when it is started for this time.
+    #[must_use]
+    pub fn again(self, time: u32) -> Self {
+        Self { time: Some(time), ..self }
+    }
+
+    /// The first attempt at the same element.
+    #[must_use]
+    pub fn first(self) -> Self {
+        Self { time: None, ..self }
+    }
+}
+
+impl fmt::Display for AttemptId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { job, element, time } = self;
+        write!(f, "{job}_{element}")?;
+        time.map_or(Ok(()), |time| write!(f, "_{time}"))
+    }
+}
+
+impl From<AttemptId> for String {
+    fn from(id: AttemptId) -> Self {
+        id.to_string()
+    }
+}
+
+impl TryFrom<String> for AttemptId {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let expected = || format!("`{text}` is not an attempt's name: JOB_ELEMENT, in digits");
+        Self::read(&text).ok_or_else(expected)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_digits() {
+        for name in ["7_0", "7_12", "4294967295_0_2"] {
+            assert_eq!(AttemptId::read(name).unwrap().to_string(), name);
+        }
+        for other in [
+            "", "7", "7_", "7_0_", "7_0_2_3", "7_+0", "07_0", "7_0;id", "../7_0", "$(id)_0",
+            "7_0\n",
+        ] {
+            assert_eq!(AttemptId::read(other), None, "{other:?}");
+            assert!(serde_json::from_value::<AttemptId>(other.into()).is_err());
+        }
+        // 10 was submitted after 9, whatever letters say.
+        assert!(AttemptId::read("9_2") < AttemptId::read("10_1"));
+        assert!(AttemptId::read("9_2") < AttemptId::read("9_2_2"));
+    }
+}
