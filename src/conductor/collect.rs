@@ -181,9 +181,11 @@ impl Rsync {
     ) -> Result<(), String> {
         let mut command = Command::new(&self.program);
         command.args([
-            "--archive",
-            "--no-owner",
-            "--no-group",
+            // Plain files in folders, and nothing else that a node may have there.
+            "--recursive",
+            "--times",
+            // The folder is no text for the node's shell.
+            "--protect-args",
             "--exclude=*.json",
             "--exclude=*.json.*",
         ]);
@@ -196,7 +198,7 @@ impl Rsync {
         }
         let mut to = OsString::from(run.join(ATTEMPTS));
         to.push("/");
-        command.arg(format!("{node}:{}/{ATTEMPTS}/", folder.display())).arg(to);
+        command.arg("--").arg(format!("{node}:{}/{ATTEMPTS}/", folder.display())).arg(to);
         let interrupt = Interrupt::default();
         let rules = Rules { marker: "rsync", limit: LIMIT, interrupt: &interrupt };
         let finished =
