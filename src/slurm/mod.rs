@@ -27,9 +27,24 @@ const PACKAGE: &str = "slurm-client";
 /// The longest that Slurm's programs may take; they give up on a controller sooner.
 const LIMIT: Duration = Duration::from_mins(2);
 
-/// What marks the processes that are started here. Jobs inherit the environment of what has
-/// submitted them, so it must not be the marker of a run, whose processes end with it.
+/// What marks the processes that are started here. A job outlives whoever has submitted it, so it
+/// must not be the marker of a run, whose processes end with it.
 const MARKER: &str = "slurm";
+
+/// What jobs get of the environment of whoever submits them, where it is set: where programs, and
+/// this one's files, are to be found, and how text is written. Slurm adds its own. Anything else
+/// would make trials depend on the shell they were submitted from, and hand its secrets on.
+const EXPORTED: [&str; 9] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "LANG",
+    "LC_ALL",
+    "XDG_CACHE_HOME",
+    "XDG_DATA_HOME",
+    "XDG_STATE_HOME",
+];
 
 /// The elements that an array may have by default, `MaxArraySize` of slurm.conf(5) less one.
 pub const MOST_ELEMENTS: usize = 1_000;
@@ -210,6 +225,7 @@ impl Slurm {
     pub fn submit(&self, array: &Array<'_>, limits: Limits) -> Result<JobId, SlurmError> {
         let mut command = Command::new(&self.sbatch);
         command.args(["--parsable", "--no-requeue", "--nodes=1", "--ntasks=1", "--chdir=/"]);
+        command.arg(format!("--export={}", EXPORTED.join(",")));
         command.arg(format!("--job-name={}", array.name));
         command.arg(format!("--array=0-{}", array.elements.saturating_sub(1)));
         // What is beyond its partition's limit would wait for ever.

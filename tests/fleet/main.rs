@@ -63,7 +63,7 @@ const SLOW: &str = r#"
     [workload]
     [[workload.phases]]
     do = "command"
-    run = ["sh", "-c", "echo begin >>LOG; sleep SECONDS; echo end >>LOG"]
+    run = ["sh", "-c", "echo begin$NOT_EXPORTED >>LOG; sleep SECONDS; echo end >>LOG"]
 "#;
 
 const CASES: [(&str, fn()); 12] = [
@@ -361,7 +361,14 @@ fn rsync() {
     let home = cluster.path("home");
     fs::create_dir(&home).unwrap();
     let shell = cluster.path("shell");
-    fs::write(&shell, "#!/bin/sh\nshift\ncd \"$HOME\"\nexec sh -c \"$*\"\n").unwrap();
+    // Somebody has put there what is no plain file.
+    let planted = format!(
+        "for of in {}/ssdlab/fleet/*/attempts; do [ ! -d $of ] || [ -e $of/pipe.out ] ||\n\
+         {{ ln -s /etc/passwd $of/link.out; mkfifo $of/pipe.out; touch $of/plain.out; }}; done",
+        cluster.path("state").display()
+    );
+    let text = format!("#!/bin/sh\nshift\n{planted}\ncd \"$HOME\"\nexec sh -c \"$*\"\n");
+    fs::write(&shell, text).unwrap();
     sh(&format!("chmod +x {}", shell.display()));
     let run = |arguments: &[&str], code: i32| -> Value {
         let mut command = cluster.ssdlab(&["run", "--on", "slurm", "--collect", "rsync", "--json"]);
@@ -374,6 +381,9 @@ fn rsync() {
     assert_eq!(recorded(&cluster), 6);
     assert_eq!(found(fleet), alone(&cluster, &plan, "3"));
     assert_eq!(entries(&cluster.run().join("requests")).len(), 6);
+    let attempts = cluster.run().join("attempts").display().to_string();
+    let copied = sh(&format!("find {attempts} -name 'p*.out' -o -name 'l*.out'"));
+    assert_eq!(copied, format!("{attempts}/plain.out"));
     // Of what nodes wrote nothing stays there.
     let left = sh(&format!("find {} -name '*_*' -type f", cluster.path("state").display()));
     assert_eq!(left, "");
@@ -401,7 +411,11 @@ impl Slow {
 fn turns() {
     let cluster = Cluster::start();
     let Slow { plan, log, folder, .. } = Slow::new(&cluster, "0.5");
-    let json = cluster.json(&["run", &plan, "--runs", "4", "--dir", &folder, "--on", "slurm"], 0);
+    let mut run = cluster.ssdlab(&["run", &plan, "--runs", "4", "--dir", &folder, "--on", "slurm"]);
+    // Jobs do not get what is in the environment of whoever submits.
+    let output = run.arg("--json").env("NOT_EXPORTED", "-and-more").output().unwrap();
+    assert!(output.status.success(), "{}", shown(&output));
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(json["treatments"][0]["trials"].as_array().unwrap().len(), 4);
     // Both nodes are this machine.
     let said = lines(&log).join(" ");
