@@ -73,7 +73,7 @@ const ARROWS: [(&str, &[&str]); 21] = [
 const IMPURE: [&str; 6] =
     ["std::fs", "std::net", "std::process", "Instant::now", "SystemTime", "HashMap"];
 
-const PURE: [&str; 15] = [
+const PURE: [&str; 16] = [
     "src/plan",
     "src/filesystem",
     "src/report",
@@ -85,6 +85,7 @@ const PURE: [&str; 15] = [
     "src/ledger",
     "src/simulation",
     "crates/flash/src",
+    "crates/latency/src",
     "crates/quantity/src",
     "crates/stats/src",
     "crates/operations/src",

@@ -35,9 +35,9 @@ pub fn serving(summary: &Summary, is_timed: bool) -> String {
             out,
             "{}: half within {}, 99 % within {}, the latest {}",
             if is_timed { "answered after the drive's time" } else { "answered, without timing" },
-            time(punctuality.lateness_ns_p50),
-            time(punctuality.lateness_ns_p99),
-            time(punctuality.lateness_ns_max),
+            time(punctuality.lateness.p50_ns),
+            time(punctuality.lateness.p99_ns),
+            time(punctuality.lateness.max_ns),
         );
     }
     if is_timed && punctuality.late > 0 {
@@ -61,7 +61,7 @@ mod tests {
         summary.counts.writes = 4096;
         summary.counts.written_bytes = 16 << 20;
         summary.punctuality.answers = 4096;
-        summary.punctuality.lateness_ns_p99 = 12_000;
+        summary.punctuality.lateness.p99_ns = 12_000;
         let text = super::serving(&summary, true);
         assert!(text.contains("16.8 MB") && text.contains("99 % within 12.0 us"), "{text}");
         assert!(!text.contains("late by"), "{text}");

@@ -5,7 +5,8 @@ use std::fmt::Write;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_trace::{InFlight, Kind, Latencies, OfKind, Spread, Summary};
+use ssdlab_latency::LatencySummary;
+use ssdlab_trace::{InFlight, Kind, OfKind, Spread, Summary};
 
 use super::grid::Grid;
 use super::table::level_name;
@@ -94,7 +95,7 @@ const COLUMNS: &[(&str, Column)] = &[
     ("merged", |t| t.merged_writes.map(count)),
     ("sequential writes", |t| t.summary.of(Kind::Write)?.sequential_share().map(share)),
     ("write: 50, 99 %", |t| {
-        let Latencies { p50_ns, p99_ns, .. } = t.summary.of(Kind::Write)?.latencies?;
+        let LatencySummary { p50_ns, p99_ns, .. } = t.summary.of(Kind::Write)?.latencies?;
         Some(format!("{}, {}", time(p50_ns), time(p99_ns)))
     }),
     ("in flight", |t| Some(mean(t.summary.in_flight?.mean))),

@@ -6,6 +6,7 @@ use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_engine::Counted;
+use ssdlab_latency::LatencySummary;
 
 /// The operations of a phase.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -26,18 +27,9 @@ pub struct Work {
 /// How long operations took.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Latency {
-    /// The mean, in ns.
-    pub mean_ns: f64,
-    /// The median, in ns.
-    pub p50_ns: u64,
-    /// What one in ten exceeded, in ns.
-    pub p90_ns: u64,
-    /// What one in a hundred exceeded, in ns.
-    pub p99_ns: u64,
-    /// What one in a thousand exceeded, in ns.
-    pub p999_ns: u64,
-    /// The longest, in ns.
-    pub max_ns: u64,
+    /// What they come to.
+    #[serde(flatten)]
+    pub summary: LatencySummary,
     /// All of them: an `HdrHistogram` in its format V2, compressed, in base64.
     pub histogram: String,
 }
@@ -56,26 +48,14 @@ impl Work {
     #[must_use]
     pub fn of(counted: &Counted) -> Option<Self> {
         let seconds = counted.took.as_secs_f64();
-        if counted.operations == 0 || seconds <= 0.0 {
-            return None;
-        }
-        let all = &counted.latencies;
-        let of = |quantile: f64| all.value_at_quantile(quantile);
-        let mut packed = Vec::new();
-        V2DeflateSerializer::new().serialize(all, &mut packed).expect("a Vec takes everything");
+        let summary = LatencySummary::of(&counted.latencies).filter(|_| seconds > 0.0)?;
+        let (mut packed, mut serializer) = (Vec::new(), V2DeflateSerializer::new());
+        serializer.serialize(&counted.latencies, &mut packed).expect("a Vec takes everything");
         Some(Self {
             operations: counted.operations,
             ops_per_second: counted.operations as f64 / seconds,
             bytes_per_second: (counted.bytes > 0).then(|| counted.bytes as f64 / seconds),
-            latency: Latency {
-                mean_ns: all.mean(),
-                p50_ns: of(0.5),
-                p90_ns: of(0.9),
-                p99_ns: of(0.99),
-                p999_ns: of(0.999),
-                max_ns: all.max(),
-                histogram: BASE64_STANDARD.encode(packed),
-            },
+            latency: Latency { summary, histogram: BASE64_STANDARD.encode(packed) },
             series: Series {
                 step_ns: counted.series.step_ns,
                 operations: counted.series.operations.clone(),
@@ -86,18 +66,21 @@ impl Work {
     /// A metric by its name in plans; `None` if it is none of these.
     #[must_use]
     pub fn metric(&self, name: &str) -> Option<f64> {
-        Some(match name {
-            "operations" => self.operations as f64,
-            "ops_per_second" => self.ops_per_second,
+        let LatencySummary { mean_ns, p50_ns, p90_ns, p99_ns, p999_ns, max_ns } =
+            self.latency.summary;
+        let count = match name {
+            "operations" => self.operations,
+            "ops_per_second" => return Some(self.ops_per_second),
             "bytes_per_second" => return self.bytes_per_second,
-            "latency.mean_ns" => self.latency.mean_ns,
-            "latency.p50_ns" => self.latency.p50_ns as f64,
-            "latency.p90_ns" => self.latency.p90_ns as f64,
-            "latency.p99_ns" => self.latency.p99_ns as f64,
-            "latency.p999_ns" => self.latency.p999_ns as f64,
-            "latency.max_ns" => self.latency.max_ns as f64,
+            "latency.mean_ns" => return Some(mean_ns),
+            "latency.p50_ns" => p50_ns,
+            "latency.p90_ns" => p90_ns,
+            "latency.p99_ns" => p99_ns,
+            "latency.p999_ns" => p999_ns,
+            "latency.max_ns" => max_ns,
             _ => return None,
-        })
+        };
+        Some(count as f64)
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags};
 use ssdlab_engine::{self as engine, Counted, EngineError, Job};
+use ssdlab_latency::LatencySummary;
 
 use super::{Done, Place, WorkloadError, open_load};
 use crate::plan::io::{Block, End, Io, Pattern, SyncPolicy};
@@ -67,16 +68,16 @@ pub(super) fn run(io: &Io, seed: u64, place: Place<'_>) -> Result<Done, Workload
 /// What one kind of operation was like, by the names of the metrics; nothing if there was none.
 pub(super) fn metrics(kind: &str, counted: &Counted) -> Vec<(String, f64)> {
     let seconds = counted.took.as_secs_f64();
-    if counted.operations == 0 || seconds <= 0.0 {
+    let latency = LatencySummary::of(&counted.latencies).filter(|_| seconds > 0.0);
+    let Some(LatencySummary { p50_ns, p99_ns, p999_ns, max_ns, .. }) = latency else {
         return Vec::new();
-    }
-    let latency = |quantile| counted.latencies.value_at_quantile(quantile) as f64;
+    };
     let values = [
         ("ops_per_second", counted.operations as f64 / seconds),
-        ("p50_ns", latency(0.5)),
-        ("p99_ns", latency(0.99)),
-        ("p999_ns", latency(0.999)),
-        ("max_ns", counted.latencies.max() as f64),
+        ("p50_ns", p50_ns as f64),
+        ("p99_ns", p99_ns as f64),
+        ("p999_ns", p999_ns as f64),
+        ("max_ns", max_ns as f64),
     ];
     values.map(|(name, value)| (format!("{kind}.{name}"), value)).into()
 }

@@ -18,6 +18,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::fs::{Mode, OFlags};
 use ssdlab_engine::{Aligned, BLOCK_BYTES, LONGEST_NS};
+use ssdlab_latency::LatencySummary;
 
 use super::beside::Over;
 use super::synthetic::content::ContentPool;
@@ -81,11 +82,12 @@ impl Reader {
                 break;
             }
         }
+        let latency = LatencySummary::of(&latencies).unwrap_or_default();
         let of = |name: &str, value: u64| (format!("reader.{name}"), value as f64);
         Ok(BTreeMap::from([
-            of("p50_ns", latencies.value_at_quantile(0.5)),
-            of("p99_ns", latencies.value_at_quantile(0.99)),
-            of("max_ns", latencies.max()),
+            of("p50_ns", latency.p50_ns),
+            of("p99_ns", latency.p99_ns),
+            of("max_ns", latency.max_ns),
             of("reads", reads),
         ]))
     }

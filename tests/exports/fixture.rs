@@ -12,6 +12,7 @@ use ssdlab::results::{
     ByKind, ByLayer, Ending, Flashed, Latency, Ledger, Phase, Record, Run, Series, Status,
     Teardown, Work, Written,
 };
+use ssdlab_latency::LatencySummary;
 use tempfile::TempDir;
 
 /// A run's folder and a place for what is made of it.
@@ -150,15 +151,15 @@ fn measured(name: &str, state: &mut u64) -> Phase {
         stalled_ns: integer(),
     };
     let [p50_ns, p90_ns, p99_ns, longest_but_1_ns, max_ns] = [(); 5].map(|()| integer());
-    let latency = Latency {
+    let summary = LatencySummary {
         mean_ns: fraction(state),
         p50_ns,
         p90_ns,
         p99_ns,
         p999_ns: longest_but_1_ns,
         max_ns,
-        histogram: "HISTFAAAACx".to_owned(),
     };
+    let latency = Latency { summary, histogram: "HISTFAAAACx".to_owned() };
     let reported = ["reader.p99_ns", "sync.ops_per_second", "fio.read_iops", "odd"];
     Phase {
         name: name.to_owned(),

@@ -13,6 +13,7 @@ use ssdlab::results::{
     Attempt, AttemptId, ByKind, ByLayer, Latency, Layer, Ledger, Phase, Record, Series, Status,
     Work, Written,
 };
+use ssdlab_latency::LatencySummary;
 
 pub fn schedule(plan: &str, runs: u32) -> Schedule {
     let overrides =
@@ -160,15 +161,15 @@ const CHAIN: &str = r#"
 "#;
 
 pub fn work(ops_per_second: f64) -> Work {
-    let latency = Latency {
+    let summary = LatencySummary {
         mean_ns: 1e9 / ops_per_second,
         p50_ns: 1,
         p90_ns: 1,
         p99_ns: 1,
         p999_ns: 1,
         max_ns: 1,
-        histogram: String::new(),
     };
+    let latency = Latency { summary, histogram: String::new() };
     let series = Series { step_ns: 1, operations: vec![1] };
     Work { operations: 1, ops_per_second, bytes_per_second: None, latency, series }
 }

@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 use ssdlab_flash::Nanos;
+use ssdlab_latency::LatencySummary;
 
 use crate::clock::Clock;
 
@@ -33,18 +34,14 @@ const NEVER: u64 = u64::MAX;
 type Answer = Box<dyn FnOnce() + Send>;
 
 /// How well the times that the drive said were kept.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Punctuality {
     /// Requests that were answered.
     pub answers: u64,
     /// Those answered more than 50 us after they were due.
     pub late: u64,
-    /// How much later than due half of the answers came at most, in nanoseconds.
-    pub lateness_ns_p50: u64,
-    /// The same for 99 of 100.
-    pub lateness_ns_p99: u64,
-    /// How much later than due the latest of all came, in nanoseconds.
-    pub lateness_ns_max: u64,
+    /// How much later than due answers came.
+    pub lateness: LatencySummary,
 }
 
 /// Requests that were taken, and the answers that wait for their times.
@@ -155,9 +152,7 @@ impl Answers {
         Punctuality {
             answers: kept.lateness.len(),
             late: kept.late,
-            lateness_ns_p50: kept.lateness.value_at_quantile(0.5),
-            lateness_ns_p99: kept.lateness.value_at_quantile(0.99),
-            lateness_ns_max: kept.lateness.max(),
+            lateness: LatencySummary::of(&kept.lateness).unwrap_or_default(),
         }
     }
 }

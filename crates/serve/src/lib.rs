@@ -26,7 +26,7 @@ pub use fuse::{FuseDisk, State};
 pub use vhost_user::VhostUserDisk;
 
 /// What was asked of a disk while it was served, and how well its times were kept.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Summary {
     /// Commands and bytes.
     pub counts: Counts,

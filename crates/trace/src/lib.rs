@@ -51,5 +51,5 @@ pub use reader::{Clamped, Reader};
 pub use request::{Flags, Kind, Origin, Request};
 pub use request_log::RequestLogWriter;
 pub use selection::{Options, Stage};
-pub use spread::{Latencies, Spread};
+pub use spread::Spread;
 pub use summary::{InFlight, OfKind, Summary, Tally};

@@ -3,6 +3,7 @@
 use hdrhistogram::Histogram;
 use schemars::JsonSchema;
 use serde::Serialize;
+use ssdlab_latency::LatencySummary;
 
 /// How sizes or distances spread, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
@@ -16,21 +17,6 @@ pub struct Spread {
     pub mean_bytes: f64,
     /// The greatest.
     pub most_bytes: u64,
-}
-
-/// What requests took, to three digits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Latencies {
-    /// Half took at most so long.
-    pub p50_ns: u64,
-    /// 90 % took at most so long.
-    pub p90_ns: u64,
-    /// 99 % took at most so long.
-    pub p99_ns: u64,
-    /// 99.9 % took at most so long.
-    pub p999_ns: u64,
-    /// The longest.
-    pub max_ns: u64,
 }
 
 /// Values as they come.
@@ -63,21 +49,27 @@ impl Values {
             least_bytes: self.least,
             // What stands for a bin is its least value, which is the round one.
             median_bytes: self.histogram.lowest_equivalent(median).clamp(self.least, self.most),
-            mean_bytes: self.sum as f64 / self.histogram.len() as f64,
+            mean_bytes: self.mean(),
             most_bytes: self.most,
         })
     }
 
-    /// Their percentiles, if there are any.
-    pub fn latencies(&self) -> Option<Latencies> {
-        let at = |quantile| self.histogram.value_at_quantile(quantile).min(self.most);
-        (!self.histogram.is_empty()).then(|| Latencies {
-            p50_ns: at(0.5),
-            p90_ns: at(0.9),
-            p99_ns: at(0.99),
-            p999_ns: at(0.999),
+    /// Their summary as latencies, if there are any. Mean and maximum are exact, and no percentile
+    /// is above the maximum.
+    pub fn latencies(&self) -> Option<LatencySummary> {
+        let found = LatencySummary::of(&self.histogram)?;
+        Some(LatencySummary {
+            mean_ns: self.mean(),
+            p50_ns: found.p50_ns.min(self.most),
+            p90_ns: found.p90_ns.min(self.most),
+            p99_ns: found.p99_ns.min(self.most),
+            p999_ns: found.p999_ns.min(self.most),
             max_ns: self.most,
         })
+    }
+
+    fn mean(&self) -> f64 {
+        self.sum as f64 / self.histogram.len() as f64
     }
 }
 
@@ -102,10 +94,10 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_are_of_as_many_values() {
-        let latencies = values(1..=1000).latencies().unwrap();
-        let Latencies { p50_ns, p90_ns, p99_ns, p999_ns, max_ns } = latencies;
-        assert_eq!([p50_ns, p90_ns, p99_ns, p999_ns, max_ns], [500, 900, 990, 999, 1000]);
+    fn a_latency_beyond_three_digits_is_the_longest_exactly() {
+        let latencies = values([1_000_001, 2_000_002]).latencies().unwrap();
+        assert_eq!((latencies.p999_ns, latencies.max_ns), (2_000_002, 2_000_002));
+        assert!((latencies.mean_ns - 1_500_001.5).abs() < 1e-9);
     }
 
     #[test]

@@ -5,9 +5,10 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use ssdlab_latency::LatencySummary;
 
 use crate::in_flight::{Flights, Stretch};
-use crate::spread::{Latencies, Spread, Values};
+use crate::spread::{Spread, Values};
 use crate::{Flags, Kind, Request};
 
 /// What the requests of a trace come to.
@@ -37,7 +38,7 @@ pub struct OfKind {
     /// How long they are; none for flushes.
     pub sizes: Option<Spread>,
     /// From submission to completion, of those whose completion is known.
-    pub latencies: Option<Latencies>,
+    pub latencies: Option<LatencySummary>,
     /// How many have no known completion.
     pub incomplete: u64,
     /// How many begin where the one of this kind ended that was submitted before.

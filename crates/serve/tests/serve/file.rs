@@ -129,7 +129,7 @@ fn latency() {
     assert_eq!(page, [1; 4096]);
     let punctuality = mounted.disk.summary().punctuality;
     assert_eq!(punctuality.answers, 51);
-    assert!(punctuality.lateness_ns_p50 < 5_000_000, "{punctuality:?}");
+    assert!(punctuality.lateness.p50_ns < 5_000_000, "{punctuality:?}");
 }
 
 /// A disk of any width: each read takes so long, however many there are. A write that waits for

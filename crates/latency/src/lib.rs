@@ -1,0 +1,55 @@
+//! Defines the one summary of latencies, whoever measured them: a workload, a trace, a simulation
+//! or a served drive.
+
+use hdrhistogram::Histogram;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How long operations took, to the digits of the histogram they were recorded in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LatencySummary {
+    /// The mean, in ns.
+    pub mean_ns: f64,
+    /// The median, in ns.
+    pub p50_ns: u64,
+    /// What one in ten exceeded, in ns.
+    pub p90_ns: u64,
+    /// What one in a hundred exceeded, in ns.
+    pub p99_ns: u64,
+    /// What one in a thousand exceeded, in ns.
+    pub p999_ns: u64,
+    /// The longest, in ns.
+    pub max_ns: u64,
+}
+
+impl LatencySummary {
+    /// Sums up a histogram of nanoseconds; none if it is empty.
+    #[must_use]
+    pub fn of(latencies: &Histogram<u64>) -> Option<Self> {
+        let at = |quantile| latencies.value_at_quantile(quantile);
+        (!latencies.is_empty()).then(|| Self {
+            mean_ns: latencies.mean(),
+            p50_ns: at(0.5),
+            p90_ns: at(0.9),
+            p99_ns: at(0.99),
+            p999_ns: at(0.999),
+            max_ns: latencies.max(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_of_as_many_values() {
+        let mut latencies = Histogram::new(3).unwrap();
+        assert_eq!(LatencySummary::of(&latencies), None);
+        (1..=1000).for_each(|value| latencies.record(value).unwrap());
+        let LatencySummary { mean_ns, p50_ns, p90_ns, p99_ns, p999_ns, max_ns } =
+            LatencySummary::of(&latencies).unwrap();
+        assert_eq!([p50_ns, p90_ns, p99_ns, p999_ns, max_ns], [500, 900, 990, 999, 1000]);
+        assert!((mean_ns - 500.5).abs() < 1e-9);
+    }
+}
