@@ -42,6 +42,7 @@ const ARROWS: [(&str, &[&str]); 21] = [
             "results",
             "ledger",
             "advice",
+            "simulation",
         ],
     ),
     (

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use ssdlab_flash::drive_file::DriveFile;
-use ssdlab_flash::{Condition, Drive};
+use ssdlab_flash::{Condition, Preparation};
 
 /// Larger drives are checked, but not made.
 const MOST_PAGES: u32 = 1 << 16;
@@ -14,11 +14,7 @@ fuzz_target!(|text: &str| {
     let pages = specification.logical_pages;
     if pages <= MOST_PAGES && specification.blocks <= MOST_PAGES {
         let condition = Condition::Overwritten { capacities_ppm: 2_000_000 };
-        let _ = Drive::new(specification, 1).condition(
-            condition,
-            pages,
-            1,
-            &mut ssdlab_flash::unwatched,
-        );
+        let preparation = Preparation::whole(specification, condition, 1);
+        let _ = preparation.prepare(&mut ssdlab_flash::unwatched);
     }
 });

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use miette::{IntoDiagnostic, Report, WrapErr};
 use ssdlab_disk::{Flash, Shape};
-use ssdlab_flash::{Condition, Drive, Specification};
+use ssdlab_flash::{Condition, Preparation, Specification};
 use ssdlab_serve::{FuseDisk, ServeError, State, VhostUserDisk};
 
 use super::exit::{Exit, Wrong};
@@ -58,25 +58,17 @@ impl Serve {
     /// Runs it.
     pub fn run(&self) -> Result<Exit, Report> {
         let specification = drive::load(&self.drive, self.capacity)?;
-        let backend = Box::new(Flash::new(self.conditioned(&specification)?));
+        let preparation = Preparation::whole(specification.clone(), self.condition, self.seed);
+        let (drive, _) = preparation.prepare(&mut ssdlab_flash::unwatched).map_err(|error| {
+            Wrong::report(format!("{}: {error}", specification.name), "choose another --condition")
+        })?;
+        let backend = Box::new(Flash::new(drive));
         // Not before: until there is something to take back, a signal simply ends the program.
         let interrupt = Interrupt::on_signals().into_diagnostic()?;
         match (&self.way.fuse, &self.way.vhost_user) {
             (Some(folder), _) => as_file(backend, &specification, folder, &interrupt),
             (_, Some(socket)) => over_vhost_user(backend, &specification, socket, &interrupt),
             (None, None) => unreachable!("clap asks for one of them"),
-        }
-    }
-
-    fn conditioned(&self, specification: &Specification) -> Result<Drive, Report> {
-        let mut drive = Drive::new(specification.clone(), self.seed);
-        let span = specification.logical_pages;
-        match drive.condition(self.condition, span, self.seed, &mut ssdlab_flash::unwatched) {
-            Ok(_) => Ok(drive),
-            Err(refusal) => Err(Wrong::report(
-                format!("{}: {refusal}", specification.name),
-                "choose another --condition",
-            )),
         }
     }
 }

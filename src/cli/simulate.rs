@@ -7,8 +7,7 @@ use std::time::Instant;
 use clap::{Args, ValueEnum};
 use miette::{IntoDiagnostic, Report};
 use serde::Serialize;
-use ssdlab_flash::pattern::MILLION;
-use ssdlab_flash::{Condition, Pattern, Specification, Workload};
+use ssdlab_flash::{Condition, MILLION, Pattern, Preparation, Specification, Workload};
 
 use super::drive;
 use super::exit::{Exit, Wrong};
@@ -277,20 +276,16 @@ impl Simulate {
         })?;
         let seconds = running_since.unwrap_or(started).elapsed().as_secs_f64();
         Ok(Measured {
-            host_pages_per_second: outcome.host_pages as f64 / seconds.max(1e-9),
+            host_pages_per_second: outcome.host.written_pages as f64 / seconds.max(1e-9),
             outcome,
             peak_memory_bytes: output::peak_memory_bytes(),
         })
     }
 
     fn job<S>(&self, point: &Point<'_>, source: S) -> Job<S> {
-        Job {
-            specification: point.drive.clone(),
-            condition: point.condition,
-            fill_ppm: self.fill,
-            seed: point.seed,
-            source,
-        }
+        let Point { drive, condition, seed, .. } = *point;
+        let specification = drive.clone();
+        Job { drive: Preparation { specification, condition, fill_ppm: self.fill, seed }, source }
     }
 
     fn workload(&self, drive: &Specification, pattern: PatternName) -> Workload {

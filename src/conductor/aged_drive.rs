@@ -11,9 +11,9 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ssdlab_disk::{Backend, BackendError, Flash, Memory};
-use ssdlab_flash::{Command, Drive, Extent, Nanos, Specification, Stream};
-use ssdlab_trace::{Kind, Options, Reader, Request};
+use ssdlab_disk::{Backend, Flash, Memory};
+use ssdlab_flash::{Command, Drive, Nanos, Specification};
+use ssdlab_trace::{Options, Reader};
 
 use super::ageing::{Facts, IMAGE, MadeFrom, shaping};
 use super::failure::Failure;
@@ -25,6 +25,7 @@ use crate::aged::{self, State};
 use crate::plan::schedule::{Trial, Workload};
 use crate::plan::{Age, LabKind, Setup};
 use crate::results::Status;
+use crate::simulation;
 
 /// The file of a kept state that has the requests of who aged it.
 const REQUESTS: &str = "requests";
@@ -54,8 +55,9 @@ impl Guests<'_> {
             let flash = flash.lock().unwrap_or_else(PoisonError::into_inner);
             keep(flash.contents(), folder).map_err(Failure::step("keep a drive in", folder))?;
             // What cannot be had again would be another drive in every trial from here on.
-            let (expected, (again, _)) = (flash.drive().work(), replayed(fresh()?, folder)?);
-            let found = again.work();
+            let (expected, (again, _)) =
+                (flash.drive().flash_counters(), replayed(fresh()?, folder)?);
+            let found = again.flash_counters();
             if expected != found {
                 return Err(Failure::Failed(format!(
                     "the log of ageing does not lead to the same drive: expected {expected:?}, \
@@ -132,23 +134,11 @@ fn replayed(mut drive: Drive, folder: &Path) -> Result<(Drive, Nanos), Failure> 
     while let Some(request) = reader.next() {
         let request = request.map_err(|error| unreadable(&error))?;
         now = Nanos(request.submitted_ns + reader.began_ns().unwrap_or(0));
-        drive
-            .submit(now, command(&request))
-            .map_err(|refusal| unreadable(&BackendError::from(refusal)))?;
+        for command in simulation::commands(&request) {
+            drive.submit(now, command).map_err(|refusal| unreadable(&refusal))?;
+        }
     }
     Ok((drive, now))
-}
-
-fn command(request: &Request) -> Command {
-    let Request { offset_bytes, length_bytes, .. } = *request;
-    let extent = Extent { offset_bytes, length_bytes };
-    match request.kind {
-        Kind::Read => Command::Read(extent),
-        Kind::Write => Command::Write(extent, Stream::default()),
-        Kind::Flush => Command::Flush,
-        Kind::Discard => Command::Discard(extent),
-        Kind::WriteZeroes => Command::WriteZeroes(extent),
-    }
 }
 
 /// A drive that was told to keep everything, and is off and on again: its time begins anew.

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use miette::Diagnostic;
 use sha2::{Digest, Sha256};
 use ssdlab_disk::{Disk, DiskError, Fingerprint, Flash, Memory, Shape};
-use ssdlab_flash::{Drive, Nanos, Refusal, Specification};
+use ssdlab_flash::{ConditionError, Drive, Nanos, Preparation, Specification};
 use thiserror::Error;
 
 use super::books::{self, Kept};
@@ -262,7 +262,7 @@ impl<'a> Guests<'a> {
             seed: trial.seed,
             limit: self.limit(trial),
         };
-        let mut watch = Watch::new(&flash, specification, &self.schedule.workload.phases);
+        let mut watch = Watch::new(&flash, &self.schedule.workload.phases);
         let (done, fingerprint) =
             self.run(&run, &job(self.schedule, trial), &flash, log, |now, message| {
                 watch.hear(now, message);
@@ -438,17 +438,14 @@ pub(super) fn conditioned(
     seed: u64,
     interrupt: &Interrupt,
 ) -> Result<Drive, Failure> {
-    let mut drive = Drive::new(specification.clone(), seed);
-    let span_pages = specification.logical_pages;
     let mut go_on = |_, _| {
         if interrupt.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    match drive.condition(simulated.condition, span_pages, seed, &mut go_on) {
-        Ok(_) => Ok(drive),
-        Err(Refusal::Stopped) => Err(Failure::Interrupted),
-        Err(refusal) => {
-            Err(Failure::Failed(format!("the drive cannot be brought into its state: {refusal}")))
-        }
+    let preparation = Preparation::whole(specification.clone(), simulated.condition, seed);
+    match preparation.prepare(&mut go_on) {
+        Ok((drive, _)) => Ok(drive),
+        Err(ConditionError::Stopped) => Err(Failure::Interrupted),
+        Err(refused) => Err(Failure::Failed(refused.to_string())),
     }
 }
 

@@ -5,11 +5,12 @@ use std::fmt::Write;
 
 use ssdlab_flash::Specification;
 use ssdlab_flash::specification::{Collection, Frontiers, Levelling, Mapping};
+use ssdlab_latency::LatencySummary;
 use ssdlab_quantity::DAYS_PER_YEAR;
 
 use super::text::Style;
 use super::{grid, number};
-use crate::simulation::{Latency, Outcome};
+use crate::simulation::Outcome;
 
 /// The outcomes of simulations.
 #[must_use]
@@ -76,11 +77,11 @@ type Cell = fn(&Outcome) -> Option<String>;
 const ROWS: &[(&str, Cell)] = &[
     ("capacity", |o| Some(bytes(o.capacity_bytes))),
     ("write amplification", |o| o.write_amplification.map(|ratio| format!("{ratio:.3}"))),
-    ("written by the host", |o| Some(bytes(o.host_written_bytes))),
+    ("written by the host", |o| Some(bytes(o.host.written_bytes))),
     ("written to flash", |o| Some(bytes(o.flash_written_bytes))),
     ("  for", |o| Some(reasons(o)).filter(|text| !text.is_empty())),
-    ("read by the host", |o| Some(bytes(o.host_read_bytes)).filter(|_| o.host_read_bytes > 0)),
-    ("discarded", |o| Some(bytes(o.discarded_bytes)).filter(|_| o.discarded_bytes > 0)),
+    ("read by the host", |o| Some(bytes(o.host.read_bytes)).filter(|_| o.host.read_bytes > 0)),
+    ("discarded", |o| Some(bytes(o.host.discarded_bytes)).filter(|_| o.host.discarded_bytes > 0)),
     ("erases", |o| Some(number::value("erases", o.erases as f64))),
     ("erases a block: least, median, most", |o| {
         Some(format!("{}, {}, {}", o.wear.least, o.wear.median, o.wear.most))
@@ -94,8 +95,8 @@ const ROWS: &[(&str, Cell)] = &[
         Some(life(lifetime.host_bytes_to_first_block, lifetime.years_to_first_block))
     }),
     ("virtual time", |o| o.simulated_ns.map(|ns| number::duration(ns as f64))),
-    ("writes a second", |o| rate(o.written_bytes_per_second, o.host_written_bytes, o.page_bytes)),
-    ("reads a second", |o| rate(o.read_bytes_per_second, o.host_read_bytes, o.page_bytes)),
+    ("writes a second", |o| rate(o.written_bytes_per_second, o.host.written_bytes, o.page_bytes)),
+    ("reads a second", |o| rate(o.read_bytes_per_second, o.host.read_bytes, o.page_bytes)),
     ("pages waited for the drive's own work", |o| {
         o.stalled_ns.filter(|ns| *ns > 0).map(|ns| number::duration(ns as f64))
     }),
@@ -104,8 +105,8 @@ const ROWS: &[(&str, Cell)] = &[
     ("flush: 50, 99, 99.9 %, longest", |o| latency(o, "flush")),
     ("discard: 50, 99, 99.9 %, longest", |o| latency(o, "discard")),
     ("free blocks: first, fewest, last", |o| {
-        let blocks = o.series.iter().map(|sample| sample.free_blocks);
-        let (first, last) = (o.series.first()?, o.series.last()?);
+        let blocks = o.series.iter().map(|sample| sample.moment.free_blocks);
+        let (first, last) = (&o.series.first()?.moment, &o.series.last()?.moment);
         Some(format!("{}, {}, {}", first.free_blocks, blocks.min()?, last.free_blocks))
     }),
 ];
@@ -141,9 +142,9 @@ fn rate(bytes_per_second: Option<f64>, bytes: u64, page_bytes: u32) -> Option<St
 }
 
 fn latency(outcome: &Outcome, command: &str) -> Option<String> {
-    let Latency { p50_ns, p99_ns, p999_ns, max_ns, .. } =
-        outcome.latencies.iter().find(|latency| latency.command == command)?;
-    let times = [p50_ns, p99_ns, p999_ns, max_ns].map(|ns| number::duration(*ns as f64));
+    let latency = outcome.latencies.iter().find(|latency| latency.command == command)?;
+    let LatencySummary { p50_ns, p99_ns, p999_ns, max_ns, .. } = latency.summary;
+    let times = [p50_ns, p99_ns, p999_ns, max_ns].map(|ns| number::duration(ns as f64));
     Some(times.join(", "))
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use ssdlab_flash::{Moment, WearSummary};
 
 /// A simulated drive from the first phase of a trial to its end. The lists are moments: the nth
 /// numbers of all belong together, and there are at most some dozen of them.
@@ -23,35 +24,30 @@ pub struct DriveCourse {
     /// own work, summed over pages, in ns.
     pub stalled_ns: Vec<u64>,
     /// How worn it was at the end, its life before the trial included.
-    pub wear: Wear,
+    pub wear: WearSummary,
 }
 
-/// Erase counts of the blocks for data; with superblocks, of superblocks.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Wear {
-    /// How many blocks there are.
-    pub blocks: u32,
-    /// The fewest erases of a block.
-    pub least: u32,
-    /// Half of the blocks have at most so many.
-    pub median: u32,
-    /// The most erases of a block.
-    pub most: u32,
-    /// The mean.
-    pub mean: f64,
-    /// What a block can take; absent if for ever.
-    pub endurance: Option<u32>,
-    /// Bins of equal width from the fewest to the most erases.
-    pub histogram: Vec<WearBin>,
-}
-
-/// A bin of a histogram of erase counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct WearBin {
-    /// The fewest erases that belong here.
-    pub from: u32,
-    /// The most erases that belong here.
-    pub to: u32,
-    /// How many blocks have so many.
-    pub blocks: u32,
+impl DriveCourse {
+    /// The course of a drive: its moments, of which the first is when the first phase began, when
+    /// each phase began, and how worn it was at the end. None without a moment.
+    #[must_use]
+    pub fn of(
+        moments: &[Moment],
+        phases_ns: BTreeMap<String, u64>,
+        wear: WearSummary,
+    ) -> Option<Self> {
+        let first = moments.first()?;
+        let grown = |of: fn(&Moment) -> u64| {
+            moments.iter().map(|moment| of(moment).saturating_sub(of(first))).collect()
+        };
+        Some(Self {
+            phases_ns,
+            at_ns: moments.iter().map(|moment| moment.at_ns).collect(),
+            free_blocks: moments.iter().map(|moment| moment.free_blocks).collect(),
+            host_page_bytes: grown(|moment| moment.host_page_bytes),
+            flash_written_bytes: grown(|moment| moment.flash_written_bytes),
+            stalled_ns: grown(|moment| moment.stalled_ns),
+            wear,
+        })
+    }
 }

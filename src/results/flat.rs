@@ -6,9 +6,10 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer};
+use ssdlab_flash::FlashActivity;
 
 use super::ledger::Ledger;
-use super::record::{Flashed, Phase};
+use super::record::Phase;
 use super::work::{Latency, Series, Work};
 use crate::meter::block::Counters;
 
@@ -100,8 +101,8 @@ impl Flat {
         })
     }
 
-    fn flash(&self) -> Option<Flashed> {
-        Some(Flashed {
+    fn flash(&self) -> Option<FlashActivity> {
+        Some(FlashActivity {
             flash_written_bytes: self.flash_written_bytes?,
             flash_read_bytes: self.flash_read_bytes?,
             erases: self.erases?,

@@ -7,8 +7,8 @@ use std::ops::AddAssign;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use ssdlab_flash::FlashActivity;
 
-use super::record::Flashed;
 use crate::meter::block::Counters;
 
 /// Where the bytes written in a phase come from.
@@ -98,7 +98,7 @@ impl ByLayer {
     }
 
     /// Adds what the flash did.
-    pub fn reach(&mut self, flash: &Flashed) {
+    pub fn reach(&mut self, flash: &FlashActivity) {
         self.flash = Layer { bytes: Some(flash.flash_written_bytes), requests: None };
     }
 }

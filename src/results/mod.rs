@@ -16,10 +16,10 @@ pub use attempt_id::AttemptId;
 pub use attempts::{
     ATTEMPTS, Attempts, Double, Left, News, NotUndone, logs_of, node_of, output_of,
 };
-pub use drive::{DriveCourse, Wear, WearBin};
+pub use drive::DriveCourse;
 pub use ledger::{ByKind, ByLayer, Layer, Ledger, Written};
 pub use record::{
-    Aged, Attempt, Ending, Flashed, Imported, Phase, RECORD_SCHEMA, Record, Status, Teardown, Told,
+    Aged, Attempt, Ending, Imported, Phase, RECORD_SCHEMA, Record, Status, Teardown, Told,
 };
 pub use store::{
     Contents, Run, StoreError, default_folder, fuzz_records, is_of_a_run, sync_all, sync_folder,

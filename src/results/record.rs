@@ -5,6 +5,7 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use ssdlab_flash::FlashActivity;
 
 use super::attempt_id::AttemptId;
 use super::drive::DriveCourse;
@@ -206,7 +207,7 @@ pub struct Phase {
     pub at_return: Option<Counters>,
     /// What the flash of a simulated drive did until it was quiet.
     #[serde(flatten)]
-    pub flash: Option<Flashed>,
+    pub flash: Option<FlashActivity>,
     /// What ext4 itself says it wrote, in KiB.
     pub lifetime_kib: Option<u64>,
     /// Transactions that the journal of ext3 or ext4 committed.
@@ -223,30 +224,6 @@ pub struct Phase {
     /// Where the bytes written come from; absent where there is no device of our own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ledger: Option<Ledger>,
-}
-
-/// What the flash of a simulated drive did.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Flashed {
-    /// Bytes programmed, for the host and for the drive's own work.
-    pub flash_written_bytes: u64,
-    /// Bytes read, for the host and for the drive's own work.
-    pub flash_read_bytes: u64,
-    /// Blocks erased.
-    pub erases: u64,
-    /// Erases of the block that was erased most; with superblocks, of a superblock.
-    #[serde(default)]
-    pub hottest_erases: u64,
-    /// How often the same can be done until that block has had all the erases it can take; absent
-    /// where nothing was erased, or where a block can take any number.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub repeats_until_worn: Option<f64>,
-    /// For how many years, if it is done as often a day as the plan says.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub years_until_worn: Option<f64>,
-    /// How long the host's pages waited for dies that were busy with the drive's own work, summed
-    /// over pages, in ns.
-    pub stalled_ns: u64,
 }
 
 /// What ageing has made of a filesystem.
@@ -404,7 +381,7 @@ mod tests {
             cpu_ns: Some(3),
             application_bytes: Some(4),
             device: Some(Counters::default()),
-            flash: Some(Flashed::default()),
+            flash: Some(FlashActivity::default()),
             commits: Some(5),
             reported: BTreeMap::from([("fio.read_iops".to_owned(), 5.0)]),
             ..Phase::default()

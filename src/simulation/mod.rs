@@ -4,53 +4,23 @@
 //! simulation itself is measured by a real clock, and that is the caller's business. Traces are
 //! opened by the caller, too.
 
+mod job;
 mod outcome;
 mod recorder;
 mod settings;
 
 use std::ops::ControlFlow;
 
-use ssdlab_flash::pattern::MILLION;
 use ssdlab_flash::{
-    Command, Condition, Drive, Extent, Nanos, Played, Refusal, Requests, Specification, Stream,
-    Workload, play,
+    Command, ConditionError, Conditioned, Drive, Extent, MILLION, Nanos, Played, Refusal, Requests,
+    Stream, Workload, play,
 };
 use ssdlab_trace::{Flags, Kind, Request, TraceError};
 
-pub use outcome::{
-    Latency, Lifetime, Outcome, Replayed, Sample, Sequence, TraceFiles, WearBin, WearOutcome,
-};
+pub use job::{Job, Synthetic};
+pub use outcome::{CommandLatency, Outcome, Replayed, Sample, Sequence, TraceFiles};
 use recorder::Recorder;
 pub use settings::Settings;
-
-/// A drive, and what is done to it.
-#[derive(Debug, Clone)]
-pub struct Job<S> {
-    /// The drive.
-    pub specification: Specification,
-    /// The state it is brought into first.
-    pub condition: Condition,
-    /// The part of the drive that conditioning and patterns use, in millionths; the rest holds no
-    /// data.
-    pub fill_ppm: u32,
-    /// The seed of everything random.
-    pub seed: u64,
-    /// What is done to it then.
-    pub source: S,
-}
-
-/// Requests that are made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Synthetic {
-    /// The requests; their span is set from the job's `fill_ppm`.
-    pub workload: Workload,
-    /// Requests come to so many times the capacity before counting begins, in millionths.
-    pub warm_up_ppm: u64,
-    /// Requests come to so many times the capacity while it is counted, in millionths.
-    pub overwrites_ppm: u64,
-    /// Requests under way at once.
-    pub queue_depth: usize,
-}
 
 /// What a simulation is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,9 +40,9 @@ pub type Progress<'a> = &'a mut dyn FnMut(Stage, u64, u64) -> ControlFlow<()>;
 /// A simulation that could not be done.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum SimulationError {
-    /// The drive refuses to be brought into its state.
-    #[error("the drive cannot be brought into its state: {0}")]
-    Condition(#[source] Refusal),
+    /// The drive cannot be brought into its state.
+    #[error(transparent)]
+    Condition(ConditionError),
     /// A request of a trace that the drive refuses.
     #[error("request {number} of the trace, at {submitted_ns} ns: {refusal}")]
     Request {
@@ -100,11 +70,11 @@ const WORKLOAD_SEED: u64 = 0x776f_726b_6c6f_6164;
 
 /// Performs synthetic requests.
 pub fn synthetic(job: &Job<Synthetic>, progress: Progress<'_>) -> Result<Outcome, SimulationError> {
-    let (mut drive, span_pages, mut outcome) =
-        conditioned(job, Settings::of_pattern(job), progress)?;
+    let (mut drive, conditioned) = prepared(job, progress)?;
+    let span_pages = job.drive.span_pages();
     let Synthetic { workload, warm_up_ppm, overwrites_ppm, queue_depth } = job.source;
     let workload = Workload { span_pages, ..workload };
-    let mut requests = Requests::new(workload, job.seed ^ WORKLOAD_SEED);
+    let mut requests = Requests::new(workload, job.drive.seed ^ WORKLOAD_SEED);
     let count = |capacities_ppm: u64| {
         let pages = u128::from(span_pages) * u128::from(capacities_ppm) / u128::from(MILLION);
         u64::try_from(pages / u128::from(workload.request_pages)).unwrap_or(u64::MAX)
@@ -138,8 +108,7 @@ pub fn synthetic(job: &Job<Synthetic>, progress: Progress<'_>) -> Result<Outcome
     perform(&mut drive, Stage::Running, count(overwrites_ppm), &mut |drive, played| {
         recorder.record(drive, &played.command, played.submitted, played.done);
     })?;
-    recorder.finish(&drive, &mut outcome);
-    Ok(outcome)
+    Ok(recorder.finish(&drive, job.drive.seed, Settings::of_pattern(job), &conditioned, None))
 }
 
 /// Performs the requests of a trace at their times. A trace that is cut off is performed as far
@@ -152,7 +121,7 @@ pub fn replay<T>(
 where
     T: IntoIterator<Item = Result<Request, TraceError>>,
 {
-    let (mut drive, _, mut outcome) = conditioned(job, Settings::of_job(job), progress)?;
+    let (mut drive, conditioned) = prepared(job, progress)?;
     let mut recorder = Recorder::new(&drive);
     let mut replayed =
         Replayed { of: job.source.clone(), requests: 0, duration_ns: 0, cut_off: None };
@@ -171,7 +140,7 @@ where
         }
         let now = Nanos(request.submitted_ns);
         replayed.duration_ns = request.submitted_ns;
-        for command in commands(&request).into_iter().flatten() {
+        for command in commands(&request) {
             match drive.submit(now, command) {
                 Ok(completion) => recorder.record(&drive, &command, now, completion.at),
                 Err(Refusal::WornOut) => break,
@@ -182,31 +151,21 @@ where
             }
         }
     }
-    outcome.trace = Some(replayed);
-    recorder.finish(&drive, &mut outcome);
-    Ok(outcome)
+    let settings = Settings::of_job(job);
+    Ok(recorder.finish(&drive, job.drive.seed, settings, &conditioned, Some(replayed)))
 }
 
-/// A drive in its state, the pages that are used of it, and an outcome that says how it got there.
-fn conditioned<S>(
+/// A job's drive in its state.
+fn prepared<S>(
     job: &Job<S>,
-    settings: Settings,
     progress: Progress<'_>,
-) -> Result<(Drive, u32, Outcome), SimulationError> {
-    let mut drive = Drive::new(job.specification.clone(), job.seed);
-    let pages = u64::from(job.specification.logical_pages) * u64::from(job.fill_ppm);
-    let span_pages = u32::try_from(pages / u64::from(MILLION)).unwrap_or(u32::MAX).max(1);
-    tell(progress, Stage::Conditioning, 0, span_pages.into())?;
-    let conditioned = drive
-        .condition(job.condition, span_pages, job.seed, &mut |done, total| {
-            progress(Stage::Conditioning, done, total)
-        })
-        .map_err(|refusal| match refusal {
-            Refusal::Stopped => SimulationError::Interrupted,
-            refusal => SimulationError::Condition(refusal),
-        })?;
-    let outcome = Outcome::new(&job.specification, job.seed, settings, &conditioned);
-    Ok((drive, span_pages, outcome))
+) -> Result<(Drive, Conditioned), SimulationError> {
+    tell(progress, Stage::Conditioning, 0, job.drive.span_pages().into())?;
+    let mut watch = |done, total| progress(Stage::Conditioning, done, total);
+    job.drive.prepare(&mut watch).map_err(|error| match error {
+        ConditionError::Stopped => SimulationError::Interrupted,
+        refused @ ConditionError::Refused(_) => SimulationError::Condition(refused),
+    })
 }
 
 fn tell(
@@ -223,7 +182,7 @@ fn tell(
 
 /// The commands a request comes to: one that is to be on the flash by its end is followed by a
 /// flush, and one that has to come after everything before it follows one.
-fn commands(request: &Request) -> [Option<Command>; 3] {
+pub fn commands(request: &Request) -> impl Iterator<Item = Command> + use<> {
     let extent = Extent { offset_bytes: request.offset_bytes, length_bytes: request.length_bytes };
     let command = match request.kind {
         Kind::Read => Command::Read(extent),
@@ -236,7 +195,7 @@ fn commands(request: &Request) -> [Option<Command>; 3] {
         let is_asked = request.kind != Kind::Flush && request.flags.contains(flag);
         is_asked.then_some(Command::Flush)
     };
-    [flush(Flags::PREFLUSH), Some(command), flush(Flags::FUA)]
+    [flush(Flags::PREFLUSH), Some(command), flush(Flags::FUA)].into_iter().flatten()
 }
 
 #[cfg(test)]

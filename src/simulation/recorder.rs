@@ -1,17 +1,18 @@
 //! Watching a drive at work: latencies, its state over time, and the sums at the end.
 
 use hdrhistogram::Histogram;
-use ssdlab_flash::{Apart, Command, Course, Drive, Moment, Nanos, WearSummary, Why};
-use ssdlab_quantity::DAYS_PER_YEAR;
+use ssdlab_flash::{
+    Apart, Command, Conditioned, Drive, FlashTotals, Moment, Moments, Nanos, WearSummary, Why,
+};
+use ssdlab_latency::LatencySummary;
 
-use super::outcome::{Latency, Lifetime, Outcome, Sample, WearOutcome};
+use super::Settings;
+use super::outcome::{CommandLatency, Outcome, Replayed, Sample};
 
 /// Samples of the series: so many at most, and half of them at least.
 const MOST_SAMPLES: usize = 200;
 
 const KINDS: [&str; 5] = ["read", "write", "flush", "discard", "write zeroes"];
-
-const NANOS_PER_YEAR: f64 = DAYS_PER_YEAR * 86_400.0 * 1e9;
 
 /// What is seen of a drive at work.
 pub(super) struct Recorder {
@@ -19,8 +20,9 @@ pub(super) struct Recorder {
     began: Option<Nanos>,
     ended: Nanos,
     latencies: [Histogram<u64>; KINDS.len()],
+    totals: FlashTotals,
     wear: WearSummary,
-    course: Course,
+    course: Moments,
 }
 
 impl Recorder {
@@ -33,15 +35,16 @@ impl Recorder {
             began: None,
             ended: Nanos::ZERO,
             latencies: std::array::from_fn(|_| histogram()),
+            totals: drive.flash_totals(),
             wear: drive.wear(),
-            course: Course::new(Apart::Commands, MOST_SAMPLES),
+            course: Moments::new(Apart::Commands, MOST_SAMPLES),
         }
     }
 
     /// A command was done.
     #[inline]
     pub fn record(&mut self, drive: &Drive, command: &Command, submitted: Nanos, done: Nanos) {
-        self.began.get_or_insert(submitted);
+        let began = *self.began.get_or_insert(submitted);
         self.ended = self.ended.max(done);
         if self.is_timed {
             let kind = match command {
@@ -54,107 +57,68 @@ impl Recorder {
             let recorded = self.latencies[kind].record(done.since(submitted).0);
             recorded.expect("the histogram grows as it has to");
         }
-        self.course.record(drive, self.ended);
+        self.course.record(drive, self.ended.since(began));
     }
 
-    /// Adds up what was seen.
-    pub fn finish(self, drive: &Drive, outcome: &mut Outcome) {
-        let (asked, work) = (drive.asked(), drive.work());
+    /// What came of a job, now that it is done.
+    pub fn finish(
+        self,
+        drive: &Drive,
+        seed: u64,
+        settings: Settings,
+        conditioned: &Conditioned,
+        trace: Option<Replayed>,
+    ) -> Outcome {
         let specification = drive.specification();
-        let programs = work.programs;
-        outcome.host_pages = asked.written_pages;
-        outcome.host_written_bytes = asked.written_bytes;
-        outcome.host_read_bytes = asked.read_bytes;
-        outcome.discarded_bytes = asked.discarded_bytes;
-        outcome.trimmed_pages = asked.trimmed_pages;
-        outcome.commands = asked.commands;
-        outcome.flushes = asked.flushes;
-        outcome.flash_pages = programs.total();
-        outcome.flash_pages_by_reason = Why::ALL
-            .map(|why| (why.name().to_owned(), programs.count(why)))
-            .into_iter()
-            .filter(|(_, pages)| *pages > 0)
-            .collect();
-        outcome.flash_read_pages = work.reads.total();
-        outcome.flash_written_bytes =
-            programs.total() * u64::from(specification.stored_page_bytes());
-        outcome.write_amplification = (asked.written_bytes > 0)
-            .then(|| outcome.flash_written_bytes as f64 / asked.written_bytes as f64);
-        outcome.erases = work.erases.total() * u64::from(specification.superblock);
-        let wear = drive.wear();
+        let (host, flash, wear) = (*drive.host_counters(), drive.flash_counters(), drive.wear());
+        let did = drive.activity_since(&self.totals);
         let elapsed = self.ended.since(self.began.unwrap_or_default());
-        outcome.lifetime = specification.wear.endurance.and_then(|endurance| {
-            lifetime(&self.wear, &wear, endurance, asked.written_bytes, elapsed)
-        });
-        outcome.wear = WearOutcome::new(&wear, specification.wear.endurance);
-        outcome.is_worn_out = drive.is_worn_out();
-        if self.is_timed && elapsed > Nanos::ZERO {
-            let per_second = |bytes: u64| Some(bytes as f64 * 1e9 / elapsed.0 as f64);
-            outcome.simulated_ns = Some(elapsed.0);
-            outcome.written_bytes_per_second = per_second(asked.written_bytes);
-            outcome.read_bytes_per_second = per_second(asked.read_bytes);
-            outcome.stalled_ns = Some(work.stalled.0);
+        let timed = (self.is_timed && elapsed > Nanos::ZERO).then_some(elapsed.0);
+        let per_second = |bytes: u64| timed.map(|ns| bytes as f64 * 1e9 / ns as f64);
+        let programmed = Why::ALL.map(|why| (why.name().to_owned(), flash.programs.count(why)));
+        let latency = |(histogram, kind): (&Histogram<u64>, &str)| {
+            let summary = LatencySummary::of(histogram)?;
+            Some(CommandLatency { command: kind.to_owned(), count: histogram.len(), summary })
+        };
+        Outcome {
+            drive: specification.name.clone(),
+            capacity_bytes: specification.capacity_bytes(),
+            spare_factor: specification.spare_factor(),
+            page_bytes: specification.page_bytes,
+            seed,
+            settings,
+            conditioning_rounds: conditioned.rounds,
+            is_steady: conditioned.is_steady,
+            trace,
+            write_amplification: (host.written_bytes > 0)
+                .then(|| did.flash_written_bytes as f64 / host.written_bytes as f64),
+            host,
+            flash_pages: flash.programs.total(),
+            flash_pages_by_reason: programmed.into_iter().filter(|(_, n)| *n > 0).collect(),
+            flash_read_pages: flash.reads.total(),
+            erases: did.erases,
+            flash_written_bytes: did.flash_written_bytes,
+            lifetime: wear.lifetime(&self.wear, host.written_bytes, elapsed),
+            wear,
+            is_worn_out: drive.is_worn_out(),
+            simulated_ns: timed,
+            written_bytes_per_second: per_second(host.written_bytes),
+            read_bytes_per_second: per_second(host.read_bytes),
+            stalled_ns: timed.map(|_| did.stalled_ns),
+            latencies: self.latencies.iter().zip(KINDS).filter_map(latency).collect(),
+            series: series(self.course.end(drive, elapsed)),
         }
-        let seen = self.latencies.iter().zip(KINDS).filter(|(histogram, _)| !histogram.is_empty());
-        outcome.latencies = seen.map(|(histogram, kind)| latency(kind, histogram)).collect();
-        let began = self.began.unwrap_or_default();
-        outcome.series = series(&self.course.end(drive, self.ended), began);
     }
 }
 
-fn series(moments: &[Moment], began: Nanos) -> Vec<Sample> {
-    let (mut host_pages, mut flash_pages) = (0, 0);
-    let sample = |moment: &Moment| {
-        let host = moment.host_pages - std::mem::replace(&mut host_pages, moment.host_pages);
-        let flash = moment.flash_pages - std::mem::replace(&mut flash_pages, moment.flash_pages);
-        Sample {
-            at_ns: moment.at.since(began).0,
-            host_pages: moment.host_pages,
-            free_blocks: moment.free_blocks,
-            free_slc_blocks: moment.free_slc_blocks,
-            mapped_pages: moment.mapped_pages,
-            write_amplification: (host > 0).then(|| flash as f64 / host as f64),
-        }
+fn series(moments: Vec<Moment>) -> Vec<Sample> {
+    let (mut host_bytes, mut flash_bytes) = (0, 0);
+    let sample = |moment: Moment| {
+        let Moment { host_page_bytes, flash_written_bytes, .. } = moment;
+        let host = host_page_bytes - std::mem::replace(&mut host_bytes, host_page_bytes);
+        let flash = flash_written_bytes - std::mem::replace(&mut flash_bytes, flash_written_bytes);
+        let write_amplification = (host > 0).then(|| flash as f64 / host as f64);
+        Sample { moment, write_amplification }
     };
-    moments.iter().map(sample).collect()
-}
-
-fn latency(command: &str, histogram: &Histogram<u64>) -> Latency {
-    Latency {
-        command: command.to_owned(),
-        count: histogram.len(),
-        p50_ns: histogram.value_at_quantile(0.5),
-        p90_ns: histogram.value_at_quantile(0.9),
-        p99_ns: histogram.value_at_quantile(0.99),
-        p999_ns: histogram.value_at_quantile(0.999),
-        max_ns: histogram.max(),
-    }
-}
-
-/// How long a drive lasts that goes on as it did between two moments. A trace's time is the only
-/// one there is for a drive outside time.
-fn lifetime(
-    before: &WearSummary,
-    after: &WearSummary,
-    endurance: u32,
-    written_bytes: u64,
-    elapsed: Nanos,
-) -> Option<Lifetime> {
-    let grown = after.mean() - before.mean();
-    let most_grown = f64::from(after.most - before.most);
-    if grown <= 0.0 || written_bytes == 0 {
-        return None;
-    }
-    let endurance = f64::from(endurance);
-    let periods = (endurance - after.mean()).max(0.0) / grown;
-    // The most worn block may have been spared for once, but it will not be for ever.
-    let first = (endurance - f64::from(after.most)).max(0.0) / most_grown.max(grown);
-    let years =
-        |periods: f64| (elapsed > Nanos::ZERO).then(|| periods * elapsed.0 as f64 / NANOS_PER_YEAR);
-    Some(Lifetime {
-        host_bytes_to_first_block: first * written_bytes as f64,
-        host_bytes_to_average: periods * written_bytes as f64,
-        years_to_average: years(periods),
-        years_to_first_block: years(first),
-    })
+    moments.into_iter().map(sample).collect()
 }

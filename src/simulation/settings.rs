@@ -2,10 +2,9 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_flash::Pattern;
-use ssdlab_flash::pattern::MILLION;
+use ssdlab_flash::{MILLION, Pattern, Preparation};
 
-use super::{Job, Synthetic};
+use super::job::{Job, Synthetic};
 
 /// What a simulation was run with, but for the drive and the seed. Shares are of 1.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -40,7 +39,7 @@ pub struct Settings {
 impl Settings {
     pub(super) fn of_pattern(job: &Job<Synthetic>) -> Self {
         let Synthetic { workload, warm_up_ppm, overwrites_ppm, queue_depth } = job.source;
-        let page_bytes = u64::from(job.specification.page_bytes);
+        let page_bytes = u64::from(job.drive.specification.page_bytes);
         let (hot_writes, hot_data, skew) = match workload.pattern {
             Pattern::Sequential | Pattern::Uniform => (None, None, None),
             Pattern::Zipf { skew_ppm } => (None, None, Some(skew_ppm)),
@@ -65,7 +64,8 @@ impl Settings {
 
     /// Those of any job, and of a trace all.
     pub(super) fn of_job<S>(job: &Job<S>) -> Self {
-        Self { condition: job.condition.to_string(), fill: of_one(job.fill_ppm), ..Self::default() }
+        let Preparation { condition, fill_ppm, .. } = &job.drive;
+        Self { condition: condition.to_string(), fill: of_one(*fill_ppm), ..Self::default() }
     }
 }
 

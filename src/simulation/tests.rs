@@ -1,5 +1,7 @@
 //! What a simulation counts, on a drive small enough to count along.
 
+use ssdlab_flash::{Condition, Preparation, Specification};
+
 use super::*;
 
 /// 64 pages in blocks of 4, outside time, 8 blocks spare.
@@ -12,7 +14,7 @@ const TIMED: &str = "[write_buffer]\nsize = \"64 KiB\"\n[timing]\nchannels = 1\n
 
 fn job<S>(text: &str, condition: Condition, source: S) -> Job<S> {
     let specification = Specification::parse(text).expect("the file is right");
-    Job { specification, condition, fill_ppm: MILLION, seed: 1, source }
+    Job { drive: Preparation::whole(specification, condition, 1), source }
 }
 
 fn unwatched(_: Stage, _: u64, _: u64) -> ControlFlow<()> {
@@ -43,13 +45,13 @@ fn replayed(text: &str, requests: Vec<Request>) -> Outcome {
 fn a_write_with_preflush_and_fua_lies_between_two_flushes() {
     let both = Flags::PREFLUSH | Flags::FUA;
     let commands = commands(&request(0, Kind::Write, 1, both));
-    let kinds = commands.map(|command| matches!(command, Some(Command::Flush)));
+    let kinds: Vec<bool> = commands.map(|command| command == Command::Flush).collect();
     assert_eq!(kinds, [true, false, true]);
     let outcome = replayed(SMALL, vec![request(0, Kind::Write, 1, both)]);
-    assert_eq!((outcome.flushes, outcome.host_pages), (2, 1));
+    assert_eq!((outcome.host.flushes, outcome.host.written_pages), (2, 1));
     // A flush is not flushed before.
     let outcome = replayed(SMALL, vec![request(0, Kind::Flush, 0, Flags::PREFLUSH)]);
-    assert_eq!(outcome.flushes, 1);
+    assert_eq!(outcome.host.flushes, 1);
 }
 
 #[test]
@@ -62,7 +64,11 @@ fn a_write_into_the_buffer_takes_the_link_and_a_flush_the_flash() {
         ],
     );
     let latency = |command: &str| {
-        outcome.latencies.iter().find(|latency| latency.command == command).map(|l| l.max_ns)
+        outcome
+            .latencies
+            .iter()
+            .find(|latency| latency.command == command)
+            .map(|l| l.summary.max_ns)
     };
     // A page at 4,096,000 bytes a second takes 1 ms over the link, as over the bus. What is kept
     // of a latency are three digits.
@@ -124,12 +130,12 @@ fn thinning_out_keeps_the_amplification() {
         .series
         .iter()
         .map(|sample| {
-            let host = (sample.host_pages - before) as f64;
-            before = sample.host_pages;
+            let host = (sample.moment.host_pages - before) as f64;
+            before = sample.moment.host_pages;
             host * sample.write_amplification.unwrap_or(0.0)
         })
         .sum();
-    assert_eq!(before, outcome.host_pages);
+    assert_eq!(before, outcome.host.written_pages);
     assert!((flash - outcome.flash_pages as f64).abs() < 1.0, "{flash} of {}", outcome.flash_pages);
 }
 

@@ -9,9 +9,10 @@ use ssdlab::meter::block::Counters;
 use ssdlab::plan::schedule::Trial;
 use ssdlab::plan::{self, LabKind, Overrides, Schedule, shipped};
 use ssdlab::results::{
-    ByKind, ByLayer, Ending, Flashed, Latency, Ledger, Phase, Record, Run, Series, Status,
-    Teardown, Work, Written,
+    ByKind, ByLayer, Ending, Latency, Ledger, Phase, Record, Run, Series, Status, Teardown, Work,
+    Written,
 };
+use ssdlab_flash::FlashActivity;
 use ssdlab_latency::LatencySummary;
 use tempfile::TempDir;
 
@@ -141,7 +142,7 @@ fn measured(name: &str, state: &mut u64) -> Phase {
     let (device, at_return) = (counters(state), counters(state));
     let mut integer = || random(state) >> 12;
     let [time_ns, settled_ns, cpu_ns, bytes, operations] = [(); 5].map(|()| integer());
-    let flash = Flashed {
+    let flash = FlashActivity {
         flash_written_bytes: integer(),
         flash_read_bytes: integer(),
         erases: integer(),

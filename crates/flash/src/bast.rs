@@ -9,9 +9,10 @@
 use std::collections::VecDeque;
 
 use crate::blockwise::Blockwise;
-use crate::nand::{Nand, Why};
+use crate::counters::Why;
+use crate::nand::Nand;
 use crate::specification::Specification;
-use crate::units::{Block, LogicalPage, Nanos, Place, Run, count};
+use crate::units::{Block, LogicalPage, Nanos, PageRun, PhysicalPage, count};
 
 /// Blocks beyond data and logs: the target of a merge.
 const RESERVE: u32 = 1;
@@ -61,13 +62,13 @@ impl Bast {
     }
 
     /// Writes pages. Returns when the last is safe.
-    pub fn write<N: Nand>(&mut self, nand: &mut N, run: Run, earliest: Nanos) -> Nanos {
+    pub fn write<N: Nand>(&mut self, nand: &mut N, run: PageRun, earliest: Nanos) -> Nanos {
         let mut safe = earliest;
         for part in run.split(self.blocks.pages_per_block) {
             for offset in part.offset..part.offset + part.count {
                 let page = self.blocks.page(part.stretch, offset);
                 let log = self.log(nand, part.stretch, earliest);
-                let place = Place { block: log.block, offset: log.next };
+                let place = PhysicalPage { block: log.block, offset: log.next };
                 log.newest[offset as usize] = log.next;
                 log.next += 1;
                 let is_complete = log.next as usize == log.newest.len() && log.is_in_order();
@@ -82,7 +83,7 @@ impl Bast {
     }
 
     /// Forgets pages. Returns how many held data.
-    pub fn trim<N: Nand>(&mut self, nand: &mut N, run: Run, earliest: Nanos) -> u32 {
+    pub fn trim<N: Nand>(&mut self, nand: &mut N, run: PageRun, earliest: Nanos) -> u32 {
         let mut held = 0;
         for part in run.split(self.blocks.pages_per_block) {
             for offset in part.offset..part.offset + part.count {
@@ -101,7 +102,7 @@ impl Bast {
     }
 
     /// Where a page is.
-    pub fn locate(&self, page: LogicalPage) -> Option<Place> {
+    pub fn locate(&self, page: LogicalPage) -> Option<PhysicalPage> {
         if !self.blocks.is_mapped(page) {
             return None;
         }
@@ -109,11 +110,11 @@ impl Bast {
         self.newest(logical, page.0 % self.blocks.pages_per_block)
     }
 
-    fn newest(&self, logical: u32, offset: u32) -> Option<Place> {
+    fn newest(&self, logical: u32, offset: u32) -> Option<PhysicalPage> {
         let log = self.logs.get(self.log_of[logical as usize] as usize);
         match log.map(|log| (log.block, log.newest[offset as usize])) {
-            Some((block, at)) if at != NONE => Some(Place { block, offset: at }),
-            _ => self.blocks.data(logical).map(|block| Place { block, offset }),
+            Some((block, at)) if at != NONE => Some(PhysicalPage { block, offset: at }),
+            _ => self.blocks.data(logical).map(|block| PhysicalPage { block, offset }),
         }
     }
 
@@ -172,7 +173,7 @@ impl Bast {
             let page = self.blocks.page(logical, offset);
             let from = self.newest(logical, offset).filter(|_| self.blocks.is_mapped(page));
             if let Some(from) = from {
-                let to = Place { block: target, offset };
+                let to = PhysicalPage { block: target, offset };
                 safe = safe.max(nand.copy(from, to, page, Why::Merge, earliest));
             }
         }

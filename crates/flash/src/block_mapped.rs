@@ -8,9 +8,10 @@
 use std::collections::VecDeque;
 
 use crate::blockwise::Blockwise;
-use crate::nand::{Nand, Why};
+use crate::counters::Why;
+use crate::nand::Nand;
 use crate::specification::Specification;
-use crate::units::{Block, LogicalPage, Nanos, Place, Run};
+use crate::units::{Block, LogicalPage, Nanos, PageRun, PhysicalPage};
 
 /// A block-mapped drive's state.
 #[derive(Debug, Clone)]
@@ -41,7 +42,7 @@ impl BlockMapped {
     }
 
     /// Writes pages. Returns when the last is safe.
-    pub fn write<N: Nand>(&mut self, nand: &mut N, run: Run, earliest: Nanos) -> Nanos {
+    pub fn write<N: Nand>(&mut self, nand: &mut N, run: PageRun, earliest: Nanos) -> Nanos {
         let mut safe = earliest;
         for part in run.split(self.blocks.pages_per_block) {
             let logical = part.stretch;
@@ -57,7 +58,7 @@ impl BlockMapped {
             let block = self.open[index].block;
             for offset in part.offset..part.offset + part.count {
                 let page = self.blocks.page(logical, offset);
-                let place = Place { block, offset };
+                let place = PhysicalPage { block, offset };
                 safe = safe.max(nand.program(place, page, Why::Host, earliest));
                 self.blocks.set_mapped(page);
             }
@@ -70,7 +71,7 @@ impl BlockMapped {
     }
 
     /// Forgets pages. Returns how many held data.
-    pub fn trim<N: Nand>(&mut self, nand: &mut N, run: Run, earliest: Nanos) -> u32 {
+    pub fn trim<N: Nand>(&mut self, nand: &mut N, run: PageRun, earliest: Nanos) -> u32 {
         let mut held = 0;
         for part in run.split(self.blocks.pages_per_block) {
             for offset in part.offset..part.offset + part.count {
@@ -88,7 +89,7 @@ impl BlockMapped {
     }
 
     /// Where a page is.
-    pub fn locate(&self, page: LogicalPage) -> Option<Place> {
+    pub fn locate(&self, page: LogicalPage) -> Option<PhysicalPage> {
         if !self.blocks.is_mapped(page) {
             return None;
         }
@@ -96,7 +97,7 @@ impl BlockMapped {
             (page.0 / self.blocks.pages_per_block, page.0 % self.blocks.pages_per_block);
         let newer = self.open.iter().find(|open| open.logical == logical && offset < open.next);
         let block = newer.map(|open| open.block).or_else(|| self.blocks.data(logical))?;
-        Some(Place { block, offset })
+        Some(PhysicalPage { block, offset })
     }
 
     /// Opens a block for appending from `offset` on. Returns its index.

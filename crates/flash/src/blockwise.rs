@@ -4,11 +4,12 @@
 //! Page `i` of a logical block is page `i` of its data block, so the table needs one entry a
 //! block. A page that changes needs a new block, and a merge: see [`Blockwise::replace`].
 
+use crate::counters::Why;
 use crate::free::FreeBlocks;
 use crate::levelling::Leveller;
-use crate::nand::{Nand, Why};
+use crate::nand::Nand;
 use crate::specification::Specification;
-use crate::units::{Block, LogicalPage, Nanos, Place, count, is_set};
+use crate::units::{Block, LogicalPage, Nanos, PhysicalPage, count, is_set};
 
 /// The data blocks and the free ones.
 #[derive(Debug, Clone)]
@@ -173,7 +174,8 @@ impl Blockwise {
         for offset in offsets {
             let page = self.page(logical, offset);
             if self.is_mapped(page) && is_set(&self.stored, page) {
-                let (from, to) = (Place { block: from, offset }, Place { block: to, offset });
+                let (from, to) =
+                    (PhysicalPage { block: from, offset }, PhysicalPage { block: to, offset });
                 safe = safe.max(nand.copy(from, to, page, why, earliest));
             }
         }

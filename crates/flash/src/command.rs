@@ -14,6 +14,21 @@ pub struct Extent {
     pub length_bytes: u64,
 }
 
+impl Extent {
+    /// The same, if it names whole sectors that end within the capacity.
+    #[inline]
+    pub fn within(self, capacity_bytes: u64) -> Result<Self, Refusal> {
+        let is_whole = |bytes: u64| bytes.is_multiple_of(SECTOR_BYTES);
+        if !is_whole(self.offset_bytes) || !is_whole(self.length_bytes) {
+            return Err(Refusal::Misaligned { extent: self });
+        }
+        match self.offset_bytes.checked_add(self.length_bytes) {
+            Some(end) if end <= capacity_bytes => Ok(self),
+            _ => Err(Refusal::OutOfRange { extent: self, capacity_bytes }),
+        }
+    }
+}
+
 /// How soon the host expects data to change. It only matters to drives that keep hot and cold
 /// data apart, as with the streams of `NVMe`'s directives.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -85,9 +100,6 @@ pub enum Refusal {
         /// What was asked for.
         extent: Extent,
     },
-    /// Whoever asked for it wants it no more.
-    #[error("it was stopped on the way")]
-    Stopped,
     /// Too many blocks are worn out; the drive can only be read.
     #[error("the drive is worn out and can only be read")]
     WornOut,

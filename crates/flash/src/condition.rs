@@ -8,9 +8,9 @@ use std::str::FromStr;
 use crate::command::{Command, Extent, Refusal, Stream};
 use crate::drive::Drive;
 use crate::nand::Nand;
-use crate::pattern::{MILLION, Requests, Workload};
+use crate::pattern::{Requests, Workload};
 use crate::play::play;
-use crate::units::{LogicalPage, Nanos, Run};
+use crate::units::{LogicalPage, MILLION, Nanos, PageRun};
 
 /// A state of a drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,6 +89,17 @@ pub struct Conditioned {
     pub is_steady: Option<bool>,
 }
 
+/// Why a drive is not in the state that was asked for, but somewhere on the way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ConditionError {
+    /// Whoever was told of the progress has ended it.
+    #[error("interrupted")]
+    Stopped,
+    /// The drive refuses to be written.
+    #[error("the drive cannot be brought into its state: {0}")]
+    Refused(#[from] Refusal),
+}
+
 /// Rounds after which a drive that does not become steady is given up (SNIA, "Solid State Storage
 /// Performance Test Specification" 2.0, section 3.2).
 const MOST_ROUNDS: u32 = 25;
@@ -114,7 +125,7 @@ impl<N: Nand> Drive<N> {
         span_pages: u32,
         seed: u64,
         progress: &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
-    ) -> Result<Conditioned, Refusal> {
+    ) -> Result<Conditioned, ConditionError> {
         self.out_of_time(|drive| {
             let mut conditioner = Conditioner {
                 requests: Requests::new(Workload::uniform_writes(span_pages), seed),
@@ -146,7 +157,7 @@ impl Conditioner<'_> {
         &mut self,
         drive: &mut Drive<N>,
         condition: Condition,
-    ) -> Result<Conditioned, Refusal> {
+    ) -> Result<Conditioned, ConditionError> {
         let mut found = Conditioned { rounds: 0, is_steady: None };
         drive.purge();
         match condition {
@@ -172,7 +183,7 @@ impl Conditioner<'_> {
         u64::try_from(pages).unwrap_or(u64::MAX)
     }
 
-    fn fill<N: Nand>(&mut self, drive: &mut Drive<N>) -> Result<(), Refusal> {
+    fn fill<N: Nand>(&mut self, drive: &mut Drive<N>) -> Result<(), ConditionError> {
         let page_bytes = u64::from(drive.specification().page_bytes);
         let mut first = 0;
         while first < self.span_pages {
@@ -188,7 +199,11 @@ impl Conditioner<'_> {
         Ok(())
     }
 
-    fn overwrite<N: Nand>(&mut self, drive: &mut Drive<N>, pages: u64) -> Result<(), Refusal> {
+    fn overwrite<N: Nand>(
+        &mut self,
+        drive: &mut Drive<N>,
+        pages: u64,
+    ) -> Result<(), ConditionError> {
         /// How many pages are written between two words of progress.
         const STEP: u64 = 1 << 18;
         let mut left = pages;
@@ -201,24 +216,24 @@ impl Conditioner<'_> {
         Ok(())
     }
 
-    fn tell(&mut self, pages: u64) -> Result<(), Refusal> {
+    fn tell(&mut self, pages: u64) -> Result<(), ConditionError> {
         self.done += pages;
         match (self.progress)(self.done, self.total.max(self.done)) {
             ControlFlow::Continue(()) => Ok(()),
-            ControlFlow::Break(()) => Err(Refusal::Stopped),
+            ControlFlow::Break(()) => Err(ConditionError::Stopped),
         }
     }
 
     /// Overwrites until the last rounds agree.
-    fn steady<N: Nand>(&mut self, drive: &mut Drive<N>) -> Result<Conditioned, Refusal> {
+    fn steady<N: Nand>(&mut self, drive: &mut Drive<N>) -> Result<Conditioned, ConditionError> {
         let pages = self.pages_of(ROUND_PPM).max(1);
         self.total += pages * u64::from(MOST_ROUNDS);
         self.fill(drive)?;
         let mut speeds = Vec::new();
         for round in 1..=MOST_ROUNDS {
-            let before = drive.work().programs.total();
+            let before = drive.flash_counters().programs.total();
             self.overwrite(drive, pages)?;
-            let programs = drive.work().programs.total() - before;
+            let programs = drive.flash_counters().programs.total() - before;
             speeds.push(speed(pages, programs));
             if is_steady(&speeds) {
                 return Ok(Conditioned { rounds: round, is_steady: Some(true) });
@@ -229,20 +244,17 @@ impl Conditioner<'_> {
 
     /// Wears the blocks to a mean of `erases`: for a while by overwriting, which spreads the wear
     /// as this drive does, and then evenly.
-    fn age<N: Nand>(&mut self, drive: &mut Drive<N>, erases: u32) -> Result<(), Refusal> {
+    fn age<N: Nand>(&mut self, drive: &mut Drive<N>, erases: u32) -> Result<(), ConditionError> {
         /// Capacities overwritten before the wear is taken to be spread as it will be.
         const MOST_ROUNDS: u32 = 20;
         let pages = u64::from(self.span_pages);
         for _ in 0..MOST_ROUNDS {
-            if drive.wear().mean() >= f64::from(erases) {
+            if drive.wear().mean >= f64::from(erases) {
                 return Ok(());
             }
             self.overwrite(drive, pages)?;
         }
-        let wear = drive.wear();
-        let mean = wear.total.div_ceil(u64::from(wear.blocks).max(1));
-        let missing = u64::from(erases).saturating_sub(mean);
-        drive.array_mut().age(u32::try_from(missing).unwrap_or(u32::MAX));
+        drive.array_mut().age_to(erases);
         Ok(())
     }
 }
@@ -271,7 +283,7 @@ fn is_steady(speeds: &[u64]) -> bool {
 impl<N: Nand> Drive<N> {
     /// Unmaps every page and erases every full block, whether the drive honours discards or not.
     fn purge(&mut self) {
-        let all = Run { first: LogicalPage(0), count: self.specification().logical_pages };
+        let all = PageRun { first: LogicalPage(0), count: self.specification().logical_pages };
         self.purge_run(all);
     }
 }

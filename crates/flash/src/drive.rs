@@ -1,34 +1,15 @@
 //! The drive: commands in, completions out.
 
-use crate::array::{Array, Work};
-use crate::command::{Command, Completion, Extent, Refusal, SECTOR_BYTES, Stream};
-use crate::layer::Layer;
+use crate::command::{Command, Completion, Extent, Refusal, Stream};
+use crate::counters::{FlashCounters, HostCounters, Why};
+use crate::ftl::Ftl;
 use crate::link::{Arrival, Link};
 use crate::map_cache::MapCache;
-use crate::nand::{Nand, Why};
+use crate::nand::{Array, Nand};
 use crate::specification::Specification;
-use crate::units::{LogicalPage, Nanos, Place, Run};
+use crate::units::{LogicalPage, Nanos, PageRun, PhysicalPage};
 use crate::wear::WearSummary;
 use crate::write_buffer::Buffer;
-
-/// What the host has asked for since counting began.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Asked {
-    /// Commands of any kind.
-    pub commands: u64,
-    /// Bytes read.
-    pub read_bytes: u64,
-    /// Bytes written, zeros included.
-    pub written_bytes: u64,
-    /// Pages written, in whole or in part.
-    pub written_pages: u64,
-    /// Bytes discarded.
-    pub discarded_bytes: u64,
-    /// Pages that held data when they were discarded.
-    pub trimmed_pages: u64,
-    /// Flushes.
-    pub flushes: u64,
-}
 
 /// A simulated SSD.
 ///
@@ -40,12 +21,12 @@ pub struct Asked {
 #[derive(Debug, Clone)]
 pub struct Drive<N: Nand = Array> {
     specification: Specification,
-    layer: Layer,
+    ftl: Ftl,
     nand: N,
     buffer: Option<Buffer>,
     map_cache: Option<MapCache>,
     link: Option<Link>,
-    asked: Asked,
+    asked: HostCounters,
     /// A discard holds up everything until then.
     blocked_until: Nanos,
     discarding_until: Nanos,
@@ -69,8 +50,8 @@ impl<N: Nand> Drive<N> {
         seed: u64,
         watch: impl FnOnce(Array) -> N,
     ) -> Self {
-        let layer = Layer::new(&specification, seed);
-        let nand = watch(Array::new(&specification, layer.blocks()));
+        let ftl = Ftl::new(&specification, seed);
+        let nand = watch(Array::new(&specification, ftl.blocks()));
         let pages = specification.logical_pages;
         Self {
             buffer: specification
@@ -80,9 +61,9 @@ impl<N: Nand> Drive<N> {
                 .map_cache
                 .map(|cache| MapCache::new(cache.map_pages, cache.covers_pages, pages)),
             link: specification.timing.as_ref().map(Link::new),
-            layer,
+            ftl,
             nand,
-            asked: Asked::default(),
+            asked: HostCounters::default(),
             blocked_until: Nanos::ZERO,
             discarding_until: Nanos::ZERO,
             last_done: Nanos::ZERO,
@@ -117,7 +98,7 @@ impl<N: Nand> Drive<N> {
     /// Asks the processor for what writes of the `next` few pages will need, and of those `after`
     /// them, which are `next` another time. Changes nothing but the time it all takes.
     pub fn expect(&self, next: &[LogicalPage], after: &[LogicalPage]) {
-        self.layer.expect(next, after);
+        self.ftl.expect(next, after);
     }
 
     /// Cuts the power. Returns the logical pages whose last write is lost, in the order they were
@@ -142,13 +123,13 @@ impl<N: Nand> Drive<N> {
     }
 
     /// What the host has asked for since [`Drive::reset_counts`].
-    pub fn asked(&self) -> &Asked {
+    pub fn host_counters(&self) -> &HostCounters {
         &self.asked
     }
 
     /// What the flash has done since [`Drive::reset_counts`].
-    pub fn work(&self) -> &Work {
-        self.nand.as_ref().work()
+    pub fn flash_counters(&self) -> &FlashCounters {
+        self.nand.as_ref().counters()
     }
 
     /// Flash that watches the array, or the array itself.
@@ -158,13 +139,14 @@ impl<N: Nand> Drive<N> {
 
     /// Counts from 0 again; wear stays.
     pub fn reset_counts(&mut self) {
-        self.asked = Asked::default();
-        self.nand.as_mut().reset_work();
+        self.asked = HostCounters::default();
+        self.nand.as_mut().reset_counters();
     }
 
     /// How worn the blocks for data are.
     pub fn wear(&self) -> WearSummary {
-        self.nand.as_ref().wear()
+        let aged = self.nand.as_ref().aged();
+        WearSummary::of(self.erases(), aged, self.specification.wear.endurance)
     }
 
     /// How often each block for data has been erased in the drive's life, but for what
@@ -175,8 +157,8 @@ impl<N: Nand> Drive<N> {
 
     /// Where the newest version of a page is on the flash; none if it holds no data, or waits in
     /// the write buffer and was never on the flash.
-    pub fn locate(&self, page: LogicalPage) -> Option<Place> {
-        self.layer.locate(page)
+    pub fn locate(&self, page: LogicalPage) -> Option<PhysicalPage> {
+        self.ftl.locate(page)
     }
 
     /// Whether the newest version of a page waits in the write buffer.
@@ -186,7 +168,7 @@ impl<N: Nand> Drive<N> {
 
     /// Whether a page holds data, on the flash or in the write buffer.
     pub fn is_mapped(&self, page: LogicalPage) -> bool {
-        self.layer.locate(page).is_some() || self.is_buffered(page)
+        self.ftl.locate(page).is_some() || self.is_buffered(page)
     }
 
     /// Whether commands take time.
@@ -196,27 +178,27 @@ impl<N: Nand> Drive<N> {
 
     /// The pages that hold data on the flash.
     pub fn mapped_pages(&self) -> u32 {
-        self.layer.mapped_pages()
+        self.ftl.mapped_pages()
     }
 
     /// Erased blocks ready to be written.
     pub fn free_blocks(&self) -> u32 {
-        self.layer.free_blocks()
+        self.ftl.free_blocks()
     }
 
     /// Erased blocks of the SLC cache, where there is one.
     pub fn free_slc_blocks(&self) -> Option<u32> {
-        self.layer.free_slc_blocks()
+        self.ftl.free_slc_blocks()
     }
 
     /// Whether too many blocks are worn out to go on writing.
     pub fn is_worn_out(&self) -> bool {
-        self.layer.is_worn_out()
+        self.ftl.is_worn_out()
     }
 
     /// The bytes the model takes in memory.
     pub fn memory_bytes(&self) -> usize {
-        self.layer.memory_bytes() + self.nand.as_ref().memory_bytes()
+        self.ftl.memory_bytes() + self.nand.as_ref().memory_bytes()
     }
 
     /// Does something in no time: all dies are idle afterwards, and nothing is counted.
@@ -233,9 +215,9 @@ impl<N: Nand> Drive<N> {
     }
 
     /// Unmaps pages and erases every full block.
-    pub(crate) fn purge_run(&mut self, run: Run) {
+    pub(crate) fn purge_run(&mut self, run: PageRun) {
         self.unmap(run, Nanos::ZERO);
-        self.layer.idle(&mut self.nand, u32::MAX, Nanos::ZERO, Nanos(u64::MAX));
+        self.ftl.idle(&mut self.nand, u32::MAX, Nanos::ZERO, Nanos(u64::MAX));
     }
 
     pub(crate) fn array_mut(&mut self) -> &mut Array {
@@ -256,17 +238,8 @@ impl<N: Nand> Drive<N> {
         if changes && self.is_worn_out() {
             return Err(Refusal::WornOut);
         }
-        let Some(extent) = command.extent() else { return Ok(()) };
-        if !extent.offset_bytes.is_multiple_of(SECTOR_BYTES)
-            || !extent.length_bytes.is_multiple_of(SECTOR_BYTES)
-        {
-            return Err(Refusal::Misaligned { extent });
-        }
-        let capacity_bytes = self.specification.capacity_bytes();
-        match extent.offset_bytes.checked_add(extent.length_bytes) {
-            Some(end) if end <= capacity_bytes => Ok(()),
-            _ => Err(Refusal::OutOfRange { extent, capacity_bytes }),
-        }
+        let extent = command.extent().map(|of| of.within(self.specification.capacity_bytes()));
+        extent.transpose().map(drop)
     }
 
     /// Does what a drive does in quiet moments, if the last command was long enough ago.
@@ -278,7 +251,7 @@ impl<N: Nand> Drive<N> {
         }
         self.nand.as_mut().begin(from);
         let drained = self.drain(from);
-        self.layer.idle(&mut self.nand, background.free_blocks, drained, now);
+        self.ftl.idle(&mut self.nand, background.free_blocks, drained, now);
     }
 
     fn page_bytes(&self) -> u64 {
@@ -292,13 +265,13 @@ impl<N: Nand> Drive<N> {
     }
 
     /// The pages that an extent touches.
-    fn touched(&self, extent: Extent) -> Run {
+    fn touched(&self, extent: Extent) -> PageRun {
         let end = extent.offset_bytes + extent.length_bytes + self.page_bytes() - 1;
         run(self.whole_pages(extent.offset_bytes), self.whole_pages(end))
     }
 
     /// The pages that lie in an extent as a whole.
-    fn covered(&self, extent: Extent) -> Run {
+    fn covered(&self, extent: Extent) -> PageRun {
         let end = extent.offset_bytes + extent.length_bytes;
         let first = self.whole_pages(extent.offset_bytes + self.page_bytes() - 1);
         run(first, self.whole_pages(end))
@@ -323,7 +296,7 @@ impl<N: Nand> Drive<N> {
             if self.is_buffered(page) {
                 continue;
             }
-            if let Some(place) = self.layer.locate(page) {
+            if let Some(place) = self.ftl.locate(page) {
                 ready = ready.max(self.nand.read(place, Why::Host, known));
             }
         }
@@ -358,14 +331,14 @@ impl<N: Nand> Drive<N> {
     fn store(
         &mut self,
         extent: Extent,
-        run: Run,
+        run: PageRun,
         stream: Stream,
         known: Nanos,
         mut arrival: Arrival,
     ) -> Nanos {
         let known = self.read_around(extent, known);
         if self.buffer.is_none() {
-            return self.layer.write(&mut self.nand, run, stream, known.max(arrival.last));
+            return self.ftl.write(&mut self.nand, run, stream, known.max(arrival.last));
         }
         let mut taken = known;
         for page in run.pages() {
@@ -382,7 +355,7 @@ impl<N: Nand> Drive<N> {
         let taken = buffer.room(at);
         buffer.take(page, stream);
         while let Some((run, stream)) = buffer.overflow() {
-            let safe = self.layer.write(&mut self.nand, run, stream, taken);
+            let safe = self.ftl.write(&mut self.nand, run, stream, taken);
             buffer.send(run.count, safe);
         }
         taken
@@ -398,7 +371,7 @@ impl<N: Nand> Drive<N> {
         let mut done = at;
         for number in first.into_iter().chain(last.filter(|last| Some(*last) != first)) {
             let page = run(number, number + 1).first;
-            if let Some(place) = self.layer.locate(page).filter(|_| !self.is_buffered(page)) {
+            if let Some(place) = self.ftl.locate(page).filter(|_| !self.is_buffered(page)) {
                 done = done.max(self.nand.read(place, Why::Host, at));
             }
         }
@@ -416,7 +389,7 @@ impl<N: Nand> Drive<N> {
     fn drain(&mut self, at: Nanos) -> Nanos {
         let Some(buffer) = &mut self.buffer else { return at };
         while let Some((run, stream)) = buffer.oldest(usize::MAX) {
-            let safe = self.layer.write(&mut self.nand, run, stream, at);
+            let safe = self.ftl.write(&mut self.nand, run, stream, at);
             buffer.send(run.count, safe);
         }
         at.max(buffer.all_safe())
@@ -446,15 +419,15 @@ impl<N: Nand> Drive<N> {
     }
 
     /// Forgets pages. Returns how many held data.
-    fn unmap(&mut self, run: Run, at: Nanos) -> u32 {
+    fn unmap(&mut self, run: PageRun, at: Nanos) -> u32 {
         let mut only_buffered = 0;
         if let Some(buffer) = &mut self.buffer {
             for page in run.pages() {
                 let held = buffer.drop_page(page);
-                only_buffered += u32::from(held && self.layer.locate(page).is_none());
+                only_buffered += u32::from(held && self.ftl.locate(page).is_none());
             }
         }
-        let held = only_buffered + self.layer.trim(&mut self.nand, run, at);
+        let held = only_buffered + self.ftl.trim(&mut self.nand, run, at);
         self.asked.trimmed_pages += u64::from(held);
         held
     }
@@ -484,7 +457,7 @@ impl<N: Nand> Drive<N> {
 
     /// Makes the map say where pages are. Returns when it does.
     #[inline]
-    fn look_up(&mut self, run: Run, changes: bool, at: Nanos) -> Nanos {
+    fn look_up(&mut self, run: PageRun, changes: bool, at: Nanos) -> Nanos {
         let Some(cache) = &mut self.map_cache else { return at };
         if run.count == 0 {
             return at;
@@ -503,7 +476,7 @@ impl<N: Nand> Drive<N> {
 }
 
 /// The pages from a first to before an end, which are on the drive.
-fn run(first: u64, end: u64) -> Run {
+fn run(first: u64, end: u64) -> PageRun {
     let page = |number: u64| u32::try_from(number).expect("the extent is on the drive");
-    Run { first: LogicalPage(page(first)), count: page(end.saturating_sub(first)) }
+    PageRun { first: LogicalPage(page(first)), count: page(end.saturating_sub(first)) }
 }

@@ -1,11 +1,12 @@
 //! The TOML file that describes a drive: what a person writes, and how it becomes a
-//! [`Specification`] in which everything is explicit.
+//! [`Specification`](crate::Specification) in which everything is explicit.
 //!
 //! Keys that are not known are refused, so a typo cannot change a drive silently. Keys that only
 //! matter to another mapping or collection than the file's are allowed, so that one file can be
 //! tried with several.
 
 use std::fmt;
+use std::ops::Range;
 
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
@@ -13,11 +14,27 @@ use serde::de::{MapAccess, Visitor};
 use ssdlab_quantity::{Bytes, Rate, Share, Span};
 use toml::Spanned;
 
-use crate::specification::Specification;
+use crate::specification::Frontiers;
 
 mod resolve;
 
-pub use resolve::DriveFileError;
+/// The bytes of a page, where a file does not say.
+const PAGE_BYTES: u32 = 4096;
+
+/// The pages of a block, where a file does not say.
+const PAGES_PER_BLOCK: u32 = 256;
+
+/// A drive that cannot be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct DriveFileError {
+    /// What is wrong.
+    pub message: String,
+    /// The bytes of the file it is about, where there are such.
+    pub at: Option<Range<usize>>,
+    /// What to do.
+    pub help: String,
+}
 
 /// A drive as it is written.
 #[derive(Debug, Clone, Deserialize)]
@@ -106,19 +123,6 @@ pub enum Collection {
     DChoices,
     /// The one with the best relation of age and free space to work.
     CostBenefit,
-}
-
-/// Which pages are written side by side.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Frontiers {
-    /// All.
-    #[default]
-    One,
-    /// Those the host writes apart from those the collector copies.
-    Collector,
-    /// Those the host calls hot apart from the rest.
-    HotCold,
 }
 
 /// How blocks wear.
@@ -329,23 +333,16 @@ impl DriveFile {
 
     /// What the capacity has to be a multiple of.
     fn capacity_unit(&self) -> u64 {
-        let page = self.page.as_ref().map_or(resolve::PAGE_BYTES.into(), |page| page.get_ref().0);
+        let page = self.page.as_ref().map_or(PAGE_BYTES.into(), |page| page.get_ref().0);
         match self.mapping {
             Mapping::Page => page,
             Mapping::Block | Mapping::Bast | Mapping::Fast => {
                 let pages = |count: &Option<Spanned<u32>>, default| {
                     u64::from(count.as_ref().map_or(default, |count| *count.get_ref()))
                 };
-                page.saturating_mul(pages(&self.pages_per_block, resolve::PAGES_PER_BLOCK))
+                page.saturating_mul(pages(&self.pages_per_block, PAGES_PER_BLOCK))
                     .saturating_mul(pages(&self.superblock, 1))
             }
         }
-    }
-}
-
-impl Specification {
-    /// Reads a drive file.
-    pub fn parse(text: &str) -> Result<Self, DriveFileError> {
-        DriveFile::parse(text)?.resolve()
     }
 }

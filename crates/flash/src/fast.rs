@@ -9,9 +9,10 @@
 use std::collections::VecDeque;
 
 use crate::blockwise::Blockwise;
-use crate::nand::{Nand, Why};
+use crate::counters::Why;
+use crate::nand::Nand;
 use crate::specification::Specification;
-use crate::units::{Block, LogicalPage, Nanos, Part, Place, Run, count};
+use crate::units::{Block, LogicalPage, Nanos, PageRun, Part, PhysicalPage, count};
 
 /// Blocks beyond data and log: the sequential log, the target of a merge, and the block being
 /// given back.
@@ -59,7 +60,7 @@ impl Fast {
     }
 
     /// Writes pages. Returns when the last is safe.
-    pub fn write<N: Nand>(&mut self, nand: &mut N, run: Run, earliest: Nanos) -> Nanos {
+    pub fn write<N: Nand>(&mut self, nand: &mut N, run: PageRun, earliest: Nanos) -> Nanos {
         let mut safe = earliest;
         for part in run.split(self.blocks.pages_per_block) {
             let done = if self.is_sequential(part) {
@@ -73,7 +74,7 @@ impl Fast {
     }
 
     /// Forgets pages. Returns how many held data.
-    pub fn trim<N: Nand>(&mut self, nand: &mut N, run: Run, earliest: Nanos) -> u32 {
+    pub fn trim<N: Nand>(&mut self, nand: &mut N, run: PageRun, earliest: Nanos) -> u32 {
         let mut held = 0;
         for part in run.split(self.blocks.pages_per_block) {
             for offset in part.offset..part.offset + part.count {
@@ -90,7 +91,7 @@ impl Fast {
     }
 
     /// Where a page is.
-    pub fn locate(&self, page: LogicalPage) -> Option<Place> {
+    pub fn locate(&self, page: LogicalPage) -> Option<PhysicalPage> {
         if !self.blocks.is_mapped(page) {
             return None;
         }
@@ -99,11 +100,11 @@ impl Fast {
         let logged = self.log_map[page.0 as usize];
         if logged != NONE {
             let block = Block(logged / pages_per_block);
-            return Some(Place { block, offset: logged % pages_per_block });
+            return Some(PhysicalPage { block, offset: logged % pages_per_block });
         }
         let newer = self.sequential.filter(|s| s.logical == logical && offset < s.next);
         let block = newer.map(|s| s.block).or_else(|| self.blocks.data(logical))?;
-        Some(Place { block, offset })
+        Some(PhysicalPage { block, offset })
     }
 
     /// The bytes it takes in memory.
@@ -134,7 +135,7 @@ impl Fast {
         let mut safe = earliest;
         for offset in part.offset..part.offset + part.count {
             let page = self.blocks.page(part.stretch, offset);
-            let place = Place { block: stream.block, offset };
+            let place = PhysicalPage { block: stream.block, offset };
             safe = safe.max(nand.program(place, page, Why::Host, earliest));
             self.blocks.set_mapped(page);
             self.log_map[page.0 as usize] = NONE;
@@ -155,7 +156,7 @@ impl Fast {
         for offset in stream.next..self.blocks.pages_per_block {
             let page = self.blocks.page(stream.logical, offset);
             if let Some(from) = self.locate(page) {
-                let to = Place { block: stream.block, offset };
+                let to = PhysicalPage { block: stream.block, offset };
                 safe = safe.max(nand.copy(from, to, page, Why::Merge, earliest));
                 self.log_map[page.0 as usize] = NONE;
             }
@@ -174,7 +175,7 @@ impl Fast {
             }
             let last = self.log.back_mut().expect("the log has just been extended");
             let page = LogicalPage(part.stretch * pages_per_block + offset);
-            let place = Place { block: last.block, offset: count(last.holds.len()) };
+            let place = PhysicalPage { block: last.block, offset: count(last.holds.len()) };
             last.holds.push(page);
             self.log_map[page.0 as usize] = place.block.0 * pages_per_block + place.offset;
             self.blocks.set_mapped(page);
@@ -201,7 +202,7 @@ impl Fast {
         {
             let mut safe = earliest;
             for (page, offset) in oldest.holds.iter().zip(0..) {
-                let place = Place { block: oldest.block, offset };
+                let place = PhysicalPage { block: oldest.block, offset };
                 if self.locate(*page) == Some(place) {
                     safe = self.merge(nand, page.0 / self.blocks.pages_per_block, safe);
                 }
@@ -230,7 +231,7 @@ impl Fast {
         for offset in 0..self.blocks.pages_per_block {
             let page = self.blocks.page(logical, offset);
             if let Some(from) = self.locate(page) {
-                let to = Place { block: target, offset };
+                let to = PhysicalPage { block: target, offset };
                 safe = safe.max(nand.copy(from, to, page, Why::Merge, earliest));
                 self.log_map[page.0 as usize] = NONE;
             }

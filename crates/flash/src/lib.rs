@@ -7,33 +7,38 @@
 //! every machine. The state can be looked into at any time, and a clone of it is a snapshot.
 //!
 //! From the host down to the cells: the [`drive`] takes commands over its link, keeps pages in
-//! its write buffer, and has a translation layer find places for them; the layer asks the flash
-//! ([`Nand`]) to read, program and erase, and the [`Array`] says what that takes in time and wear.
+//! its write buffer, and has its flash translation layer (FTL) find places for them; the FTL asks
+//! the flash ([`Nand`]) to read, program and erase, and the [`Array`] says what that takes in time
+//! and wear.
 //! Contents are not stored: what a page holds is known by where it is.
 //!
-//! [`Drive::condition`] brings a drive into a state, and [`play()`] performs the requests of a
-//! [`pattern`] on it.
+//! A [`Preparation`] makes a drive and brings it into a state ([`Drive::condition`]), and
+//! [`play()`] performs the requests of a [`pattern`] on it. What it did then is the drive's to say:
+//! its [`FlashActivity`] between two moments, its [`Moments`], and its [`WearSummary`].
 
-mod array;
+mod activity;
 mod bast;
 mod block_mapped;
 mod blockwise;
 mod command;
 mod condition;
-mod course;
+mod counters;
+mod dies;
 pub mod drive;
 pub mod drive_file;
 mod fast;
 mod free;
-mod layer;
+mod ftl;
 mod levelling;
 mod link;
 mod map_cache;
+mod moments;
 mod nand;
 mod page_mapped;
 pub mod pattern;
 mod play;
 mod prefetch;
+mod preparation;
 pub mod presets;
 mod random;
 pub mod specification;
@@ -41,15 +46,17 @@ mod units;
 mod wear;
 mod write_buffer;
 
-pub use array::{Array, Operations, Work};
+pub use activity::{FlashActivity, FlashTotals};
 pub use command::{Command, Completion, Extent, Refusal, SECTOR_BYTES, Stream};
-pub use condition::{Condition, Conditioned, unwatched};
-pub use course::{Apart, Course, Moment};
-pub use drive::{Asked, Drive};
+pub use condition::{Condition, ConditionError, Conditioned, unwatched};
+pub use counters::{FlashCounters, HostCounters, Operations, Why};
+pub use drive::Drive;
 pub use drive_file::DriveFileError;
-pub use nand::{Nand, Why};
+pub use moments::{Apart, Moment, Moments};
+pub use nand::{Array, Nand};
 pub use pattern::{Pattern, Requests, Workload};
 pub use play::{Played, play};
+pub use preparation::Preparation;
 pub use specification::{Levelling, Specification};
-pub use units::{Block, LogicalPage, Nanos, Place, Run};
-pub use wear::{WearBin, WearSummary};
+pub use units::{Block, LogicalPage, MILLION, Nanos, PageRun, PhysicalPage};
+pub use wear::{Lifetime, WearBin, WearSummary};

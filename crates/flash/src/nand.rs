@@ -1,21 +1,29 @@
-//! What a translation layer asks of the flash, and for what reason.
+//! The flash: what a translation layer asks of it, and what that costs in time and in wear.
 //!
-//! The boundary is here so that the layers decide only *where* data go. [`crate::Array`] knows
-//! what an operation costs; a test's own flash can check that the rules of NAND are kept: pages
-//! of a block are programmed in ascending order, each once between two erases.
+//! The trait [`Nand`] is here so that the layers decide only *where* data go. [`Array`] knows what
+//! an operation costs; a test's own flash can check that the rules of NAND are kept: pages of a
+//! block are programmed in ascending order, each once between two erases.
 
-use crate::array::Array;
-use crate::units::{Block, LogicalPage, Nanos, Place};
+use crate::counters::{FlashCounters, Why};
+use crate::dies::Dies;
+use crate::specification::Specification;
+use crate::units::{Block, LogicalPage, Nanos, PhysicalPage};
 
 /// Flash memory. Besides the array itself it is what a test puts between a drive and the array to
 /// watch what is done.
 pub trait Nand: AsRef<Array> + AsMut<Array> {
     /// Reads a page, not before `earliest`. Returns when the data have left the flash.
-    fn read(&mut self, place: Place, why: Why, earliest: Nanos) -> Nanos;
+    fn read(&mut self, place: PhysicalPage, why: Why, earliest: Nanos) -> Nanos;
 
     /// Programs an erased page with the contents of a logical page, not before `earliest`.
     /// Returns when the page is safe.
-    fn program(&mut self, place: Place, holds: LogicalPage, why: Why, earliest: Nanos) -> Nanos;
+    fn program(
+        &mut self,
+        place: PhysicalPage,
+        holds: LogicalPage,
+        why: Why,
+        earliest: Nanos,
+    ) -> Nanos;
 
     /// Erases a block, not before `earliest`. Returns when its pages can be programmed.
     fn erase(&mut self, block: Block, why: Why, earliest: Nanos) -> Nanos;
@@ -33,8 +41,8 @@ pub trait Nand: AsRef<Array> + AsMut<Array> {
     /// Copies a page; what it holds is unchanged.
     fn copy(
         &mut self,
-        from: Place,
-        to: Place,
+        from: PhysicalPage,
+        to: PhysicalPage,
         holds: LogicalPage,
         why: Why,
         earliest: Nanos,
@@ -44,38 +52,189 @@ pub trait Nand: AsRef<Array> + AsMut<Array> {
     }
 }
 
-/// Why the flash is read, programmed or erased.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Why {
-    /// The host asked for it.
-    Host,
-    /// To collect invalid pages into erased blocks.
-    Collection,
-    /// To merge new pages with a block's other pages (block and hybrid mapping).
-    Merge,
-    /// To fold the SLC cache out.
-    Fold,
-    /// To wear blocks evenly.
-    Levelling,
-    /// To read or write the mapping itself.
-    Map,
+/// Dies, their timing and their wear.
+#[derive(Debug, Clone)]
+pub struct Array {
+    counters: FlashCounters,
+    erases: Vec<u32>,
+    /// Erases that every block has besides, of a life that was not simulated.
+    aged: u32,
+    endurance: u32,
+    /// Blocks from here on are the SLC cache.
+    first_slc: Block,
+    dies: Option<Dies>,
+    /// The dies of a drive whose time is standing still.
+    paused: Option<Dies>,
 }
 
-impl Why {
-    /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Host, Self::Collection, Self::Merge, Self::Fold, Self::Levelling, Self::Map];
-
-    /// The name it has in results.
+impl Array {
+    /// New flash, with `blocks` blocks for data before those of the SLC cache.
     #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Host => "host",
-            Self::Collection => "collection",
-            Self::Merge => "merge",
-            Self::Fold => "fold",
-            Self::Levelling => "levelling",
-            Self::Map => "map",
+    pub fn new(specification: &Specification, blocks: u32) -> Self {
+        let slc = specification.slc_cache;
+        Self {
+            counters: FlashCounters::default(),
+            erases: vec![0; (blocks + slc.map_or(0, |slc| slc.blocks)) as usize],
+            aged: 0,
+            endurance: specification.wear.endurance.unwrap_or(u32::MAX),
+            first_slc: Block(blocks),
+            dies: specification.timing.map(|timing| Dies::new(specification, timing)),
+            paused: None,
         }
+    }
+
+    /// What it has done since [`Array::reset_counters`].
+    #[must_use]
+    pub const fn counters(&self) -> &FlashCounters {
+        &self.counters
+    }
+
+    /// Counts from 0 again; wear stays.
+    pub fn reset_counters(&mut self) {
+        self.counters = FlashCounters::default();
+    }
+
+    /// How often each block for data has been erased, without what [`Array::age_to`] has added.
+    #[must_use]
+    pub fn erases(&self) -> &[u32] {
+        &self.erases[..self.first_slc.index()]
+    }
+
+    /// How often a block has been erased, without what [`Array::age_to`] has added to all.
+    #[must_use]
+    pub fn erases_of(&self, block: Block) -> u32 {
+        self.erases[block.index()]
+    }
+
+    /// Whether a block has been erased as often as it may. Blocks of the SLC cache last.
+    #[must_use]
+    pub fn is_worn_out(&self, block: Block) -> bool {
+        let erases = self.erases[block.index()].saturating_add(self.aged);
+        block < self.first_slc && erases >= self.endurance
+    }
+
+    /// Ages every block alike, so that they have a mean of so many erases.
+    pub(crate) fn age_to(&mut self, mean: u32) {
+        let (erases, blocks) = (self.erases(), self.first_slc.0.max(1));
+        let total: u64 = erases.iter().map(|erases| u64::from(*erases)).sum();
+        let by_now = u64::from(self.aged) + total.div_ceil(blocks.into());
+        let missing = u64::from(mean).saturating_sub(by_now);
+        self.aged = self.aged.saturating_add(u32::try_from(missing).unwrap_or(u32::MAX));
+    }
+
+    /// Erases that every block has besides [`Array::erases`].
+    pub(crate) const fn aged(&self) -> u32 {
+        self.aged
+    }
+
+    /// The bytes it takes in memory.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        size_of_val(&self.erases[..])
+    }
+
+    /// Lets operations take no time until [`Array::resume_time`].
+    pub(crate) fn pause_time(&mut self) {
+        self.paused = self.dies.take();
+    }
+
+    /// Lets operations take time again; all dies are idle.
+    pub(crate) fn resume_time(&mut self) {
+        self.dies = self.paused.take();
+    }
+
+    /// A command begins: channels and controller do no work before.
+    pub(crate) fn begin(&mut self, now: Nanos) {
+        if let Some(dies) = &mut self.dies {
+            dies.now = now;
+        }
+    }
+
+    /// Keeps the controller busy. Returns until when.
+    pub(crate) fn occupy_controller(&mut self, time: Nanos) -> Nanos {
+        match &mut self.dies {
+            Some(dies) => dies.occupy_controller(time),
+            None => Nanos::ZERO,
+        }
+    }
+
+    /// When the last operation so far will have ended.
+    pub(crate) fn busy_until(&self) -> Nanos {
+        self.dies.as_ref().map_or(Nanos::ZERO, |dies| dies.busy_until)
+    }
+
+    /// Lets all dies be idle from now on, as after a power cut.
+    pub(crate) fn forget_time(&mut self) {
+        if let Some(dies) = &mut self.dies {
+            dies.forget_time();
+        }
+    }
+
+    /// Reads a page of the map, which lies on a die that its number decides.
+    pub(crate) fn read_map(&mut self, map_page: u32, earliest: Nanos) -> Nanos {
+        self.counters.reads.add(Why::Map);
+        match &mut self.dies {
+            Some(dies) => dies.read(dies.unit_of_map(map_page), dies.cell, Why::Map, earliest).0,
+            None => earliest,
+        }
+    }
+
+    /// Programs a page of the map.
+    pub(crate) fn program_map(&mut self, map_page: u32, earliest: Nanos) -> Nanos {
+        self.counters.programs.add(Why::Map);
+        match &mut self.dies {
+            Some(dies) => dies.program(dies.unit_of_map(map_page), dies.cell, Why::Map, earliest).0,
+            None => earliest,
+        }
+    }
+}
+
+impl Nand for Array {
+    #[inline]
+    fn read(&mut self, place: PhysicalPage, why: Why, earliest: Nanos) -> Nanos {
+        self.counters.reads.add(why);
+        match &mut self.dies {
+            Some(dies) => {
+                let cell = dies.cell_of(place.block, self.first_slc);
+                let (done, stalled) = dies.read(dies.unit(place), cell, why, earliest);
+                self.counters.stalled += stalled;
+                done
+            }
+            None => earliest,
+        }
+    }
+
+    #[inline]
+    fn program(&mut self, place: PhysicalPage, _: LogicalPage, why: Why, earliest: Nanos) -> Nanos {
+        self.counters.programs.add(why);
+        match &mut self.dies {
+            Some(dies) => {
+                let cell = dies.cell_of(place.block, self.first_slc);
+                let (done, stalled) = dies.program(dies.unit(place), cell, why, earliest);
+                self.counters.stalled += stalled;
+                done
+            }
+            None => earliest,
+        }
+    }
+
+    fn erase(&mut self, block: Block, why: Why, earliest: Nanos) -> Nanos {
+        self.counters.erases.add(why);
+        self.erases[block.index()] += 1;
+        match &mut self.dies {
+            Some(dies) => dies.erase(block, earliest),
+            None => earliest,
+        }
+    }
+}
+
+impl AsRef<Self> for Array {
+    fn as_ref(&self) -> &Self {
+        self
+    }
+}
+
+impl AsMut<Self> for Array {
+    fn as_mut(&mut self) -> &mut Self {
+        self
     }
 }

@@ -4,10 +4,7 @@ use crate::command::{Command, Extent, Stream};
 use crate::drive::Drive;
 use crate::nand::Nand;
 use crate::random::Random;
-use crate::units::LogicalPage;
-
-/// A million: ratios are counted in millionths.
-pub const MILLION: u32 = 1_000_000;
+use crate::units::{LogicalPage, MILLION};
 
 /// Which page comes next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

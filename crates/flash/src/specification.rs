@@ -4,7 +4,9 @@
 
 use std::str::FromStr;
 
-use crate::units::Nanos;
+use serde::Deserialize;
+
+use crate::units::{MILLION, Nanos};
 
 /// A drive.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,11 +54,11 @@ impl Specification {
         u64::from(self.logical_pages) * u64::from(self.page_bytes)
     }
 
-    /// The bytes of flash that a page takes, after compression.
+    /// The bytes of flash that so many pages take, after compression.
     #[must_use]
-    pub fn stored_page_bytes(&self) -> u32 {
-        let bytes = u64::from(self.page_bytes) * u64::from(self.compression_ppm) / 1_000_000;
-        u32::try_from(bytes).expect("compression makes no page larger")
+    pub(crate) fn stored_bytes(&self, pages: u64) -> u64 {
+        let one = u64::from(self.page_bytes) * u64::from(self.compression_ppm);
+        pages * (one / u64::from(MILLION))
     }
 
     /// The spare factor, `(T - U) / T`, in the pages as they are stored.
@@ -112,9 +114,11 @@ pub enum Collection {
 }
 
 /// Which pages are written side by side, into the same block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Frontiers {
     /// All.
+    #[default]
     One,
     /// Those the host writes apart from those the collector copies.
     Collector,

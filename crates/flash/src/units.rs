@@ -2,6 +2,9 @@
 
 use std::ops::{Add, AddAssign, Sub};
 
+/// A million: ratios are counted in millionths.
+pub const MILLION: u32 = 1_000_000;
+
 /// A point in virtual time, or a length of it, in nanoseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Nanos(pub u64);
@@ -58,7 +61,7 @@ impl Block {
 
 /// A page of flash: a block, and which of its pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct PhysicalPage {
     /// The block.
     pub block: Block,
     /// The page within the block, counted from 0.
@@ -67,14 +70,14 @@ pub struct Place {
 
 /// Consecutive logical pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Run {
+pub struct PageRun {
     /// The first page.
     pub first: LogicalPage,
     /// How many pages.
     pub count: u32,
 }
 
-impl Run {
+impl PageRun {
     /// A single page.
     #[must_use]
     pub const fn page(page: LogicalPage) -> Self {

@@ -2,27 +2,34 @@
 
 use std::collections::BTreeMap;
 
-use crate::units::count;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_quantity::DAYS_PER_YEAR;
 
-/// Erase counts of a drive's blocks.
-#[derive(Debug, Clone, PartialEq, Eq)]
+use crate::units::{Nanos, count};
+
+/// Erase counts of the blocks for data; with superblocks, of superblocks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WearSummary {
+    /// How many blocks there are.
+    pub blocks: u32,
     /// The fewest erases of a block.
     pub least: u32,
     /// Half of the blocks have at most so many.
     pub median: u32,
     /// The most erases of a block.
     pub most: u32,
-    /// All erases.
-    pub total: u64,
-    /// How many blocks there are.
-    pub blocks: u32,
-    /// Bins of equal width from the fewest to the most erases.
+    /// The mean.
+    pub mean: f64,
+    /// What a block can take; none if for ever.
+    pub endurance: Option<u32>,
+    /// Bins of equal width from the fewest to the most erases; absent in lines of a sweep.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub histogram: Vec<WearBin>,
 }
 
 /// A bin of a histogram of erase counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WearBin {
     /// The fewest erases that belong here.
     pub from: u32,
@@ -32,12 +39,27 @@ pub struct WearBin {
     pub blocks: u32,
 }
 
+/// How long a drive lasts if it goes on as it did for a while.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct Lifetime {
+    /// Bytes the host can still write until the first block is worn out.
+    pub host_bytes_to_first_block: f64,
+    /// Bytes the host can still write until the average block is worn out.
+    pub host_bytes_to_average: f64,
+    /// The years until the average block is worn out; none for a drive outside time.
+    pub years_to_average: Option<f64>,
+    /// The years until the first block is worn out.
+    pub years_to_first_block: Option<f64>,
+}
+
 /// How many bins a histogram has at most.
 const BINS: u32 = 20;
 
+const NANOS_PER_YEAR: f64 = DAYS_PER_YEAR * 86_400.0 * 1e9;
+
 impl WearSummary {
     /// Sums up erase counts, to each of which so many are added.
-    pub(crate) fn of(erases: &[u32], added: u32) -> Self {
+    pub(crate) fn of(erases: &[u32], added: u32, endurance: Option<u32>) -> Self {
         let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
         for erases in erases {
             *counts.entry(erases.saturating_add(added)).or_default() += 1;
@@ -50,26 +72,55 @@ impl WearSummary {
             let to = from.saturating_add(width - 1).min(most);
             WearBin { from, to, blocks: counts.range(from..=to).map(|(_, blocks)| blocks).sum() }
         });
-        let half = count(erases.len()).div_ceil(2);
+        let blocks = count(erases.len());
+        let half = blocks.div_ceil(2);
         let mut so_far = 0;
         let median = counts.iter().find(|(_, blocks)| {
             so_far += **blocks;
             so_far >= half
         });
+        let total: u64 = counts.iter().map(|(n, blocks)| u64::from(*n) * u64::from(*blocks)).sum();
         Self {
+            blocks,
             least,
             median: median.map_or(0, |(erases, _)| *erases),
             most,
-            total: counts.iter().map(|(n, blocks)| u64::from(*n) * u64::from(*blocks)).sum(),
-            blocks: count(erases.len()),
+            mean: total as f64 / f64::from(blocks.max(1)),
+            endurance,
             histogram: bins.collect(),
         }
     }
 
-    /// The mean number of erases of a block.
+    /// How long a drive that is worn like this lasts if it goes on as it did since it was worn as
+    /// `before`: the host wrote so many bytes in so much time. A trace's time is the only one
+    /// there is for a drive outside time. None for a drive that lasts for ever, or that nothing
+    /// was written to or erased on.
     #[must_use]
-    pub fn mean(&self) -> f64 {
-        self.total as f64 / f64::from(self.blocks.max(1))
+    pub fn lifetime(
+        &self,
+        before: &Self,
+        host_written_bytes: u64,
+        elapsed: Nanos,
+    ) -> Option<Lifetime> {
+        let grown = self.mean - before.mean;
+        let most_grown = f64::from(self.most - before.most);
+        let endurance = f64::from(self.endurance?);
+        if grown <= 0.0 || host_written_bytes == 0 {
+            return None;
+        }
+        let periods = (endurance - self.mean).max(0.0) / grown;
+        // The most worn block may have been spared for once, but it will not be for ever.
+        let first = (endurance - f64::from(self.most)).max(0.0) / most_grown.max(grown);
+        let bytes = |periods: f64| periods * host_written_bytes as f64;
+        let years = |periods: f64| {
+            (elapsed > Nanos::ZERO).then(|| periods * elapsed.0 as f64 / NANOS_PER_YEAR)
+        };
+        Some(Lifetime {
+            host_bytes_to_first_block: bytes(first),
+            host_bytes_to_average: bytes(periods),
+            years_to_average: years(periods),
+            years_to_first_block: years(first),
+        })
     }
 }
 
@@ -80,9 +131,9 @@ mod tests {
     #[test]
     fn a_summary_counts_every_block_once() {
         let erases: Vec<u32> = (0..1000).map(|block| block % 100).collect();
-        let wear = WearSummary::of(&erases, 50);
+        let wear = WearSummary::of(&erases, 50, None);
         assert_eq!((wear.least, wear.median, wear.most), (50, 99, 149));
-        assert_eq!((wear.total, wear.blocks), (99_500, 1000));
+        assert_eq!((wear.mean, wear.blocks), (99.5, 1000));
         assert_eq!(wear.histogram.iter().map(|bin| bin.blocks).sum::<u32>(), 1000);
         assert!(wear.histogram.len() <= 20);
         assert!(wear.histogram.windows(2).all(|pair| pair[0].to + 1 == pair[1].from));
@@ -90,7 +141,10 @@ mod tests {
 
     #[test]
     fn a_drive_of_one_block_and_a_drive_at_the_limit_have_a_summary() {
-        assert_eq!(WearSummary::of(&[7], 0).histogram, [WearBin { from: 7, to: 7, blocks: 1 }]);
-        assert_eq!(WearSummary::of(&[0, 1], u32::MAX).most, u32::MAX);
+        assert_eq!(
+            WearSummary::of(&[7], 0, None).histogram,
+            [WearBin { from: 7, to: 7, blocks: 1 }]
+        );
+        assert_eq!(WearSummary::of(&[0, 1], u32::MAX, None).most, u32::MAX);
     }
 }

@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use crate::command::Stream;
-use crate::units::{LogicalPage, Nanos, Run, is_set};
+use crate::units::{LogicalPage, Nanos, PageRun, is_set};
 
 /// A write buffer.
 #[derive(Debug, Clone)]
@@ -62,16 +62,16 @@ impl Buffer {
     }
 
     /// The oldest pages, if more wait than may; they are on their way then.
-    pub fn overflow(&mut self) -> Option<(Run, Stream)> {
+    pub fn overflow(&mut self) -> Option<(PageRun, Stream)> {
         let excess = self.waiting.len().saturating_sub(self.pages.div_ceil(2));
         if excess == 0 { None } else { self.oldest(excess) }
     }
 
     /// The oldest pages that follow each other, at most so many; they are on their way then.
-    pub fn oldest(&mut self, limit: usize) -> Option<(Run, Stream)> {
+    pub fn oldest(&mut self, limit: usize) -> Option<(PageRun, Stream)> {
         let mut waiting = std::iter::from_fn(|| self.waiting.pop_front());
         let (page, stream) = waiting.find(|(page, _)| is_set(&self.dirty, *page))?;
-        let mut run = Run::page(page);
+        let mut run = PageRun::page(page);
         self.drop_page(page);
         while (run.count as usize) < limit
             && let Some(next) = self.waiting.front()

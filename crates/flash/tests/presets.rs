@@ -104,12 +104,12 @@ impl Bench {
         .expect("the requests are on the drive");
         let seconds = end.since(self.now).0 as f64 / SECOND.0 as f64;
         self.now = end;
-        let asked = self.drive.asked();
+        let asked = self.drive.host_counters();
         Measured {
             mb_per_s: (asked.read_bytes + asked.written_bytes) as f64 / 1e6 / seconds,
             requests_per_s: count as f64 / seconds,
             latency_us: waited_ns as f64 / 1e3 / count as f64,
-            amplification: self.drive.work().programs.total() as f64
+            amplification: self.drive.flash_counters().programs.total() as f64
                 / asked.written_pages.max(1) as f64,
         }
     }
@@ -187,7 +187,7 @@ fn every_preset_can_be_filled_and_overwritten_at_random() {
         let mut programs = 0;
         while programs < u64::from(pages) {
             bench.play(&mut requests, 1000, 4);
-            programs += bench.drive.work().programs.total();
+            programs += bench.drive.flash_counters().programs.total();
         }
         assert_eq!(bench.drive.mapped_pages(), pages, "{} keeps all data", preset.name);
     }
@@ -232,7 +232,7 @@ fn eeepc_4g_rewrites_a_block_for_a_small_write() {
     let write = bench.write_at_random(2000, 1);
     // 64 pages for two.
     check("eeepc-4g: write amplification, random 4 KiB", 32.0, write.amplification, 0.01);
-    let erases = bench.drive.work().erases.total();
+    let erases = bench.drive.flash_counters().erases.total();
     assert!((1990..=2000).contains(&erases), "an erase a write: {erases}");
     bench.assert_discards_do_nothing();
 }
@@ -477,9 +477,13 @@ fn ideal_adds_nothing() {
         true
     })
     .expect("the requests are on the drive");
-    assert_eq!(bench.drive.asked().written_pages, 3 * pages);
-    assert_eq!(bench.drive.work().programs.total(), 3 * pages, "write amplification is 1");
-    assert_eq!(bench.drive.work().reads.total(), 0);
+    assert_eq!(bench.drive.host_counters().written_pages, 3 * pages);
+    assert_eq!(
+        bench.drive.flash_counters().programs.total(),
+        3 * pages,
+        "write amplification is 1"
+    );
+    assert_eq!(bench.drive.flash_counters().reads.total(), 0);
     let extent = Extent { offset_bytes: SECTOR_BYTES, length_bytes: 1 << 20 };
     for command in [
         Command::Read(extent),

@@ -155,9 +155,7 @@ fn errno(error: &BackendError) -> Errno {
     match error {
         BackendError::Refused(Refusal::Misaligned { .. }) => Errno::EINVAL,
         BackendError::Refused(Refusal::OutOfRange { .. }) => Errno::ENOSPC,
-        BackendError::Refused(Refusal::WornOut | Refusal::Stopped) | BackendError::File { .. } => {
-            Errno::EIO
-        }
+        BackendError::Refused(Refusal::WornOut) | BackendError::File { .. } => Errno::EIO,
     }
 }
 

@@ -1,11 +1,12 @@
 //! The wear histogram: how many blocks of a simulated drive have been erased how often.
 
+use ssdlab_flash::{WearBin, WearSummary};
+
 use super::canvas::Heading;
 use super::data::{Data, Shown};
 use super::grid::{Grid, Panel, Shares, panels_in_a_chart};
 use super::scale::{PERCENT, Scale};
 use super::{Chart, part};
-use crate::results::{Wear, WearBin};
 
 /// How much further one drive may be worn than another, on one axis.
 const MOST_APART: u32 = 4;
@@ -15,7 +16,7 @@ const COLUMNS: u32 = 3;
 
 /// A panel for each treatment on a simulated drive, if a block of any was erased.
 pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
-    let worn: Vec<(&Shown<'_>, &Wear)> =
+    let worn: Vec<(&Shown<'_>, &WearSummary)> =
         data.treatments.iter().filter_map(|shown| Some((shown, wear(shown)?))).collect();
     if worn.iter().all(|(_, wear)| wear.most == 0) {
         return Vec::new();
@@ -24,7 +25,7 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
     let most = worn.iter().map(|(_, wear)| wear.most).max().unwrap_or(0);
     // Beside a drive with a hot spot others would have no shape.
     let shares_across = worn.iter().all(|(_, wear)| most <= MOST_APART * wear.most.max(1));
-    let across = |wear: &Wear| {
+    let across = |wear: &WearSummary| {
         let ends = if shares_across { [least, most] } else { [wear.least, wear.most] };
         Scale::between("erases", f64::from(ends[0]), f64::from(ends[1]) + 1.0)
     };
@@ -59,7 +60,7 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
     parts.collect()
 }
 
-fn wear<'a>(shown: &Shown<'a>) -> Option<&'a Wear> {
+fn wear<'a>(shown: &Shown<'a>) -> Option<&'a WearSummary> {
     shown.trials.iter().find_map(|trial| trial.drive.as_ref()).map(|course| &course.wear)
 }
 
@@ -69,14 +70,14 @@ fn ends(bin: &WearBin) -> [f64; 2] {
 
 /// The share of blocks in a bin for each number of erases in it, in per cent: bins of one drive may
 /// be wider than those of another.
-fn share(bin: &WearBin, wear: &Wear) -> f64 {
+fn share(bin: &WearBin, wear: &WearSummary) -> f64 {
     let [from, to] = ends(bin);
     100.0 * f64::from(bin.blocks) / f64::from(wear.blocks.max(1)) / (to - from).max(1.0)
 }
 
-fn says(worn: &[(&Shown<'_>, &Wear)]) -> String {
-    let one = |(shown, wear): &(&Shown<'_>, &Wear)| {
-        let Wear { least, median, most, .. } = wear;
+fn says(worn: &[(&Shown<'_>, &WearSummary)]) -> String {
+    let one = |(shown, wear): &(&Shown<'_>, &WearSummary)| {
+        let WearSummary { least, median, most, .. } = wear;
         format!("{} {least} to {most}, half of them up to {median}", shown.name)
     };
     format!("Erases of a block: {}.", worn.iter().map(one).collect::<Vec<_>>().join("; "))

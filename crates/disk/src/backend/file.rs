@@ -8,7 +8,7 @@ use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
 use ssdlab_flash::{Extent, Nanos, SECTOR_BYTES};
 
-use super::{Backend, BackendError, check};
+use super::{Backend, BackendError};
 
 /// How many zeros are written at once where no hole can be punched.
 const ZEROS_BYTES: usize = 1 << 13;
@@ -30,8 +30,7 @@ impl SparseFile {
 
     /// Makes bytes zeros, by a hole where the file system can have one.
     fn clear(&self, extent: Extent) -> Result<(), BackendError> {
-        let Extent { offset_bytes, length_bytes } =
-            check(self.capacity_bytes, extent.offset_bytes, extent.length_bytes)?;
+        let Extent { offset_bytes, length_bytes } = extent.within(self.capacity_bytes)?;
         if length_bytes == 0 {
             return Ok(());
         }
@@ -84,7 +83,7 @@ impl Backend for SparseFile {
         into: &mut [u8],
     ) -> Result<Nanos, BackendError> {
         let length_bytes = into.len() as u64;
-        check(self.capacity_bytes, offset_bytes, length_bytes)?;
+        Extent { offset_bytes, length_bytes }.within(self.capacity_bytes)?;
         self.file.read_exact_at(into, offset_bytes).map_err(fault(
             "read",
             offset_bytes,
@@ -95,7 +94,7 @@ impl Backend for SparseFile {
 
     fn write(&mut self, now: Nanos, offset_bytes: u64, from: &[u8]) -> Result<Nanos, BackendError> {
         let length_bytes = from.len() as u64;
-        check(self.capacity_bytes, offset_bytes, length_bytes)?;
+        Extent { offset_bytes, length_bytes }.within(self.capacity_bytes)?;
         self.file.write_all_at(from, offset_bytes).map_err(fault(
             "write",
             offset_bytes,

@@ -3,7 +3,7 @@
 //! The model does not store contents: what a page holds is of no matter to its timing. So the
 //! drive decides when a command is done, and memory keeps the data.
 
-use ssdlab_flash::{Apart, Command, Course, Drive, Extent, Moment, Nanos, Stream};
+use ssdlab_flash::{Apart, Command, Drive, Extent, Moment, Moments, Nanos, Stream};
 
 use super::{Backend, BackendError, Memory};
 
@@ -25,7 +25,7 @@ pub struct Flash {
 struct Watched {
     since: Nanos,
     first: Moment,
-    course: Course,
+    course: Moments,
 }
 
 impl Flash {
@@ -63,7 +63,7 @@ impl Flash {
     /// Watches the drive from here on; of what it does, at most so many moments are kept.
     pub fn watch(&mut self, now: Nanos, moments: usize) {
         let first = Moment::of(&self.drive, Nanos::ZERO);
-        let course = Course::new(Apart::Time, moments);
+        let course = Moments::new(Apart::Time, moments);
         self.watched = Some(Watched { since: now, first, course });
     }
 

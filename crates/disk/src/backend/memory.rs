@@ -7,7 +7,7 @@
 
 use ssdlab_flash::{Extent, Nanos, Refusal};
 
-use super::{Backend, BackendError, check};
+use super::{Backend, BackendError};
 
 /// What is kept or not kept as a whole. A file system's block, so that deleting one frees memory.
 const PAGE_BYTES: usize = 4096;
@@ -83,7 +83,8 @@ impl Memory {
 
     /// Reads; it is refused beyond the capacity.
     pub fn load(&self, offset_bytes: u64, into: &mut [u8]) -> Result<(), Refusal> {
-        let extent = check(self.capacity_bytes, offset_bytes, into.len() as u64)?;
+        let extent = Extent { offset_bytes, length_bytes: into.len() as u64 };
+        let extent = extent.within(self.capacity_bytes)?;
         for part in parts(extent) {
             let page = self.stretches[part.stretch]
                 .as_ref()
@@ -95,7 +96,8 @@ impl Memory {
     }
 
     pub(super) fn store(&mut self, offset_bytes: u64, from: &[u8]) -> Result<(), Refusal> {
-        let extent = check(self.capacity_bytes, offset_bytes, from.len() as u64)?;
+        let extent = Extent { offset_bytes, length_bytes: from.len() as u64 };
+        let extent = extent.within(self.capacity_bytes)?;
         for part in parts(extent) {
             let data = part.of(from);
             if data == &ZEROS[..data.len()] {
@@ -108,7 +110,7 @@ impl Memory {
     }
 
     pub(super) fn clear(&mut self, extent: Extent) -> Result<(), Refusal> {
-        let extent = check(self.capacity_bytes, extent.offset_bytes, extent.length_bytes)?;
+        let extent = extent.within(self.capacity_bytes)?;
         for part in parts(extent) {
             self.zero(&part);
         }

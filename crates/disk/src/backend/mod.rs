@@ -12,7 +12,7 @@ mod memory;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ssdlab_flash::{Extent, Nanos, Refusal, SECTOR_BYTES};
+use ssdlab_flash::{Extent, Nanos, Refusal};
 
 pub use file::SparseFile;
 pub use flash::Flash;
@@ -26,11 +26,11 @@ pub use memory::Memory;
 ///   which it is done. So commands that overlap in time and place do what they would one by one.
 /// - The time of completion is never before `now`; a backend without a notion of time returns
 ///   `now`. `now` is never earlier than in the command before.
-/// - Offsets and lengths are multiples of [`SECTOR_BYTES`], and a command ends within the capacity.
-///   One that does not is refused and changes nothing.
+/// - A command names whole sectors and ends within the capacity ([`Extent::within`]). One that does
+///   not is refused and changes nothing.
 /// - What was never written, was discarded or was zeroed reads as zeros.
 pub trait Backend {
-    /// The bytes there are: a multiple of [`SECTOR_BYTES`] that never changes.
+    /// The bytes there are: a whole number of sectors of 512 bytes, which never changes.
     fn capacity_bytes(&self) -> u64;
 
     /// Reads the bytes at an offset. Returns when that is done.
@@ -78,19 +78,6 @@ pub enum BackendError {
         #[source]
         cause: io::Error,
     },
-}
-
-/// Checks that a command names whole sectors within the capacity.
-fn check(capacity_bytes: u64, offset_bytes: u64, length_bytes: u64) -> Result<Extent, Refusal> {
-    let extent = Extent { offset_bytes, length_bytes };
-    let is_whole = |bytes: u64| bytes.is_multiple_of(SECTOR_BYTES);
-    if !is_whole(offset_bytes) || !is_whole(length_bytes) {
-        return Err(Refusal::Misaligned { extent });
-    }
-    match offset_bytes.checked_add(length_bytes) {
-        Some(end) if end <= capacity_bytes => Ok(extent),
-        _ => Err(Refusal::OutOfRange { extent, capacity_bytes }),
-    }
 }
 
 /// Implements the trait by handing everything on to another backend.

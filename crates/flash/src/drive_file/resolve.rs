@@ -1,31 +1,16 @@
 //! From a drive file to a specification: defaults filled in, impossible drives refused.
 
-use std::ops::Range;
-
 use ssdlab_quantity::{Bytes, Span};
 use toml::Spanned;
 
-use super::{Collection, DriveFile, Frontiers, Levelling, Mapping, Timing};
-use crate::pattern::MILLION;
+use super::{
+    Collection, DriveFile, DriveFileError, Levelling, Mapping, PAGE_BYTES, PAGES_PER_BLOCK, Timing,
+};
 use crate::specification as exact;
 use crate::specification::Specification;
-use crate::units::Nanos;
+use crate::units::{MILLION, Nanos};
 
-pub(super) const PAGE_BYTES: u32 = 4096;
-pub(super) const PAGES_PER_BLOCK: u32 = 256;
 const CHOICES: u32 = 10;
-
-/// A drive that cannot be.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct DriveFileError {
-    /// What is wrong.
-    pub message: String,
-    /// The bytes of the file it is about, where there are such.
-    pub at: Option<Range<usize>>,
-    /// What to do.
-    pub help: String,
-}
 
 impl DriveFileError {
     fn at<T>(value: &Spanned<T>, message: impl Into<String>, help: impl Into<String>) -> Self {
@@ -34,6 +19,13 @@ impl DriveFileError {
 
     fn nowhere(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { message: message.into(), at: None, help: help.into() }
+    }
+}
+
+impl Specification {
+    /// Reads a drive file.
+    pub fn parse(text: &str) -> Result<Self, DriveFileError> {
+        DriveFile::parse(text)?.resolve()
     }
 }
 
@@ -208,11 +200,7 @@ impl DriveFile {
                     )?),
                     Collection::CostBenefit => exact::Collection::CostBenefit,
                 },
-                frontiers: match self.frontiers {
-                    Frontiers::One => exact::Frontiers::One,
-                    Frontiers::Collector => exact::Frontiers::Collector,
-                    Frontiers::HotCold => exact::Frontiers::HotCold,
-                },
+                frontiers: self.frontiers,
             },
             Mapping::Block => exact::Mapping::Block {
                 open_blocks: count(self.open_blocks.as_ref(), 1, "open_blocks")?,

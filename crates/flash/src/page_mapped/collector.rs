@@ -3,99 +3,16 @@
 use std::ops::Range;
 
 use super::blocks::State;
+use super::emptying::{Emptying, Moving};
 use super::pools::Frontier;
-use super::{PageMapped, RESERVE};
-use crate::command::Stream;
-use crate::nand::{Nand, Why};
+use super::state::{PageMapped, RESERVE};
+use crate::counters::Why;
+use crate::nand::Nand;
 use crate::prefetch::prefetch;
-use crate::units::{Block, LogicalPage, Nanos, Place, count};
-
-/// A valid page of a block that is being emptied.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Moving {
-    pub page: LogicalPage,
-    pub offset: u32,
-    /// When it has been read.
-    pub read: Nanos,
-}
-
-/// How many pages of a block are emptied together on a drive that takes time. Fewer would make the
-/// host wait less, but cost more work.
-pub(super) const STEP: u32 = 64;
+use crate::units::{Block, LogicalPage, Nanos, PhysicalPage, count};
 
 /// In the background only blocks are emptied of which at least one page in so many is invalid.
-const WORTH_A_SHARE: u32 = 8;
-
-/// A block that is being emptied bit by bit, while the host writes.
-///
-/// A drive that emptied a block in one go would let the host wait for all of it. So for each page
-/// that the host writes a part of the block is emptied, just so large that the whole is done by the
-/// time its space is needed.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Emptying {
-    pub block: Block,
-    /// How many pages there are to look at, and at how many at a time.
-    pages: u32,
-    step: u32,
-    /// The pages before this one have been moved.
-    pub next: u32,
-    /// The pages the host can write for this block's space: those that were not valid.
-    gain: u32,
-    /// The pages the host has written since the block was chosen, and those at which the next
-    /// step is due.
-    paid: u32,
-    due_at: u32,
-    /// When the pages that have been moved are safe.
-    pub safe: Nanos,
-}
-
-impl Emptying {
-    /// A block is to be emptied.
-    pub fn new(block: Block, pages: u32, step: u32, gain: u32) -> Self {
-        let mut emptying =
-            Self { block, pages, step, next: 0, gain, paid: 0, due_at: 0, safe: Nanos::ZERO };
-        emptying.set_due();
-        emptying
-    }
-
-    /// Charges so many pages of the host. Returns whether a step is due.
-    #[inline]
-    pub const fn charge(&mut self, host_pages: u32) -> bool {
-        self.paid = self.paid.saturating_add(host_pages);
-        self.paid >= self.due_at
-    }
-
-    /// Up to which page the block should be emptied by now.
-    pub fn due(&self) -> u32 {
-        if self.paid >= self.gain {
-            return self.pages;
-        }
-        let due = u64::from(self.paid) * u64::from(self.pages) / u64::from(self.gain);
-        u32::try_from(due).expect("paid for a part, so due is a part of the pages")
-    }
-
-    /// The next part of the block to be emptied, of those before a page.
-    pub fn take_part(&mut self, until: u32) -> Option<Range<u32>> {
-        if self.next >= until {
-            return None;
-        }
-        let part = self.next..(self.next + self.step).min(self.pages);
-        self.next = part.end;
-        self.set_due();
-        Some(part)
-    }
-
-    /// Whether all of the block's pages have been moved.
-    pub const fn is_done(&self) -> bool {
-        self.next == self.pages
-    }
-
-    fn set_due(&mut self) {
-        let end = (self.next + self.step).min(self.pages);
-        let due = (u64::from(end) * u64::from(self.gain)).div_ceil(u64::from(self.pages));
-        self.due_at = u32::try_from(due).expect("the end of a step is a part of the pages");
-    }
-}
+pub(super) const WORTH_A_SHARE: u32 = 8;
 
 impl PageMapped {
     /// Gives a full frontier room: what is left of the block being emptied may bring some, and
@@ -167,7 +84,7 @@ impl PageMapped {
 
     /// Empties a block as a whole: the one that is being emptied, or the best one. Returns when
     /// that is done; none if there was none to empty.
-    fn collect<N: Nand>(&mut self, nand: &mut N, earliest: Nanos) -> Option<Nanos> {
+    pub(super) fn collect<N: Nand>(&mut self, nand: &mut N, earliest: Nanos) -> Option<Nanos> {
         self.collecting = Some(self.collecting.or_else(|| self.choose(nand))?);
         self.empty(nand, self.pages_per_block, earliest)
     }
@@ -197,33 +114,8 @@ impl PageMapped {
         Some(erased)
     }
 
-    /// Folds the SLC cache out and makes `free_blocks` blocks free, as far as time allows and it is
-    /// worth while.
-    pub fn idle<N: Nand>(&mut self, nand: &mut N, free_blocks: u32, from: Nanos, until: Nanos) {
-        /// Blocks emptied without one more becoming free, after which nothing more is gained.
-        const MOST_FRUITLESS: u32 = 2 * WORTH_A_SHARE;
-        let mut now = from;
-        let mut most_free = 0;
-        let mut fruitless = 0;
-        while now < until && !self.is_worn_out && fruitless < MOST_FRUITLESS {
-            let pool = self.pools.of_stream(Stream::default());
-            if let Some(done) = self.fold(nand, pool, now) {
-                now = done;
-                continue;
-            }
-            let lacks = self.free_blocks() < free_blocks && self.is_worth_while();
-            if !lacks && self.collecting.is_none() {
-                return;
-            }
-            let Some(done) = self.collect(nand, now) else { return };
-            now = done;
-            fruitless = if self.free_blocks() > most_free { 0 } else { fruitless + 1 };
-            most_free = most_free.max(self.free_blocks());
-        }
-    }
-
     /// Whether the best block has enough invalid pages to be emptied before that has to be.
-    fn is_worth_while(&mut self) -> bool {
+    pub(super) fn is_worth_while(&mut self) -> bool {
         let best = self.pools.choose(&self.blocks);
         best.is_some_and(|(_, block)| {
             let invalid = self.pages_per_block - self.blocks[block.index()].valid;
@@ -258,7 +150,7 @@ impl PageMapped {
         self.moving.truncate(valid);
         let mut last = earliest;
         for moving in &mut self.moving {
-            let place = Place { block, offset: moving.offset };
+            let place = PhysicalPage { block, offset: moving.offset };
             moving.read = nand.read(place, why, earliest);
             last = last.max(moving.read);
         }

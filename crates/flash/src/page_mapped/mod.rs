@@ -9,105 +9,27 @@
 
 mod blocks;
 mod collector;
+mod emptying;
+mod folding;
 mod pools;
 mod slc;
+mod state;
 mod victims;
 
-use self::blocks::{Record, State};
-use self::collector::{Emptying, Moving, STEP};
-use self::pools::{Frontier, Pools};
-use self::slc::Slc;
+use self::collector::WORTH_A_SHARE;
 use crate::command::Stream;
-use crate::free::FreeBlocks;
-use crate::levelling::Leveller;
-use crate::nand::{Nand, Why};
-use crate::prefetch::prefetch;
-use crate::specification::{Collection, Frontiers, Specification};
-use crate::units::{Block, LogicalPage, Nanos, Place, Run, count};
+use crate::counters::Why;
+use crate::nand::Nand;
+use crate::units::{LogicalPage, Nanos, PageRun, PhysicalPage};
 
-/// A logical page that is nowhere.
-const UNMAPPED: u32 = u32::MAX;
-
-/// Blocks that are kept free for the collector to work with: one for the host, one for copies, and
-/// one in case the block that is collected turns out to be worn.
-const RESERVE: u32 = 3;
-
-/// A page-mapped drive's state.
-#[derive(Debug, Clone)]
-pub(crate) struct PageMapped {
-    pages_per_block: u32,
-    /// The fewest blocks in service with which all data fit and collection gains something.
-    blocks_needed: u32,
-    /// Where each logical page is: `block * pages_per_block + offset`.
-    map: Vec<u32>,
-    /// What each page of flash holds or held.
-    reverse: Vec<u32>,
-    blocks: Vec<Record>,
-    pools: Pools,
-    frontiers: Vec<Frontier>,
-    free: FreeBlocks,
-    leveller: Leveller,
-    slc: Option<Slc>,
-    /// Blocks for data that are not worn out.
-    in_service: u32,
-    is_worn_out: bool,
-    collecting: Option<Emptying>,
-    /// How many pages of a block are emptied together.
-    step: u32,
-    /// The pages of the block being collected; kept for its memory.
-    moving: Vec<Moving>,
-}
+pub(crate) use self::state::PageMapped;
 
 impl PageMapped {
-    /// The blocks such a drive has in all, besides its SLC cache.
-    pub fn blocks_needed(usable: u32, frontiers: Frontiers) -> u32 {
-        usable + RESERVE + frontiers.count() - 1
-    }
-
-    /// A purged drive.
-    pub fn new(
-        specification: &Specification,
-        collection: Collection,
-        frontiers: Frontiers,
-        seed: u64,
-    ) -> Self {
-        let pages_per_block = specification.pages_per_block;
-        let in_service = Self::blocks_needed(specification.blocks, frontiers);
-        let blocks = in_service + specification.slc_cache.map_or(0, |cache| cache.blocks);
-        let levelling = specification.wear.levelling;
-        let mut open = vec![Frontier::closed(); frontiers.count() as usize];
-        let slc = specification.slc_cache.map(|cache| {
-            open.push(Frontier::closed());
-            Slc::new(cache, Block(in_service), open.len() - 1)
-        });
-        Self {
-            pages_per_block,
-            blocks_needed: Self::blocks_needed(
-                specification.logical_pages.div_ceil(pages_per_block) + 1,
-                frontiers,
-            ),
-            map: vec![UNMAPPED; specification.logical_pages as usize],
-            reverse: vec![UNMAPPED; blocks as usize * pages_per_block as usize],
-            blocks: vec![Record::IDLE; blocks as usize],
-            pools: Pools::new(frontiers, collection, in_service, pages_per_block, seed),
-            frontiers: open,
-            free: FreeBlocks::new(levelling, (0..in_service).map(Block)),
-            leveller: Leveller::new(levelling),
-            slc,
-            in_service,
-            is_worn_out: false,
-            collecting: None,
-            // On a drive outside time nobody waits.
-            step: specification.timing.map_or(pages_per_block, |_| STEP),
-            moving: Vec::new(),
-        }
-    }
-
     /// Writes pages. Returns when the last is safe.
     pub fn write<N: Nand>(
         &mut self,
         nand: &mut N,
-        run: Run,
+        run: PageRun,
         stream: Stream,
         earliest: Nanos,
     ) -> Nanos {
@@ -115,7 +37,7 @@ impl PageMapped {
         let frontier = self.slc.as_ref().map_or(self.pools[pool].host, |slc| slc.frontier);
         run.pages().for_each(|page| _ = self.forget(page));
         let mut safe = earliest;
-        let Run { first: LogicalPage(mut at), count } = run;
+        let PageRun { first: LogicalPage(mut at), count } = run;
         let end = at + count;
         while at < end {
             while self.frontiers[frontier].is_full() {
@@ -130,7 +52,7 @@ impl PageMapped {
             let Some(first) = self.frontiers[frontier].take(count) else { break };
             self.put(first, pages.clone());
             for (page, offset) in pages.zip(first.offset..) {
-                let place = Place { block: first.block, offset };
+                let place = PhysicalPage { block: first.block, offset };
                 safe = safe.max(nand.program(place, page, Why::Host, earliest));
             }
             at += count;
@@ -144,123 +66,28 @@ impl PageMapped {
         safe
     }
 
-    /// Forgets pages. Returns how many held data.
-    pub fn trim(&mut self, run: Run) -> u32 {
-        run.pages().map(|page| u32::from(self.forget(page))).sum()
-    }
-
-    /// Where a page is.
-    pub fn locate(&self, page: LogicalPage) -> Option<Place> {
-        let flat = self.map[page.0 as usize];
-        (flat != UNMAPPED).then(|| self.place(flat))
-    }
-
-    /// The pages that hold data.
-    pub fn mapped_pages(&self) -> u32 {
-        self.pools.valid_pages() + self.slc.as_ref().map_or(0, |slc| slc.valid)
-    }
-
-    /// Erased blocks ready to be written.
-    pub fn free_blocks(&self) -> u32 {
-        count(self.free.len())
-    }
-
-    /// Erased blocks of the SLC cache, where there is one.
-    pub fn free_slc_blocks(&self) -> Option<u32> {
-        self.slc.as_ref().map(Slc::free_blocks)
-    }
-
-    /// All blocks for data.
-    pub fn blocks(&self) -> u32 {
-        count(self.blocks.len()) - self.slc.as_ref().map_or(0, Slc::blocks)
-    }
-
-    /// Whether too many blocks are worn out to go on writing.
-    pub fn is_worn_out(&self) -> bool {
-        self.is_worn_out
-    }
-
-    /// Asks for what writing the `next` pages will need, whose entries of the map are at hand, and
-    /// for those entries of the ones `after` them. Changes nothing.
-    pub fn expect(&self, next: &[LogicalPage], after: &[LogicalPage]) {
-        for page in after {
-            prefetch(&self.map, page.0 as usize);
-        }
-        for page in next {
-            if let Some(place) = self.locate(*page) {
-                prefetch(&self.blocks, place.block.index());
+    /// Folds the SLC cache out and makes `free_blocks` blocks free, as far as time allows and it is
+    /// worth while.
+    pub fn idle<N: Nand>(&mut self, nand: &mut N, free_blocks: u32, from: Nanos, until: Nanos) {
+        /// Blocks emptied without one more becoming free, after which nothing more is gained.
+        const MOST_FRUITLESS: u32 = 2 * WORTH_A_SHARE;
+        let mut now = from;
+        let mut most_free = 0;
+        let mut fruitless = 0;
+        while now < until && !self.is_worn_out && fruitless < MOST_FRUITLESS {
+            let pool = self.pools.of_stream(Stream::default());
+            if let Some(done) = self.fold(nand, pool, now) {
+                now = done;
+                continue;
             }
-        }
-    }
-
-    /// The bytes it takes in memory.
-    pub fn memory_bytes(&self) -> usize {
-        size_of_val(&self.map[..]) + size_of_val(&self.reverse[..]) + size_of_val(&self.blocks[..])
-    }
-
-    fn place(&self, flat: u32) -> Place {
-        let block = Block(flat / self.pages_per_block);
-        Place { block, offset: flat % self.pages_per_block }
-    }
-
-    /// Makes a page's place invalid; whether it had one.
-    #[inline]
-    fn forget(&mut self, page: LogicalPage) -> bool {
-        let flat = std::mem::replace(&mut self.map[page.0 as usize], UNMAPPED);
-        if flat == UNMAPPED {
-            return false;
-        }
-        let place = self.place(flat);
-        let record = &mut self.blocks[place.block.index()];
-        record.valid -= 1;
-        let record = *record;
-        match &mut self.slc {
-            Some(slc) if slc.owns(place.block) => slc.valid -= 1,
-            _ => {
-                let pool = &mut self.pools[record.pool];
-                pool.valid -= 1;
-                if record.state == State::Closed {
-                    pool.victims.lowered(&mut self.blocks, place.block);
-                }
+            let lacks = self.free_blocks() < free_blocks && self.is_worth_while();
+            if !lacks && self.collecting.is_none() {
+                return;
             }
+            let Some(done) = self.collect(nand, now) else { return };
+            now = done;
+            fruitless = if self.free_blocks() > most_free { 0 } else { fruitless + 1 };
+            most_free = most_free.max(self.free_blocks());
         }
-        true
-    }
-
-    /// Puts pages side by side, from a place on that is free.
-    #[inline]
-    fn put(&mut self, first: Place, pages: impl ExactSizeIterator<Item = LogicalPage>) {
-        let added = count(pages.len());
-        let flat = first.block.0 * self.pages_per_block + first.offset;
-        let held = &mut self.reverse[flat as usize..(flat + added) as usize];
-        for ((page, held), flat) in pages.zip(held).zip(flat..) {
-            self.map[page.0 as usize] = flat;
-            *held = page.0;
-        }
-        self.blocks[first.block.index()].valid += added;
-        match &mut self.slc {
-            Some(slc) if slc.owns(first.block) => slc.valid += added,
-            _ => {
-                let pool = self.blocks[first.block.index()].pool;
-                self.pools[pool].valid += added;
-            }
-        }
-    }
-
-    /// Puts pages that have been read side by side. Returns when they are safe.
-    fn put_moving_at<N: Nand>(
-        &mut self,
-        nand: &mut N,
-        first: Place,
-        moving: &[Moving],
-        why: Why,
-    ) -> Nanos {
-        self.put(first, moving.iter().map(|moving| moving.page));
-        let mut safe = Nanos::ZERO;
-        for (Moving { page, read, .. }, offset) in moving.iter().zip(first.offset..) {
-            let place = Place { block: first.block, offset };
-            safe = safe.max(nand.program(place, *page, why, *read));
-        }
-        safe
     }
 }

@@ -7,7 +7,7 @@ use super::blocks::Record;
 use super::victims::Victims;
 use crate::command::Stream;
 use crate::specification::{Collection, Frontiers};
-use crate::units::{Block, Place};
+use crate::units::{Block, PhysicalPage};
 
 /// A block being filled.
 #[derive(Debug, Clone, Copy)]
@@ -37,10 +37,10 @@ impl Frontier {
 
     /// Takes the next pages of a frontier with so much room. Returns where they begin.
     #[inline]
-    pub fn take(&mut self, count: u32) -> Option<Place> {
+    pub fn take(&mut self, count: u32) -> Option<PhysicalPage> {
         let offset = self.next;
         self.next += count;
-        self.block.map(|block| Place { block, offset })
+        self.block.map(|block| PhysicalPage { block, offset })
     }
 }
 

@@ -1,15 +1,11 @@
-//! The SLC cache: blocks with one bit a cell take what the host writes, and are folded out into
-//! the data blocks: in the background while the drive is idle, and in the way of the host's
-//! writes once no cache block is left. That is the cliff.
+//! The SLC cache: blocks with one bit a cell, which take what the host writes.
 
 use std::collections::VecDeque;
 
-use super::PageMapped;
-use super::collector::{Emptying, STEP};
+use super::emptying::{Emptying, STEP};
 use super::pools::Frontier;
-use crate::nand::{Nand, Why};
 use crate::specification::SlcCache;
-use crate::units::{Block, Nanos, count};
+use crate::units::{Block, count};
 
 /// The cache's blocks.
 #[derive(Debug, Clone)]
@@ -19,11 +15,11 @@ pub(super) struct Slc {
     pub valid: u32,
     first: Block,
     blocks: u32,
-    pages_per_block: u32,
-    free: VecDeque<Block>,
+    pub pages_per_block: u32,
+    pub free: VecDeque<Block>,
     /// In the order they were filled, which is the order they are folded in.
-    full: VecDeque<Block>,
-    folding: Option<Emptying>,
+    pub full: VecDeque<Block>,
+    pub folding: Option<Emptying>,
 }
 
 impl Slc {
@@ -56,7 +52,7 @@ impl Slc {
     }
 
     /// The block that has been begun to be folded out, or the oldest full one.
-    fn next_to_fold(&mut self) -> Option<Emptying> {
+    pub fn next_to_fold(&mut self) -> Option<Emptying> {
         let oldest = |full: &mut VecDeque<Block>| {
             // All of the block's pages are space that the host gets for it.
             let pages = self.pages_per_block;
@@ -65,102 +61,8 @@ impl Slc {
         self.folding.or_else(|| oldest(&mut self.full))
     }
 
-    fn open_next(&mut self) -> Option<Frontier> {
+    /// The next free block, to be written from its start.
+    pub fn open_next(&mut self) -> Option<Frontier> {
         self.free.pop_front().map(|block| Frontier::open(block, self.pages_per_block))
-    }
-}
-
-impl PageMapped {
-    /// Opens a block of the cache, which is there, after folding one out if need be.
-    pub(super) fn open_slc<N: Nand>(&mut self, nand: &mut N, pool: u8, earliest: Nanos) {
-        let Some(slc) = &mut self.slc else { return };
-        let frontier = slc.frontier;
-        slc.full.extend(self.frontiers[frontier].block);
-        if slc.free.is_empty() {
-            self.fold(nand, pool, earliest);
-        }
-        let opened = self.slc.as_mut().and_then(Slc::open_next);
-        self.frontiers[frontier] = opened.expect("a fold frees a block");
-    }
-
-    /// Does the part of folding that so many pages of the host are to be charged with, once the
-    /// last block of the cache is being filled.
-    pub(super) fn fold_a_part<N: Nand>(
-        &mut self,
-        nand: &mut N,
-        pool: u8,
-        pages: u32,
-        earliest: Nanos,
-    ) {
-        let Some(slc) = self.slc.as_mut().filter(|slc| slc.free.is_empty()) else { return };
-        slc.folding = slc.next_to_fold();
-        if let Some(folding) = &mut slc.folding
-            && folding.charge(pages)
-        {
-            let until = folding.due();
-            self.fold_until(nand, pool, until, earliest);
-        }
-    }
-
-    /// Folds a full block of the cache out: the one that has been begun, or the oldest. Returns
-    /// when that is done; none if no block is full.
-    pub(super) fn fold<N: Nand>(
-        &mut self,
-        nand: &mut N,
-        pool: u8,
-        earliest: Nanos,
-    ) -> Option<Nanos> {
-        let slc = self.slc.as_mut()?;
-        slc.folding = Some(slc.next_to_fold()?);
-        let all = slc.pages_per_block;
-        self.fold_until(nand, pool, all, earliest)
-    }
-
-    /// Folds out the block that has been begun, up to a page. Returns when that is done, if it is
-    /// empty then.
-    fn fold_until<N: Nand>(
-        &mut self,
-        nand: &mut N,
-        pool: u8,
-        until: u32,
-        earliest: Nanos,
-    ) -> Option<Nanos> {
-        let mut folding = self.slc.as_ref()?.folding?;
-        while let Some(part) = folding.take_part(until) {
-            let read = self.read_out(nand, folding.block, part, Why::Fold, earliest);
-            self.look_ahead(folding.block, folding.next);
-            let safe = self.put_folded(nand, pool, earliest);
-            folding.safe = folding.safe.max(read).max(safe);
-        }
-        let slc = self.slc.as_mut()?;
-        if !folding.is_done() {
-            slc.folding = Some(folding);
-            return None;
-        }
-        slc.folding = None;
-        slc.free.push_back(folding.block);
-        Some(nand.erase(folding.block, Why::Fold, folding.safe))
-    }
-
-    /// Puts the pages in `moving` where the host's would go without a cache. Returns when they
-    /// are safe.
-    fn put_folded<N: Nand>(&mut self, nand: &mut N, pool: u8, earliest: Nanos) -> Nanos {
-        let moving = std::mem::take(&mut self.moving);
-        let frontier = self.pools[pool].host;
-        let mut safe = Nanos::ZERO;
-        let mut left = &moving[..];
-        while !left.is_empty() {
-            while self.frontiers[frontier].is_full() {
-                self.advance(nand, frontier, pool, earliest);
-            }
-            let room = self.frontiers[frontier].room() as usize;
-            let (now, later) = left.split_at(room.min(left.len()));
-            let Some(first) = self.frontiers[frontier].take(count(now.len())) else { break };
-            safe = safe.max(self.put_moving_at(nand, first, now, Why::Fold));
-            self.collect_a_part(nand, count(now.len()), earliest);
-            left = later;
-        }
-        self.moving = moving;
-        safe
     }
 }

@@ -3,6 +3,7 @@
 //! A flash that watches every operation keeps the rules of NAND, and a plain map of what the host
 //! has written is the oracle.
 
+mod activity;
 mod shadow;
 mod strategies;
 mod time;
@@ -59,8 +60,8 @@ proptest! {
         let (mut restored, mut now) = snapshot;
         prop_assert_eq!(&ends, &perform(&mut restored, &mut now, after));
         for drive in [&second, &restored] {
-            prop_assert_eq!(drive.work(), first.work());
-            prop_assert_eq!(drive.asked(), first.asked());
+            prop_assert_eq!(drive.flash_counters(), first.flash_counters());
+            prop_assert_eq!(drive.host_counters(), first.host_counters());
             prop_assert_eq!(drive.wear(), first.wear());
         }
     }
@@ -86,7 +87,7 @@ proptest! {
             (capacity - 512, 1024),
             (u64::MAX - 511, 512),
         ];
-        let (asked, work) = (*drive.asked(), *drive.work());
+        let (asked, work) = (*drive.host_counters(), *drive.flash_counters());
         for (offset_bytes, length_bytes) in extents {
             let extent = Extent { offset_bytes, length_bytes };
             for command in [
@@ -103,7 +104,7 @@ proptest! {
                 prop_assert!(is_right, "{:?}: {:?}", command, refused);
             }
         }
-        prop_assert_eq!((asked, work), (*drive.asked(), *drive.work()));
+        prop_assert_eq!((asked, work), (*drive.host_counters(), *drive.flash_counters()));
     }
 }
 

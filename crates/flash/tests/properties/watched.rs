@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use ssdlab_flash::{Array, Block, LogicalPage, Nand, Nanos, Place, Why};
+use ssdlab_flash::{Array, Block, LogicalPage, Nand, Nanos, PhysicalPage, Why};
 
 /// What the host has written to each page: a number that grows with every write.
 pub type Versions = Rc<RefCell<BTreeMap<LogicalPage, u64>>>;
@@ -18,7 +18,7 @@ pub struct Watched {
     array: Array,
     /// The versions the host would have the drive keep.
     newest: Versions,
-    held: BTreeMap<Place, (LogicalPage, u64)>,
+    held: BTreeMap<PhysicalPage, (LogicalPage, u64)>,
     /// The first page of each block that can still be programmed.
     next: BTreeMap<Block, u32>,
     /// What has been read to be copied.
@@ -37,7 +37,7 @@ impl Watched {
     }
 
     /// What a page of flash holds.
-    pub fn held(&self, place: Place) -> Option<(LogicalPage, u64)> {
+    pub fn held(&self, place: PhysicalPage) -> Option<(LogicalPage, u64)> {
         self.held.get(&place).copied()
     }
 }
@@ -55,7 +55,7 @@ impl AsMut<Array> for Watched {
 }
 
 impl Nand for Watched {
-    fn read(&mut self, place: Place, why: Why, earliest: Nanos) -> Nanos {
+    fn read(&mut self, place: PhysicalPage, why: Why, earliest: Nanos) -> Nanos {
         let (page, version) = self.held(place).unwrap_or_else(|| panic!("{place:?} is erased"));
         if why != Why::Host {
             self.staged.insert(page, version);
@@ -63,7 +63,13 @@ impl Nand for Watched {
         self.array.read(place, why, earliest)
     }
 
-    fn program(&mut self, place: Place, holds: LogicalPage, why: Why, earliest: Nanos) -> Nanos {
+    fn program(
+        &mut self,
+        place: PhysicalPage,
+        holds: LogicalPage,
+        why: Why,
+        earliest: Nanos,
+    ) -> Nanos {
         let next = self.next.entry(place.block).or_insert(0);
         assert!(place.offset >= *next, "{place:?} is programmed after {next}");
         *next = place.offset + 1;
@@ -77,9 +83,10 @@ impl Nand for Watched {
     }
 
     fn erase(&mut self, block: Block, why: Why, earliest: Nanos) -> Nanos {
-        let first = Place { block, offset: 0 };
-        let last = Place { block, offset: u32::MAX };
-        let held: Vec<Place> = self.held.range(first..=last).map(|(place, _)| *place).collect();
+        let first = PhysicalPage { block, offset: 0 };
+        let last = PhysicalPage { block, offset: u32::MAX };
+        let held: Vec<PhysicalPage> =
+            self.held.range(first..=last).map(|(place, _)| *place).collect();
         for place in held {
             self.held.remove(&place);
         }

@@ -88,6 +88,6 @@ fn age_is_a_number_of_erases() {
         .condition(Condition::Aged { erases: 1000 }, pages, 1, &mut ssdlab_flash::unwatched)
         .expect("it lasts");
     let wear = drive.wear();
-    assert!((999.0..=1001.0).contains(&wear.mean()), "{}", wear.mean());
+    assert!((999.0..=1001.0).contains(&wear.mean), "{}", wear.mean);
     assert!(wear.most - wear.least <= 7, "{} to {}", wear.least, wear.most);
 }

@@ -101,10 +101,10 @@ pub fn steady_with(point: Point<'_>, change: impl FnOnce(&mut Workload)) -> Meas
     write(&mut drive, warm_up);
     drive.reset_counts();
     write(&mut drive, counted);
-    let written = drive.asked().written_pages as f64;
+    let written = drive.host_counters().written_pages as f64;
     Measured {
-        amplification: drive.work().programs.total() as f64 / written,
-        erases: drive.work().erases.total() as f64 / written,
+        amplification: drive.flash_counters().programs.total() as f64 / written,
+        erases: drive.flash_counters().erases.total() as f64 / written,
     }
 }
 
@@ -129,7 +129,7 @@ pub fn amplification_windows(
             drive.reset_counts();
             play(&mut drive, &mut requests, window, 1, Nanos::ZERO, |_, _| true)
                 .expect("it is on the drive");
-            drive.work().programs.total() as f64 / window as f64
+            drive.flash_counters().programs.total() as f64 / window as f64
         })
         .collect()
 }

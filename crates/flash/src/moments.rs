@@ -1,21 +1,26 @@
 //! A drive's state over time, in few moments however long it works.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::drive::Drive;
 use crate::units::Nanos;
 
 /// A moment of a drive at work. Counts are since [`Drive::reset_counts`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Moment {
-    /// When.
-    pub at: Nanos,
+    /// When; 0 for a drive outside time.
+    pub at_ns: u64,
     /// Commands by then.
     pub commands: u64,
     /// Pages the host had written by then, in whole or in part.
     pub host_pages: u64,
-    /// Pages programmed by then, for the host and for the drive's own work.
-    pub flash_pages: u64,
+    /// The bytes of those pages.
+    pub host_page_bytes: u64,
+    /// Bytes programmed by then, for the host and for the drive's own work.
+    pub flash_written_bytes: u64,
     /// How long the host's pages had waited for the drive's own work, summed over pages.
-    pub stalled: Nanos,
+    pub stalled_ns: u64,
     /// Erased blocks ready to be written.
     pub free_blocks: u32,
     /// The same in the SLC cache, where there is one.
@@ -36,8 +41,8 @@ pub enum Apart {
 /// Moments of a drive at work: the first in each step, and steps are doubled whenever there are
 /// too many of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Course {
-    moments: Vec<Moment>,
+pub struct Moments {
+    kept: Vec<Moment>,
     most: usize,
     apart: Apart,
     step: u64,
@@ -45,7 +50,7 @@ pub struct Course {
     last: u64,
 }
 
-impl Course {
+impl Moments {
     /// Keeps `most` moments, of which there is at least one, and half as many where work goes on
     /// steadily.
     #[must_use]
@@ -54,14 +59,14 @@ impl Course {
             Apart::Commands => 1,
             Apart::Time => 1_000_000,
         };
-        Self { moments: Vec::new(), most, apart, step, last: 0 }
+        Self { kept: Vec::new(), most, apart, step, last: 0 }
     }
 
     /// Another command was done, `at` no earlier than the one before.
     #[inline]
     pub fn record(&mut self, drive: &Drive, at: Nanos) {
         let place = match self.apart {
-            Apart::Commands => drive.asked().commands,
+            Apart::Commands => drive.host_counters().commands,
             Apart::Time => at.0,
         };
         if place / self.step > self.last {
@@ -73,22 +78,22 @@ impl Course {
     #[must_use]
     pub fn end(mut self, drive: &Drive, at: Nanos) -> Vec<Moment> {
         let now = Moment::of(drive, at);
-        if self.moments.last().is_none_or(|last| last.commands < now.commands) {
-            self.moments.push(now);
+        if self.kept.last().is_none_or(|last| last.commands < now.commands) {
+            self.kept.push(now);
         }
-        self.moments
+        self.kept
     }
 
     fn keep(&mut self, moment: Moment) {
         let apart = self.apart;
         let step_of = |moment: &Moment, step: u64| match apart {
             Apart::Commands => moment.commands / step,
-            Apart::Time => moment.at.0 / step,
+            Apart::Time => moment.at_ns / step,
         };
-        while self.moments.len() >= self.most {
+        while self.kept.len() >= self.most {
             self.step = self.step.saturating_mul(2);
             let mut last = 0;
-            self.moments.retain(|moment| {
+            self.kept.retain(|moment| {
                 let own = step_of(moment, self.step);
                 own > std::mem::replace(&mut last, own)
             });
@@ -97,7 +102,7 @@ impl Course {
         let own = step_of(&moment, self.step);
         if own > self.last {
             self.last = own;
-            self.moments.push(moment);
+            self.kept.push(moment);
         }
     }
 }
@@ -106,18 +111,22 @@ impl Moment {
     /// A drive as it is.
     #[must_use]
     pub fn of(drive: &Drive, at: Nanos) -> Self {
+        let (asked, done) = (drive.host_counters(), drive.flash_counters());
+        let specification = drive.specification();
         Self {
-            at,
-            commands: drive.asked().commands,
-            host_pages: drive.asked().written_pages,
-            flash_pages: drive.work().programs.total(),
-            stalled: drive.work().stalled,
+            at_ns: at.0,
+            commands: asked.commands,
+            host_pages: asked.written_pages,
+            host_page_bytes: asked.written_pages * u64::from(specification.page_bytes),
+            flash_written_bytes: specification.stored_bytes(done.programs.total()),
+            stalled_ns: done.stalled.0,
             free_blocks: drive.free_blocks(),
             free_slc_blocks: drive.free_slc_blocks(),
             mapped_pages: drive.mapped_pages(),
         }
     }
 }
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,7 +142,7 @@ mod tests {
     #[test]
     fn moments_are_few_and_evenly_apart() {
         let mut drive = drive();
-        let mut course = Course::new(Apart::Commands, 64);
+        let mut course = Moments::new(Apart::Commands, 64);
         for _ in 0..10_000 {
             drive.submit(Nanos::ZERO, Command::Flush).expect("it can");
             course.record(&drive, Nanos::ZERO);
@@ -148,7 +157,7 @@ mod tests {
     #[test]
     fn a_long_rest_leaves_no_moments() {
         let mut drive = drive();
-        let mut course = Course::new(Apart::Time, 8);
+        let mut course = Moments::new(Apart::Time, 8);
         let hour = 3_600_000_000_000;
         let times = [0, 1_000_000, 1_000_001, 2_000_000, hour, hour + 1, 2 * hour, u64::MAX];
         for at in times.map(Nanos) {
@@ -156,7 +165,7 @@ mod tests {
             course.record(&drive, at);
         }
         let moments = course.end(&drive, Nanos(u64::MAX));
-        let at: Vec<u64> = moments.iter().map(|moment| moment.at.0).collect();
+        let at: Vec<u64> = moments.iter().map(|moment| moment.at_ns).collect();
         assert_eq!(at, [1_000_000, 2_000_000, hour, 2 * hour, u64::MAX]);
     }
 }

@@ -1,0 +1,102 @@
+//! What is counted: what the host has asked for, and what the flash has done for which reason.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::units::Nanos;
+
+/// What the host has asked for since counting began.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct HostCounters {
+    /// Commands of any kind.
+    pub commands: u64,
+    /// Bytes read.
+    #[serde(rename = "host_read_bytes")]
+    pub read_bytes: u64,
+    /// Bytes written, zeros included.
+    #[serde(rename = "host_written_bytes")]
+    pub written_bytes: u64,
+    /// Pages written, in whole or in part.
+    #[serde(rename = "host_pages")]
+    pub written_pages: u64,
+    /// Bytes discarded.
+    pub discarded_bytes: u64,
+    /// Pages that held data when they were discarded.
+    pub trimmed_pages: u64,
+    /// Flushes.
+    pub flushes: u64,
+}
+
+/// Why the flash is read, programmed or erased.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Why {
+    /// The host asked for it.
+    Host,
+    /// To collect invalid pages into erased blocks.
+    Collection,
+    /// To merge new pages with a block's other pages (block and hybrid mapping).
+    Merge,
+    /// To fold the SLC cache out.
+    Fold,
+    /// To wear blocks evenly.
+    Levelling,
+    /// To read or write the mapping itself.
+    Map,
+}
+
+impl Why {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Host, Self::Collection, Self::Merge, Self::Fold, Self::Levelling, Self::Map];
+
+    /// The name it has in results.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Collection => "collection",
+            Self::Merge => "merge",
+            Self::Fold => "fold",
+            Self::Levelling => "levelling",
+            Self::Map => "map",
+        }
+    }
+}
+
+/// How often the flash has done what, by reason.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Operations {
+    counts: [u64; Why::ALL.len()],
+}
+
+impl Operations {
+    /// How often for this reason.
+    #[must_use]
+    pub const fn count(&self, why: Why) -> u64 {
+        self.counts[why as usize]
+    }
+
+    /// How often in all.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    pub(crate) fn add(&mut self, why: Why) {
+        self.counts[why as usize] += 1;
+    }
+}
+
+/// What the flash has done since counting began.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct FlashCounters {
+    /// Pages read.
+    pub reads: Operations,
+    /// Pages programmed.
+    pub programs: Operations,
+    /// Blocks erased; with superblocks, superblocks.
+    pub erases: Operations,
+    /// How long the host's pages have waited for dies that were busy with the drive's own work,
+    /// summed over pages.
+    pub stalled: Nanos,
+}

@@ -1,0 +1,141 @@
+//! The flash translation layer (FTL) of a drive: one of four ways to find a place for a page.
+
+use crate::bast::Bast;
+use crate::block_mapped::BlockMapped;
+use crate::command::Stream;
+use crate::fast::Fast;
+use crate::nand::Nand;
+use crate::page_mapped::PageMapped;
+use crate::specification::{Mapping, Specification};
+use crate::units::{LogicalPage, Nanos, PageRun, PhysicalPage};
+
+/// A flash translation ftl.
+#[derive(Debug, Clone)]
+pub(crate) enum Ftl {
+    Page(PageMapped),
+    Block(BlockMapped),
+    Bast(Bast),
+    Fast(Fast),
+}
+
+impl Ftl {
+    /// The FTL of a purged drive, and how many blocks for data it works with.
+    pub fn new(specification: &Specification, seed: u64) -> Self {
+        match specification.mapping {
+            Mapping::Page { collection, frontiers } => {
+                Self::Page(PageMapped::new(specification, collection, frontiers, seed))
+            }
+            Mapping::Block { open_blocks } => {
+                Self::Block(BlockMapped::new(specification, open_blocks))
+            }
+            Mapping::Bast { log_blocks } => Self::Bast(Bast::new(specification, log_blocks)),
+            Mapping::Fast { log_blocks } => Self::Fast(Fast::new(specification, log_blocks)),
+        }
+    }
+
+    /// All blocks for data, those held in reserve included.
+    pub fn blocks(&self) -> u32 {
+        match self {
+            Self::Page(ftl) => ftl.blocks(),
+            Self::Block(ftl) => ftl.blocks.blocks(),
+            Self::Bast(ftl) => ftl.blocks.blocks(),
+            Self::Fast(ftl) => ftl.blocks.blocks(),
+        }
+    }
+
+    /// Writes pages. Returns when the last is safe.
+    pub fn write<N: Nand>(
+        &mut self,
+        nand: &mut N,
+        run: PageRun,
+        stream: Stream,
+        at: Nanos,
+    ) -> Nanos {
+        match self {
+            Self::Page(ftl) => ftl.write(nand, run, stream, at),
+            Self::Block(ftl) => ftl.write(nand, run, at),
+            Self::Bast(ftl) => ftl.write(nand, run, at),
+            Self::Fast(ftl) => ftl.write(nand, run, at),
+        }
+    }
+
+    /// Forgets pages. Returns how many held data.
+    pub fn trim<N: Nand>(&mut self, nand: &mut N, run: PageRun, at: Nanos) -> u32 {
+        match self {
+            Self::Page(ftl) => ftl.trim(run),
+            Self::Block(ftl) => ftl.trim(nand, run, at),
+            Self::Bast(ftl) => ftl.trim(nand, run, at),
+            Self::Fast(ftl) => ftl.trim(nand, run, at),
+        }
+    }
+
+    /// Where a page is.
+    pub fn locate(&self, page: LogicalPage) -> Option<PhysicalPage> {
+        match self {
+            Self::Page(ftl) => ftl.locate(page),
+            Self::Block(ftl) => ftl.locate(page),
+            Self::Bast(ftl) => ftl.locate(page),
+            Self::Fast(ftl) => ftl.locate(page),
+        }
+    }
+
+    /// Works in the background until `free_blocks` are free or time is up. Only page mapping has
+    /// such work.
+    pub fn idle<N: Nand>(&mut self, nand: &mut N, free_blocks: u32, from: Nanos, until: Nanos) {
+        if let Self::Page(ftl) = self {
+            ftl.idle(nand, free_blocks, from, until);
+        }
+    }
+
+    /// Asks for what writing the `next` pages, and those `after` them, will need; changes nothing.
+    pub fn expect(&self, next: &[LogicalPage], after: &[LogicalPage]) {
+        if let Self::Page(ftl) = self {
+            ftl.expect(next, after);
+        }
+    }
+
+    /// The pages that hold data.
+    pub fn mapped_pages(&self) -> u32 {
+        match self {
+            Self::Page(ftl) => ftl.mapped_pages(),
+            Self::Block(ftl) => ftl.blocks.mapped_pages(),
+            Self::Bast(ftl) => ftl.blocks.mapped_pages(),
+            Self::Fast(ftl) => ftl.blocks.mapped_pages(),
+        }
+    }
+
+    /// Erased blocks ready to be written.
+    pub fn free_blocks(&self) -> u32 {
+        match self {
+            Self::Page(ftl) => ftl.free_blocks(),
+            Self::Block(ftl) => ftl.blocks.free_blocks(),
+            Self::Bast(ftl) => ftl.blocks.free_blocks(),
+            Self::Fast(ftl) => ftl.blocks.free_blocks(),
+        }
+    }
+
+    /// Erased blocks of the SLC cache, where there is one.
+    pub fn free_slc_blocks(&self) -> Option<u32> {
+        if let Self::Page(ftl) = self { ftl.free_slc_blocks() } else { None }
+    }
+
+    /// Whether too many blocks are worn out to go on writing.
+    pub fn is_worn_out(&self) -> bool {
+        match self {
+            Self::Page(ftl) => ftl.is_worn_out(),
+            Self::Block(ftl) => ftl.blocks.is_worn_out(),
+            Self::Bast(ftl) => ftl.blocks.is_worn_out(),
+            Self::Fast(ftl) => ftl.blocks.is_worn_out(),
+        }
+    }
+
+    /// The bytes it takes in memory.
+    pub fn memory_bytes(&self) -> usize {
+        match self {
+            Self::Page(ftl) => ftl.memory_bytes(),
+            Self::Block(ftl) => ftl.blocks.memory_bytes(),
+            Self::Bast(ftl) => ftl.blocks.memory_bytes(),
+            Self::Fast(ftl) => ftl.memory_bytes(),
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! What a page-mapped drive knows, and how pages come to and leave their places in it.
+
+use super::blocks::{Record, State};
+use super::emptying::{Emptying, Moving, STEP};
+use super::pools::{Frontier, Pools};
+use super::slc::Slc;
+use crate::counters::Why;
+use crate::free::FreeBlocks;
+use crate::levelling::Leveller;
+use crate::nand::Nand;
+use crate::prefetch::prefetch;
+use crate::specification::{Collection, Frontiers, Specification};
+use crate::units::{Block, LogicalPage, Nanos, PageRun, PhysicalPage, count};
+
+/// A logical page that is nowhere.
+const UNMAPPED: u32 = u32::MAX;
+
+/// Blocks that are kept free for the collector to work with: one for the host, one for copies, and
+/// one in case the block that is collected turns out to be worn.
+pub(super) const RESERVE: u32 = 3;
+
+/// A page-mapped drive's state.
+#[derive(Debug, Clone)]
+pub(crate) struct PageMapped {
+    pub(super) pages_per_block: u32,
+    /// The fewest blocks in service with which all data fit and collection gains something.
+    pub(super) blocks_needed: u32,
+    /// Where each logical page is: `block * pages_per_block + offset`.
+    pub(super) map: Vec<u32>,
+    /// What each page of flash holds or held.
+    pub(super) reverse: Vec<u32>,
+    pub(super) blocks: Vec<Record>,
+    pub(super) pools: Pools,
+    pub(super) frontiers: Vec<Frontier>,
+    pub(super) free: FreeBlocks,
+    pub(super) leveller: Leveller,
+    pub(super) slc: Option<Slc>,
+    /// Blocks for data that are not worn out.
+    pub(super) in_service: u32,
+    pub(super) is_worn_out: bool,
+    pub(super) collecting: Option<Emptying>,
+    /// How many pages of a block are emptied together.
+    pub(super) step: u32,
+    /// The pages of the block being collected; kept for its memory.
+    pub(super) moving: Vec<Moving>,
+}
+
+impl PageMapped {
+    /// The blocks such a drive has in all, besides its SLC cache.
+    pub fn blocks_needed(usable: u32, frontiers: Frontiers) -> u32 {
+        usable + RESERVE + frontiers.count() - 1
+    }
+
+    /// A purged drive.
+    pub fn new(
+        specification: &Specification,
+        collection: Collection,
+        frontiers: Frontiers,
+        seed: u64,
+    ) -> Self {
+        let pages_per_block = specification.pages_per_block;
+        let in_service = Self::blocks_needed(specification.blocks, frontiers);
+        let blocks = in_service + specification.slc_cache.map_or(0, |cache| cache.blocks);
+        let levelling = specification.wear.levelling;
+        let mut open = vec![Frontier::closed(); frontiers.count() as usize];
+        let slc = specification.slc_cache.map(|cache| {
+            open.push(Frontier::closed());
+            Slc::new(cache, Block(in_service), open.len() - 1)
+        });
+        Self {
+            pages_per_block,
+            blocks_needed: Self::blocks_needed(
+                specification.logical_pages.div_ceil(pages_per_block) + 1,
+                frontiers,
+            ),
+            map: vec![UNMAPPED; specification.logical_pages as usize],
+            reverse: vec![UNMAPPED; blocks as usize * pages_per_block as usize],
+            blocks: vec![Record::IDLE; blocks as usize],
+            pools: Pools::new(frontiers, collection, in_service, pages_per_block, seed),
+            frontiers: open,
+            free: FreeBlocks::new(levelling, (0..in_service).map(Block)),
+            leveller: Leveller::new(levelling),
+            slc,
+            in_service,
+            is_worn_out: false,
+            collecting: None,
+            // On a drive outside time nobody waits.
+            step: specification.timing.map_or(pages_per_block, |_| STEP),
+            moving: Vec::new(),
+        }
+    }
+
+    /// Forgets pages. Returns how many held data.
+    pub fn trim(&mut self, run: PageRun) -> u32 {
+        run.pages().map(|page| u32::from(self.forget(page))).sum()
+    }
+
+    /// Where a page is.
+    pub fn locate(&self, page: LogicalPage) -> Option<PhysicalPage> {
+        let flat = self.map[page.0 as usize];
+        (flat != UNMAPPED).then(|| self.place(flat))
+    }
+
+    /// The pages that hold data.
+    pub fn mapped_pages(&self) -> u32 {
+        self.pools.valid_pages() + self.slc.as_ref().map_or(0, |slc| slc.valid)
+    }
+
+    /// Erased blocks ready to be written.
+    pub fn free_blocks(&self) -> u32 {
+        count(self.free.len())
+    }
+
+    /// Erased blocks of the SLC cache, where there is one.
+    pub fn free_slc_blocks(&self) -> Option<u32> {
+        self.slc.as_ref().map(Slc::free_blocks)
+    }
+
+    /// All blocks for data.
+    pub fn blocks(&self) -> u32 {
+        count(self.blocks.len()) - self.slc.as_ref().map_or(0, Slc::blocks)
+    }
+
+    /// Whether too many blocks are worn out to go on writing.
+    pub fn is_worn_out(&self) -> bool {
+        self.is_worn_out
+    }
+
+    /// Asks for what writing the `next` pages will need, whose entries of the map are at hand, and
+    /// for those entries of the ones `after` them. Changes nothing.
+    pub fn expect(&self, next: &[LogicalPage], after: &[LogicalPage]) {
+        for page in after {
+            prefetch(&self.map, page.0 as usize);
+        }
+        for page in next {
+            if let Some(place) = self.locate(*page) {
+                prefetch(&self.blocks, place.block.index());
+            }
+        }
+    }
+
+    /// The bytes it takes in memory.
+    pub fn memory_bytes(&self) -> usize {
+        size_of_val(&self.map[..]) + size_of_val(&self.reverse[..]) + size_of_val(&self.blocks[..])
+    }
+
+    pub(super) fn place(&self, flat: u32) -> PhysicalPage {
+        let block = Block(flat / self.pages_per_block);
+        PhysicalPage { block, offset: flat % self.pages_per_block }
+    }
+
+    /// Makes a page's place invalid; whether it had one.
+    #[inline]
+    pub(super) fn forget(&mut self, page: LogicalPage) -> bool {
+        let flat = std::mem::replace(&mut self.map[page.0 as usize], UNMAPPED);
+        if flat == UNMAPPED {
+            return false;
+        }
+        let place = self.place(flat);
+        let record = &mut self.blocks[place.block.index()];
+        record.valid -= 1;
+        let record = *record;
+        match &mut self.slc {
+            Some(slc) if slc.owns(place.block) => slc.valid -= 1,
+            _ => {
+                let pool = &mut self.pools[record.pool];
+                pool.valid -= 1;
+                if record.state == State::Closed {
+                    pool.victims.lowered(&mut self.blocks, place.block);
+                }
+            }
+        }
+        true
+    }
+
+    /// Puts pages side by side, from a place on that is free.
+    #[inline]
+    pub(super) fn put(
+        &mut self,
+        first: PhysicalPage,
+        pages: impl ExactSizeIterator<Item = LogicalPage>,
+    ) {
+        let added = count(pages.len());
+        let flat = first.block.0 * self.pages_per_block + first.offset;
+        let held = &mut self.reverse[flat as usize..(flat + added) as usize];
+        for ((page, held), flat) in pages.zip(held).zip(flat..) {
+            self.map[page.0 as usize] = flat;
+            *held = page.0;
+        }
+        self.blocks[first.block.index()].valid += added;
+        match &mut self.slc {
+            Some(slc) if slc.owns(first.block) => slc.valid += added,
+            _ => {
+                let pool = self.blocks[first.block.index()].pool;
+                self.pools[pool].valid += added;
+            }
+        }
+    }
+
+    /// Puts pages that have been read side by side. Returns when they are safe.
+    pub(super) fn put_moving_at<N: Nand>(
+        &mut self,
+        nand: &mut N,
+        first: PhysicalPage,
+        moving: &[Moving],
+        why: Why,
+    ) -> Nanos {
+        self.put(first, moving.iter().map(|moving| moving.page));
+        let mut safe = Nanos::ZERO;
+        for (Moving { page, read, .. }, offset) in moving.iter().zip(first.offset..) {
+            let place = PhysicalPage { block: first.block, offset };
+            safe = safe.max(nand.program(place, *page, why, *read));
+        }
+        safe
+    }
+}

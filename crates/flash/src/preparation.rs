@@ -1,0 +1,48 @@
+//! A drive as an experiment finds it: made from its specification, in the state that is asked for.
+
+use std::ops::ControlFlow;
+
+use crate::condition::{Condition, ConditionError, Conditioned};
+use crate::drive::Drive;
+use crate::specification::Specification;
+use crate::units::MILLION;
+
+/// All that decides what a drive is like before something is done to it. Equal preparations make
+/// equal drives.
+#[derive(Debug, Clone)]
+pub struct Preparation {
+    /// The drive.
+    pub specification: Specification,
+    /// The state it is brought into.
+    pub condition: Condition,
+    /// The part of the drive that conditioning uses, in millionths; the rest holds no data.
+    pub fill_ppm: u32,
+    /// The seed of everything random.
+    pub seed: u64,
+}
+
+impl Preparation {
+    /// The preparation of a drive that is used as a whole.
+    #[must_use]
+    pub const fn whole(specification: Specification, condition: Condition, seed: u64) -> Self {
+        Self { specification, condition, fill_ppm: MILLION, seed }
+    }
+
+    /// The pages that conditioning uses: the first of the drive, and one at least.
+    #[must_use]
+    pub fn span_pages(&self) -> u32 {
+        let pages = u64::from(self.specification.logical_pages) * u64::from(self.fill_ppm);
+        u32::try_from(pages / u64::from(MILLION)).unwrap_or(u32::MAX).max(1)
+    }
+
+    /// Makes the drive, and says what conditioning has found. `progress` is as for
+    /// [`Drive::condition`].
+    pub fn prepare(
+        &self,
+        progress: &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
+    ) -> Result<(Drive, Conditioned), ConditionError> {
+        let mut drive = Drive::new(self.specification.clone(), self.seed);
+        let found = drive.condition(self.condition, self.span_pages(), self.seed, progress)?;
+        Ok((drive, found))
+    }
+}
