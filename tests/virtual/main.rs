@@ -17,6 +17,7 @@ use libtest_mimic::{Arguments, Trial};
 use serde_json::{Value, json};
 use ssdlab::filesystem;
 use ssdlab::plan::shipped;
+use ssdlab_flash::presets;
 
 use self::support::{Load, Place, kernel};
 
@@ -137,6 +138,21 @@ const AGED_PLAN: &str = r#"
     phases = [{ do = "unpack", sync = true }, { do = "delete", sync = true }]
 "#;
 
+/// A drive of a file beside the plan.
+const COMPRESSED_PLAN: &str = r#"
+    name = "compressed"
+    question = "How much of what is written reaches the flash?"
+    [target]
+    lab = "virtual"
+    [factors]
+    filesystem = "ext4"
+    drive = "./half.toml"
+    condition = "purged"
+    [workload]
+    tree = { files = 300, size = "5 MB" }
+    phases = [{ do = "unpack", sync = true }]
+"#;
+
 /// What the lab kernel has and others may lack: f2fs with compression, xfs of version 4.
 const SETTINGS: &str = r#"
     name = "settings"
@@ -160,13 +176,14 @@ const SETTINGS: &str = r#"
     phases = [{ do = "unpack", sync = true }]
 "#;
 
-const CASES: [(&str, fn()); 10] = [
+const CASES: [(&str, fn()); 11] = [
     ("the_plan_of_all_filesystems_runs_to_its_end", plan_of_all),
     ("a_trial_is_the_same_on_a_kept_drive_and_on_one_just_aged", aged),
     ("every_filesystem_is_what_is_stated_about_it", features),
     ("every_filesystem_keeps_what_it_is_told_to_keep", every_filesystem),
     ("checksums_and_compression_are_as_asked", settings),
     ("a_drive_s_course_agrees_with_its_phases", drives),
+    ("a_run_and_a_simulation_of_its_requests_write_as_much_to_flash", compressed),
     ("load_changes_no_request", load),
     ("bonnie_s_tests_are_the_same_twice", bonnie),
     ("load_changes_no_operation_and_no_transaction", timed_operations),
@@ -247,6 +264,31 @@ fn drives() {
         }
     }
     assert!(seen > 5, "{seen}");
+}
+
+/// On a drive that stores half of what it is sent.
+fn compressed() {
+    let place = Place::new();
+    let ideal = presets::find("ideal").unwrap().text;
+    let drive = format!("compression = 0.5\n{}", ideal.replace("\"ideal\"", "\"half\""));
+    std::fs::write(place.path("half.toml"), drive).unwrap();
+    let json = place.run_on(COMPRESSED_PLAN, "256MiB");
+    let trial = &json["treatments"][0]["trials"][0];
+    assert_eq!(trial["status"], "ok", "{json}");
+    let phase = &trial["phases"][0];
+    let of = |metric: &str| phase[metric].as_f64().unwrap();
+    let measured = of("flash_written_bytes") / of("written_bytes");
+    let run = std::fs::read_dir(place.path("data/ssdlab")).unwrap().next().unwrap().unwrap();
+    let log = run.path().join("requests/0000.requests");
+    let drive = place.path("half.toml");
+    let [drive, log] = [&drive, &log].map(|path| path.to_str().unwrap());
+    let simulate = ["simulate", "--capacity", "256MiB", "--condition", "purged", "--json"];
+    let simulate = [&simulate[..], &["--drive", drive, "--trace", log]].concat();
+    let output = place.command(&simulate).output().unwrap();
+    let outcome: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let simulated = outcome["write_amplification"].as_f64().unwrap();
+    assert!((measured - 0.5).abs() < 0.01, "{measured}");
+    assert!((simulated - measured).abs() < 0.01, "{simulated} instead of {measured}");
 }
 
 /// The lab kernel of Debian's source has no reiser4: its row says so, and takes no guest.
