@@ -36,7 +36,7 @@ type Answer = Box<dyn FnOnce() + Send>;
 /// How well the times that the drive said were kept.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Punctuality {
-    /// Requests that were answered.
+    /// Requests that were answered, or are being answered.
     pub answers: u64,
     /// Those answered more than 50 us after they were due.
     pub late: u64,
@@ -115,12 +115,17 @@ impl Answers {
     pub fn give(&self, due: Nanos, answer: impl FnOnce() + Send + 'static) {
         if due <= self.shared.clock.now() {
             self.shared.deliver(due, answer);
-            return;
+        } else {
+            self.wait(due, Box::new(answer));
         }
+    }
+
+    /// Leaves an answer to the thread.
+    fn wait(&self, due: Nanos, answer: Answer) {
         let mut waiting = lock(&self.shared.waiting);
         waiting.submitted += 1;
         let number = waiting.submitted;
-        waiting.answers.insert((due, number), Box::new(answer));
+        waiting.answers.insert((due, number), answer);
         if due.0 < self.shared.first_due.load(Ordering::SeqCst) {
             self.shared.first_due.store(due.0, Ordering::SeqCst);
             drop(waiting);
@@ -137,11 +142,15 @@ impl Answers {
     /// Whether requests wait, none has come or been answered for so long, and none is due later.
     #[must_use]
     pub fn is_stuck(&self, patience: Duration) -> bool {
+        self.is_stuck_at(self.shared.clock.now(), patience)
+    }
+
+    fn is_stuck_at(&self, now: Nanos, patience: Duration) -> bool {
         let shared = &self.shared;
         let since = shared.moved_at.load(Ordering::SeqCst);
         let due = shared.first_due.load(Ordering::SeqCst);
         let since = Nanos(if due == NEVER { since } else { since.max(due) });
-        let quiet = Duration::from_nanos(shared.clock.now().since(since).0);
+        let quiet = Duration::from_nanos(now.since(since).0);
         shared.pending() > 0 && quiet > patience
     }
 
@@ -200,14 +209,15 @@ impl Shared {
         }
     }
 
+    /// Counts first: whoever has an answer finds it counted. It is pending until it is given.
     fn deliver(&self, due: Nanos, answer: impl FnOnce()) {
-        answer();
         let lateness = self.clock.now().since(due);
         {
             let mut kept = lock(&self.kept);
             kept.late += u64::from(lateness > TOLERANCE);
             kept.lateness.saturating_record(lateness.0);
         }
+        answer();
         self.moves();
         self.given.fetch_add(1, Ordering::SeqCst);
     }
@@ -241,40 +251,80 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_come_in_the_order_of_their_times_and_not_before() {
+    fn answers_come_in_the_order_of_their_times() {
+        let answers = Answers::start(Clock::start()).unwrap();
+        let (say, hear) = mpsc::channel();
+        let (begin, begun) = mpsc::channel();
+        let (go_on, wait) = mpsc::channel::<()>();
+        // The thread is held up until all have been submitted.
+        answers.wait(
+            Nanos::ZERO,
+            Box::new(move || {
+                begin.send(()).unwrap();
+                wait.recv().unwrap();
+            }),
+        );
+        begun.recv().unwrap();
+        for (number, due) in [3_000_000, 1_000_000, 2_000_000, 1_000_000].into_iter().enumerate() {
+            let say = say.clone();
+            answers.wait(Nanos(due), Box::new(move || say.send((due, number)).unwrap()));
+        }
+        go_on.send(()).unwrap();
+        let heard: Vec<(u64, usize)> = hear.iter().take(4).collect();
+        assert_eq!(heard, [(1_000_000, 1), (1_000_000, 3), (2_000_000, 2), (3_000_000, 0)]);
+    }
+
+    #[test]
+    fn no_answer_comes_before_its_time() {
         let clock = Clock::start();
         let answers = Answers::start(clock).unwrap();
         let (say, hear) = mpsc::channel();
-        for due in [3_000_000, 1_000_000, 2_000_000, 1_000_000, 0] {
+        for wait in [0, 1000, 100_000, 3_000_000] {
             answers.take();
+            let due = clock.now() + Nanos(wait);
             let say = say.clone();
-            answers.give(Nanos(due), move || say.send((due, clock.now().0)).unwrap());
+            answers.give(due, move || say.send(clock.now()).unwrap());
+            let at = hear.recv().unwrap();
+            assert!(at >= due, "{at:?}, {due:?}");
         }
-        let heard: Vec<(u64, u64)> = hear.iter().take(5).collect();
-        let order: Vec<u64> = heard.iter().map(|(due, _)| *due).collect();
-        assert_eq!(order, [0, 1_000_000, 1_000_000, 2_000_000, 3_000_000]);
-        assert!(heard.iter().all(|(due, at)| at >= due), "{heard:?}");
-        while answers.pending() > 0 {
-            thread::yield_now();
+        assert_eq!(answers.punctuality().answers, 4);
+    }
+
+    #[test]
+    fn an_answer_is_counted_before_it_is_given() {
+        let clock = Clock::start();
+        let answers = Arc::new(Answers::start(clock).unwrap());
+        let (say, hear) = mpsc::channel();
+        // By the thread that takes the request, and by the one that waits.
+        for (due, expected) in [(Nanos::ZERO, 1), (clock.now() + Nanos(1_000_000), 2)] {
+            answers.take();
+            let (counting, say) = (Arc::downgrade(&answers), say.clone());
+            answers.give(due, move || {
+                let counted = counting.upgrade().map(|answers| answers.punctuality().answers);
+                say.send(counted).unwrap();
+            });
+            assert_eq!(hear.recv().unwrap(), Some(expected));
         }
-        assert_eq!(answers.punctuality().answers, 5);
     }
 
     #[test]
     fn waiting_for_a_time_is_not_being_stuck() {
+        const HOUR: Nanos = Nanos(3_600_000_000_000);
         let clock = Clock::start();
         let answers = Answers::start(clock).unwrap();
-        let patience = Duration::from_millis(20);
-        answers.take();
-        answers.give(clock.now() + Nanos(100_000_000), || {});
-        thread::sleep(Duration::from_millis(60));
-        assert!(!answers.is_stuck(patience));
-        thread::sleep(Duration::from_millis(100));
-        assert!(!answers.is_stuck(patience), "it is idle");
+        let patience = Duration::from_secs(1);
+        let is_stuck = |at: Nanos| answers.is_stuck_at(at, patience);
+        let second = Nanos(1_000_000_000);
+        assert!(!is_stuck(HOUR), "it is idle");
         // One that the drive never says a time for.
         answers.take();
-        assert!(!answers.is_stuck(patience));
-        thread::sleep(Duration::from_millis(60));
-        assert!(answers.is_stuck(patience));
+        let taken = clock.now();
+        assert!(!is_stuck(Nanos::ZERO + second));
+        assert!(is_stuck(taken + second + Nanos(1)));
+        let due = taken + HOUR;
+        answers.take();
+        answers.give(due, || {});
+        assert!(!is_stuck(due + second));
+        assert!(is_stuck(due + second + Nanos(1)));
     }
 }
