@@ -9,6 +9,8 @@ mod file;
 mod guest;
 
 use std::fs::OpenOptions;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use ssdlab_flash::{Drive, Specification};
@@ -18,7 +20,7 @@ type Case = (&'static str, bool, fn());
 
 fn main() {
     let mut arguments = Arguments::from_args();
-    // Times are looked at: nothing else should want the processor.
+    // One test at a time: what this process has open and mapped is looked at.
     arguments.test_threads = Some(1);
     let lacking = lacking();
     let trials = [file::CASES, guest::CASES].concat().into_iter().map(|(name, mounts, run)| {
@@ -46,6 +48,18 @@ fn caught(run: fn()) -> Result<(), Failed> {
         let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
         Failed::from(text.unwrap_or_else(|| "it panicked".to_owned()))
     })
+}
+
+/// How long to wait for what is going to happen; it only decides when a test fails.
+const BOUND: Duration = Duration::from_mins(2);
+
+/// Waits for something that is going to happen.
+fn wait_for(what: &str, has_happened: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !has_happened() {
+        assert!(begun.elapsed() < BOUND, "it never happened: {what}");
+        thread::sleep(Duration::from_millis(2));
+    }
 }
 
 /// A drive of 8 MiB, each page of which takes 400 us to read and to write.
