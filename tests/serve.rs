@@ -2,10 +2,10 @@
 //! and says what is wrong. `tests/machine/serving.rs` has the rest.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Read};
 use std::os::unix::net::UnixStream;
-use std::process::{Command, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -17,27 +17,100 @@ fn ssdlab(arguments: &[&str]) -> Command {
     command
 }
 
+/// A server, and what it prints.
+struct Server {
+    process: Child,
+    output: BufReader<ChildStdout>,
+    errors: BufReader<ChildStderr>,
+}
+
+impl Server {
+    /// One that listens at a socket. Returns what it has printed so far, too.
+    fn start(socket: &Path) -> (Self, String) {
+        let mut command = ssdlab(&["--drive", "ideal", "--capacity", "64 MiB", "--vhost-user"]);
+        command.arg(socket).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut process = command.spawn().unwrap();
+        let output = BufReader::new(process.stdout.take().unwrap());
+        let errors = BufReader::new(process.stderr.take().unwrap());
+        let mut server = Self { process, output, errors };
+        let said = (0..3).map(|_| line(&mut server.output)).collect();
+        (server, said)
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.process), signal).unwrap();
+    }
+
+    /// Waits for its end. Returns its exit code and what it printed.
+    fn ended(mut self) -> (Option<i32>, String) {
+        let mut said = String::new();
+        self.output.read_to_string(&mut said).unwrap();
+        (self.process.wait().unwrap().code(), said)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn line(from: &mut impl BufRead) -> String {
+    let mut line = String::new();
+    from.read_line(&mut line).unwrap();
+    line
+}
+
 #[test]
 fn a_drive_is_served_until_a_signal() {
     for signal in [Signal::INT, Signal::TERM] {
         let folder = tempfile::tempdir().unwrap();
-        let socket = folder.path().join("drive's socket");
-        let mut server = ssdlab(&["--drive", "ideal", "--capacity", "64 MiB", "--vhost-user"])
-            .arg(&socket)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let started = Instant::now();
-        while UnixStream::connect(&socket).is_err() {
-            assert!(started.elapsed() < Duration::from_secs(20), "it never listens");
-            sleep(Duration::from_millis(5));
-        }
-        kill_process(Pid::from_child(&server), signal).unwrap();
-        assert_eq!(server.wait().unwrap().code(), Some(0));
-        let said = std::io::read_to_string(server.stdout.take().unwrap()).unwrap();
+        let socket = folder.path().join("drive's socket, with a comma");
+        let (server, said) = Server::start(&socket);
         assert!(said.starts_with("ideal (67108864 bytes) is served at "), "{said}");
-        assert!(said.contains("vhost-user-blk-pci") && said.contains("flushes"), "{said}");
+        assert!(said.contains("vhost-user-blk-pci"), "{said}");
+        // QEMU takes a comma for the end of a value.
+        assert!(said.contains("socket,, with a comma"), "{said}");
+        assert!(said.contains("-m 2G ") && said.contains("size=2G"), "{said}");
+        assert!(said.contains("one queue"), "{said}");
+        UnixStream::connect(&socket).unwrap();
+        server.signal(signal);
+        let (code, said) = server.ended();
+        assert_eq!(code, Some(0));
+        assert!(said.contains("flushes"), "{said}");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn a_drive_that_a_virtual_machine_has_is_served_until_it_goes_or_a_second_signal() {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("socket");
+    for goes in [true, false] {
+        let (mut server, _) = Server::start(&socket);
+        // A request without a body, to which there is an answer: features (vhost-user, 1).
+        let mut machine = UnixStream::connect(&socket).unwrap();
+        let ask = |machine: &mut UnixStream| {
+            std::io::Write::write_all(machine, &[1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0])?;
+            machine.read_exact(&mut [0; 20])
+        };
+        ask(&mut machine).unwrap();
+        server.signal(Signal::INT);
+        let said = line(&mut server.errors);
+        assert!(said.contains("is in use and served on"), "{said}");
+        ask(&mut machine).unwrap();
+        if goes {
+            drop(machine);
+            assert_eq!(server.ended().0, Some(0));
+        } else {
+            server.signal(Signal::INT);
+            let (code, said) = server.ended();
+            assert_eq!(code, Some(130));
+            assert!(said.contains("flushes"), "{said}");
+            assert!(ask(&mut machine).is_err());
+        }
+        assert!(!socket.exists());
     }
 }
 
@@ -53,7 +126,10 @@ fn what_cannot_be_served_is_named() {
         (&["--vhost-user", "y"], "--drive"),
         (&["--drive", "perfect", "--vhost-user", "y"], "there is no drive `perfect`"),
         (&["--drive", "ideal", "--condition", "old", "--vhost-user", "y"], "one of purged"),
-        (&["--drive", "ideal", "--vhost-user", theirs], "is there already, and no socket"),
+        (
+            &["--drive", "ideal", "--capacity", "64 MiB", "--vhost-user", theirs],
+            "exists and is not a socket",
+        ),
     ];
     for (arguments, expected) in cases {
         let output = ssdlab(arguments).output().unwrap();

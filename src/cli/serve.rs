@@ -8,7 +8,7 @@ use clap::Args;
 use miette::{IntoDiagnostic, Report, WrapErr};
 use ssdlab_disk::{Flash, Shape};
 use ssdlab_flash::{Condition, Preparation, Specification};
-use ssdlab_serve::{FuseDisk, ServeError, State, VhostUserDisk};
+use ssdlab_serve::{Departure, FuseDisk, ServeError, State, VhostUserDisk};
 
 use super::exit::{Exit, Wrong};
 use super::{drive, output};
@@ -102,7 +102,7 @@ fn as_file(
         "{} is served as {file}; Ctrl-C ends it\nfor a block device: \
          losetup --find --show --direct-io=on {}\n",
         described(drive),
-        shlex::try_quote(&file).unwrap_or_default(),
+        quoted(&file),
     ));
     if !disk.is_guarded() {
         output::tell(
@@ -111,11 +111,24 @@ fn as_file(
              the disk (the README says how)",
         );
     }
-    let end = wait(&disk, interrupt).map_err(|error| explained(&error))?;
+    let in_use = format!(
+        "{file} is in use and served on until it is free (`losetup --list` shows loop devices \
+         over it); Ctrl-C once more ends it now, with errors for its users"
+    );
+    let state = || match disk.state() {
+        State::Serving => None,
+        State::Unmounted => Some(End::Free),
+        State::Stuck => Some(End::Stuck),
+    };
+    let end =
+        wait(interrupt, &in_use, state, || disk.unmount()).map_err(|error| explained(&error))?;
+    if end == End::Abandoned {
+        disk.abandon().map_err(|error| explained(&error))?;
+    }
     output::print(&report::serving(&disk.summary(), drive.timing.is_some()));
     journal.finish()?;
     match end {
-        End::Unmounted => Ok(Exit::Done),
+        End::Free => Ok(Exit::Done),
         End::Abandoned => Ok(Exit::Interrupted),
         End::Stuck => Err(Report::msg(format!(
             "no request was answered for {} s; those who used {file} got errors. Unmount and \
@@ -125,42 +138,41 @@ fn as_file(
     }
 }
 
-/// How serving a file ends.
+/// How serving ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     /// Nobody used it any more.
-    Unmounted,
+    Free,
     /// It was in use, and a second signal came.
     Abandoned,
     /// It answered no more.
     Stuck,
 }
 
-/// Waits for a signal or an end, and unmounts. What is in use is served on until it is free, or
-/// until another signal comes.
-fn wait(disk: &FuseDisk, interrupt: &Interrupt) -> Result<End, ServeError> {
+/// Waits for a signal or an end, and frees the disk. One that is in use, of which the user is told,
+/// is served on until it is free, or until another signal comes.
+fn wait(
+    interrupt: &Interrupt,
+    in_use: &str,
+    ended: impl Fn() -> Option<End>,
+    free: impl Fn() -> Result<bool, ServeError>,
+) -> Result<End, ServeError> {
     let mut again: Option<Interrupt> = None;
     loop {
-        match disk.state() {
-            State::Serving => {}
-            State::Unmounted => return Ok(End::Unmounted),
-            State::Stuck => return Ok(End::Stuck),
+        if let Some(end) = ended() {
+            return Ok(end);
         }
         if again.as_ref().is_some_and(Interrupt::is_set) {
-            disk.abandon()?;
             return Ok(End::Abandoned);
         }
         if interrupt.is_set() {
-            if disk.unmount()? {
-                return Ok(End::Unmounted);
+            if free()? {
+                return Ok(End::Free);
             }
             if again.is_none() {
-                // Before it is told, so that whoever does as told is heard.
+                // Before it is offered: the user may be quick.
                 again = Interrupt::on_signals().ok();
-                output::tell(&format!(
-                    "{} is in use and served on until it is free (`losetup --list` shows loop \
-                     devices over it); Ctrl-C once more ends it now, with errors for its users",
-                    disk.file().display()
-                ));
+                output::tell(in_use);
             }
         }
         sleep(STEP);
@@ -175,25 +187,60 @@ fn over_vhost_user(
 ) -> Result<Exit, Report> {
     let disk = VhostUserDisk::listen(backend, Shape::of(drive), socket)
         .map_err(|error| explained(&error))?;
-    // A queue of QEMU's usual length, 128, is shorter than the drive's longest request may be
-    // (VIRTIO 1.2, 2.7.5.3.1).
     output::print(&format!(
-        "{} is served at {path}; Ctrl-C ends it\n\
-         for QEMU: -object memory-backend-memfd,id=ram,size=2G,share=on \
-         -machine memory-backend=ram -chardev socket,id=drive,path={path} \
-         -device vhost-user-blk-pci,chardev=drive,num-queues=1,queue-size=256\n",
+        "{} is served at {}; Ctrl-C ends it\n{}",
         described(drive),
-        path = shlex::try_quote(&socket.display().to_string()).unwrap_or_default(),
+        quoted(&socket.display().to_string()),
+        for_qemu(&socket.display().to_string()),
     ));
-    while !interrupt.is_set() && !disk.has_failed() {
-        sleep(STEP);
-    }
+    let in_use = format!(
+        "{} is in use and served on until the virtual machine ends; Ctrl-C once more ends it now, \
+         with errors for its users",
+        socket.display()
+    );
+    let ended = || {
+        for departure in disk.departures() {
+            output::tell(&warning(&departure));
+        }
+        disk.has_ended().then_some(End::Free)
+    };
+    let end = wait(interrupt, &in_use, ended, || Ok(disk.release()))
+        .map_err(|error| explained(&error))?;
     let (summary, error) = disk.close();
     output::print(&report::serving(&summary, drive.timing.is_some()));
-    match error {
-        Some(error) => Err(Report::msg(format!("{}: {error}", socket.display()))),
-        None => Ok(Exit::Done),
+    match (error, end) {
+        (Some(error), _) => Err(Report::msg(format!("{}: {error}", socket.display()))),
+        (None, End::Abandoned) => Ok(Exit::Interrupted),
+        (None, End::Free | End::Stuck) => Ok(Exit::Done),
     }
+}
+
+/// The options with which QEMU has the disk.
+///
+/// A queue of QEMU's usual length, 128, is shorter than the drive's longest request may be
+/// (VIRTIO 1.2, 2.7.5.3.1).
+fn for_qemu(socket: &str) -> String {
+    // In a value of QEMU's a comma is doubled.
+    let chardev = quoted(&format!("socket,id=drive,path={}", socket.replace(',', ",,")));
+    format!(
+        "for QEMU: -m 2G -object memory-backend-memfd,id=ram,size=2G,share=on \
+         -machine memory-backend=ram -chardev {chardev} \
+         -device vhost-user-blk-pci,chardev=drive,num-queues=1,queue-size=256\n\
+         -m and size= are the machine's memory, the same for both; the drive has one queue, of at \
+         most 1024 entries\n"
+    )
+}
+
+fn quoted(text: &str) -> String {
+    shlex::try_quote(text).unwrap_or_default().into_owned()
+}
+
+fn warning(departure: &Departure) -> String {
+    let way_out = match departure {
+        Departure::Unused => "if QEMU refused it, give it num-queues=1",
+        Departure::Disconnected(_) => "the drive is served on; restart the machine to use it again",
+    };
+    format!("warning: {departure}; {way_out}")
 }
 
 fn described(drive: &Specification) -> String {
@@ -217,9 +264,23 @@ fn explained(error: &ServeError) -> Report {
         ServeError::Step { doing: "listen at", .. } => {
             "--vhost-user takes a name in a folder that can be written to, of at most 107 bytes"
         }
+        ServeError::Step { doing: "tell whether anybody listens at", .. } => {
+            "remove it if nobody uses it, or choose another name for the socket"
+        }
         ServeError::Step { .. } => {
             return LabError::Unavailable { reason: error.to_string() }.into();
         }
     };
     Wrong::report(error.to_string(), help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comma_in_the_socket_s_path_is_doubled_for_qemu() {
+        let options = for_qemu("/tmp/a, b");
+        assert!(options.contains(" -chardev 'socket,id=drive,path=/tmp/a,, b' "), "{options}");
+    }
 }

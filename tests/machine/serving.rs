@@ -64,6 +64,15 @@ impl Served {
     fn signal(&self, signal: &str) {
         sh(&format!("kill -{signal} {}", self.server.id()));
     }
+
+    /// Waits until the server says that it goes on.
+    fn is_served_on(&mut self) {
+        let mut said = String::new();
+        let mut errors = BufReader::new(self.server.stderr.as_mut().unwrap());
+        while !said.contains("is in use and served on") {
+            assert!(errors.read_line(&mut said).unwrap() > 0, "{said}");
+        }
+    }
 }
 
 impl Drop for Served {
@@ -133,8 +142,7 @@ fn filesystem() {
 fn in_use() {
     let mut served = Served::new();
     served.signal("TERM");
-    served.hears("is in use and served on");
-    assert!(served.server.try_wait().unwrap().is_none());
+    served.is_served_on();
     sh(&format!("echo text >{0}/a; sync {0}/a; umount {0}", served.mounted));
     sh(&format!("losetup -d {}", served.device));
     assert_eq!(served.server.wait().unwrap().code(), Some(0));
@@ -142,7 +150,7 @@ fn in_use() {
 
     let mut served = Served::new();
     served.signal("INT");
-    served.hears("is in use and served on");
+    served.is_served_on();
     served.signal("INT");
     assert_eq!(served.server.wait().unwrap().code(), Some(130));
     gets_errors(&served);

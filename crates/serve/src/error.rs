@@ -23,7 +23,7 @@ pub enum ServeError {
     #[error("{} is in use: a server listens there", .0.display())]
     InUse(PathBuf),
     /// There is something else where the socket is to be.
-    #[error("{} is there already, and no socket", .0.display())]
+    #[error("{} exists and is not a socket", .0.display())]
     NotASocket(PathBuf),
     /// Something is mounted on the directory, perhaps by another server.
     #[error("something is mounted on {}", .0.display())]
@@ -41,6 +41,17 @@ pub enum ServeError {
         /// What it is.
         found: String,
     },
+}
+
+/// Why a virtual machine is not served any more, where it did not simply go. The disk is served on.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Departure {
+    /// It went when it had heard what the disk can do.
+    #[error("a virtual machine left without using the disk, which has one queue")]
+    Unused,
+    /// It was disconnected, because what it did makes no sense.
+    #[error("a virtual machine was disconnected: {0}")]
+    Disconnected(String),
 }
 
 impl ServeError {

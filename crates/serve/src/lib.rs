@@ -12,16 +12,17 @@ mod clock;
 mod error;
 mod folder;
 mod fuse;
+mod guest;
 mod memory;
 mod mount;
-
+mod socket;
 mod vhost_user;
 mod watchdog;
 
 use ssdlab_disk::Counts;
 
 pub use answers::Punctuality;
-pub use error::ServeError;
+pub use error::{Departure, ServeError};
 pub use fuse::{FuseDisk, State};
 pub use vhost_user::VhostUserDisk;
 

@@ -2,13 +2,14 @@
 //! protocol that a machine has.
 
 use std::fs::File;
+use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use ssdlab_disk::{Backend, Flash, Memory, Shape, SparseFile};
 use ssdlab_flash::Nanos;
-use ssdlab_serve::{ServeError, VhostUserDisk};
+use ssdlab_serve::{Departure, ServeError, VhostUserDisk};
 use vhost::vhost_user::message::{VhostUserConfigFlags, VhostUserProtocolFeatures};
 use vhost::vhost_user::{Frontend, VhostUserFrontend};
 use vhost::{VhostBackend, VhostUserMemoryRegionInfo, VringConfigData};
@@ -27,7 +28,12 @@ pub const CASES: &[Case] = &[
     ("a_full_ring_may_be_filled_again_at_once", false, full),
     ("what_fails_under_a_virtual_machine_is_told_and_lets_it_go", false, failing),
     ("a_ring_that_makes_no_sense_is_told_and_lets_its_guest_go", false, senseless),
+    ("memory_beyond_the_end_of_its_file_is_refused", false, short_memory),
+    ("a_virtual_machine_that_refuses_the_disk_is_told_of", false, unused),
+    ("a_ring_may_be_as_long_as_any_of_qemus", false, long_ring),
     ("one_virtual_machine_comes_after_another", false, again),
+    ("nothing_of_a_virtual_machine_stays_when_it_has_gone", false, gone),
+    ("a_released_disk_is_served_until_its_virtual_machine_goes", false, released),
     ("a_socket_that_a_killed_server_left_is_replaced_and_nothing_else", false, sockets),
 ];
 
@@ -195,20 +201,11 @@ fn full() {
         machine.ring.offer(head.try_into().unwrap());
         machine.kick.write(1).unwrap();
     }
-    assert!(!listening.disk.has_failed());
+    assert!(!listening.disk.has_ended());
     drop(machine);
     let (summary, error) = listening.disk.close();
     assert_eq!(error, None);
     assert!(summary.counts.reads >= READS.into(), "{summary:?}");
-}
-
-/// Asserts that a disk is served no more and says why, and that its guest need not wait.
-fn has_failed(listening: Listening, machine: &Machine, expected: &str) {
-    wait_for("it says that it has failed", || listening.disk.has_failed());
-    assert!(machine.frontend.get_features().is_err());
-    let (_, error) = listening.disk.close();
-    let error = error.unwrap();
-    assert!(error.contains(expected), "{error}");
 }
 
 fn failing() {
@@ -220,7 +217,28 @@ fn failing() {
     let mut machine = Machine::new(&listening);
     machine.ring.submit(&Request { number: 1, sector: 0, data: &[1; 512] }, 0);
     machine.kick.write(1).unwrap();
-    has_failed(listening, &machine, "cannot write");
+    wait_for("it says that it has failed", || listening.disk.has_ended());
+    assert!(machine.frontend.get_features().is_err(), "the machine need not wait");
+    let error = listening.disk.close().1.unwrap();
+    assert!(error.contains("cannot write"), "{error}");
+}
+
+/// The one departure that is told of, sooner or later.
+fn departure(listening: &Listening) -> Departure {
+    let begun = Instant::now();
+    loop {
+        if let [departure] = &listening.disk.departures()[..] {
+            return departure.clone();
+        }
+        assert!(begun.elapsed() < BOUND, "it is not told of");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Asserts that a disk is served to whoever comes next.
+fn is_served(listening: &Listening) {
+    let read = Request { number: 0, sector: 0, data: &[] };
+    assert_eq!(Machine::new(listening).perform(Nanos::ZERO, &read, &mut [0; 512]).0, 0);
 }
 
 fn senseless() {
@@ -231,7 +249,104 @@ fn senseless() {
         machine.ring.offer(0);
     }
     machine.kick.write(1).unwrap();
-    has_failed(listening, &machine, "ring index");
+    let told = departure(&listening);
+    assert!(told.to_string().contains("ring index"), "{told}");
+    assert!(machine.frontend.get_features().is_err(), "the machine need not wait");
+    is_served(&listening);
+}
+
+fn short_memory() {
+    let listening = Listening::new(Memory::new(1 << 20));
+    let file = tempfile::tempfile().unwrap();
+    file.set_len(1 << 20).unwrap();
+    for (offset, length) in [(0, (1 << 20) + 1), (4096, 1 << 20), (1 << 20, 4096), (0, 1 << 45)] {
+        let frontend = Frontend::connect(&listening.socket, 1).unwrap();
+        frontend.set_owner().unwrap();
+        frontend.set_features(frontend.get_features().unwrap()).unwrap();
+        let region = VhostUserMemoryRegionInfo {
+            guest_phys_addr: 0,
+            memory_size: length,
+            userspace_addr: 0,
+            mmap_offset: offset,
+            mmap_handle: file.as_raw_fd(),
+        };
+        frontend.set_mem_table(&[region]).unwrap();
+        let told = departure(&listening);
+        assert!(told.to_string().contains("beyond the end of the file"), "{told}");
+    }
+    is_served(&listening);
+}
+
+/// QEMU with more queues than the disk has asks what it can do, and goes.
+fn unused() {
+    let listening = Listening::new(Memory::new(1 << 20));
+    // Somebody who only looks whether the disk is served is of no interest.
+    drop(UnixStream::connect(&listening.socket).unwrap());
+    let mut frontend = Frontend::connect(&listening.socket, 1).unwrap();
+    frontend.set_owner().unwrap();
+    frontend.get_features().unwrap();
+    frontend.get_protocol_features().unwrap();
+    drop(frontend);
+    assert_eq!(departure(&listening), Departure::Unused);
+    is_served(&listening);
+    let (_, error) = listening.disk.close();
+    assert_eq!(error, None);
+}
+
+fn long_ring() {
+    let listening = Listening::new(Memory::new(1 << 20));
+    for slots in [256, 512, 1024] {
+        let mut machine = Machine::with(&listening, Ring::with(slots));
+        // Once around.
+        for _ in 0..=slots {
+            let write = Request { number: 1, sector: 7, data: &[1; 512] };
+            assert_eq!(machine.perform(Nanos::ZERO, &write, &mut []).0, 0);
+        }
+    }
+    assert_eq!(listening.disk.departures(), []);
+}
+
+/// What this process has open.
+fn open_files() -> usize {
+    std::fs::read_dir("/proc/self/fd").unwrap().count()
+}
+
+/// Whether this process has memory of a guest's, or of one that it plays.
+fn has_guest_memory() -> bool {
+    std::fs::read_to_string("/proc/self/maps").unwrap().contains("/memfd:guest")
+}
+
+fn gone() {
+    let listening = Listening::new(Memory::new(1 << 20));
+    let before = open_files();
+    for _ in 0..10 {
+        let mut machine = Machine::new(&listening);
+        let read = Request { number: 0, sector: 0, data: &[] };
+        assert_eq!(machine.perform(Nanos::ZERO, &read, &mut [0; 512]).0, 0);
+        assert!(has_guest_memory());
+        drop(machine);
+        wait_for("its memory is let go", || !has_guest_memory());
+    }
+    // Something of the test before may still have been open then.
+    wait_for("all that it brought is closed", || open_files() <= before);
+}
+
+fn released() {
+    let listening = Listening::new(Memory::new(1 << 20));
+    let mut machine = Machine::new(&listening);
+    assert!(!listening.disk.release());
+    let read = Request { number: 0, sector: 0, data: &[] };
+    assert_eq!(machine.perform(Nanos::ZERO, &read, &mut [0; 512]).0, 0);
+    assert!(!listening.disk.has_ended());
+    drop(machine);
+    wait_for("it ends", || listening.disk.has_ended());
+    assert!(listening.disk.release());
+    assert!(!listening.socket.exists());
+    // With no machine it ends by itself.
+    let listening = Listening::new(Memory::new(1 << 20));
+    assert!(listening.disk.release());
+    wait_for("it ends", || listening.disk.has_ended());
+    assert_eq!(listening.disk.close().1, None);
 }
 
 fn again() {

@@ -1,0 +1,144 @@
+//! Defines the socket at which virtual machines connect, and which files in its place it replaces.
+
+use std::fs::{self, Metadata};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
+use vhost::vhost_user::Listener;
+
+use crate::error::ServeError;
+
+/// A socket that goes away when dropped.
+#[derive(Debug)]
+pub struct Socket {
+    listener: UnixListener,
+    path: PathBuf,
+    /// Device and inode: only this file is removed.
+    identity: (u64, u64),
+}
+
+impl Socket {
+    /// Makes a socket. One at which nobody listens any more is replaced, and nothing else.
+    pub fn bind(path: &Path) -> Result<Self, ServeError> {
+        match fs::symlink_metadata(path) {
+            Ok(found) if !found.file_type().is_socket() => {
+                return Err(ServeError::NotASocket(path.to_owned()));
+            }
+            Ok(_) => remove_dead(path)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(ServeError::step("look at", path)(error)),
+        }
+        let listen = || -> io::Result<Self> {
+            let listener = UnixListener::bind(path)?;
+            let identity = identity(&fs::symlink_metadata(path)?);
+            Ok(Self { listener, path: path.to_owned(), identity })
+        };
+        listen().map_err(ServeError::step("listen at", path))
+    }
+
+    /// Where connections come in, as the protocol's library has it.
+    pub fn listener(&self) -> io::Result<Listener> {
+        self.listener.try_clone().map(Listener::from)
+    }
+}
+
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.listener.as_fd()
+    }
+}
+
+impl Drop for Socket {
+    /// Another server may have taken the name meanwhile; its socket stays.
+    fn drop(&mut self) {
+        let found = fs::symlink_metadata(&self.path);
+        if found.is_ok_and(|found| identity(&found) == self.identity) {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+fn identity(file: &Metadata) -> (u64, u64) {
+    (file.dev(), file.ino())
+}
+
+/// Removes a socket that refuses connections: its server is gone. Any other answer leaves it.
+fn remove_dead(path: &Path) -> Result<(), ServeError> {
+    match dial(path) {
+        Err(Errno::CONNREFUSED) => fs::remove_file(path).map_err(ServeError::step("replace", path)),
+        // A server with a full queue of connections says "again".
+        Ok(()) | Err(Errno::AGAIN) => Err(ServeError::InUse(path.to_owned())),
+        Err(errno) => Err(ServeError::step("tell whether anybody listens at", path)(errno.into())),
+    }
+}
+
+/// Connects and hangs up. Does not wait for a server that accepts nothing.
+fn dial(path: &Path) -> Result<(), Errno> {
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    connect(&socket, &SocketAddrUnix::new(path)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::{UnixDatagram, UnixStream};
+
+    use super::*;
+
+    #[test]
+    fn only_a_socket_that_nobody_answers_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        drop(UnixListener::bind(&path).unwrap());
+        let dead = fs::symlink_metadata(&path).unwrap().ino();
+        let socket = Socket::bind(&path).unwrap();
+        assert!(matches!(Socket::bind(&path), Err(ServeError::InUse(_))));
+        // Nobody accepts, so that the queue of connections fills up.
+        let waiting: Vec<_> = (0..8192).map_while(|_| queued(&path)).collect();
+        assert!(matches!(Socket::bind(&path), Err(ServeError::InUse(_))), "{}", waiting.len());
+        drop((waiting, socket));
+        assert!(!path.exists(), "inode {dead}");
+
+        let datagrams = UnixDatagram::bind(&path).unwrap();
+        let refusal = Socket::bind(&path).unwrap_err().to_string();
+        assert!(refusal.contains("tell whether anybody listens"), "{refusal}");
+        assert!(path.exists());
+        drop(datagrams);
+        fs::remove_file(&path).unwrap();
+
+        for other in ["file", "folder", "link"] {
+            let path = folder.path().join(other);
+            match other {
+                "file" => fs::write(&path, "data").unwrap(),
+                "folder" => fs::create_dir(&path).unwrap(),
+                _ => std::os::unix::fs::symlink("nowhere", &path).unwrap(),
+            }
+            assert!(matches!(Socket::bind(&path), Err(ServeError::NotASocket(_))), "{other}");
+            assert!(fs::symlink_metadata(&path).is_ok(), "{other}");
+        }
+    }
+
+    fn queued(path: &Path) -> Option<std::os::fd::OwnedFd> {
+        let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+        let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None).unwrap();
+        connect(&socket, &SocketAddrUnix::new(path).unwrap()).ok().map(|()| socket)
+    }
+
+    #[test]
+    fn a_socket_that_another_server_made_in_the_same_place_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let first = Socket::bind(&path).unwrap();
+        fs::rename(&path, folder.path().join("moved")).unwrap();
+        let second = Socket::bind(&path).unwrap();
+        drop(first);
+        assert!(UnixStream::connect(&path).is_ok());
+        drop(second);
+        assert!(!path.exists());
+    }
+}
