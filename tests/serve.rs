@@ -115,6 +115,18 @@ fn a_drive_that_a_virtual_machine_has_is_served_until_it_goes_or_a_second_signal
 }
 
 #[test]
+fn a_drive_that_memory_cannot_hold_is_refused_before_anything_is_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("socket");
+    let mut command = ssdlab(&["--drive", "ideal", "--capacity", "12 TiB", "--vhost-user"]);
+    let output = command.arg(&socket).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(4), "{said}");
+    assert!(said.contains("of memory") && said.contains("--capacity"), "{said}");
+    assert!(!socket.exists());
+}
+
+#[test]
 fn what_cannot_be_served_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let theirs = folder.path().join("theirs");

@@ -13,6 +13,7 @@ use ssdlab_serve::{Departure, FuseDisk, ServeError, State, VhostUserDisk};
 use super::exit::{Exit, Wrong};
 use super::{drive, output};
 use crate::host::interrupt::Interrupt;
+use crate::host::memory;
 use crate::lab::LabError;
 use crate::plan::Bytes;
 use crate::report;
@@ -58,6 +59,7 @@ impl Serve {
     /// Runs it.
     pub fn run(&self) -> Result<Exit, Report> {
         let specification = drive::load(&self.drive, self.capacity)?;
+        check_memory(&specification, memory::available_bytes())?;
         let preparation = Preparation::whole(specification.clone(), self.condition, self.seed);
         let (drive, _) = preparation.prepare(&mut ssdlab_flash::unwatched).map_err(|error| {
             Wrong::report(format!("{}: {error}", specification.name), "choose another --condition")
@@ -71,6 +73,22 @@ impl Serve {
             (None, None) => unreachable!("clap asks for one of them"),
         }
     }
+}
+
+/// Refuses a drive that this machine could not keep once it is full: those who use it would lose
+/// what they wrote.
+fn check_memory(drive: &Specification, available_bytes: u64) -> Result<(), Report> {
+    let needed_bytes = Flash::most_bytes(drive);
+    if needed_bytes <= available_bytes {
+        return Ok(());
+    }
+    let reason = format!(
+        "a full {} takes {} of memory, and {} are available; give it a smaller --capacity",
+        described(drive),
+        Bytes(needed_bytes),
+        Bytes(available_bytes),
+    );
+    Err(LabError::Unavailable { reason }.into())
 }
 
 fn as_file(
@@ -276,7 +294,23 @@ fn explained(error: &ServeError) -> Report {
 
 #[cfg(test)]
 mod tests {
+    use ssdlab_disk::Memory;
+    use ssdlab_flash::presets;
+
     use super::*;
+
+    #[test]
+    fn a_drive_is_refused_where_memory_does_not_hold_its_contents_and_its_model() {
+        for preset in presets::ALL {
+            let drive = drive::load(preset.name, Some(Bytes(2_000_000_000))).unwrap();
+            let contents_bytes = Memory::most_bytes(drive.capacity_bytes());
+            let model_bytes = Drive::new(drive.clone(), 1).memory_bytes() as u64;
+            assert!(check_memory(&drive, contents_bytes + model_bytes - 1).is_err());
+            let refusal = check_memory(&drive, 1_000_000_000).unwrap_err().to_string();
+            assert!(refusal.contains("--capacity"), "{refusal}");
+            check_memory(&drive, 2_200_000_000).unwrap();
+        }
+    }
 
     #[test]
     fn a_comma_in_the_socket_s_path_is_doubled_for_qemu() {

@@ -56,11 +56,6 @@ impl Served {
     }
 
     /// Waits until the server says something, on a line of its standard error.
-    fn hears(&mut self, what: &str) {
-        let mut said = BufReader::new(self.server.stderr.as_mut().unwrap()).lines();
-        assert!(said.any(|line| line.unwrap().contains(what)), "it never says `{what}`");
-    }
-
     fn signal(&self, signal: &str) {
         sh(&format!("kill -{signal} {}", self.server.id()));
     }

@@ -3,7 +3,7 @@
 //! The model does not store contents: what a page holds is of no matter to its timing. So the
 //! drive decides when a command is done, and memory keeps the data.
 
-use ssdlab_flash::{Apart, Command, Drive, Extent, Moment, Moments, Nanos, Stream};
+use ssdlab_flash::{Apart, Command, Drive, Extent, Moment, Moments, Nanos, Specification, Stream};
 
 use super::{Backend, BackendError, Memory};
 
@@ -28,7 +28,23 @@ struct Watched {
     course: Moments,
 }
 
+/// What the model knows of a page of flash or of the drive: where it is, or whose it is.
+const MAPPING_BYTES: u64 = 4;
+
+/// What it knows of a block, at most.
+const BLOCK_BYTES: u64 = 64;
+
 impl Flash {
+    /// The most that such a drive takes in memory, in bytes: its contents with no page all zeros,
+    /// and the tables of the model.
+    #[must_use]
+    pub fn most_bytes(drive: &Specification) -> u64 {
+        let flash_pages = u64::from(drive.blocks) * u64::from(drive.pages_per_block);
+        let mappings = flash_pages + u64::from(drive.logical_pages);
+        let model_bytes = mappings * MAPPING_BYTES + u64::from(drive.blocks) * BLOCK_BYTES;
+        Memory::most_bytes(drive.capacity_bytes()).saturating_add(model_bytes)
+    }
+
     /// A drive that reads as zeros everywhere, in whatever state it is: conditioning it decides
     /// what its flash is like, and its contents are of no matter to that.
     #[must_use]

@@ -19,6 +19,9 @@ static ZEROS: [u8; PAGE_BYTES] = [0; PAGE_BYTES];
 
 type Page = Box<[u8; PAGE_BYTES]>;
 
+/// What the allocator adds to a page (glibc's header, with the alignment).
+const ALLOCATION_BYTES: usize = 16;
+
 /// A stretch of the disk in which some page is not all zeros.
 #[derive(Debug, Clone)]
 struct Stretch {
@@ -59,6 +62,16 @@ impl Memory {
         let stretches = usize::try_from(capacity_bytes.div_ceil(stretch_bytes))
             .expect("the table of a disk fits the address space");
         Self { stretches: vec![None; stretches], capacity_bytes, held_pages: 0 }
+    }
+
+    /// The most that a disk of this capacity takes in memory, in bytes: no page is all zeros.
+    #[must_use]
+    pub const fn most_bytes(capacity_bytes: u64) -> u64 {
+        let page_bytes = (PAGE_BYTES + ALLOCATION_BYTES + size_of::<Option<Page>>()) as u64;
+        let stretch_bytes = (ALLOCATION_BYTES + size_of::<Option<Stretch>>()) as u64;
+        let pages = capacity_bytes.div_ceil(PAGE_BYTES as u64);
+        let stretches = pages.div_ceil(STRETCH_PAGES as u64);
+        pages.saturating_mul(page_bytes).saturating_add(stretches.saturating_mul(stretch_bytes))
     }
 
     /// The bytes of pages that are not all zeros. The table takes another 8 for each 2 MiB of the
@@ -232,6 +245,16 @@ mod tests {
         disk.write_zeroes(NOW, Extent { offset_bytes: 8192, length_bytes: 512 }).unwrap();
         assert_eq!(disk.held_bytes(), 0);
         assert!(disk.stretches.iter().all(Option::is_none));
+    }
+
+    #[test]
+    fn the_most_it_takes_is_a_little_more_than_its_capacity() {
+        for capacity_bytes in [512, 4096, 8 << 20, 80_000_000_512] {
+            let most = Memory::most_bytes(capacity_bytes);
+            assert!(most > capacity_bytes, "{most}");
+            assert!(most < capacity_bytes + capacity_bytes / 100 + 8192, "{most}");
+        }
+        assert!(Memory::most_bytes(u64::MAX) >= u64::MAX / 2);
     }
 
     #[test]
