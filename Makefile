@@ -30,6 +30,7 @@ kernel:
 test: kernel
 	scripts/install-packages build run test fleet
 	scripts/install-python
+	scripts/fetch-guest
 	npm ci --prefix tests/browser --ignore-scripts --no-audit --no-fund
 	$(CARGO) test --workspace --locked
 
