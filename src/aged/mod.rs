@@ -13,7 +13,7 @@ mod sparse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, DirBuilder, File};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
@@ -31,6 +31,7 @@ pub use self::sparse::{copy, each_block};
 use crate::host::cache_folder::cache_folder;
 use crate::host::hexadecimal::hexadecimal;
 use crate::host::interrupt::Interrupt;
+use crate::host::sync::sync_tree;
 use crate::host::trust::{Exposed, exposed};
 
 /// The file of a state that says what it is.
@@ -256,10 +257,7 @@ fn keep(
     fs::write(work.join(FACTS), serde_json::to_vec_pretty(facts)?)?;
     let record = Record { made_from, sha256: hashes(work)? };
     fs::write(work.join(RECORD), serde_json::to_vec_pretty(&record)?)?;
-    for entry in fs::read_dir(work)? {
-        File::open(entry?.path())?.sync_all()?;
-    }
-    File::open(work)?.sync_all()?;
+    sync_tree(work)?;
     let in_use = Held::of_state(work)?;
     fs::rename(work, folder)?;
     Ok((record, in_use))

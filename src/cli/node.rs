@@ -16,10 +16,11 @@ use super::stages::{Manner, Ready, with_stage};
 use super::{node_drives, output};
 use crate::conductor::{Conductor, Desk, Presence, Submission};
 use crate::host::interrupt::Interrupt;
+use crate::host::sync::{sync_folder, sync_tree};
 use crate::lab::LabError;
 use crate::plan::schedule::Trial;
 use crate::plan::{LabKind, Schedule};
-use crate::results::{self, Attempt, AttemptId, logs_of, sync_all, sync_folder};
+use crate::results::{self, Attempt, AttemptId, logs_of};
 use crate::slurm::{JobId, attempt};
 use crate::undo::{self, Journal};
 
@@ -138,5 +139,6 @@ fn deliver(logs: &Path, to: &Path) -> io::Result<()> {
         fs::copy(entry.path(), to.join(entry.file_name()))?;
     }
     let above = to.parent().unwrap_or(to);
-    sync_all(to).and_then(|()| sync_folder(above)).map_err(io::Error::other)
+    sync_tree(to)?;
+    sync_folder(above)
 }

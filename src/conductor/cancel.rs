@@ -9,8 +9,8 @@ use super::collect::{Rsync, Seen, quoted};
 use super::fleet::FleetError;
 use super::patience::wait_until_gone;
 use super::submission::Submission;
-use crate::host::program;
-use crate::results::{ATTEMPTS, Attempts, Left, StoreError, output_of, regular};
+use crate::host::{program, regular_file};
+use crate::results::{ATTEMPTS, Attempts, Left, StoreError, output_of};
 use crate::slurm::{Array, Slurm, SlurmError, attempt};
 
 /// The longest that ending or undoing may take.
@@ -134,6 +134,6 @@ fn undo(
     if let Some(rsync) = rsync {
         rsync.fetch_now(run);
     }
-    let said = regular::read_end(&output_of(run, &format!("restore-{}", attempt(job, 0))));
+    let said = regular_file::read_end_of_own(&output_of(run, &format!("restore-{}", attempt(job, 0))));
     Ok(program::tail(&said.unwrap_or_default()))
 }

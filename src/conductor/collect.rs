@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 use super::submission::Submission;
 use crate::host::interrupt::Interrupt;
 use crate::host::program::{self, ProgramError, Rules};
+use crate::host::sync::sync_tree;
 use crate::plan::Schedule;
-use crate::results::{ATTEMPTS, sync_all};
+use crate::results::ATTEMPTS;
 use crate::slurm::Queue;
 
 /// How often nodes are asked for what they have written.
@@ -151,7 +152,7 @@ impl Rsync {
 
     /// Has nodes, whose elements are over, remove what they have handed over, once it is safe here.
     pub(super) fn clear(&mut self, run: &Path) -> Vec<String> {
-        if let Err(error) = sync_all(&run.join(ATTEMPTS)) {
+        if let Err(error) = sync_tree(&run.join(ATTEMPTS)) {
             return vec![format!("what nodes have handed over stays there, too: {error}")];
         }
         let troubles = self.fetch_all(run, After::Remove);

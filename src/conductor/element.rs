@@ -5,9 +5,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::Desk;
-use crate::host::program;
+use crate::host::{program, regular_file};
 use crate::plan::schedule::Trial;
-use crate::results::{ATTEMPTS, AttemptId, Record, output_of, regular};
+use crate::results::{ATTEMPTS, AttemptId, Record, output_of};
 use crate::slurm::{JobId, attempt};
 
 /// An element of an array.
@@ -50,7 +50,7 @@ impl Element {
     /// What its program has said last.
     pub fn last_words(&self, run: &Path) -> String {
         let id = attempt(self.job, self.index);
-        match regular::read_end(&output_of(run, &id)) {
+        match regular_file::read_end_of_own(&output_of(run, &id)) {
             Err(_) => format!(
                 "{id}: {}its output is not in {}: do nodes see this folder, under this name?",
                 self.ended,

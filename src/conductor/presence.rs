@@ -5,7 +5,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::results::{Attempt, node_of, write_whole};
+use crate::host::whole_file;
+use crate::results::{Attempt, node_of};
 use crate::undo::Journal;
 
 /// The presence of an attempt on a node.
@@ -31,7 +32,7 @@ impl Presence {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, says));
         };
         let text = format!("{}\n{submission}\n{line}\n", attempt.node);
-        write_whole(&path, text.as_bytes()).map_err(io::Error::other)?;
+        whole_file::write(&path, |out| out.write_all(text.as_bytes()))?;
         Ok(Self(path))
     }
 

@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::host::whole_file;
+use crate::host::{regular_file, whole_file};
 use crate::plan::schedule::Trial;
 use crate::plan::{self, LabKind, Schedule};
-use crate::results::{ATTEMPTS, regular};
+use crate::results::ATTEMPTS;
 use crate::slurm::MOST_ELEMENTS;
 
 /// What the trials of an element take together at least, where they are packed: to start an
@@ -75,7 +75,7 @@ impl Submission {
     /// Reads the submission of that name.
     pub fn read(run: &Path, name: &str) -> io::Result<Self> {
         let path = Self::path(run, name);
-        let read = || Ok(serde_json::from_slice(&regular::read(&path)?)?);
+        let read = || Ok(serde_json::from_slice(&regular_file::read_own(&path)?)?);
         read().map_err(|error: io::Error| {
             io::Error::new(error.kind(), format!("{}: {error}", path.display()))
         })

@@ -17,6 +17,7 @@ pub mod mounts;
 pub mod processes;
 pub mod program;
 pub mod regular_file;
+pub mod sync;
 pub mod sysfs;
 pub mod thread;
 pub mod tracefs;

@@ -1,37 +1,131 @@
-//! Regular files: opened to be read, where the name is somebody else's choice.
+//! Regular files, opened where somebody else chose the name or made what has it.
+//!
+//! Opening a FIFO would wait for whoever writes to it, and reading a device may never end. In a
+//! run's folder, which others may write to, a link is refused too: it leads out of the folder.
 
-use std::fs::{File, OpenOptions};
-use std::io;
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::{File, FileType, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
 use rustix::fs::OFlags;
 
-/// Opens a regular file to be read. Anything else is an error and is not waited for, as a FIFO
-/// would be; a device has no end.
+/// The most that the files of a run have in them that are read as a whole, in bytes. A schedule of
+/// 100,000 trials has some 20 MB.
+pub const MOST_BYTES: u64 = 256 << 20;
+
+/// How much of what a program has printed is looked at.
+const END_BYTES: u64 = 64 << 10;
+
+/// Opens a file that the user has named to be read; a link is followed.
 pub fn open(path: &Path) -> io::Result<File> {
-    let flags = OFlags::NONBLOCK.bits().cast_signed();
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-    if file.metadata()?.is_file() {
-        Ok(file)
-    } else {
-        Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"))
+    check(path.metadata()?.file_type())?;
+    open_checked(path, OpenOptions::new().read(true), OFlags::NONBLOCK)
+}
+
+/// Opens a file to be read that is no link.
+pub fn open_own(path: &Path) -> io::Result<File> {
+    open_own_with(path, OpenOptions::new().read(true))
+}
+
+/// Opens a file that is no link with these options, or makes it where they say so.
+pub fn open_own_with(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    match path.symlink_metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        found => check(found?.file_type())?,
+    }
+    open_checked(path, options, OFlags::NOFOLLOW | OFlags::NONBLOCK)
+}
+
+/// Opens what was a regular file a moment ago: even to open a device may do something. What has
+/// replaced it since neither blocks nor passes.
+fn open_checked(path: &Path, options: &mut OpenOptions, flags: OFlags) -> io::Result<File> {
+    let file = options.custom_flags(flags.bits().cast_signed()).open(path)?;
+    check(file.metadata()?.file_type())?;
+    Ok(file)
+}
+
+/// Reads a file whole that is no link, if it has no more than [`MOST_BYTES`].
+pub fn read_own(path: &Path) -> io::Result<Vec<u8>> {
+    read_at_most(path, MOST_BYTES)
+}
+
+fn read_at_most(path: &Path, most_bytes: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open_own(path)?.take(most_bytes + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most_bytes {
+        let says = format!("it has more than {most_bytes} bytes, which no such file has");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, says));
+    }
+    Ok(bytes)
+}
+
+/// The end of what a program has printed, of which there may be much.
+pub fn read_end_of_own(path: &Path) -> io::Result<String> {
+    let mut file = open_own(path)?;
+    let length_bytes = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length_bytes.saturating_sub(END_BYTES)))?;
+    let mut bytes = Vec::new();
+    file.take(END_BYTES).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn check(found: FileType) -> io::Result<()> {
+    let kinds: [(bool, &str); 6] = [
+        (found.is_symlink(), "a symbolic link"),
+        (found.is_dir(), "a folder"),
+        (found.is_fifo(), "a FIFO"),
+        (found.is_socket(), "a socket"),
+        (found.is_char_device(), "a character device"),
+        (found.is_block_device(), "a block device"),
+    ];
+    match kinds.iter().find(|(is_so, _)| *is_so) {
+        None => Ok(()),
+        Some((_, kind)) => {
+            let says = format!("it is {kind}, not a regular file");
+            Err(io::Error::new(io::ErrorKind::InvalidInput, says))
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    use std::fs;
+    use std::os::unix::fs::symlink;
+    use std::os::unix::net::UnixListener;
 
     #[test]
-    fn what_is_not_a_regular_file_is_not_waited_for() {
+    fn only_regular_files_of_a_bounded_size_are_read() {
         let place = tempfile::tempdir().unwrap();
-        let pipe = place.path().join("pipe");
-        mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
-        for path in [&pipe, place.path(), Path::new("/dev/zero")] {
-            let error = open(path).unwrap_err().to_string();
-            assert!(error.contains("not a regular file"), "{error}");
+        let at = |name: &str| place.path().join(name);
+        fs::write(at("file"), "text").unwrap();
+        assert_eq!(read_own(&at("file")).unwrap(), b"text");
+        assert_eq!(read_at_most(&at("file"), 4).unwrap(), b"text");
+        assert!(read_at_most(&at("file"), 3).unwrap_err().to_string().contains("more than 3"));
+        symlink("/dev/zero", at("zeros")).unwrap();
+        symlink(at("file"), at("link")).unwrap();
+        let _socket = UnixListener::bind(at("socket")).unwrap();
+        fs::create_dir(at("folder")).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, at("fifo"), rustix::fs::Mode::RUSR).unwrap();
+        let cases = [
+            ("zeros", "a symbolic link"),
+            ("link", "a symbolic link"),
+            ("socket", "a socket"),
+            ("folder", "a folder"),
+            ("fifo", "a FIFO"),
+        ];
+        for (name, expected) in cases {
+            let error = read_own(&at(name)).unwrap_err().to_string();
+            assert!(error.contains(expected), "{name}: {error}");
         }
+        for (name, expected) in [("zeros", "a character device"), ("fifo", "a FIFO")] {
+            let error = open(&at(name)).unwrap_err().to_string();
+            assert!(error.contains(expected), "{name}: {error}");
+        }
+        assert!(open(&at("link")).is_ok());
+        let device = read_own(Path::new("/dev/zero")).unwrap_err().to_string();
+        assert!(device.contains("a character device"), "{device}");
+        assert_eq!(read_own(&at("none")).unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 }

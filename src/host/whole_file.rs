@@ -1,12 +1,14 @@
 //! Files that are written whole or not at all: whoever reads one sees what was there before, or all
 //! of what came after, also if the program or the machine ends in between.
 
-use std::fs::{File, Permissions};
+use std::fs::Permissions;
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
+
+use super::sync::sync_folder;
 
 /// What is written at a time: reports of long runs are large.
 const BUFFER_BYTES: usize = 1 << 18;
@@ -37,7 +39,7 @@ impl WholeFile {
         file.as_file().set_permissions(Permissions::from_mode(mode))?;
         file.as_file().sync_all()?;
         file.persist(&self.path)?;
-        File::open(folder_of(&self.path))?.sync_all()
+        sync_folder(folder_of(&self.path))
     }
 }
 

@@ -6,7 +6,7 @@
 use std::fs::{self, DirBuilder, File, TryLockError};
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::binary::{inspect, is_out_of_reach};
 use super::recipe::Recipe;

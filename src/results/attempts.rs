@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 
 use super::attempt_id::AttemptId;
 use super::record::{RECORD_SCHEMA, Record, Status};
-use super::regular;
 use super::store::{StoreError, at, versioned, whole_lines};
+use crate::host::regular_file;
 use crate::plan::Schedule;
 
 /// The folder of attempts in that of a run.
@@ -173,7 +173,7 @@ impl Attempts {
             }
         }
         self.read.insert(path.to_owned(), (offset + whole as u64, lines + own.len()));
-        Ok(whole > 0 && text.len() as u64 == regular::MOST_BYTES)
+        Ok(whole > 0 && text.len() as u64 == regular_file::MOST_BYTES)
     }
 
     /// The attempts whose changes to their nodes are not all undone.
@@ -212,7 +212,7 @@ impl Attempts {
 
 /// What a marker says is left; `None` if it is empty.
 fn left(id: AttemptId, path: &Path) -> Result<Option<Left>, StoreError> {
-    let bytes = regular::read(path).map_err(at("read", path))?;
+    let bytes = regular_file::read_own(path).map_err(at("read", path))?;
     let unreadable = || StoreError::Marker { path: path.to_owned() };
     let text = String::from_utf8(bytes).map_err(|_| unreadable())?;
     if text.is_empty() {
@@ -248,12 +248,12 @@ fn read_from(path: &Path, offset: u64) -> Result<Vec<u8>, StoreError> {
     let mut read = || {
         // Opening asks the server of a shared folder what there is; a name's size may be an old
         // one.
-        let mut file = regular::open(path)?;
+        let mut file = regular_file::open_own(path)?;
         if file.metadata()?.len() == offset {
             return Ok(0);
         }
         file.seek(SeekFrom::Start(offset))?;
-        file.take(regular::MOST_BYTES).read_to_end(&mut text)
+        file.take(regular_file::MOST_BYTES).read_to_end(&mut text)
     };
     read().map_err(at("read", path))?;
     Ok(text)

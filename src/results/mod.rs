@@ -6,7 +6,6 @@ mod drive;
 mod flat;
 mod ledger;
 mod record;
-pub mod regular;
 mod store;
 mod work;
 
@@ -22,7 +21,6 @@ pub use record::{
     Aged, Attempt, Ending, Imported, Phase, RECORD_SCHEMA, Record, Status, Teardown, Told,
 };
 pub use store::{
-    Contents, Run, StoreError, default_folder, fuzz_records, is_of_a_run, sync_all, sync_folder,
-    write_whole,
+    Contents, Run, StoreError, default_folder, fuzz_records, is_of_a_run,
 };
 pub use work::{Latency, Series, Work};

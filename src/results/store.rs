@@ -20,7 +20,9 @@ use thiserror::Error;
 
 use super::attempts::{ATTEMPTS, records_of};
 use super::record::{Attempt, Ending, RECORD_SCHEMA, Record};
-use super::regular;
+use crate::host::regular_file;
+use crate::host::sync::sync_folder;
+use crate::host::whole_file;
 use crate::plan::Schedule;
 use crate::plan::schedule::SCHEDULE_SCHEMA;
 
@@ -219,7 +221,7 @@ impl Run {
             // Half a run is none; it is not a run's folder yet.
             let _ = fs::remove_dir_all(&folder);
         })?;
-        sync_folder(results)?;
+        sync_folder(results).map_err(at("sync", results))?;
         Self::append(&folder).map(|(run, _)| run)
     }
 
@@ -229,7 +231,7 @@ impl Run {
         // The schedule comes last: a folder that has one is a whole run.
         let text = serde_json::to_vec_pretty(schedule).expect("a schedule is plain data");
         write_synced(&folder.join("schedule.json"), &text)?;
-        sync_folder(folder)
+        sync_folder(folder).map_err(at("sync", folder))
     }
 
     /// Opens a run to append to it. A cut last line is put aside in `records.cut`.
@@ -240,7 +242,7 @@ impl Run {
         let path = folder.join(RECORDS);
         let mut options = OpenOptions::new();
         options.read(true).append(true).create(true);
-        let mut records = regular::open_with(&path, &mut options).map_err(at("open", &path))?;
+        let mut records = regular_file::open_own_with(&path, &mut options).map_err(at("open", &path))?;
         claim(&records, folder)?;
         let contents = Self::read(folder)?;
         let mut bytes = Vec::new();
@@ -274,7 +276,8 @@ impl Run {
                 other => break (other.map_err(at("make", &path))?, path),
             }
         };
-        sync_folder(&folder.join(ATTEMPTS))?;
+        let attempts = folder.join(ATTEMPTS);
+        sync_folder(&attempts).map_err(at("sync", &attempts))?;
         let run = Self { folder: folder.to_owned(), records, path, attempt: Some(attempt.clone()) };
         Ok((run, attempt, schedule))
     }
@@ -299,7 +302,7 @@ impl Run {
     }
 
     fn read_records(path: &Path) -> Result<(Vec<Record>, Vec<String>), StoreError> {
-        let file = regular::open(path).map_err(at("read", path))?;
+        let file = regular_file::open_own(path).map_err(at("read", path))?;
         parse_records(path, file)
     }
 
@@ -318,7 +321,8 @@ impl Run {
     /// Stores why the run ended, in `ending.json`; a run that is killed keeps `interrupted`.
     pub fn ended(&self, ending: Ending) -> Result<(), StoreError> {
         let text = serde_json::to_vec(&ending).expect("an ending is plain data");
-        write_whole(&self.folder.join(ENDING), &text)
+        let path = self.folder.join(ENDING);
+        whole_file::write(&path, |out| out.write_all(&text)).map_err(at("write", &path))
     }
 
     /// Appends a record and waits until it is on the disk.
@@ -366,7 +370,7 @@ fn read_ending(path: &Path) -> Result<Ending, StoreError> {
 
 fn read_schedule(folder: &Path) -> Result<Schedule, StoreError> {
     let path = folder.join("schedule.json");
-    let text = match regular::read(&path) {
+    let text = match regular_file::read_own(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(no_run(folder)),
         other => other.map_err(at("read", &path))?,
     };
@@ -380,7 +384,7 @@ fn read_schedule(folder: &Path) -> Result<Schedule, StoreError> {
 
 /// A file that not every run has.
 fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
-    match regular::read(path) {
+    match regular_file::read_own(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         other => other.map(Some).map_err(at("read", path)),
     }
@@ -428,7 +432,7 @@ fn parse_records(path: &Path, file: impl Read) -> Result<(Vec<Record>, Vec<Strin
     // What is left of a part is the beginning of a line of the next.
     while file.read_to_end(&mut part).map_err(at("read", path))? > 0 {
         let whole = whole_lines(&part);
-        if whole == 0 && part.len() as u64 > regular::MOST_BYTES {
+        if whole == 0 && part.len() as u64 > regular_file::MOST_BYTES {
             let cause = serde::de::Error::custom("it is longer than any record");
             return Err(StoreError::Corrupt { path: path.to_owned(), line: lines + 1, cause });
         }
@@ -485,46 +489,12 @@ pub(super) fn versioned<T: serde::de::DeserializeOwned>(
 }
 
 /// Writes a file anew and waits until it is on the disk.
-pub(super) fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true);
-    let mut file = regular::open_with(path, &mut options).map_err(at("write", path))?;
+    let mut file = regular_file::open_own_with(path, &mut options).map_err(at("write", path))?;
     file.write_all(bytes).map_err(at("write", path))?;
     file.sync_all().map_err(at("sync", path))
-}
-
-/// Writes a file in the place of what has its name, and waits until it is on the disk: there is all
-/// of it, or what was there before. Meanwhile there is a file whose name ends in `.half`.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-    let half = path.with_extension("half");
-    let written = write_synced(&half, bytes);
-    written.and_then(|()| fs::rename(&half, path).map_err(at("write", path))).inspect_err(
-        |_| {
-            let _ = fs::remove_file(&half);
-        },
-    )?;
-    path.parent().map_or(Ok(()), sync_folder)
-}
-
-/// Waits until a folder is on the disk with all files in it and in folders below; links are not
-/// followed.
-pub fn sync_all(folder: &Path) -> Result<(), StoreError> {
-    for entry in fs::read_dir(folder).map_err(at("read the folder", folder))? {
-        let entry = entry.map_err(at("read the folder", folder))?;
-        let path = entry.path();
-        let kind = entry.file_type().map_err(at("look at", &path))?;
-        if kind.is_dir() {
-            sync_all(&path)?;
-        } else if kind.is_file() {
-            File::open(&path).and_then(|file| file.sync_all()).map_err(at("sync", &path))?;
-        }
-    }
-    sync_folder(folder)
-}
-
-/// Waits until the names in a folder are on the disk.
-pub fn sync_folder(path: &Path) -> Result<(), StoreError> {
-    File::open(path).and_then(|folder| folder.sync_all()).map_err(at("sync", path))
 }
 
 /// The record reader as the fuzzer drives it: what is accepted reads back as it was written.

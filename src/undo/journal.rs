@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use super::{Change, UndoError};
 use crate::host::machine::Machine;
 use crate::host::processes;
+use crate::host::sync::sync_folder;
 use crate::host::trust::exposed;
 
 const ENDING: &str = "undo";
@@ -335,10 +336,6 @@ fn make_synced(folder: &Path) -> io::Result<()> {
         made => made?,
     }
     sync_folder(above)
-}
-
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
 }
 
 /// Makes a folder that nobody else can write to, and returns its real path. A journal is read and

@@ -10,6 +10,7 @@ use rustix::fs::{MemfdFlags, memfd_create};
 
 use super::operation::{Content, Operation};
 use super::{archive, bonnie_program};
+use crate::plan::schedule::Hashes;
 
 /// Reads text as what bonnie++ printed.
 pub fn fuzz_bonnie(printed: &str) {
@@ -23,7 +24,7 @@ pub fn fuzz_archive(bytes: &[u8]) {
     let mut file = File::from(memory);
     file.write_all(bytes).expect("memory takes everything");
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-    let Ok(archive) = archive::read(Path::new(&path), 1.0) else { return };
+    let Ok(archive) = archive::read(Path::new(&path), 1.0, &Hashes::new()) else { return };
 
     let tar_bytes = archive.tar.metadata().expect("an open file has metadata").len();
     let mut is_folder = BTreeMap::from([("", true)]);

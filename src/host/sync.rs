@@ -1,0 +1,25 @@
+//! Waiting until names and files are on the disk.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+
+/// Waits until the names in a folder are on the disk.
+pub fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// Waits until a folder is on the disk with all files in it and in folders below; links are not
+/// followed.
+pub fn sync_tree(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            sync_tree(&entry.path())?;
+        } else if kind.is_file() {
+            File::open(entry.path())?.sync_all()?;
+        }
+    }
+    sync_folder(folder)
+}
