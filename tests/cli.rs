@@ -353,7 +353,7 @@ fn the_cache_is_shown_and_cleared() {
         fs::write(path, vec![1; 100_000]).unwrap();
     }
     let shown = printed(&["cache"]);
-    assert!(shown.contains("ext4 [2J, mail to 0.7, image lab, 4 GiB, seed 7"), "{shown}");
+    assert!(shown.contains("ext4 [2J, mail to 0.7, image lab, 4.0 GiB, seed 7"), "{shown}");
     assert!(shown.contains("lab kernel") && shown.contains("unfinished build"), "{shown}");
     let json: Value = serde_json::from_str(&printed(&["cache", "--json"])).unwrap();
     let entries = json["entries"].as_array().unwrap();

@@ -47,8 +47,8 @@ pub struct Cleared {
     pub in_use: usize,
 }
 
-/// A lock on a record or a folder, given back when it is dropped. To close the file would not be enough: a
-/// program that is just being started has a copy of it.
+/// A lock on a record or a folder, given back when it is dropped. To close the file would not be
+/// enough: a program that is just being started has a copy of it.
 #[derive(Debug)]
 pub(super) struct Held(File);
 

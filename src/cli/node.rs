@@ -128,7 +128,8 @@ fn processors() -> Option<usize> {
     env::var("SLURM_CPUS_ON_NODE").ok()?.parse().ok()
 }
 
-/// Copies the logs of requests to where the run has them, and waits until they are on the disk there.
+/// Copies the logs of requests to where the run has them, and waits until they are on the disk
+/// there.
 fn deliver(logs: &Path, to: &Path) -> io::Result<()> {
     let entries: Vec<_> = fs::read_dir(logs)?.collect::<Result<_, _>>()?;
     if entries.is_empty() {

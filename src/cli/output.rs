@@ -37,8 +37,8 @@ pub fn print_written(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
     print_to_reader(write);
 }
 
-/// Prints what is written bit by bit, as [`print_written`] does, and tells whether its reader is still
-/// there.
+/// Prints what is written bit by bit, as [`print_written`] does, and tells whether its reader is
+/// still there.
 pub fn print_to_reader(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> bool {
     let mut stdout = BufWriter::with_capacity(BUFFER_BYTES, io::stdout().lock());
     match write(&mut stdout).and_then(|()| stdout.flush()) {

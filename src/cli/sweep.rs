@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::{ControlFlow, RangeInclusive};
 use std::str::FromStr;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::iter::{ParallelBridge, ParallelIterator};
 
@@ -67,9 +68,14 @@ where
         take: F,
     }
     let turn = Mutex::new(Turn { next: 0, early: BTreeMap::new(), take });
+    // Until others see that the iteration has ended they would begin more.
+    let has_ended = AtomicBool::new(false);
     // Items are begun in their order, so that little is early. (A parallel iterator over a slice
     // would begin in its middle, too.)
     items.iter().enumerate().par_bridge().try_for_each(|(at, item)| {
+        if has_ended.load(Ordering::Acquire) {
+            return ControlFlow::Continue(());
+        }
         let done = work(item);
         let mut turn = turn.lock().expect("a thread that panics ends the program");
         turn.early.insert(at, done);
@@ -77,7 +83,9 @@ where
             let next = turn.next;
             let Some(done) = turn.early.remove(&next) else { return ControlFlow::Continue(()) };
             // At its end the turn stays, so that nothing is handed over after it.
-            (turn.take)(done)?;
+            let taken = (turn.take)(done);
+            has_ended.store(taken.is_break(), Ordering::Release);
+            taken?;
             turn.next += 1;
         }
     })
@@ -85,9 +93,7 @@ where
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-    use std::thread::sleep;
-    use std::time::Duration;
+    use std::sync::atomic::AtomicUsize;
 
     use super::*;
 
@@ -107,28 +113,38 @@ mod tests {
 
     #[test]
     fn results_come_in_order_whatever_is_done_first() {
-        let items: Vec<u64> = (0..200).collect();
-        let (begun, has_ended) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let items: Vec<usize> = (0..200).collect();
+        let has_done = items.iter().map(|_| AtomicBool::new(false)).collect::<Vec<_>>();
+        let [begun, ends] = [AtomicUsize::new(0), AtomicUsize::new(0)];
         let mut taken = Vec::new();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(8).build().unwrap();
         let ended = pool.install(|| {
-            let work = |item: &u64| {
+            let work = |item: &usize| {
                 begun.fetch_add(1, Ordering::Relaxed);
-                sleep(Duration::from_micros(item * 7919 % 500));
-                // However slow the threads with the items before are, none overtakes the end.
-                while *item > 100 && !has_ended.load(Ordering::Relaxed) {
-                    sleep(Duration::from_millis(20));
+                // Of two that follow each other the second is done first; what comes after the last
+                // that is taken is not done before that is.
+                let may_end = || match item {
+                    102.. => ends.load(Ordering::Acquire) > 0,
+                    _ => item % 2 == 1 || has_done[item + 1].load(Ordering::Acquire),
+                };
+                while !may_end() {
+                    std::thread::yield_now();
                 }
+                has_done[*item].store(true, Ordering::Release);
                 *item
             };
             in_order(&items, work, |item| {
                 taken.push(item);
-                has_ended.store(item == 100, Ordering::Relaxed);
-                if item == 100 { ControlFlow::Break(item) } else { ControlFlow::Continue(()) }
+                if item < 100 {
+                    return ControlFlow::Continue(());
+                }
+                ends.store(1, Ordering::Release);
+                ControlFlow::Break(item)
             })
         });
         assert_eq!(ended, ControlFlow::Break(100));
         assert_eq!(taken, items[..=100]);
-        assert!(begun.into_inner() < 150, "work was begun that nobody wants");
+        // Each other thread was at work on one of the rest, at most, and one of them on two.
+        assert!(begun.into_inner() <= 101 + 8, "work was begun that nobody wants");
     }
 }

@@ -260,7 +260,7 @@ mod tests {
         ]);
         let made_from = MadeFrom::new(setup.age.unwrap(), &setup, 7, place).unwrap();
         let says = aged_from(&serde_json::to_value(made_from).unwrap()).unwrap();
-        assert_eq!(says, "ext4, mail to 0.7, image lab, 4 GiB, seed 7");
+        assert_eq!(says, "ext4, mail to 0.7, image lab, 4.0 GiB, seed 7");
         assert_eq!(aged_from(&serde_json::json!({ "seed": 7 })), None);
     }
 

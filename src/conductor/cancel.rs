@@ -134,6 +134,7 @@ fn undo(
     if let Some(rsync) = rsync {
         rsync.fetch_now(run);
     }
-    let said = regular_file::read_end_of_own(&output_of(run, &format!("restore-{}", attempt(job, 0))));
+    let said =
+        regular_file::read_end_of_own(&output_of(run, &format!("restore-{}", attempt(job, 0))));
     Ok(program::tail(&said.unwrap_or_default()))
 }

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 /// `$XDG_CACHE_HOME/ssdlab`, or `~/.cache/ssdlab`; `None` where neither variable names an absolute
-/// path, since the specification of these variables has relative ones ignored. Links on the way to it
-/// are followed here, once.
+/// path, since the specification of these variables has relative ones ignored. Links on the way to
+/// it are followed here, once.
 #[must_use]
 pub fn cache_folder() -> Option<PathBuf> {
     let set = |name: &str| {

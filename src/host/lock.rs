@@ -1,5 +1,5 @@
-//! Who holds the lock of a file, as proc(5) says: for messages, and where a lock can be looked at but
-//! not be asked for.
+//! Who holds the lock of a file, as proc(5) says: for messages, and where a lock can be looked at
+//! but not be asked for.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;

@@ -90,9 +90,9 @@ pub fn containing(path: &Path) -> io::Result<Option<Mount>> {
     Ok(mounts.max_by_key(|mount| mount.target.components().count()))
 }
 
-/// Unmounts what this program has mounted on a directory. While it is busy, the processes of the run
-/// are ended and it is tried again, until the patience ends. What others mount there is left alone;
-/// an error if they have done so over ours.
+/// Unmounts what this program has mounted on a directory. While it is busy, the processes of the
+/// run are ended and it is tried again, until the patience ends. What others mount there is left
+/// alone; an error if they have done so over ours.
 pub fn unmount(target: &Path, ours: &Mounted, marker: &str, patience: Duration) -> io::Result<()> {
     let started = Instant::now();
     while ours.is_on_top(target)? {

@@ -1,17 +1,17 @@
 //! This machine's turn to measure: one trial on a wall clock at a time, whoever starts it.
 //!
-//! There are two locks (flock(2)). The lock of all, `/run/lock/ssdlab.lock`, can be opened by every
-//! user, and so be held by one who measures nothing. Root's lock, `/run/ssdlab/turn.lock`, only root
-//! can open. The rule:
+//! There are two locks (flock(2)). Every user can open the lock of all, `/run/lock/ssdlab.lock`,
+//! and so hold it and measure nothing. Only root can open root's lock, `/run/ssdlab/turn.lock`. The
+//! rule:
 //!
 //! - Root takes root's lock, then that of all. For root it waits without a limit. For others it
-//!   waits at most [`PATIENCE`] in all its trials together; then it measures with root's lock alone,
-//!   and says beside whom.
+//!   waits at most [`PATIENCE`] in all its trials together; then it measures with root's lock
+//!   alone, and says beside whom.
 //! - Another user takes the lock of all, then looks in /proc/locks whether anybody holds root's. If
 //!   so, the lock of all is given back, and both are asked for again.
 //!
-//! Each takes its own lock before it looks at the other's, so one of two that start at the same time
-//! sees the other. Where root's lock cannot be made (a container, or root of a user namespace) its
+//! Each takes its own lock before it looks at the other's, so one of two that start together sees
+//! the other. Where root's lock cannot be made (a container, or root of a user namespace) its
 //! user is like any other. Who is in another PID namespace does not see who holds root's lock, but
 //! waits for the lock of all, if it is in the same `/run/lock`.
 
@@ -74,8 +74,8 @@ pub enum Told {
 }
 
 impl Turn {
-    /// Waits for the turn of this machine; `tell` hears once for whom. `None` if the run was to stop
-    /// meanwhile.
+    /// Waits for the turn of this machine; `tell` hears once for whom. `None` if the run was to
+    /// stop meanwhile.
     pub fn take(interrupt: &Interrupt, tell: &mut dyn FnMut(&Told)) -> io::Result<Option<Self>> {
         let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
         Locks::of_machine()?.take(&mut left, interrupt, tell)
@@ -93,8 +93,8 @@ struct Locks {
 
 impl Locks {
     fn of_machine() -> io::Result<Self> {
-        // A folder for locks is one a machine, and not one a user. Not the folder that TMPDIR names:
-        // that may be a user's or a job's own.
+        // A folder for locks is one a machine, and not one a user. Not the folder that TMPDIR
+        // names: that may be a user's or a job's own.
         let locks = Path::new("/run/lock");
         let of_all = if locks.is_dir() { locks } else { Path::new("/tmp") }.join("ssdlab.lock");
         let folder = Path::new("/run/ssdlab");

@@ -20,7 +20,5 @@ pub use ledger::{ByKind, ByLayer, Layer, Ledger, Written};
 pub use record::{
     Aged, Attempt, Ending, Imported, Phase, RECORD_SCHEMA, Record, Status, Teardown, Told,
 };
-pub use store::{
-    Contents, Run, StoreError, default_folder, fuzz_records, is_of_a_run,
-};
+pub use store::{Contents, Run, StoreError, default_folder, fuzz_records, is_of_a_run};
 pub use work::{Latency, Series, Work};

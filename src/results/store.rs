@@ -242,7 +242,8 @@ impl Run {
         let path = folder.join(RECORDS);
         let mut options = OpenOptions::new();
         options.read(true).append(true).create(true);
-        let mut records = regular_file::open_own_with(&path, &mut options).map_err(at("open", &path))?;
+        let mut records =
+            regular_file::open_own_with(&path, &mut options).map_err(at("open", &path))?;
         claim(&records, folder)?;
         let contents = Self::read(folder)?;
         let mut bytes = Vec::new();
@@ -430,8 +431,16 @@ fn parse_records(path: &Path, file: impl Read) -> Result<(Vec<Record>, Vec<Strin
     let (mut records, mut lines) = (Vec::new(), 0);
     let mut part = Vec::new();
     // What is left of a part is the beginning of a line of the next.
-    while file.read_to_end(&mut part).map_err(at("read", path))? > 0 {
-        let whole = whole_lines(&part);
+    loop {
+        let left = part.len();
+        if file.read_to_end(&mut part).map_err(at("read", path))? == 0 {
+            break;
+        }
+        // What is left of the part before has no line break.
+        let whole = match whole_lines(&part[left..]) {
+            0 => 0,
+            new => left + new,
+        };
         if whole == 0 && part.len() as u64 > regular_file::MOST_BYTES {
             let cause = serde::de::Error::custom("it is longer than any record");
             return Err(StoreError::Corrupt { path: path.to_owned(), line: lines + 1, cause });

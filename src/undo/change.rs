@@ -25,6 +25,9 @@ use crate::host::{processes, tracefs};
 /// How long a busy mount or loop device is given to become free.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// How long a daemon that was killed is given to close its socket.
+const DAEMON_PATIENCE: Duration = Duration::from_secs(5);
+
 /// One change to the machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -158,7 +161,7 @@ impl Change {
             Self::Loop { device, backing, file } => detach(device, backing, *file),
             Self::Mount { target, mounted } => mounts::unmount(target, mounted, marker, PATIENCE)
                 .map_err(|cause| UndoError::new("unmount", target, cause)),
-            Self::Daemon { folders } => end_daemon(folders, marker),
+            Self::Daemon { folders } => end_daemon(folders, marker, DAEMON_PATIENCE),
             Self::Pool { name } => let_go(name, marker),
             // Whoever still has the file open has had nothing but errors since the server ended.
             Self::Served { target } => {
@@ -190,12 +193,18 @@ fn remove_folder(path: &Path) -> Result<(), UndoError> {
 }
 
 /// A daemon leaves its socket and its lock behind; nothing else is removed, and nothing where
-/// another daemon serves by now.
-fn end_daemon(folders: &[PathBuf], marker: &str) -> Result<(), UndoError> {
+/// another daemon still serves when ours has had some patience to end.
+fn end_daemon(folders: &[PathBuf], marker: &str, patience: Duration) -> Result<(), UndoError> {
     processes::kill_marked(&Change::daemon(marker));
     let entries = |folder| fs::read_dir(folder).into_iter().flatten().flatten();
-    if folders.iter().flat_map(entries).any(|entry| UnixStream::connect(entry.path()).is_ok()) {
-        return Ok(());
+    let answers = |entry: fs::DirEntry| UnixStream::connect(entry.path()).is_ok();
+    let started = Instant::now();
+    // A process that is killed loses its marker before it closes its socket.
+    while folders.iter().flat_map(entries).any(answers) {
+        if started.elapsed() >= patience {
+            return Ok(());
+        }
+        sleep(Duration::from_millis(5));
     }
     for folder in folders {
         let Ok(entries) = fs::read_dir(folder) else { continue };
@@ -290,13 +299,15 @@ mod tests {
     fn where_another_daemon_serves_by_now_nothing_is_removed() {
         let place = tempfile::tempdir().unwrap();
         let folders = ["lock", "run"].map(|name| place.path().join(name)).to_vec();
-        folders.iter().for_each(|folder| fs::create_dir(folder).unwrap());
+        for folder in &folders {
+            fs::create_dir(folder).unwrap();
+        }
         fs::write(folders[0].join("lock"), "").unwrap();
         let theirs = UnixListener::bind(folders[1].join("socket")).unwrap();
-        end_daemon(&folders, "test-daemon").unwrap();
+        end_daemon(&folders, "test-daemon", Duration::ZERO).unwrap();
         assert!(folders[0].join("lock").exists() && folders[1].join("socket").exists());
         drop(theirs);
-        end_daemon(&folders, "test-daemon").unwrap();
+        end_daemon(&folders, "test-daemon", Duration::ZERO).unwrap();
         assert!(folders.iter().all(|folder| !folder.exists()));
     }
 }

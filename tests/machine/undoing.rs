@@ -201,7 +201,7 @@ fn relative_path() {
     fs::write(folder.join("strace"), script).unwrap();
     sh(&format!("chmod +x {}/strace", folder.display()));
     for path in ["", ":/nowhere", ".:/nowhere", "../images:/nowhere"] {
-        let mut command = place.ssdlab(&["record", "--out", "log", "--", "true"]);
+        let mut command = place.ssdlab(&["record", "--out", "../log", "--", "true"]);
         command.env("PATH", OsStr::from_bytes(path.as_bytes())).current_dir(&folder);
         let output = command.output().unwrap();
         assert!(!folder.join("searched").exists(), "{path:?}: {}", shown(&output));
