@@ -5,6 +5,7 @@
 
 pub mod cache_folder;
 pub mod checksum;
+pub mod drive_identity;
 pub mod extents;
 pub mod hexadecimal;
 pub mod interrupt;
@@ -14,6 +15,7 @@ pub mod loop_device;
 pub mod machine;
 pub mod memory;
 pub mod mounts;
+pub mod open_files;
 pub mod processes;
 pub mod program;
 pub mod regular_file;

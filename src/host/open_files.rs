@@ -1,0 +1,204 @@
+//! Who has a device or a file open, in every process that may be looked into, whatever
+//! namespaces it is in.
+//!
+//! Descriptors are followed to what they are open on: a device has as many names as it has nodes.
+//! What was mapped into memory stays in use when its descriptor is closed. Of descriptors that
+//! are on their way through a socket, or that a ring of `io_uring` keeps, nothing is published.
+//!
+//! Source: proc(5), `/proc/PID/fd`, `/proc/PID/fdinfo`, `/proc/PID/maps`, `/proc/PID/map_files`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use rustix::fs::{AtFlags, CWD, FileType, OFlags, StatxFlags, makedev, statx};
+
+/// Something that a process can have open, by numbers that no renaming changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Object {
+    /// A block device, by its number.
+    Device(u64),
+    /// A file.
+    File {
+        /// The device number of the filesystem it is on.
+        filesystem: u64,
+        /// Its inode.
+        inode: u64,
+    },
+}
+
+impl Object {
+    /// What a link in `/proc` leads to. Whoever serves a file is not asked for it: a server that
+    /// no longer answers would keep us waiting.
+    fn at(link: &Path) -> Option<Self> {
+        let found = statx(CWD, link, AtFlags::STATX_DONT_SYNC, StatxFlags::BASIC_STATS).ok()?;
+        if FileType::from_raw_mode(found.stx_mode.into()) == FileType::BlockDevice {
+            return Some(Self::Device(makedev(found.stx_rdev_major, found.stx_rdev_minor)));
+        }
+        let filesystem = makedev(found.stx_dev_major, found.stx_dev_minor);
+        Some(Self::File { filesystem, inode: found.stx_ino })
+    }
+}
+
+/// A process that has something open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Holder {
+    /// Its number.
+    pub pid: u32,
+    /// Its command's name, as the kernel keeps it: 15 bytes at most.
+    pub command: String,
+    /// Whether it may write.
+    pub writes: bool,
+}
+
+/// The processes other than this one that have any of the objects open or mapped, once for each
+/// object.
+#[must_use]
+pub fn holders(objects: &[Object]) -> Vec<(Object, Holder)> {
+    // Not `process::id`: this `/proc` may be that of another namespace.
+    let own = fs::read_link("/proc/self").ok().and_then(|link| number(link.to_str()?));
+    let mut holders = Vec::new();
+    let mut mapped = Mapped::default();
+    for pid in numbers(Path::new("/proc")).into_iter().filter(|pid| Some(*pid) != own) {
+        let process = Path::new("/proc").join(pid.to_string());
+        let mut held = BTreeMap::new();
+        // Threads may have descriptors of their own, and those of a process whose first thread
+        // has ended are to be found at the others alone.
+        for thread in numbers(&process.join("task")) {
+            open_in(&process.join("task").join(thread.to_string()), objects, &mut held);
+        }
+        mapped.look(&process, objects, &mut held);
+        holders.extend(
+            held.into_iter().map(|(object, writes)| {
+                (object, Holder { pid, command: command(&process), writes })
+            }),
+        );
+    }
+    holders
+}
+
+/// What a process has open, and whether for writing.
+type Held = BTreeMap<Object, bool>;
+
+fn note(held: &mut Held, object: Object, writes: bool) {
+    *held.entry(object).or_default() |= writes;
+}
+
+fn open_in(thread: &Path, objects: &[Object], held: &mut Held) {
+    for descriptor in numbers(&thread.join("fd")) {
+        // It may be closed by now, and a process that may not be looked into shows nothing.
+        let Some(object) = Object::at(&thread.join("fd").join(descriptor.to_string())) else {
+            continue;
+        };
+        if !objects.contains(&object) {
+            continue;
+        }
+        let info = fs::read_to_string(thread.join("fdinfo").join(descriptor.to_string()));
+        let flags = info.ok().and_then(|info| flags(&info)).unwrap_or(OFlags::RDWR);
+        // Such a descriptor only names a file; nothing can be done through it.
+        if !flags.contains(OFlags::PATH) {
+            note(held, object, flags.intersects(OFlags::RWMODE));
+        }
+    }
+}
+
+/// The flags of a descriptor, which the kernel prints in octal.
+fn flags(info: &str) -> Option<OFlags> {
+    let digits = info.lines().find_map(|line| line.strip_prefix("flags:"))?;
+    u32::from_str_radix(digits.trim(), 8).ok().map(OFlags::from_bits_retain)
+}
+
+/// Which mapped files are which objects. Most are libraries that many processes map, so each is
+/// followed once.
+#[derive(Default)]
+struct Mapped(BTreeMap<String, Object>);
+
+impl Mapped {
+    fn look(&mut self, process: &Path, objects: &[Object], held: &mut Held) {
+        let maps = fs::read(process.join("maps")).unwrap_or_default();
+        for line in String::from_utf8_lossy(&maps).lines() {
+            // 7f12a000-7f12b000 rw-s 00000000 00:05 123    /dev/sda
+            let mut words = line.split_ascii_whitespace();
+            let (Some(range), Some(modes), Some(_), Some(device), Some(inode)) =
+                (words.next(), words.next(), words.next(), words.next(), words.next())
+            else {
+                continue;
+            };
+            if inode == "0" {
+                continue;
+            }
+            let file = format!("{device} {inode}");
+            if !self.0.contains_key(&file) {
+                let Some(object) = Object::at(&process.join("map_files").join(range)) else {
+                    continue;
+                };
+                self.0.insert(file.clone(), object);
+            }
+            let object = self.0[&file];
+            if objects.contains(&object) {
+                note(held, object, modes.contains('w') && modes.ends_with('s'));
+            }
+        }
+    }
+}
+
+fn command(process: &Path) -> String {
+    let name = fs::read(process.join("comm")).unwrap_or_default();
+    // A process calls itself what it likes.
+    let is_shown = |letter: &char| !letter.is_control();
+    String::from_utf8_lossy(&name).trim_end().chars().filter(is_shown).collect()
+}
+
+fn numbers(folder: &Path) -> Vec<u32> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter_map(|entry| number(entry.file_name().to_str()?)).collect()
+}
+
+fn number(name: &str) -> Option<u32> {
+    name.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+    use std::thread::sleep;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    #[test]
+    fn another_process_is_named_and_this_one_is_not() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let object = Object::at(file.path()).unwrap();
+        assert!(holders(&[object]).is_empty());
+        let mut reader = Command::new("sleep")
+            .arg("300")
+            .stdin(file.reopen().unwrap())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        // The child is another program only once it has become `sleep`.
+        let deadline = Instant::now() + Duration::from_secs(30);
+        let mut found = holders(&[object]);
+        while found.first().is_none_or(|(_, holder)| holder.command != "sleep")
+            && Instant::now() < deadline
+        {
+            sleep(Duration::from_millis(1));
+            found = holders(&[object]);
+        }
+        reader.kill().unwrap();
+        reader.wait().unwrap();
+        let writes = true;
+        let holder = Holder { pid: reader.id(), command: "sleep".to_owned(), writes };
+        assert_eq!(found, [(object, holder)]);
+    }
+
+    #[test]
+    fn flags_are_octal() {
+        let info = "pos:\t0\nflags:\t0100002\nmnt_id:\t15\nino:\t5\n";
+        assert!(flags(info).unwrap().contains(OFlags::RDWR));
+        let path = flags("flags:\t010000000\n").unwrap();
+        assert!(path.contains(OFlags::PATH) && !path.intersects(OFlags::RWMODE));
+        assert!(flags("").is_none());
+    }
+}
