@@ -83,6 +83,14 @@ pub fn disk_sequence(attribute: &Path) -> Option<String> {
     attribute.ancestors().find_map(|above| read(&above.join("diskseq")).ok())
 }
 
+/// The attribute by which a SCSI or ATA disk, given by its folder, is asked for its write cache;
+/// `None` if it is no such disk.
+#[must_use]
+pub fn scsi_cache_type(disk: &Path) -> Option<PathBuf> {
+    let mut entries = fs::read_dir(disk.join("device/scsi_disk")).ok()?;
+    Some(entries.next()?.ok()?.path().join("cache_type"))
+}
+
 /// Reads an attribute without its line break.
 pub fn read(path: &Path) -> io::Result<String> {
     Ok(fs::read_to_string(path)?.trim().to_owned())

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::{LabError, Tools};
+use crate::host::drive_identity::DriveIdentity;
 use crate::host::sysfs::{self, BlockDevice};
 use crate::plan::Setup;
 use crate::undo::Change;
@@ -47,11 +48,7 @@ pub(super) fn apply(
         applied.insert(tunable.factor.to_owned(), value.clone());
     }
     if let Some(on) = setup.write_cache {
-        let (attribute, before) = write_cache(device)?;
-        let value = if on { "write back" } else { "write through" };
-        if before != value {
-            set(&attribute, "the write cache", value, tools)?;
-        }
+        set_write_cache(device, if on { "write back" } else { "write through" }, tools)?;
     }
     applied.extend(recorded(device));
     Ok(applied)
@@ -66,34 +63,66 @@ pub(super) fn recorded(device: &BlockDevice) -> BTreeMap<String, String> {
     RECORDED.iter().filter_map(value).collect()
 }
 
-/// The attribute that switches the write cache. A SCSI, ATA or virtio disk is asked itself and
-/// asked again, so a drive that ignores the switch is found out (founding post 2's `hdparm -W0`
-/// was not). A loop device's cache is the kernel's own. Of other drives, `queue/write_cache` would
-/// only stop the flushes and leave the cache on: there the level is not available.
-fn write_cache(device: &BlockDevice) -> Result<(PathBuf, String), LabError> {
+/// Switches the write cache. A SCSI, ATA or virtio disk is asked itself and asked again, so a
+/// drive that ignores the switch is found out (founding post 2's `hdparm -W0` was not). A loop
+/// device's cache is the kernel's own. Of other drives, `queue/write_cache` would only stop the
+/// flushes and leave the cache on: there the level is not available.
+fn set_write_cache(
+    device: &BlockDevice,
+    value: &str,
+    tools: &mut Tools<'_>,
+) -> Result<(), LabError> {
+    let what = "the write cache";
     let disk = device.disk_folder();
-    let scsi = fs::read_dir(disk.join("device/scsi_disk")).ok();
-    let scsi = scsi.and_then(|mut entries| Some(entries.next()?.ok()?.path().join("cache_type")));
-    let of_loop = device.name.starts_with("loop").then(|| device.queue_attribute("write_cache"));
-    let candidates = [scsi, Some(disk.join("cache_type")), of_loop];
-    let Some(attribute) = candidates.into_iter().flatten().find(|path| path.exists()) else {
-        return Err(LabError::Unavailable {
-            reason: format!("the kernel cannot switch the write cache of {}", device.name),
+    if let Some(attribute) = sysfs::scsi_cache_type(&disk).filter(|path| path.exists()) {
+        // It may outlive a reboot, after which the kernel's name may be another drive's.
+        let Some(drive) = DriveIdentity::read(&disk).name() else {
+            return Err(LabError::Unavailable {
+                reason: format!(
+                    "{} has no WWID or serial by which its write cache could be restored after \
+                     a crash",
+                    device.name
+                ),
+            });
+        };
+        let after = value.to_owned();
+        return set_by(&attribute, what, value, tools, |before| Change::WriteCache {
+            drive,
+            before,
+            after,
         });
-    };
-    let value = sysfs::read(&attribute).map_err(LabError::step("read", &attribute))?;
-    Ok((attribute, value))
+    }
+    let of_loop = device.name.starts_with("loop").then(|| device.queue_attribute("write_cache"));
+    let candidates = [Some(disk.join("cache_type")), of_loop];
+    match candidates.into_iter().flatten().find(|path| path.exists()) {
+        Some(attribute) => set(&attribute, what, value, tools),
+        None => Err(LabError::Unavailable {
+            reason: format!("the kernel cannot switch the write cache of {}", device.name),
+        }),
+    }
 }
 
-/// Writes a value and reads it back.
+/// Writes a value and reads it back; what was there before ends with the boot.
 fn set(attribute: &Path, what: &str, value: &str, tools: &mut Tools<'_>) -> Result<(), LabError> {
+    let (path, after) = (attribute.to_owned(), value.to_owned());
+    let disk = sysfs::disk_sequence(attribute);
+    set_by(attribute, what, value, tools, |before| Change::Sysfs { path, disk, before, after })
+}
+
+/// Writes a value and reads it back, as a change that is made from the value before.
+fn set_by(
+    attribute: &Path,
+    what: &str,
+    value: &str,
+    tools: &mut Tools<'_>,
+    change: impl FnOnce(String) -> Change,
+) -> Result<(), LabError> {
     let read = || sysfs::read(attribute).map(|text| sysfs::selected(&text));
     let before = read().map_err(LabError::step("read", attribute))?;
     if before == value {
         return Ok(());
     }
-    let (path, after) = (attribute.to_owned(), value.to_owned());
-    let change = Change::Sysfs { disk: sysfs::disk_sequence(&path), path, before, after };
+    let change = change(before);
     tools.journal.will(change).map_err(LabError::step("journal the setting of", attribute))?;
     fs::write(attribute, value).map_err(LabError::step("set", attribute))?;
     let found = read().map_err(LabError::step("read", attribute))?;

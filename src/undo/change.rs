@@ -15,12 +15,13 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::{UndoError, name};
+use crate::host::drive_identity::DriveIdentity;
 use crate::host::interrupt::Interrupt;
 use crate::host::loop_device::{self, FileId};
 use crate::host::mounts::{self, Mounted};
 use crate::host::program::{self, Rules};
-use crate::host::sysfs::disk_sequence;
-use crate::host::{processes, tracefs};
+use crate::host::sysfs::{self, disk_sequence};
+use crate::host::{drive_identity, processes, tracefs};
 
 /// How long a busy mount or loop device is given to become free.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -91,13 +92,26 @@ pub enum Change {
         /// The value it was given.
         after: String,
     },
+    /// The write cache of a drive was switched, which a SCSI drive may keep without power.
+    WriteCache {
+        /// The drive, by what identifies it: after a reboot its name may be another's.
+        drive: String,
+        /// The `cache_type` it had.
+        before: String,
+        /// The one it was given.
+        after: String,
+    },
 }
+
+/// What `cache_type` of a SCSI disk can be (drivers/scsi/sd.c).
+const CACHE_TYPES: [&str; 4] =
+    ["write through", "none", "write back", "write back, no read (daft)"];
 
 impl Change {
     /// Whether it is still there after the machine has crashed and booted again.
     #[must_use]
     pub fn outlives_a_crash(&self) -> bool {
-        matches!(self, Self::Folder { .. })
+        matches!(self, Self::Folder { .. } | Self::WriteCache { .. })
     }
 
     /// What the daemon of this marker's run carries in its environment. It is not the run's own:
@@ -145,6 +159,9 @@ impl Change {
                     && is_named(instance, "ssdlab-"),
             ),
             Self::Sysfs { path, .. } => (path.as_path(), path.starts_with("/sys")),
+            Self::WriteCache { before, after, .. } => {
+                (unnamed, [before, after].iter().all(|value| CACHE_TYPES.contains(&value.as_str())))
+            }
         };
         if is_ours && is_plain(path) {
             return Ok(());
@@ -174,6 +191,9 @@ impl Change {
                 Ok(())
             }
             Self::Sysfs { path, before, after, .. } => restore_value(path, before, after),
+            Self::WriteCache { drive, before, after } => {
+                restore_write_cache(Path::new(drive_identity::DISKS), drive, before, after)
+            }
         }
     }
 }
@@ -283,10 +303,36 @@ pub(super) fn restore_value(path: &Path, before: &str, after: &str) -> Result<()
     let Ok(text) = fs::read_to_string(path) else {
         return Ok(()); // the device is gone, and its settings with it
     };
-    if crate::host::sysfs::selected(&text) != after {
+    if sysfs::selected(&text) != after {
         return Ok(());
     }
     fs::write(path, before).map_err(|cause| UndoError::new("restore the value of", path, cause))
+}
+
+/// Finds the drive by what identifies it, below the folder of all disks. One that is not there
+/// keeps its setting, so the change is not forgotten.
+pub(super) fn restore_write_cache(
+    disks: &Path,
+    drive: &str,
+    before: &str,
+    after: &str,
+) -> Result<(), UndoError> {
+    let disks = drive_identity::disks(disks);
+    let mut disks = disks.iter();
+    let attribute = disks
+        .find(|disk| DriveIdentity::read(disk).name().as_deref() == Some(drive))
+        .and_then(|disk| sysfs::scsi_cache_type(disk));
+    let Some(attribute) = attribute else {
+        let cause = io::Error::new(
+            io::ErrorKind::NotFound,
+            format!(
+                "it is not connected, and may still be set to `{after}`; connect it and run \
+                 `ssdlab restore`, or remove the journal if the drive is gone for good"
+            ),
+        );
+        return Err(UndoError::new("restore the write cache of", Path::new(drive), cause));
+    };
+    restore_value(&attribute, before, after)
 }
 
 #[cfg(test)]
@@ -294,6 +340,50 @@ mod tests {
     use std::os::unix::net::UnixListener;
 
     use super::*;
+
+    /// A SCSI disk in a folder as sysfs has it; returns its `cache_type`.
+    fn disk(sys: &Path, name: &str, wwid: &str, cache_type: &str) -> PathBuf {
+        let device = sys.join("block").join(name).join("device");
+        let attributes = device.join("scsi_disk/0:0:0:0");
+        fs::create_dir_all(&attributes).unwrap();
+        fs::write(device.join("wwid"), wwid).unwrap();
+        let attribute = attributes.join("cache_type");
+        fs::write(&attribute, cache_type).unwrap();
+        attribute
+    }
+
+    #[test]
+    fn a_write_cache_is_restored_on_its_drive_whatever_that_is_called_now() {
+        let sys = tempfile::tempdir().unwrap();
+        let block = sys.path().join("block");
+        let restore =
+            |drive: &str| restore_write_cache(&block, drive, "write back", "write through");
+        // After the boot the names have changed places.
+        let other = disk(sys.path(), "sda", "naa.5000c500a1b2c3d5\n", "write through\n");
+        let ours = disk(sys.path(), "sdb", "naa.5000c500a1b2c3d4\n", "write through\n");
+        restore("naa.5000c500a1b2c3d4").unwrap();
+        assert_eq!(fs::read_to_string(&ours).unwrap(), "write back");
+        assert_eq!(fs::read_to_string(&other).unwrap(), "write through\n");
+        // Somebody else has set it since.
+        fs::write(&ours, "none\n").unwrap();
+        restore("naa.5000c500a1b2c3d4").unwrap();
+        assert_eq!(fs::read_to_string(&ours).unwrap(), "none\n");
+        let error = restore("naa.5000c500a1b2c3d6").unwrap_err();
+        assert!(error.to_string().contains("naa.5000c500a1b2c3d6"), "{error}");
+        assert!(error.to_string().contains("`ssdlab restore`"), "{error}");
+    }
+
+    #[test]
+    fn a_write_cache_is_not_forgotten_over_a_reboot_and_takes_no_other_value() {
+        let change = |before: &str| Change::WriteCache {
+            drive: "naa.5000c500a1b2c3d4".to_owned(),
+            before: before.to_owned(),
+            after: "write through".to_owned(),
+        };
+        assert!(change("write back").outlives_a_crash());
+        assert!(change("write back").check().is_ok());
+        assert!(change("1; reboot").check().is_err());
+    }
 
     #[test]
     fn where_another_daemon_serves_by_now_nothing_is_removed() {

@@ -35,6 +35,6 @@ fn paths(change: &Change) -> Vec<&Path> {
         Change::Mount { target, .. } | Change::Served { target } => vec![target],
         Change::Trace { instance } => vec![instance],
         Change::Daemon { folders } => folders.iter().map(AsRef::as_ref).collect(),
-        Change::Pool { .. } => Vec::new(),
+        Change::Pool { .. } | Change::WriteCache { .. } => Vec::new(),
     }
 }
