@@ -8,24 +8,22 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, flock};
-use rustix::ioctl::{self, Setter};
 
 use super::block::{BlockLab, Source};
 use super::safety::{self, Survey};
-use super::survey::{END_BYTES, claim, survey};
-use super::{LabError, Tools, settings};
-use crate::host::program;
+use super::survey::{claim, identity, survey, survey_claimed};
+use super::{LabError, Tools, blank, settings};
 use crate::host::sysfs::{self, BlockDevice};
+use crate::host::{block_ioctl, program};
 use crate::plan::schedule::Target;
 
-/// How long a claim is waited for when a child of ours has just given it up.
+/// How long a claim or the disk's lock is waited for when somebody has just given it up.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
@@ -33,8 +31,8 @@ pub(super) struct Device {
     /// The device as it was found when it was judged.
     found: BlockDevice,
     judged: Survey,
-    sequence: Option<String>,
     claim: Option<File>,
+    /// The lock of the whole disk, which also keeps its number from being given to another.
     _lock: File,
 }
 
@@ -51,15 +49,18 @@ pub(super) fn open(
     let found = BlockDevice::open(&named).map_err(LabError::step("use the device", &named))?;
     let node = found.node.clone();
     let judged = survey(&node, tools)?;
-    let destroyed = safety::judge(&judged, wipe)?;
+    safety::judge(&judged, wipe)?;
+    let held = claim(&node).map_err(LabError::step("claim", &node))?;
+    let lock = lock(&found)?;
+    // What happened to it before it was claimed would be destroyed unseen.
+    let claimed = survey_claimed(&node, &held, tools)?;
+    let destroyed = safety::judge(&claimed, wipe)?;
+    safety::compare(&judged, &claimed)?;
     for line in &destroyed {
         // Nobody listening is no reason to end.
         let _ = writeln!(io::stderr(), "will be destroyed on {judged}: {line}");
     }
-    let held = claim(&node).map_err(LabError::step("claim", &node))?;
-    let lock = lock(&found)?;
-    let sequence = sequence(&found);
-    BlockLab::new(Device { found, judged, sequence, claim: Some(held), _lock: lock }, tools)
+    BlockLab::new(Device { found, judged, claim: Some(held), _lock: lock }, tools)
 }
 
 /// Takes the lock that udev and partitioning tools respect (systemd's block device locking): while
@@ -68,31 +69,37 @@ fn lock(device: &BlockDevice) -> Result<File, LabError> {
     let disk = device.disk_folder();
     let node = Path::new("/dev").join(disk.file_name().unwrap_or_default());
     let file = File::open(&node).map_err(LabError::step("open", &node))?;
-    flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|errno| {
-        LabError::step("lock (another program works on it)", &node)(errno.into())
-    })?;
+    let take = || Ok(flock(&file, FlockOperation::NonBlockingLockExclusive)?);
+    patiently(io::ErrorKind::WouldBlock, take)
+        .map_err(LabError::step("lock (another program works on it)", &node))?;
     Ok(file)
 }
 
-/// The kernel numbers every disk that ever appeared (Linux 5.15): a name that was given to
-/// another disk meanwhile has another number.
-fn sequence(device: &BlockDevice) -> Option<String> {
-    sysfs::read(&device.disk_folder().join("diskseq")).ok()
+/// Tries again while somebody else is in the way, who may be about to leave: a child of ours
+/// whose last descriptor is being closed, or udev, which looks at a disk that was written to.
+fn patiently<T>(in_the_way: io::ErrorKind, act: impl Fn() -> io::Result<T>) -> io::Result<T> {
+    let started = Instant::now();
+    loop {
+        match act() {
+            Err(error) if error.kind() == in_the_way && started.elapsed() < PATIENCE => {
+                sleep(Duration::from_millis(5));
+            }
+            done => return done,
+        }
+    }
 }
 
 impl Device {
+    /// Compares the device that is held with the one that was judged, and with the one that its
+    /// name means now: programs are given the name.
     fn check_identity(&self) -> Result<(), LabError> {
         let node = &self.judged.node;
-        let now = BlockDevice::open(node).map_err(LabError::step("find", node))?;
-        let size_bytes = now.size_bytes().map_err(LabError::step("read the size of", node))?;
-        if now == self.found
-            && size_bytes == self.judged.size_bytes
-            && sequence(&now) == self.sequence
-        {
-            return Ok(());
+        let named = File::open(node).map_err(LabError::step("find", node))?;
+        for held in self.claim.iter().chain([&named]) {
+            let found = identity(held).map_err(LabError::step("identify", node))?;
+            safety::same_device(node, &self.judged.identity, &found)?;
         }
-        let cause = io::Error::other("it is not the device any more that was checked");
-        Err(LabError::step("go on with", node)(cause))
+        Ok(())
     }
 
     fn discards(&self) -> bool {
@@ -102,7 +109,6 @@ impl Device {
 
     /// Gives every block back to the drive, where it can: the state every trial starts from.
     fn discard_all(&self) -> Result<(), LabError> {
-        const BLKDISCARD: ioctl::Opcode = 0x1277;
         let node = &self.judged.node;
         if !self.discards() {
             return Ok(());
@@ -110,11 +116,8 @@ impl Device {
         let Some(held) = &self.claim else {
             return Err(LabError::step("discard", node)(io::Error::other("it is not claimed")));
         };
-        let range: [u64; 2] = [0, self.judged.size_bytes];
-        // SAFETY: BLKDISCARD takes a pointer to two u64, start and length, which the kernel
-        // only reads.
-        unsafe { ioctl::ioctl(held, Setter::<BLKDISCARD, [u64; 2]>::new(range)) }
-            .map_err(|errno| LabError::step("discard", node)(errno.into()))
+        block_ioctl::discard(held, self.judged.identity.size_bytes)
+            .map_err(LabError::step("discard", node))
     }
 
     /// Erases the signatures; wipefs claims the device itself and refuses one that is in use.
@@ -125,44 +128,25 @@ impl Device {
         command.args(["--all", "--quiet"]).arg(&self.judged.node);
         program::run(command, tools.rules)?;
         self.claim_again()?;
-        self.blank_ends()
+        self.blank()
     }
 
     /// Claims the device when a child that had it has ended; the last close may still be on its
     /// way.
     fn claim_again(&mut self) -> Result<(), LabError> {
         let node = &self.judged.node;
-        let started = Instant::now();
-        loop {
-            match claim(node) {
-                Ok(file) => {
-                    self.claim = Some(file);
-                    return Ok(());
-                }
-                Err(error)
-                    if error.kind() == io::ErrorKind::ResourceBusy
-                        && started.elapsed() < PATIENCE =>
-                {
-                    sleep(Duration::from_millis(5));
-                }
-                Err(error) => return Err(LabError::step("claim", node)(error)),
-            }
-        }
+        let held = patiently(io::ErrorKind::ResourceBusy, || claim(node));
+        self.claim = Some(held.map_err(LabError::step("claim", node))?);
+        self.check_identity()
     }
 
-    /// Zeros where filesystems keep their beginnings, so that the device is as blank as it was.
-    fn blank_ends(&self) -> Result<(), LabError> {
+    /// Zeros wherever a survey looks for data, so that the device is as blank as it was.
+    fn blank(&self) -> Result<(), LabError> {
         let node = &self.judged.node;
         let Some(held) = &self.claim else {
             return Err(LabError::step("blank", node)(io::Error::other("it is not claimed")));
         };
-        let size = self.judged.size_bytes;
-        let zeros = vec![0; usize::try_from(END_BYTES.min(size)).unwrap_or(0)];
-        let blank = |start: u64| held.write_all_at(&zeros, start);
-        blank(0)
-            .and_then(|()| blank(size.saturating_sub(END_BYTES)))
-            .and_then(|()| held.sync_all())
-            .map_err(LabError::step("blank the ends of", node))
+        blank::erase(held).map_err(LabError::step("blank", node))
     }
 }
 
@@ -179,13 +163,11 @@ impl Source for Device {
 
     fn facts(&self, device: &BlockDevice) -> Vec<(String, String)> {
         let mut facts: Vec<_> = settings::recorded(device).into_iter().collect();
-        facts.push(("device_bytes".to_owned(), self.judged.size_bytes.to_string()));
+        facts.push(("device_bytes".to_owned(), self.judged.identity.size_bytes.to_string()));
         let equalised = if self.discards() { "discarded" } else { "no" };
         facts.push(("equalised".to_owned(), equalised.to_owned()));
         facts.extend(self.judged.model.clone().map(|model| ("model".to_owned(), model)));
-        facts.extend(
-            self.judged.identities.first().map(|name| ("identity".to_owned(), name.clone())),
-        );
+        facts.extend(self.judged.names.first().map(|name| ("identity".to_owned(), name.clone())));
         facts
     }
 

@@ -4,6 +4,7 @@
 //! What happens on the filesystem is none of a lab's business; that is the workload's.
 
 mod attribute;
+mod blank;
 mod block;
 mod device;
 mod directory;

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-use rustix::ioctl::{self, NoArg};
 use rustix::mount::MountFlags;
 
 use super::LabError;
 use crate::filesystem::{Driver, Filesystem, Journal};
+use crate::host::block_ioctl;
 use crate::host::mounts::{self, Mount};
 use crate::host::sysfs::BlockDevice;
 use crate::plan::{Atime, Chosen, Discard, Setup};
@@ -224,16 +224,12 @@ pub(super) fn driver_options(driver: Driver, device: &BlockDevice) -> Vec<String
     }
 }
 
-/// `BLKFLSBUF`: drops what the block device's own cache holds. The filesystem's cache went with
-/// its unmounting; other filesystems' caches are nobody's business here.
+/// Drops what the block device's own cache holds. The filesystem's cache went with its
+/// unmounting; other filesystems' caches are nobody's business here.
 pub(super) fn drop_caches(device: &BlockDevice) -> Result<(), LabError> {
-    const BLKFLSBUF: ioctl::Opcode = 0x1261;
-    let drop = || -> io::Result<()> {
-        let node = OpenOptions::new().read(true).open(&device.node)?;
-        // SAFETY: BLKFLSBUF takes no argument.
-        Ok(unsafe { ioctl::ioctl(&node, NoArg::<BLKFLSBUF>::new()) }?)
-    };
-    drop().map_err(LabError::step("drop the caches of", &device.node))
+    File::open(&device.node)
+        .and_then(|node| block_ioctl::drop_caches(&node))
+        .map_err(LabError::step("drop the caches of", &device.node))
 }
 
 #[cfg(test)]

@@ -5,10 +5,13 @@
 //! typing that device's own serial or by-id name. A device that is in use is never written to.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use miette::Diagnostic;
 use thiserror::Error;
+
+use crate::host::open_files::Holder;
+use crate::plan::Bytes;
 
 /// Everything about a device that decides whether it may be wiped.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -17,13 +20,15 @@ pub struct Survey {
     pub node: PathBuf,
     /// The kernel's name of it.
     pub name: String,
-    /// Its size in bytes.
-    pub size_bytes: u64,
+    /// By what it is told from every other device.
+    pub identity: Identity,
+    /// It is a partition, not a whole disk.
+    pub is_partition: bool,
     /// The drive's model, where it has one.
     pub model: Option<String>,
-    /// What a person can type to mean this device and no other: its by-id names, its serial;
-    /// for a loop device the path of its file.
-    pub identities: Vec<String>,
+    /// What a person can type to mean this device and no other: its by-id names; of a whole disk
+    /// its serial, of a partition its PARTUUID; for a loop device the path of its file.
+    pub names: Vec<String>,
     /// The kernel says it is read-only.
     pub read_only: bool,
     /// Opening it exclusively failed: the kernel itself uses it.
@@ -32,6 +37,18 @@ pub struct Survey {
     pub uses: Vec<Use>,
     /// Filesystems, partition tables and other signatures on it and on its partitions.
     pub signatures: Vec<Signature>,
+}
+
+/// By what a device is told from every other one, as long as the machine runs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// `major:minor`.
+    pub number: String,
+    /// Its size in bytes.
+    pub size_bytes: u64,
+    /// The kernel's count of disks and media at which its disk appeared (Linux 5.15). A number
+    /// that was given to another disk, or to a disk with another medium, has another.
+    pub sequence: Option<u64>,
 }
 
 /// Something in use on or around the device.
@@ -71,6 +88,17 @@ pub enum Purpose {
     Holder(String),
     /// It is itself built on another device, which it shares with others.
     BuiltOn(String),
+    /// A process has it open.
+    Open(Holder),
+    /// It is a loop device, and a process has its file open.
+    FileOpen(Holder),
+    /// Another disk is a second path to the same drive.
+    SecondPath {
+        /// The other disk.
+        disk: String,
+        /// What shows it (`WWID naa.5000c500a1b2c3d4`).
+        proof: String,
+    },
 }
 
 /// A signature that libblkid knows.
@@ -104,24 +132,54 @@ pub fn judge(survey: &Survey, wipe: Option<&str>) -> Result<Vec<String>, Refused
     if survey.read_only {
         reasons.push("it is read-only".to_owned());
     }
-    if survey.size_bytes == 0 {
+    if survey.identity.size_bytes == 0 {
         reasons.push("it has no medium, or no size".to_owned());
     }
     let refused = |reasons, help| Err(Refused { node: survey.node.clone(), reasons, help });
     if !reasons.is_empty() {
-        return refused(reasons, "name a device that nothing uses".to_owned());
+        return refused(reasons, use_help(survey));
     }
     if let Some(typed) = wipe
-        && !survey.identities.iter().any(|identity| identity == typed)
+        && !survey.names.iter().any(|name| name == typed)
     {
-        let reason = format!("`{typed}` is not its serial or by-id name");
-        return refused(vec![reason], identities_help(survey));
+        let reason = if survey.is_partition {
+            format!("`{typed}` is not a name of this partition; the disk's names do not count")
+        } else {
+            format!("`{typed}` is not its serial or by-id name")
+        };
+        return refused(vec![reason], names_help(survey));
     }
     let carried: Vec<String> = survey.signatures.iter().map(describe).collect();
     if !carried.is_empty() && wipe.is_none() {
-        return refused(carried, identities_help(survey));
+        return refused(carried, names_help(survey));
     }
     Ok(carried)
+}
+
+/// Compares a device that is claimed by now with the one that was judged: what nobody has been
+/// shown is not destroyed.
+pub fn compare(judged: &Survey, claimed: &Survey) -> Result<(), Refused> {
+    same_device(&judged.node, &judged.identity, &claimed.identity)?;
+    if judged.signatures == claimed.signatures {
+        return Ok(());
+    }
+    let found = claimed.signatures.iter().map(describe);
+    let changed = "its contents have changed since they were checked".to_owned();
+    let help = "find out what wrote to it, then start again".to_owned();
+    let reasons = std::iter::once(changed).chain(found).collect();
+    Err(Refused { node: judged.node.clone(), reasons, help })
+}
+
+/// Compares the device that a node means now with the one that was judged.
+pub fn same_device(node: &Path, judged: &Identity, found: &Identity) -> Result<(), Refused> {
+    if judged == found {
+        return Ok(());
+    }
+    let reason = format!(
+        "it is not the device any more that was checked: that was {judged}, this is {found}"
+    );
+    let help = "look which device has this name now, then start again".to_owned();
+    Err(Refused { node: node.to_owned(), reasons: vec![reason], help })
 }
 
 fn explain(survey: &Survey, used: &Use) -> String {
@@ -133,6 +191,13 @@ fn explain(survey: &Survey, used: &Use) -> String {
         Purpose::Swap => "is swap space".to_owned(),
         Purpose::Holder(holder) => format!("is used by {holder}"),
         Purpose::BuiltOn(slave) => format!("is built on {slave}; name a drive or a partition"),
+        Purpose::Open(holder) => format!("is held open by {}", process(holder)),
+        Purpose::FileOpen(holder) => {
+            format!("stands on a file that is held open by {}", process(holder))
+        }
+        Purpose::SecondPath { disk, proof } => {
+            format!("has the same {proof} as {disk}: both are paths to one drive")
+        }
     };
     let name = &used.name;
     match used.relation {
@@ -144,20 +209,44 @@ fn explain(survey: &Survey, used: &Use) -> String {
     }
 }
 
+fn process(holder: &Holder) -> String {
+    let access = if holder.writes { "writing" } else { "reading" };
+    format!("{} (pid {}), for {access}", holder.command, holder.pid)
+}
+
+fn use_help(survey: &Survey) -> String {
+    let has = |wanted: fn(&Purpose) -> bool| survey.uses.iter().any(|used| wanted(&used.purpose));
+    if has(|purpose| matches!(purpose, Purpose::SecondPath { .. })) {
+        return "name a drive that only one path leads to; if they are two drives all the same, \
+                detach the other"
+            .to_owned();
+    }
+    if has(|purpose| matches!(purpose, Purpose::Open(_) | Purpose::FileOpen(_))) {
+        return "end what holds it open if it is yours, or name a device that nothing uses"
+            .to_owned();
+    }
+    "name a device that nothing uses".to_owned()
+}
+
 fn describe(signature: &Signature) -> String {
     let label = signature.label.as_ref().filter(|label| !label.is_empty());
     let label = label.map(|label| format!(" \"{label}\"")).unwrap_or_default();
     format!("{} carries {}{label}", signature.device, signature.kind)
 }
 
-fn identities_help(survey: &Survey) -> String {
-    match survey.identities.first() {
-        Some(identity) => format!(
-            "if all data on {survey} may be destroyed, say so with its name: --wipe '{identity}'"
+fn names_help(survey: &Survey) -> String {
+    match survey.names.first() {
+        Some(name) => format!(
+            "if all data on {survey} may be destroyed, say so with its name: --wipe '{name}'"
+        ),
+        None if survey.is_partition => format!(
+            "the partition {} has no name of its own in /dev/disk/by-id or by-partuuid; if its \
+             data may be destroyed, erase it yourself with wipefs and blkdiscard --zeroout",
+            survey.node.display()
         ),
         None => format!(
             "{} has no serial or by-id name that could prove which device is meant; if its data \
-             may be destroyed, erase it yourself with wipefs",
+             may be destroyed, erase it yourself with wipefs and blkdiscard --zeroout",
             survey.node.display()
         ),
     }
@@ -167,16 +256,27 @@ fn list(reasons: &[String]) -> String {
     reasons.iter().fold(String::new(), |list, reason| list + "\n  - " + reason)
 }
 
+impl fmt::Display for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { number, size_bytes, sequence } = self;
+        write!(f, "{number} of {size_bytes} bytes")?;
+        sequence.map_or(Ok(()), |sequence| write!(f, ", disk {sequence} since the machine booted"))
+    }
+}
+
 impl fmt::Display for Survey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.node.display())?;
-        let size = crate::plan::Bytes(self.size_bytes);
+        let size = Bytes(self.identity.size_bytes);
         match &self.model {
             Some(model) => write!(f, " ({model}, {size})"),
             None => write!(f, " ({size})"),
         }
     }
 }
+
+#[cfg(test)]
+mod corpus;
 
 #[cfg(test)]
 mod tests {
@@ -186,8 +286,8 @@ mod tests {
         Survey {
             node: "/dev/sdx".into(),
             name: "sdx".to_owned(),
-            size_bytes: 1 << 30,
-            identities: vec!["ata-DRIVE_S123".to_owned(), "S123".to_owned()],
+            identity: Identity { number: "8:0".to_owned(), size_bytes: 1 << 30, sequence: Some(7) },
+            names: vec!["ata-DRIVE_S123".to_owned(), "S123".to_owned()],
             ..Survey::default()
         }
     }
@@ -239,7 +339,7 @@ mod tests {
     fn a_device_the_kernel_holds_is_refused_even_if_nobody_knows_why() {
         assert!(judge(&Survey { busy: true, ..blank() }, Some("S123")).is_err());
         assert!(judge(&Survey { read_only: true, ..blank() }, None).is_err());
-        assert!(judge(&Survey { size_bytes: 0, ..blank() }, None).is_err());
+        assert!(judge(&Survey { identity: Identity::default(), ..blank() }, None).is_err());
     }
 
     /// tytso/e2fsprogs#241: the device's own name is typed before its data is given up.
@@ -261,7 +361,7 @@ mod tests {
 
     #[test]
     fn a_device_without_a_name_of_its_own_keeps_its_data() {
-        let nameless = Survey { identities: Vec::new(), ..with_data() };
+        let nameless = Survey { names: Vec::new(), ..with_data() };
         let error = judge(&nameless, Some("anything")).unwrap_err();
         assert!(error.help.contains("wipefs"));
     }

@@ -1,0 +1,122 @@
+//! Whether a device is blank: what is looked at, and how it is made so again.
+//!
+//! Filesystems, volume managers and encryption keep what finds them within a few MiB of the
+//! beginning or the end. Between them a device is sampled, so that data which has lost its
+//! beginning is found too: of a device that is full to a share s all samples miss it with a
+//! probability of (1 - s)^256, which is one in 500,000 at 5 %.
+
+use std::fs::File;
+use std::io;
+use std::iter;
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+
+use crate::host::block_ioctl;
+
+/// How much of the beginning and of the end is looked at.
+const END_BYTES: u64 = 4 << 20;
+/// How many places between them are looked at, evenly spread.
+const SAMPLES: u64 = 256;
+/// How much of each.
+const SAMPLE_BYTES: u64 = 64 << 10;
+/// What is blank as a whole or not at all. A drive may return ones for what was discarded, beside
+/// zeros that were written.
+const PAGE_BYTES: usize = 4096;
+const BLANK: [[u8; PAGE_BYTES]; 2] = [[0; PAGE_BYTES], [0xff; PAGE_BYTES]];
+
+/// The places that are looked at, in their order; all of a device that is not larger than they are.
+fn places(size_bytes: u64) -> Vec<Range<u64>> {
+    if size_bytes <= 2 * END_BYTES + SAMPLES * SAMPLE_BYTES {
+        return iter::once(0..size_bytes).collect();
+    }
+    let last = size_bytes - END_BYTES;
+    let sample = |index| {
+        let start = END_BYTES + (last - END_BYTES) / SAMPLES * index;
+        let start = start - start % PAGE_BYTES as u64;
+        start..start + SAMPLE_BYTES
+    };
+    let (beginning, end) = (iter::once(0..END_BYTES), iter::once(last..size_bytes));
+    beginning.chain((0..SAMPLES).map(sample)).chain(end).collect()
+}
+
+/// The offset in bytes of the first page that is not blank; `None` if the device is.
+pub(super) fn first_data(device: &File) -> io::Result<Option<u64>> {
+    let size_bytes = start(device)?;
+    for place in places(size_bytes) {
+        if let Some(offset) = data_in(&place, device)? {
+            return Ok(Some(offset));
+        }
+    }
+    Ok(None)
+}
+
+/// Makes a device blank that is not, with zeros and no more of them than it needs.
+pub(super) fn erase(device: &File) -> io::Result<()> {
+    let size_bytes = start(device)?;
+    for place in places(size_bytes) {
+        if data_in(&place, device)?.is_some() {
+            let zeros = vec![0; length(&place)];
+            device.write_all_at(&zeros, place.start)?;
+        }
+    }
+    device.sync_all()
+}
+
+/// Filesystems write past the device's own cache, which may hold what was there before.
+fn start(device: &File) -> io::Result<u64> {
+    block_ioctl::drop_caches(device)?;
+    block_ioctl::size_bytes(device)
+}
+
+fn data_in(place: &Range<u64>, device: &File) -> io::Result<Option<u64>> {
+    let mut bytes = vec![0; length(place)];
+    device.read_exact_at(&mut bytes, place.start)?;
+    let is_blank = |page: &[u8]| BLANK.iter().any(|blank| page == &blank[..page.len()]);
+    let page = bytes.chunks(PAGE_BYTES).position(|page| !is_blank(page));
+    Ok(page.map(|page| place.start + (page * PAGE_BYTES) as u64))
+}
+
+fn length(place: &Range<u64>) -> usize {
+    usize::try_from(place.end - place.start).expect("a place is some MiB at most")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_both_ends_and_256_samples_between_them() {
+        for size_bytes in [25 << 20, (1 << 30) + 512, 8_001_563_222_016] {
+            let places = places(size_bytes);
+            assert_eq!(places.len(), 258);
+            assert_eq!(places[0], 0..4 << 20);
+            assert_eq!(places[257], size_bytes - (4 << 20)..size_bytes);
+            for pair in places.windows(2) {
+                assert!(pair[0].end <= pair[1].start, "{pair:?} of {size_bytes}");
+            }
+            let widest = places.windows(2).map(|pair| pair[1].start - pair[0].end).max().unwrap();
+            assert!(widest <= size_bytes / 256 + 4096, "{widest} of {size_bytes}");
+        }
+    }
+
+    #[test]
+    fn of_a_small_device_all_is_looked_at() {
+        for size_bytes in [512, 24 << 20] {
+            let places = places(size_bytes);
+            assert_eq!((places.len(), &places[0]), (1, &(0..size_bytes)));
+        }
+    }
+
+    #[test]
+    fn pages_of_zeros_and_of_ones_are_blank_and_nothing_else_is() {
+        let file = tempfile::tempfile().unwrap();
+        file.write_all_at(&[0xff; PAGE_BYTES], 2 * PAGE_BYTES as u64).unwrap();
+        file.set_len(8 * PAGE_BYTES as u64).unwrap();
+        let all = 0..8 * PAGE_BYTES as u64;
+        assert_eq!(data_in(&all, &file).unwrap(), None);
+        file.write_all_at(&[1], 5 * PAGE_BYTES as u64 + 17).unwrap();
+        assert_eq!(data_in(&all, &file).unwrap(), Some(5 * PAGE_BYTES as u64));
+        file.write_all_at(&[0xfe], 2 * PAGE_BYTES as u64).unwrap();
+        assert_eq!(data_in(&all, &file).unwrap(), Some(2 * PAGE_BYTES as u64));
+    }
+}

@@ -1,0 +1,249 @@
+//! What uses a device: mounts, swap, stacked devices, processes, and other paths to its drive.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use super::{backing_device, in_folder, names};
+use crate::host::drive_identity::{self, DriveIdentity};
+use crate::host::loop_device::{self, Backing};
+use crate::host::mounts;
+use crate::host::open_files::{self, Object};
+use crate::host::sysfs::{self, BlockDevice};
+use crate::lab::safety::{Purpose, Relation, Use};
+
+/// How long a process may keep a device open before it counts as one that uses it, and how often
+/// it is looked for meanwhile.
+const PATIENCE: Duration = Duration::from_secs(3);
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// What uses a device or a relative of it. Where the kernel says nothing, the processes are asked.
+pub(super) fn of(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> {
+    let mut uses = by_the_kernel(relatives)?;
+    uses.extend(second_paths(relatives));
+    if uses.is_empty() {
+        uses = by_processes(relatives)?;
+    }
+    Ok(uses)
+}
+
+/// Those that have something of it open. Somebody who only has a look (udev, blkid, another
+/// program's survey) is gone in a moment and is waited for.
+fn by_processes(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> {
+    let mut objects = Vec::new();
+    for (relation, device) in relatives {
+        objects.push((Object::Device(number(device)?), *relation, device));
+        let file = loop_device::backing(&Path::new("/dev").join(&device.name))?;
+        if let Some(Backing { filesystem, inode, device: None }) = file {
+            objects.push((Object::File { filesystem, inode }, *relation, device));
+        }
+    }
+    let wanted: Vec<Object> = objects.iter().map(|(object, ..)| *object).collect();
+    let started = Instant::now();
+    loop {
+        let found = open_files::holders(&wanted);
+        if found.is_empty() || started.elapsed() > PATIENCE {
+            let as_use = |(held, holder)| {
+                let (object, relation, device) =
+                    objects.iter().find(|(object, ..)| *object == held)?;
+                let purpose = match object {
+                    Object::Device(_) => Purpose::Open(holder),
+                    Object::File { .. } => Purpose::FileOpen(holder),
+                };
+                Some(Use { name: device.name.clone(), relation: *relation, purpose })
+            };
+            return Ok(found.into_iter().filter_map(as_use).collect());
+        }
+        sleep(GLANCE);
+    }
+}
+
+fn number(device: &BlockDevice) -> io::Result<u64> {
+    let parts = device.number.split_once(':');
+    let number = parts.and_then(|(major, minor)| {
+        Some(rustix::fs::makedev(major.parse().ok()?, minor.parse().ok()?))
+    });
+    number.ok_or_else(|| io::Error::other(format!("{} is no device number", device.number)))
+}
+
+/// Other disks that lead to the drive of the device, or to one that it stands on.
+fn second_paths(relatives: &[(Relation, BlockDevice)]) -> Vec<Use> {
+    let mut own: Vec<(Relation, PathBuf)> = Vec::new();
+    for (relation, device) in relatives {
+        let disk = device.disk_folder();
+        if !own.iter().any(|(_, known)| *known == disk) {
+            own.push((*relation, disk));
+        }
+    }
+    let all = drive_identity::disks(Path::new(drive_identity::DISKS));
+    let others: Vec<(PathBuf, DriveIdentity)> = all
+        .into_iter()
+        .filter(|disk| {
+            let folder = disk.canonicalize();
+            folder.is_ok_and(|folder| own.iter().all(|(_, known)| *known != folder))
+        })
+        .map(|disk| (disk.clone(), DriveIdentity::read(&disk)))
+        .collect();
+    let mut uses = Vec::new();
+    for (relation, disk) in &own {
+        let identity = DriveIdentity::read(disk);
+        for (other, their_identity) in &others {
+            let Some(proof) = identity.shared_with(their_identity) else { continue };
+            let purpose = Purpose::SecondPath { disk: name(other), proof };
+            uses.push(Use { name: name(disk), relation: *relation, purpose });
+        }
+    }
+    uses
+}
+
+fn name(folder: &Path) -> String {
+    folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// What the kernel says that uses it.
+fn by_the_kernel(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> {
+    let mut uses = Vec::new();
+    let mut add = |relation: Relation, device: &BlockDevice, purpose: Purpose| {
+        uses.push(Use { name: device.name.clone(), relation, purpose });
+    };
+    let mounted: Vec<(PathBuf, BTreeSet<String>)> = mounts::all()?
+        .into_iter()
+        .filter_map(|mount| Some((mount.target, under_mount(&mount.device, &mount.source)?)))
+        .collect();
+    let swaps = swaps()?;
+    for (relation, device) in relatives {
+        for holder in names(&device.folder.join("holders")) {
+            add(*relation, device, Purpose::Holder(holder));
+        }
+        for (target, devices) in &mounted {
+            if devices.contains(&device.number) {
+                add(*relation, device, Purpose::Mounted(target.clone()));
+            }
+        }
+        if swaps.contains(&device.number) {
+            add(*relation, device, Purpose::Swap);
+        }
+    }
+    let mut over: Vec<(Relation, BlockDevice, String)> = Vec::new();
+    for (relation, device) in relatives {
+        let others = loops_over(device)?.into_iter();
+        over.extend(others.map(|other| (*relation, device.clone(), other)));
+    }
+    // A target below another relative's loop device is that loop device's own stack.
+    let own = relatives.first().map(|(_, device)| name(&device.disk_folder())).unwrap_or_default();
+    for (relation, device, other) in over {
+        if other != own {
+            add(relation, &device, Purpose::Holder(other));
+        }
+    }
+    if let Some((_, device)) = relatives.first() {
+        for other in other_loops(device) {
+            add(Relation::Itself, device, Purpose::Holder(other));
+        }
+        for slave in names(&device.folder.join("slaves")) {
+            // What is built on other devices (LVM, RAID, LUKS) shares them with others.
+            add(Relation::Itself, device, Purpose::BuiltOn(slave));
+        }
+        // A partition of the disk under `/` is refused with its disk: its traffic would be in
+        // the numbers, and one wrong digit would cost the system.
+        let root: BTreeSet<String> = mounted
+            .iter()
+            .filter(|(target, _)| target.as_os_str() == "/")
+            .flat_map(|(_, devices)| disks(devices))
+            .collect();
+        let own = disks(&BTreeSet::from([device.number.clone()]));
+        if root.is_empty() {
+            let message = "it cannot be told which disk carries the root filesystem";
+            return Err(io::Error::other(message));
+        }
+        if uses.is_empty() && own.intersection(&root).next().is_some() {
+            let name = in_folder(&device.disk_folder())?.name;
+            let purpose = Purpose::Mounted("/".into());
+            uses.push(Use { name, relation: Relation::Disk, purpose });
+        }
+    }
+    Ok(uses)
+}
+
+/// The devices a mount lies on, through all layers. Filesystems with several devices (btrfs)
+/// have a number of their own and are found by their source.
+fn under_mount(number: &str, source: &OsStr) -> Option<BTreeSet<String>> {
+    let folder = |number: &str| Path::new("/sys/dev/block").join(number);
+    if folder(number).exists() {
+        return Some(under(number));
+    }
+    sysfs::block_number(Path::new(source)).map(|number| under(&number))
+}
+
+/// A device number and every number below it: the slaves of a stacked device, and what a loop
+/// device stands on.
+fn under(number: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut todo = vec![number.to_owned()];
+    while let Some(number) = todo.pop() {
+        let Ok(folder) = fs::canonicalize(Path::new("/sys/dev/block").join(&number)) else {
+            continue;
+        };
+        if !found.insert(number) {
+            continue;
+        }
+        let Ok(device) = in_folder(&folder) else {
+            continue;
+        };
+        let slaves = folder.join("slaves");
+        todo.extend(
+            names(&slaves).iter().filter_map(|n| sysfs::read(&slaves.join(n).join("dev")).ok()),
+        );
+        todo.extend(backing_device(&device).ok().flatten().map(|below| below.number));
+    }
+    found
+}
+
+/// The whole disks that some devices lie on, by number.
+fn disks(numbers: &BTreeSet<String>) -> BTreeSet<String> {
+    numbers
+        .iter()
+        .flat_map(|number| under(number))
+        .filter_map(|number| {
+            let folder = fs::canonicalize(Path::new("/sys/dev/block").join(number)).ok()?;
+            sysfs::read(&in_folder(&folder).ok()?.disk_folder().join("dev")).ok()
+        })
+        .collect()
+}
+
+fn swaps() -> io::Result<BTreeSet<String>> {
+    let areas = mounts::swap_areas()?;
+    let numbers = areas.iter().filter_map(|area| sysfs::block_number(area));
+    Ok(numbers.flat_map(|number| under(&number)).collect())
+}
+
+/// Loop devices that stand on a device. They do not claim it, so nothing else shows them.
+fn loops_over(device: &BlockDevice) -> io::Result<Vec<String>> {
+    let mut over = Vec::new();
+    for name in names(Path::new("/sys/block")) {
+        let Ok(other) = in_folder(&Path::new("/sys/block").join(&name)) else { continue };
+        if backing_device(&other)?.is_some_and(|below| below.number == device.number) {
+            over.push(name);
+        }
+    }
+    Ok(over)
+}
+
+/// Other loop devices over the same file: writing to one changes the other.
+fn other_loops(device: &BlockDevice) -> Vec<String> {
+    // By inode: a file has as many names as it has links and mounts.
+    let file_of = |name: &str| {
+        let backing = loop_device::backing(&Path::new("/dev").join(name)).ok().flatten()?;
+        Some((backing.filesystem, backing.inode))
+    };
+    let disk = name(&device.disk_folder());
+    let Some(own) = file_of(&disk) else { return Vec::new() };
+    names(Path::new("/sys/block"))
+        .into_iter()
+        .filter(|name| *name != disk && file_of(name) == Some(own))
+        .collect()
+}
