@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each uses what it needs")]
 
+use std::panic::{UnwindSafe, catch_unwind};
 use std::process::{Command, Output};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -9,8 +10,8 @@ use std::time::{Duration, Instant};
 use libtest_mimic::Failed;
 
 /// A panic is a failed assertion; the next test runs all the same.
-pub fn caught(run: fn()) -> Result<(), Failed> {
-    std::panic::catch_unwind(run).map_err(|panic| {
+pub fn caught(run: impl FnOnce() + UnwindSafe) -> Result<(), Failed> {
+    catch_unwind(run).map_err(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
         let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
         Failed::from(text.unwrap_or_else(|| "it panicked".to_owned()))

@@ -24,11 +24,7 @@ pub fn cases() -> Vec<Case> {
         case("a_trials_seed_follows_from_the_runs_seed", same_seed),
         case("a_folder_with_a_blank_in_its_name_is_no_trap", blank_in_name),
         case("a_device_is_measured_and_left_blank", device_lab),
-        Case {
-            name: "a_directory_is_measured_without_root",
-            needs: Needs::Nothing,
-            run: directory_lab,
-        },
+        Case::new("a_directory_is_measured_without_root", Needs::Nothing, directory_lab),
         case("nobody_is_told_what_the_image_lab_needs", image_lab_needs_root),
     ]
 }

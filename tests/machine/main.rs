@@ -15,8 +15,10 @@ mod settings;
 mod stopping;
 mod support;
 mod undoing;
+mod unsafe_targets;
 mod workloads;
 
+use std::panic::UnwindSafe;
 use std::path::Path;
 use std::process::Command;
 
@@ -27,7 +29,17 @@ use rustix::fs::{Mode, OFlags};
 struct Case {
     name: &'static str,
     needs: Needs,
-    run: fn(),
+    run: Box<dyn FnOnce() + Send + UnwindSafe>,
+}
+
+impl Case {
+    fn new(
+        name: &'static str,
+        needs: Needs,
+        run: impl FnOnce() + Send + UnwindSafe + 'static,
+    ) -> Self {
+        Self { name, needs, run: Box::new(run) }
+    }
 }
 
 /// What a test needs.
@@ -40,6 +52,10 @@ enum Needs {
     Fuse,
     /// Direct I/O in the folder of the sources: not every temporary folder takes it.
     DirectIo,
+    /// Root, and this program.
+    RootAnd(&'static str),
+    /// Root, and a file of the kernel's.
+    RootAndFile(&'static str),
     /// strace, and leave to use it.
     Strace,
     /// Root, and strace.
@@ -47,7 +63,13 @@ enum Needs {
 }
 
 fn case(name: &'static str, run: fn()) -> Case {
-    Case { name, needs: Needs::Root, run }
+    Case::new(name, Needs::Root, run)
+}
+
+impl Needs {
+    fn root(&self) -> bool {
+        !matches!(self, Self::Nothing | Self::Strace)
+    }
 }
 
 fn main() {
@@ -62,6 +84,7 @@ fn main() {
         settings::cases(),
         ageing::cases(),
         safety::cases(),
+        unsafe_targets::cases(),
         failures::cases(),
         stopping::cases(),
         undoing::cases(),
@@ -71,16 +94,18 @@ fn main() {
     let can_trace = Command::new("strace").arg("true").output().is_ok_and(|o| o.status.success());
     let is_root = rustix::process::geteuid().is_root();
     let trials = cases.into_iter().flatten().map(|case| {
-        let reason = match case.needs {
-            Needs::Root | Needs::RootAndStrace | Needs::Fuse if !is_root => Some("needs root"),
-            Needs::Fuse if !Path::new("/dev/fuse").exists() => Some("needs FUSE"),
-            Needs::DirectIo if !takes_direct_io() => Some("needs direct I/O"),
-            Needs::Strace | Needs::RootAndStrace if !can_trace => Some("needs strace"),
+        let reason = match &case.needs {
+            needs if !is_root && needs.root() => Some("needs root".to_owned()),
+            Needs::RootAnd(program) if !is_installed(program) => Some(format!("needs {program}")),
+            Needs::RootAndFile(file) if !Path::new(file).exists() => Some(format!("needs {file}")),
+            Needs::Fuse if !Path::new("/dev/fuse").exists() => Some("needs FUSE".to_owned()),
+            Needs::DirectIo if !takes_direct_io() => Some("needs direct I/O".to_owned()),
+            Needs::Strace | Needs::RootAndStrace if !can_trace => Some("needs strace".to_owned()),
             _ => None,
         };
         let run = case.run;
         Trial::test(case.name, move || common::caught(run))
-            .with_kind(reason.unwrap_or_default())
+            .with_kind(reason.clone().unwrap_or_default())
             .with_ignored_flag(reason.is_some())
     });
     libtest_mimic::run(&arguments, trials.collect()).exit();
@@ -92,4 +117,9 @@ const DIRECT_IO: &str = env!("CARGO_MANIFEST_DIR");
 fn takes_direct_io() -> bool {
     let file = tempfile::NamedTempFile::new_in(DIRECT_IO).unwrap();
     rustix::fs::open(file.path(), OFlags::RDONLY | OFlags::DIRECT, Mode::empty()).is_ok()
+}
+
+fn is_installed(program: &str) -> bool {
+    let look = format!("PATH=$PATH:/usr/sbin:/sbin command -v {program}");
+    Command::new("sh").args(["-c", &look]).output().is_ok_and(|output| output.status.success())
 }

@@ -7,7 +7,7 @@ use super::support::{Place, phases, sh, shown, wait_for};
 use super::{Case, Needs};
 
 pub fn cases() -> Vec<Case> {
-    let case = |name, needs, run| Case { name, needs, run };
+    let case = |name, needs, run: fn()| Case::new(name, needs, run);
     vec![
         case("what_is_recorded_is_replayed", Needs::RootAndStrace, round_trip),
         case("a_log_is_written_where_a_report_would_be", Needs::Nothing, place_to_write),

@@ -55,7 +55,7 @@ fn mounted() {
 
 /// A disk with two partitions, known to the kernel whether or not it reads partition tables, and
 /// with nodes whether or not there is a udev to make them.
-fn partitioned(place: &Place) -> Loop {
+pub fn partitioned(place: &Place) -> Loop {
     let device = Loop::new(place, "disk", 96);
     for (number, start) in [(1, 2048), (2, 100_000)] {
         sh(&format!("addpart {} {number} {start} 80000", device.device));

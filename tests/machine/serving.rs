@@ -11,7 +11,7 @@ use super::support::{Place, sh, shown, wait_for};
 use super::{Case, Needs};
 
 pub fn cases() -> Vec<Case> {
-    let case = |name, run| Case { name, needs: Needs::Fuse, run };
+    let case = |name, run: fn()| Case::new(name, Needs::Fuse, run);
     vec![
         case("a_filesystem_on_a_served_drive_works_and_leaves_nothing", filesystem),
         case("a_served_drive_in_use_goes_on_until_it_is_free", in_use),

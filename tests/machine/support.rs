@@ -78,8 +78,8 @@ impl Place {
     }
 }
 
-/// The instances of tracefs that runs have made. Each test looks for itself: nobody need have
-/// mounted it.
+/// The instances of tracefs that runs have left. Each test looks for itself: nobody need have
+/// mounted it. One whose run is alive belongs to somebody else on this machine.
 fn traces() -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().display().to_string();
@@ -87,7 +87,11 @@ fn traces() -> Vec<String> {
         "mount -t tracefs tracefs {target}; ls {target}/instances | grep ^ssdlab- || true; \
          umount {target}"
     );
-    sh(&script).lines().map(str::to_owned).collect()
+    let is_left = |name: &&str| {
+        let pid = name.split('-').nth(1).unwrap_or_default();
+        !Path::new("/proc").join(pid).exists()
+    };
+    sh(&script).lines().filter(is_left).map(str::to_owned).collect()
 }
 
 /// A loop device over a sparse file; detached when dropped.
