@@ -68,7 +68,7 @@ fn case(name: &'static str, run: fn()) -> Case {
 
 impl Needs {
     fn root(&self) -> bool {
-        !matches!(self, Self::Nothing | Self::Strace)
+        !matches!(self, Self::Nothing | Self::DirectIo | Self::Strace)
     }
 }
 

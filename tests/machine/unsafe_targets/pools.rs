@@ -68,7 +68,9 @@ impl Daemon {
     fn start() -> Self {
         let mut folders = vec!["/var/run/zfs", "/var/lock/zfs"];
         folders.retain(|folder| !Path::new(folder).exists());
-        folders.iter().for_each(|folder| fs::create_dir(folder).unwrap());
+        for folder in &folders {
+            fs::create_dir(folder).unwrap();
+        }
         let mut command = Command::new("zfs-fuse");
         command.arg("-n").stdin(Stdio::null()).stdout(Stdio::null());
         let process = command.stderr(Stdio::null()).spawn().unwrap();

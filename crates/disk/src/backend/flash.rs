@@ -39,9 +39,13 @@ impl Flash {
     /// and the tables of the model.
     #[must_use]
     pub fn most_bytes(drive: &Specification) -> u64 {
-        let flash_pages = u64::from(drive.blocks) * u64::from(drive.pages_per_block);
-        let mappings = flash_pages + u64::from(drive.logical_pages);
-        let model_bytes = mappings * MAPPING_BYTES + u64::from(drive.blocks) * BLOCK_BYTES;
+        let slc = drive.slc_cache.as_ref().map_or((0, 0), |slc| (slc.blocks, slc.pages_per_block));
+        let areas = [(drive.blocks, drive.pages_per_block), slc];
+        let tables = areas.map(|(blocks, pages_per_block)| {
+            u64::from(blocks) * (BLOCK_BYTES + u64::from(pages_per_block) * MAPPING_BYTES)
+        });
+        let map_bytes = u64::from(drive.logical_pages) * MAPPING_BYTES;
+        let model_bytes = map_bytes + tables.iter().sum::<u64>();
         Memory::most_bytes(drive.capacity_bytes()).saturating_add(model_bytes)
     }
 
