@@ -2,7 +2,7 @@
 
 use ssdlab_stats::LogRatio;
 
-use super::claims::{Case, Evidence, Judgement, named, weigh as weigh_pair};
+use super::case::{Case, Evidence, Judgement, named, weigh as weigh_pair};
 use super::pairs::Blocks;
 use crate::plan::metric::is_better_higher;
 use crate::plan::{Factor, Schedule};

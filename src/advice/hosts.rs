@@ -10,11 +10,11 @@ use serde::Serialize;
 use ssdlab_stats::{Heterogeneity, LogRatio, holm};
 
 use super::CONFIDENCE;
-use super::claims::{cases, named};
+use super::case::{cases, named};
 use super::effects::{Effect, ends};
 use super::machine::{self, Host, Machine};
 use super::pairs::{Blocks, Quantity, Side, Which};
-use super::warnings::Warning;
+use super::warning::Warning;
 use crate::plan::{Levels, Schedule};
 use crate::results::{Record, Status};
 

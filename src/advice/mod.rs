@@ -5,6 +5,7 @@
 
 mod analysis;
 mod best;
+mod case;
 mod claims;
 mod comparison;
 mod effects;
@@ -16,13 +17,12 @@ mod outline;
 mod pairs;
 mod precision;
 mod ranking;
+mod treatment;
+mod warning;
 mod warnings;
 
-pub use analysis::{
-    ANALYSIS_SCHEMA, Analysis, Completeness, MetricSummary, PhaseSummary, Setting, Treatment,
-    TreatmentStatus, Trial, analyse, summarise,
-};
-pub use claims::{Judgement, Verdict};
+pub use analysis::{ANALYSIS_SCHEMA, Analysis, Completeness, Setting, analyse, summarise};
+pub use case::{Judgement, Verdict};
 pub use comparison::{
     Between, COMPARISON_SCHEMA, Candidate, Cell, Compared, Comparison, Difference, Incomparable,
     Method, NEAR, Row, Unshared, compare,
@@ -34,7 +34,8 @@ pub use method::{Check, Criterion, Outcome};
 pub use outline::{Outline, outline};
 pub use precision::{Precision, precision};
 pub use ranking::{Place, Ranking, taking_part};
-pub use warnings::{Warned, Warning};
+pub use treatment::{MetricSummary, PhaseSummary, Treatment, TreatmentStatus, Trial};
+pub use warning::{Warned, Warning};
 
 /// The confidence of every interval, and one minus the error a verdict may have.
 pub const CONFIDENCE: f64 = 0.95;

@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Completeness;
-use super::claims::{self, Verdict};
+use super::case::Verdict;
+use super::claims;
 use super::hosts;
 use super::pairs::Blocks;
 use crate::plan::{LabKind, Schedule};

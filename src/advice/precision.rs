@@ -6,7 +6,7 @@
 
 use super::CONFIDENCE;
 use super::best::rivals;
-use super::claims::{Case, cases};
+use super::case::{Case, cases};
 use super::effects::shared_phases;
 use super::pairs::{Blocks, Quantity, Side, Which};
 use crate::plan::Schedule;

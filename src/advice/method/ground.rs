@@ -1,8 +1,9 @@
 //! What was measured on: the machine, and the state of its filesystem and drive.
 
-use super::{Check, Criterion, Run, few};
+use super::check::{Check, Criterion};
+use super::run::{Run, few};
 use crate::advice::machine::Machine;
-use crate::advice::warnings::Warning;
+use crate::advice::warning::Warning;
 use crate::plan::{Factor, LabKind};
 use crate::results::{Record, Told};
 

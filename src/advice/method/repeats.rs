@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ssdlab_stats::{Drift, Summary, Trial};
 
-use super::{Check, Criterion, Run};
-use crate::advice::claims::{Judgement, Verdict};
+use super::check::{Check, Criterion};
+use super::run::Run;
+use crate::advice::case::{Judgement, Verdict};
 use crate::advice::machine::Machine;
 use crate::advice::precision::precision;
-use crate::advice::warnings::Warning;
+use crate::advice::warning::Warning;
 use crate::plan::LabKind;
 use crate::results::Record;
 

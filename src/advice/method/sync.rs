@@ -1,7 +1,8 @@
 //! Where data was when it was timed: on the device, or in memory.
 
-use super::{Check, Criterion, Run, few};
-use crate::advice::warnings::Warning;
+use super::check::{Check, Criterion};
+use super::run::{Run, few};
+use crate::advice::warning::Warning;
 use crate::plan::io::{Io, SyncPolicy};
 use crate::plan::schedule::{Action, Phase};
 use crate::plan::{Bytes, LabKind};
