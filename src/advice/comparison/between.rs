@@ -6,8 +6,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_stats::{Interval, LogRatio, UnpairedRatio};
 
-use super::NEAR;
 use crate::advice::CONFIDENCE;
+
+/// A ratio whose interval lies this near to 1 is called within 5 %.
+pub const NEAR: f64 = 0.05;
 
 /// A metric in one run, relative to the first run's.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]

@@ -4,12 +4,35 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Compared;
-use super::differences::{Facts, facts};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::facts::{Facts, facts};
 use crate::advice::Completeness;
 use crate::plan::metric::{self, Together, together};
-use crate::plan::{Factor, Levels, Schedule};
+use crate::plan::{Factor, LabKind, Levels, Schedule};
 use crate::results::{Ending, Record, Status};
+
+/// A run that is compared.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Compared {
+    /// Its name.
+    pub run: String,
+    /// The plan's name.
+    pub plan: String,
+    /// Where its trials ran.
+    pub lab: LabKind,
+    /// When its first trial started, in seconds since 1970.
+    pub started_s: u64,
+    /// Whether it came to its planned end.
+    pub status: Completeness,
+    /// Why it ended.
+    pub ending: Ending,
+    /// Its trials.
+    pub trials: usize,
+    /// Those that went well.
+    pub trials_ok: usize,
+}
 
 /// A run that is to be compared.
 #[derive(Debug)]

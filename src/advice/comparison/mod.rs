@@ -7,32 +7,29 @@
 mod between;
 mod candidate;
 mod differences;
+mod facts;
 mod notes;
 mod refusal;
+mod row;
 
 use std::collections::BTreeSet;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_stats::holm;
 
-use self::between::between;
 use self::differences::differences;
 use self::notes::notes;
-use super::{CONFIDENCE, Completeness};
-use crate::plan::{Factor, LabKind, Levels};
-use crate::results::Ending;
+use self::row::{cells, correct};
+use crate::plan::{Factor, Levels};
 
-pub use self::between::{Between, Method};
-pub use self::candidate::Candidate;
+pub use self::between::{Between, Method, NEAR};
+pub use self::candidate::{Candidate, Compared};
 pub use self::differences::Difference;
 pub use self::refusal::Incomparable;
+pub use self::row::{Cell, Row};
 
 /// The version of the comparison's format.
 pub const COMPARISON_SCHEMA: u32 = 1;
-
-/// A ratio whose interval lies this near to 1 is called within 5 %.
-pub const NEAR: f64 = 0.05;
 
 /// Runs beside each other.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -53,51 +50,6 @@ pub struct Comparison {
     pub tests: usize,
     /// What a reader must know before believing the numbers.
     pub notes: Vec<String>,
-}
-
-/// A run that is compared.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Compared {
-    /// Its name.
-    pub run: String,
-    /// The plan's name.
-    pub plan: String,
-    /// Where its trials ran.
-    pub lab: LabKind,
-    /// When its first trial started, in seconds since 1970.
-    pub started_s: u64,
-    /// Whether it came to its planned end.
-    pub status: Completeness,
-    /// Why it ended.
-    pub ending: Ending,
-    /// Its trials.
-    pub trials: usize,
-    /// Those that went well.
-    pub trials_ok: usize,
-}
-
-/// A treatment's phases in every run.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Row {
-    /// The treatment, without the levels that the runs themselves differ in.
-    pub levels: Levels,
-    /// The phases that are taken together.
-    pub phases: Vec<String>,
-    /// One for each run.
-    pub cells: Vec<Cell>,
-}
-
-/// What one run measured of a row.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Cell {
-    /// Trials that went well.
-    pub n: usize,
-    /// Their arithmetic mean, in the metric's unit.
-    pub mean: Option<f64>,
-    /// How it compares with the first run; absent for that run.
-    pub effect: Option<Between>,
-    /// Why there is no effect, where both were measured.
-    pub reason: Option<String>,
 }
 
 /// A treatment that not all runs have.
@@ -169,51 +121,6 @@ fn factors_of_runs(candidates: &[Candidate]) -> BTreeSet<Factor> {
         })
     };
     Factor::every().filter(may_differ).filter(is_constant).collect()
-}
-
-/// What each run measured of a treatment; `places` are its indices in each.
-fn cells(candidates: &[Candidate], places: &[Option<usize>], quantity: usize) -> Vec<Cell> {
-    let values = |run: usize| {
-        let treatment = places[run]?;
-        Some(candidates[run].values(treatment, quantity))
-    };
-    let of_baseline = values(0).unwrap_or_default();
-    let is_seeded = |run: usize| candidates[run].schedule.target.lab == LabKind::Virtual;
-    let cell = |run: usize| {
-        let own = values(run).unwrap_or_default();
-        let sum: f64 = own.iter().map(|(_, value)| value).sum();
-        let has_both = run > 0 && !own.is_empty() && !of_baseline.is_empty();
-        let compared =
-            has_both.then(|| between(&own, &of_baseline, is_seeded(0) && is_seeded(run)));
-        let (effect, reason) = match compared {
-            None => (None, None),
-            Some(Ok(effect)) => (Some(effect), None),
-            Some(Err(reason)) => (None, Some(reason)),
-        };
-        Cell {
-            n: own.len(),
-            mean: (!own.is_empty()).then(|| sum / own.len() as f64),
-            effect,
-            reason,
-        }
-    };
-    (0..candidates.len()).map(cell).collect()
-}
-
-/// Corrects what is called a difference for the number of effects; returns it.
-fn correct(rows: &mut [Row]) -> usize {
-    let mut tested: Vec<&mut Between> = rows
-        .iter_mut()
-        .flat_map(|row| &mut row.cells)
-        .filter_map(|cell| cell.effect.as_mut())
-        .filter(|effect| effect.p.is_some())
-        .collect();
-    let raw: Vec<f64> = tested.iter().filter_map(|effect| effect.p).collect();
-    for (effect, p) in tested.iter_mut().zip(holm(&raw)) {
-        effect.p = Some(p);
-        effect.is_different = p < 1.0 - CONFIDENCE;
-    }
-    raw.len()
 }
 
 fn unshared(keys: &[Vec<Levels>]) -> Vec<Unshared> {

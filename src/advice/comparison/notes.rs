@@ -1,6 +1,9 @@
 //! What a reader of a comparison must know before believing its numbers.
 
-use super::{Between, Candidate, Compared, Difference, Method, Row};
+use super::between::{Between, Method};
+use super::candidate::{Candidate, Compared};
+use super::differences::Difference;
+use super::row::Row;
 use crate::advice::Completeness;
 use crate::plan::LabKind;
 

@@ -5,8 +5,8 @@ use serde::Serialize;
 use serde_json::json;
 use thiserror::Error;
 
-use super::Candidate;
-use super::differences::done_differently;
+use super::candidate::Candidate;
+use super::facts::done_differently;
 use crate::plan::metric::is_of_the_drive;
 use crate::plan::schedule::{Phase, Workload};
 use crate::plan::{LabKind, Levels};
