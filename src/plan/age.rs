@@ -6,7 +6,7 @@
 //! files die; how much is written is a number and not a time.
 
 use super::factor::Factor;
-use super::setup::{LevelError, unknown};
+use super::level_error::{LevelError, unknown};
 
 /// How files come and go, for one kind of use.
 #[derive(Debug, PartialEq, Eq)]

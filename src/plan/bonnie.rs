@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use super::error::Fault;
-use super::written::LabKind;
+use super::lab_kind::LabKind;
 use ssdlab_quantity::{Bytes, Span};
 
 /// bonnie++ 2.00: `DefaultChunkSize`, `DefaultSeeks`, `DefaultSeekProcCount`, `DirectoryUnit` and

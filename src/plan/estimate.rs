@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use super::bonnie::{Bonnie, BonnieTest};
 use super::io::End;
+use super::lab_kind::LabKind;
 use super::schedule::{Action, Build, Schedule, Tree, Workload};
 use super::setup::{Amount, Setup};
-use super::written::LabKind;
 
 /// System calls of a file that is made, and of one that is deleted.
 const CALLS_TO_MAKE: u64 = 4;

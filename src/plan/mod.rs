@@ -11,9 +11,13 @@ mod estimate;
 mod factor;
 mod host_model;
 pub mod io;
+mod lab_kind;
+mod level_error;
 pub mod metric;
 mod needs;
+mod node_feature;
 mod order;
+mod overrides;
 pub mod recordings;
 mod resolve;
 pub mod schedule;
@@ -36,20 +40,18 @@ pub use error::{Fault, PlanError};
 pub use estimate::{Estimate, estimate};
 pub use factor::{Factor, Levels};
 pub use host_model::{HOSTS, HostModel};
+pub use lab_kind::LabKind;
+pub use level_error::LevelError;
 pub use needs::differ_in_machine;
-pub use resolve::Overrides;
+pub use overrides::Overrides;
+pub use resolve::check_name;
 pub use schedule::Schedule;
 pub use scheduler::SCHEDULERS;
 pub use setting::Chosen;
-pub use setup::{Amount, Atime, Discard, LevelError, Setup};
+pub use setup::{Amount, Atime, Discard, Setup};
 pub use simulated::{Simulated, is_drive_file};
 pub use ssdlab_quantity::{Bytes, Span};
-pub use written::{LabKind, Plan, Verb};
-
-/// Whether results can be filed under this name; the error says why not.
-pub fn check_name(name: &str) -> Result<(), String> {
-    resolve::check_name(name)
-}
+pub use written::{Plan, Verb};
 
 /// Parses the text of a plan; `file` is its name in messages.
 pub fn parse(file: &str, text: &str) -> Result<Plan, PlanError> {

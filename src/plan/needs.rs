@@ -1,16 +1,13 @@
-//! What a plan needs of the machines that a scheduler of jobs chooses for it: features, as Slurm
-//! calls the words that its administrator gives to nodes.
+//! What a plan needs of the machines that a scheduler of jobs chooses for it.
 
 use std::collections::BTreeSet;
 
 use super::error::Fault;
 use super::factor::{Factor, Levels};
+use super::lab_kind::LabKind;
+use super::node_feature::{self, DRIVE};
 use super::schedule::Schedule;
-use super::setup::LevelError;
-use super::written::{LabKind, Plan};
-
-/// What the feature that names a node's drive begins with.
-const DRIVE: &str = "ssd=";
+use super::written::Plan;
 
 /// The features that every treatment needs.
 pub(super) fn resolve(plan: &Plan) -> Result<Vec<String>, Fault> {
@@ -20,9 +17,7 @@ pub(super) fn resolve(plan: &Plan) -> Result<Vec<String>, Fault> {
     let others = needs.features.iter().map(|one| (one.span(), one.get_ref().clone()));
     let mut features = BTreeSet::new();
     for (at, feature) in drive.chain(others) {
-        if !is_feature(&feature) {
-            return Err(Fault::at(at, refused(&feature), HELP));
-        }
+        node_feature::read(&feature).map_err(|error| Fault::at(at, error.message, error.help))?;
         features.insert(feature);
     }
     Ok(features.into_iter().collect())
@@ -49,27 +44,6 @@ pub(super) fn check(schedule: &Schedule) -> Result<(), Fault> {
         }
     }
     Ok(())
-}
-
-/// Checks a level of `node_feature`.
-pub(super) fn read(level: &str) -> Result<(), LevelError> {
-    if is_feature(level) {
-        return Ok(());
-    }
-    let (message, help) = (refused(level), HELP.to_owned());
-    Err(LevelError { factor: Factor::NodeFeature, message, help })
-}
-
-const HELP: &str = "a feature of a node as slurm.conf has it: letters, digits and `_ - . + =`";
-
-fn refused(feature: &str) -> String {
-    format!("`{feature}` is no feature of a node")
-}
-
-/// Anything else means something in an expression of features.
-fn is_feature(text: &str) -> bool {
-    let legal = |c: char| c.is_ascii_alphanumeric() || "_-.+=".contains(c);
-    !text.is_empty() && text.len() <= 64 && text.chars().all(legal)
 }
 
 impl Schedule {

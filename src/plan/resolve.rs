@@ -3,22 +3,25 @@
 //! Everything that can be wrong with a plan without looking at a machine is found here, with
 //! its place in the file.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use ssdlab_quantity::Span;
 
 use super::claims;
 use super::error::Fault;
 use super::factor::{Factor, Levels};
+use super::lab_kind::LabKind;
+use super::level_error::LevelError;
 use super::metric;
 use super::needs;
 use super::order;
+use super::overrides::Overrides;
 use super::schedule::{Hashes, Repetitions, SCHEDULE_SCHEMA, Schedule, Target, Treatment};
-use super::setup::{LevelError, Setup};
+use super::setup::Setup;
 use super::steps;
 use super::varied::{Varied, factors, fault, level_fault, modern};
 use super::workload;
-use super::written::{LabKind, Plan};
+use super::written::Plan;
 
 const DEFAULT_IMAGE_BYTES: u64 = 4 << 30;
 /// Looking at the interval after every block and stopping when it is narrow favours blocks that
@@ -31,52 +34,6 @@ const SEEDS: u32 = 3;
 
 const MOST_TREATMENTS: usize = 1_000;
 const MOST_TRIALS: u64 = 100_000;
-
-/// What the command line changes in a plan.
-#[derive(Debug, Clone, Default)]
-pub struct Overrides {
-    /// `--lab`.
-    pub lab: Option<LabKind>,
-    /// `--device`.
-    pub device: Option<PathBuf>,
-    /// `--dir`.
-    pub directory: Option<PathBuf>,
-    /// `--drive`: the levels of the factor `drive`.
-    pub drive: Option<String>,
-    /// `--capacity`, in bytes.
-    pub capacity: Option<u64>,
-    /// `--source`: an archive or a repository.
-    pub source: Option<PathBuf>,
-    /// `--set`, in order: `FACTOR=L1,L2`.
-    pub set: Vec<String>,
-    /// `--scale`: multiplies the workload's size.
-    pub scale: Option<f64>,
-    /// `--runs`: exactly this many blocks.
-    pub runs: Option<u32>,
-    /// `--seed`.
-    pub seed: Option<u64>,
-}
-
-impl Overrides {
-    /// The arguments that say the same again.
-    fn arguments(&self) -> Vec<String> {
-        let path = |path: &PathBuf| path.display().to_string();
-        let one = [
-            ("--lab", self.lab.map(|lab| lab.to_string())),
-            ("--device", self.device.as_ref().map(path)),
-            ("--dir", self.directory.as_ref().map(path)),
-            ("--drive", self.drive.clone()),
-            ("--capacity", self.capacity.map(|bytes| bytes.to_string())),
-            ("--source", self.source.as_ref().map(path)),
-            ("--scale", self.scale.map(|scale| scale.to_string())),
-            ("--runs", self.runs.map(|runs| runs.to_string())),
-            ("--seed", self.seed.map(|seed| seed.to_string())),
-        ];
-        let given = one.into_iter().filter_map(|(name, value)| Some((name, value?)));
-        let sets = self.set.iter().map(|set| ("--set", set.clone()));
-        given.chain(sets).flat_map(|(name, value)| [name.to_owned(), value]).collect()
-    }
-}
 
 /// Resolves a plan. `base` is the folder that relative paths in it start from.
 pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedule, Fault> {
@@ -140,8 +97,8 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
     Ok(schedule)
 }
 
-/// Names are used as folder names.
-pub(super) fn check_name(name: &str) -> Result<(), String> {
+/// Whether results can be filed under this name, which becomes a folder's; the error says why not.
+pub fn check_name(name: &str) -> Result<(), String> {
     let legal = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if name.is_empty() || name.len() > 64 || !name.chars().all(legal) || name.starts_with('-') {
         return Err(format!("`{name}` cannot be the name of a plan"));

@@ -12,10 +12,11 @@ use serde::{Deserialize, Serialize};
 use super::bonnie::{Bonnie, BonnieTest};
 use super::factor::{Factor, Levels};
 use super::io::Io;
+use super::lab_kind::LabKind;
+use super::level_error::LevelError;
 use super::recordings::Recording;
-use super::setup::{LevelError, Setup};
+use super::setup::Setup;
 use super::transactions::{DATABASE, PAGE_BYTES, Transactions};
-use super::written::LabKind;
 
 /// The version of `schedule.json` this program writes.
 pub const SCHEDULE_SCHEMA: u32 = 1;

@@ -1,7 +1,7 @@
 //! The I/O schedulers, by today's names and by those of old, and what can be set about each.
 
 use super::factor::{Factor, Levels};
-use super::setup::{LevelError, unknown};
+use super::level_error::{LevelError, unknown};
 
 /// I/O schedulers of the multi-queue block layer, by the kernel's names.
 pub const SCHEDULERS: [&str; 4] = ["none", "mq-deadline", "bfq", "kyber"];

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::factor::{Factor, Levels};
-use super::setup::{LevelError, leave_out, unknown};
+use super::level_error::{LevelError, leave_out, unknown};
 use crate::filesystem::{self, Filesystem, Level, Setting};
 
 /// A level of such a factor, as the treatment's filesystem has it.

@@ -4,7 +4,8 @@
 
 use super::age::{self, Age};
 use super::factor::{Factor, Levels};
-use super::needs;
+use super::level_error::{LevelError, leave_out, unknown};
+use super::node_feature;
 use super::scheduler::{self, Tunable};
 use super::setting::{self, Chosen};
 use super::simulated::Simulated;
@@ -81,17 +82,6 @@ pub struct Setup {
     pub simulated: Simulated,
 }
 
-/// A level that means nothing, or levels that exclude each other.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LevelError {
-    /// The factor whose level is at fault.
-    pub factor: Factor,
-    /// What is wrong.
-    pub message: String,
-    /// What to do.
-    pub help: String,
-}
-
 impl Setup {
     /// Reads a treatment's levels.
     pub fn new(levels: &Levels) -> Result<Self, LevelError> {
@@ -116,7 +106,7 @@ impl Setup {
                 .transpose()?,
             simulated: Simulated::new(levels)?,
         };
-        level(Factor::NodeFeature).map(needs::read).transpose()?;
+        level(Factor::NodeFeature).map(node_feature::read).transpose()?;
         setup.check_mkfs()?;
         setup.check_journal()?;
         setup.check_discard()?;
@@ -279,13 +269,6 @@ fn said_twice(free: Factor, option: &str, factor: Factor) -> LevelError {
     }
 }
 
-/// The way out of a combination that a filesystem does not have.
-pub(super) fn leave_out(filesystem: &str, levels: &[(Factor, &str)]) -> String {
-    let named = levels.iter().map(|(factor, level)| format!("{factor} = \"{level}\""));
-    let levels = named.collect::<Vec<_>>().join(", ");
-    format!("leave the combination out: exclude = [{{ filesystem = \"{filesystem}\", {levels} }}]")
-}
-
 fn read_filesystem(level: &str) -> Result<Option<&'static Filesystem>, LevelError> {
     if level == ANY_FILESYSTEM {
         return Ok(None);
@@ -364,14 +347,6 @@ fn switch(factor: Factor, level: &str) -> Result<bool, LevelError> {
         "on" => Ok(true),
         "off" => Ok(false),
         _ => Err(unknown(factor, level, "on, off")),
-    }
-}
-
-pub(super) fn unknown(factor: Factor, level: &str, known: &str) -> LevelError {
-    LevelError {
-        factor,
-        message: format!("`{level}` is no level of `{factor}`"),
-        help: format!("`{factor}` can be: {known}"),
     }
 }
 

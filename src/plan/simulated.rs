@@ -4,7 +4,7 @@ use ssdlab_flash::{Condition, Levelling, Specification, presets};
 
 use super::factor::{Factor, Levels};
 use super::host_model::{self, HostModel};
-use super::setup::{LevelError, unknown};
+use super::level_error::{LevelError, unknown};
 
 /// The simulated machine where a plan does not say: that of founding post 1, under a computer of
 /// today.

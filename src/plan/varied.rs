@@ -6,11 +6,13 @@ use std::path::Path;
 
 use super::error::Fault;
 use super::factor::{Factor, Levels};
-use super::resolve::Overrides;
+use super::lab_kind::LabKind;
+use super::level_error::LevelError;
+use super::overrides::Overrides;
 use super::scheduler::todays_name;
-use super::setup::{ANY_FILESYSTEM, LevelError, Setup};
+use super::setup::{ANY_FILESYSTEM, Setup};
 use super::simulated::is_drive_file;
-use super::written::{LabKind, OneOrMany, Plan};
+use super::written::{OneOrMany, Plan};
 
 /// A factor with the levels that will run, and who named them.
 pub(super) struct Varied {

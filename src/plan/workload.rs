@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use super::bonnie::{self, Bonnie, BonnieTest};
 use super::error::Fault;
+use super::lab_kind::LabKind;
+use super::overrides::Overrides;
 use super::recordings::{self, Recording};
-use super::resolve::Overrides;
 use super::schedule::{Action, Build, Phase, Schedule, Tree, Workload};
 use super::setup::{Amount, Discard, Setup};
 use super::transactions::STREAM_BYTES;
-use super::written::{self, LabKind, Verb};
+use super::written::{self, Verb};
 use super::{io, transactions};
 use ssdlab_quantity::Bytes;
 

@@ -14,6 +14,7 @@ use toml::Spanned;
 
 use super::bonnie::{BonnieTest, WrittenBonnie};
 use super::factor::{Factor, Levels};
+use super::lab_kind::LabKind;
 use super::scheduler::TUNABLE_PREFIX;
 use super::{io, transactions};
 use ssdlab_quantity::{Bytes, Share, Span, Words};
@@ -145,37 +146,6 @@ pub struct Target {
     pub lab: Option<LabKind>,
     /// The size of the image file (default 4 GiB).
     pub size: Option<Bytes>,
-}
-
-/// A place where trials run.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum LabKind {
-    /// A simulated drive under a real kernel, in virtual time: no root.
-    Virtual,
-    /// A loop device over a file: needs root.
-    Image,
-    /// A real drive or partition, which is wiped: needs root, and proof.
-    Device,
-    /// An existing directory: no root, no mkfs.
-    Directory,
-    /// None: somebody else measured, and `ssdlab import` read the results. No run starts there.
-    #[value(skip)]
-    Imported,
-}
-
-impl fmt::Display for LabKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Virtual => "virtual",
-            Self::Image => "image",
-            Self::Device => "device",
-            Self::Directory => "directory",
-            Self::Imported => "imported",
-        })
-    }
 }
 
 /// What a machine must have that a scheduler of jobs chooses.

@@ -1,0 +1,30 @@
+//! What can be wrong with the levels of a treatment.
+
+use super::factor::Factor;
+
+/// A level that means nothing, or levels that exclude each other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LevelError {
+    /// The factor whose level is at fault.
+    pub factor: Factor,
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub help: String,
+}
+
+/// A level that a factor does not have; `known` are those it has.
+pub(super) fn unknown(factor: Factor, level: &str, known: &str) -> LevelError {
+    LevelError {
+        factor,
+        message: format!("`{level}` is no level of `{factor}`"),
+        help: format!("`{factor}` can be: {known}"),
+    }
+}
+
+/// The way out of a combination that a filesystem does not have.
+pub(super) fn leave_out(filesystem: &str, levels: &[(Factor, &str)]) -> String {
+    let named = levels.iter().map(|(factor, level)| format!("{factor} = \"{level}\""));
+    let levels = named.collect::<Vec<_>>().join(", ");
+    format!("leave the combination out: exclude = [{{ filesystem = \"{filesystem}\", {levels} }}]")
+}

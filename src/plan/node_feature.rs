@@ -1,0 +1,22 @@
+//! The features that nodes have, as Slurm calls the words that its administrator gives to them.
+
+use super::factor::Factor;
+use super::level_error::LevelError;
+
+/// What the feature that names a node's drive begins with.
+pub(super) const DRIVE: &str = "ssd=";
+
+/// Checks a level of `node_feature`. Anything but these characters means something in an expression
+/// of features.
+pub(super) fn read(level: &str) -> Result<(), LevelError> {
+    let is_legal = |c: char| c.is_ascii_alphanumeric() || "_-.+=".contains(c);
+    if !level.is_empty() && level.len() <= 64 && level.chars().all(is_legal) {
+        return Ok(());
+    }
+    Err(LevelError {
+        factor: Factor::NodeFeature,
+        message: format!("`{level}` is no feature of a node"),
+        help: "a feature of a node as slurm.conf has it: letters, digits and `_ - . + =`"
+            .to_owned(),
+    })
+}

@@ -1,0 +1,51 @@
+//! What the command line changes in a plan.
+
+use std::path::PathBuf;
+
+use super::lab_kind::LabKind;
+
+/// What the command line changes in a plan.
+#[derive(Debug, Clone, Default)]
+pub struct Overrides {
+    /// `--lab`.
+    pub lab: Option<LabKind>,
+    /// `--device`.
+    pub device: Option<PathBuf>,
+    /// `--dir`.
+    pub directory: Option<PathBuf>,
+    /// `--drive`: the levels of the factor `drive`.
+    pub drive: Option<String>,
+    /// `--capacity`, in bytes.
+    pub capacity: Option<u64>,
+    /// `--source`: an archive or a repository.
+    pub source: Option<PathBuf>,
+    /// `--set`, in order: `FACTOR=L1,L2`.
+    pub set: Vec<String>,
+    /// `--scale`: multiplies the workload's size.
+    pub scale: Option<f64>,
+    /// `--runs`: exactly this many blocks.
+    pub runs: Option<u32>,
+    /// `--seed`.
+    pub seed: Option<u64>,
+}
+
+impl Overrides {
+    /// The arguments that say the same again.
+    pub(super) fn arguments(&self) -> Vec<String> {
+        let path = |path: &PathBuf| path.display().to_string();
+        let one = [
+            ("--lab", self.lab.map(|lab| lab.to_string())),
+            ("--device", self.device.as_ref().map(path)),
+            ("--dir", self.directory.as_ref().map(path)),
+            ("--drive", self.drive.clone()),
+            ("--capacity", self.capacity.map(|bytes| bytes.to_string())),
+            ("--source", self.source.as_ref().map(path)),
+            ("--scale", self.scale.map(|scale| scale.to_string())),
+            ("--runs", self.runs.map(|runs| runs.to_string())),
+            ("--seed", self.seed.map(|seed| seed.to_string())),
+        ];
+        let given = one.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        let sets = self.set.iter().map(|set| ("--set", set.clone()));
+        given.chain(sets).flat_map(|(name, value)| [name.to_owned(), value]).collect()
+    }
+}
