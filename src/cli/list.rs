@@ -109,7 +109,9 @@ fn factors() -> Rows {
         Factor::Atime => "strictatime, relatime, noatime, chattr".to_owned(),
         Factor::Discard => "off, on, fstrim".to_owned(),
         Factor::Scheduler => SCHEDULERS.join(", "),
-        Factor::Tunable(tunable) => format!("a number, or default ({})", tunable.scheduler),
+        Factor::SchedulerTunables => {
+            "default, or numbers by the kernel's names for them (\"read_expire=100\")".to_owned()
+        }
         Factor::Mkfs => "options for mkfs".to_owned(),
         Factor::Mount => "options for mount".to_owned(),
         Factor::Age => {
@@ -130,7 +132,7 @@ fn factors() -> Rows {
         Factor::NodeFeature => "features of nodes, such as ssd=x25m (`--on slurm`)".to_owned(),
         Factor::Label => "what imported results call a treatment (not for plans)".to_owned(),
     };
-    Factor::every().map(|factor| (factor.name().to_owned(), levels(factor))).collect()
+    Factor::ALL.map(|factor| (factor.name().to_owned(), levels(factor))).into()
 }
 
 /// The levels of a factor that each filesystem has in its own words.

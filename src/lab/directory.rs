@@ -95,8 +95,8 @@ impl Lab for Directory {
         if asked_scheduler.is_some() && attribute("scheduler") != asked_scheduler {
             return Some("the directory lab cannot set the scheduler".to_owned());
         }
-        if let Some((tunable, _)) = setup.tunables.first() {
-            return Some(format!("the directory lab cannot set {}", tunable.factor));
+        if !setup.tunables.is_empty() {
+            return Some("the directory lab cannot set the scheduler's tunables".to_owned());
         }
         setup.write_cache.map(|_| "the directory lab cannot set the write cache".to_owned())
     }

@@ -37,15 +37,17 @@ pub(super) fn apply(
             .map_err(|error| unless_offered(error, &attribute, scheduler, &device.name))?;
     }
     let mut applied = BTreeMap::new();
-    for (tunable, value) in &setup.tunables {
-        let attribute = device.queue_attribute(&format!("iosched/{}", tunable.file()));
+    for (name, value) in &setup.tunables {
+        let attribute = device.queue_attribute(&format!("iosched/{name}"));
         if !attribute.exists() {
+            let scheduler = setup.scheduler.unwrap_or("scheduler");
             return Err(LabError::Unavailable {
-                reason: format!("this kernel's {} has no {}", tunable.scheduler, tunable.file()),
+                reason: format!("this kernel's {scheduler} has no {name}"),
             });
         }
-        set(&attribute, tunable.factor, value, tools)?;
-        applied.insert(tunable.factor.to_owned(), value.clone());
+        let (name, value) = (format!("scheduler.{name}"), value.to_string());
+        set(&attribute, &name, &value, tools)?;
+        applied.insert(name, value);
     }
     if let Some(on) = setup.write_cache {
         set_write_cache(device, if on { "write back" } else { "write through" }, tools)?;

@@ -11,9 +11,6 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserializer, Error, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::scheduler::{self, Tunable};
-use super::written::OneOrMany;
-
 /// What an experiment varies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Factor {
@@ -35,8 +32,8 @@ pub enum Factor {
     Discard,
     /// The I/O scheduler: `none`, `mq-deadline`, `bfq`, `kyber`.
     Scheduler,
-    /// A setting of the scheduler, such as `scheduler.read_expire`: a number, or `default`.
-    Tunable(&'static Tunable),
+    /// The scheduler's tunables: `default`, or numbers by name, as one text (`read_expire=100`).
+    SchedulerTunables,
     /// Options added to mkfs, as one text.
     Mkfs,
     /// Options added to mount, comma-separated.
@@ -69,8 +66,8 @@ pub enum Factor {
 }
 
 impl Factor {
-    /// Every factor but the schedulers' settings.
-    const ALL: [Self; 19] = [
+    /// Every factor, in the order `ssdlab list` has them.
+    pub const ALL: [Self; 20] = [
         Self::Filesystem,
         Self::Journal,
         Self::Checksums,
@@ -78,6 +75,7 @@ impl Factor {
         Self::Atime,
         Self::Discard,
         Self::Scheduler,
+        Self::SchedulerTunables,
         Self::Mkfs,
         Self::Mount,
         Self::Age,
@@ -118,7 +116,7 @@ impl Factor {
             Self::Atime => "atime",
             Self::Discard => "discard",
             Self::Scheduler => "scheduler",
-            Self::Tunable(tunable) => tunable.factor,
+            Self::SchedulerTunables => "scheduler_tunables",
             Self::Mkfs => "mkfs",
             Self::Mount => "mount",
             Self::Age => "age",
@@ -137,12 +135,17 @@ impl Factor {
     /// Finds a factor by its name.
     #[must_use]
     pub fn find(name: &str) -> Option<Self> {
-        Self::every().find(|factor| factor.name() == name)
+        Self::ALL.into_iter().find(|factor| factor.name() == name)
     }
 
-    /// Every factor, in the order `ssdlab list` has them.
-    pub fn every() -> impl Iterator<Item = Self> {
-        Self::ALL.into_iter().chain(scheduler::TUNABLES.iter().map(Self::Tunable))
+    /// What to write instead of a name that no factor has. Each tunable had one of its own.
+    pub(super) fn instead_of(name: &str) -> String {
+        match name.strip_prefix("scheduler.") {
+            Some(tunable) => {
+                format!("{} = \"{tunable}=NUMBER\"", Self::SchedulerTunables)
+            }
+            None => Self::ALL.map(Self::name).join(", "),
+        }
     }
 }
 
@@ -163,10 +166,11 @@ impl<'de> Deserialize<'de> for Factor {
             }
 
             fn visit_str<E: Error>(self, name: &str) -> Result<Factor, E> {
-                Factor::find(name).ok_or_else(|| {
-                    let known: Vec<&str> = Factor::ALL.iter().map(|factor| factor.name()).collect();
-                    E::custom(format!("unknown factor `{name}`, expected {}", known.join(", ")))
-                })
+                let unknown = || {
+                    let instead = Factor::instead_of(name);
+                    E::custom(format!("unknown factor `{name}`, expected {instead}"))
+                };
+                Factor::find(name).ok_or_else(unknown)
             }
         }
         deserializer.deserialize_str(Name)
@@ -179,7 +183,7 @@ impl JsonSchema for Factor {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let names: Vec<&str> = Self::every().map(Self::name).collect();
+        let names = Self::ALL.map(Self::name);
         let description = "What an experiment varies.";
         json_schema!({ "type": "string", "enum": names, "description": description })
     }
@@ -188,6 +192,29 @@ impl JsonSchema for Factor {
 impl fmt::Display for Factor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+/// A level, as a plan writes it.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(
+    untagged,
+    expecting = "expected a level, a word or a number; a scheduler's tunables are a factor of \
+                 their own: scheduler_tunables = \"read_expire=100\""
+)]
+pub enum Level {
+    /// A word.
+    Word(String),
+    /// A number.
+    Number(u64),
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Word(word) => f.write_str(word),
+            Self::Number(number) => number.fmt(f),
+        }
     }
 }
 
@@ -214,17 +241,8 @@ impl Levels {
 
 impl<'de> Deserialize<'de> for Levels {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let written = BTreeMap::<Factor, OneOrMany>::deserialize(deserializer)?;
-        let mut levels = Self::default();
-        for (factor, written) in written {
-            for (factor, several) in written.of(factor).map_err(Error::custom)? {
-                let [level] = &several[..] else {
-                    return Err(Error::custom(format!("`{factor}` is to have one level here")));
-                };
-                levels.0.insert(factor, level.clone());
-            }
-        }
-        Ok(levels)
+        let written = BTreeMap::<Factor, Level>::deserialize(deserializer)?;
+        Ok(Self(written.into_iter().map(|(factor, level)| (factor, level.to_string())).collect()))
     }
 }
 

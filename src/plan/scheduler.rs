@@ -1,6 +1,8 @@
-//! The I/O schedulers, by today's names and by those of old, and what can be set about each.
+//! The I/O schedulers, by today's names and by those of old, and their tunables.
 
-use super::factor::{Factor, Levels};
+use std::collections::BTreeMap;
+
+use super::factor::Factor;
 use super::level_error::{LevelError, unknown};
 
 /// I/O schedulers of the multi-queue block layer, by the kernel's names.
@@ -26,126 +28,54 @@ pub(super) fn read(level: &str) -> Result<&'static str, LevelError> {
         .ok_or_else(|| unknown(Factor::Scheduler, level, "none, mq-deadline, bfq, kyber"))
 }
 
-/// A setting of a scheduler: a file in the folder `queue/iosched` of a device.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Tunable {
-    /// The factor's name in plans.
-    pub factor: &'static str,
-    /// The scheduler that has it.
-    pub scheduler: &'static str,
-}
+/// The level that leaves every tunable as it is.
+const DEFAULT: &str = "default";
 
-impl Tunable {
-    /// The name of its file.
-    #[must_use]
-    pub fn file(&self) -> &'static str {
-        self.factor.strip_prefix(TUNABLE_PREFIX).unwrap_or(self.factor)
-    }
-}
-
-/// What the names of the schedulers' settings begin with.
-pub(super) const TUNABLE_PREFIX: &str = "scheduler.";
-
-/// The level of a setting that leaves it as it is.
-pub(super) const DEFAULT: &str = "default";
-
-/// Every setting of a scheduler of Linux 6.1 (block/mq-deadline.c, bfq-iosched.c and
-/// kyber-iosched.c; Documentation/block/deadline-iosched.rst and bfq-iosched.rst).
-pub static TUNABLES: [Tunable; 19] = [
-    of("mq-deadline", "scheduler.read_expire"),
-    of("mq-deadline", "scheduler.write_expire"),
-    of("mq-deadline", "scheduler.writes_starved"),
-    of("mq-deadline", "scheduler.front_merges"),
-    of("mq-deadline", "scheduler.fifo_batch"),
-    of("mq-deadline", "scheduler.async_depth"),
-    of("mq-deadline", "scheduler.prio_aging_expire"),
-    of("bfq", "scheduler.slice_idle"),
-    of("bfq", "scheduler.slice_idle_us"),
-    of("bfq", "scheduler.low_latency"),
-    of("bfq", "scheduler.timeout_sync"),
-    of("bfq", "scheduler.max_budget"),
-    of("bfq", "scheduler.strict_guarantees"),
-    of("bfq", "scheduler.fifo_expire_sync"),
-    of("bfq", "scheduler.fifo_expire_async"),
-    of("bfq", "scheduler.back_seek_max"),
-    of("bfq", "scheduler.back_seek_penalty"),
-    of("kyber", "scheduler.read_lat_nsec"),
-    of("kyber", "scheduler.write_lat_nsec"),
-];
-
-const fn of(scheduler: &'static str, factor: &'static str) -> Tunable {
-    Tunable { factor, scheduler }
-}
-
-/// The settings of the treatment's scheduler that are not left as they are, with their values.
+/// Reads a level of `scheduler_tunables`: numbers by the names of their files in the folder
+/// `queue/iosched` of a device. Which of them its scheduler has, only its kernel knows.
 pub(super) fn tunables(
-    levels: &Levels,
-    scheduler: Option<&'static str>,
-) -> Result<Vec<(&'static Tunable, String)>, LevelError> {
-    let mut settings = Vec::new();
-    for (factor, level) in &levels.0 {
-        let Factor::Tunable(tunable) = *factor else { continue };
-        if level == DEFAULT {
-            continue;
-        }
-        if level.parse::<u32>().is_err() {
-            return Err(unknown(*factor, level, "a whole number, or default"));
-        }
-        if scheduler != Some(tunable.scheduler) {
-            let other = scheduler.map_or("the machine's own".to_owned(), str::to_owned);
-            let exclude = scheduler.map_or_else(
-                || format!("name the scheduler: scheduler = \"{}\"", tunable.scheduler),
-                |name| {
-                    format!(
-                        "add the level \"{DEFAULT}\", and leave the combination out: exclude = \
-                         [{{ scheduler = \"{name}\", \"{factor}\" = \"{level}\" }}]"
-                    )
-                },
-            );
-            return Err(LevelError {
-                factor: *factor,
-                message: format!(
-                    "`{}` is a setting of {}, and the scheduler is {other}",
-                    tunable.file(),
-                    tunable.scheduler
-                ),
-                help: exclude,
-            });
-        }
-        settings.push((tunable, level.clone()));
+    level: &str,
+    scheduler: Option<&str>,
+) -> Result<BTreeMap<String, u64>, LevelError> {
+    if level == DEFAULT {
+        return Ok(BTreeMap::new());
     }
-    Ok(settings)
+    let is_legal = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let is_name = |name: &str| !name.is_empty() && name.chars().all(is_legal);
+    let tunable = |word: &str| {
+        let (name, value) = word.split_once('=').filter(|(name, _)| is_name(name))?;
+        Some((name.to_owned(), value.parse().ok()?))
+    };
+    let words = level.split_whitespace();
+    let tunables: Option<BTreeMap<String, u64>> = words.clone().map(tunable).collect();
+    let once = tunables.filter(|tunables| !tunables.is_empty() && tunables.len() == words.count());
+    let tunables = once.ok_or_else(|| {
+        let known = "default, or numbers, each by its name (\"read_expire=100 fifo_batch=8\")";
+        unknown(Factor::SchedulerTunables, level, known)
+    })?;
+    if scheduler.is_none() {
+        return Err(LevelError {
+            factor: Factor::Scheduler,
+            message: "no scheduler is named whose tunables these are".to_owned(),
+            help: "name the scheduler: scheduler = \"mq-deadline\"".to_owned(),
+        });
+    }
+    Ok(tunables)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn levels(pairs: &[(&str, &str)]) -> Levels {
-        let named =
-            |(factor, level): &(&str, &str)| (Factor::find(factor).unwrap(), (*level).to_owned());
-        Levels(pairs.iter().map(named).collect())
-    }
-
     #[test]
-    fn a_setting_belongs_to_its_scheduler() {
-        let ours = levels(&[("scheduler.read_expire", "100")]);
-        let settings = tunables(&ours, Some("mq-deadline")).unwrap();
-        assert_eq!(settings[0].0.file(), "read_expire");
-        assert_eq!(settings[0].1, "100");
-        let error = tunables(&ours, Some("bfq")).unwrap_err();
-        assert!(error.help.contains("exclude"), "{}", error.help);
-        assert!(tunables(&ours, None).unwrap_err().help.contains("mq-deadline"));
-        let left = levels(&[("scheduler.read_expire", "default")]);
-        assert!(tunables(&left, Some("bfq")).unwrap().is_empty());
-        assert!(tunables(&levels(&[("scheduler.read_expire", "soon")]), None).is_err());
-    }
-
-    #[test]
-    fn every_setting_names_a_scheduler_and_a_file() {
-        for tunable in &TUNABLES {
-            assert!(SCHEDULERS.contains(&tunable.scheduler));
-            assert!(!tunable.file().contains('.'), "{}", tunable.factor);
+    fn tunables_are_numbers_by_name() {
+        let read = |level| tunables(level, Some("mq-deadline"));
+        let two = read("read_expire=100 fifo_batch=8").unwrap();
+        assert_eq!(two, [("fifo_batch".to_owned(), 8), ("read_expire".to_owned(), 100)].into());
+        assert!(read("default").unwrap().is_empty());
+        for bad in ["", "=1", "read_expire", "read_expire=soon", "../x=1", "a=1 a=2", "a=1,b=2"] {
+            assert!(read(bad).unwrap_err().help.contains("read_expire=100"), "{bad}");
         }
+        assert!(tunables("read_expire=100", None).unwrap_err().help.contains("mq-deadline"));
     }
 }

@@ -2,11 +2,13 @@
 //!
 //! Making one is the only place where levels are checked.
 
+use std::collections::BTreeMap;
+
 use super::age::{self, Age};
 use super::factor::{Factor, Levels};
 use super::level_error::{LevelError, leave_out, unknown};
 use super::node_feature;
-use super::scheduler::{self, Tunable};
+use super::scheduler;
 use super::setting::{self, Chosen};
 use super::simulated::Simulated;
 use crate::filesystem::{self, Filesystem, Journal};
@@ -64,8 +66,8 @@ pub struct Setup {
     pub discard: Option<Discard>,
     /// The scheduler, by the kernel's name.
     pub scheduler: Option<&'static str>,
-    /// Its settings, with their values.
-    pub tunables: Vec<(&'static Tunable, String)>,
+    /// Its tunables, by name.
+    pub tunables: BTreeMap<String, u64>,
     /// Words added to mkfs.
     pub mkfs: Vec<String>,
     /// Options added to mount.
@@ -95,7 +97,10 @@ impl Setup {
             atime: level(Factor::Atime).map(read_atime).transpose()?,
             discard: level(Factor::Discard).map(read_discard).transpose()?,
             scheduler,
-            tunables: scheduler::tunables(levels, scheduler)?,
+            tunables: level(Factor::SchedulerTunables)
+                .map(|l| scheduler::tunables(l, scheduler))
+                .transpose()?
+                .unwrap_or_default(),
             mkfs: read_mkfs(level(Factor::Mkfs).unwrap_or(""))?,
             mount: read_mount(level(Factor::Mount).unwrap_or(""))?,
             age: age::read(level(Factor::Age).unwrap_or("off"))?,

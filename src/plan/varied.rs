@@ -61,18 +61,18 @@ pub(super) fn factors(
     base: &Path,
     notes: &mut Vec<String>,
 ) -> Result<Vec<Varied>, Fault> {
-    let mut factors = Vec::new();
-    for varied in written_factors(&plan.factors)? {
-        add(&mut factors, varied, "write it once")?;
-    }
-    for varied in written_factors(&plan.simulated.factors)? {
-        add(&mut factors, varied, "name it in [factors] or in [virtual.factors], not in both")?;
-        if lab != LabKind::Virtual
-            && let Some(simulated) = factors.last_mut()
-        {
+    let mut factors: Vec<Varied> = written_factors(&plan.factors).collect();
+    for mut simulated in written_factors(&plan.simulated.factors) {
+        if plan.factors.contains_key(&simulated.factor) {
+            let message = format!("`{}` is there already", simulated.factor);
+            let help = "name it in [factors] or in [virtual.factors], not in both".to_owned();
+            return Err(fault(simulated.at(), message, help));
+        }
+        if lab != LabKind::Virtual {
             simulated.levels.truncate(1);
             simulated.origin = Origin::Elsewhere;
         }
+        factors.push(simulated);
     }
     let drive = overrides.drive.iter().map(|drive| format!("drive={drive}"));
     let set: Vec<String> = overrides.set.iter().cloned().chain(drive).collect();
@@ -97,37 +97,15 @@ pub(super) fn factors(
     Ok(factors)
 }
 
-/// The factors of a part of a plan, and the settings that are written with them.
+/// The factors of a part of a plan.
 fn written_factors(
     written: &BTreeMap<Factor, toml::Spanned<OneOrMany>>,
-) -> Result<Vec<Varied>, Fault> {
-    let mut factors = Vec::new();
-    for (factor, levels) in written {
-        let of = levels.get_ref().of(*factor);
-        let of = of.map_err(|message| fault(Some(&levels.span()), message, help_on_settings()))?;
-        let varied = |(factor, levels_of)| Varied {
-            factor,
-            levels: levels_of,
-            origin: Origin::File(levels.span()),
-        };
-        factors.extend(of.into_iter().map(varied));
-    }
-    Ok(factors)
-}
-
-fn help_on_settings() -> String {
-    "a scheduler's settings: scheduler = { name = \"mq-deadline\", read_expire = [100, 500] }, or \
-     \"scheduler.read_expire\" = [100, 500]"
-        .to_owned()
-}
-
-fn add(factors: &mut Vec<Varied>, varied: Varied, help: &str) -> Result<(), Fault> {
-    if factors.iter().any(|other| other.factor == varied.factor) {
-        let message = format!("`{}` is there already", varied.factor);
-        return Err(fault(varied.at(), message, help.to_owned()));
-    }
-    factors.push(varied);
-    Ok(())
+) -> impl Iterator<Item = Varied> {
+    written.iter().map(|(factor, levels)| Varied {
+        factor: *factor,
+        levels: levels.get_ref().levels(),
+        origin: Origin::File(levels.span()),
+    })
 }
 
 /// What is simulated is for the virtual lab. A plan may fix it all the same and run elsewhere
@@ -172,10 +150,9 @@ fn set_levels(set: &[String]) -> Result<Vec<Varied>, Fault> {
             Fault::nowhere(format!("--set {text}: no `=`"), "write --set FACTOR=LEVEL,LEVEL")
         })?;
         let factor = Factor::find(name).ok_or_else(|| {
-            let known: Vec<_> = Factor::every().map(Factor::name).collect();
             Fault::nowhere(
                 format!("--set {text}: there is no factor `{name}`"),
-                format!("factors: {}", known.join(", ")),
+                format!("factors: {}", Factor::instead_of(name)),
             )
         })?;
         let levels: Vec<String> = match factor {
@@ -222,10 +199,7 @@ fn check_levels(varied: &Varied) -> Result<(), Fault> {
         // A level is checked alone first, so that the message is about it and not about a
         // combination. Only faults of this factor count: alone, it misses its companions. What a
         // filesystem has in its own way is checked with the filesystem.
-        let mut alone = Levels([(*factor, level.clone())].into());
-        if let Factor::Tunable(tunable) = factor {
-            alone.0.insert(Factor::Scheduler, tunable.scheduler.to_owned());
-        }
+        let alone = Levels([(*factor, level.clone())].into());
         let is_of_filesystem =
             matches!(factor, Factor::Journal | Factor::Checksums | Factor::Compression);
         if !is_of_filesystem

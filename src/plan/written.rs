@@ -5,7 +5,6 @@
 //! experiment silently.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
@@ -13,9 +12,8 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use super::bonnie::{BonnieTest, WrittenBonnie};
-use super::factor::{Factor, Levels};
+use super::factor::{Factor, Level, Levels};
 use super::lab_kind::LabKind;
-use super::scheduler::TUNABLE_PREFIX;
 use super::{io, transactions};
 use ssdlab_quantity::{Bytes, Share, Span, Words};
 
@@ -80,60 +78,25 @@ pub struct Plan {
 
 /// One level, or a list of them.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "expected a level or a list of levels; a scheduler's tunables are a factor of \
+                 their own: scheduler_tunables = \"read_expire=100\""
+)]
 pub enum OneOrMany {
     /// A setting that every treatment shares.
     One(Level),
     /// Levels that treatments differ in.
     Many(Vec<Level>),
-    /// A scheduler and its settings: `scheduler = { name = "mq-deadline", read_expire = 100 }`.
-    Settings(BTreeMap<String, OneOrMany>),
-}
-
-/// A level: a word or a number.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum Level {
-    /// A word.
-    Word(String),
-    /// A number.
-    Number(u64),
-}
-
-impl fmt::Display for Level {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Word(word) => f.write_str(word),
-            Self::Number(number) => number.fmt(f),
-        }
-    }
 }
 
 impl OneOrMany {
-    /// The levels of a factor, and of the scheduler's settings that are written with it. The error
-    /// says what is wrong.
-    pub fn of(&self, factor: Factor) -> Result<Vec<(Factor, Vec<String>)>, String> {
+    /// The levels, as words.
+    #[must_use]
+    pub fn levels(&self) -> Vec<String> {
         match self {
-            Self::One(level) => Ok(vec![(factor, vec![level.to_string()])]),
-            Self::Many(levels) => {
-                Ok(vec![(factor, levels.iter().map(ToString::to_string).collect())])
-            }
-            Self::Settings(settings) if factor == Factor::Scheduler => {
-                let mut all = Vec::new();
-                for (name, levels) in settings {
-                    let full = format!("{TUNABLE_PREFIX}{name}");
-                    let own = match name.as_str() {
-                        "name" => Factor::Scheduler,
-                        _ => Factor::find(&full).ok_or(format!("there is no factor `{full}`"))?,
-                    };
-                    if matches!(levels, Self::Settings(_)) {
-                        return Err(format!("`{own}` has no settings of its own"));
-                    }
-                    all.extend(levels.of(own)?);
-                }
-                Ok(all)
-            }
-            Self::Settings(_) => Err(format!("`{factor}` has no settings of its own")),
+            Self::One(level) => vec![level.to_string()],
+            Self::Many(levels) => levels.iter().map(ToString::to_string).collect(),
         }
     }
 }

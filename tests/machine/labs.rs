@@ -198,27 +198,34 @@ fn scheduler_settings() {
         question = "Does it matter how long a read may wait?"
         [factors]
         filesystem = "ext4"
-        scheduler = { name = ["none", "mq-deadline"], read_expire = ["default", 100] }
+        scheduler = ["none", "mq-deadline"]
+        scheduler_tunables = ["default", "read_expire=100", "no_such_tunable=1"]
         [[exclude]]
-        scheduler = { name = "none", read_expire = 100 }
+        scheduler = "none"
+        scheduler_tunables = "read_expire=100"
         [baseline]
         scheduler = "mq-deadline"
-        "scheduler.read_expire" = "default"
+        scheduler_tunables = "default"
         [workload]
         phases = [{ do = "unpack", sync = true }]
         "#,
     );
     let (code, json) = place.run(&plan, &["--scale", "0.005", "--runs", "1"]);
     assert_eq!(code, 0, "{json:#}");
-    assert_eq!(json["treatments"].as_array().unwrap().len(), 3);
+    assert_eq!(json["treatments"].as_array().unwrap().len(), 5);
     let records = sh(&format!("cat {}/ssdlab/*/records.jsonl", place.path("data").display()));
-    let applied = |line: &str| {
-        let record: Value = serde_json::from_str(line).unwrap();
-        assert_eq!(record["status"], "ok", "{line}");
+    let records = records.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let (missing, done): (Vec<Value>, Vec<Value>) =
+        records.partition(|record| record["levels"]["scheduler_tunables"] == "no_such_tunable=1");
+    let applied = |record: &Value| {
+        assert_eq!(record["status"], "ok", "{record}");
         record["applied"]["scheduler.read_expire"].as_str().map(str::to_owned)
     };
-    let set: Vec<String> = records.lines().filter_map(applied).collect();
-    assert_eq!(set, ["100"]);
+    assert_eq!(done.iter().filter_map(applied).collect::<Vec<_>>(), ["100"]);
+    for record in missing {
+        assert_eq!(record["status"], "unavailable", "{record}");
+        assert!(record["reason"].as_str().unwrap().ends_with("has no no_such_tunable"), "{record}");
+    }
     assert!(place.leftovers().is_empty());
 }
 

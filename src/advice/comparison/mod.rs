@@ -120,7 +120,7 @@ fn factors_of_runs(candidates: &[Candidate]) -> BTreeSet<Factor> {
             levels.all(|level| Some(level) == first)
         })
     };
-    Factor::every().filter(may_differ).filter(is_constant).collect()
+    Factor::ALL.into_iter().filter(may_differ).filter(is_constant).collect()
 }
 
 fn unshared(keys: &[Vec<Levels>]) -> Vec<Unshared> {
