@@ -28,6 +28,7 @@ pub mod shipped;
 mod simulated;
 mod steps;
 pub mod transactions;
+mod treatments;
 mod varied;
 mod workload;
 mod written;

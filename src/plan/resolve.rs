@@ -1,4 +1,5 @@
-//! From the plan as written to the schedule: defaults, overrides, treatments, trials.
+//! From the plan as written to the schedule: target, repetitions and trials, and in which order the
+//! rest is resolved.
 //!
 //! Everything that can be wrong with a plan without looking at a machine is found here, with
 //! its place in the file.
@@ -7,21 +8,13 @@ use std::path::Path;
 
 use ssdlab_quantity::Span;
 
-use super::claims;
 use super::error::Fault;
-use super::factor::{Factor, Levels};
 use super::lab_kind::LabKind;
-use super::level_error::LevelError;
 use super::metric;
-use super::needs;
-use super::order;
 use super::overrides::Overrides;
-use super::schedule::{Hashes, Repetitions, SCHEDULE_SCHEMA, Schedule, Target, Treatment};
-use super::setup::Setup;
-use super::steps;
-use super::varied::{Varied, factors, fault, level_fault, modern};
-use super::workload;
+use super::schedule::{Hashes, Repetitions, SCHEDULE_SCHEMA, Schedule, Target, Trial};
 use super::written::Plan;
+use super::{claims, needs, order, steps, treatments, varied, workload};
 
 const DEFAULT_IMAGE_BYTES: u64 = 4 << 30;
 /// Looking at the interval after every block and stopping when it is narrow favours blocks that
@@ -32,34 +25,20 @@ const MOST_BLOCKS: u32 = 20;
 /// A fixed number of seeds is never stopped early, so the interval of any number is an honest one.
 const SEEDS: u32 = 3;
 
-const MOST_TREATMENTS: usize = 1_000;
 const MOST_TRIALS: u64 = 100_000;
 
-/// Resolves a plan. `base` is the folder that relative paths in it start from.
+/// Resolves a plan, levels before workload before claims. `base` is the folder that relative paths
+/// in it start from.
 pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedule, Fault> {
     check_name(plan.name.get_ref()).map_err(|message| {
         Fault::at(plan.name.span(), message, "use letters, digits, `-` and `_`")
     })?;
     let mut notes = Vec::new();
     let target = target(plan, overrides)?;
-    let factors = factors(plan, overrides, target.lab, base, &mut notes)?;
-    let baseline = baseline(plan, &factors, &mut notes)?;
-    let treatments = treatments(plan, &factors, &baseline)?;
-    let workload = workload::resolve(&plan.workload, overrides, base, target.lab)?;
+    let factors = varied::factors(plan, overrides, target.lab, base, &mut notes)?;
+    let treatments = treatments::resolve(plan, &factors, &mut notes)?;
+    let workload = workload::resolve(&plan.workload, overrides, base, &target, &treatments.setups)?;
     let repetitions = repetitions(plan, overrides, target.lab)?;
-    let steps = steps::resolve(plan, &factors, repetitions.least)?;
-    let blocks = if steps.is_empty() {
-        u64::from(repetitions.most)
-    } else {
-        u64::from(repetitions.least) * steps.len() as u64
-    };
-    if treatments.len() as u64 * blocks > MOST_TRIALS {
-        return Err(Fault::nowhere(
-            format!("{} treatments in {blocks} blocks are too many trials", treatments.len()),
-            format!("stay below {MOST_TRIALS}: fewer levels, or a smaller `most`"),
-        ));
-    }
-    let seed = overrides.seed.unwrap_or(1);
     let mut schedule = Schedule {
         schema: SCHEDULE_SCHEMA,
         plan: plan.name.get_ref().clone(),
@@ -69,32 +48,42 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
         target,
         needs: needs::resolve(plan)?,
         trials: Vec::new(),
-        treatments,
-        baseline,
+        treatments: treatments.treatments,
+        baseline: treatments.baseline,
         workload,
+        steps: steps::resolve(plan, &factors, repetitions.least)?,
         repetitions,
         ranking: None,
-        steps,
         claims: Vec::new(),
         published: Vec::new(),
-        seed,
+        seed: overrides.seed.unwrap_or(1),
         verify: false,
         notes,
         overrides: overrides.arguments(),
         inputs: Hashes::new(),
     };
     needs::check(&schedule)?;
-    let of_block = |block| {
-        let step = schedule.step_of(block);
-        (0..schedule.treatments.len()).filter(|index| schedule.is_of_step(*index, step)).collect()
-    };
-    let blocks = schedule.blocks().last().map_or(0, |last| last.end);
-    schedule.trials = order::trials(of_block, blocks, seed);
+    schedule.trials = trials(&schedule)?;
     schedule.ranking = steps::ranking(plan, &schedule)?;
-    workload::check_size(&schedule, plan.workload.phases.span())?;
     schedule.claims = claims::resolve(plan, &schedule, &factors)?;
     schedule.published = claims::published(plan, &schedule, &factors)?;
     Ok(schedule)
+}
+
+fn trials(schedule: &Schedule) -> Result<Vec<Trial>, Fault> {
+    let blocks = schedule.blocks().last().map_or(0, |last| last.end);
+    let treatments = schedule.treatments.len();
+    if treatments as u64 * u64::from(blocks) > MOST_TRIALS {
+        return Err(Fault::nowhere(
+            format!("{treatments} treatments in {blocks} blocks are too many trials"),
+            format!("stay below {MOST_TRIALS}: fewer levels, or a smaller `most`"),
+        ));
+    }
+    let of_block = |block| {
+        let step = schedule.step_of(block);
+        (0..treatments).filter(|index| schedule.is_of_step(*index, step)).collect()
+    };
+    Ok(order::trials(of_block, blocks, schedule.seed))
 }
 
 /// Whether results can be filed under this name, which becomes a folder's; the error says why not.
@@ -198,118 +187,4 @@ fn repetitions(plan: &Plan, overrides: &Overrides, lab: LabKind) -> Result<Repet
         time_ns: written.time.filter(|_| exactly.is_none()).map(Span::nanos),
         written_bytes: written.written.filter(|_| exactly.is_none()).map(|bytes| bytes.0),
     })
-}
-
-fn baseline(plan: &Plan, factors: &[Varied], notes: &mut Vec<String>) -> Result<Levels, Fault> {
-    let varied: Vec<_> = factors.iter().filter(|varied| varied.levels.len() > 1).collect();
-    let Some(written) = &plan.baseline else {
-        return match varied[..] {
-            [] => Ok(Levels::default()),
-            [only] => Ok(Levels([(only.factor, only.levels[0].clone())].into())),
-            _ => Err(Fault::nowhere(
-                "the plan varies several factors and names no baseline",
-                "add for example [baseline] with the factor the question is about and the level \
-                 to compare with",
-            )),
-        };
-    };
-    let mut baseline = modern(written.get_ref());
-    let is_left_out = |factor: &Factor| {
-        factors.iter().any(|varied| varied.factor == *factor && varied.is_left_out())
-    };
-    baseline.0.retain(|factor, _| !is_left_out(factor));
-    for (factor, level) in &mut baseline.0 {
-        let Some(varied) = factors.iter().find(|varied| varied.factor == *factor) else {
-            return Err(Fault::at(
-                written.span(),
-                format!("the baseline names `{factor}`, which the plan does not vary"),
-                format!("add `{factor}` to [factors], or take it out of [baseline]"),
-            ));
-        };
-        if !varied.levels.contains(level) {
-            if varied.lacks(level) {
-                return Err(Fault::at(
-                    written.span(),
-                    format!("the baseline's {factor} = \"{level}\" is none of the plan's levels"),
-                    format!("levels of `{factor}`: {}", varied.levels.join(", ")),
-                ));
-            }
-            notes.push(format!(
-                "the baseline {factor} = {level} is not in this run; \
-                 {factor} = {} stands in for it",
-                varied.levels[0]
-            ));
-            level.clone_from(&varied.levels[0]);
-        }
-    }
-    Ok(baseline)
-}
-
-/// What to leave out, checked: a typo here would run what was not wanted.
-fn excluded(plan: &Plan, factors: &[Varied]) -> Result<Vec<Levels>, Fault> {
-    let check = |part: &toml::Spanned<Levels>| {
-        let levels = modern(part.get_ref());
-        for (factor, level) in &levels.0 {
-            let varied = factors.iter().find(|varied| varied.factor == *factor);
-            if varied.is_none_or(|varied| varied.lacks(level)) {
-                return Err(Fault::at(
-                    part.span(),
-                    format!("`exclude` names {factor} = \"{level}\", which the plan does not vary"),
-                    "take it out, or correct it",
-                ));
-            }
-        }
-        Ok(levels)
-    };
-    plan.exclude.iter().map(check).collect()
-}
-
-fn treatments(plan: &Plan, factors: &[Varied], baseline: &Levels) -> Result<Vec<Treatment>, Fault> {
-    let mut combinations = vec![Levels::default()];
-    for varied in factors.iter().filter(|varied| !varied.is_left_out()) {
-        combinations = combinations
-            .iter()
-            .flat_map(|levels| {
-                varied
-                    .levels
-                    .iter()
-                    .map(|level| levels.with(&Levels([(varied.factor, level.clone())].into())))
-            })
-            .collect();
-        if combinations.len() > MOST_TREATMENTS {
-            return Err(fault(
-                varied.at(),
-                format!("more than {MOST_TREATMENTS} combinations of levels"),
-                "vary fewer factors, or leave combinations out with `exclude`".to_owned(),
-            ));
-        }
-    }
-    let excluded = excluded(plan, factors)?;
-    combinations.retain(|levels| !excluded.iter().any(|part| levels.matches(part)));
-    if combinations.is_empty() {
-        return Err(Fault::nowhere(
-            "no combination of levels is left to run",
-            "`exclude` leaves all of them out; take something out of it",
-        ));
-    }
-    for levels in &combinations {
-        Setup::new(levels).map_err(|error| {
-            let at =
-                factors.iter().find(|varied| varied.factor == error.factor).and_then(Varied::at);
-            level_fault(
-                LevelError { message: format!("{} ({levels})", error.message), ..error },
-                at,
-            )
-        })?;
-    }
-    let counterpart = |levels: &Levels| {
-        let other = levels.with(baseline);
-        (other != *levels).then(|| combinations.iter().position(|l| *l == other)).flatten()
-    };
-    let baselines: Vec<_> = combinations.iter().map(counterpart).collect();
-    Ok(combinations
-        .into_iter()
-        .zip(baselines)
-        .map(|(levels, baseline)| Treatment { levels, baseline })
-        .collect())
 }

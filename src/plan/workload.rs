@@ -9,7 +9,7 @@ use super::error::Fault;
 use super::lab_kind::LabKind;
 use super::overrides::Overrides;
 use super::recordings::{self, Recording};
-use super::schedule::{Action, Build, Phase, Schedule, Tree, Workload};
+use super::schedule::{Action, Build, Phase, Target, Tree, Workload};
 use super::setup::{Amount, Discard, Setup};
 use super::transactions::STREAM_BYTES;
 use super::written::{self, Verb};
@@ -29,11 +29,13 @@ const MOST_FILES: u64 = 5_000_000;
 /// What a synthetic build adds to its tree, at the most, as a factor (objects and links).
 const BUILD_GROWTH: f64 = 1.8;
 
+/// Resolves the workload, and checks whether it is possible for a target and each of its setups.
 pub(super) fn resolve(
     written: &written::Workload,
     overrides: &Overrides,
     base: &Path,
-    lab: LabKind,
+    target: &Target,
+    setups: &[Setup],
 ) -> Result<Workload, Fault> {
     let quiet_ns = nanos(written.quiet.map_or(Duration::from_millis(5), |span| span.0));
     let limit = written.limit.map_or(Duration::from_mins(30), |span| span.0);
@@ -89,9 +91,9 @@ pub(super) fn resolve(
         (_, false) => None,
     };
     let bonnie = match &written.bonnie {
-        Some(sizes) => Some(bonnie(sizes, scale, lab)?),
+        Some(sizes) => Some(bonnie(sizes, scale, target.lab)?),
         None if does(&[Verb::Bonnie, Verb::BonnieProgram]) => {
-            Some(bonnie(&bonnie::WrittenBonnie::default(), scale, lab)?)
+            Some(bonnie(&bonnie::WrittenBonnie::default(), scale, target.lab)?)
         }
         None => None,
     };
@@ -103,7 +105,12 @@ pub(super) fn resolve(
             "change the size in the plan's command or job file",
         ));
     }
-    Ok(Workload { tree, build, bonnie, quiet_ns, phases })
+    let workload = Workload { tree, build, bonnie, quiet_ns, phases };
+    check_programs(&workload, target)?;
+    for setup in setups {
+        check_setup(&workload, target, setup, &written.phases.span())?;
+    }
+    Ok(workload)
 }
 
 /// Phases that need what an earlier one makes.
@@ -422,59 +429,54 @@ fn nanos(duration: Duration) -> u64 {
 }
 
 /// Refuses what cannot fit before anything is made, and treatments that would not differ.
-pub(super) fn check_size(schedule: &Schedule, at: Range<usize>) -> Result<(), Fault> {
-    for treatment in &schedule.treatments {
-        let setup = Setup::new(&treatment.levels)
-            .map_err(|error| Fault::at(at.clone(), error.message, error.help))?;
-        let own_trim = schedule.workload.phases.iter().any(|phase| phase.action == Action::Fstrim);
-        if own_trim && setup.discard == Some(Discard::Fstrim) {
-            return Err(Fault::at(
-                at,
-                "discard = \"fstrim\" adds a trim as the last phase, but every treatment here \
-                 trims already",
-                "take the fstrim phase out of the workload, or the level out of the plan",
-            ));
-        }
-        if setup.filesystem.is_none() && schedule.target.lab != LabKind::Directory {
-            return Err(Fault::nowhere(
-                "filesystem = \"any\" takes a directory as it is; this lab makes a filesystem",
-                "name one: --set filesystem=ext4, or say --lab directory",
-            ));
-        }
-        check_programs(schedule)?;
-        // How large other devices are, nobody has looked yet.
-        let (device, what, help) = match (schedule.target.lab, schedule.target.capacity_bytes) {
-            (LabKind::Image, _) => (schedule.target.size_bytes, "image", "size in [target]"),
-            (LabKind::Virtual, Some(capacity)) => (capacity, "drive", "capacity"),
-            _ => continue,
-        };
-        if let Some(filesystem) = setup.filesystem
-            && device < filesystem.smallest_bytes
-        {
-            return Err(Fault::nowhere(
-                format!("a size of {} is too small for {}", Bytes(device), filesystem.name),
-                format!("set the {help} to {} or more", Bytes(filesystem.smallest_bytes)),
-            ));
-        }
-        let needed = needed_bytes(&schedule.workload, &setup, device);
-        if needed > device {
-            return Err(Fault::nowhere(
-                format!(
-                    "the workload needs about {}, the {what} has {}",
-                    Bytes(needed),
-                    Bytes(device)
-                ),
-                format!("set a larger {help}, or a smaller --scale"),
-            ));
-        }
+fn check_setup(
+    workload: &Workload,
+    target: &Target,
+    setup: &Setup,
+    at: &Range<usize>,
+) -> Result<(), Fault> {
+    let own_trim = workload.phases.iter().any(|phase| phase.action == Action::Fstrim);
+    if own_trim && setup.discard == Some(Discard::Fstrim) {
+        return Err(Fault::at(
+            at.clone(),
+            "discard = \"fstrim\" adds a trim as the last phase, but every treatment here trims \
+             already",
+            "take the fstrim phase out of the workload, or the level out of the plan",
+        ));
+    }
+    if setup.filesystem.is_none() && target.lab != LabKind::Directory {
+        return Err(Fault::nowhere(
+            "filesystem = \"any\" takes a directory as it is; this lab makes a filesystem",
+            "name one: --set filesystem=ext4, or say --lab directory",
+        ));
+    }
+    // How large other devices are, nobody has looked yet.
+    let (device, what, help) = match (target.lab, target.capacity_bytes) {
+        (LabKind::Image, _) => (target.size_bytes, "image", "size in [target]"),
+        (LabKind::Virtual, Some(capacity)) => (capacity, "drive", "capacity"),
+        _ => return Ok(()),
+    };
+    if let Some(filesystem) = setup.filesystem
+        && device < filesystem.smallest_bytes
+    {
+        return Err(Fault::nowhere(
+            format!("a size of {} is too small for {}", Bytes(device), filesystem.name),
+            format!("set the {help} to {} or more", Bytes(filesystem.smallest_bytes)),
+        ));
+    }
+    let needed = needed_bytes(workload, setup, device);
+    if needed > device {
+        return Err(Fault::nowhere(
+            format!("the workload needs about {}, the {what} has {}", Bytes(needed), Bytes(device)),
+            format!("set a larger {help}, or a smaller --scale"),
+        ));
     }
     Ok(())
 }
 
 /// A guest of the virtual lab has bonnie++ and the programs that make and check filesystems, and no
 /// others.
-fn check_programs(schedule: &Schedule) -> Result<(), Fault> {
-    let workload = &schedule.workload;
+fn check_programs(workload: &Workload, target: &Target) -> Result<(), Fault> {
     let foreign = workload.phases.iter().find(|phase| match phase.action {
         Action::Command { .. } | Action::Fio { .. } => true,
         Action::Clone | Action::Make | Action::Clean => {
@@ -483,7 +485,7 @@ fn check_programs(schedule: &Schedule) -> Result<(), Fault> {
         _ => false,
     });
     match foreign {
-        Some(phase) if schedule.target.lab == LabKind::Virtual => Err(Fault::nowhere(
+        Some(phase) if target.lab == LabKind::Virtual => Err(Fault::nowhere(
             format!("phase `{}` runs a program of this machine", phase.name),
             "the virtual lab has none of them: say --lab image (with root) or --lab directory",
         )),

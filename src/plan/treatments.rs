@@ -1,0 +1,135 @@
+//! The treatments of a run: which combinations of levels, and what each is compared with.
+
+use super::error::Fault;
+use super::factor::{Factor, Levels};
+use super::level_error::LevelError;
+use super::schedule::Treatment;
+use super::setup::Setup;
+use super::varied::{Varied, fault, level_fault, modern};
+use super::written::Plan;
+
+const MOST_TREATMENTS: usize = 1_000;
+
+/// The treatments, and what they mean.
+pub(super) struct Resolved {
+    pub baseline: Levels,
+    pub treatments: Vec<Treatment>,
+    /// One for each treatment.
+    pub setups: Vec<Setup>,
+}
+
+/// Resolves the treatments; every factor's levels are checked by then.
+pub(super) fn resolve(
+    plan: &Plan,
+    factors: &[Varied],
+    notes: &mut Vec<String>,
+) -> Result<Resolved, Fault> {
+    let baseline = baseline(plan, factors, notes)?;
+    let mut combinations = vec![Levels::default()];
+    for varied in factors.iter().filter(|varied| !varied.is_left_out()) {
+        combinations = combinations
+            .iter()
+            .flat_map(|levels| {
+                varied
+                    .levels
+                    .iter()
+                    .map(|level| levels.with(&Levels([(varied.factor, level.clone())].into())))
+            })
+            .collect();
+        if combinations.len() > MOST_TREATMENTS {
+            return Err(fault(
+                varied.at(),
+                format!("more than {MOST_TREATMENTS} combinations of levels"),
+                "vary fewer factors, or leave combinations out with `exclude`".to_owned(),
+            ));
+        }
+    }
+    let excluded = excluded(plan, factors)?;
+    combinations.retain(|levels| !excluded.iter().any(|part| levels.matches(part)));
+    if combinations.is_empty() {
+        return Err(Fault::nowhere(
+            "no combination of levels is left to run",
+            "`exclude` leaves all of them out; take something out of it",
+        ));
+    }
+    let setup = |levels: &Levels| {
+        Setup::new(levels).map_err(|error| {
+            let of_factor = factors.iter().find(|varied| varied.factor == error.factor);
+            let message = format!("{} ({levels})", error.message);
+            level_fault(LevelError { message, ..error }, of_factor.and_then(Varied::at))
+        })
+    };
+    let setups = combinations.iter().map(setup).collect::<Result<_, _>>()?;
+    let counterpart = |levels: &Levels| {
+        let other = levels.with(&baseline);
+        (other != *levels).then(|| combinations.iter().position(|l| *l == other)).flatten()
+    };
+    let baselines: Vec<_> = combinations.iter().map(counterpart).collect();
+    let treatments = combinations.into_iter().zip(baselines);
+    let treatments = treatments.map(|(levels, baseline)| Treatment { levels, baseline }).collect();
+    Ok(Resolved { baseline, treatments, setups })
+}
+
+fn baseline(plan: &Plan, factors: &[Varied], notes: &mut Vec<String>) -> Result<Levels, Fault> {
+    let varied: Vec<_> = factors.iter().filter(|varied| varied.levels.len() > 1).collect();
+    let Some(written) = &plan.baseline else {
+        return match varied[..] {
+            [] => Ok(Levels::default()),
+            [only] => Ok(Levels([(only.factor, only.levels[0].clone())].into())),
+            _ => Err(Fault::nowhere(
+                "the plan varies several factors and names no baseline",
+                "add for example [baseline] with the factor the question is about and the level \
+                 to compare with",
+            )),
+        };
+    };
+    let mut baseline = modern(written.get_ref());
+    let is_left_out = |factor: &Factor| {
+        factors.iter().any(|varied| varied.factor == *factor && varied.is_left_out())
+    };
+    baseline.0.retain(|factor, _| !is_left_out(factor));
+    for (factor, level) in &mut baseline.0 {
+        let Some(varied) = factors.iter().find(|varied| varied.factor == *factor) else {
+            return Err(Fault::at(
+                written.span(),
+                format!("the baseline names `{factor}`, which the plan does not vary"),
+                format!("add `{factor}` to [factors], or take it out of [baseline]"),
+            ));
+        };
+        if !varied.levels.contains(level) {
+            if varied.lacks(level) {
+                return Err(Fault::at(
+                    written.span(),
+                    format!("the baseline's {factor} = \"{level}\" is none of the plan's levels"),
+                    format!("levels of `{factor}`: {}", varied.levels.join(", ")),
+                ));
+            }
+            notes.push(format!(
+                "the baseline {factor} = {level} is not in this run; \
+                 {factor} = {} stands in for it",
+                varied.levels[0]
+            ));
+            level.clone_from(&varied.levels[0]);
+        }
+    }
+    Ok(baseline)
+}
+
+/// What to leave out, checked: a typo here would run what was not wanted.
+fn excluded(plan: &Plan, factors: &[Varied]) -> Result<Vec<Levels>, Fault> {
+    let check = |part: &toml::Spanned<Levels>| {
+        let levels = modern(part.get_ref());
+        for (factor, level) in &levels.0 {
+            let varied = factors.iter().find(|varied| varied.factor == *factor);
+            if varied.is_none_or(|varied| varied.lacks(level)) {
+                return Err(Fault::at(
+                    part.span(),
+                    format!("`exclude` names {factor} = \"{level}\", which the plan does not vary"),
+                    "take it out, or correct it",
+                ));
+            }
+        }
+        Ok(levels)
+    };
+    plan.exclude.iter().map(check).collect()
+}
