@@ -2,7 +2,7 @@
 
 mod records;
 
-use ssdlab::advice::{self, Analysis, Outcome};
+use ssdlab::advice::{self, Analysis, CheckOutcome};
 use ssdlab::plan::{Schedule, shipped};
 use ssdlab::report::html;
 use ssdlab::results::{Ending, Record, Status};
@@ -91,7 +91,7 @@ fn a_run_of_nothing_says_why() {
     let schedule = schedule("discard", 1);
     let analysis = advice::analyse("run", &schedule, &[], Ending::Interrupted);
     let page = html(&schedule, &analysis, "");
-    let met = analysis.method.iter().filter(|check| check.outcome == Outcome::Met);
+    let met = analysis.method.iter().filter(|check| check.outcome == CheckOutcome::Met);
     assert_eq!(met.count(), 0);
     assert!(page.contains("not run yet"));
     assert_eq!(

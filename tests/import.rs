@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
-use ssdlab::advice::{self, Check, Criterion, Outcome};
+use ssdlab::advice::{self, Check, CheckOutcome, Criterion};
 use ssdlab::import::{self, Source};
 use ssdlab::report::{Style, method, text};
 use ssdlab::results::Ending;
@@ -52,9 +52,9 @@ fn fio_s_jobs_are_phases_and_its_files_treatments() {
     assert!(!record.phases[1].reported.contains_key("fio.read_clat_p99_ns"));
     assert!(record.phases[0].reported.contains_key("fio.write_clat_p99_ns"));
     // The buffered one has no sync, and says so.
-    assert_eq!(outcome(&run, Criterion::Sync).outcome, Outcome::NotMet);
+    assert_eq!(outcome(&run, Criterion::Sync).outcome, CheckOutcome::NotMet);
     let (synced, _) = imported(&["fio-end-fsync.json"]);
-    assert_eq!(outcome(&synced, Criterion::Sync).outcome, Outcome::Met);
+    assert_eq!(outcome(&synced, Criterion::Sync).outcome, CheckOutcome::Met);
 }
 
 #[test]
@@ -66,8 +66,8 @@ fn bonnie_s_lines_are_trials_and_what_was_too_fast_is_absent() {
     assert_eq!((fast.name.as_str(), fast.reported.len()), ("seq_output_block", 0));
     // Nothing was measured that the file does not say.
     assert_eq!((fast.time_ns, fast.cpu_ns, fast.is_quiet), (None, None, None));
-    assert_eq!(outcome(&run, Criterion::WorkingSet).outcome, Outcome::NotMet);
-    assert_eq!(outcome(&run, Criterion::Order).outcome, Outcome::Unknown);
+    assert_eq!(outcome(&run, Criterion::WorkingSet).outcome, CheckOutcome::NotMet);
+    assert_eq!(outcome(&run, Criterion::Order).outcome, CheckOutcome::Unknown);
 }
 
 /// The founding post's own method: one run of each filesystem, on a machine of which little is
@@ -77,10 +77,10 @@ fn the_check_says_what_was_wrong_with_a_comparison_of_single_runs() {
     let (run, report) = imported(&["bonnie-founding.csv"]);
     insta::assert_snapshot!(report);
     for criterion in [Criterion::Repetitions, Criterion::Order, Criterion::Environment] {
-        assert_eq!(outcome(&run, criterion).outcome, Outcome::NotMet, "{criterion}");
+        assert_eq!(outcome(&run, criterion).outcome, CheckOutcome::NotMet, "{criterion}");
     }
-    assert_eq!(outcome(&run, Criterion::Variance).outcome, Outcome::Unknown);
-    assert_eq!(outcome(&run, Criterion::Sync).outcome, Outcome::Met);
+    assert_eq!(outcome(&run, Criterion::Variance).outcome, CheckOutcome::Unknown);
+    assert_eq!(outcome(&run, Criterion::Sync).outcome, CheckOutcome::Met);
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn hyperfine_s_commands_are_treatments_and_its_times_trials() {
     let levels = run.schedule.treatments[1].levels.to_string();
     assert_eq!(levels, "scheduler = bfq, label = copy under bfq");
     // All of one command, then all of the next (sharkdp/hyperfine#21).
-    assert_eq!(outcome(&run, Criterion::Order).outcome, Outcome::NotMet);
+    assert_eq!(outcome(&run, Criterion::Order).outcome, CheckOutcome::NotMet);
     // To the nanosecond what the file says.
     let file: Value =
         serde_json::from_slice(&fs::read(data("hyperfine-1.15.json")).unwrap()).unwrap();
@@ -108,8 +108,8 @@ fn phoronix_s_systems_are_treatments_and_its_tests_phases() {
     assert_eq!(machine.kernel, "5.4.0-26-generic (x86_64)");
     assert_eq!(machine.memory_bytes, 16 << 30);
     assert_eq!(run.records[0].applied["scheduler"], "none");
-    assert_eq!(outcome(&run, Criterion::Environment).outcome, Outcome::Met);
-    assert_eq!(outcome(&run, Criterion::Variance).outcome, Outcome::NotMet);
+    assert_eq!(outcome(&run, Criterion::Environment).outcome, CheckOutcome::Met);
+    assert_eq!(outcome(&run, Criterion::Variance).outcome, CheckOutcome::NotMet);
 }
 
 struct Place(tempfile::TempDir);

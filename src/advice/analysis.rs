@@ -62,7 +62,7 @@ pub struct Analysis {
     /// The plan's claims, judged.
     pub claims: Vec<Judgement>,
     /// The settings that follow from the verdicts.
-    pub settings: Vec<Setting>,
+    pub settings: Vec<RecommendedSetting>,
     /// Whether it was done so that its numbers can be believed.
     pub method: Vec<Check>,
     /// What a reader must know before believing the numbers.
@@ -102,7 +102,7 @@ impl Completeness {
 
 /// A setting that follows from a verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Setting {
+pub struct RecommendedSetting {
     /// What to do.
     pub says: String,
     /// The claims it follows from.
@@ -170,7 +170,7 @@ pub fn summarise(run: &str, schedule: &Schedule, records: &[Record], ending: End
 
 /// The settings that follow. A verdict never claims more than its lab can show: the times of an
 /// image file say nothing about a drive, so no setting follows from them.
-fn settings(lab: LabKind, claims: &[Judgement]) -> Vec<Setting> {
+fn settings(lab: LabKind, claims: &[Judgement]) -> Vec<RecommendedSetting> {
     let shows = |claim: &Judgement| match lab {
         LabKind::Virtual | LabKind::Device => true,
         LabKind::Image => !is_of_the_drive(&claim.metric),
@@ -184,12 +184,12 @@ fn settings(lab: LabKind, claims: &[Judgement]) -> Vec<Setting> {
         Verdict::Refuted => claim.if_refuted.clone(),
         Verdict::Undecided => None,
     };
-    let mut settings: Vec<Setting> = Vec::new();
+    let mut settings: Vec<RecommendedSetting> = Vec::new();
     for claim in claims.iter().filter(|claim| shows(claim)) {
         let Some(says) = of(claim) else { continue };
         match settings.iter_mut().find(|known| known.says == says) {
             Some(known) => known.claims.push(claim.id.clone()),
-            None => settings.push(Setting { says, claims: vec![claim.id.clone()] }),
+            None => settings.push(RecommendedSetting { says, claims: vec![claim.id.clone()] }),
         }
     }
     settings

@@ -21,20 +21,22 @@ mod treatment;
 mod warning;
 mod warnings;
 
-pub use analysis::{ANALYSIS_SCHEMA, Analysis, Completeness, Setting, analyse, summarise};
+pub use analysis::{
+    ANALYSIS_SCHEMA, Analysis, Completeness, RecommendedSetting, analyse, summarise,
+};
 pub use case::{Judgement, Verdict};
 pub use comparison::{
-    Between, COMPARISON_SCHEMA, Candidate, Cell, Compared, Comparison, Difference, Incomparable,
-    Method, NEAR, Row, Unshared, compare,
+    Between, COMPARISON_SCHEMA, Candidate, Compared, Comparison, ComparisonCell, ComparisonRow,
+    Difference, Incomparable, Method, NEAR, Unshared, compare,
 };
 pub use effects::Effect;
 pub use hosts::{Across, ByHost, OfHost};
 pub use machine::Host;
-pub use method::{Check, Criterion, Outcome};
+pub use method::{Check, CheckOutcome, Criterion};
 pub use outline::{Outline, outline};
 pub use precision::{Precision, precision};
 pub use ranking::{Place, Ranking, taking_part};
-pub use treatment::{MetricSummary, PhaseSummary, Treatment, TreatmentStatus, Trial};
+pub use treatment::{MetricSummary, PhaseSummary, Treatment, TreatmentStatus, TrialResult};
 pub use warning::{Warned, Warning};
 
 /// The confidence of every interval, and one minus the error a verdict may have.

@@ -23,7 +23,7 @@ pub struct Treatment {
     /// What went wrong, in all or some of its trials.
     pub reason: Option<String>,
     /// Its trials, in the order they ran.
-    pub trials: Vec<Trial>,
+    pub trials: Vec<TrialResult>,
     /// What its first trial that looked found of the features stated about its filesystem.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub features: BTreeMap<String, String>,
@@ -61,7 +61,7 @@ impl fmt::Display for TreatmentStatus {
 
 /// One trial.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Trial {
+pub struct TrialResult {
     /// The block, from 0.
     pub block: u32,
     /// The place in the run, from 0.
@@ -176,7 +176,7 @@ fn was_passed_over(index: usize, schedule: &Schedule, records: &[Record]) -> boo
 pub(super) fn add_trials(treatments: &mut [Treatment], records: Cow<'_, [Record]>) {
     let mut add = |record: Record| {
         let Some(treatment) = treatments.get_mut(record.trial.treatment) else { return };
-        treatment.trials.push(Trial {
+        treatment.trials.push(TrialResult {
             block: record.trial.block,
             position: record.trial.position,
             seed: record.imported.is_none().then_some(record.trial.seed),

@@ -24,7 +24,7 @@ const MOST_BUFFER_BYTES: u64 = 1 << 30;
 /// Reads and writes of one file, as a plan writes them.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Written {
+pub struct WrittenIo {
     /// The file's name in the trial's directory (default `data`). It is written before the first
     /// phase, and phases that name the same file work on the same.
     pub file: Option<String>,
@@ -199,7 +199,7 @@ impl FromStr for Block {
 
 /// Resolves what a plan says; `scaled` multiplies the file's size and how much is done.
 pub(super) fn resolve(
-    written: &Written,
+    written: &WrittenIo,
     at: &Range<usize>,
     scaled: impl Fn(u64) -> u64,
 ) -> Result<Io, Fault> {

@@ -30,14 +30,14 @@ const THINK: Duration = Duration::from_millis(100);
 /// Transactions, as a plan writes them.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Written {
+pub struct WrittenTransactions {
     /// The size of the database, which is written before the first phase (default 16 MiB).
     pub database: Option<Bytes>,
     /// Pages of 4 KiB that a transaction changes, besides the first (default 4).
     pub pages: Option<u64>,
     /// How a transaction is made atomic (default `rollback`).
     #[serde(default)]
-    pub journal: Journal,
+    pub journal: JournalMode,
     /// Ends after so many transactions.
     pub number: Option<u64>,
     /// Ends after so long.
@@ -55,7 +55,7 @@ pub struct Written {
 /// How a transaction is made atomic.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Journal {
+pub enum JournalMode {
     /// The old pages are kept in a file that is deleted to commit.
     #[default]
     Rollback,
@@ -71,7 +71,7 @@ pub struct Transactions {
     /// Pages that a transaction changes, besides the first.
     pub pages: u64,
     /// How a transaction is made atomic.
-    pub journal: Journal,
+    pub journal: JournalMode,
     /// When it ends.
     pub end: End,
     /// The time between the end of a transaction and the next of a closed load, in ns.
@@ -110,7 +110,7 @@ impl Transactions {
 
 /// Resolves what a plan says; `scaled` multiplies how much is done.
 pub(super) fn resolve(
-    written: &Written,
+    written: &WrittenTransactions,
     at: &Range<usize>,
     scaled: impl Fn(u64) -> u64,
 ) -> Result<Transactions, Fault> {

@@ -13,8 +13,9 @@ use toml::Spanned;
 
 use super::bonnie::{BonnieTest, WrittenBonnie};
 use super::factor::{Factor, Level, Levels};
+use super::io::WrittenIo;
 use super::lab_kind::LabKind;
-use super::{io, transactions};
+use super::transactions::WrittenTransactions;
 use ssdlab_quantity::{Bytes, Share, Span, Words};
 
 /// A question about filesystems on SSDs, and the experiment that settles it.
@@ -222,9 +223,9 @@ pub struct Phase {
     /// `zstd-make`, `zstd-clean`).
     pub log: Option<PathBuf>,
     /// `io`: the file, and what is read and written.
-    pub io: Option<io::Written>,
+    pub io: Option<WrittenIo>,
     /// `transactions`: the database, and what is committed.
-    pub transactions: Option<transactions::Written>,
+    pub transactions: Option<WrittenTransactions>,
     /// `idle`: how long the device must be silent (default: the workload's `quiet`).
     pub quiet: Option<Span>,
     /// The longest it may take before the trial fails (default: the workload's `limit`).

@@ -6,7 +6,9 @@ use super::grid::{Grid, side_by_side};
 use super::markdown::{inline, table};
 use super::number;
 use super::text::{Style, counted, plain, wrapped};
-use crate::advice::{Between, Cell, Compared, Comparison, Completeness, Difference, NEAR, Row};
+use crate::advice::{
+    Between, Compared, Comparison, ComparisonCell, ComparisonRow, Completeness, Difference, NEAR,
+};
 use crate::plan::Levels;
 
 /// What a treatment's and a phase's name take on a line.
@@ -142,14 +144,14 @@ fn effects(comparison: &Comparison, others: &[usize]) -> Grid {
     Grid { header, rows, numbers: 1 + usize::from(labelled) }
 }
 
-fn phases(row: &Row) -> String {
+fn phases(row: &ComparisonRow) -> String {
     match &row.phases[..] {
         [phase] => plain(phase),
         _ => "all phases".to_owned(),
     }
 }
 
-fn cell(metric: &str, cell: &Cell) -> String {
+fn cell(metric: &str, cell: &ComparisonCell) -> String {
     let Some(mean) = cell.mean else { return "-".to_owned() };
     let mean = number::value(metric, mean);
     match &cell.effect {

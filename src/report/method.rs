@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::text::{Style, wrapped};
-use crate::advice::{Check, Outcome};
+use crate::advice::{Check, CheckOutcome};
 
 /// What stands below an outcome.
 const INDENT: &str = "                ";
@@ -20,16 +20,17 @@ pub fn method(run: &str, checks: &[Check], style: Style) -> String {
 }
 
 fn write_checks(out: &mut String, run: &str, checks: &[Check], style: Style) -> std::fmt::Result {
-    let count = |outcome: Outcome| checks.iter().filter(|check| check.outcome == outcome).count();
+    let count =
+        |outcome: CheckOutcome| checks.iter().filter(|check| check.outcome == outcome).count();
     let says = format!(
         "{run}: {} of {} checks met, {} not met, {} cannot be told",
-        count(Outcome::Met),
+        count(CheckOutcome::Met),
         checks.len(),
-        count(Outcome::NotMet),
-        count(Outcome::Unknown)
+        count(CheckOutcome::NotMet),
+        count(CheckOutcome::Unknown)
     );
     writeln!(out, "{}", wrapped("", &says, "", style))?;
-    for outcome in [Outcome::NotMet, Outcome::Unknown, Outcome::Met] {
+    for outcome in [CheckOutcome::NotMet, CheckOutcome::Unknown, CheckOutcome::Met] {
         for check in checks.iter().filter(|check| check.outcome == outcome) {
             write_check(out, check, style)?;
         }
@@ -42,9 +43,9 @@ fn write_check(out: &mut String, check: &Check, style: Style) -> std::fmt::Resul
     let padding = " ".repeat(INDENT.len().saturating_sub(word.len()));
     let shown = match check.outcome {
         _ if !style.is_coloured => word,
-        Outcome::Met => format!("\x1b[1;32m{word}\x1b[0m"),
-        Outcome::NotMet => format!("\x1b[1;31m{word}\x1b[0m"),
-        Outcome::Unknown => format!("\x1b[1;33m{word}\x1b[0m"),
+        CheckOutcome::Met => format!("\x1b[1;32m{word}\x1b[0m"),
+        CheckOutcome::NotMet => format!("\x1b[1;31m{word}\x1b[0m"),
+        CheckOutcome::Unknown => format!("\x1b[1;33m{word}\x1b[0m"),
     };
     let says = format!("{}: {}", check.criterion, check.evidence);
     writeln!(out, "{}", wrapped(&format!("{shown}{padding}"), &says, INDENT, style))?;

@@ -27,7 +27,7 @@ use crate::host::program::Rules;
 use crate::host::thread::used;
 use crate::plan::io::End;
 use crate::plan::transactions::{
-    DATABASE, Journal, PAGE_BYTES, STREAM, STREAM_BYTES, Transactions,
+    DATABASE, JournalMode, PAGE_BYTES, STREAM, STREAM_BYTES, Transactions,
 };
 
 /// The rollback journal and the log, beside the database.
@@ -208,8 +208,8 @@ impl<'a> Database<'a> {
         let file =
             openat(&directory, DATABASE, flags, Mode::empty()).map_err(failed("open", DATABASE))?;
         let log = match work.journal {
-            Journal::Rollback => None,
-            Journal::Wal => {
+            JournalMode::Rollback => None,
+            JournalMode::Wal => {
                 let file = openat(&directory, LOG, NEW, MODE).map_err(failed("make", LOG))?;
                 Some(Log { file, pages: Vec::new() })
             }
@@ -364,8 +364,8 @@ mod tests {
     use std::time::Duration;
 
     use super::{
-        CHECKPOINT_FRAMES, ContentPool, DATABASE, Done, End, JOURNAL, Journal, LOG, Place, STREAM,
-        Transactions, WorkloadError, run,
+        CHECKPOINT_FRAMES, ContentPool, DATABASE, Done, End, JOURNAL, JournalMode, LOG, Place,
+        STREAM, Transactions, WorkloadError, run,
     };
     use crate::host::interrupt::Interrupt;
     use crate::host::program::Rules;
@@ -373,7 +373,7 @@ mod tests {
     const WORK: Transactions = Transactions {
         database_pages: 64,
         pages: 3,
-        journal: Journal::Rollback,
+        journal: JournalMode::Rollback,
         end: End::Operations(5),
         think_ns: 0,
         period_ns: None,
@@ -413,7 +413,7 @@ mod tests {
     fn a_log_is_moved_into_the_database_and_begun_anew() {
         let folder = tempfile::tempdir().unwrap();
         let end = End::Operations(CHECKPOINT_FRAMES as u64 / 4 + 1);
-        let done = perform(&Transactions { journal: Journal::Wal, end, ..WORK }, folder.path());
+        let done = perform(&Transactions { journal: JournalMode::Wal, end, ..WORK }, folder.path());
         let log = (32 + 1000 * (24 + 4096)) as u64;
         let again = 32 + 4 * (24 + 4096);
         assert_eq!(fs::metadata(folder.path().join(LOG)).unwrap().len(), log);

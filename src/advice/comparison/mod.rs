@@ -26,7 +26,7 @@ pub use self::between::{Between, Method, NEAR};
 pub use self::candidate::{Candidate, Compared};
 pub use self::differences::Difference;
 pub use self::refusal::Incomparable;
-pub use self::row::{Cell, Row};
+pub use self::row::{ComparisonCell, ComparisonRow};
 
 /// The version of the comparison's format.
 pub const COMPARISON_SCHEMA: u32 = 1;
@@ -43,7 +43,7 @@ pub struct Comparison {
     /// What differs between the runs beside what was measured.
     pub differences: Vec<Difference>,
     /// Each treatment and phase that the first run and another have.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ComparisonRow>,
     /// The treatments that not all runs have.
     pub unshared: Vec<Unshared>,
     /// The number of tests that `is_different` is corrected for.
@@ -82,14 +82,14 @@ pub fn compare(candidates: &[Candidate]) -> Result<Comparison, Incomparable> {
     let shared: Vec<Vec<Option<usize>>> =
         keys[0].iter().map(find).filter(|places| places.iter().flatten().count() > 1).collect();
     refusal::check_shared(candidates, &keys, &shared)?;
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vec<ComparisonRow> = Vec::new();
     for places in &shared {
         let treatment = places[0].expect("it is one of the first run's");
         for (index, phases) in baseline.quantities[treatment].iter().enumerate() {
             let cells = cells(candidates, places, index);
             if cells.iter().any(|cell| cell.mean.is_some()) {
                 let levels = keys[0][treatment].clone();
-                rows.push(Row { levels, phases: phases.clone(), cells });
+                rows.push(ComparisonRow { levels, phases: phases.clone(), cells });
             }
         }
     }

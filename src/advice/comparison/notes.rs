@@ -3,13 +3,13 @@
 use super::between::{Between, Method};
 use super::candidate::{Candidate, Compared};
 use super::differences::Difference;
-use super::row::Row;
+use super::row::ComparisonRow;
 use crate::advice::Completeness;
 use crate::plan::LabKind;
 
 pub(super) fn notes(
     candidates: &[Candidate],
-    rows: &[Row],
+    rows: &[ComparisonRow],
     differences: &[Difference],
 ) -> Vec<String> {
     let mut notes = Vec::new();
@@ -63,7 +63,7 @@ pub(super) fn notes(
 }
 
 /// Whether pairs leave out trials that the means beside them have.
-fn has_unpaired_trials(row: &Row) -> bool {
+fn has_unpaired_trials(row: &ComparisonRow) -> bool {
     let of_baseline = row.cells[0].n;
     row.cells.iter().any(|cell| {
         let paired = cell.effect.filter(|effect| effect.method == Method::PairedBySeed);

@@ -11,18 +11,18 @@ use crate::plan::{LabKind, Levels};
 
 /// A treatment's phases in every run.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Row {
+pub struct ComparisonRow {
     /// The treatment, without the levels that the runs themselves differ in.
     pub levels: Levels,
     /// The phases that are taken together.
     pub phases: Vec<String>,
     /// One for each run.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<ComparisonCell>,
 }
 
 /// What one run measured of a row.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Cell {
+pub struct ComparisonCell {
     /// Trials that went well.
     pub n: usize,
     /// Their arithmetic mean, in the metric's unit.
@@ -38,7 +38,7 @@ pub(super) fn cells(
     candidates: &[Candidate],
     places: &[Option<usize>],
     quantity: usize,
-) -> Vec<Cell> {
+) -> Vec<ComparisonCell> {
     let values = |run: usize| {
         let treatment = places[run]?;
         Some(candidates[run].values(treatment, quantity))
@@ -56,7 +56,7 @@ pub(super) fn cells(
             Some(Ok(effect)) => (Some(effect), None),
             Some(Err(reason)) => (None, Some(reason)),
         };
-        Cell {
+        ComparisonCell {
             n: own.len(),
             mean: (!own.is_empty()).then(|| sum / own.len() as f64),
             effect,
@@ -67,7 +67,7 @@ pub(super) fn cells(
 }
 
 /// Corrects what is called a difference for the number of effects; returns it.
-pub(super) fn correct(rows: &mut [Row]) -> usize {
+pub(super) fn correct(rows: &mut [ComparisonRow]) -> usize {
     let mut tested: Vec<&mut Between> = rows
         .iter_mut()
         .flat_map(|row| &mut row.cells)

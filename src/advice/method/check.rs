@@ -13,7 +13,7 @@ pub struct Check {
     /// The question.
     pub criterion: Criterion,
     /// The answer.
-    pub outcome: Outcome,
+    pub outcome: CheckOutcome,
     /// What it rests on, in words.
     pub evidence: String,
     /// What is amiss, with its numbers.
@@ -70,7 +70,7 @@ impl fmt::Display for Criterion {
 /// The answer to a question about the method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum CheckOutcome {
     /// It was done right.
     Met,
     /// It was not.
@@ -79,7 +79,7 @@ pub enum Outcome {
     Unknown,
 }
 
-impl fmt::Display for Outcome {
+impl fmt::Display for CheckOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Met => "met",
@@ -92,12 +92,12 @@ impl fmt::Display for Outcome {
 impl Check {
     pub(super) fn met(criterion: Criterion, evidence: impl Into<String>) -> Self {
         let evidence = evidence.into();
-        Self { criterion, outcome: Outcome::Met, evidence, warnings: Vec::new(), advice: None }
+        Self { criterion, outcome: CheckOutcome::Met, evidence, warnings: Vec::new(), advice: None }
     }
 
     pub(super) fn unknown(criterion: Criterion, evidence: impl Into<String>, advice: &str) -> Self {
         let advice = Some(advice.to_owned());
-        Self { outcome: Outcome::Unknown, advice, ..Self::met(criterion, evidence) }
+        Self { outcome: CheckOutcome::Unknown, advice, ..Self::met(criterion, evidence) }
     }
 
     pub(super) fn not_met(
@@ -107,7 +107,7 @@ impl Check {
         advice: &str,
     ) -> Self {
         let warnings = warnings.into_iter().map(Warned::from).collect();
-        let outcome = Outcome::NotMet;
+        let outcome = CheckOutcome::NotMet;
         Self { outcome, warnings, ..Self::unknown(criterion, evidence, advice) }
     }
 }

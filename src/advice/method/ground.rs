@@ -1,7 +1,7 @@
 //! What was measured on: the machine, and the state of its filesystem and drive.
 
 use super::check::{Check, Criterion};
-use super::run::{Run, few};
+use super::run::{ExaminedRun, few};
 use crate::advice::machine::Machine;
 use crate::advice::warning::Warning;
 use crate::plan::{Factor, LabKind};
@@ -11,7 +11,7 @@ use crate::results::{Record, Told};
 /// minute. It takes five that agree for a steady state, so less than one cannot show it.
 const ROUND_NS: u64 = 60_000_000_000;
 
-pub(super) fn background(run: &Run<'_>) -> Check {
+pub(super) fn background(run: &ExaminedRun<'_>) -> Check {
     let criterion = Criterion::Background;
     // ext4 writes its inode tables and journal for minutes after mkfs (lkp-tests#368: 8.8 GiB).
     let advice = "make ext4 with -E lazy_itable_init=0,lazy_journal_init=0, and wait until the \
@@ -29,7 +29,7 @@ pub(super) fn background(run: &Run<'_>) -> Check {
     Check::not_met(criterion, vec![Warning::BackgroundWrites { bytes }], evidence, advice)
 }
 
-pub(super) fn starting_state(run: &Run<'_>) -> Check {
+pub(super) fn starting_state(run: &ExaminedRun<'_>) -> Check {
     let criterion = Criterion::StartingState;
     let advice = "before each trial: blkdiscard, mkfs, and the same data again";
     if run.is_imported() || run.schedule.target.lab == LabKind::Directory {
@@ -44,7 +44,7 @@ pub(super) fn starting_state(run: &Run<'_>) -> Check {
     Check::met(criterion, "filesystem and drive were brought into the same state before each trial")
 }
 
-pub(super) fn environment(run: &Run<'_>) -> Check {
+pub(super) fn environment(run: &ExaminedRun<'_>) -> Check {
     let criterion = Criterion::Environment;
     let advice = "say it with the results: uname -r, lsblk -o MODEL,SCHED, findmnt, and the \
                   versions of the programs";
@@ -69,7 +69,7 @@ pub(super) fn environment(run: &Run<'_>) -> Check {
 type Tells<'a> = &'a dyn Fn(&Record) -> bool;
 
 /// What nobody could compare without and an import may lack; own runs record it by themselves.
-fn missing(run: &Run<'_>) -> Vec<String> {
+fn missing(run: &ExaminedRun<'_>) -> Vec<String> {
     if !run.is_imported() {
         return Vec::new();
     }
@@ -93,7 +93,7 @@ fn missing(run: &Run<'_>) -> Vec<String> {
 }
 
 /// A run that is resumed after an update, or on another drive, compares what is not comparable.
-fn mixed(run: &Run<'_>) -> Option<Warning> {
+fn mixed(run: &ExaminedRun<'_>) -> Option<Warning> {
     let of = |record: &Record, what: &str| record.applied.get(what).cloned();
     let differs = |record: &&Record| {
         let other = &record.environment;
@@ -124,7 +124,7 @@ fn mixed(run: &Run<'_>) -> Option<Warning> {
     run.well.iter().find_map(differs).map(|what| Warning::MixedEnvironment { what })
 }
 
-pub(super) fn steady_state(run: &Run<'_>) -> Check {
+pub(super) fn steady_state(run: &ExaminedRun<'_>) -> Check {
     let criterion = Criterion::SteadyState;
     let advice = "write the drive over twice first, and go on until rounds agree (SNIA's test \
                   specification); fio: ramp_time, runtime of minutes, steadystate";

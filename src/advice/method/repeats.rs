@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ssdlab_stats::{Drift, Summary, Trial};
 
 use super::check::{Check, Criterion};
-use super::run::Run;
+use super::run::ExaminedRun;
 use crate::advice::case::{Judgement, Verdict};
 use crate::advice::machine::Machine;
 use crate::advice::precision::precision;
@@ -31,7 +31,7 @@ const DRIFT_SIZE: f64 = 0.02;
 const OUTLIER_Z: f64 = 3.5;
 const MAD_TO_SD: f64 = 1.4826;
 
-pub(super) fn repetitions(run: &Run<'_>, claims: &[Judgement]) -> Check {
+pub(super) fn repetitions(run: &ExaminedRun<'_>, claims: &[Judgement]) -> Check {
     let criterion = Criterion::Repetitions;
     let counts: Vec<(usize, usize)> = (0..run.schedule.treatments.len())
         .map(|index| (index, run.of_treatment(index).len()))
@@ -68,7 +68,7 @@ pub(super) fn repetitions(run: &Run<'_>, claims: &[Judgement]) -> Check {
     Check::not_met(criterion, few, evidence, advice)
 }
 
-fn imprecise(run: &Run<'_>, claims: &[Judgement]) -> Option<Warning> {
+fn imprecise(run: &ExaminedRun<'_>, claims: &[Judgement]) -> Option<Warning> {
     let precision = precision(run.schedule, run.all);
     // Where every claim is decided, the width of an interval stands in nobody's way.
     let is_open = claims.is_empty() || claims.iter().any(|j| j.verdict == Verdict::Undecided);
@@ -82,7 +82,7 @@ fn imprecise(run: &Run<'_>, claims: &[Judgement]) -> Option<Warning> {
     })
 }
 
-pub(super) fn variance(run: &Run<'_>) -> Check {
+pub(super) fn variance(run: &ExaminedRun<'_>) -> Check {
     let criterion = Criterion::Variance;
     let mut warnings = Vec::new();
     let mut largest: Option<f64> = None;
@@ -123,7 +123,7 @@ pub(super) fn variance(run: &Run<'_>) -> Check {
 /// Treatments are mixed if they alternate at least so often, of how often they do in random order.
 const MIXED: f64 = 0.75;
 
-pub(super) fn order(run: &Run<'_>) -> Check {
+pub(super) fn order(run: &ExaminedRun<'_>) -> Check {
     let criterion = Criterion::Order;
     let treatments = run.schedule.treatments.len();
     if treatments < 2 {
@@ -166,11 +166,11 @@ pub(super) fn order(run: &Run<'_>) -> Check {
     Check::not_met(criterion, vec![warning], evidence, advice)
 }
 
-fn is_order_known(run: &Run<'_>) -> bool {
+fn is_order_known(run: &ExaminedRun<'_>) -> bool {
     run.well.iter().all(|record| record.imported.as_ref().is_none_or(|from| from.is_order_known))
 }
 
-pub(super) fn drift(run: &Run<'_>) -> Check {
+pub(super) fn drift(run: &ExaminedRun<'_>) -> Check {
     let criterion = Criterion::Drift;
     if run.schedule.target.lab == LabKind::Virtual {
         return Check::met(criterion, "each trial has a machine and a time of its own");
@@ -205,7 +205,7 @@ pub(super) fn drift(run: &Run<'_>) -> Check {
     Check::unknown(criterion, evidence, "run each treatment five times at least")
 }
 
-fn drifts(run: &Run<'_>) -> Vec<Warning> {
+fn drifts(run: &ExaminedRun<'_>) -> Vec<Warning> {
     let of_phase = |phase: String| {
         let trials = if run.is_imported() { singly(run, &phase) } else { block_means(run, &phase) };
         let drift = Drift::of(&trials).ok()??;
@@ -222,7 +222,7 @@ fn drifts(run: &Run<'_>) -> Vec<Warning> {
 }
 
 /// Trials of no blocks, one by one.
-fn singly(run: &Run<'_>, phase: &str) -> Vec<Trial> {
+fn singly(run: &ExaminedRun<'_>, phase: &str) -> Vec<Trial> {
     let trial = |record: &&Record| {
         let value = run.value(record, phase).filter(|value| *value > 0.0)?;
         let placed = record.trial;
@@ -236,7 +236,7 @@ fn singly(run: &Run<'_>, phase: &str) -> Vec<Trial> {
 /// Drift is tested on blocks, not on trials: the trials of a block share their seed, and taken
 /// one by one they would make the difference between two seeds look like a trend. Machines have
 /// levels of their own, as treatments have.
-fn block_means(run: &Run<'_>, phase: &str) -> Vec<Trial> {
+fn block_means(run: &ExaminedRun<'_>, phase: &str) -> Vec<Trial> {
     let machines: BTreeSet<Option<Machine<'_>>> =
         run.well.iter().map(|record| Machine::of(record)).collect();
     let mut blocks: BTreeMap<(Option<Machine<'_>>, u32), Vec<f64>> = BTreeMap::new();
@@ -257,7 +257,12 @@ fn block_means(run: &Run<'_>, phase: &str) -> Vec<Trial> {
 }
 
 /// A first run that is unlike the others had something to warm up: caches, clocks, a drive.
-fn first_run(run: &Run<'_>, treatment: usize, own: &[&Record], phase: &str) -> Option<Warning> {
+fn first_run(
+    run: &ExaminedRun<'_>,
+    treatment: usize,
+    own: &[&Record],
+    phase: &str,
+) -> Option<Warning> {
     let values: Vec<f64> = own.iter().filter_map(|record| run.value(record, phase)).collect();
     let (first, others) = values.split_first().filter(|_| values.len() >= FEW)?;
     let median = Summary::of(others)?.median;

@@ -8,14 +8,14 @@ use crate::plan::{LabKind, Levels, Schedule};
 use crate::results::{Record, Status, Told};
 
 /// A run under examination.
-pub(super) struct Run<'a> {
+pub(super) struct ExaminedRun<'a> {
     pub schedule: &'a Schedule,
     pub all: &'a [Record],
     /// The records of trials that went well.
     pub well: Vec<&'a Record>,
 }
 
-impl<'a> Run<'a> {
+impl<'a> ExaminedRun<'a> {
     /// A run by its schedule and its records.
     pub fn of(schedule: &'a Schedule, all: &'a [Record]) -> Self {
         Self {

@@ -1,7 +1,7 @@
 //! Where data was when it was timed: on the device, or in memory.
 
 use super::check::{Check, Criterion};
-use super::run::{Run, few};
+use super::run::{ExaminedRun, few};
 use crate::advice::warning::Warning;
 use crate::plan::io::{Io, SyncPolicy};
 use crate::plan::schedule::{Action, Phase};
@@ -10,7 +10,7 @@ use crate::plan::{Bytes, LabKind};
 /// What unmounting writes is worth a word from this share of the phases' bytes on.
 const LATE_SHARE: f64 = 0.02;
 
-pub(super) fn sync(run: &Run<'_>) -> Check {
+pub(super) fn sync(run: &ExaminedRun<'_>) -> Check {
     let criterion = Criterion::Sync;
     if run.is_imported() {
         return imported_sync(run);
@@ -34,7 +34,7 @@ pub(super) fn sync(run: &Run<'_>) -> Check {
     Check::not_met(criterion, warnings, evidence, advice)
 }
 
-fn unsynced(run: &Run<'_>) -> Option<Warning> {
+fn unsynced(run: &ExaminedRun<'_>) -> Option<Warning> {
     let mut dirty = None;
     for phase in &run.schedule.workload.phases {
         match &phase.action {
@@ -53,7 +53,7 @@ fn unsynced(run: &Run<'_>) -> Option<Warning> {
 }
 
 /// What a filesystem leaves to its unmounting is in no phase; it is said where it matters.
-fn late_writes(run: &Run<'_>) -> Vec<Warning> {
+fn late_writes(run: &ExaminedRun<'_>) -> Vec<Warning> {
     let of_treatment = |index: usize| {
         let own = run.of_treatment(index);
         let late: u64 = own.iter().filter_map(|r| Some(r.teardown?.device.written_bytes)).sum();
@@ -67,7 +67,7 @@ fn late_writes(run: &Run<'_>) -> Vec<Warning> {
     (0..run.schedule.treatments.len()).filter_map(of_treatment).collect()
 }
 
-fn imported_sync(run: &Run<'_>) -> Check {
+fn imported_sync(run: &ExaminedRun<'_>) -> Check {
     let criterion = Criterion::Sync;
     let advice = "sync inside what is timed: fio end_fsync=1 (or direct=1), dd conv=fsync, \
                   `COMMAND && sync -f DIR` under hyperfine";
@@ -94,7 +94,7 @@ fn imported_sync(run: &Run<'_>) -> Check {
     Check::met(criterion, "what writes is synced inside its time, or goes past the page cache")
 }
 
-pub(super) fn working_set(run: &Run<'_>) -> Check {
+pub(super) fn working_set(run: &ExaminedRun<'_>) -> Check {
     let criterion = Criterion::WorkingSet;
     if run.is_imported() {
         return imported_working_set(run);
@@ -127,7 +127,7 @@ pub(super) fn working_set(run: &Run<'_>) -> Check {
 }
 
 /// bonnie++ asks for a file of twice the memory where the caches cannot be dropped.
-fn cached(run: &Run<'_>) -> Option<Warning> {
+fn cached(run: &ExaminedRun<'_>) -> Option<Warning> {
     let reads = |phase: &Phase| match phase.action {
         Action::Bonnie { test } => test.reads() && run.schedule.target.lab == LabKind::Directory,
         Action::BonnieProgram => true,
@@ -141,7 +141,7 @@ fn cached(run: &Run<'_>) -> Option<Warning> {
     (size_bytes < 2 * memory_bytes).then_some(Warning::Cached { size_bytes, memory_bytes })
 }
 
-fn imported_working_set(run: &Run<'_>) -> Check {
+fn imported_working_set(run: &ExaminedRun<'_>) -> Check {
     let criterion = Criterion::WorkingSet;
     let advice = "work on files of twice the memory (bonnie++ -s without -r), or past the page \
                   cache (fio direct=1), and say how much memory there was";

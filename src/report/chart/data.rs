@@ -5,7 +5,7 @@ use plotters::style::RGBColor;
 use super::canvas::Key;
 use super::label;
 use super::palette::{COLOURS, PLAIN, SYMBOLS, Symbol};
-use crate::advice::{Analysis, MetricSummary, Treatment, TreatmentStatus, Trial};
+use crate::advice::{Analysis, MetricSummary, Treatment, TreatmentStatus, TrialResult};
 use crate::plan::{Factor, Schedule};
 use crate::report::text::plain;
 use crate::report::{number, table};
@@ -33,7 +33,7 @@ pub(super) struct Shown<'a> {
     pub colour: RGBColor,
     pub symbol: Symbol,
     /// The trials that its means are of: those of the last step it was measured in.
-    pub trials: Vec<&'a Trial>,
+    pub trials: Vec<&'a TrialResult>,
 }
 
 impl<'a> Data<'a> {
@@ -42,7 +42,7 @@ impl<'a> Data<'a> {
         let is_well = |treatment: &&Treatment| treatment.status == TreatmentStatus::Ok;
         let with_trials: Vec<&Treatment> = analysis.treatments.iter().filter(is_well).collect();
         let shown = |treatment: &'a Treatment| {
-            let step = |trial: &&Trial| schedule.step_of(trial.block);
+            let step = |trial: &&TrialResult| schedule.step_of(trial.block);
             let well = || treatment.trials.iter().filter(|trial| trial.status == Status::Ok);
             let last = well().map(|trial| step(&trial)).max()?;
             let place = coloured.as_ref().and_then(|(factor, levels)| {
@@ -101,13 +101,13 @@ impl<'a> Shown<'a> {
 
     /// A metric of a phase in each trial that has it.
     pub fn samples(&self, phase: &str, metric: &str) -> Vec<f64> {
-        let of = |trial: &&Trial| self::phase(trial, phase)?.metric(metric);
+        let of = |trial: &&TrialResult| self::phase(trial, phase)?.metric(metric);
         self.trials.iter().filter_map(of).filter(|value| value.is_finite()).collect()
     }
 }
 
 /// A phase of a trial.
-pub(super) fn phase<'a>(trial: &'a Trial, name: &str) -> Option<&'a Phase> {
+pub(super) fn phase<'a>(trial: &'a TrialResult, name: &str) -> Option<&'a Phase> {
     trial.phases.iter().find(|phase| phase.name == name)
 }
 

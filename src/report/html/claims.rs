@@ -3,7 +3,7 @@
 use maud::{Markup, html as markup};
 
 use super::times;
-use crate::advice::{Analysis, Judgement, Setting, Verdict};
+use crate::advice::{Analysis, Judgement, RecommendedSetting, Verdict};
 use crate::plan::Schedule;
 use crate::report::evidence::{evidence, sides};
 use crate::report::reason::reasons;
@@ -11,7 +11,7 @@ use crate::report::reason::reasons;
 /// The settings that follow; none where no verdict has one.
 pub(super) fn settings(analysis: &Analysis) -> Option<Markup> {
     let place = |id: &String| analysis.claims.iter().position(|claim| claim.id == *id);
-    let setting = |setting: &Setting| {
+    let setting = |setting: &RecommendedSetting| {
         let from: Vec<usize> = setting.claims.iter().filter_map(place).collect();
         markup! {
             li {

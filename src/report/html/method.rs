@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use maud::{Markup, html as markup};
 
 use super::{boxed, number, spoken};
-use crate::advice::{Analysis, CONFIDENCE, Check, Outcome};
+use crate::advice::{Analysis, CONFIDENCE, Check, CheckOutcome};
 use crate::plan::Schedule;
 use crate::plan::schedule::Repetitions;
 use crate::report::text::counted;
@@ -30,9 +30,9 @@ pub(super) fn method(schedule: &Schedule, analysis: &Analysis) -> Markup {
 /// A question about the method with its answer.
 fn check(check: &Check) -> Markup {
     let (class, symbol) = match check.outcome {
-        Outcome::Met => ("holds", "✓"),
-        Outcome::NotMet => ("refuted", "✗"),
-        Outcome::Unknown => ("undecided", "?"),
+        CheckOutcome::Met => ("holds", "✓"),
+        CheckOutcome::NotMet => ("refuted", "✗"),
+        CheckOutcome::Unknown => ("undecided", "?"),
     };
     markup! {
         li {

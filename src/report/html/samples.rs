@@ -3,7 +3,7 @@
 use maud::{Markup, html as markup};
 
 use super::{boxed, factor_cells, factor_heads, factors};
-use crate::advice::{Analysis, Treatment, Trial};
+use crate::advice::{Analysis, Treatment, TrialResult};
 use crate::plan::Schedule;
 use crate::report::text::counted;
 use crate::results::Status;
@@ -32,7 +32,8 @@ pub(super) fn samples(schedule: &Schedule, analysis: &Analysis) -> Option<Markup
 fn table<'a>(schedule: &Schedule, analysis: &'a Analysis) -> Markup {
     let (factors, phases) = (factors(schedule), schedule.phase_names());
     let of = |treatment: &'a Treatment| treatment.trials.iter().map(move |own| (treatment, own));
-    let mut trials: Vec<(&Treatment, &Trial)> = analysis.treatments.iter().flat_map(of).collect();
+    let mut trials: Vec<(&Treatment, &TrialResult)> =
+        analysis.treatments.iter().flat_map(of).collect();
     trials.sort_by_key(|(_, trial)| trial.position);
     let caption = markup! {
         code { (analysis.metric) } " of each phase, by the order in which trials ran"
@@ -62,7 +63,7 @@ fn table<'a>(schedule: &Schedule, analysis: &'a Analysis) -> Markup {
     boxed("samples", "sortable filterable samples", &caption, &body)
 }
 
-fn cell(trial: &Trial, phase: &str, metric: &str) -> Markup {
+fn cell(trial: &TrialResult, phase: &str, metric: &str) -> Markup {
     let phase = trial.phases.iter().find(|own| own.name == *phase);
     let value = phase.and_then(|phase| phase.metric(metric));
     markup! { td.number { @if let Some(value) = value { (shortened(value)) } } }
@@ -85,7 +86,7 @@ fn shortened(value: f64) -> String {
     format!("{value:.digits$}")
 }
 
-fn ended(trial: &Trial) -> String {
+fn ended(trial: &TrialResult) -> String {
     match (&trial.reason, trial.status) {
         (_, Status::Ok) | (None, _) => trial.status.to_string(),
         (Some(reason), status) => format!("{status}: {reason}"),
