@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::bonnie::{self, Bonnie, BonnieTest};
+use super::bonnie::{self, Bonnie, BonnieTest, WrittenBonnie};
 use super::error::Fault;
 use super::lab_kind::LabKind;
 use super::overrides::Overrides;
@@ -76,27 +76,14 @@ pub(super) fn resolve(
         let path = overrides.source.as_ref().filter(|_| ours).cloned();
         path.or_else(|| own.map(|path| base.join(path)))
     };
-    let tree = match &written.tree {
-        Some(tree) => Some(self::tree(tree, source(tree.archive.as_ref(), unpacks), scale)?),
-        None if unpacks => Some(self::tree(&written::Tree::default(), source(None, true), scale)?),
-        None => None,
-    };
-    let build = match (&written.build, builds) {
-        (Some(build), true) => {
-            Some(self::build(build, source(build.repository.as_ref(), !unpacks), scale)?)
-        }
-        (None, true) => {
-            Some(self::build(&written::Build::default(), source(None, !unpacks), scale)?)
-        }
-        (_, false) => None,
-    };
-    let bonnie = match &written.bonnie {
-        Some(sizes) => Some(bonnie(sizes, scale, target.lab)?),
-        None if does(&[Verb::Bonnie, Verb::BonnieProgram]) => {
-            Some(bonnie(&bonnie::WrittenBonnie::default(), scale, target.lab)?)
-        }
-        None => None,
-    };
+    let own = written.tree.clone().or_else(|| unpacks.then(written::Tree::default));
+    let tree = own.map(|own| tree(&own, source(own.archive.as_ref(), unpacks), scale));
+    let own = builds.then(|| written.build.clone().unwrap_or_default());
+    let build = own.map(|own| build(&own, source(own.repository.as_ref(), !unpacks), scale));
+    let plays_bonnie = does(&[Verb::Bonnie, Verb::BonnieProgram]);
+    let own = written.bonnie.clone().or_else(|| plays_bonnie.then(WrittenBonnie::default));
+    let bonnie = own.map(|own| bonnie::resolve(&own, |amount| scaled(amount, scale), target.lab));
+    let (tree, build, bonnie) = (tree.transpose()?, build.transpose()?, bonnie.transpose()?);
     let has_own = does(&[Verb::Io, Verb::Transactions]);
     #[expect(clippy::float_cmp, reason = "only an explicit 1 changes nothing")]
     if tree.is_none() && build.is_none() && bonnie.is_none() && !has_own && scale != 1.0 {
@@ -400,10 +387,6 @@ fn build(
         make: words(&written.make, &["make", "-j2"]),
         clean: words(&written.clean, &["make", "clean"]),
     })
-}
-
-fn bonnie(written: &bonnie::WrittenBonnie, scale: f64, lab: LabKind) -> Result<Bonnie, Fault> {
-    bonnie::resolve(written, |amount| scaled(amount, scale), lab)
 }
 
 /// A number of files: each is an entry of a list in memory.
