@@ -15,12 +15,12 @@ use ssdlab_disk::{Backend, Flash, Memory};
 use ssdlab_flash::{Command, Drive, Nanos, Specification};
 use ssdlab_trace::{Options, Reader};
 
-use super::ageing::{Facts, IMAGE, MadeFrom, shaping};
+use super::ageing::{Facts, MadeFrom, shaping};
 use super::failure::Failure;
 use super::guests::{Guests, Run, conditioned, identity};
 use super::inside::Job;
 use super::measure::nanos;
-use super::trial::PREPARATION;
+use super::trial::{IMAGE, PREPARATION};
 use crate::aged::{self, State};
 use crate::plan::schedule::{Trial, Workload};
 use crate::plan::{Age, LabKind, Setup};

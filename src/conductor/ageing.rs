@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::failure::Failure;
 use super::here::Here;
-use super::trial::{PREPARATION, blank, place};
+use super::trial::{IMAGE, PREPARATION, blank, place};
 use super::{Event, Observer};
 use crate::aged::{self, AgedError, State};
 use crate::filesystem::Format;
@@ -26,9 +26,6 @@ use crate::plan::schedule::Trial;
 use crate::plan::{Age, Bytes, LabKind, Levels, Schedule, Setup};
 use crate::results::{Aged, Record};
 use crate::workload::Place;
-
-/// The file of a kept state that has the contents of its device.
-pub(super) const IMAGE: &str = "image";
 
 /// The version of what is kept.
 const FORMAT: u32 = 1;

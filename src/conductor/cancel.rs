@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
-use super::ConductorError;
 use super::collect::{Rsync, Seen, quoted};
-use super::fleet::FleetError;
+use super::error::{ConductorError, FleetError};
 use super::patience::wait_until_gone;
 use super::submission::Submission;
 use crate::host::{program, regular_file};

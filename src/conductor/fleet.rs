@@ -11,15 +11,13 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use miette::Diagnostic;
 use rustix::fs::StatFs;
-use thiserror::Error;
 
 use super::collect::{Rsync, Seen};
 use super::element::Element;
 use super::patience::{ASK, LOOK, PATIENCE, patiently, wait_until_gone};
 use super::submission::{Expected, Homes, Submission, submissions};
-use super::{ConductorError, Desk, Event, Stage, books};
+use super::{ConductorError, Desk, Event, FleetError, Stage, books};
 use crate::host::interrupt::Interrupt;
 use crate::plan::schedule::Trial;
 use crate::plan::{LabKind, Levels, Schedule, Setup};
@@ -39,44 +37,6 @@ const OWN: [i64; 5] = [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_763
 
 /// Why elements wait when all is well (squeue(1), job reason codes).
 const USUAL: [&str; 5] = ["None", "Resources", "Priority", "JobArrayTaskLimit", "BeginTime"];
-
-/// A run on many machines that cannot go on.
-#[derive(Debug, Error, Diagnostic)]
-pub enum FleetError {
-    /// Slurm does not do its part.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    Slurm(#[from] SlurmError),
-    /// It has stopped to answer, after something may have been submitted.
-    #[error("Slurm does not answer: {cause}")]
-    #[diagnostic(help(
-        "jobs go on without it; `ssdlab run --resume RUN --on slurm` takes them up again"
-    ))]
-    Silent {
-        /// What it said last.
-        cause: SlurmError,
-    },
-    /// What is to be submitted cannot be stored, or read again.
-    #[error("cannot keep what is submitted in {}: {cause}", path.display())]
-    Submission {
-        /// Where.
-        path: PathBuf,
-        /// Why not.
-        cause: io::Error,
-    },
-    /// Trials have no record although nothing is left that would bring it.
-    #[error("{count} trials have no record, and nothing is queued that would bring it: {says}")]
-    #[diagnostic(help(
-        "`ssdlab cancel RUN` undoes what killed trials have left on their nodes; \
-         `ssdlab run --resume RUN --on slurm` submits what is missing"
-    ))]
-    Lost {
-        /// Trials.
-        count: usize,
-        /// What their programs said last.
-        says: String,
-    },
-}
 
 /// What the caller of a fleet provides.
 pub struct Submitter<'a> {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::fleet::FleetError;
+use super::error::FleetError;
 use crate::host::interrupt::Interrupt;
 use crate::slurm::{Slurm, SlurmError};
 

@@ -9,7 +9,8 @@ use crate::host::interrupt::Interrupt;
 use crate::host::program::Rules;
 use crate::host::sysfs::BlockDevice;
 use crate::lab::{Ground, Lab, LabError, Start, Tools};
-use crate::plan::Overrides;
+use crate::plan::{Overrides, Schedule, Setup};
+use crate::results::{Record, Run};
 use crate::undo::Journal;
 use crate::workload::Workload;
 

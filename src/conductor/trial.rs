@@ -5,7 +5,6 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use super::ageing::IMAGE;
 use super::books;
 use super::failure::Failure;
 use super::here::Here;
@@ -24,6 +23,9 @@ use crate::workload::{Done, Material, Place, Reader, WorkloadError};
 
 /// The longest mkfs, a mount or a prefill may take.
 pub(super) const PREPARATION: Duration = Duration::from_hours(1);
+
+/// The file of a kept state that has the contents of its device.
+pub(super) const IMAGE: &str = "image";
 
 /// A record that says nothing yet.
 pub(super) fn blank(schedule: &Schedule, trial: Trial) -> Record {
