@@ -295,7 +295,7 @@ fn explained(error: &ServeError) -> Report {
 #[cfg(test)]
 mod tests {
     use ssdlab_disk::Memory;
-    use ssdlab_flash::presets;
+    use ssdlab_flash::{Drive, presets};
 
     use super::*;
 

@@ -574,11 +574,6 @@ mod tests {
         let error = Run::read(run.folder()).unwrap_err();
         assert!(matches!(error, StoreError::Io { .. }), "{error}");
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
 
     #[test]
     fn a_line_without_end_is_not_read_for_ever() {

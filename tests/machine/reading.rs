@@ -8,7 +8,7 @@ use super::{Case, Needs};
 
 pub fn cases() -> Vec<Case> {
     let name = "a_reader_reads_until_the_work_is_done";
-    vec![Case { name, needs: Needs::DirectIo, run: reader }]
+    vec![Case::new(name, Needs::DirectIo, reader)]
 }
 
 fn reader() {

@@ -16,16 +16,16 @@ pub fn cases() -> Vec<Case> {
         case("what_others_mount_over_a_run_s_mount_is_left_alone", mounted_over),
         case("a_setting_of_another_disk_is_left_alone", other_disk),
         case("a_loop_device_over_another_file_of_the_same_name_is_left_alone", other_loop),
-        Case {
-            name: "the_journal_and_the_folders_made_for_it_are_on_the_disk_before_a_change",
-            needs: Needs::Strace,
-            run: synced_journal,
-        },
-        Case {
-            name: "programs_are_not_looked_for_where_one_happens_to_be",
-            needs: Needs::Strace,
-            run: relative_path,
-        },
+        Case::new(
+            "the_journal_and_the_folders_made_for_it_are_on_the_disk_before_a_change",
+            Needs::Strace,
+            synced_journal,
+        ),
+        Case::new(
+            "programs_are_not_looked_for_where_one_happens_to_be",
+            Needs::Strace,
+            relative_path,
+        ),
     ]
 }
 
