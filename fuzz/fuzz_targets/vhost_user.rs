@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
-use rustix::event::{EventfdFlags, eventfd};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use rustix::io::IoSlice;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
@@ -111,7 +111,10 @@ impl Input<'_> {
 struct Files {
     memory: OwnedFd,
     short: OwnedFd,
-    event: OwnedFd,
+    /// What tells the disk of requests: it does.
+    kick: OwnedFd,
+    /// What tells of answers.
+    call: OwnedFd,
     null: File,
 }
 
@@ -126,7 +129,8 @@ impl Files {
         Self {
             memory: file(MEMORY_BYTES),
             short: file(100),
-            event: eventfd(0, flags).expect("an event"),
+            kick: eventfd(1, flags).expect("an event"),
+            call: eventfd(0, flags).expect("an event"),
             null: File::open("/dev/null").expect("/dev/null"),
         }
     }
@@ -135,7 +139,7 @@ impl Files {
         let file = match choice {
             0xF0..=0xF3 => self.memory.as_fd(),
             0xF4..=0xF7 => self.short.as_fd(),
-            0xF8..=0xFB => self.event.as_fd(),
+            0xF8..=0xFB => self.call.as_fd(),
             0xFC..=0xFF => self.null.as_fd(),
             _ => usual,
         };
@@ -171,14 +175,8 @@ fn message(input: &mut Input<'_>, files: &Files) -> Message {
             let rest = [0; 4].map(|_| input.number());
             (SET_VRING_ADDR, numbers(&[[0].as_slice(), &rest].concat()), Vec::new())
         }
-        11 | 12 => {
-            let request = if choice % 16 == 11 { SET_VRING_KICK } else { SET_VRING_CALL };
-            // One that has no file says so in its body.
-            let index = u64::from(input.byte() / 0x40);
-            let file = files.pick(input.byte(), files.event.as_fd());
-            let handed = if index & 2 == 0 { vec![file] } else { Vec::new() };
-            (request, numbers(&[(index & 1) | (index & 2) << 7]), handed)
-        }
+        11 => ring_file(SET_VRING_KICK, input, files, files.kick.as_fd()),
+        12 => ring_file(SET_VRING_CALL, input, files, files.call.as_fd()),
         13 => {
             let size = input.byte();
             let head = [u32::from(input.byte()), u32::from(size), 0].map(u32::to_le_bytes).concat();
@@ -195,6 +193,19 @@ fn message(input: &mut Input<'_>, files: &Files) -> Message {
         }
     };
     Message { request, body, files: handed }
+}
+
+/// A file for a ring, or none, of which the body tells.
+fn ring_file(
+    request: u32,
+    input: &mut Input<'_>,
+    files: &Files,
+    usual: BorrowedFd<'_>,
+) -> (u32, Vec<u8>, Vec<OwnedFd>) {
+    let (index, has_none) = (u64::from(input.byte() & 1), input.byte() >= 0xC0);
+    let file = (!has_none).then(|| files.pick(input.byte(), usual));
+    let body = index | u64::from(has_none) << 8;
+    (request, body.to_le_bytes().to_vec(), file.into_iter().collect())
 }
 
 /// A table of memory.
@@ -236,7 +247,7 @@ fuzz_target!(|bytes: &[u8]| {
     memory.write_all_at(&holds[..held], 0).expect("it fits");
 
     let mut stream = UnixStream::connect(&server.socket).expect("the disk is served");
-    let mut input = Input(says);
+    let (mut input, mut has_kicked) = (Input(says), false);
     for _ in 0..MESSAGES {
         if input.0.is_empty() {
             break;
@@ -247,9 +258,16 @@ fuzz_target!(|bytes: &[u8]| {
             0x80..0xF0 => 9,
             other => u32::from(other & 0xF),
         };
-        if !send(&stream, &message(&mut input, &files), flags) {
+        let message = message(&mut input, &files);
+        has_kicked |= message.request == SET_VRING_KICK;
+        if !send(&stream, &message, flags) {
             break;
         }
+    }
+    if has_kicked {
+        // Some requests have answers; others take as long as this.
+        let wait = Timespec { tv_sec: 0, tv_nsec: 2_000_000 };
+        let _ = poll(&mut [PollFd::new(&files.call, PollFlags::IN)], Some(&wait));
     }
     let _ = stream.shutdown(Shutdown::Write);
     // All that was sent is dealt with.

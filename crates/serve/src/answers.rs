@@ -254,7 +254,7 @@ mod tests {
     fn answers_come_in_the_order_of_their_times() {
         let answers = Answers::start(Clock::start()).unwrap();
         let (say, hear) = mpsc::channel();
-        let (begin, begun) = mpsc::channel();
+        let (begin, is_held_up) = mpsc::channel();
         let (go_on, wait) = mpsc::channel::<()>();
         // The thread is held up until all have been submitted.
         answers.wait(
@@ -264,7 +264,7 @@ mod tests {
                 wait.recv().unwrap();
             }),
         );
-        begun.recv().unwrap();
+        is_held_up.recv().unwrap();
         for (number, due) in [3_000_000, 1_000_000, 2_000_000, 1_000_000].into_iter().enumerate() {
             let say = say.clone();
             answers.wait(Nanos(due), Box::new(move || say.send((due, number)).unwrap()));
