@@ -482,7 +482,7 @@ fn a_signal_that_was_ignored_at_the_start_ends_nothing() {
         let started = Instant::now();
         while lines() < count {
             assert_eq!(sweep.try_wait().unwrap(), None, "it has ended");
-            assert!(started.elapsed() < Duration::from_mins(1), "no line comes");
+            assert!(started.elapsed() < Duration::from_mins(5), "no line comes");
             std::thread::sleep(Duration::from_millis(5));
         }
         Pid::from_child(&sweep)
@@ -491,7 +491,7 @@ fn a_signal_that_was_ignored_at_the_start_ends_nothing() {
     for signal in [Signal::HUP, Signal::INT, Signal::QUIT] {
         kill_process(pid, signal).unwrap();
         // More than there can be of simulations that had begun.
-        wait_for(lines() + 200);
+        wait_for(lines() + 10 * std::thread::available_parallelism().unwrap().get());
     }
     kill_process(pid, Signal::TERM).unwrap();
     assert_eq!(sweep.wait().unwrap().code(), Some(130));

@@ -144,7 +144,7 @@ impl Store {
         let found = rustix::fs::statvfs(folder);
         let found = found.map_err(|errno| AgedError::step("look at", folder)(errno.into()))?;
         let free_bytes = found.f_bavail * found.f_frsize;
-        let room_bytes = self.most_bytes.min((free_bytes + kept_bytes) / 2);
+        let room_bytes = self.most_bytes.min(free_bytes.midpoint(kept_bytes));
         for kept in whole {
             if kept_bytes <= room_bytes {
                 break;
@@ -285,7 +285,9 @@ mod tests {
         fs::create_dir(&given_up).unwrap();
         fs::write(given_up.join("image"), "half").unwrap();
         let theirs = ["notes", "0123456789abcdeX", "work-0"].map(|name| folder.join(name));
-        theirs.iter().for_each(|path| fs::create_dir(path).unwrap());
+        for path in &theirs {
+            fs::create_dir(path).unwrap();
+        }
         let making = |_: &Path| {
             let cleared = store.clear().unwrap();
             assert_eq!((cleared.removed, cleared.in_use), (2, 2));

@@ -125,8 +125,11 @@ fn shown(entries: &[Entry]) -> String {
             (if entry.is_in_use { "in use" } else { "" }).to_owned(),
         ]);
     }
-    let all = entries.iter().map(|entry| entry.size_bytes).sum();
-    format!("{table}\n{} in all; `ssdlab cache clear` makes room\n", bytes(all))
+    let all = bytes(entries.iter().map(|entry| entry.size_bytes).sum());
+    let is_cleared = |entry: &Entry| entry.kind != Kind::Kernel && !entry.is_in_use;
+    let hint =
+        if entries.iter().any(is_cleared) { "; `ssdlab cache clear` makes room" } else { "" };
+    format!("{table}\n{all} in all{hint}\n")
 }
 
 impl Entry {

@@ -44,9 +44,9 @@ impl<W: Write> Write for Escaping<W> {
         }
         let text = str::from_utf8(piece).map_err(io::Error::other)?;
         for run in text.split_inclusive(steers) {
-            let last = run.char_indices().next_back().filter(|(_, last)| steers(*last));
-            self.0.write_all(run[..last.map_or(run.len(), |(at, _)| at)].as_bytes())?;
-            for unit in last.map_or_else(Vec::new, |(_, c)| c.encode_utf16(&mut [0; 2]).to_vec()) {
+            let plain = run.trim_end_matches(steers);
+            self.0.write_all(plain.as_bytes())?;
+            for unit in run[plain.len()..].encode_utf16() {
                 write!(self.0, "\\u{unit:04x}")?;
             }
         }

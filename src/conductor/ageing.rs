@@ -79,11 +79,13 @@ impl MadeFrom {
 pub fn aged_from(made_from: &serde_json::Value) -> Option<String> {
     let text = |of: &serde_json::Value, name: &str| Some(of.get(name)?.as_str()?.to_owned());
     let place = made_from.get("place")?;
-    let mut parts = vec![text(made_from, "filesystem")?, text(made_from, "profile")?];
-    if let Some(target) = made_from.get("target").and_then(serde_json::Value::as_f64) {
-        parts[1] += &format!(" to {target}");
-    }
-    parts.push(format!("{} lab", text(place, "lab")?));
+    let target = made_from.get("target").and_then(serde_json::Value::as_f64);
+    let target = target.map(|target| format!(" to {target}")).unwrap_or_default();
+    let mut parts = vec![
+        text(made_from, "filesystem")?,
+        text(made_from, "profile")? + &target,
+        text(place, "lab")? + " lab",
+    ];
     parts.extend(["condition", "host"].iter().filter_map(|name| text(place, name)));
     if let Some(size_bytes) = text(place, "size_bytes").and_then(|size| size.parse().ok()) {
         parts.push(Bytes(size_bytes).to_string());

@@ -42,6 +42,9 @@ const PARTS: [&str; 8] =
 /// What is read of the records at a time, in bytes: enough for all processors.
 const PART_BYTES: u64 = 8 << 20;
 
+/// More than a record has, in bytes: what is longer is not read to its end.
+const LONGEST_LINE_BYTES: usize = 256 << 20;
+
 /// A run that cannot be stored or read.
 #[derive(Debug, Error, Diagnostic)]
 pub enum StoreError {
@@ -304,7 +307,7 @@ impl Run {
 
     fn read_records(path: &Path) -> Result<(Vec<Record>, Vec<String>), StoreError> {
         let file = regular_file::open_own(path).map_err(at("read", path))?;
-        parse_records(path, file)
+        parse_records(path, file, LONGEST_LINE_BYTES)
     }
 
     /// The run's folder.
@@ -425,8 +428,12 @@ fn no_run(folder: &Path) -> StoreError {
 }
 
 /// Parses the records of a file, a part at a time; a last line without its end is left out, with a
-/// warning.
-fn parse_records(path: &Path, file: impl Read) -> Result<(Vec<Record>, Vec<String>), StoreError> {
+/// warning. A line longer than `longest_bytes` by more than a part is refused.
+fn parse_records(
+    path: &Path,
+    file: impl Read,
+    longest_bytes: usize,
+) -> Result<(Vec<Record>, Vec<String>), StoreError> {
     let mut file = file.take(PART_BYTES);
     let (mut records, mut lines) = (Vec::new(), 0);
     let mut part = Vec::new();
@@ -441,7 +448,7 @@ fn parse_records(path: &Path, file: impl Read) -> Result<(Vec<Record>, Vec<Strin
             0 => 0,
             new => left + new,
         };
-        if whole == 0 && part.len() as u64 > regular_file::MOST_BYTES {
+        if whole == 0 && part.len() > longest_bytes {
             let cause = serde::de::Error::custom("it is longer than any record");
             return Err(StoreError::Corrupt { path: path.to_owned(), line: lines + 1, cause });
         }
@@ -510,7 +517,7 @@ fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
 #[doc(hidden)]
 pub fn fuzz_records(bytes: &[u8]) {
     let path = Path::new("records.jsonl");
-    let Ok((records, _)) = parse_records(path, bytes) else { return };
+    let Ok((records, _)) = parse_records(path, bytes, LONGEST_LINE_BYTES) else { return };
     for record in records {
         let line = serde_json::to_string(&record).expect("a record is plain data");
         let again: Record = versioned(path, 1, line.as_bytes(), RECORD_SCHEMA)
@@ -577,7 +584,8 @@ mod tests {
 
     #[test]
     fn a_line_without_end_is_not_read_for_ever() {
-        let error = parse_records(Path::new("records.jsonl"), io::repeat(b'0')).unwrap_err();
+        let error =
+            parse_records(Path::new("records.jsonl"), io::repeat(b'0'), 1 << 20).unwrap_err();
         assert!(error.to_string().contains("line 1 is not a record: it is longer"), "{error}");
     }
 }
