@@ -104,7 +104,6 @@ const WITHOUT_CIRCLES: [(&str, &str); 15] = [
     ("src", "src/host"),
     ("src", "src/slurm"),
     ("src", "src/meter"),
-    ("src", "src/aged"),
     ("src", "src/guest"),
     ("src", "src/watch"),
     ("src", "src/export"),
@@ -113,6 +112,7 @@ const WITHOUT_CIRCLES: [(&str, &str); 15] = [
     ("crates/disk/src", "crates/disk/src"),
     ("crates/serve/src", "crates/serve/src"),
     ("crates/quantity/src", "crates/quantity/src"),
+    ("crates/flash/src", "crates/flash/src"),
 ];
 
 const LONGEST_FILE: usize = 600;

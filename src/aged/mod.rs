@@ -50,7 +50,10 @@ pub enum AgedError {
     #[error("no cache for aged filesystems: neither XDG_CACHE_HOME nor HOME is set")]
     NoCache,
     /// Others could change it.
-    #[error("aged filesystems in {} are not used, because others could change them: {exposed}", path.display())]
+    #[error(
+        "aged filesystems in {} are not used, because others could change them: {exposed}",
+        path.display()
+    )]
     #[diagnostic(help(
         "chmod go-w {}, or set XDG_CACHE_HOME to a folder of this user's own",
         exposed.path.display()
