@@ -91,8 +91,8 @@ pub enum WorkloadError {
     /// A fio job file that must not or cannot be run.
     #[error("the fio job {}: {reason}", job.display())]
     #[diagnostic(help(
-        "a job's files lie in the trial's directory: use relative names there, and one setting on each \
-         line"
+        "a job's files lie in the trial's directory: use relative names there, and one \
+         setting on each line"
     ))]
     Job {
         /// The job file.
