@@ -31,8 +31,11 @@ struct Watched {
 /// What the model knows of a page of flash or of the drive: where it is, or whose it is.
 const MAPPING_BYTES: u64 = 4;
 
-/// What it knows of a block, at most.
-const BLOCK_BYTES: u64 = 64;
+/// What it knows of a block, and keeps ready for it, at most.
+const BLOCK_BYTES: u64 = 32;
+
+/// Whether a page of flash is valid, and what else there is of it, at most.
+const STATE_BYTES: u64 = 1;
 
 impl Flash {
     /// The most that such a drive takes in memory, in bytes: its contents with no page all zeros,
@@ -42,7 +45,8 @@ impl Flash {
         let slc = drive.slc_cache.as_ref().map_or((0, 0), |slc| (slc.blocks, slc.pages_per_block));
         let areas = [(drive.blocks, drive.pages_per_block), slc];
         let tables = areas.map(|(blocks, pages_per_block)| {
-            u64::from(blocks) * (BLOCK_BYTES + u64::from(pages_per_block) * MAPPING_BYTES)
+            u64::from(blocks)
+                * (BLOCK_BYTES + u64::from(pages_per_block) * (MAPPING_BYTES + STATE_BYTES))
         });
         let map_bytes = u64::from(drive.logical_pages) * MAPPING_BYTES;
         let model_bytes = map_bytes + tables.iter().sum::<u64>();
