@@ -28,11 +28,17 @@ impl Place {
 
     /// The program, with nothing of the user's environment but the path.
     pub fn ssdlab(&self, arguments: &[&str]) -> Command {
-        // Whatever this test was started with.
+        let mut command = self.program(env!("CARGO_BIN_EXE_ssdlab"));
+        command.args(arguments);
+        command
+    }
+
+    /// Any program, with this place's folders, and without the signals that the test was told to
+    /// ignore.
+    pub fn program(&self, program: &str) -> Command {
         let mut command = Command::new("/usr/bin/env");
         command
-            .args(["--default-signal=INT,TERM", env!("CARGO_BIN_EXE_ssdlab")])
-            .args(arguments)
+            .args(["--default-signal=INT,TERM", program])
             .env("XDG_STATE_HOME", self.path("run"))
             .env("XDG_DATA_HOME", self.path("data"))
             .env("XDG_CACHE_HOME", self.path("cache"))

@@ -5,7 +5,6 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
-use std::process::Command;
 
 use super::support::{Loop, Place, sh, shown};
 use super::{Case, Needs, case};
@@ -41,15 +40,9 @@ const SLEEPS: &str = r#"
 /// Runs a script in a mount namespace of its own, with the program as `$0` and a place as `$1`: a
 /// mount with such a name would be in the way of whatever else runs here.
 fn alone(place: &Place, script: &str) -> String {
-    let mut command = place.ssdlab(&[]);
-    let environment: Vec<_> = command
-        .get_envs()
-        .map(|(name, value)| (name.to_owned(), value.unwrap().to_owned()))
-        .collect();
-    let program = command.get_program().to_owned();
-    command = Command::new("unshare");
+    let mut command = place.program("unshare");
     command.args(["--mount", "--propagation", "private", "sh", "-euc", script]);
-    command.arg(program).arg(place.path("")).envs(environment);
+    command.arg(env!("CARGO_BIN_EXE_ssdlab")).arg(place.path(""));
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", shown(&output));
     String::from_utf8_lossy(&output.stdout).into_owned()
@@ -58,7 +51,10 @@ fn alone(place: &Place, script: &str) -> String {
 /// Starts a run whose command sleeps, waits until it is mounted, and kills it.
 const KILLED: &str = r#"
     "$0" run "$1/plan.toml" --dir "$1/images" >/dev/null 2>&1 & run=$!
-    until pgrep -x -f 'sleep 4321' >/dev/null; do sleep 0.05; done
+    until pgrep -x -f 'sleep 4321' >/dev/null; do
+        grep -q 'State:.[RSD]' "/proc/$run/status"
+        sleep 0.05
+    done
     mnt=$(find "$XDG_STATE_HOME/ssdlab/undo" -maxdepth 2 -name mnt)
     mountpoint -q "$mnt"
     kill -9 $run
@@ -163,12 +159,13 @@ fn synced_journal() {
     let (state, log) = (place.path("a/b"), place.path("strace"));
     let folder = place.path("here");
     fs::create_dir(&folder).unwrap();
-    let ssdlab = place.ssdlab(&[]).get_program().to_owned();
-    let mut command = Command::new("strace");
+    let mut command = place.program("strace");
     command.args(["-f", "-y", "-e", "trace=mkdir,mkdirat,fsync,unlink,unlinkat", "-o"]).arg(&log);
-    command.arg(ssdlab).args(["run", "discard", "--scale", "0.01", "--runs", "1", "--lab"]);
+    command
+        .arg(env!("CARGO_BIN_EXE_ssdlab"))
+        .args(["run", "discard", "--scale", "0.01", "--runs", "1", "--lab"]);
     command.args(["directory", "--set", "filesystem=any", "--dir"]).arg(&folder);
-    command.env("XDG_STATE_HOME", &state).env("XDG_DATA_HOME", place.path("data"));
+    command.env("XDG_STATE_HOME", &state);
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", shown(&output));
     let log = fs::read_to_string(log).unwrap();
