@@ -18,6 +18,8 @@ use rustix::fs::{AtFlags, CWD, FileType, OFlags, StatxFlags, makedev, statx};
 pub enum Object {
     /// A block device, by its number.
     Device(u64),
+    /// A character device, by its number.
+    Character(u64),
     /// A file.
     File {
         /// The device number of the filesystem it is on.
@@ -32,11 +34,13 @@ impl Object {
     /// no longer answers would keep us waiting.
     fn at(link: &Path) -> Option<Self> {
         let found = statx(CWD, link, AtFlags::STATX_DONT_SYNC, StatxFlags::BASIC_STATS).ok()?;
-        if FileType::from_raw_mode(found.stx_mode.into()) == FileType::BlockDevice {
-            return Some(Self::Device(makedev(found.stx_rdev_major, found.stx_rdev_minor)));
-        }
+        let number = makedev(found.stx_rdev_major, found.stx_rdev_minor);
         let filesystem = makedev(found.stx_dev_major, found.stx_dev_minor);
-        Some(Self::File { filesystem, inode: found.stx_ino })
+        Some(match FileType::from_raw_mode(found.stx_mode.into()) {
+            FileType::BlockDevice => Self::Device(number),
+            FileType::CharacterDevice => Self::Character(number),
+            _ => Self::File { filesystem, inode: found.stx_ino },
+        })
     }
 }
 

@@ -7,6 +7,7 @@
 //! processes have open without that is found at the processes. Looking never opens a device for
 //! writing: closing it would make udev probe it again.
 
+mod exports;
 mod signatures;
 mod uses;
 
@@ -20,7 +21,7 @@ use rustix::fs::OFlags;
 use super::safety::{Identity, Relation, Survey};
 use super::{LabError, Tools};
 use crate::host::sysfs::{self, BlockDevice};
-use crate::host::{block_ioctl, loop_device};
+use crate::host::{block_ioctl, drive_identity, loop_device};
 
 /// A node that was replaced by a link is not the one that was judged.
 const NO_LINK: OFlags = OFlags::NOFOLLOW;
@@ -47,7 +48,10 @@ fn look(device: &BlockDevice, claim: Option<&File>, tools: &Tools<'_>) -> Result
     let node = &device.node;
     let relatives = relatives(device).map_err(LabError::step("look at", node))?;
     let uses = uses::of(&relatives).map_err(LabError::step("find out what uses", node))?;
-    let busy = claim.is_none() && relatives.iter().any(|(_, relative)| is_claimed(relative));
+    // Our claim holds the device, its disk and its partitions, but nothing that lies below.
+    let is_ours = |relation| claim.is_some() && relation != Relation::Below;
+    let mut others = relatives.iter().filter(|(relation, _)| !is_ours(*relation));
+    let busy = others.any(|(_, relative)| is_claimed(relative));
     let mut survey = Survey {
         node: node.clone(),
         name: device.name.clone(),
@@ -159,10 +163,25 @@ fn names_of(device: &BlockDevice) -> Vec<String> {
         found.extend(linked_in(Path::new("/dev/disk/by-partuuid"), device));
         return found;
     }
-    found.extend(attribute(device, "device/serial").or_else(|| attribute(device, "serial")));
+    found.extend(own_serial(&device.disk_folder()));
     let node = Path::new("/dev").join(&device.name);
     found.extend(loop_device::backing_file(&node).map(|file| file.display().to_string()));
     found
+}
+
+/// The serial of a disk, unless another disk has the same: the namespaces of an `NVMe` controller
+/// have that of the controller.
+fn own_serial(disk: &Path) -> Option<String> {
+    let of = |disk: &Path| {
+        let read = |name: &&str| sysfs::read(&disk.join(name)).ok().filter(|text| !text.is_empty());
+        ["device/serial", "serial"].iter().find_map(read)
+    };
+    let serial = of(disk)?;
+    let disks = drive_identity::disks(Path::new(drive_identity::DISKS));
+    let is_shared = disks.iter().any(|other| {
+        other.canonicalize().is_ok_and(|other| other != disk) && of(other) == Some(serial.clone())
+    });
+    (!is_shared).then_some(serial)
 }
 
 /// The links in a folder of udev's that lead to this device, and not to its disk.

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::{backing_device, in_folder, names};
+use super::{backing_device, exports, in_folder, names};
 use crate::host::drive_identity::{self, DriveIdentity};
 use crate::host::loop_device::{self, Backing};
 use crate::host::mounts;
@@ -20,6 +21,9 @@ use crate::lab::safety::{Purpose, Relation, Use};
 /// it is looked for meanwhile.
 const PATIENCE: Duration = Duration::from_secs(3);
 const GLANCE: Duration = Duration::from_millis(50);
+
+/// Where the generic nodes of `NVMe` namespaces are.
+const NVME_GENERIC: &str = "/sys/class/nvme-generic";
 
 /// What uses a device or a relative of it. Where the kernel says nothing, the processes are asked.
 pub(super) fn of(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> {
@@ -36,10 +40,15 @@ pub(super) fn of(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> 
 fn by_processes(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> {
     let mut objects = Vec::new();
     for (relation, device) in relatives {
-        objects.push((Object::Device(number(device)?), *relation, device));
+        objects.push((Object::Device(number(&device.number)?), *relation, device));
         let file = loop_device::backing(&Path::new("/dev").join(&device.name))?;
         if let Some(Backing { filesystem, inode, device: None }) = file {
             objects.push((Object::File { filesystem, inode }, *relation, device));
+        }
+        if !device.is_partition() {
+            for generic in generic_nodes(&device.folder, Path::new(NVME_GENERIC)) {
+                objects.push((Object::Character(number(&generic)?), *relation, device));
+            }
         }
     }
     let wanted: Vec<Object> = objects.iter().map(|(object, ..)| *object).collect();
@@ -51,7 +60,7 @@ fn by_processes(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> {
                 let (object, relation, device) =
                     objects.iter().find(|(object, ..)| *object == held)?;
                 let purpose = match object {
-                    Object::Device(_) => Purpose::Open(holder),
+                    Object::Device(_) | Object::Character(_) => Purpose::Open(holder),
                     Object::File { .. } => Purpose::FileOpen(holder),
                 };
                 Some(Use { name: device.name.clone(), relation: *relation, purpose })
@@ -62,12 +71,22 @@ fn by_processes(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> {
     }
 }
 
-fn number(device: &BlockDevice) -> io::Result<u64> {
-    let parts = device.number.split_once(':');
-    let number = parts.and_then(|(major, minor)| {
+/// A device number from the kernel's `major:minor`.
+fn number(text: &str) -> io::Result<u64> {
+    let number = text.split_once(':').and_then(|(major, minor)| {
         Some(rustix::fs::makedev(major.parse().ok()?, minor.parse().ok()?))
     });
-    number.ok_or_else(|| io::Error::other(format!("{} is no device number", device.number)))
+    number.ok_or_else(|| io::Error::other(format!("{text} is not a device number")))
+}
+
+/// The numbers of the character devices through which commands get to a disk past its block
+/// device: `sgN` of SCSI, `ngXnY` of `NVMe`.
+fn generic_nodes(disk: &Path, nvme: &Path) -> Vec<String> {
+    let scsi = disk.join("device/scsi_generic");
+    let mut nodes: Vec<PathBuf> = names(&scsi).iter().map(|name| scsi.join(name)).collect();
+    let namespace = name(disk).strip_prefix("nvme").map(|numbers| format!("ng{numbers}"));
+    nodes.extend(namespace.map(|name| nvme.join(name)));
+    nodes.iter().filter_map(|node| sysfs::read(&node.join("dev")).ok()).collect()
 }
 
 /// Other disks that lead to the drive of the device, or to one that it stands on.
@@ -128,6 +147,13 @@ fn by_the_kernel(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> 
             add(*relation, device, Purpose::Swap);
         }
     }
+    for export in exports::all(Path::new(exports::CONFIG)) {
+        for (relation, device) in relatives {
+            if leads_to(&export.path, device)? {
+                add(*relation, device, Purpose::Holder(export.target.clone()));
+            }
+        }
+    }
     let mut over: Vec<(Relation, BlockDevice, String)> = Vec::new();
     for (relation, device) in relatives {
         let others = loops_over(device)?.into_iter();
@@ -167,6 +193,16 @@ fn by_the_kernel(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> 
         }
     }
     Ok(uses)
+}
+
+/// Whether a path names a device, or the file that a loop device stands on.
+fn leads_to(path: &Path, device: &BlockDevice) -> io::Result<bool> {
+    if sysfs::block_number(path).is_some_and(|number| number == device.number) {
+        return Ok(true);
+    }
+    let backing = loop_device::backing(&Path::new("/dev").join(&device.name))?;
+    let file = fs::metadata(path).map(|file| (file.dev(), file.ino()));
+    Ok(backing.is_some_and(|of| file.is_ok_and(|file| file == (of.filesystem, of.inode))))
 }
 
 /// The devices a mount lies on, through all layers. Filesystems with several devices (btrfs)
@@ -246,4 +282,28 @@ fn other_loops(device: &BlockDevice) -> Vec<String> {
         .into_iter()
         .filter(|name| *name != disk && file_of(name) == Some(own))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_generic_nodes_of_a_disk_are_found() {
+        let sys = tempfile::tempdir().unwrap();
+        let nvme = sys.path().join("class");
+        for (node, number) in [
+            ("sda/device/scsi_generic/sg2", "21:2\n"),
+            ("class/ng0n1", "235:0\n"),
+            ("class/ng0n2", "235:1\n"),
+        ] {
+            let folder = sys.path().join(node);
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(folder.join("dev"), number).unwrap();
+        }
+        let of = |disk: &str| generic_nodes(&sys.path().join(disk), &nvme);
+        assert_eq!(of("sda"), ["21:2"]);
+        assert_eq!(of("nvme0n2"), ["235:1"]);
+        assert_eq!(of("vda"), Vec::<String>::new());
+    }
 }

@@ -1,0 +1,81 @@
+//! Devices that this kernel offers to other machines as an `NVMe`, SCSI or USB target.
+//!
+//! A target opens its device without an exclusive claim, is no holder in sysfs, and is no process:
+//! its configuration alone shows it.
+//!
+//! Source: Linux, `drivers/nvme/target/configfs.c`, `drivers/target/target_core_configfs.c` and
+//! Documentation/ABI/testing/configfs-usb-gadget-mass-storage.
+
+use std::path::{Path, PathBuf};
+
+use super::names;
+use crate::host::sysfs;
+
+/// Where the kernel's configuration filesystem is mounted.
+pub(super) const CONFIG: &str = "/sys/kernel/config";
+
+/// A device or file that a target offers.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Export {
+    /// What it is called there.
+    pub target: String,
+    /// The device or file.
+    pub path: PathBuf,
+}
+
+/// Everything that targets offer.
+pub(super) fn all(config: &Path) -> Vec<Export> {
+    let nvme = ["nvmet/subsystems", "*", "namespaces", "*", "device_path"];
+    let scsi = ["target/core", "*", "*", "udev_path"];
+    let usb = ["usb_gadget", "*", "functions", "*", "*", "file"];
+    let mut all = Vec::new();
+    for (kind, pattern) in [("NVMe", &nvme[..]), ("SCSI", &scsi), ("USB", &usb)] {
+        for attribute in matching(config, pattern) {
+            let path = sysfs::read(&attribute).unwrap_or_default();
+            if path.starts_with('/') {
+                let place = attribute.parent().unwrap_or(&attribute);
+                let name = place.strip_prefix(config).unwrap_or(place).display();
+                all.push(Export { target: format!("the {kind} target {name}"), path: path.into() });
+            }
+        }
+    }
+    all
+}
+
+/// The paths below a folder that a pattern describes, one part a level; `*` is any name.
+fn matching(folder: &Path, pattern: &[&str]) -> Vec<PathBuf> {
+    let Some((part, rest)) = pattern.split_first() else { return vec![folder.to_owned()] };
+    if *part != "*" {
+        return matching(&folder.join(part), rest);
+    }
+    names(folder).iter().flat_map(|name| matching(&folder.join(name), rest)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn targets_of_every_kind_are_found() {
+        let config = tempfile::tempdir().unwrap();
+        for (attribute, value) in [
+            ("nvmet/subsystems/nqn.test/namespaces/1/device_path", "/dev/sdb\n"),
+            ("nvmet/subsystems/nqn.test/namespaces/2/device_path", "(null)\n"),
+            ("target/core/iblock_0/disk/udev_path", "/dev/sdc\n"),
+            ("target/core/iblock_0/hba_info", "HBA Index: 1\n"),
+            ("usb_gadget/g1/functions/mass_storage.0/lun.0/file", "/srv/disk.img\n"),
+            ("usb_gadget/g1/functions/acm.0/port_num", "0\n"),
+        ] {
+            let path = config.path().join(attribute);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, value).unwrap();
+        }
+        let found = all(config.path());
+        let paths: Vec<_> = found.iter().map(|export| export.path.to_str().unwrap()).collect();
+        assert_eq!(paths, ["/dev/sdb", "/dev/sdc", "/srv/disk.img"]);
+        assert_eq!(found[0].target, "the NVMe target nvmet/subsystems/nqn.test/namespaces/1");
+        assert_eq!(all(Path::new("/nowhere")), []);
+    }
+}
