@@ -84,6 +84,15 @@ impl DriveIdentity {
     }
 }
 
+/// The disk below a folder of sysfs that a drive's name leads to; `None` where none has it, or
+/// several have: the units of one device may share it.
+#[must_use]
+pub fn only_disk_named(folder: &Path, name: &str) -> Option<PathBuf> {
+    let is_named = |disk: &PathBuf| DriveIdentity::read(disk).name().as_deref() == Some(name);
+    let mut named = disks(folder).into_iter().filter(is_named);
+    named.next().filter(|_| named.next().is_none())
+}
+
 /// The whole disks below a folder of sysfs, by name. Paths that the kernel joins by itself
 /// (`nvme0c0n1`) are hidden: nobody can open them.
 #[must_use]

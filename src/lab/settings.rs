@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 
 use super::{LabError, Tools};
-use crate::host::drive_identity::DriveIdentity;
+use crate::host::drive_identity::{self, DriveIdentity, only_disk_named};
 use crate::host::sysfs::{self, BlockDevice};
 use crate::plan::Setup;
 use crate::undo::Change;
@@ -78,11 +78,13 @@ fn set_write_cache(
     let disk = device.disk_folder();
     if let Some(attribute) = sysfs::scsi_cache_type(&disk).filter(|path| path.exists()) {
         // It may outlive a reboot, after which the kernel's name may be another drive's.
-        let Some(drive) = DriveIdentity::read(&disk).name() else {
+        let disks = Path::new(drive_identity::DISKS);
+        let name = DriveIdentity::read(&disk).name();
+        let Some(drive) = name.filter(|name| only_disk_named(disks, name).is_some()) else {
             return Err(LabError::Unavailable {
                 reason: format!(
-                    "{} has no WWID or serial by which its write cache could be restored after \
-                     a crash",
+                    "{} has no WWID or serial of its own by which its write cache could be \
+                     restored after a crash",
                     device.name
                 ),
             });

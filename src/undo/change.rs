@@ -15,7 +15,6 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::{UndoError, name};
-use crate::host::drive_identity::DriveIdentity;
 use crate::host::interrupt::Interrupt;
 use crate::host::loop_device::{self, FileId};
 use crate::host::mounts::{self, Mounted};
@@ -309,24 +308,21 @@ pub(super) fn restore_value(path: &Path, before: &str, after: &str) -> Result<()
     fs::write(path, before).map_err(|cause| UndoError::new("restore the value of", path, cause))
 }
 
-/// Finds the drive by what identifies it, below the folder of all disks. One that is not there
-/// keeps its setting, so the change is not forgotten.
+/// Finds the drive by what identifies it, below the folder of all disks. One that is not there, or
+/// that cannot be told from another, keeps its setting, so the change is not forgotten.
 pub(super) fn restore_write_cache(
     disks: &Path,
     drive: &str,
     before: &str,
     after: &str,
 ) -> Result<(), UndoError> {
-    let disks = drive_identity::disks(disks);
-    let mut disks = disks.iter();
-    let attribute = disks
-        .find(|disk| DriveIdentity::read(disk).name().as_deref() == Some(drive))
-        .and_then(|disk| sysfs::scsi_cache_type(disk));
+    let disk = drive_identity::only_disk_named(disks, drive);
+    let attribute = disk.and_then(|disk| sysfs::scsi_cache_type(&disk));
     let Some(attribute) = attribute else {
         let cause = io::Error::new(
             io::ErrorKind::NotFound,
             format!(
-                "it is not connected, and may still be set to `{after}`; connect it and run \
+                "no disk, or more than one, has this name, and it may still be set to `{after}`; connect it and run \
                  `ssdlab restore`, or remove the journal if the drive is gone for good"
             ),
         );
