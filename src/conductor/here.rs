@@ -98,16 +98,24 @@ impl Here<'_> {
 
 /// Who has the turn, in words.
 fn says(told: &Told) -> String {
-    let (Told::Waiting { lock, holder } | Told::Beside { lock, holder }) = told;
-    let lock = lock.display();
-    let who = holder.as_ref().map_or_else(|| "somebody".to_owned(), Holder::to_string);
+    let who = |holder: &Option<Holder>| {
+        holder.as_ref().map_or_else(|| "somebody".to_owned(), Holder::to_string)
+    };
     match told {
-        Told::Waiting { .. } => {
-            format!("waiting for the turn to measure on this machine: {lock} is held by {who}")
-        }
-        Told::Beside { .. } => format!(
-            "measuring beside others, waited long enough: {lock} is still held by {who}; end it if \
-             it measures nothing"
+        Told::Waiting { lock, holder } => format!(
+            "waiting for the measurement lock: {} is held by {}",
+            lock.display(),
+            who(holder)
+        ),
+        Told::Beside { lock, holder } => format!(
+            "measuring beside others, waited long enough: {} is still held by {}; end it if it \
+             measures nothing",
+            lock.display(),
+            who(holder)
+        ),
+        Told::Unusable { cause } => format!(
+            "measuring without the measurement lock that all users share: {cause}; remove what is \
+             in its place"
         ),
     }
 }

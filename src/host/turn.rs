@@ -71,6 +71,12 @@ pub enum Told {
         /// Who, as far as that can be seen.
         holder: Option<Holder>,
     },
+    /// The lock of all cannot be used, which any user can bring about: the turn is root's all the
+    /// same.
+    Unusable {
+        /// What is wrong with it.
+        cause: String,
+    },
 }
 
 impl Turn {
@@ -123,15 +129,21 @@ impl Locks {
         let own = || try_lock(&self.of_root, 0o600);
         let Some(own) = self.wait(own, Duration::MAX, interrupt, tell)? else { return Ok(None) };
         let began = Instant::now();
-        let of_all = self.wait(|| try_lock(&self.of_all, 0o644), *left, interrupt, tell)?;
+        let of_all = self.wait(|| try_lock(&self.of_all, 0o644), *left, interrupt, tell);
         *left = left.saturating_sub(began.elapsed());
-        if of_all.is_none() {
-            if interrupt.is_set() {
-                return Ok(None);
+        let of_all = match of_all {
+            Ok(None) if interrupt.is_set() => return Ok(None),
+            Ok(None) => {
+                let lock = self.of_all.clone();
+                tell(&Told::Beside { holder: holder(&lock), lock });
+                None
             }
-            let lock = self.of_all.clone();
-            tell(&Told::Beside { holder: holder(&lock), lock });
-        }
+            Ok(of_all) => of_all,
+            Err(error) => {
+                tell(&Told::Unusable { cause: error.to_string() });
+                None
+            }
+        };
         Ok(Some(Turn { locks: of_all.into_iter().chain([own]).collect() }))
     }
 
@@ -250,6 +262,18 @@ mod tests {
         let mut tell = |what: &Told| told.send(what.clone()).unwrap();
         let mut patience = Duration::ZERO;
         locks.take(&mut patience, interrupt, &mut tell).unwrap()
+    }
+
+    #[test]
+    fn a_lock_that_others_spoil_does_not_keep_root_from_measuring() {
+        let place = tempfile::tempdir().unwrap();
+        let [root, other] = [true, false].map(|is_root| locks(place.path(), is_root));
+        std::os::unix::fs::symlink("nowhere", &root.of_all).unwrap();
+        let (told, heard) = mpsc::channel();
+        assert!(taken(&root, &Interrupt::default(), &told).is_some());
+        assert!(matches!(heard.try_recv().unwrap(), Told::Unusable { .. }));
+        let mut patience = Duration::ZERO;
+        assert!(other.take(&mut patience, &Interrupt::default(), &mut |_| {}).is_err());
     }
 
     #[test]
