@@ -35,7 +35,12 @@ impl Cancel {
         for (node, says) in &cancelled.failed {
             output::tell(&format!("{node}: not undone, run `ssdlab restore` there: {says}"));
         }
-        let is_done = cancelled.failed.is_empty() && cancelled.unreadable.is_empty();
+        for says in &cancelled.unasked {
+            output::tell(&format!("{says}; run `ssdlab cancel` again when it answers"));
+        }
+        let is_done = cancelled.failed.is_empty()
+            && cancelled.unasked.is_empty()
+            && cancelled.unreadable.is_empty();
         for error in cancelled.unreadable {
             explain(&error.into());
         }

@@ -27,6 +27,8 @@ pub struct Cancelled {
     pub undone: BTreeSet<String>,
     /// Nodes on which that failed, with what was said there.
     pub failed: BTreeMap<String, String>,
+    /// What nodes say that did not hand over what they may still have to undo.
+    pub unasked: Vec<String>,
     /// What does not say where there is something to undo.
     pub unreadable: Vec<StoreError>,
 }
@@ -40,8 +42,9 @@ pub fn cancel(run: &Path, ssdlab: &Path) -> Result<Cancelled, ConductorError> {
     let queue = slurm.queue(&arrays).map_err(FleetError::from)?;
     slurm.cancel(&queue.jobs()).map_err(FleetError::from)?;
     let is_over = wait_until_gone(&slurm, &arrays, LIMIT).map_err(FleetError::from)?;
-    let mut rsync = collected(&slurm, run, &submitted)?;
-    let mut cancelled = Cancelled { elements: queue.elements.len(), ..Cancelled::default() };
+    let (mut rsync, unasked) = collected(&slurm, run, &submitted)?;
+    let mut cancelled =
+        Cancelled { elements: queue.elements.len(), unasked, ..Cancelled::default() };
     // An attempt that was given the time has undone its changes itself.
     let attempts = Attempts::new(run, &[]);
     let mut by_node: BTreeMap<String, Vec<Left>> = BTreeMap::new();
@@ -73,21 +76,22 @@ pub fn partition(submitted: &BTreeMap<String, Submission>) -> Option<String> {
 }
 
 /// What brings what nodes have written that do not see the run's folder; it has been done once.
+/// With it, which nodes handed nothing over.
 fn collected(
     slurm: &Slurm,
     run: &Path,
     submitted: &BTreeMap<String, Submission>,
-) -> Result<Option<Rsync>, FleetError> {
+) -> Result<(Option<Rsync>, Vec<String>), FleetError> {
     let staged: Vec<_> = submitted.values().filter(|of| of.staged.is_some()).collect();
     if staged.is_empty() {
-        return Ok(None);
+        return Ok((None, Vec::new()));
     }
     let mut rsync = Rsync::find().map_err(SlurmError::from)?;
     for submission in staged {
         rsync.ask_all(submission, slurm.nodes(&submission.features)?.into_keys());
     }
-    rsync.fetch_now(run);
-    Ok(Some(rsync))
+    let troubles = rsync.fetch_now(run);
+    Ok((Some(rsync), troubles))
 }
 
 /// Has a node undo what attempts have left there; what it says.
@@ -108,7 +112,7 @@ fn undo(
         let seen = of.unwrap_or_else(|| quoted(run));
         let (state, ssdlab, journal) = (quoted(state), quoted(ssdlab), quoted(journal));
         format!(
-            "XDG_STATE_HOME={state} {ssdlab} restore\n\
+            "XDG_STATE_HOME={state} {ssdlab} restore || :\n\
              [ -e {journal} ] || : >{seen}/{ATTEMPTS}/{id}.node\n"
         )
     });

@@ -147,39 +147,55 @@ impl Rsync {
 
     /// Fetches all that nodes have.
     pub(super) fn fetch_now(&mut self, run: &Path) -> Vec<String> {
-        self.fetch_all(run, After::Keep)
+        self.fetch_all(run, After::Keep).1
     }
 
     /// Has nodes, whose elements are over, remove what they have handed over, once it is safe here.
     pub(super) fn clear(&mut self, run: &Path) -> Vec<String> {
+        // What is removed is brought by the same pass, if no other has: so all has to be here, and
+        // synced, before.
+        let (whole, mut troubles) = self.fetch_all(run, After::Keep);
         if let Err(error) = sync_tree(&run.join(ATTEMPTS)) {
             return vec![format!("what nodes have handed over stays there, too: {error}")];
         }
-        let troubles = self.fetch_all(run, After::Remove);
+        self.nodes = whole;
+        troubles.extend(self.fetch_all(run, After::Remove).1);
         self.nodes.clear();
         troubles
     }
 
-    fn fetch_all(&mut self, run: &Path, after: After) -> Vec<String> {
-        let mut troubles = Vec::new();
+    /// Fetches from all nodes; returns those that have handed over all they have, and what is to
+    /// be told of others.
+    fn fetch_all(
+        &mut self,
+        run: &Path,
+        after: After,
+    ) -> (BTreeSet<(String, PathBuf)>, Vec<String>) {
+        let (mut whole, mut troubles) = (BTreeSet::new(), Vec::new());
         for (node, folder) in &self.nodes {
-            if let Err(says) = self.fetch_from(run, node, folder, after)
-                && self.told.insert(node.clone())
-            {
-                troubles.push(format!("{node} hands nothing over: {says}"));
+            match self.fetch_from(run, node, folder, after) {
+                Ok(is_all) => {
+                    self.told.remove(node);
+                    whole.extend(is_all.then(|| (node.clone(), folder.clone())));
+                }
+                Err(says) if self.told.insert(node.clone()) => {
+                    troubles.push(format!("{node} hands nothing over: {says}"));
+                }
+                Err(_) => {}
             }
         }
         self.asked = Some(Instant::now());
-        troubles
+        (whole, troubles)
     }
 
+    /// Fetches from one node; false if it has not handed over all it has.
     fn fetch_from(
         &self,
         run: &Path,
         node: &str,
         folder: &Path,
         after: After,
-    ) -> Result<(), String> {
+    ) -> Result<bool, String> {
         let mut command = Command::new(&self.program);
         command.args([
             // Plain files in folders, and nothing else that a node may have there.
@@ -205,8 +221,9 @@ impl Rsync {
         let finished =
             program::run_to_any_end(command, rules).map_err(|error| error.to_string())?;
         match finished.status.code() {
-            // 23 and 24: something is not there yet, or not any more.
-            Some(0 | 23 | 24) => Ok(()),
+            Some(0) => Ok(true),
+            // Something is not there yet, or not any more.
+            Some(23 | 24) => Ok(false),
             _ => Err(program::tail(&finished.stderr)),
         }
     }
