@@ -13,12 +13,24 @@ pub struct Restore {}
 
 impl Restore {
     /// Runs it.
-    #[expect(clippy::unused_self, reason = "every subcommand runs like this")]
+    #[expect(
+        clippy::unused_self,
+        clippy::unnecessary_wraps,
+        reason = "every subcommand runs like this"
+    )]
     pub fn run(&self) -> Result<Exit, Report> {
         let folders = undo::folders();
         let (mut undone, mut failed) = (0, 0);
         for folder in &folders {
-            let restored = undo::restore(folder).into_diagnostic()?;
+            let restored = match undo::restore(folder).into_diagnostic() {
+                Ok(restored) => restored,
+                // The journal may be in another.
+                Err(error) => {
+                    explain(&error);
+                    failed += 1;
+                    continue;
+                }
+            };
             for path in &restored.alive {
                 output::print(&format!("left alone, its run is alive: {}\n", path.display()));
             }

@@ -58,13 +58,17 @@ impl Journal {
         rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;
         let marker = format!("{}-{:016x}", std::process::id(), u64::from_ne_bytes(random));
         let path = folder.join(&marker).with_extension(ENDING);
+        // Nobody else may find it before it is locked and says whose it is.
+        let unnamed = path.with_extension("new");
         let mut options = OpenOptions::new();
-        let mut file = options.read(true).write(true).create_new(true).mode(0o600).open(&path)?;
+        let mut file =
+            options.read(true).write(true).create_new(true).mode(0o600).open(&unnamed)?;
         flock(&file, FlockOperation::NonBlockingLockExclusive)?;
         let Here { boot, machine } = Here::now()?;
         let mut header = serde_json::to_vec(&Header { boot, machine: Some(machine) })?;
         header.push(b'\n');
         file.write_all(&header)?;
+        fs::rename(&unnamed, &path)?;
         Ok(Self { file, path, marker, changes: Vec::new() })
     }
 
