@@ -175,30 +175,32 @@ impl Guest {
         let Some(memory) = lock(&self.memory).as_ref().map(Memory::memory) else { return Ok(()) };
         while !self.is_let_go.load(Ordering::SeqCst) {
             // A guest may stop its ring at any time.
-            let (next, slots) = {
+            let chain = {
                 let mut state = ring.get_mut();
                 let slots = state.get_queue().size();
-                match state.get_queue_mut().iter(memory.clone()) {
-                    Ok(mut waiting) => (waiting.next(), slots),
-                    Err(virtio_queue::Error::QueueNotReady) => (None, slots),
+                let next = match state.get_queue_mut().iter(memory.clone()) {
+                    Ok(mut waiting) => waiting.next(),
+                    Err(virtio_queue::Error::QueueNotReady) => None,
                     Err(error) => return Err(error.into()),
+                };
+                let Some(chain) = next else { return Ok(()) };
+                if self.in_ring.load(Ordering::SeqCst) >= slots {
+                    let reason = "more requests wait than its ring has room for";
+                    return Err(Fault::Ring(reason.to_owned()));
                 }
+                // While the ring cannot be stopped: whoever stops it waits for what was taken.
+                self.served.answers.take();
+                chain
             };
-            let Some(chain) = next else { return Ok(()) };
-            if self.in_ring.load(Ordering::SeqCst) >= slots {
-                let reason = "more requests wait than its ring has room for";
-                return Err(Fault::Ring(reason.to_owned()));
-            }
             let request = self.perform(chain)?;
             self.answer(ring, &memory, &request);
         }
         Ok(())
     }
 
-    /// Does what a request asks for; [`Self::answer`] has to follow.
+    /// Does what a request that was taken asks for; [`Self::answer`] has to follow.
     fn perform(&self, chain: DescriptorChain<Mapped>) -> Result<Request, Fault> {
         let Served { device, answers, clock } = &*self.served;
-        answers.take();
         let mut device = lock(device);
         let now = clock.now();
         // Nobody asks for the fingerprint of a run in real time.

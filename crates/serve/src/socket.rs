@@ -1,12 +1,13 @@
 //! Defines the socket at which virtual machines connect, and which files in its place it replaces.
 
-use std::fs::{self, Metadata};
+use std::fs::{self, File, Metadata};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 use vhost::vhost_user::Listener;
@@ -25,6 +26,12 @@ pub struct Socket {
 impl Socket {
     /// Makes a socket. One at which nobody listens any more is replaced, and nothing else.
     pub fn bind(path: &Path) -> Result<Self, ServeError> {
+        // Of two servers that find the same dead socket one would remove the other's new one.
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        let lock = File::open(folder).map_err(ServeError::step("open", folder))?;
+        flock(&lock, FlockOperation::LockExclusive)
+            .map_err(|errno| ServeError::step("lock", folder)(errno.into()))?;
         match fs::symlink_metadata(path) {
             Ok(found) if !found.file_type().is_socket() => {
                 return Err(ServeError::NotASocket(path.to_owned()));
