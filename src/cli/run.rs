@@ -383,7 +383,7 @@ fn start(folder: &Path, resolved: Resolved) -> Result<Session, Report> {
 fn resume(named: &Path, folder: &Path) -> Result<Session, Report> {
     let (run, contents) = results::Run::append(&report::find(named, folder))?;
     for warning in &contents.warnings {
-        output::tell(&format!("{warning}; its trial runs again"));
+        output::tell(warning);
     }
     Ok(Session { run, schedule: contents.schedule, records: contents.records })
 }

@@ -472,7 +472,7 @@ fn parse_records(
     let mut warnings = Vec::new();
     if !part.is_empty() {
         warnings.push(format!(
-            "{}: the last line was cut ({} bytes) and is left out",
+            "{}: the last line was cut ({} bytes) and is left out; `--resume` runs its trial again",
             path.display(),
             part.len()
         ));
