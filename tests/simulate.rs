@@ -156,6 +156,20 @@ fn every_shipped_drive_is_listed_shown_and_checked() {
 }
 
 #[test]
+fn what_a_drive_rests_on_is_shown_and_asked_for() {
+    let place = Place::with(&[("own.toml", POINT)]);
+    let shown: Value = serde_json::from_str(&place.printed("drive show vertex-le --json")).unwrap();
+    assert_eq!(shown["evidence"]["trim.per_mapped_page"]["basis"], "fitted");
+    assert_eq!(shown["values"]["timing.planes"], "2");
+    let keys = |of: &str| shown[of].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(keys("values"), keys("evidence"));
+
+    let checked = place.ssdlab("drive check own.toml");
+    let said = String::from_utf8_lossy(&checked.stderr).into_owned();
+    assert!(checked.status.success() && said.contains("without evidence: capacity"), "{said}");
+}
+
+#[test]
 fn impossible_drives_are_refused_at_their_place() {
     for (from, to, says) in [
         ("spare_factor = 0.10", "spare_factor = 0.0", "needs spare space"),

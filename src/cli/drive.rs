@@ -1,18 +1,25 @@
 //! `ssdlab drive`: simulated drives, those that come with the program and one's own.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
 use clap::{Args, Subcommand};
 use miette::{IntoDiagnostic, Report, WrapErr};
+use schemars::JsonSchema;
+use serde::Serialize;
 use ssdlab_flash::drive_file::DriveFile;
+use ssdlab_flash::evidence::{self, Evidence, Grounded};
 use ssdlab_flash::{DriveFileError, Specification, presets};
 
 use super::exit::{Exit, Wrong};
 use super::output;
 use crate::plan::{self, Bytes, Fault};
 use crate::report;
+
+/// The version of what `drive show --json` prints.
+const SHOWN_SCHEMA: u32 = 1;
 
 /// Arguments of `ssdlab drive`.
 #[derive(Debug, Args)]
@@ -25,10 +32,13 @@ pub struct Drive {
 enum What {
     /// List the drives that come with the program.
     List,
-    /// Print a drive's file, with the source of every value: a start for one's own.
+    /// Print a drive's file, with what every value rests on: a start for your own.
     Show {
-        /// The drive's name.
-        name: String,
+        /// The name of a drive that comes with the program, or a drive file.
+        drive: String,
+        /// Print one JSON object.
+        #[arg(long)]
+        json: bool,
     },
     /// Check a drive file and show what it comes to.
     Check {
@@ -40,17 +50,40 @@ enum What {
     },
 }
 
+/// What `ssdlab drive show --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Shown {
+    /// The version of this format.
+    schema: u32,
+    name: String,
+    /// What it stands for, in a sentence.
+    description: String,
+    /// The file's values as TOML writes them, by dotted key (`trim.per_command`).
+    values: BTreeMap<String, String>,
+    /// What the values rest on, by the same keys; absent for a value without evidence.
+    evidence: BTreeMap<String, Evidence>,
+}
+
 impl Drive {
     /// Runs it.
     pub fn run(&self) -> Result<Exit, Report> {
         match &self.what {
             What::List => output::print(&list()),
-            What::Show { name } => match presets::find(name) {
-                Some(preset) => output::print(preset.text),
-                None => return Err(unknown(name)),
-            },
+            What::Show { drive, json: false } => output::print(&Source::of(drive)?.text),
+            What::Show { drive, json: true } => output::print_json(&Source::of(drive)?.shown()?),
             What::Check { drive, capacity } => {
-                output::print(&report::specification(&load(drive, *capacity)?));
+                let source = Source::of(drive)?;
+                output::print(&report::specification(&source.specification(*capacity)?));
+                let values = source.grounded()?;
+                let bare = values.iter().filter(|value| value.evidence.is_none());
+                let bare: Vec<&str> = bare.map(|value| value.key.as_str()).collect();
+                if !bare.is_empty() {
+                    output::tell(&format!(
+                        "without evidence: {}; say in [evidence] what they rest on, as \
+                         `ssdlab drive show vertex-le` does",
+                        bare.join(", ")
+                    ));
+                }
             }
         }
         Ok(Exit::Done)
@@ -68,32 +101,64 @@ fn list() -> String {
 
 /// Reads a drive: a file, or one that comes with the program.
 pub fn load(drive: &str, capacity: Option<Bytes>) -> Result<Specification, Report> {
-    let is_path = plan::is_drive_file(drive);
-    let (name, text) = match presets::find(drive) {
-        Some(preset) if !is_path => (preset.name, preset.text.to_owned()),
-        None if !is_path && !Path::new(drive).exists() => return Err(unknown(drive)),
-        _ => {
-            let text = fs::read_to_string(drive)
-                .into_diagnostic()
-                .wrap_err_with(|| format!("the drive file {drive} cannot be read"))
-                .map_err(|error| {
-                    Wrong::report(
-                        format!("{error}: {}", error.root_cause()),
-                        "name a drive file, or one of `ssdlab drive list`",
-                    )
-                })?;
-            (drive, text)
-        }
-    };
-    let at_its_place = |error: DriveFileError| {
-        let fault = Fault { message: error.message, at: error.at, help: Some(error.help) };
-        Report::new(fault.in_file(name, &text))
-    };
-    let mut file = DriveFile::parse(&text).map_err(at_its_place)?;
-    if let Some(capacity) = capacity {
-        file.with_capacity(capacity);
+    Source::of(drive)?.specification(capacity)
+}
+
+/// The text of a drive file.
+struct Source {
+    /// The file, or the drive that comes with the program.
+    name: String,
+    text: String,
+}
+
+impl Source {
+    fn of(drive: &str) -> Result<Self, Report> {
+        let is_path = plan::is_drive_file(drive);
+        let (name, text) = match presets::find(drive) {
+            Some(preset) if !is_path => (preset.name, preset.text.to_owned()),
+            None if !is_path && !Path::new(drive).exists() => return Err(unknown(drive)),
+            _ => {
+                let text = fs::read_to_string(drive)
+                    .into_diagnostic()
+                    .wrap_err_with(|| format!("the drive file {drive} cannot be read"))
+                    .map_err(|error| {
+                        Wrong::report(
+                            format!("{error}: {}", error.root_cause()),
+                            "name a drive file, or one of `ssdlab drive list`",
+                        )
+                    })?;
+                (drive, text)
+            }
+        };
+        Ok(Self { name: name.to_owned(), text })
     }
-    file.resolve().map_err(at_its_place)
+
+    fn specification(&self, capacity: Option<Bytes>) -> Result<Specification, Report> {
+        let mut file = DriveFile::parse(&self.text).map_err(|error| self.at_its_place(error))?;
+        if let Some(capacity) = capacity {
+            file.with_capacity(capacity);
+        }
+        file.resolve().map_err(|error| self.at_its_place(error))
+    }
+
+    fn grounded(&self) -> Result<Vec<Grounded>, Report> {
+        evidence::grounded(&self.text).map_err(|error| self.at_its_place(error))
+    }
+
+    fn shown(&self) -> Result<Shown, Report> {
+        let Specification { name, description, .. } = self.specification(None)?;
+        let (mut values, mut evidence) = (BTreeMap::new(), BTreeMap::new());
+        for value in self.grounded()? {
+            evidence.extend(value.evidence.map(|evidence| (value.key.clone(), evidence)));
+            values.insert(value.key, value.value);
+        }
+        Ok(Shown { schema: SHOWN_SCHEMA, name, description, values, evidence })
+    }
+
+    fn at_its_place(&self, error: DriveFileError) -> Report {
+        let fault = Fault { message: error.message, at: error.at, help: Some(error.help) };
+        Report::new(fault.in_file(&self.name, &self.text))
+    }
 }
 
 fn unknown(name: &str) -> Report {

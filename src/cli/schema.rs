@@ -4,6 +4,7 @@ use clap::{Args, ValueEnum};
 use schemars::schema_for;
 
 use super::cache::Cached;
+use super::drive::Shown;
 use super::exit::Exit;
 use super::method::Checked;
 use super::output;
@@ -42,6 +43,8 @@ enum Of {
     Status,
     /// What `ssdlab cache --json` prints.
     Cache,
+    /// What `ssdlab drive show --json` prints.
+    Drive,
     /// A line that `ssdlab simulate --json-lines` prints, and with more in it what `--json` does.
     Simulation,
     /// What `ssdlab trace --json` prints: of a run, or of a block trace.
@@ -60,6 +63,7 @@ impl Schema {
             Of::History => schema_for!(History),
             Of::Status => schema_for!(Standing),
             Of::Cache => schema_for!(Cached),
+            Of::Drive => schema_for!(Shown),
             Of::Simulation => schema_for!(Outcome),
             Of::Trace => schema_for!(Printed<'_>),
         });

@@ -14,6 +14,7 @@ use serde::de::{MapAccess, Visitor};
 use ssdlab_quantity::{Bytes, Rate, Share, Span};
 use toml::Spanned;
 
+use crate::evidence::EvidenceByKey;
 use crate::specification::Frontiers;
 
 mod resolve;
@@ -91,6 +92,9 @@ pub struct DriveFile {
     pub timing: MaybeTiming,
     /// What the drive does when nobody asks anything of it.
     pub background: Option<Background>,
+    /// What the values rest on.
+    #[serde(default)]
+    pub evidence: EvidenceByKey,
 }
 
 /// How logical pages find their place.

@@ -26,6 +26,7 @@ mod counters;
 mod dies;
 pub mod drive;
 pub mod drive_file;
+pub mod evidence;
 mod fast;
 mod free;
 mod ftl;

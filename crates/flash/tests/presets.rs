@@ -194,28 +194,6 @@ fn every_preset_can_be_filled_and_overwritten_at_random() {
 }
 
 #[test]
-fn every_value_of_a_preset_has_its_source_in_a_comment() {
-    // Those that say themselves what they are.
-    const PLAIN: [&str; 2] = ["name", "description"];
-    for preset in presets::ALL {
-        let mut is_explained = false;
-        for line in preset.text.lines() {
-            match line.split_once(" = ") {
-                _ if line.starts_with('#') => is_explained = true,
-                Some((key, _)) => assert!(
-                    is_explained || PLAIN.contains(&key),
-                    "{}: {key} has no comment above it",
-                    preset.name
-                ),
-                // A comment goes for the values below it, up to an empty line.
-                None if line.is_empty() => is_explained = false,
-                None => {}
-            }
-        }
-    }
-}
-
-#[test]
 fn eeepc_4g_reads_and_writes_in_order_as_measured() {
     let mut bench = Bench::filled("eeepc-4g", 1);
     let read = bench.read_in_order(SEQUENTIAL_BYTES, 4000, 1);

@@ -1,0 +1,250 @@
+//! What the values of a drive file rest on: where each is from, and what else it could be.
+//!
+//! A simulated drive is exact about its parameters, and nobody knows most of a real drive's.
+//! `[evidence]` in a drive file says, value by value, how well it is known, so that whoever reads
+//! a result can tell what was looked up from what was assumed.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_quantity::{Bytes, Rate, Share, Span};
+use toml::{Spanned, Table, Value};
+
+use crate::drive_file::{DriveFile, DriveFileError};
+
+/// The evidence of a file, by the dotted key of the value: `capacity`, `trim.per_command`.
+pub type EvidenceByKey = BTreeMap<String, Spanned<Evidence>>;
+
+/// What one value rests on.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Evidence {
+    /// How the value was found.
+    pub basis: Basis,
+    /// Where it is from; of an assumption, the reason for it.
+    pub source: String,
+    /// The least and the most that it may plausibly be; absent where the source leaves no doubt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<[Figure; 2]>,
+    /// What else it may plausibly be, where a range says nothing: of a mapping, or of yes and no.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<Figure>,
+    /// The published figures that it was fitted to, which it therefore does not predict.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fitted_to: Vec<String>,
+}
+
+/// How a value was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Basis {
+    /// The maker of the drive, or of a part of it, publishes it.
+    Datasheet,
+    /// Somebody has measured it, or has opened the drive and looked.
+    Measured,
+    /// It was chosen so that the model gives a published figure.
+    Fitted,
+    /// Nobody knows; it is a guess with a reason.
+    Assumed,
+}
+
+/// A value as a drive file has it.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Figure {
+    /// Yes or no.
+    Flag(bool),
+    /// A whole number.
+    Integer(i64),
+    /// A number.
+    Number(f64),
+    /// An amount with its unit, or a word.
+    Text(String),
+}
+
+/// A value of a drive file, and what it rests on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Grounded {
+    /// Its dotted key.
+    pub key: String,
+    /// The value, as TOML writes it.
+    pub value: String,
+    /// What it rests on, if the file says.
+    pub evidence: Option<Evidence>,
+}
+
+/// Keys that say what a drive is called, not what it is.
+const NAMES: [&str; 3] = ["name", "description", "evidence"];
+
+impl Figure {
+    /// What orders values of one unit: bytes, ns, bytes a second, or the number itself; none for a
+    /// word and for yes and no.
+    #[must_use]
+    pub fn magnitude(&self) -> Option<f64> {
+        match self {
+            Self::Flag(_) => None,
+            Self::Integer(number) => Some(*number as f64),
+            Self::Number(number) => Some(*number),
+            Self::Text(text) => {
+                let span = || text.parse().ok().map(|Span(span)| span.as_nanos() as f64);
+                let bytes = || text.parse().ok().map(|Bytes(bytes)| bytes as f64);
+                let rate = || Rate::try_from(text.clone()).ok().map(|Rate(rate)| rate as f64);
+                let share = || Share::try_from(text.clone()).ok().map(|Share(share)| share);
+                span().or_else(bytes).or_else(rate).or_else(share)
+            }
+        }
+    }
+
+    fn of(value: &Value) -> Option<Self> {
+        match value {
+            Value::Boolean(flag) => Some(Self::Flag(*flag)),
+            Value::Integer(number) => Some(Self::Integer(*number)),
+            Value::Float(number) => Some(Self::Number(*number)),
+            Value::String(text) => Some(Self::Text(text.clone())),
+            _ => None,
+        }
+    }
+
+    fn into_value(self) -> Value {
+        match self {
+            Self::Flag(flag) => Value::Boolean(flag),
+            Self::Integer(number) => Value::Integer(number),
+            Self::Number(number) => Value::Float(number),
+            Self::Text(text) => Value::String(text),
+        }
+    }
+}
+
+impl Evidence {
+    /// Every value that the evidence names besides the file's own: both ends of the range, or the
+    /// choices.
+    fn alternatives(&self) -> impl Iterator<Item = &Figure> {
+        self.range.iter().flatten().chain(&self.choices)
+    }
+
+    /// What is wrong with it for a value, and what to do.
+    fn fault(&self, key: &str, value: &Figure) -> Option<(String, String)> {
+        let wrong = |message: String, help: &str| Some((message, help.to_owned()));
+        if self.source.trim().is_empty() {
+            return wrong(
+                format!("the evidence of `{key}` has no source"),
+                "say where the value is from, or why it was assumed",
+            );
+        }
+        if self.range.is_some() && !self.choices.is_empty() {
+            return wrong(
+                format!("the evidence of `{key}` has a range and choices"),
+                "give `range` for an amount, `choices` for anything else",
+            );
+        }
+        if (self.basis == Basis::Fitted) == self.fitted_to.is_empty() {
+            return wrong(
+                format!("the evidence of `{key}` does not fit its basis"),
+                "name the figures in `fitted_to` if the basis is \"fitted\", and only then",
+            );
+        }
+        if let Some([least, most]) = &self.range {
+            let (least, most) = (least.magnitude(), most.magnitude());
+            let is_within = match (least, value.magnitude(), most) {
+                (Some(least), Some(value), Some(most)) => {
+                    least < most && least <= value && value <= most
+                }
+                _ => false,
+            };
+            if !is_within {
+                return wrong(
+                    format!("the range of `{key}` is not one around its value"),
+                    "write `range = [least, most]` in the unit of the value, which lies between",
+                );
+            }
+        }
+        if !self.choices.is_empty() && !self.choices.contains(value) {
+            return wrong(
+                format!("the choices of `{key}` do not include its value"),
+                "list the value itself among `choices`",
+            );
+        }
+        None
+    }
+}
+
+/// The values of a drive file in the order of their keys, each with what it rests on.
+///
+/// Fails if evidence is of no value of the file, or contradicts it, or if a value that it calls
+/// plausible makes no drive.
+pub fn grounded(text: &str) -> Result<Vec<Grounded>, DriveFileError> {
+    let file = DriveFile::parse(text)?;
+    let table: Table = toml::from_str(text).expect("a drive file is TOML");
+    let mut values = BTreeMap::new();
+    flatten(&table, "", &mut values);
+    for (key, evidence) in &file.evidence {
+        let fault =
+            |message, help| Err(DriveFileError { message, at: Some(evidence.span()), help });
+        let Some(value) = values.get(key.as_str()) else {
+            return fault(
+                format!("there is evidence of `{key}`, which this file does not set"),
+                "write the dotted key of a value of this file, such as \"trim.per_command\"".into(),
+            );
+        };
+        let evidence = evidence.get_ref();
+        if let Some((message, help)) = evidence.fault(key, value) {
+            return fault(message, help);
+        }
+        for figure in evidence.alternatives() {
+            if let Err(error) = with(&table, key, figure).and_then(|file| file.resolve()) {
+                return fault(
+                    format!(
+                        "`{key} = {}` is called plausible and makes no drive: {}",
+                        figure.clone().into_value(),
+                        error.message
+                    ),
+                    error.help,
+                );
+            }
+        }
+    }
+    Ok(values
+        .into_iter()
+        .map(|(key, value)| Grounded {
+            evidence: file.evidence.get(&key).map(|evidence| evidence.get_ref().clone()),
+            value: value.into_value().to_string(),
+            key,
+        })
+        .collect())
+}
+
+/// The drive of a file with another value of one key.
+fn with(table: &Table, key: &str, figure: &Figure) -> Result<DriveFile, DriveFileError> {
+    let mut table = table.clone();
+    table.remove("evidence");
+    let mut inner = &mut table;
+    let mut path = key.split('.').peekable();
+    while let Some(part) = path.next() {
+        if path.peek().is_none() {
+            inner.insert(part.to_owned(), figure.clone().into_value());
+            break;
+        }
+        inner = inner
+            .get_mut(part)
+            .and_then(Value::as_table_mut)
+            .expect("the key is one of the table's own");
+    }
+    DriveFile::parse(&table.to_string())
+}
+
+fn flatten(table: &Table, prefix: &str, values: &mut BTreeMap<String, Figure>) {
+    for (key, value) in table {
+        if prefix.is_empty() && NAMES.contains(&key.as_str()) {
+            continue;
+        }
+        let key = format!("{prefix}{key}");
+        match value {
+            Value::Table(inner) => flatten(inner, &format!("{key}."), values),
+            value => values.extend(Figure::of(value).map(|figure| (key, figure))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
