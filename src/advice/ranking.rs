@@ -8,14 +8,14 @@ use ssdlab_stats::LogRatio;
 
 use super::CONFIDENCE;
 use super::pairs::{Blocks, Quantity};
-use crate::plan::metric::is_better_higher;
+use crate::plan::metric::{self, Better};
 use crate::plan::schedule::Keep;
 use crate::plan::{Levels, Schedule};
 use crate::results::Record;
 
 /// The treatments of a step, the best first.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Ranking {
+pub struct StepRanking {
     /// The step; absent where a run has none.
     pub step: Option<String>,
     /// The metric.
@@ -51,13 +51,13 @@ pub struct Place {
 }
 
 /// The rankings of all steps that have begun.
-pub(super) fn all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Ranking> {
+pub(super) fn all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<StepRanking> {
     let steps = schedule.blocks().len();
     let ranked = (0..steps).map(|step| ranking(schedule, blocks, step));
     ranked.flatten().filter(|ranking| ranking.n > 0).collect()
 }
 
-fn ranking(schedule: &Schedule, blocks: &Blocks<'_>, step: usize) -> Option<Ranking> {
+fn ranking(schedule: &Schedule, blocks: &Blocks<'_>, step: usize) -> Option<StepRanking> {
     let by = schedule.ranking.as_ref()?;
     let candidates = candidates(schedule, blocks, step);
     let quantity = Quantity { metric: &by.metric, phases: &by.phases };
@@ -90,7 +90,7 @@ fn ranking(schedule: &Schedule, blocks: &Blocks<'_>, step: usize) -> Option<Rank
             levels,
         })
     };
-    Some(Ranking {
+    Some(StepRanking {
         step: own.map(|step| step.name.clone()),
         metric: by.metric.clone(),
         phases: by.phases.clone(),
@@ -118,7 +118,8 @@ fn measured(
 
 /// Ranks by a metric; `None` where a value has no logarithm.
 fn ranked(values: &[Vec<f64>], metric: &str) -> Option<ssdlab_stats::Ranking> {
-    let better = |value: &f64| if is_better_higher(metric) { *value } else { 1.0 / value };
+    let is_higher = metric::of(metric).better == Better::More;
+    let better = |value: &f64| if is_higher { *value } else { 1.0 / value };
     let values: Vec<Vec<f64>> = values.iter().map(|own| own.iter().map(better).collect()).collect();
     ssdlab_stats::Ranking::of(&values, CONFIDENCE).ok()
 }

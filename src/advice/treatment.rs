@@ -9,13 +9,12 @@ use serde::Serialize;
 use ssdlab_stats::Summary;
 
 use super::CONFIDENCE;
-use crate::plan::metric;
 use crate::plan::{Levels, Schedule};
 use crate::results::{Aged, DriveCourse, Imported, Phase, Record, Smart, Status, Teardown};
 
 /// A treatment and its trials.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Treatment {
+pub struct TreatmentResult {
     /// Its levels.
     pub levels: Levels,
     /// Whether it could be measured.
@@ -119,7 +118,7 @@ pub struct MetricSummary {
 }
 
 /// Sums up a treatment, by its index; its trials are left out.
-pub(super) fn summarise(index: usize, schedule: &Schedule, records: &[Record]) -> Treatment {
+pub(super) fn summarise(index: usize, schedule: &Schedule, records: &[Record]) -> TreatmentResult {
     let mut own: Vec<&Record> =
         records.iter().filter(|record| record.trial.treatment == index).collect();
     own.sort_by_key(|record| record.trial.position);
@@ -150,7 +149,7 @@ pub(super) fn summarise(index: usize, schedule: &Schedule, records: &[Record]) -
         None if own.is_empty() => Some("it has not run yet".to_owned()),
         None => None,
     };
-    Treatment {
+    TreatmentResult {
         levels: schedule.treatments[index].levels.clone(),
         status,
         reason,
@@ -173,7 +172,7 @@ fn was_passed_over(index: usize, schedule: &Schedule, records: &[Record]) -> boo
 }
 
 /// Hands each treatment its trials, in the order they ran.
-pub(super) fn add_trials(treatments: &mut [Treatment], records: Cow<'_, [Record]>) {
+pub(super) fn add_trials(treatments: &mut [TreatmentResult], records: Cow<'_, [Record]>) {
     let mut add = |record: Record| {
         let Some(treatment) = treatments.get_mut(record.trial.treatment) else { return };
         treatment.trials.push(TrialResult {
@@ -205,11 +204,9 @@ fn summary(phase: &str, well: &[&Record]) -> PhaseSummary {
         .iter()
         .filter_map(|record| record.phases.iter().find(|measured| measured.name == phase))
         .collect();
-    let reported = measured.first().into_iter().flat_map(|first| first.reported.keys());
-    let counted = metric::measured().map(|(name, _)| name);
-    let names = counted.chain(reported.map(String::as_str));
+    let names = measured.first().into_iter().flat_map(|first| first.metrics());
     let metrics = names
-        .filter_map(|name| {
+        .filter_map(|(name, _)| {
             let values: Option<Vec<f64>> =
                 measured.iter().map(|phase| phase.metric(name)).collect();
             let summary = Summary::of(&values?)?;

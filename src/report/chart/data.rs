@@ -5,7 +5,8 @@ use plotters::style::RGBColor;
 use super::canvas::Key;
 use super::label;
 use super::palette::{COLOURS, PLAIN, SYMBOLS, Symbol};
-use crate::advice::{Analysis, MetricSummary, Treatment, TreatmentStatus, TrialResult};
+use crate::advice::{Analysis, MetricSummary, TreatmentResult, TreatmentStatus, TrialResult};
+use crate::plan::metric::{METRICS, Unit};
 use crate::plan::{Factor, Schedule};
 use crate::report::text::plain;
 use crate::report::{number, table};
@@ -28,7 +29,7 @@ pub(super) struct Data<'a> {
 
 /// A treatment in a chart.
 pub(super) struct Shown<'a> {
-    pub treatment: &'a Treatment,
+    pub treatment: &'a TreatmentResult,
     pub name: String,
     pub colour: RGBColor,
     pub symbol: Symbol,
@@ -39,9 +40,10 @@ pub(super) struct Shown<'a> {
 impl<'a> Data<'a> {
     pub fn new(schedule: &'a Schedule, analysis: &'a Analysis) -> Self {
         let coloured = coloured(schedule);
-        let is_well = |treatment: &&Treatment| treatment.status == TreatmentStatus::Ok;
-        let with_trials: Vec<&Treatment> = analysis.treatments.iter().filter(is_well).collect();
-        let shown = |treatment: &'a Treatment| {
+        let is_well = |treatment: &&TreatmentResult| treatment.status == TreatmentStatus::Ok;
+        let with_trials: Vec<&TreatmentResult> =
+            analysis.treatments.iter().filter(is_well).collect();
+        let shown = |treatment: &'a TreatmentResult| {
             let step = |trial: &&TrialResult| schedule.step_of(trial.block);
             let well = || treatment.trials.iter().filter(|trial| trial.status == Status::Ok);
             let last = well().map(|trial| step(&trial)).max()?;
@@ -63,7 +65,7 @@ impl<'a> Data<'a> {
 
     /// The metric that a phase is shown by.
     pub fn metric(&self, phase: &str) -> &str {
-        table::shown_metric(self.analysis, phase)
+        table::charted(self.analysis, &self.analysis.metric, phase)
     }
 
     /// What the colours mean; nothing where they mean nothing.
@@ -112,7 +114,7 @@ pub(super) fn phase<'a>(trial: &'a TrialResult, name: &str) -> Option<&'a Phase>
 }
 
 /// What sets a treatment apart from those that are shown.
-fn name(schedule: &Schedule, shown: &[&Treatment], treatment: &Treatment) -> String {
+fn name(schedule: &Schedule, shown: &[&TreatmentResult], treatment: &TreatmentResult) -> String {
     let distinct = schedule.distinct(&treatment.levels);
     let differs = |factor: &Factor| {
         shown.iter().any(|other| other.levels.0.get(factor) != treatment.levels.0.get(factor))
@@ -161,9 +163,9 @@ pub(super) fn thinned(points: usize) -> (usize, String) {
 /// A value and whose it is.
 pub(super) type Named<'a> = (f64, &'a str);
 
-/// The least and the greatest of a metric's values, as part of a sentence.
-pub(super) fn range(metric: &str, values: &[Named<'_>]) -> Option<String> {
-    range_of(values, |value| number::value(metric, value))
+/// The least and the greatest of some values of one unit, as part of a sentence.
+pub(super) fn range(unit: Unit, values: &[Named<'_>]) -> Option<String> {
+    range_of(values, |value| number::amount(unit, value))
 }
 
 /// The least and the greatest of some values, each written out, as part of a sentence.
@@ -180,6 +182,6 @@ pub(super) fn range_of(values: &[Named<'_>], written: impl Fn(f64) -> String) ->
 
 /// A metric and what it is.
 pub(super) fn described(metric: &str) -> String {
-    let known = crate::plan::metric::all().find(|(name, _)| *name == metric);
-    known.map_or_else(|| plain(metric), |(name, says)| format!("{name}, {says}"))
+    let known = METRICS.iter().find(|(name, ..)| *name == metric);
+    known.map_or_else(|| plain(metric), |(name, _, says)| format!("{name}, {says}"))
 }
