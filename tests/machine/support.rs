@@ -12,6 +12,8 @@ pub use super::common::{sh, shown, wait_for};
 /// A folder with room for images, results and run-time files.
 pub struct Place {
     folder: TempDir,
+    /// The traces that somebody else's killed run has left on this machine.
+    others_traces: Vec<String>,
 }
 
 impl Place {
@@ -19,7 +21,7 @@ impl Place {
         let folder =
             tempfile::Builder::new().prefix("machine-test-").tempdir_in("/var/tmp").unwrap();
         fs::create_dir(folder.path().join("images")).unwrap();
-        Self { folder }
+        Self { folder, others_traces: traces() }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -73,7 +75,7 @@ impl Place {
             let entries = fs::read_dir(self.path(folder)).into_iter().flatten().flatten();
             left.extend(entries.map(|entry| entry.path().display().to_string()));
         }
-        left.extend(traces());
+        left.extend(traces().into_iter().filter(|trace| !self.others_traces.contains(trace)));
         let here = self.folder.path().display().to_string();
         let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
         left.extend(mounts.lines().filter(|line| line.contains(&here)).map(str::to_owned));
