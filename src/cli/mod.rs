@@ -40,6 +40,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use self::exit::Exit;
+use crate::meter::environment;
 
 /// Settles questions about filesystems on SSDs by controlled experiment.
 #[derive(Debug, Parser)]
@@ -103,9 +104,10 @@ enum Command {
     Guest(guest::Guest),
 }
 
-/// Runs the program; the result is its exit code.
+/// Runs the program, which calls itself `version` in records; the result is its exit code.
 #[must_use]
-pub fn main() -> ExitCode {
+pub fn main(version: &'static str) -> ExitCode {
+    environment::set_program(version);
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         // Help and version end well; everything else is a wrong command line.

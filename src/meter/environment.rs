@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -56,10 +57,19 @@ pub fn read(device: Option<&BlockDevice>, tools: &[String]) -> Environment {
     }
 }
 
+/// What the program calls itself. Only its `main` knows: what names the commit is compiled again
+/// after each.
+static PROGRAM: OnceLock<&'static str> = OnceLock::new();
+
+/// Says, once, which version of this program is running.
+pub fn set_program(version: &'static str) {
+    PROGRAM.get_or_init(|| version);
+}
+
 /// This program's version and the commit it was built from.
 #[must_use]
 pub fn program() -> String {
-    concat!(env!("CARGO_PKG_VERSION"), " ", env!("SSDLAB_COMMIT")).to_owned()
+    (*PROGRAM.get_or_init(|| env!("CARGO_PKG_VERSION"))).to_owned()
 }
 
 fn kernel() -> String {
