@@ -28,7 +28,7 @@ use thiserror::Error;
 pub use self::shelf::{Cleared, Kept};
 use self::shelf::{DIGITS, Held, WORK};
 pub use self::sparse::{copy, each_block};
-use crate::host::cache_folder::cache_folder;
+use crate::host::base_folder::cache_folder;
 use crate::host::hexadecimal::hexadecimal;
 use crate::host::interrupt::Interrupt;
 use crate::host::sync::sync_tree;
