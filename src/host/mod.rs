@@ -8,7 +8,6 @@ pub mod block_ioctl;
 pub mod checksum;
 pub mod drive_identity;
 pub mod extents;
-pub mod hexadecimal;
 pub mod interrupt;
 pub mod kernel;
 pub mod lock;
