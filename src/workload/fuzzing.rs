@@ -1,4 +1,4 @@
-//! What the fuzzers call: readers of this room, with what must hold of whatever they accept.
+//! Entry points for fuzzers: this room's readers, with the invariants of what they accept.
 
 use std::fs::File;
 use std::io::Write;
@@ -8,14 +8,9 @@ use std::path::Path;
 use rustix::fs::{MemfdFlags, memfd_create};
 use ssdlab_operations::{Operation, Tree};
 
+use super::archive;
 use super::content::Content;
-use super::{archive, bonnie_program};
 use crate::plan::schedule::Hashes;
-
-/// Reads text as what bonnie++ printed.
-pub fn fuzz_bonnie(printed: &str) {
-    let _ = bonnie_program::parse(printed);
-}
 
 /// Reads bytes as an archive. What is accepted makes every directory before what lies in it, makes
 /// no name twice, leaves its directory nowhere, and has its contents within the decoded archive.

@@ -8,7 +8,6 @@ mod ageing;
 mod archive;
 mod beside;
 mod bonnie;
-mod bonnie_program;
 mod bounds;
 mod clearing;
 mod content;
@@ -44,7 +43,7 @@ use self::bonnie::Bonnie;
 use self::content::{Content, Contents};
 pub use self::error::WorkloadError;
 #[doc(hidden)]
-pub use self::fuzzing::{fuzz_archive, fuzz_bonnie};
+pub use self::fuzzing::fuzz_archive;
 pub use self::input::{InputError, private};
 use self::player::{Bounds, Player, sync_filesystem};
 pub use self::reader::Reader;
@@ -167,9 +166,6 @@ impl Workload {
                     program::find("fio", "fio")?;
                     jobs.insert(job.clone(), fio::read(job, inputs)?);
                 }
-                Action::BonnieProgram => {
-                    program::find("bonnie++", "bonnie++")?;
-                }
                 Action::Fstrim => {
                     program::find("fstrim", "util-linux")?;
                 }
@@ -272,11 +268,7 @@ impl Workload {
                 let reported = fio::run(text, place.directory, place.rules)?;
                 Ok(Done { reported, ..Done::default() })
             }
-            (Action::BonnieProgram, _) => {
-                let bonnie = self.bonnie.as_ref().expect("a sound schedule has its sizes");
-                bonnie_program::run(bonnie.sizes(), place)
-            }
-            (Action::Imported, _) => unreachable!("nothing imported is run"),
+            (Action::Imported, _) => Err(WorkloadError::NotPerformed),
             (Action::Io(io), _) => io::run(io, seed, place),
             (Action::Transactions(work), _) => {
                 transactions::run(work, &self.contents.pool, seed, place)

@@ -61,11 +61,6 @@ impl Bonnie {
         Self { sizes, seed: 0, left: Left::default() }
     }
 
-    /// The sizes.
-    pub fn sizes(&self) -> &plan::Bonnie {
-        &self.sizes
-    }
-
     /// Begins a trial.
     pub fn seed(&mut self, seed: u64) {
         self.seed = seed;
