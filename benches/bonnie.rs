@@ -14,13 +14,22 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use ssdlab::workload::printed::bonnie::{self, Rate, Tested};
 
 const ROUNDS: usize = 5;
 
+/// Sizes as a plan has them, and the same as arguments of bonnie++.
+type Sizes = (&'static str, &'static str);
+
 /// A size at which nearly every test takes bonnie++ the half second that it wants.
-const IN_MEMORY: &str =
-    r#"{ size = "5 GiB", char_size = "2 MiB", seeks = 500_000, files = "512" }"#;
-const ON_DISK: &str = r#"{ size = "256 MiB", char_size = "3 MiB", seeks = 32768, files = "64" }"#;
+const IN_MEMORY: Sizes = (
+    r#"{ size = "5 GiB", char_size = "2 MiB", seeks = 500_000, files = "512" }"#,
+    "-s 5120:8192:500000:5 -f2 -n 512:0:0:1",
+);
+const ON_DISK: Sizes = (
+    r#"{ size = "256 MiB", char_size = "3 MiB", seeks = 32768, files = "64" }"#,
+    "-s 256:8192:32768:5 -f3 -n 64:0:0:1",
+);
 
 /// The memory that both have on the disk.
 const MEMORY_BYTES: u64 = 128 << 20;
@@ -30,7 +39,9 @@ const DRIVE: [&str; 4] = ["--drive", "x25m-g1", "--capacity", "4 GB"];
 
 /// Both find in the cache what is left there.
 const OURS: &str = "do = \"bonnie\", cold = false";
-const THEIRS: &str = "do = \"bonnie++\"";
+
+/// Its check that the file is twice the memory is off.
+const THEIRS: &str = "-q -r 0 -z 1";
 
 const TESTS: [(&str, &str); 12] = [
     ("seq_output_char", "bytes"),
@@ -48,7 +59,7 @@ const TESTS: [(&str, &str); 12] = [
 ];
 
 fn main() {
-    println!("in memory (/dev/shm), {IN_MEMORY}");
+    println!("in memory (/dev/shm), {}", IN_MEMORY.0);
     let memory = tempfile::tempdir_in("/dev/shm").unwrap();
     compare(memory.path(), IN_MEMORY, None);
     drop(memory);
@@ -60,25 +71,25 @@ fn main() {
         println!("on a disk: ignored: memory cannot be limited here (no memory cgroup)");
         return;
     };
-    println!("on ext4 over a {}, with {} MiB of memory, {ON_DISK}", DRIVE[1], MEMORY_BYTES >> 20);
+    let memory = MEMORY_BYTES >> 20;
+    println!("on ext4 over a {}, with {memory} MiB of memory, {}", DRIVE[1], ON_DISK.0);
     let disk = Disk::mount();
     compare(&disk.folder.path().join("mnt"), ON_DISK, Some(&group));
 }
 
 /// Prints a line for every test.
-fn compare(place: &Path, sizes: &str, group: Option<&Group>) {
+fn compare(place: &Path, (sizes, arguments): Sizes, group: Option<&Group>) {
     let (mut ours, mut theirs) = (BTreeMap::new(), BTreeMap::new());
     for _ in 0..ROUNDS {
-        for phase in run(place, sizes, OURS, group)["phases"].as_array().unwrap() {
+        for phase in run(place, sizes, group)["phases"].as_array().unwrap() {
             let name = phase["name"].as_str().unwrap().to_owned();
             let values: &mut Vec<(f64, f64)> = ours.entry(name).or_default();
             let rate = |unit: &str| phase[format!("{unit}_per_second")].as_f64().unwrap_or(0.0);
             values.push((rate("bytes"), rate("ops")));
         }
-        let reported = &run(place, sizes, THEIRS, group)["phases"][0]["reported"];
-        for (test, unit) in TESTS {
-            if let Some(rate) = reported[format!("bonnie++.{test}.{unit}_per_second")].as_f64() {
-                theirs.entry(test).or_insert_with(Vec::new).push(rate);
+        for tested in run_theirs(place, arguments, group) {
+            if let Some(Rate::Bytes(rate) | Rate::Operations(rate)) = tested.rate {
+                theirs.entry(tested.test.name()).or_insert_with(Vec::new).push(rate);
             }
         }
     }
@@ -111,7 +122,7 @@ fn shown(rate: f64, unit: &str) -> String {
 }
 
 /// The record of one trial in a directory.
-fn run(place: &Path, sizes: &str, phase: &str, group: Option<&Group>) -> Value {
+fn run(place: &Path, sizes: &str, group: Option<&Group>) -> Value {
     if group.is_none() {
         touch(place);
     }
@@ -119,19 +130,10 @@ fn run(place: &Path, sizes: &str, phase: &str, group: Option<&Group>) -> Value {
     let plan = own.path().join("plan.toml");
     let text = format!(
         "name = \"bench\"\nquestion = \"?\"\n[workload]\nbonnie = {sizes}\nphases = [{{ \
-         {phase} }}]\n"
+         {OURS} }}]\n"
     );
     fs::write(&plan, text).unwrap();
-    let ssdlab = env!("CARGO_BIN_EXE_ssdlab");
-    let mut command = match group {
-        Some(group) => {
-            let mut command = Command::new("sh");
-            let procs = group.0.join("cgroup.procs");
-            command.args(["-c", "echo $$ > \"$0\"; exec \"$@\""]).arg(procs).arg(ssdlab);
-            command
-        }
-        None => Command::new(ssdlab),
-    };
+    let mut command = limited(env!("CARGO_BIN_EXE_ssdlab"), group);
     command
         .env("XDG_DATA_HOME", own.path().join("data"))
         .env("XDG_STATE_HOME", own.path().join("run"))
@@ -142,9 +144,34 @@ fn run(place: &Path, sizes: &str, phase: &str, group: Option<&Group>) -> Value {
         .arg("--results")
         .arg(own.path().join("results"))
         .stderr(Stdio::null());
-    assert!(command.output().unwrap().status.success(), "{phase} in {}", place.display());
+    assert!(command.output().unwrap().status.success(), "in {}", place.display());
     let run = fs::read_dir(own.path().join("results")).unwrap().next().unwrap().unwrap().path();
     serde_json::from_str(&fs::read_to_string(run.join("records.jsonl")).unwrap()).unwrap()
+}
+
+/// What bonnie++ prints.
+fn run_theirs(place: &Path, arguments: &str, group: Option<&Group>) -> Vec<Tested> {
+    if group.is_none() {
+        touch(place);
+    }
+    let folder = tempfile::tempdir_in(place).unwrap();
+    let words = THEIRS.split(' ').chain(arguments.split(' '));
+    let mut command = limited("bonnie++", group);
+    if rustix::process::geteuid().is_root() {
+        command.args(["-u", "0", "-g", "0"]);
+    }
+    let output = command.args(words).current_dir(&folder).output().unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    bonnie::line(printed.lines().rfind(|line| bonnie::is_line(line)).unwrap()).unwrap().tests
+}
+
+/// A program with the memory of a group.
+fn limited(program: &str, group: Option<&Group>) -> Command {
+    let Some(group) = group else { return Command::new(program) };
+    let mut command = Command::new("sh");
+    let procs = group.0.join("cgroup.procs");
+    command.args(["-c", "echo $$ > \"$0\"; exec \"$@\""]).arg(procs).arg(program);
+    command
 }
 
 /// A memory cgroup, version 1 or 2, that goes when it is dropped.

@@ -6,7 +6,7 @@ use std::time::Instant;
 use ssdlab::workload::synthetic::content::ContentPool;
 use ssdlab::workload::synthetic::tree::{TreeShape, synthetic};
 
-/// What the driver writes at a time, and the mean file of a kernel tree.
+/// What the player writes at a time, and the mean file of a kernel tree.
 const BUFFERS: [usize; 2] = [1 << 20, 13_431];
 
 /// How much is made for one figure.
@@ -17,7 +17,7 @@ fn main() {
     let pool = ContentPool::new(black_box(1));
     println!("content pool: {:.1} ms", start.elapsed().as_secs_f64() * 1e3);
     let start = Instant::now();
-    let operations = synthetic(black_box(TreeShape::default()), 1);
+    let operations = synthetic(black_box(TreeShape::default()), 1).unpack().operations;
     println!(
         "operations of the default tree: {} in {:.1} ms",
         operations.len(),

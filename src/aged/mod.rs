@@ -28,8 +28,7 @@ use thiserror::Error;
 pub use self::shelf::{Cleared, Kept};
 use self::shelf::{DIGITS, Held, WORK};
 pub use self::sparse::{copy, each_block};
-use crate::host::cache_folder::cache_folder;
-use crate::host::hexadecimal::hexadecimal;
+use crate::host::base_folder::cache_folder;
 use crate::host::interrupt::Interrupt;
 use crate::host::sync::sync_tree;
 use crate::host::trust::{Exposed, exposed};
@@ -123,7 +122,7 @@ impl Record {
         for (name, digest) in &self.sha256 {
             hash.update(format!("{name} {digest}\n"));
         }
-        hexadecimal(&hash.finalize())[..16].to_owned()
+        hex::encode(hash.finalize())[..16].to_owned()
     }
 }
 
@@ -152,7 +151,7 @@ impl Store {
     {
         let made_from = serde_json::to_value(made_from).expect("it is plain data");
         let hash = Sha256::digest(made_from.to_string());
-        let identity = hexadecimal(&hash)[..DIGITS].to_owned();
+        let identity = hex::encode(hash)[..DIGITS].to_owned();
         let all = self.folder.as_ref().ok_or(AgedError::NoCache)?;
         open(all)?;
         let folder = all.join(&identity);

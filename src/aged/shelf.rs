@@ -1,4 +1,4 @@
-//! What is kept, as a whole: how much room it takes, what of it is in use, and what goes first.
+//! The cache as a whole: its size, what is in use, and what is evicted first.
 //!
 //! A state is in use while somebody holds the lock of its record, or that of the folder in which it
 //! is made. What is removed has both locks taken before; whoever looks for a state holds the second

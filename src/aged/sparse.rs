@@ -8,8 +8,6 @@ use rustix::fs::{SeekFrom, seek};
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 
-use crate::host::hexadecimal::hexadecimal;
-
 /// What is kept or left out as a whole.
 const BLOCK_BYTES: usize = 4096;
 
@@ -34,7 +32,7 @@ pub fn hash(file: &File) -> io::Result<String> {
         hash.update(block);
         Ok(())
     })?;
-    Ok(hexadecimal(&hash.finalize()))
+    Ok(hex::encode(hash.finalize()))
 }
 
 /// Shows each block that is not all zeros; the last may be cut short.

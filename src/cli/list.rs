@@ -186,7 +186,6 @@ fn workloads() -> Rows {
             "Bonnie's tests: a file written and read by character and by block, rewritten, \
              seeked in; small files created, looked at, deleted",
         ),
-        ("bonnie++", "the same by the program of that name"),
     ];
     rows.map(|(name, text)| (name.to_owned(), text.to_owned())).to_vec()
 }

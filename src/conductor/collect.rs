@@ -92,7 +92,8 @@ fn staging(schedule: &Schedule, submission: &Submission, name: &str) -> String {
 
 /// A path as a word of sh(1).
 pub(super) fn quoted(path: &Path) -> String {
-    format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
+    let path = path.display().to_string();
+    shlex::try_quote(&path).expect("no path has a NUL").into_owned()
 }
 
 /// What a node does with what it has handed over, or had before.
@@ -264,7 +265,7 @@ mod tests {
 
     #[test]
     fn a_path_is_one_word_whatever_is_in_it() {
-        assert_eq!(quoted(Path::new("/a b/it's")), "'/a b/it'\\''s'");
+        assert_eq!(quoted(Path::new("/a b/it's")), "\"/a b/it's\"");
     }
 
     #[test]

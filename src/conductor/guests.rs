@@ -31,7 +31,7 @@ use crate::host::program::{self, ProgramError, Rules};
 use crate::kernel::{self, KernelError, LabKernel};
 use crate::lab;
 use crate::plan::recordings::Recording;
-use crate::plan::schedule::{Action, Tree, Trial};
+use crate::plan::schedule::{Tree, Trial};
 use crate::plan::{Discard, Factor, HostModel, Schedule, Setup, Simulated};
 use crate::results::Record;
 use crate::undo::Journal;
@@ -159,9 +159,6 @@ impl<'a> Guests<'a> {
             let asked = layout.map(|question| question.call.program);
             let own = filesystem.programs().into_iter().chain(check).chain(snapshot).chain(asked);
             programs.extend(own.map(|program| (program, filesystem.package)));
-        }
-        if schedule.workload.phases.iter().any(|phase| phase.action == Action::BonnieProgram) {
-            programs.push(("bonnie++", "bonnie++"));
         }
         for (name, package) in programs {
             // What is missing, its treatment's record will say.

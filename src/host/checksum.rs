@@ -5,7 +5,6 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use super::hexadecimal::hexadecimal;
 use super::regular_file;
 
 /// The SHA-256 of a file, in hexadecimal digits.
@@ -19,7 +18,7 @@ pub fn checksum_of(file: &mut impl Read) -> io::Result<String> {
     let mut piece = vec![0; 1 << 20];
     loop {
         match file.read(&mut piece)? {
-            0 => return Ok(hexadecimal(&hasher.finalize())),
+            0 => return Ok(hex::encode(hasher.finalize())),
             length => hasher.update(&piece[..length]),
         }
     }

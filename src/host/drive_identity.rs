@@ -14,7 +14,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::hexadecimal::hexadecimal;
 use super::sysfs;
 
 /// Where the disks are.
@@ -113,7 +112,7 @@ fn designators(page: &[u8]) -> Vec<String> {
         let Some(value) = rest.get(4..4 + usize::from(length)) else { break };
         let is_of_unit = kind & ASSOCIATION == 0;
         let text = || String::from_utf8_lossy(value).trim_matches(['\0', ' ']).to_owned();
-        let digits = || hexadecimal(value);
+        let digits = || hex::encode(value);
         match kind & 0xf {
             NAA if is_of_unit => found.push(format!("naa.{}", digits())),
             EUI64 if is_of_unit => found.push(format!("eui.{}", digits())),

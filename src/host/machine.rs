@@ -5,8 +5,6 @@ use std::fs;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::hexadecimal::hexadecimal;
-
 /// What tells a machine from others.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
@@ -23,7 +21,7 @@ impl Machine {
         let text = fs::read_to_string("/etc/machine-id").unwrap_or_default();
         // Until the first boot is over it is `uninitialized`.
         let id = Some(text.trim()).filter(|id| id.len() == 32);
-        let hashed = |id| hexadecimal(&Sha256::digest(format!("ssdlab {id}")))[..16].to_owned();
+        let hashed = |id| hex::encode(Sha256::digest(format!("ssdlab {id}")))[..16].to_owned();
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
         Self { id: id.map(hashed), host }
     }

@@ -3,12 +3,11 @@
 //! Rooms that change the machine (lab, undo) and rooms that read it (meter, workload) share
 //! these, so that each fact about the kernel's interfaces is written once.
 
+pub mod base_folder;
 pub mod block_ioctl;
-pub mod cache_folder;
 pub mod checksum;
 pub mod drive_identity;
 pub mod extents;
-pub mod hexadecimal;
 pub mod interrupt;
 pub mod kernel;
 pub mod lock;

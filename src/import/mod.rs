@@ -15,7 +15,6 @@ pub use error::ImportError;
 pub use run::Run;
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 use sha2::{Digest, Sha256};
 
@@ -93,7 +92,7 @@ fn phase(name: &str, reported: BTreeMap<String, f64>) -> Phase {
 pub fn import(name: Option<&str>, sources: &[Source<'_>]) -> Result<Run, ImportError> {
     let mut files: Vec<(Source<'_>, String, Found)> = Vec::new();
     for source in sources {
-        let sha256 = hex(&Sha256::digest(source.contents));
+        let sha256 = hex::encode(Sha256::digest(source.contents));
         if let Some((earlier, ..)) = files.iter().find(|(_, known, _)| *known == sha256) {
             let message = format!("it has the same contents as {}", earlier.name);
             let fault = Fault::new(message, "a result counts once; name each file once");
@@ -145,13 +144,6 @@ fn read(contents: &[u8]) -> Result<Found, Fault> {
         return bonnie::read(text);
     }
     Err(Fault::new("it is of no known format", known))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 /// The reader as the fuzzer drives it: any bytes, no panic.

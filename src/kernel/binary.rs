@@ -9,7 +9,6 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 
 use super::{KernelError, LabKernel};
-use crate::host::hexadecimal::hexadecimal;
 use crate::host::interrupt::Interrupt;
 use crate::host::program::{self, Rules};
 use crate::host::trust::exposed;
@@ -71,7 +70,7 @@ pub fn inspect(path: &Path) -> Result<LabKernel, KernelError> {
         }
         None => return Err(no_kernel("it does not run: `--version` prints nothing".to_owned())),
     };
-    let identity = hexadecimal(&Sha256::digest(&bytes))[..16].to_owned();
+    let identity = hex::encode(Sha256::digest(&bytes))[..16].to_owned();
     Ok(LabKernel { path: real, identity, version })
 }
 

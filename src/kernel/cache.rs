@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use super::binary::{inspect, is_out_of_reach};
 use super::recipe::Recipe;
 use super::{KernelError, LabKernel, Origin};
-use crate::host::cache_folder::cache_folder;
+use crate::host::base_folder::cache_folder;
 use crate::host::whole_file;
 
 /// The cache.

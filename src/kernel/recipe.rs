@@ -7,7 +7,6 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use super::error::KernelError;
-use crate::host::hexadecimal::hexadecimal;
 
 /// A recipe: the script `build` and what it needs beside it.
 pub struct Recipe {
@@ -36,7 +35,7 @@ impl Recipe {
         for (name, text) in &self.files {
             hasher.update(format!("{name} {}\n{text}", text.len()));
         }
-        hexadecimal(&hasher.finalize())[..16].to_owned()
+        hex::encode(hasher.finalize())[..16].to_owned()
     }
 
     /// Writes the files into a folder.

@@ -138,11 +138,9 @@ fn of_action(action: &Action, workload: &Workload) -> Option<Asked> {
             let calls = number.saturating_mul(CALLS_OF_A_TRANSACTION);
             Some(Asked { calls, bytes: work.streamed_bytes(), waits_ns: work.lasts_ns() })
         }
-        Action::Command { .. }
-        | Action::Fio { .. }
-        | Action::BonnieProgram
-        | Action::Replay { .. }
-        | Action::Imported => None,
+        Action::Command { .. } | Action::Fio { .. } | Action::Replay { .. } | Action::Imported => {
+            None
+        }
     }
 }
 

@@ -279,9 +279,6 @@ pub enum Action {
         /// The test.
         test: BonnieTest,
     },
-    /// Runs bonnie++.
-    #[serde(rename = "bonnie++")]
-    BonnieProgram,
     /// Reads and writes a file.
     Io(Io),
     /// Commits transactions.
@@ -291,7 +288,9 @@ pub enum Action {
         /// What it did.
         log: Recording,
     },
-    /// What another program did elsewhere, before its results were imported.
+    /// What another program did: elsewhere, before its results were imported, or in a run of an
+    /// earlier version, which could run bonnie++.
+    #[serde(alias = "bonnie++")]
     Imported,
 }
 
@@ -444,8 +443,7 @@ impl Schedule {
         let count = self.treatments.len();
         let programs = self.workload.phases.iter().all(|phase| match &phase.action {
             Action::Command { run, .. } => !run.is_empty(),
-            Action::Bonnie { .. } | Action::BonnieProgram => self.workload.bonnie.is_some(),
-            Action::Imported => self.target.lab == LabKind::Imported,
+            Action::Bonnie { .. } => self.workload.bonnie.is_some(),
             _ => true,
         });
         let place = match self.target.lab {
@@ -532,3 +530,6 @@ impl Schedule {
         self.treatments.iter().position(|treatment| treatment.levels == *levels)
     }
 }
+
+#[cfg(test)]
+mod tests;

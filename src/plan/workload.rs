@@ -80,7 +80,7 @@ pub(super) fn resolve(
     let tree = own.map(|own| tree(&own, source(own.archive.as_ref(), unpacks), scale));
     let own = builds.then(|| written.build.clone().unwrap_or_default());
     let build = own.map(|own| build(&own, source(own.repository.as_ref(), !unpacks), scale));
-    let plays_bonnie = does(&[Verb::Bonnie, Verb::BonnieProgram]);
+    let plays_bonnie = does(&[Verb::Bonnie]);
     let own = written.bonnie.clone().or_else(|| plays_bonnie.then(WrittenBonnie::default));
     let bonnie = own.map(|own| bonnie::resolve(&own, |amount| scaled(amount, scale), target.lab));
     let (tree, build, bonnie) = (tree.transpose()?, build.transpose()?, bonnie.transpose()?);
@@ -309,7 +309,6 @@ fn action(
                 .join(written.job.as_ref().ok_or_else(|| needs("job", "job = \"randwrite.fio\""))?),
         },
         Verb::Bonnie => unreachable!("its tests are phases of their own"),
-        Verb::BonnieProgram => Action::BonnieProgram,
         Verb::Io => {
             let example = "io = { size = \"512 MiB\", time = \"10 s\" }";
             let io = written.io.as_ref().ok_or_else(|| needs("io", example))?;
@@ -457,8 +456,7 @@ fn check_setup(
     Ok(())
 }
 
-/// A guest of the virtual lab has bonnie++ and the programs that make and check filesystems, and no
-/// others.
+/// A guest of the virtual lab has the programs that make and check filesystems, and no others.
 fn check_programs(workload: &Workload, target: &Target) -> Result<(), Fault> {
     let foreign = workload.phases.iter().find(|phase| match phase.action {
         Action::Command { .. } | Action::Fio { .. } => true,

@@ -149,7 +149,7 @@ pub struct Workload {
     pub tree: Option<Tree>,
     /// The build that `clone`, `make` and `clean` perform.
     pub build: Option<Build>,
-    /// The sizes of Bonnie's tests, native (`bonnie`) and by the program (`bonnie++`).
+    /// The sizes of Bonnie's tests.
     pub bonnie: Option<WrittenBonnie>,
     /// How long the device must be silent to count as quiet (default 5 ms).
     pub quiet: Option<Span>,
@@ -260,9 +260,6 @@ pub enum Verb {
     Fio,
     /// Performs Bonnie's tests.
     Bonnie,
-    /// Runs bonnie++.
-    #[serde(rename = "bonnie++")]
-    BonnieProgram,
     /// Reads and writes a file, each operation timed.
     Io,
     /// Commits small transactions as `SQLite` does, each timed.
@@ -288,7 +285,6 @@ impl Verb {
             Self::Command => "command",
             Self::Fio => "fio",
             Self::Bonnie => "bonnie",
-            Self::BonnieProgram => "bonnie++",
             Self::Io => "io",
             Self::Transactions => "transactions",
             Self::Replay => "replay",

@@ -20,6 +20,7 @@ use thiserror::Error;
 
 use super::attempts::{ATTEMPTS, records_of};
 use super::record::{Attempt, Ending, RECORD_SCHEMA, Record};
+use crate::host::base_folder::base_folder;
 use crate::host::regular_file;
 use crate::host::sync::sync_folder;
 use crate::host::whole_file;
@@ -184,10 +185,8 @@ pub struct Contents {
 /// The folder for results: `$XDG_DATA_HOME/ssdlab`, or `~/.local/share/ssdlab`.
 #[must_use]
 pub fn default_folder() -> PathBuf {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    let data = set("XDG_DATA_HOME").map(PathBuf::from);
-    let home = || set("HOME").map_or_else(|| PathBuf::from("."), PathBuf::from);
-    data.unwrap_or_else(|| home().join(".local/share")).join("ssdlab")
+    let data = base_folder("XDG_DATA_HOME", ".local/share");
+    data.unwrap_or_else(|| PathBuf::from(".local/share")).join("ssdlab")
 }
 
 /// Whether a file, by the path of itself and not of a link to it, is what a run consists of; other

@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 use miette::Diagnostic;
 use thiserror::Error;
 
+use crate::host::base_folder::{base_folder, named_by};
+
 pub use change::Change;
 #[doc(hidden)]
 pub use fuzzing::fuzz_journal;
@@ -41,16 +43,11 @@ impl UndoError {
 /// the machine has left on its disks would be forgotten.
 #[must_use]
 pub fn folders() -> Vec<PathBuf> {
-    // Relative ones are to be ignored, as their specification says.
-    let set = |name: &str| {
-        std::env::var_os(name).map(PathBuf::from).filter(|folder| folder.is_absolute())
-    };
     let user = rustix::process::geteuid();
-    let home = || set("HOME").map(|home| home.join(".local/state"));
-    let state = match set("XDG_STATE_HOME") {
-        Some(folder) => Some(folder),
-        None if user.is_root() => Some(PathBuf::from("/var/lib")),
-        None => home(),
+    let state = if user.is_root() {
+        named_by("XDG_STATE_HOME").or_else(|| Some(PathBuf::from("/var/lib")))
+    } else {
+        base_folder("XDG_STATE_HOME", ".local/state")
     };
     // Never for root: anybody can make a folder there first.
     let name = format!("ssdlab-state-{}", user.as_raw());

@@ -6,7 +6,7 @@ use std::path::Path;
 use rustix::fs::statvfs;
 
 use super::WorkloadError;
-use super::driver::Driver;
+use super::player::Player;
 use super::synthetic::churn::{Churn, ROUNDS_PER_TURNOVER};
 use crate::host::extents::extents;
 use crate::plan::Age;
@@ -27,13 +27,13 @@ pub struct Aged {
     pub is_at_target: Option<bool>,
 }
 
-/// Ages the filesystem that the driver's directory, at `path`, is on, until the target or the
+/// Ages the filesystem that the player's directory, at `path`, is on, until the target or the
 /// profile's end is reached.
 pub(super) fn age(
     age: Age,
     seed: u64,
     path: &Path,
-    driver: &mut Driver<'_>,
+    player: &mut Player<'_>,
 ) -> Result<Aged, WorkloadError> {
     let error = WorkloadError::operation("look at", ".");
     let space = statvfs(path).map_err(error)?;
@@ -46,7 +46,7 @@ pub(super) fn age(
     // The first fills it.
     let last = ROUNDS_PER_TURNOVER * (1 + turnovers);
     for round in 1.. {
-        driver.churn(&churn.round())?;
+        player.perform(&churn.round())?;
         let score = layout_score(path, churn.paths(), space.f_frsize)?;
         let is_low = age.target.and_then(|target| Some(score? <= target));
         if round == last || (round > ROUNDS_PER_TURNOVER && is_low == Some(true)) {

@@ -8,16 +8,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
 
 use miette::Diagnostic;
+use ssdlab_operations::Entry;
 use tar::EntryType;
 use thiserror::Error;
 
 use super::bounds::{self, Budget, Excess};
+use super::content::Content;
 use super::decode;
 use super::input::{self, InputError};
-use super::operation::{Content, Operation};
+use super::script::{Script, relative};
 use crate::plan::schedule::Hashes;
 
 /// The most bytes of the headers of one entry: its names, and attributes that are passed over.
@@ -91,8 +92,8 @@ pub enum ArchiveError {
 /// An archive ready to unpack: what to do, and where the files' bytes are.
 #[derive(Debug)]
 pub struct Archive {
-    /// The operations that unpack it.
-    pub operations: Vec<Operation>,
+    /// Unpacks it.
+    pub script: Script,
     /// The plain tar, in memory.
     pub tar: File,
 }
@@ -101,18 +102,18 @@ pub struct Archive {
 pub fn read(path: &Path, share: f64, hashes: &Hashes) -> Result<Archive, ArchiveError> {
     let unreadable = |cause| ArchiveError::Unreadable { path: path.to_owned(), cause };
     let tar = decode::plain(input::private(path, hashes)?).map_err(unreadable)?;
-    let mut operations = operations(&tar, path)?;
-    if operations.is_empty() {
+    let mut script = script(&tar, path)?;
+    if script.operations.is_empty() {
         return Err(unreadable(io::Error::new(io::ErrorKind::InvalidData, "it is empty")));
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "share is 0 to 1")]
-    let kept = (operations.len() as f64 * share).ceil() as usize;
-    operations.truncate(kept.max(1));
-    Ok(Archive { operations, tar })
+    let kept = (script.starts() as f64 * share).ceil() as usize;
+    script.truncate(kept.max(1));
+    Ok(Archive { script, tar })
 }
 
-/// The operations that unpack a plain tar.
-fn operations(tar: &File, path: &Path) -> Result<Vec<Operation>, ArchiveError> {
+/// What unpacks a plain tar.
+fn script(tar: &File, path: &Path) -> Result<Script, ArchiveError> {
     let unreadable = |cause| ArchiveError::Unreadable { path: path.to_owned(), cause };
     let length = tar.metadata().map_err(unreadable)?.len();
     let left = Cell::new(MOST_HEADER_BYTES);
@@ -145,7 +146,7 @@ fn operations(tar: &File, path: &Path) -> Result<Vec<Operation>, ArchiveError> {
         let why = "is a link that leads through another link";
         return Err(ArchiveError::Refused { path: path.to_owned(), entry: link, why });
     }
-    Ok(unpacking.operations)
+    Ok(unpacking.script)
 }
 
 /// A tar of which headers are read and contents passed over. The library takes in a name as long as
@@ -216,7 +217,7 @@ fn check_whole<R: Read>(entry: &tar::Entry<'_, R>, length: u64) -> Result<(), Tr
 #[derive(Default)]
 struct Unpacking {
     budget: Budget,
-    operations: Vec<Operation>,
+    script: Script,
     directories: BTreeSet<String>,
     /// Symbolic links, each with the paths that following it goes through.
     links: BTreeMap<String, Vec<String>>,
@@ -240,34 +241,34 @@ impl Unpacking {
         self.budget.take_operation(path.len())?;
         let is_new = !self.directories.contains(&path) && self.others.insert(path.clone());
         if !is_new {
-            return Err(Trouble::Refused("is there twice"));
+            return Err(Trouble::Refused("occurs twice"));
         }
-        let shared: Arc<str> = path.as_str().into();
-        let operation = match kind {
+        let name = relative(&path);
+        let (mut content, mut modified_s) = (Content::Zeros, None);
+        let made = match kind {
             EntryType::Symlink => {
                 let (target, through) = link_target(entry, &path)?;
                 let gone_through: usize = through.iter().map(String::len).sum();
                 self.budget.take_names(target.len() + gone_through)?;
                 self.links.insert(path, through);
-                Operation::Symlink { path: shared, target }
+                Entry::Symlink { path: name, target: target.into_bytes().into() }
             }
             EntryType::Link => {
-                let existing = self.existing(entry)?;
-                Operation::HardLink { path: shared, existing }
+                let existing = relative(&self.existing(entry)?);
+                Entry::Link { path: name, existing }
             }
-            EntryType::Regular | EntryType::Continuous => Operation::WriteFile {
-                path: shared,
-                bytes: entry.size(),
-                content: Content::Archive { offset: entry.raw_file_position() },
-                mode: entry.header().mode()? & 0o777,
-                mtime_s: entry.header().mtime().ok().and_then(|s| i64::try_from(s).ok()),
-            },
+            EntryType::Regular | EntryType::Continuous => {
+                content = Content::Archive { offset: entry.raw_file_position() };
+                modified_s = entry.header().mtime().ok().and_then(|s| i64::try_from(s).ok());
+                let mode = entry.header().mode()? & 0o777;
+                Entry::File { mode, size_bytes: entry.size(), path: name }
+            }
             EntryType::GNUSparse => {
                 return Err(Trouble::Refused("is stored sparsely (tar --sparse)"));
             }
             _ => return Err(Trouble::Refused("is neither file, directory nor link")),
         };
-        self.operations.push(operation);
+        self.script.make(&made, content, modified_s);
         Ok(())
     }
 
@@ -277,11 +278,11 @@ impl Unpacking {
         }
         self.add_parents(path)?;
         if self.others.contains(path) {
-            return Err(Trouble::Refused("is there twice"));
+            return Err(Trouble::Refused("occurs twice"));
         }
         self.budget.take_operation(path.len())?;
         self.directories.insert(path.to_owned());
-        self.operations.push(Operation::MakeDir { path: path.into() });
+        self.script.make_directory(path);
         Ok(())
     }
 
@@ -300,20 +301,22 @@ impl Unpacking {
         self.add_directory(parent)
     }
 
-    /// A symbolic link whose way leads over another one: where that ends, no name tells.
+    /// A symbolic link whose target passes through another link: names alone do not say where that
+    /// ends.
     fn link_through_a_link(&self) -> Option<String> {
         let leads =
             |through: &Vec<String>| through.iter().any(|step| self.links.contains_key(step));
         self.links.iter().find(|(_, through)| leads(through)).map(|(link, _)| link.clone())
     }
 
-    fn existing<R: Read>(&self, entry: &tar::Entry<'_, R>) -> Result<Arc<str>, Trouble> {
-        let bytes = entry.link_name_bytes().ok_or(Trouble::Refused("is a link to nothing"))?;
+    fn existing<R: Read>(&self, entry: &tar::Entry<'_, R>) -> Result<String, Trouble> {
+        let bytes =
+            entry.link_name_bytes().ok_or(Trouble::Refused("is a link without a target"))?;
         let existing = inside(&String::from_utf8_lossy(&bytes), LEADS_OUT)?;
         if !self.others.contains(&existing) {
             return Err(Trouble::Refused("is a link to a file that does not come before it"));
         }
-        Ok(existing.into())
+        Ok(existing)
     }
 }
 
@@ -326,8 +329,8 @@ const TOO_LONG: &str = "has a path, or is a link to one, of more than 4095 bytes
 fn link_target<R: Read>(
     entry: &tar::Entry<'_, R>,
     path: &str,
-) -> Result<(Arc<str>, Vec<String>), Trouble> {
-    let bytes = entry.link_name_bytes().ok_or(Trouble::Refused("is a link to nothing"))?;
+) -> Result<(String, Vec<String>), Trouble> {
+    let bytes = entry.link_name_bytes().ok_or(Trouble::Refused("is a link without a target"))?;
     let target = String::from_utf8_lossy(&bytes).into_owned();
     let parent = path.rsplit_once('/').map_or(".", |(parent, _)| parent);
     if target.starts_with('/') || target.is_empty() {
@@ -342,7 +345,7 @@ fn link_target<R: Read>(
     let ends = target.match_indices('/').map(|(end, _)| &target[..end]);
     let through = ends.map(|step| inside(&format!("{parent}/{step}"), LEADS_OUT));
     let through = through.collect::<Result<Vec<String>, Trouble>>()?;
-    Ok((target.into(), through))
+    Ok((target, through))
 }
 
 /// A path without `.` and `..`; refused as `outside` if it is absolute or climbs out on its way.
@@ -373,210 +376,4 @@ fn inside(path: &str, outside: &'static str) -> Result<String, Trouble> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::io::Write;
-    use std::os::unix::fs::FileExt;
-
-    fn entry(builder: &mut tar::Builder<Vec<u8>>, name: &str, kind: EntryType, rest: &str) {
-        let mut header = tar::Header::new_gnu();
-        // Written by hand: the library itself refuses to make what is to be refused here.
-        header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
-        header.set_entry_type(kind);
-        header.set_mode(0o644);
-        let data = if kind == EntryType::Regular { rest } else { "" };
-        if kind != EntryType::Regular {
-            header.as_old_mut().linkname[..rest.len()].copy_from_slice(rest.as_bytes());
-        }
-        header.set_size(data.len() as u64);
-        header.set_cksum();
-        builder.append(&header, data.as_bytes()).unwrap();
-    }
-
-    fn tarball(entries: &[(&str, EntryType, &str)]) -> Vec<u8> {
-        let mut builder = tar::Builder::new(Vec::new());
-        for (name, kind, rest) in entries {
-            entry(&mut builder, name, *kind, rest);
-        }
-        builder.into_inner().unwrap()
-    }
-
-    fn read_bytes(bytes: &[u8]) -> Result<Archive, ArchiveError> {
-        let mut file = tempfile::NamedTempFile::new().unwrap();
-        file.write_all(bytes).unwrap();
-        read(file.path(), 1.0, &Hashes::new())
-    }
-
-    const PLAIN: [(&str, EntryType, &str); 5] = [
-        ("./top/", EntryType::Directory, ""),
-        ("top/a.c", EntryType::Regular, "int a;"),
-        ("deep/er/b.c", EntryType::Regular, "int b;"),
-        ("top/l", EntryType::Symlink, "../deep/er/b.c"),
-        ("latest", EntryType::Symlink, "top/a.c"),
-    ];
-
-    #[test]
-    fn parents_are_made_and_contents_kept() {
-        let archive = read_bytes(&tarball(&PLAIN)).unwrap();
-        let made: Vec<_> = archive
-            .operations
-            .iter()
-            .filter_map(|operation| match operation {
-                Operation::MakeDir { path } => Some(&**path),
-                _ => None,
-            })
-            .collect();
-        assert_eq!(made, ["top", "deep", "deep/er"]);
-        let mut bytes = [0; 6];
-        for operation in &archive.operations {
-            if let Operation::WriteFile {
-                content: Content::Archive { offset },
-                bytes: 6,
-                path,
-                ..
-            } = operation
-            {
-                archive.tar.read_exact_at(&mut bytes, *offset).unwrap();
-                let expected = if path.ends_with("a.c") { b"int a;" } else { b"int b;" };
-                assert_eq!(&bytes, expected);
-            }
-        }
-        assert_eq!(archive.operations.len(), 7);
-    }
-
-    #[test]
-    fn compressions_are_recognised_by_content() {
-        let plain = tarball(&PLAIN);
-        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-        gzip.write_all(&plain).unwrap();
-        let mut xz = liblzma::write::XzEncoder::new(Vec::new(), 1);
-        xz.write_all(&plain).unwrap();
-        let zstd = ruzstd::encoding::compress_to_vec(
-            &plain[..],
-            ruzstd::encoding::CompressionLevel::Fastest,
-        );
-        for bytes in [gzip.finish().unwrap(), xz.finish().unwrap(), zstd] {
-            assert_eq!(read_bytes(&bytes).unwrap().operations.len(), 7);
-        }
-    }
-
-    #[test]
-    fn what_climbs_out_is_refused() {
-        use EntryType::{Directory, Link, Regular, Symlink};
-        let cases: [&[(&str, EntryType, &str)]; 10] = [
-            &[("a/d", Symlink, ".."), ("l", Symlink, "a/d/../x")],
-            &[("../x", Regular, "")],
-            &[("a/../../x", Regular, "")],
-            &[("/etc/x", Regular, "")],
-            &[("l", Symlink, "/etc")],
-            &[("d/l", Symlink, "../../x")],
-            &[("l", Symlink, "d"), ("l/x", Regular, "")],
-            &[("l", Link, "../x")],
-            &[("l", Link, "not-there")],
-            &[("l", Symlink, "d"), ("l", Directory, "")],
-        ];
-        for entries in cases {
-            let error = read_bytes(&tarball(entries)).unwrap_err();
-            assert!(matches!(error, ArchiveError::Refused { .. }), "{entries:?}: {error}");
-        }
-        let device = [("n", EntryType::Char, "")];
-        assert!(read_bytes(&tarball(&device)).is_err());
-    }
-
-    #[test]
-    fn broken_archives_are_errors() {
-        let plain = tarball(&PLAIN);
-        for bytes in [&b""[..], b"not a tar", &plain[..700], &[0x1f, 0x8b, 0, 0], &[0xfd, b'7']] {
-            assert!(matches!(read_bytes(bytes), Err(ArchiveError::Unreadable { .. })));
-        }
-        assert!(read(Path::new("/no/such.tar"), 1.0, &Hashes::new()).is_err());
-    }
-
-    /// An archive of empty files, whose names are as long as they like.
-    fn named(names: impl Iterator<Item = String>) -> Vec<u8> {
-        let mut builder = tar::Builder::new(Vec::new());
-        let mut header = tar::Header::new_gnu();
-        header.set_size(0);
-        header.set_mode(0o644);
-        for name in names {
-            builder.append_data(&mut header, name, &b""[..]).unwrap();
-        }
-        builder.into_inner().unwrap()
-    }
-
-    fn gzip(bytes: &[u8]) -> Vec<u8> {
-        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
-        gzip.write_all(bytes).unwrap();
-        gzip.finish().unwrap()
-    }
-
-    #[test]
-    fn a_deep_path_is_refused_with_its_depth() {
-        let deep = |names: usize| named(std::iter::once(vec!["d"; names].join("/")));
-        assert_eq!(read_bytes(&deep(128)).unwrap().operations.len(), 128);
-        let error = read_bytes(&deep(129)).unwrap_err().to_string();
-        assert!(error.contains("at entry 1, `d/d") && error.contains("129 names"), "{error}");
-        let link = [("l", EntryType::Symlink, "a/../a/../a/../a/../a/../a/../a/../a")];
-        assert!(read_bytes(&tarball(&link)).is_ok());
-    }
-
-    /// Some kilobytes of archive come to gigabytes of names, as each path takes the directories on
-    /// it for granted.
-    #[test]
-    fn small_archives_of_many_names_are_refused() {
-        let rest = format!("/{}", "d".repeat(30)).repeat(127);
-        let bomb = gzip(&named((0..2_000).map(|number| format!("{number}{rest}"))));
-        assert!(bomb.len() < 100_000, "{}", bomb.len());
-        let error = read_bytes(&bomb).unwrap_err();
-        let ArchiveError::TooMuch { excess: Excess::NameBytes, number, .. } = error else {
-            panic!("{error}")
-        };
-        // By then the names have 256 MiB.
-        assert!((1_000..1_200).contains(&number), "{number}");
-    }
-
-    /// A header that promises a name of any length.
-    #[test]
-    fn a_long_name_is_read_no_further_than_names_go() {
-        for kind in [EntryType::GNULongName, EntryType::GNULongLink, EntryType::XHeader] {
-            let mut builder = tar::Builder::new(Vec::new());
-            let mut header = tar::Header::new_gnu();
-            header.set_entry_type(kind);
-            header.set_size(3 << 20);
-            header.set_cksum();
-            builder.append(&header, io::repeat(b'x').take(3 << 20)).unwrap();
-            let error = read_bytes(&gzip(&builder.into_inner().unwrap())).unwrap_err();
-            assert!(matches!(error, ArchiveError::LongHeaders { number: 1, .. }), "{error}");
-        }
-    }
-
-    /// The size in a header is only what somebody has written there.
-    #[test]
-    fn an_entry_that_is_longer_than_its_archive_is_an_error() {
-        let mut header = tar::Header::new_gnu();
-        header.set_size(1 << 50);
-        header.set_path("x").unwrap();
-        header.set_cksum();
-        let error = read_bytes(header.as_bytes()).unwrap_err();
-        assert!(matches!(error, ArchiveError::Unreadable { .. }), "{error}");
-    }
-
-    /// The bytes of files come from what was read, whatever the archive is by then.
-    #[test]
-    fn a_plain_archive_is_copied() {
-        let mut file = tempfile::NamedTempFile::new().unwrap();
-        file.write_all(&tarball(&[("a", EntryType::Regular, "before")])).unwrap();
-        let archive = read(file.path(), 1.0, &Hashes::new()).unwrap();
-        file.as_file().write_all_at(b"after!", 512).unwrap();
-        let mut bytes = [0; 6];
-        archive.tar.read_exact_at(&mut bytes, 512).unwrap();
-        assert_eq!(&bytes, b"before");
-    }
-
-    #[test]
-    fn a_share_keeps_the_front() {
-        let mut file = tempfile::NamedTempFile::new().unwrap();
-        file.write_all(&tarball(&PLAIN)).unwrap();
-        assert_eq!(read(file.path(), 0.5, &Hashes::new()).unwrap().operations.len(), 4);
-    }
-}
+mod tests;

@@ -1,4 +1,4 @@
-//! Two things at once: a phase's work, and what somebody else does until the work is done.
+//! Runs a phase's work while another thread does something beside it, until the work is done.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,11 +1,12 @@
-//! Bounds on what the files that a plan names may come to, judged before memory is taken for it.
+//! Limits on the memory that files named by a plan may take, enforced before it is allocated.
 //!
-//! Such a file is somebody else's: some kilobytes of it can be any number of names, compressed, or
-//! because each entry of an archive takes the directories on its path for granted.
+//! Such a file is untrusted: some kilobytes of it can expand to any number of names, by
+//! compression, or because each entry of an archive implies the directories on its path.
 
 use thiserror::Error;
 
-/// The most operations, entries of a directory included: each takes about 200 bytes of memory.
+/// The most operations of logs and entries of directories and archives: each takes up to 300 bytes
+/// of memory, as a file of an archive is four operations.
 const MOST_OPERATIONS: usize = 1 << 22;
 
 /// The most bytes of all paths and texts of links together; a tree of kernel sources has 4 MiB.

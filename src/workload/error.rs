@@ -1,4 +1,4 @@
-//! What can go wrong with a workload, before it starts and while it runs.
+//! Errors of workloads, before they start and while they run.
 
 use std::io;
 use std::path::PathBuf;
@@ -106,13 +106,10 @@ pub enum WorkloadError {
         /// What is wrong.
         reason: String,
     },
-    /// bonnie++ printed something unexpected.
-    #[error("bonnie++ printed no results that can be read: {reason}")]
-    #[diagnostic(help("version 2.00 is known, whose format is 1.98"))]
-    BonnieOutput {
-        /// What is wrong.
-        reason: String,
-    },
+    /// Another program did it.
+    #[error("the phase is another program's, which ssdlab does not run")]
+    #[diagnostic(help("start a new run; `do = \"bonnie\"` performs the tests of bonnie++"))]
+    NotPerformed,
     /// The repository cannot be cloned.
     #[error("{} is not a git repository", path.display())]
     #[diagnostic(help("name one with --source, or leave it out for the synthetic build"))]

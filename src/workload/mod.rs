@@ -1,16 +1,17 @@
 //! Workloads: what is done to a filesystem.
 //!
-//! Generators are pure: a seed goes in, a list of operations comes out. One driver performs
-//! operations on a directory. Neither knows the filesystem or the lab.
+//! Generators are pure: a seed goes in, a script comes out, operations with recipes for contents.
+//! One player performs scripts on a directory, one oracle knows what they leave there. None of them
+//! knows the filesystem or the lab.
 
 mod ageing;
 mod archive;
 mod beside;
 mod bonnie;
-mod bonnie_program;
 mod bounds;
+mod clearing;
+mod content;
 mod decode;
-mod driver;
 mod error;
 mod fio;
 mod fuzzing;
@@ -18,11 +19,13 @@ mod input;
 mod io;
 mod log;
 mod open_load;
-pub mod operation;
+mod player;
 pub mod printed;
+mod ranges;
 mod reader;
 pub mod record;
 mod replay;
+mod script;
 mod snapshot;
 pub mod synthetic;
 mod transactions;
@@ -37,19 +40,20 @@ use ssdlab_engine::Counted;
 
 pub use self::ageing::{Aged, layout_score};
 use self::bonnie::Bonnie;
-use self::driver::{Bounds, Contents, Driver, sync_filesystem};
+use self::content::{Content, Contents};
 pub use self::error::WorkloadError;
 #[doc(hidden)]
-pub use self::fuzzing::{fuzz_archive, fuzz_bonnie};
+pub use self::fuzzing::fuzz_archive;
 pub use self::input::{InputError, private};
-use self::operation::{Content, Operation};
+use self::player::{Bounds, Player, sync_filesystem};
 pub use self::reader::Reader;
 use self::replay::Replay;
+use self::script::Script;
 use self::synthetic::build::{self, BuildShape};
 use self::synthetic::content::ContentPool;
 use self::synthetic::random::mix;
 use self::synthetic::tree::{self, TreeShape};
-use self::verify::Model;
+use self::verify::Oracle;
 use crate::host::program::{self, Rules};
 use crate::host::thread::Usage;
 use crate::plan::Age;
@@ -65,7 +69,7 @@ const CLONE: &str = "clone";
 #[derive(Debug)]
 pub struct Workload {
     contents: Contents,
-    tree: Source<Tree, Vec<Operation>>,
+    tree: Source<Tree, Script>,
     build: Source<Build, build::Build>,
     bonnie: Option<Bonnie>,
     replay: Replay,
@@ -75,12 +79,12 @@ pub struct Workload {
     seed: u64,
 }
 
-/// What operations are made from, and the operations of the current seed.
+/// What scripts are made from, and those of the current seed.
 #[derive(Debug)]
-struct Source<T, O> {
+struct Source<T, S> {
     spec: Option<T>,
     seed: Option<u64>,
-    operations: O,
+    scripts: S,
 }
 
 /// Where a phase works and when it must stop.
@@ -92,7 +96,7 @@ pub struct Place<'a> {
     pub mounted_at: &'a Path,
     /// The words of the command that commits what sync(2) leaves; none where it leaves nothing.
     pub commit: &'a [String],
-    /// The rules for programs, whose limit and interrupt also bind the driver.
+    /// The rules for programs, whose limit and interrupt also bind the player.
     pub rules: Rules<'a>,
 }
 
@@ -143,11 +147,11 @@ impl Workload {
         seed: u64,
     ) -> Result<Self, WorkloadError> {
         let mut contents = Contents { pool: ContentPool::new(seed), archive: None };
-        let mut tree = Source { spec: spec.tree.clone(), seed: None, operations: Vec::new() };
+        let mut tree = Source { spec: spec.tree.clone(), seed: None, scripts: Script::default() };
         if let Some(Tree::Archive { path, share }) = &spec.tree {
             let archive = archive::read(path, *share, inputs)?;
             contents.archive = Some(archive.tar);
-            tree.operations = archive.operations;
+            tree.scripts = archive.script;
         }
         if let Some(Build::Git { repository, .. }) = &spec.build {
             program::find("git", "git")?;
@@ -162,9 +166,6 @@ impl Workload {
                     program::find("fio", "fio")?;
                     jobs.insert(job.clone(), fio::read(job, inputs)?);
                 }
-                Action::BonnieProgram => {
-                    program::find("bonnie++", "bonnie++")?;
-                }
                 Action::Fstrim => {
                     program::find("fstrim", "util-linux")?;
                 }
@@ -172,7 +173,7 @@ impl Workload {
             }
         }
         let build =
-            Source { spec: spec.build.clone(), seed: None, operations: build::Build::default() };
+            Source { spec: spec.build.clone(), seed: None, scripts: build::Build::default() };
         let bonnie = spec.bonnie.clone().map(Bonnie::new);
         let replay = Replay::read(&spec.phases, inputs)?;
         Ok(Self { contents, tree, build, bonnie, replay, jobs, seed })
@@ -184,14 +185,14 @@ impl Workload {
         if let Some(Tree::Synthetic { files, bytes }) = self.tree.spec
             && self.tree.seed != Some(seed)
         {
-            self.tree.operations = tree::synthetic(TreeShape { files, bytes }, seed);
+            self.tree.scripts = tree::synthetic(TreeShape { files, bytes }, seed).unpack();
             self.tree.seed = Some(seed);
         }
         if let Some(Build::Synthetic { files, bytes }) = self.build.spec
             && self.build.seed != Some(seed)
         {
             let shape = BuildShape::of(TreeShape { files, bytes });
-            self.build.operations = build::synthetic(shape, seed);
+            self.build.scripts = build::synthetic(shape, seed);
             self.build.seed = Some(seed);
         }
         if let Some(bonnie) = &mut self.bonnie {
@@ -202,11 +203,10 @@ impl Workload {
     /// Bytes of the tree that `unpack` makes of an archive.
     #[must_use]
     pub fn archive_bytes(&self) -> u64 {
-        let bytes = |operation: &Operation| match operation {
-            Operation::WriteFile { bytes, content: Content::Archive { .. }, .. } => *bytes,
+        match self.tree.spec {
+            Some(Tree::Archive { .. }) => self.tree.scripts.written_bytes(),
             _ => 0,
-        };
-        self.tree.operations.iter().map(bytes).sum()
+        }
     }
 
     /// Performs one phase; those that need the lab or a meter (`idle`, `remount`) are not here.
@@ -234,15 +234,14 @@ impl Workload {
     }
 
     fn act(&self, action: &Action, seed: u64, place: Place<'_>) -> Result<Done, WorkloadError> {
-        let script = |operations: &[Operation]| {
-            let mut driver = self.driver(place)?;
-            driver.perform(operations)?;
-            Ok(Done::wrote(driver.written_bytes()))
-        };
+        if let Some(script) = self.script(action) {
+            let mut player = self.player(place)?;
+            player.perform(script)?;
+            return Ok(Done::wrote(player.written_bytes()));
+        }
         match (action, &self.build.spec) {
-            (Action::Unpack, _) => script(&self.tree.operations),
             (Action::Delete, _) => {
-                self.driver(place)?.delete_all()?;
+                self.player(place)?.delete_all()?;
                 Ok(Done::wrote(0))
             }
             (Action::Sync, _) => {
@@ -252,9 +251,6 @@ impl Workload {
             (Action::Clone, Some(Build::Git { repository, .. })) => clone(repository, place),
             (Action::Make, Some(Build::Git { make, .. })) => run_in_clone(make, place),
             (Action::Clean, Some(Build::Git { clean, .. })) => run_in_clone(clean, place),
-            (Action::Clone, _) => script(&self.build.operations.clone),
-            (Action::Make, _) => script(&self.build.operations.make),
-            (Action::Clean, _) => script(&self.build.operations.clean),
             (Action::Fstrim, _) => {
                 let mut command = Command::new(program::find("fstrim", "util-linux")?);
                 command.arg(place.mounted_at);
@@ -272,22 +268,36 @@ impl Workload {
                 let reported = fio::run(text, place.directory, place.rules)?;
                 Ok(Done { reported, ..Done::default() })
             }
-            (Action::BonnieProgram, _) => {
-                let bonnie = self.bonnie.as_ref().expect("a sound schedule has its sizes");
-                bonnie_program::run(bonnie.sizes(), place)
-            }
-            // `perform` has done the first.
-            (Action::Bonnie { .. } | Action::Idle { .. } | Action::Remount, _) => {
-                Ok(Done::default())
-            }
-            (Action::Replay { log }, _) => {
-                Ok(Done::wrote(self.replay.perform(log, &self.contents, place)?))
-            }
-            (Action::Imported, _) => unreachable!("nothing imported is run"),
+            (Action::Imported, _) => Err(WorkloadError::NotPerformed),
             (Action::Io(io), _) => io::run(io, seed, place),
             (Action::Transactions(work), _) => {
                 transactions::run(work, &self.contents.pool, seed, place)
             }
+            // Somebody else does them: the player those with a script, the conductor the last two.
+            (
+                Action::Unpack
+                | Action::Clone
+                | Action::Make
+                | Action::Clean
+                | Action::Replay { .. }
+                | Action::Bonnie { .. }
+                | Action::Idle { .. }
+                | Action::Remount,
+                _,
+            ) => Ok(Done::default()),
+        }
+    }
+
+    /// What a phase does, where that is known before.
+    fn script(&self, action: &Action) -> Option<&Script> {
+        let is_real = matches!(self.build.spec, Some(Build::Git { .. }));
+        match action {
+            Action::Unpack => Some(&self.tree.scripts),
+            Action::Clone if !is_real => Some(&self.build.scripts.clone),
+            Action::Make if !is_real => Some(&self.build.scripts.make),
+            Action::Clean if !is_real => Some(&self.build.scripts.clean),
+            Action::Replay { log } => Some(self.replay.script(log)),
+            _ => None,
         }
     }
 
@@ -299,63 +309,35 @@ impl Workload {
         phases: &[schedule::Phase],
         place: Place<'_>,
     ) -> Result<bool, WorkloadError> {
-        let Some(model) = self.model(phases) else { return Ok(false) };
         let umask = verify::umask()?;
-        model.compare(place.directory, &self.contents, umask, place.rules.interrupt)?;
-        Ok(true)
-    }
-
-    fn model(&self, phases: &[schedule::Phase]) -> Option<Model> {
-        let mut model = Model::default();
+        let mut oracle = Oracle::default();
+        oracle.perform(&self.replay.before, umask)?;
         for phase in phases {
-            let operations = match (&phase.action, &self.build.spec) {
-                (
-                    Action::Command { .. }
-                    | Action::Fio { .. }
-                    | Action::BonnieProgram
-                    | Action::Io(_)
-                    | Action::Transactions(_)
-                    | Action::Replay { .. }
-                    | Action::Imported,
-                    _,
-                )
-                | (Action::Clone | Action::Make | Action::Clean, Some(Build::Git { .. })) => {
-                    return None;
-                }
-                (Action::Unpack, _) => &self.tree.operations,
-                (Action::Clone, _) => &self.build.operations.clone,
-                (Action::Make, _) => &self.build.operations.make,
-                (Action::Clean, _) => &self.build.operations.clean,
-                (Action::Delete, _) => {
-                    model.clear();
-                    continue;
-                }
-                // What is left of it at the end is known at the end.
-                (
-                    Action::Bonnie { .. }
-                    | Action::Sync
-                    | Action::Fstrim
-                    | Action::Idle { .. }
-                    | Action::Remount,
-                    _,
-                ) => {
-                    continue;
-                }
-            };
-            for operation in operations {
-                model.apply(operation);
+            match &phase.action {
+                Action::Delete => oracle = Oracle::default(),
+                // What is left of Bonnie's tests at the end is known at the end.
+                Action::Bonnie { .. }
+                | Action::Sync
+                | Action::Fstrim
+                | Action::Idle { .. }
+                | Action::Remount => {}
+                action => match self.script(action) {
+                    Some(script) => oracle.perform(script, umask)?,
+                    None => return Ok(false),
+                },
             }
         }
-        for operation in self.bonnie.iter().flat_map(Bonnie::leaves) {
-            model.apply(&operation);
+        if let Some(bonnie) = &self.bonnie {
+            oracle.perform(&bonnie.leaves(), umask)?;
         }
-        Some(model)
+        oracle.compare(place.directory, &self.contents, place.rules.interrupt)?;
+        Ok(true)
     }
 
     /// Whether there are files that phases will work on.
     #[must_use]
     pub fn begins_with_files(&self, workload: &schedule::Workload) -> bool {
-        !workload.files().is_empty() || self.replay.begins_with_files()
+        !workload.files().is_empty() || !self.replay.before.operations.is_empty()
     }
 
     /// Writes the files that phases will work on; they are on the device when this returns.
@@ -364,17 +346,13 @@ impl Workload {
         workload: &schedule::Workload,
         place: Place<'_>,
     ) -> Result<(), WorkloadError> {
-        let file = |(number, (name, bytes)): (u64, (&str, u64))| Operation::WriteFile {
-            path: name.into(),
-            bytes,
-            content: Content::Binary { seed: self.seed.wrapping_add(number) },
-            mode: 0o644,
-            mtime_s: None,
-        };
-        self.replay.lay_out(&self.contents, place)?;
-        let files: Vec<Operation> = (0..).zip(workload.files()).map(file).collect();
-        let mut driver = self.driver(place)?;
-        driver.perform(&files)?;
+        let mut files = Script::default();
+        for (number, (name, bytes)) in (0..).zip(workload.files()) {
+            let seed = self.seed.wrapping_add(number);
+            files.make_file(name, 0o644, bytes, Content::Binary { seed }, None);
+        }
+        self.player(place)?.perform(&self.replay.before)?;
+        self.player(place)?.perform(&files)?;
         self.sync(place)
     }
 
@@ -386,30 +364,30 @@ impl Workload {
         material: Material,
         place: Place<'_>,
     ) -> Result<(), WorkloadError> {
-        let mut driver = self.driver(place)?;
+        let mut player = self.player(place)?;
         match material {
             Material::Text => {
                 let files = bytes.div_ceil(PREFILL_FILE_BYTES);
-                driver.perform(&tree::synthetic(TreeShape { files, bytes }, seed))?;
+                player.perform(&tree::synthetic(TreeShape { files, bytes }, seed).unpack())?;
             }
-            Material::Zeros { is_direct } => driver.fill_with_zeros(bytes, is_direct)?,
+            Material::Zeros { is_direct } => player.fill_with_zeros(bytes, is_direct)?,
         }
         self.sync(place)
     }
 
     /// Ages the filesystem of a directory, which has the files that are left.
     pub fn age(&self, age: Age, seed: u64, place: Place<'_>) -> Result<Aged, WorkloadError> {
-        ageing::age(age, seed, place.directory, &mut self.driver(place)?)
+        ageing::age(age, seed, place.directory, &mut self.player(place)?)
     }
 
     /// Empties a directory.
     pub fn empty(&self, place: Place<'_>) -> Result<(), WorkloadError> {
-        self.driver(place)?.delete_all()?;
+        self.player(place)?.delete_all()?;
         self.sync(place)
     }
 
     fn sync(&self, place: Place<'_>) -> Result<(), WorkloadError> {
-        place.sync(self.driver(place)?.directory())
+        place.sync(&self.player(place)?.directory)
     }
 
     /// Makes the file of the reader that runs beside phases.
@@ -417,9 +395,9 @@ impl Workload {
         Reader::make(path, &self.contents.pool, seed)
     }
 
-    fn driver<'a>(&'a self, place: Place<'a>) -> Result<Driver<'a>, WorkloadError> {
+    fn player<'a>(&'a self, place: Place<'a>) -> Result<Player<'a>, WorkloadError> {
         let bounds = Bounds { interrupt: place.rules.interrupt, limit: place.rules.limit };
-        Driver::new(place.directory, &self.contents, bounds)
+        Player::new(place.directory, &self.contents, bounds)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Open loads that are not kept up with.
+//! Open loads that the drive could not keep up with.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A small reader that runs beside a phase: what somebody else's program would feel meanwhile.
+//! A small reader that runs beside a phase and measures the latency that other programs see.
 //!
 //! It reads 4 KiB at a random place of a file of its own, past the page cache, once every ten
 //! milliseconds. A read that takes longer holds up those that were due meanwhile; their waiting is

@@ -1,4 +1,4 @@
-//! Recording a program: what it does to the files of a directory, as an operation log.
+//! Records what a program does to the files of a directory, as an operation log.
 //!
 //! strace(1) watches it. That takes no privileges and knows every architecture, and it makes each
 //! system call some ten times slower; so a log has no times, only what was done, and in which
@@ -48,7 +48,7 @@ pub enum RecordError {
         /// Why not.
         cause: io::Error,
     },
-    /// This process does not know how modes are masked.
+    /// The umask is unknown.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Workload(#[from] WorkloadError),
@@ -83,7 +83,8 @@ pub fn record(
     };
     let strace = program::find("strace", "strace")?;
     let directory = directory.canonicalize().map_err(step("find", directory))?;
-    let before = Snapshot::of(&directory).map_err(step("look through", &directory))?;
+    let before =
+        Snapshot::of(&directory).map_err(|(path, cause)| step("look through", &path)(cause))?;
     let tree = Tree::new(&before.entries).map_err(|_| {
         let cause = io::Error::other("it has too many names; name a smaller one: --dir");
         step("look through", &directory)(cause)
@@ -104,7 +105,7 @@ pub fn record(
         .map_err(step("start", &strace))?;
     let status = wait(&mut tracer, interrupt).map_err(step("wait for", &strace))?;
     if output.path().metadata().is_ok_and(|traced| traced.len() == 0) {
-        let cause = io::Error::other(format!("it has traced nothing: {status}"));
+        let cause = io::Error::other(format!("it traced nothing: {status}"));
         return Err(step("trace the program with", &strace)(cause));
     }
     let reader = BufReader::new(File::open(output.path()).map_err(step("open", output.path()))?);
@@ -115,8 +116,8 @@ pub fn record(
         operations.push(operation);
     }
     let mut left_out = recorder.left_out().clone();
-    if before.special_files > 0 {
-        left_out.add(Omission::SpecialFile, before.special_files);
+    if !before.special.is_empty() {
+        left_out.add(Omission::SpecialFile, before.special.len() as u64);
     }
     let header = Header { title: words.join(" "), left_out };
     Ok(Recorded { status, operations, header, before })

@@ -1,4 +1,4 @@
-//! Defines how a directory is walked for an operation log: what is in it before a program runs.
+//! Lists what is in a directory, before a program is recorded or after a script was performed.
 //!
 //! The order is that of `Tree::entries`, so that a directory can be compared with what a log says.
 
@@ -7,57 +7,66 @@ use std::fs;
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ssdlab_operations::{Entry, RelativePath};
 
-/// A directory as it is, and how many names in it no log can say: devices, sockets and pipes.
+/// A directory as it is.
 #[derive(Debug, Default)]
 pub struct Snapshot {
     pub entries: Vec<Entry>,
-    pub special_files: u64,
+    /// Names that no log can have: of devices, sockets and pipes.
+    pub special: Vec<RelativePath>,
     /// The first name of each file that has several, by device and number.
     first_names: BTreeMap<(u64, u64), RelativePath>,
 }
 
+/// What could not be read, and why.
+pub type Unread = (PathBuf, io::Error);
+
 impl Snapshot {
     /// Walks the directory. Nobody else may work on it meanwhile.
-    pub fn of(directory: &Path) -> io::Result<Self> {
+    pub fn of(directory: &Path) -> Result<Self, Unread> {
         let mut snapshot = Self::default();
         snapshot.walk(directory, &RelativePath::top())?;
         Ok(snapshot)
     }
 
-    fn walk(&mut self, directory: &Path, path: &RelativePath) -> io::Result<()> {
-        let mut names: Vec<_> = fs::read_dir(directory)?
-            .map(|entry| Ok(entry?.file_name()))
-            .collect::<io::Result<_>>()?;
+    fn walk(&mut self, directory: &Path, path: &RelativePath) -> Result<(), Unread> {
+        let names = fs::read_dir(directory)
+            .and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect());
+        let mut names: Vec<_> = names.map_err(|cause| (directory.to_owned(), cause))?;
         names.sort_unstable();
         for name in names {
-            let inside = path.join(name.as_bytes()).ok_or_else(|| {
-                let shown = directory.join(&name);
-                io::Error::other(format!("the path {} is too long", shown.display()))
-            })?;
-            self.add(&directory.join(&name), inside)?;
+            let place = directory.join(&name);
+            let inside = path.join(name.as_bytes());
+            let added = match inside {
+                Some(inside) => self.add(&place, inside),
+                None => Err(io::ErrorKind::InvalidFilename.into()),
+            };
+            if let Some(inner) = added.map_err(|cause| (place.clone(), cause))? {
+                self.walk(&place, &inner)?;
+            }
         }
         Ok(())
     }
 
-    fn add(&mut self, place: &Path, path: RelativePath) -> io::Result<()> {
+    /// Adds a name; returns it if it is that of a directory.
+    fn add(&mut self, place: &Path, path: RelativePath) -> io::Result<Option<RelativePath>> {
         let metadata = fs::symlink_metadata(place)?;
         let (kind, mode) = (metadata.file_type(), metadata.mode() & 0o7777);
         if kind.is_dir() {
             self.entries.push(Entry::Directory { mode, path: path.clone() });
-            return self.walk(place, &path);
+            return Ok(Some(path));
         }
         if !kind.is_file() && !kind.is_symlink() {
-            self.special_files += 1;
-            return Ok(());
+            self.special.push(path);
+            return Ok(None);
         }
         let identity = (metadata.dev(), metadata.ino());
         if let Some(existing) = self.first_names.get(&identity).cloned() {
             self.entries.push(Entry::Link { existing, path });
-            return Ok(());
+            return Ok(None);
         }
         if metadata.nlink() > 1 {
             self.first_names.insert(identity, path.clone());
@@ -68,6 +77,6 @@ impl Snapshot {
             let target = fs::read_link(place)?.into_os_string().into_vec().into_boxed_slice();
             Entry::Symlink { target, path }
         });
-        Ok(())
+        Ok(None)
     }
 }

@@ -19,8 +19,8 @@ use rustix::io::Errno;
 use ssdlab_engine::Counted;
 
 use super::beside::{Over, beside};
-use super::driver::write_all_at;
 use super::io::metrics;
+use super::player::write_all_at;
 use super::synthetic::content::ContentPool;
 use super::{Done, Place, WorkloadError, open_load};
 use crate::host::program::Rules;

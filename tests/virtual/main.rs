@@ -62,7 +62,7 @@ const PLAN: &str = r#"
     ]
 "#;
 
-/// Bonnie's tests, whose seekers are threads, and bonnie++, whose seekers are processes.
+/// Bonnie's tests, whose seekers are threads.
 const BONNIE: &str = r#"
     name = "bonnie"
     question = "Are its tests the same twice?"
@@ -72,7 +72,7 @@ const BONNIE: &str = r#"
     filesystem = ["ext4", "btrfs"]
     [workload]
     bonnie = { size = "8 MiB", char_size = "16 KiB", seeks = 500, files = "1:2000:0:2" }
-    phases = [{ do = "bonnie" }, { do = "bonnie++" }]
+    phases = [{ do = "bonnie" }]
 "#;
 
 /// What the engine does, with threads of the kernel's and of the program's own.
@@ -375,7 +375,6 @@ fn bonnie() {
     let phases = &first["treatments"][0]["trials"][0]["phases"];
     assert_eq!(phases[5]["name"], "random_seek");
     assert_eq!(phases[5]["operations"], 500);
-    assert!(phases[12]["reported"]["bonnie++.seq_create.latency.max_ns"].is_number());
     assert_eq!(phases[5]["latency"], loaded["treatments"][0]["trials"][0]["phases"][5]["latency"]);
 }
 

@@ -1,4 +1,4 @@
-//! Defines what a directory held before anything was done to it.
+//! Defines the entries of a directory.
 
 use crate::RelativePath;
 
@@ -41,13 +41,25 @@ pub enum Entry {
 }
 
 impl Entry {
+    /// Its name.
+    #[must_use]
+    pub fn path(&self) -> &RelativePath {
+        match self {
+            Self::Directory { path, .. }
+            | Self::File { path, .. }
+            | Self::Symlink { path, .. }
+            | Self::Link { path, .. } => path,
+        }
+    }
+
     /// The bytes of its names and of a link's text.
     #[must_use]
     pub fn name_bytes(&self) -> usize {
-        match self {
-            Self::Directory { path, .. } | Self::File { path, .. } => path.as_bytes().len(),
-            Self::Symlink { target, path } => target.len() + path.as_bytes().len(),
-            Self::Link { existing, path } => existing.as_bytes().len() + path.as_bytes().len(),
-        }
+        let other: &[u8] = match self {
+            Self::Directory { .. } | Self::File { .. } => &[],
+            Self::Symlink { target, .. } => target,
+            Self::Link { existing, .. } => existing.as_bytes(),
+        };
+        other.len() + self.path().as_bytes().len()
     }
 }

@@ -1,4 +1,4 @@
-//! Defines what can be wrong with a log, and where.
+//! Defines the errors of reading and writing logs.
 
 use std::io;
 
@@ -16,7 +16,7 @@ pub enum LogError {
         #[source]
         cause: io::Error,
     },
-    /// It is something else.
+    /// It is no operation log.
     #[error(
         "the operation log begins with {found}, not with \"ssdlab operation log\"; \
          decompress it if it is compressed, or record one"
@@ -26,13 +26,13 @@ pub enum LogError {
         found: String,
     },
     /// It is of a version that this crate does not know.
-    #[error("the operation log has version {found}; known is 1: use a newer ssdlab")]
+    #[error("the operation log has version {found}, this ssdlab reads version 1: use a newer one")]
     UnknownVersion {
         /// The version it has, escaped.
         found: String,
     },
-    /// A line says something it cannot.
-    #[error("operation log, line {line}: {what} is {found}, not {expected}; record it anew")]
+    /// A line is malformed.
+    #[error("operation log, line {line}: {what} is {found}, not {expected}; record it again")]
     Malformed {
         /// The line, counted from 1.
         line: u64,
@@ -44,13 +44,13 @@ pub enum LogError {
         found: String,
     },
     /// The log ends before its last line, as after a full disk.
-    #[error("the operation log is cut short at line {line}; record it anew")]
+    #[error("the operation log is cut short at line {line}; record it again")]
     Truncated {
         /// The line that is not whole, counted from 1.
         line: u64,
     },
     /// The output failed.
-    #[error("cannot write the operation log: {cause}; make room, and record it anew")]
+    #[error("cannot write the operation log: {cause}; make room, and record it again")]
     Write {
         /// The writer's own error.
         #[source]

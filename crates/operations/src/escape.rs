@@ -1,4 +1,4 @@
-//! Defines how bytes are written in a line: printable, and without blanks.
+//! Defines how bytes are escaped in a line: printable, without blanks.
 
 /// The bytes as one field of a line.
 pub fn escape(bytes: &[u8]) -> String {

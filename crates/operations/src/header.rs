@@ -1,4 +1,4 @@
-//! Defines what a log says of itself: what was recorded, and what could not be.
+//! Defines the header of a log: what was recorded, and what could not be.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,7 +12,7 @@ pub struct Header {
     pub left_out: LeftOut,
 }
 
-/// How often each thing happened that a log does not have.
+/// How often each kind of call was omitted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LeftOut(BTreeMap<Omission, u64>);
 
@@ -35,13 +35,13 @@ impl LeftOut {
     }
 }
 
-/// Something a program did in the directory that a log cannot say, or that was not understood.
+/// Something a program did in the directory that a log cannot express, or that was not understood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Omission {
     /// A file was opened past the page cache (`O_DIRECT`); it is opened in the usual way.
     DirectIo,
     /// A call that contradicts what was known of the directory: somebody else worked on it too, or
-    /// it was about a name that is missing for another reason of these.
+    /// it was about a name that another omission made missing.
     DoesNotFit,
     /// A program in the directory was executed; what the kernel read of it is not known.
     Executed,
@@ -49,7 +49,7 @@ pub enum Omission {
     ExtendedAttributes,
     /// Requests were made through `io_uring` or the kernel's asynchronous I/O.
     AsynchronousIo,
-    /// Something was moved or linked in from outside; what it is, is not known.
+    /// Something unknown was moved or linked in from outside.
     MovedIn,
     /// Something was moved out of the directory; it is removed.
     MovedOut,

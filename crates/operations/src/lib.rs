@@ -32,7 +32,8 @@
 //! The other operations are `allocate`, `chmod`, `exchange`, `fchmod`, `fdatasync`, `fsync`,
 //! `ftruncate`, `futimens`, `link`, `list`, `mkdir`, `readlink`, `rename`, `rmdir`, `stat`,
 //! `symlink`, `sync`, `truncate`, `unlink` and `utimens`, each with the fields of [`Operation`]
-//! and paths last.
+//! and paths last. Operations that are made up rather than recorded have `list-directory`,
+//! `modified`, `read-file` and `seek` as well.
 //!
 //! # What holds for every log that is read
 //!
@@ -73,5 +74,5 @@ pub use path::RelativePath;
 pub use reader::Reader;
 pub use statistics::Statistics;
 pub use strace::{Recorder, STRACE_OPTIONS, Setting, StraceError};
-pub use tree::{Tree, Unfit};
+pub use tree::{Node, Tree, Unfit};
 pub use writer::Writer;

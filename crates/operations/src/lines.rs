@@ -1,4 +1,4 @@
-//! Defines how lines are read: one at a time, and none longer than memory is meant to be.
+//! Reads lines one at a time, with a bound on their length.
 
 use std::io::{self, BufRead, ErrorKind};
 

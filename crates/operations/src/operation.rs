@@ -1,11 +1,11 @@
-//! Defines the operations of a log: few, and each of them one kind of system call.
+//! Defines what can be done to a directory: few operations, each a kind of system call.
 //!
-//! What calls have in common on the way to a filesystem is one operation: `access` and `lstat` both
-//! look a name up, `pwritev` and `sendfile` both write a range.
+//! Calls that ask the same of a filesystem are one operation: `access` and `lstat` both look a name
+//! up, `pwritev` and `sendfile` both write a range.
 
 use crate::RelativePath;
 
-/// Something that was done to the directory, and succeeded.
+/// Something that is done to a directory, or was done to it and succeeded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Operation {
     /// Makes a directory.
@@ -31,6 +31,14 @@ pub enum Operation {
         /// Its name.
         path: RelativePath,
     },
+    /// Moves the offset of a handle, as lseek(2) does. A log has none: its reads and writes have
+    /// offsets.
+    Seek {
+        /// An open file.
+        handle: Handle,
+        /// The offset in bytes, below 2^63.
+        offset: u64,
+    },
     /// Closes a handle: the last of the descriptors that shared it is gone.
     Close {
         /// Which one.
@@ -39,6 +47,11 @@ pub enum Operation {
     /// Reads ranges of a file. All of the bytes exist; what was asked for beyond the file's end is
     /// left out. Mapping a file to read it counts as reading the range that was mapped.
     Read(Transfer),
+    /// Opens a file, reads it to its end and closes it, as cat(1) does.
+    ReadFile {
+        /// Its name.
+        path: RelativePath,
+    },
     /// Writes ranges of a file, without holes between them.
     Write(Transfer),
     /// Sets the length of a file.
@@ -116,6 +129,11 @@ pub enum Operation {
         /// An open directory.
         handle: Handle,
     },
+    /// Opens a directory, reads it to its end and closes it, as ls(1) does.
+    ListDirectory {
+        /// Its name.
+        path: RelativePath,
+    },
     /// Sets permission bits.
     SetMode {
         /// Of what.
@@ -128,37 +146,68 @@ pub enum Operation {
         /// Of what.
         target: Target,
     },
+    /// Sets the modification time of a file, as tar(1) does. A log has no times.
+    SetModified {
+        /// An open file.
+        handle: Handle,
+        /// Seconds since 1970.
+        seconds: i64,
+    },
 }
 
 impl Operation {
-    /// The bytes of its names and of a link's text.
+    /// What is open before it and that it works on.
     #[must_use]
-    pub fn name_bytes(&self) -> usize {
-        let bytes = |path: &RelativePath| path.as_bytes().len();
+    pub fn handle(&self) -> Option<Handle> {
+        match self {
+            Self::Read(transfer) | Self::Write(transfer) => Some(transfer.handle),
+            Self::Truncate { target: Target::Handle(handle), .. }
+            | Self::SetMode { target: Target::Handle(handle), .. }
+            | Self::SetTimes { target: Target::Handle(handle) }
+            | Self::SetModified { handle, .. }
+            | Self::Seek { handle, .. }
+            | Self::Close { handle }
+            | Self::Allocate { handle, .. }
+            | Self::Sync { handle, .. }
+            | Self::List { handle } => Some(*handle),
+            _ => None,
+        }
+    }
+
+    /// What it names, or makes a name for.
+    #[must_use]
+    pub fn path(&self) -> Option<&RelativePath> {
         match self {
             Self::MakeDirectory { path, .. }
             | Self::RemoveDirectory { path }
             | Self::Open { path, .. }
+            | Self::ReadFile { path }
+            | Self::ListDirectory { path }
+            | Self::Link { path, .. }
+            | Self::Symlink { path, .. }
             | Self::Unlink { path }
             | Self::Stat { path }
             | Self::ReadLink { path }
             | Self::Truncate { target: Target::Path(path), .. }
             | Self::SetMode { target: Target::Path(path), .. }
-            | Self::SetTimes { target: Target::Path(path) } => bytes(path),
-            Self::Rename { from, to } | Self::Exchange { from, to } => bytes(from) + bytes(to),
-            Self::Link { existing, path } => bytes(existing) + bytes(path),
-            Self::Symlink { target, path } => target.len() + bytes(path),
-            Self::Truncate { target: Target::Handle(_), .. }
-            | Self::SetMode { target: Target::Handle(_), .. }
-            | Self::SetTimes { target: Target::Handle(_) }
-            | Self::Close { .. }
-            | Self::Read(_)
-            | Self::Write(_)
-            | Self::Allocate { .. }
-            | Self::Sync { .. }
-            | Self::SyncFilesystem
-            | Self::List { .. } => 0,
+            | Self::SetTimes { target: Target::Path(path) }
+            | Self::Rename { from: path, .. }
+            | Self::Exchange { from: path, .. } => Some(path),
+            _ => None,
         }
+    }
+
+    /// The bytes of its names and of a link's text.
+    #[must_use]
+    pub fn name_bytes(&self) -> usize {
+        let other: &[u8] = match self {
+            Self::Rename { to: other, .. }
+            | Self::Exchange { to: other, .. }
+            | Self::Link { existing: other, .. } => other.as_bytes(),
+            Self::Symlink { target, .. } => target,
+            _ => &[],
+        };
+        other.len() + self.path().map_or(0, |path| path.as_bytes().len())
     }
 
     /// The word by which a log names it.
@@ -169,8 +218,10 @@ impl Operation {
             Self::RemoveDirectory { .. } => "rmdir",
             Self::Open { create: Some(_), .. } => "create",
             Self::Open { create: None, .. } => "open",
+            Self::Seek { .. } => "seek",
             Self::Close { .. } => "close",
             Self::Read(_) => "read",
+            Self::ReadFile { .. } => "read-file",
             Self::Write(_) => "write",
             Self::Truncate { target: Target::Path(_), .. } => "truncate",
             Self::Truncate { target: Target::Handle(_), .. } => "ftruncate",
@@ -186,10 +237,12 @@ impl Operation {
             Self::Stat { .. } => "stat",
             Self::ReadLink { .. } => "readlink",
             Self::List { .. } => "list",
+            Self::ListDirectory { .. } => "list-directory",
             Self::SetMode { target: Target::Path(_), .. } => "chmod",
             Self::SetMode { target: Target::Handle(_), .. } => "fchmod",
             Self::SetTimes { target: Target::Path(_) } => "utimens",
             Self::SetTimes { target: Target::Handle(_) } => "futimens",
+            Self::SetModified { .. } => "modified",
         }
     }
 
@@ -243,6 +296,8 @@ pub struct OpenFlags {
     pub data_sync: bool,
     /// `O_DIRECTORY`: it is a directory.
     pub directory: bool,
+    /// Without `O_EXCL`: it may exist where it would be created. A log says whether it did.
+    pub or_existing: bool,
 }
 
 /// Ranges of one length, each behind the one before, and a system call for each.

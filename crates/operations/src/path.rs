@@ -1,6 +1,7 @@
 //! Defines paths that stay within a directory.
 
 use std::fmt;
+use std::sync::Arc;
 
 /// The longest path, in bytes: Linux's `PATH_MAX` without the byte that ends it.
 const LONGEST_BYTES: usize = 4095;
@@ -11,9 +12,9 @@ const LONGEST_NAME_BYTES: usize = 255;
 /// A path relative to the recorded directory, which itself is `.`.
 ///
 /// It is components separated by `/`, none of them empty, `.` or `..`, each 255 bytes at most and
-/// all together 4095. Any byte but NUL may be in it.
+/// all together 4095. Any byte but NUL may be in it. Clones share the bytes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RelativePath(Box<[u8]>);
+pub struct RelativePath(Arc<[u8]>);
 
 impl RelativePath {
     /// The path of these bytes, if they are one.
@@ -31,7 +32,7 @@ impl RelativePath {
     /// The recorded directory.
     #[must_use]
     pub fn top() -> Self {
-        Self(Box::from(*b"."))
+        Self(Arc::from(*b"."))
     }
 
     /// The path as it is handed to the kernel.

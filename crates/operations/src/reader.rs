@@ -1,4 +1,4 @@
-//! Defines how a log is read: line by line, and each of them checked.
+//! Reads a log, and checks it line by line.
 
 use std::collections::BTreeSet;
 use std::io::BufRead;
@@ -8,12 +8,11 @@ use crate::escape::unescape;
 use crate::lines::{Line, Lines};
 use crate::text::{Fields, number};
 use crate::writer::{LONGEST_TITLE, MAGIC, VERSION};
-use crate::{Entry, Handle, Header, LogError, Omission, Operation, Target};
+use crate::{Entry, Handle, Header, LogError, Omission, Operation};
 
 /// Reads a log: first [the entries](Self::next_entry), then [the operations](Self::next_operation).
 ///
-/// After an error it goes on behind the line that is wrong, which is of no use to whoever performs
-/// operations.
+/// After an error it continues with the next line, which is of no use for performing the log.
 #[derive(Debug)]
 pub struct Reader<R> {
     lines: Lines<R>,
@@ -80,19 +79,13 @@ impl<R: BufRead> Reader<R> {
 
     /// Checks that a handle is open where it has to be.
     fn check_handle(&mut self, operation: &Operation) -> Result<(), Fault> {
-        let (handle, is_right, expected) = match operation {
-            Operation::Open { handle, .. } => (handle, self.open.insert(*handle), "a free one"),
-            Operation::Close { handle } => (handle, self.open.remove(handle), "an open one"),
-            Operation::Read(transfer) | Operation::Write(transfer) => {
-                (&transfer.handle, self.open.contains(&transfer.handle), "an open one")
+        let (handle, is_right, expected) = match (operation, operation.handle()) {
+            (Operation::Open { handle, .. }, _) => {
+                (*handle, self.open.insert(*handle), "a free one")
             }
-            Operation::Truncate { target: Target::Handle(handle), .. }
-            | Operation::SetMode { target: Target::Handle(handle), .. }
-            | Operation::SetTimes { target: Target::Handle(handle) }
-            | Operation::Allocate { handle, .. }
-            | Operation::Sync { handle, .. }
-            | Operation::List { handle } => (handle, self.open.contains(handle), "an open one"),
-            _ => return Ok(()),
+            (Operation::Close { handle }, _) => (*handle, self.open.remove(handle), "an open one"),
+            (_, Some(handle)) => (handle, self.open.contains(&handle), "an open one"),
+            (_, None) => return Ok(()),
         };
         if is_right {
             return Ok(());

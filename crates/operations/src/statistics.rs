@@ -1,4 +1,4 @@
-//! Defines what a log comes to in numbers.
+//! Defines the totals of a log.
 
 use std::collections::BTreeMap;
 use std::io::BufRead;

@@ -1,4 +1,4 @@
-//! Defines how an entry or an operation is a line of a log, in both directions.
+//! Defines the line of a log that an entry or an operation is, for writing and reading.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use crate::escape::{escape, unescape};
 use crate::{Allocation, Entry, Handle, OpenFlags, Operation, RelativePath, Target, Transfer};
 
 /// The words for how a file is opened, and the flag that each stands for.
-const FLAGS: [(&str, Flag); 7] = [
+const FLAGS: [(&str, Flag); 8] = [
     ("read", |flags| &mut flags.read),
     ("write", |flags| &mut flags.write),
     ("truncate", |flags| &mut flags.truncate),
@@ -15,6 +15,7 @@ const FLAGS: [(&str, Flag); 7] = [
     ("sync", |flags| &mut flags.sync),
     ("data-sync", |flags| &mut flags.data_sync),
     ("directory", |flags| &mut flags.directory),
+    ("or-existing", |flags| &mut flags.or_existing),
 ];
 
 /// One flag of many.
@@ -96,6 +97,8 @@ impl fmt::Display for Operation {
             Self::Close { handle } | Self::Sync { handle, .. } | Self::List { handle } => {
                 write!(f, " {handle}")
             }
+            Self::Seek { handle, offset } => write!(f, " {handle} {offset}"),
+            Self::SetModified { handle, seconds } => write!(f, " {handle} {seconds}"),
             Self::Read(transfer) | Self::Write(transfer) => write!(f, " {transfer}"),
             Self::Truncate { target, size_bytes } => write!(f, " {size_bytes} {target}"),
             Self::Allocate { handle, allocation, offset, length } => {
@@ -107,6 +110,8 @@ impl fmt::Display for Operation {
             Self::Link { existing, path } => write!(f, " {} {}", Field(existing), Field(path)),
             Self::Symlink { target, path } => write!(f, " {} {}", escape(target), Field(path)),
             Self::RemoveDirectory { path }
+            | Self::ReadFile { path }
+            | Self::ListDirectory { path }
             | Self::Unlink { path }
             | Self::Stat { path }
             | Self::ReadLink { path } => write!(f, " {}", Field(path)),
@@ -157,6 +162,18 @@ impl<'a> Fields<'a> {
                 create: None,
                 path: self.path()?,
             },
+            b"seek" => Operation::Seek {
+                handle: self.handle()?,
+                offset: self.parse("the offset", "a number of bytes below 2^63", offset)?,
+            },
+            b"modified" => Operation::SetModified {
+                handle: self.handle()?,
+                seconds: self.parse("the time", "a number of seconds", |field| {
+                    str::from_utf8(field).ok()?.parse().ok()
+                })?,
+            },
+            b"read-file" => Operation::ReadFile { path: self.path()? },
+            b"list-directory" => Operation::ListDirectory { path: self.path()? },
             b"close" => Operation::Close { handle: self.handle()? },
             b"read" => Operation::Read(self.transfer()?),
             b"write" => Operation::Write(self.transfer()?),

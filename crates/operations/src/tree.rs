@@ -1,7 +1,7 @@
-//! Defines what a directory comes to by operations: names, sizes and modes, without a disk.
+//! Models a directory under operations: names, sizes and modes, without a disk.
 //!
-//! It knows what a filesystem would refuse, so that whoever makes a log can tell what does not
-//! fit, and whoever performs one knows what has to be there afterwards.
+//! It refuses what a filesystem would refuse, so whoever makes a log can tell what does not fit,
+//! and whoever performs one knows what has to be there afterwards.
 
 use std::collections::BTreeMap;
 
@@ -20,6 +20,7 @@ pub struct Tree {
     nodes: BTreeMap<Node, Inode>,
     open: BTreeMap<Handle, Node>,
     next: Node,
+    umask: u32,
 }
 
 /// A file, directory or link, by whatever name.
@@ -47,7 +48,7 @@ impl Default for Tree {
     /// An empty directory.
     fn default() -> Self {
         let top = Inode { kind: Kind::Directory(BTreeMap::new()), mode: 0, references: 1 };
-        Self { nodes: BTreeMap::from([(TOP, top)]), open: BTreeMap::new(), next: Node(1) }
+        Self { nodes: BTreeMap::from([(TOP, top)]), open: BTreeMap::new(), next: Node(1), umask: 0 }
     }
 }
 
@@ -119,11 +120,16 @@ impl Tree {
         })
     }
 
+    /// Takes these bits off the mode of whatever operations make from now on.
+    pub fn set_umask(&mut self, umask: u32) {
+        self.umask = umask;
+    }
+
     /// Does in the tree what the operation does on a filesystem; what does not fit changes nothing.
     pub fn apply(&mut self, operation: &Operation) -> Result<(), Unfit> {
         match operation {
             Operation::MakeDirectory { mode, path } => {
-                self.insert(path, Kind::Directory(BTreeMap::new()), *mode).map(drop)
+                self.insert(path, Kind::Directory(BTreeMap::new()), *mode & !self.umask).map(drop)
             }
             Operation::RemoveDirectory { path } => {
                 let is_empty = |kind: &Kind| matches!(kind, Kind::Directory(all) if all.is_empty());
@@ -134,8 +140,10 @@ impl Tree {
                     return Err(Unfit);
                 }
                 let node = match create {
-                    Some(mode) => self.insert(path, Kind::File { size_bytes: 0 }, *mode)?,
-                    None => self.openable(path, flags.directory)?,
+                    Some(mode) if !flags.or_existing || self.find(path).is_none() => {
+                        self.insert(path, Kind::File { size_bytes: 0 }, *mode & !self.umask)?
+                    }
+                    _ => self.openable(path, flags.directory)?,
                 };
                 if flags.truncate {
                     self.resize(node, |_| Some(0))?;
@@ -165,7 +173,13 @@ impl Tree {
                 let node = self.handle_node(*handle).ok_or(Unfit)?;
                 self.resize(node, |before| allocated(before, *allocation, *offset, *length))
             }
-            Operation::Sync { handle, .. } => self.handle_node(*handle).map(drop).ok_or(Unfit),
+            Operation::ReadFile { path } => self.openable(path, false).map(drop),
+            Operation::ListDirectory { path } => self.openable(path, true).map(drop),
+            Operation::Sync { handle, .. }
+            | Operation::Seek { handle, .. }
+            | Operation::SetModified { handle, .. } => {
+                self.handle_node(*handle).map(drop).ok_or(Unfit)
+            }
             Operation::SyncFilesystem => Ok(()),
             Operation::Rename { from, to } => self.rename(from, to),
             Operation::Exchange { from, to } => self.exchange(from, to),
@@ -190,8 +204,23 @@ impl Tree {
         }
     }
 
+    /// Closes every handle, as the end of a process does.
+    pub fn close_all(&mut self) {
+        while let Some((_, node)) = self.open.pop_first() {
+            self.release(node);
+        }
+    }
+
+    /// How many names it has.
+    #[must_use]
+    pub fn names_of(&self, node: Node) -> u64 {
+        let handles = self.open.values().filter(|open| **open == node).count() as u64;
+        self.nodes.get(&node).map_or(0, |inode| inode.references - handles)
+    }
+
     /// What has this name.
-    pub(crate) fn find(&self, path: &RelativePath) -> Option<Node> {
+    #[must_use]
+    pub fn find(&self, path: &RelativePath) -> Option<Node> {
         path.names().try_fold(TOP, |node, name| self.children(node)?.get(name).copied())
     }
 
@@ -215,7 +244,8 @@ impl Tree {
     }
 
     /// What this handle has open.
-    pub(crate) fn handle_node(&self, handle: Handle) -> Option<Node> {
+    #[must_use]
+    pub fn handle_node(&self, handle: Handle) -> Option<Node> {
         self.open.get(&handle).copied()
     }
 
@@ -227,14 +257,17 @@ impl Tree {
     }
 
     /// The length of the file that this handle has open.
-    pub(crate) fn size_bytes(&self, handle: Handle) -> Option<u64> {
+    #[must_use]
+    pub fn size_bytes(&self, handle: Handle) -> Option<u64> {
         match self.nodes.get(&self.handle_node(handle)?)?.kind {
             Kind::File { size_bytes } => Some(size_bytes),
             _ => None,
         }
     }
 
-    fn target(&self, target: &Target) -> Option<Node> {
+    /// What is named or open.
+    #[must_use]
+    pub fn target(&self, target: &Target) -> Option<Node> {
         match target {
             Target::Path(path) => self.find(path),
             Target::Handle(handle) => self.handle_node(*handle),

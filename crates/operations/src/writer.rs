@@ -1,4 +1,4 @@
-//! Defines how a log is written: its header, the directory as it was, then the operations.
+//! Writes a log: its header, the directory before, then the operations.
 
 use std::fmt::Display;
 use std::io::{self, Write};

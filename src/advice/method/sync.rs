@@ -41,7 +41,6 @@ fn unsynced(run: &ExaminedRun<'_>) -> Option<Warning> {
             _ if phase.syncs() => dirty = None,
             // Bonnie's tests sync what they write.
             Action::Bonnie { .. }
-            | Action::BonnieProgram
             | Action::Fstrim
             | Action::Idle { .. }
             | Action::Io(Io { sync: SyncPolicy::AtEnd, .. }) => {}
@@ -130,7 +129,6 @@ pub(super) fn working_set(run: &ExaminedRun<'_>) -> Check {
 fn cached(run: &ExaminedRun<'_>) -> Option<Warning> {
     let reads = |phase: &Phase| match phase.action {
         Action::Bonnie { test } => test.reads() && run.schedule.target.lab == LabKind::Directory,
-        Action::BonnieProgram => true,
         _ => false,
     };
     if !run.schedule.workload.phases.iter().any(reads) {

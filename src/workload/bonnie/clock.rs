@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use ssdlab_engine::Counted;
 
 use super::super::WorkloadError;
-use super::super::driver::Bounds;
+use super::super::player::Bounds;
 
 /// The most passes of a test, whatever its clock says.
 const MOST_PASSES: u32 = 100_000;

@@ -11,7 +11,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, Mode, OFlags, RawDir, fsync, mkdirat, openat, statat, unlinkat};
 use rustix::io::Errno;
 
-use super::super::driver::{DIRECTORY_MODE, write_all};
+use super::super::player::write_all;
+use super::super::script::DIRECTORY_MODE;
 use super::super::{Done, Place, WorkloadError};
 use super::FILE_MODE;
 use super::clock::Clock;

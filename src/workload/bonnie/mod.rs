@@ -19,7 +19,6 @@ mod tests;
 mod transfers;
 
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
@@ -27,8 +26,9 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 use self::clock::Clock;
 use self::files::Files;
 use self::transfers::Transfer;
-use super::driver::Bounds;
-use super::operation::{Content, Operation};
+use super::content::Content;
+use super::player::Bounds;
+use super::script::Script;
 use super::synthetic::bonnie::{Chunks, Data, Order, Seeks, small_files};
 use super::{Done, Place, WorkloadError};
 use crate::plan::{self, BonnieTest};
@@ -59,11 +59,6 @@ impl Bonnie {
     /// Tests of these sizes.
     pub fn new(sizes: plan::Bonnie) -> Self {
         Self { sizes, seed: 0, left: Left::default() }
-    }
-
-    /// The sizes.
-    pub fn sizes(&self) -> &plan::Bonnie {
-        &self.sizes
     }
 
     /// Begins a trial.
@@ -161,15 +156,18 @@ impl Bonnie {
         Ok(transfer.done())
     }
 
-    /// What is left, as operations that would make it.
-    pub fn leaves(&self) -> Vec<Operation> {
-        let mut operations = Vec::new();
+    /// What would make what is left.
+    pub fn leaves(&self) -> Script {
+        let mut script = Script::default();
+        let file = |script: &mut Script, path: &str, bytes, data| {
+            script.make_file(path, FILE_MODE, bytes, Content::Bonnie(data), None);
+        };
         if let Some(data) = self.left.file {
             let bytes = match data {
                 Data::Characters => self.sizes.char_bytes,
                 Data::Chunks(_) => self.sizes.size_bytes,
             };
-            operations.push(file(FILE.into(), bytes, data));
+            file(&mut script, FILE, bytes, data);
         }
         for (order, left) in
             [(Order::Sequential, &self.left.sequential), (Order::Random, &self.left.random)]
@@ -178,24 +176,17 @@ impl Bonnie {
                 continue;
             }
             let top = files::top(order);
-            operations.push(Operation::MakeDir { path: top.into() });
+            script.make_directory(top);
             if self.sizes.directories > 1 {
-                let inner = |number| format!("{top}/{}", files::inner(number)).into();
-                operations.extend(
-                    (0..self.sizes.directories)
-                        .map(|number| Operation::MakeDir { path: inner(number) }),
-                );
+                for number in 0..self.sizes.directories {
+                    script.make_directory(&format!("{top}/{}", files::inner(number)));
+                }
             }
             for small in small_files(&self.sizes, order, self.seed) {
-                let path: Arc<str> = format!("{top}/{}", files::path(&self.sizes, &small)).into();
-                operations.push(file(path, small.bytes, Data::Characters));
+                let path = format!("{top}/{}", files::path(&self.sizes, &small));
+                file(&mut script, &path, small.bytes, Data::Characters);
             }
         }
-        operations
+        script
     }
-}
-
-fn file(path: Arc<str>, bytes: u64, data: Data) -> Operation {
-    let content = Content::Bonnie(data);
-    Operation::WriteFile { path, bytes, content, mode: FILE_MODE, mtime_s: None }
 }

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::fsync;
 use rustix::io::{Errno, pread};
 
-use super::super::driver::{Bounds, write_all_at};
+use super::super::player::{Bounds, write_all_at};
 use super::super::{Done, WorkloadError};
 use super::clock::{self, Clock};
 use super::transfers::{error, open};

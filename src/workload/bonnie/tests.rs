@@ -1,4 +1,4 @@
-//! What each of Bonnie's tests does to a directory, and how it ends before it is done.
+//! What each of Bonnie's tests does to a directory, and how it is stopped early.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::fs::{Advice, AtFlags, Mode, OFlags, fadvise, fsync, openat, unlinkat};
 use rustix::io::{Errno, read, write};
 
-use super::super::driver::{write_all, write_all_at};
+use super::super::player::{write_all, write_all_at};
 use super::super::{Done, WorkloadError};
 use super::clock::Clock;
 use super::{FILE, FILE_MODE};

@@ -6,9 +6,10 @@
 //! which none matters beside 26,700 files.
 
 use super::directories::TOP;
+use super::draft::Draft;
 use super::random::{Random, to_u64};
-use super::script::Script;
-use crate::workload::operation::Operation;
+use super::tree::SourceTree;
+use crate::workload::script::Script;
 
 /// The directories of a new repository, parents first.
 const DIRECTORIES: [&str; 17] = [
@@ -68,67 +69,51 @@ const LOCKED: [(&str, u64); 5] = [
     ("HEAD", 23),
 ];
 
-/// The operations of cloning a repository that holds the given tree.
-pub(super) fn checkout(tree: &[Operation], random: Random) -> Vec<Operation> {
-    let mut script = Script::new(random);
-    let (top, below_top) = tree.split_at(1);
-    for operation in top {
-        script.push(operation.clone());
+/// Clones a repository that holds the given tree. An archive's files have a time of their own; git
+/// leaves the time of writing.
+pub(super) fn checkout(tree: &SourceTree, random: Random) -> Script {
+    let mut draft = Draft::new(random);
+    let (top, below_top) = tree.0.split_at(1);
+    for item in top {
+        item.make(&mut draft.script, None);
     }
-    repository(&mut script);
-    for operation in below_top {
-        script.push(as_checked_out(operation));
+    repository(&mut draft);
+    for item in below_top {
+        item.make(&mut draft.script, None);
     }
-    with_lock(&mut script, "index", |script, lock| {
-        script.binary(lock, index_bytes(tree));
-    });
-    script.finish()
+    with_lock(&mut draft, "index", |draft, lock| draft.binary(lock, index_bytes(tree)));
+    draft.script
 }
 
 /// Everything in `.git` but the index.
-fn repository(script: &mut Script) {
+fn repository(draft: &mut Draft) {
     for directory in DIRECTORIES {
-        script.make_dir(&format!("{TOP}/.git{directory}"));
+        draft.script.make_directory(&format!("{TOP}/.git{directory}"));
     }
     for (name, bytes) in HOOKS {
-        script.program_text(&format!("{TOP}/.git/hooks/{name}.sample"), bytes);
+        draft.program_text(&format!("{TOP}/.git/hooks/{name}.sample"), bytes);
     }
     for (name, bytes) in PLAIN {
-        script.text(&format!("{TOP}/.git/{name}"), bytes);
+        draft.text(&format!("{TOP}/.git/{name}"), bytes);
     }
     for (name, bytes) in LOCKED {
-        with_lock(script, name, |script, lock| script.text(lock, bytes));
+        with_lock(draft, name, |draft, lock| draft.text(lock, bytes));
     }
 }
 
 /// Writes a file of `.git` under the name of its lock, then renames it.
-fn with_lock(script: &mut Script, name: &str, write: impl FnOnce(&mut Script, &str)) {
+fn with_lock(draft: &mut Draft, name: &str, write: impl FnOnce(&mut Draft, &str)) {
     let path = format!("{TOP}/.git/{name}");
     let lock = format!("{path}.lock");
-    write(script, &lock);
-    script.rename(&lock, &path);
-}
-
-/// An archive's files have a time of their own; git leaves the time of writing.
-fn as_checked_out(operation: &Operation) -> Operation {
-    let mut operation = operation.clone();
-    if let Operation::WriteFile { mtime_s, .. } = &mut operation {
-        *mtime_s = None;
-    }
-    operation
+    write(draft, &lock);
+    draft.script.rename(&lock, &path);
 }
 
 /// The bytes of an index (version 2) of the tree: a header of 12, for each file 62 and its path,
 /// filled up with 1 to 8 zeros to a multiple of 8, and a checksum of 20. Mostly hashes, it is
 /// taken as incompressible.
-fn index_bytes(tree: &[Operation]) -> u64 {
-    let entry = |operation: &Operation| match operation {
-        Operation::WriteFile { path, .. } => {
-            let path_bytes = path.len() - TOP.len() - 1;
-            (62 + path_bytes + 8) / 8 * 8
-        }
-        _ => 0,
-    };
-    let entries: usize = tree.iter().map(entry).sum();
+fn index_bytes(tree: &SourceTree) -> u64 {
+    let entry = |path: &str| (62 + path.len() - TOP.len() - 1 + 8) / 8 * 8;
+    let entries: usize = tree.files().map(|(path, _)| entry(path)).sum();
     to_u64(12 + entries + 20)
 }

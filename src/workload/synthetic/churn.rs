@@ -1,4 +1,4 @@
-//! Files that come and go: the steps that age a filesystem as a profile says, from a seed.
+//! Files that come and go: the scripts that age a filesystem as a profile says, from a seed.
 //!
 //! First the files fill the filesystem to the profile's level; from then on each write must first
 //! have something deleted. What fragments is what lies between two syncs: a file whose parts are
@@ -7,9 +7,13 @@
 use std::mem;
 use std::sync::Arc;
 
+use ssdlab_operations::Operation;
+
 use super::distribution::{Quantiles, scale};
 use super::random::{Random, Stream};
 use crate::plan::Profile;
+use crate::workload::content::Content;
+use crate::workload::script::Script;
 
 /// Rounds in which the level is written once.
 pub const ROUNDS_PER_TURNOVER: u32 = 4;
@@ -27,31 +31,8 @@ const LARGEST_PART: u64 = 64;
 /// Looks for a young file that is left; then any file will do.
 const LOOKS: u32 = 16;
 
-/// One thing done to files whose contents are of no matter.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
-    /// Makes a directory; its parent exists.
-    MakeDir {
-        /// The new directory.
-        path: Arc<str>,
-    },
-    /// Writes a part of a file, which is made if it is not there.
-    Write {
-        /// The file.
-        path: Arc<str>,
-        /// Where the part begins, in bytes: in the file, or at its end.
-        offset: u64,
-        /// How long it is, in bytes.
-        bytes: u64,
-    },
-    /// Deletes a file.
-    Remove {
-        /// The file.
-        path: Arc<str>,
-    },
-    /// Sends all that was written on to the device.
-    Sync,
-}
+/// The permission bits of files.
+const FILE_MODE: u32 = 0o600;
 
 #[derive(Debug)]
 struct File {
@@ -85,7 +66,7 @@ pub struct Churn {
     /// What is to be written by the end of the batch.
     due_bytes: u64,
     named: u64,
-    steps: Vec<Step>,
+    script: Script,
 }
 
 impl Churn {
@@ -108,26 +89,26 @@ impl Churn {
             written_bytes: 0,
             due_bytes: 0,
             named: 0,
-            steps: Vec::new(),
+            script: Script::default(),
         };
         churn.make_directories();
         churn
     }
 
-    /// Bytes handed to write(2) by all steps so far.
+    /// Bytes handed to write(2) by all scripts so far.
     #[must_use]
     pub fn written_bytes(&self) -> u64 {
         self.written_bytes
     }
 
-    /// The files that are there after all steps so far.
+    /// The files that are there after all scripts so far.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         let growing = self.growing.iter().map(|growing| &growing.file);
         self.files.iter().flatten().chain(growing).map(|file| &*file.path)
     }
 
-    /// The steps of the next round.
-    pub fn round(&mut self) -> Vec<Step> {
+    /// The next round. Files are of zeros.
+    pub fn round(&mut self) -> Script {
         for _ in 0..BATCHES {
             self.files.retain(Option::is_some);
             let rounds = u64::from(ROUNDS_PER_TURNOVER);
@@ -136,9 +117,9 @@ impl Churn {
             while self.written_bytes < self.due_bytes {
                 self.decide();
             }
-            self.steps.push(Step::Sync);
+            self.script.operations.push(Operation::SyncFilesystem);
         }
-        mem::take(&mut self.steps)
+        mem::take(&mut self.script)
     }
 
     /// A tree with as many subdirectories everywhere, and enough of them for the files of a full
@@ -155,8 +136,8 @@ impl Churn {
                 Some(parent) => format!("{parent}/d{number}").into(),
                 None => format!("d{number}").into(),
             };
-            self.directories.push(Arc::clone(&path));
-            self.steps.push(Step::MakeDir { path });
+            self.script.make_directory(&path);
+            self.directories.push(path);
         }
     }
 
@@ -235,7 +216,7 @@ impl Churn {
 
     fn write(&mut self, path: &Arc<str>, offset: u64, bytes: u64) {
         self.written_bytes += bytes;
-        self.steps.push(Step::Write { path: Arc::clone(path), offset, bytes });
+        self.script.update(path, FILE_MODE, offset, bytes, Content::Zeros);
     }
 
     fn keep(&mut self, file: File) {
@@ -250,7 +231,7 @@ impl Churn {
             if let Some(file) = self.files[index].take() {
                 self.live -= 1;
                 self.used_bytes -= taken(file.bytes);
-                self.steps.push(Step::Remove { path: file.path });
+                self.script.unlink(&file.path);
             }
         }
     }
@@ -288,92 +269,4 @@ fn taken(bytes: u64) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
-
-    use super::*;
-    use crate::plan::PROFILES;
-
-    const FREE_BYTES: u64 = 256 << 20;
-
-    fn churn(seed: u64) -> Churn {
-        Churn::new(PROFILES[0], FREE_BYTES, seed)
-    }
-
-    /// What a filesystem has after some steps; the steps must make sense.
-    fn perform(steps: &[Step], files: &mut BTreeMap<Arc<str>, u64>) -> u64 {
-        let mut most_bytes = 0;
-        for step in steps {
-            match step {
-                Step::Write { path, offset, bytes } => {
-                    let length = files.entry(Arc::clone(path)).or_default();
-                    assert!(offset <= length, "a hole in {path}");
-                    *length = (*length).max(offset + bytes);
-                }
-                Step::Remove { path } => assert!(files.remove(path).is_some(), "no {path}"),
-                Step::MakeDir { .. } => {}
-                Step::Sync => most_bytes = most_bytes.max(files.values().copied().map(taken).sum()),
-            }
-        }
-        most_bytes
-    }
-
-    #[test]
-    fn equal_seeds_give_equal_steps_and_others_do_not() {
-        let rounds = |seed| {
-            let mut churn = churn(seed);
-            [churn.round(), churn.round()]
-        };
-        assert_eq!(rounds(1), rounds(1));
-        assert_ne!(rounds(1), rounds(2));
-    }
-
-    #[test]
-    fn the_level_is_reached_and_kept_while_files_go_on_changing() {
-        let mut churn = churn(3);
-        let level_bytes = FREE_BYTES / 100 * 80;
-        let mut files = BTreeMap::new();
-        for _ in 0..ROUNDS_PER_TURNOVER {
-            perform(&churn.round(), &mut files);
-        }
-        let first = files.clone();
-        for _ in 0..2 * ROUNDS_PER_TURNOVER {
-            let steps = churn.round();
-            assert!(steps.iter().any(|step| matches!(step, Step::Remove { .. })));
-            assert!(perform(&steps, &mut files) <= level_bytes);
-            let bytes: u64 = files.values().copied().map(taken).sum();
-            assert!(bytes > level_bytes / 100 * 90, "{bytes} of {level_bytes}");
-        }
-        let survivors = first.keys().filter(|path| files.contains_key(*path)).count();
-        assert!(survivors > 0 && survivors < first.len() / 2, "{survivors} of {}", first.len());
-        let written = level_bytes * 3;
-        assert!(churn.written_bytes().abs_diff(written) < written / 10);
-        let mut paths: Vec<&str> = churn.paths().filter(|path| files.contains_key(*path)).collect();
-        paths.sort_unstable();
-        assert!(paths.into_iter().eq(files.keys().map(|path| &**path)));
-    }
-
-    #[test]
-    fn files_have_the_sizes_and_directories_of_the_profile() {
-        let mut churn = churn(4);
-        let mut files = BTreeMap::new();
-        for _ in 0..ROUNDS_PER_TURNOVER {
-            perform(&churn.round(), &mut files);
-        }
-        let mut sizes: Vec<u64> = files.values().copied().collect();
-        sizes.sort_unstable();
-        let median = sizes[sizes.len() / 2];
-        assert!((2000..8000).contains(&median), "{median}");
-        let directories = churn.directories.len();
-        assert!((5..20).contains(&(files.len() / directories)), "{directories} directories");
-    }
-
-    #[test]
-    fn a_filesystem_of_next_to_nothing_is_aged_too() {
-        let mut churn = Churn::new(PROFILES[0], 1 << 20, 5);
-        let mut files = BTreeMap::new();
-        for _ in 0..8 {
-            assert!(perform(&churn.round(), &mut files) <= 1 << 20);
-        }
-    }
-}
+mod tests;

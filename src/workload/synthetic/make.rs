@@ -14,9 +14,10 @@ use std::sync::Arc;
 
 use super::directories::TOP;
 use super::distribution::{Quantiles, scale};
+use super::draft::Draft;
 use super::random::{Random, Zipf, to_u64, to_usize};
-use super::script::Script;
-use crate::workload::operation::Operation;
+use super::tree::SourceTree;
+use crate::workload::script::Script;
 
 /// The configuration, and what is made of it before anything is compiled, with its bytes:
 /// that of a usual x86 configuration in 2009. `make clean` keeps them.
@@ -91,7 +92,7 @@ struct Folder {
 
 /// A `make` under way.
 struct Make {
-    script: Script,
+    draft: Draft,
     random: Random,
     /// The headers that are read, the most popular first.
     headers: Vec<Arc<str>>,
@@ -123,7 +124,7 @@ struct Make {
 /// | `bzImage`                            |     1 |   4.6 |   2.2 |
 /// | configuration                        |     6 |   0.1 |   0.1 |
 /// | all                                  |  3186 | 205.7 | 100.0 |
-pub(super) fn make(tree: &[Operation], units: u64, mut random: Random) -> Vec<Operation> {
+pub(super) fn make(tree: &SourceTree, units: u64, mut random: Random) -> Script {
     let mut folders = chosen_sources(tree, units, &mut random);
     let mut make = Make::new(tree, &folders, random);
     make.configure();
@@ -141,12 +142,12 @@ pub(super) fn make(tree: &[Operation], units: u64, mut random: Random) -> Vec<Op
             make.link_kernel(&folder.objects);
         }
     }
-    make.script.finish()
+    make.draft.script
 }
 
 /// The sources to be compiled, by directory, and at least the top directory.
 fn chosen_sources(
-    tree: &[Operation],
+    tree: &SourceTree,
     units: u64,
     random: &mut Random,
 ) -> BTreeMap<Arc<str>, Folder> {
@@ -175,15 +176,12 @@ fn chosen_sources(
 }
 
 /// The files of the tree whose names end so.
-fn files_named<'a>(tree: &'a [Operation], ending: &'a str) -> impl Iterator<Item = &'a Arc<str>> {
-    tree.iter().filter_map(move |operation| match operation {
-        Operation::WriteFile { path, .. } if path.ends_with(ending) => Some(path),
-        _ => None,
-    })
+fn files_named<'a>(tree: &'a SourceTree, ending: &'a str) -> impl Iterator<Item = &'a Arc<str>> {
+    tree.files().map(|(path, _)| path).filter(move |path| path.ends_with(ending))
 }
 
 impl Make {
-    fn new(tree: &[Operation], folders: &BTreeMap<Arc<str>, Folder>, mut random: Random) -> Self {
+    fn new(tree: &SourceTree, folders: &BTreeMap<Arc<str>, Folder>, mut random: Random) -> Self {
         let mut headers: Vec<_> = files_named(tree, ".h").map(Arc::clone).collect();
         random.shuffle(&mut headers);
         headers.truncate(headers.len().div_ceil(HEADERS_OF_WHICH_ONE_IS_READ));
@@ -191,7 +189,7 @@ impl Make {
         let mut object_sizes: Vec<_> = OBJECT_SIZES.spread(to_u64(units)).collect();
         random.shuffle(&mut object_sizes);
         Self {
-            script: Script::new(random.branch()),
+            draft: Draft::new(random.branch()),
             random,
             popularity: Zipf::new(headers.len(), 0),
             last_read: vec![0; headers.len()],
@@ -205,30 +203,30 @@ impl Make {
     /// Writes the configuration and the headers made from it.
     fn configure(&mut self) {
         for directory in ["include", "include/config", "include/generated"] {
-            self.script.make_dir(&format!("{TOP}/{directory}"));
+            self.draft.script.make_directory(&format!("{TOP}/{directory}"));
         }
         for (path, bytes) in KEPT {
-            self.script.text(&format!("{TOP}{path}"), bytes);
+            self.draft.text(&format!("{TOP}{path}"), bytes);
         }
     }
 
     /// Compiles a source: the compiler writes the object and a list of what it read, the helper
     /// (`fixdep`) turns the list into the `.cmd` file.
     fn compile(&mut self, source: &Arc<str>) -> Object {
-        self.script.read(source);
+        self.draft.script.read(source);
         let list_bytes = to_u64(source.len()) + self.read_headers();
         let object = product(source, "", ".o");
         let list = product(source, ".", ".o.d");
-        self.script.text(&list, list_bytes);
+        self.draft.text(&list, list_bytes);
         let size = self.object_sizes.pop();
         let bytes = size.expect("there is a size for each source");
-        self.script.object(&object, bytes);
-        self.script.read(&list);
+        self.draft.object(&object, bytes);
+        self.draft.script.read(&list);
         // The list again, and for about each second header an option that it depends on.
         let command = beside(&object, ".tmp");
-        self.script.text(&command, COMMAND_BYTES + list_bytes * 3 / 2);
-        self.script.remove(&list);
-        self.script.rename(&command, &beside(&object, ".cmd"));
+        self.draft.text(&command, COMMAND_BYTES + list_bytes * 3 / 2);
+        self.draft.script.unlink(&list);
+        self.draft.script.rename(&command, &beside(&object, ".cmd"));
         Object { path: object, bytes }
     }
 
@@ -256,7 +254,7 @@ impl Make {
 
     /// Reads a header; the answer is the length of its line in a list of headers, in bytes.
     fn read_header(&mut self, header: &Arc<str>) -> u64 {
-        self.script.read(header);
+        self.draft.script.read(header);
         // Without the top directory; a blank before and after it, a backslash and a line end.
         to_u64(header.len() - TOP.len() - 1 + 4)
     }
@@ -265,16 +263,16 @@ impl Make {
     fn link_directory(&mut self, directory: &str, objects: &[Object]) -> Object {
         let path: Arc<str> = format!("{directory}/built-in.o").into();
         let bytes = self.read_objects(objects);
-        self.script.object(&path, bytes);
+        self.draft.object(&path, bytes);
         let names: usize = objects.iter().map(|object| object.path.len() + 1).sum();
-        self.script.text(&beside(&path, ".cmd"), to_u64(names));
+        self.draft.text(&beside(&path, ".cmd"), to_u64(names));
         Object { path, bytes }
     }
 
     /// Reads objects in order to link them; the answer is their bytes.
     fn read_objects(&mut self, objects: &[Object]) -> u64 {
         for object in objects {
-            self.script.read(&object.path);
+            self.draft.script.read(&object.path);
         }
         objects.iter().map(|object| object.bytes).sum()
     }
@@ -288,20 +286,20 @@ impl Make {
 
         let bytes = scale(self.read_objects(objects), KERNEL_PER_MILLE, 1000);
         let part = |per_mille| scale(bytes, per_mille, 1000);
-        self.script.object(&first, bytes);
-        self.script.read(&first);
-        self.script.text(&source, part(SYMBOL_TABLE_SOURCE_PER_MILLE));
-        self.script.read(&source);
-        self.script.object(&table, part(SYMBOL_TABLE_PER_MILLE));
+        self.draft.object(&first, bytes);
+        self.draft.script.read(&first);
+        self.draft.text(&source, part(SYMBOL_TABLE_SOURCE_PER_MILLE));
+        self.draft.script.read(&source);
+        self.draft.object(&table, part(SYMBOL_TABLE_PER_MILLE));
 
         self.read_objects(objects);
-        self.script.read(&table);
-        self.script.object(&kernel, bytes + part(SYMBOL_TABLE_PER_MILLE));
-        self.script.text(&beside(&kernel, ".cmd"), COMMAND_BYTES);
-        self.script.read(&kernel);
-        self.script.text(&map, part(SYSTEM_MAP_PER_MILLE));
-        self.script.read(&kernel);
-        self.script.binary(&image, part(IMAGE_PER_MILLE));
+        self.draft.script.read(&table);
+        self.draft.object(&kernel, bytes + part(SYMBOL_TABLE_PER_MILLE));
+        self.draft.text(&beside(&kernel, ".cmd"), COMMAND_BYTES);
+        self.draft.script.read(&kernel);
+        self.draft.text(&map, part(SYSTEM_MAP_PER_MILLE));
+        self.draft.script.read(&kernel);
+        self.draft.binary(&image, part(IMAGE_PER_MILLE));
     }
 }
 

@@ -10,12 +10,12 @@ pub mod churn;
 pub mod content;
 mod directories;
 mod distribution;
+mod draft;
 mod kernel;
 mod make;
 #[cfg(test)]
 mod model;
 mod names;
 pub(super) mod random;
-mod script;
 mod source_text;
 pub mod tree;

@@ -1,4 +1,4 @@
-//! Defines how the text of a call is taken apart: its name, its arguments, what it returned.
+//! Parses the text of a call: its name, its arguments, what it returned.
 //!
 //! With `-xx` every string is `\xHH` throughout, so that no quotation mark, bracket or comma in a
 //! file's name can be taken for one of strace's own.

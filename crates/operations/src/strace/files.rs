@@ -1,4 +1,4 @@
-//! Defines how files come to be open and what is done to them besides reading and writing.
+//! Follows files as they are opened, and what is done to them besides reading and writing.
 
 use std::cell::Cell;
 use std::mem::take;
@@ -288,6 +288,7 @@ fn open_flags(flags: &[u8]) -> OpenFlags {
         sync,
         data_sync: !sync && has(flags, "O_DSYNC"),
         directory: false,
+        or_existing: false,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Defines what a line of strace's output is, before anything of a call is looked at.
+//! Splits a line of strace's output, before its call is parsed.
 
 use memchr::memmem;
 

@@ -1,4 +1,4 @@
-//! Defines how strace's output becomes operations.
+//! Turns strace's output into operations.
 //!
 //! strace(1) follows every process and is kept up with the kernel on every architecture. The price
 //! is that the program runs slower, so that times would mean nothing: only what was done and in

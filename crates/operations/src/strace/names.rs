@@ -1,4 +1,4 @@
-//! Defines what the calls that take names do to the recorded directory.
+//! Follows what the calls that take names do to the recorded directory.
 
 use super::call::Call;
 use super::process::Process;

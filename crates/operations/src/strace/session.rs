@@ -1,4 +1,4 @@
-//! Defines what is known while a program is followed, and which part of it a call concerns.
+//! Defines the state that is kept while a program is followed, and which part a call concerns.
 //!
 //! What becomes an operation has to fit the directory as the operations before it leave it; what
 //! does not is counted, so that a log is always one that can be performed.
@@ -86,7 +86,7 @@ impl Session {
         }
     }
 
-    /// The next operation that nothing can be joined to any more.
+    /// The next operation that nothing can be merged into any more.
     pub fn take(&mut self, at_end: bool) -> Option<Operation> {
         if self.operations.len() > 1 || at_end { self.operations.pop_front() } else { None }
     }
@@ -100,7 +100,7 @@ impl Session {
         self.processes.contains_key(&process)
     }
 
-    /// Takes a process for one that has nothing of the directory open.
+    /// Assumes that a process has nothing in the directory open.
     pub fn start(&mut self, process: u64) {
         self.has_begun = true;
         self.processes.insert(process, Process::new(self.start.clone()));
@@ -333,7 +333,7 @@ impl Session {
     }
 }
 
-/// Joins two operations if the second is the same system call, on the range behind the first's.
+/// Merges two operations if the second is the same system call, on the range behind the first's.
 fn join(last: &mut Operation, next: &Operation) -> bool {
     let ((Operation::Read(last), Operation::Read(next))
     | (Operation::Write(last), Operation::Write(next))) = (last, next)

@@ -1,4 +1,4 @@
-//! Defines which ranges of files calls read and write, and where the next begins.
+//! Follows the ranges of files that calls read and write, and the offsets that they leave.
 
 use std::rc::Rc;
 

@@ -71,9 +71,18 @@ fn texts() -> impl Strategy<Value = Box<[u8]>> {
 }
 
 fn flags() -> impl Strategy<Value = OpenFlags> {
-    any::<[bool; 7]>().prop_map(|[read, write, truncate, append, sync, data_sync, directory]| {
-        OpenFlags { read, write, truncate, append, sync, data_sync, directory }
-    })
+    any::<[bool; 8]>().prop_map(
+        |[read, write, truncate, append, sync, data_sync, directory, or_existing]| OpenFlags {
+            read,
+            write,
+            truncate,
+            append,
+            sync,
+            data_sync,
+            directory,
+            or_existing,
+        },
+    )
 }
 
 /// Operations, of which those on handles use 0 to 3.
@@ -93,6 +102,9 @@ fn operations() -> impl Strategy<Value = Operation> {
         handle().prop_map(|handle| Operation::List { handle }),
         (handle(), any::<bool>())
             .prop_map(|(handle, only_data)| Operation::Sync { handle, only_data }),
+        (handle(), offset.clone()).prop_map(|(handle, offset)| Operation::Seek { handle, offset }),
+        (handle(), any::<i64>())
+            .prop_map(|(handle, seconds)| Operation::SetModified { handle, seconds }),
         transfer.clone().prop_map(Operation::Read),
         transfer.prop_map(Operation::Write),
         (handle(), select(&Allocation::ALL[..]), offset.clone(), offset.clone()).prop_map(
@@ -111,6 +123,8 @@ fn operations() -> impl Strategy<Value = Operation> {
         (texts(), paths()).prop_map(|(target, path)| Operation::Symlink { target, path }),
         paths().prop_map(|path| Operation::RemoveDirectory { path }),
         paths().prop_map(|path| Operation::Unlink { path }),
+        paths().prop_map(|path| Operation::ReadFile { path }),
+        paths().prop_map(|path| Operation::ListDirectory { path }),
         paths().prop_map(|path| Operation::Stat { path }),
         paths().prop_map(|path| Operation::ReadLink { path }),
         Just(Operation::SyncFilesystem),
@@ -121,17 +135,11 @@ fn operations() -> impl Strategy<Value = Operation> {
 fn sensible(operations: Vec<Operation>) -> Vec<Operation> {
     let mut open = [false; 4];
     let is_sensible = |operation: &Operation| {
-        let (handle, becomes) = match operation {
-            Operation::Open { handle, .. } => (handle, Some(true)),
-            Operation::Close { handle } => (handle, Some(false)),
-            Operation::Read(transfer) | Operation::Write(transfer) => (&transfer.handle, None),
-            Operation::Truncate { target: Target::Handle(handle), .. }
-            | Operation::SetMode { target: Target::Handle(handle), .. }
-            | Operation::SetTimes { target: Target::Handle(handle) }
-            | Operation::Allocate { handle, .. }
-            | Operation::Sync { handle, .. }
-            | Operation::List { handle } => (handle, None),
-            _ => return true,
+        let (handle, becomes) = match (operation, operation.handle()) {
+            (Operation::Open { handle, .. }, _) => (*handle, Some(true)),
+            (Operation::Close { handle }, _) => (*handle, Some(false)),
+            (_, Some(handle)) => (handle, None),
+            (_, None) => return true,
         };
         let state = &mut open[handle.number() as usize];
         let fits = *state == (becomes != Some(true));

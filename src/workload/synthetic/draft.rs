@@ -1,32 +1,19 @@
-//! A list of operations in the making, for the workloads that imitate programs.
-
-use std::sync::Arc;
+//! A script in the making, for the workloads that imitate programs.
 
 use super::random::Random;
-use crate::workload::operation::{Content, Operation};
+use crate::workload::content::Content;
+use crate::workload::script::Script;
 
-/// Operations so far; it chooses the seeds of the contents.
+/// A script, and the seeds of the contents in it.
 #[derive(Debug)]
-pub(super) struct Script {
-    operations: Vec<Operation>,
+pub(super) struct Draft {
+    pub script: Script,
     random: Random,
 }
 
-impl Script {
+impl Draft {
     pub(super) fn new(random: Random) -> Self {
-        Self { operations: Vec::new(), random }
-    }
-
-    pub(super) fn finish(self) -> Vec<Operation> {
-        self.operations
-    }
-
-    pub(super) fn push(&mut self, operation: Operation) {
-        self.operations.push(operation);
-    }
-
-    pub(super) fn make_dir(&mut self, path: &str) {
-        self.push(Operation::MakeDir { path: path.into() });
+        Self { script: Script::default(), random }
     }
 
     /// Writes a text file.
@@ -60,19 +47,7 @@ impl Script {
         }
     }
 
-    pub(super) fn read(&mut self, path: &Arc<str>) {
-        self.push(Operation::ReadFile { path: Arc::clone(path) });
-    }
-
-    pub(super) fn rename(&mut self, from: &str, to: &str) {
-        self.push(Operation::Rename { from: from.into(), to: to.into() });
-    }
-
-    pub(super) fn remove(&mut self, path: &str) {
-        self.push(Operation::Remove { path: path.into() });
-    }
-
     fn write(&mut self, path: &str, bytes: u64, content: Content, mode: u32) {
-        self.push(Operation::WriteFile { path: path.into(), bytes, content, mode, mtime_s: None });
+        self.script.make_file(path, mode, bytes, content, None);
     }
 }

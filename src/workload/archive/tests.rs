@@ -1,0 +1,202 @@
+//! Archives that are unpacked, and those that are refused.
+
+use super::*;
+use std::io::Write;
+use std::os::unix::fs::FileExt;
+
+use ssdlab_operations::Operation;
+
+fn entry(builder: &mut tar::Builder<Vec<u8>>, name: &str, kind: EntryType, rest: &str) {
+    let mut header = tar::Header::new_gnu();
+    // Written by hand: the library itself refuses to make what is to be refused here.
+    header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
+    header.set_entry_type(kind);
+    header.set_mode(0o644);
+    let data = if kind == EntryType::Regular { rest } else { "" };
+    if kind != EntryType::Regular {
+        header.as_old_mut().linkname[..rest.len()].copy_from_slice(rest.as_bytes());
+    }
+    header.set_size(data.len() as u64);
+    header.set_cksum();
+    builder.append(&header, data.as_bytes()).unwrap();
+}
+
+fn tarball(entries: &[(&str, EntryType, &str)]) -> Vec<u8> {
+    let mut builder = tar::Builder::new(Vec::new());
+    for (name, kind, rest) in entries {
+        entry(&mut builder, name, *kind, rest);
+    }
+    builder.into_inner().unwrap()
+}
+
+fn read_bytes(bytes: &[u8]) -> Result<Archive, ArchiveError> {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(bytes).unwrap();
+    read(file.path(), 1.0, &Hashes::new())
+}
+
+const PLAIN: [(&str, EntryType, &str); 5] = [
+    ("./top/", EntryType::Directory, ""),
+    ("top/a.c", EntryType::Regular, "int a;"),
+    ("deep/er/b.c", EntryType::Regular, "int b;"),
+    ("top/l", EntryType::Symlink, "../deep/er/b.c"),
+    ("latest", EntryType::Symlink, "top/a.c"),
+];
+
+#[test]
+fn parents_are_made_and_contents_kept() {
+    let archive = read_bytes(&tarball(&PLAIN)).unwrap();
+    let made: Vec<_> = archive
+        .script
+        .operations
+        .iter()
+        .filter_map(|operation| match operation {
+            Operation::MakeDirectory { path, .. } => Some(path.to_string()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(made, ["top", "deep", "deep/er"]);
+    let mut bytes = [0; 6];
+    for (operation, content) in archive.script.steps() {
+        if let (Operation::Open { path, .. }, Content::Archive { offset }) = (operation, content) {
+            archive.tar.read_exact_at(&mut bytes, offset).unwrap();
+            let is_a = path.as_bytes().ends_with(b"a.c");
+            assert_eq!(&bytes, if is_a { b"int a;" } else { b"int b;" });
+        }
+    }
+    assert_eq!(archive.script.starts(), 7);
+}
+
+#[test]
+fn compressions_are_recognised_by_content() {
+    let plain = tarball(&PLAIN);
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(&plain).unwrap();
+    let mut xz = liblzma::write::XzEncoder::new(Vec::new(), 1);
+    xz.write_all(&plain).unwrap();
+    let zstd =
+        ruzstd::encoding::compress_to_vec(&plain[..], ruzstd::encoding::CompressionLevel::Fastest);
+    for bytes in [gzip.finish().unwrap(), xz.finish().unwrap(), zstd] {
+        assert_eq!(read_bytes(&bytes).unwrap().script.starts(), 7);
+    }
+}
+
+#[test]
+fn what_climbs_out_is_refused() {
+    use EntryType::{Directory, Link, Regular, Symlink};
+    let cases: [&[(&str, EntryType, &str)]; 10] = [
+        &[("a/d", Symlink, ".."), ("l", Symlink, "a/d/../x")],
+        &[("../x", Regular, "")],
+        &[("a/../../x", Regular, "")],
+        &[("/etc/x", Regular, "")],
+        &[("l", Symlink, "/etc")],
+        &[("d/l", Symlink, "../../x")],
+        &[("l", Symlink, "d"), ("l/x", Regular, "")],
+        &[("l", Link, "../x")],
+        &[("l", Link, "not-there")],
+        &[("l", Symlink, "d"), ("l", Directory, "")],
+    ];
+    for entries in cases {
+        let error = read_bytes(&tarball(entries)).unwrap_err();
+        assert!(matches!(error, ArchiveError::Refused { .. }), "{entries:?}: {error}");
+    }
+    let device = [("n", EntryType::Char, "")];
+    assert!(read_bytes(&tarball(&device)).is_err());
+}
+
+#[test]
+fn broken_archives_are_errors() {
+    let plain = tarball(&PLAIN);
+    for bytes in [&b""[..], b"not a tar", &plain[..700], &[0x1f, 0x8b, 0, 0], &[0xfd, b'7']] {
+        assert!(matches!(read_bytes(bytes), Err(ArchiveError::Unreadable { .. })));
+    }
+    assert!(read(Path::new("/no/such.tar"), 1.0, &Hashes::new()).is_err());
+}
+
+/// An archive of empty files, whose names are as long as they like.
+fn named(names: impl Iterator<Item = String>) -> Vec<u8> {
+    let mut builder = tar::Builder::new(Vec::new());
+    let mut header = tar::Header::new_gnu();
+    header.set_size(0);
+    header.set_mode(0o644);
+    for name in names {
+        builder.append_data(&mut header, name, &b""[..]).unwrap();
+    }
+    builder.into_inner().unwrap()
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    gzip.write_all(bytes).unwrap();
+    gzip.finish().unwrap()
+}
+
+#[test]
+fn a_deep_path_is_refused_with_its_depth() {
+    let deep = |names: usize| named(std::iter::once(vec!["d"; names].join("/")));
+    assert_eq!(read_bytes(&deep(128)).unwrap().script.starts(), 128);
+    let error = read_bytes(&deep(129)).unwrap_err().to_string();
+    assert!(error.contains("at entry 1, `d/d") && error.contains("129 names"), "{error}");
+    let link = [("l", EntryType::Symlink, "a/../a/../a/../a/../a/../a/../a/../a")];
+    assert!(read_bytes(&tarball(&link)).is_ok());
+}
+
+/// Some kilobytes of archive come to gigabytes of names, as each path takes the directories on
+/// it for granted.
+#[test]
+fn small_archives_of_many_names_are_refused() {
+    let rest = format!("/{}", "d".repeat(30)).repeat(127);
+    let bomb = gzip(&named((0..2_000).map(|number| format!("{number}{rest}"))));
+    assert!(bomb.len() < 100_000, "{}", bomb.len());
+    let error = read_bytes(&bomb).unwrap_err();
+    let ArchiveError::TooMuch { excess: Excess::NameBytes, number, .. } = error else {
+        panic!("{error}")
+    };
+    // By then the names have 256 MiB.
+    assert!((1_000..1_200).contains(&number), "{number}");
+}
+
+/// A header that promises a name of any length.
+#[test]
+fn a_long_name_is_read_no_further_than_names_go() {
+    for kind in [EntryType::GNULongName, EntryType::GNULongLink, EntryType::XHeader] {
+        let mut builder = tar::Builder::new(Vec::new());
+        let mut header = tar::Header::new_gnu();
+        header.set_entry_type(kind);
+        header.set_size(3 << 20);
+        header.set_cksum();
+        builder.append(&header, io::repeat(b'x').take(3 << 20)).unwrap();
+        let error = read_bytes(&gzip(&builder.into_inner().unwrap())).unwrap_err();
+        assert!(matches!(error, ArchiveError::LongHeaders { number: 1, .. }), "{error}");
+    }
+}
+
+/// The size in a header is only what somebody has written there.
+#[test]
+fn an_entry_that_is_longer_than_its_archive_is_an_error() {
+    let mut header = tar::Header::new_gnu();
+    header.set_size(1 << 50);
+    header.set_path("x").unwrap();
+    header.set_cksum();
+    let error = read_bytes(header.as_bytes()).unwrap_err();
+    assert!(matches!(error, ArchiveError::Unreadable { .. }), "{error}");
+}
+
+/// The bytes of files come from what was read, whatever the archive is by then.
+#[test]
+fn a_plain_archive_is_copied() {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(&tarball(&[("a", EntryType::Regular, "before")])).unwrap();
+    let archive = read(file.path(), 1.0, &Hashes::new()).unwrap();
+    file.as_file().write_all_at(b"after!", 512).unwrap();
+    let mut bytes = [0; 6];
+    archive.tar.read_exact_at(&mut bytes, 512).unwrap();
+    assert_eq!(&bytes, b"before");
+}
+
+#[test]
+fn a_share_keeps_the_front() {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(&tarball(&PLAIN)).unwrap();
+    assert_eq!(read(file.path(), 0.5, &Hashes::new()).unwrap().script.starts(), 4);
+}

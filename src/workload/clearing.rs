@@ -1,0 +1,107 @@
+//! Deletes whatever is in a directory, and fills a filesystem with zeros: what no script can state.
+
+use std::ffi::{CStr, CString};
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{
+    Advice, AtFlags, Dir, FileType, Mode, OFlags, fadvise, fdatasync, openat, statat, unlinkat,
+};
+use rustix::io::Errno;
+use ssdlab_engine::{Aligned, BLOCK_BYTES};
+
+use super::WorkloadError;
+use super::player::{DIRECTORY, GLANCE, Player, write_all};
+
+/// The size of a file of zeros, and of the system call that writes it.
+const ZEROS_BYTES: usize = 16 << 20;
+
+const CREATE: OFlags = OFlags::WRONLY
+    .union(OFlags::CREATE)
+    .union(OFlags::EXCL)
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
+
+impl Player<'_> {
+    /// Deletes everything in the directory, as `rm -rf` does: each directory is read, and its
+    /// entries are unlinked in the order the filesystem names them.
+    pub fn delete_all(&mut self) -> Result<(), WorkloadError> {
+        let directory = openat(&self.directory, ".", DIRECTORY, Mode::empty())
+            .map_err(WorkloadError::operation("open", "."))?;
+        self.empty(&directory)
+    }
+
+    /// Writes files of zeros, this many bytes in all; each is on the device before the next begins,
+    /// so that they take no memory.
+    pub fn fill_with_zeros(&mut self, bytes: u64, is_direct: bool) -> Result<(), WorkloadError> {
+        let flags = if is_direct { CREATE | OFlags::DIRECT } else { CREATE };
+        let mut zeros = Aligned::new(ZEROS_BYTES);
+        let mut left = usize::try_from(bytes).unwrap_or(usize::MAX).next_multiple_of(BLOCK_BYTES);
+        for number in 0_u32.. {
+            if left == 0 {
+                break;
+            }
+            self.check_bounds()?;
+            let name = format!("zeros-{number}");
+            let error = WorkloadError::operation("write", &name);
+            let piece = left.min(ZEROS_BYTES);
+            openat(&self.directory, name.as_str(), flags, Mode::RUSR)
+                .and_then(|file| {
+                    write_all(&file, &zeros.bytes()[..piece])?;
+                    if is_direct {
+                        return Ok(());
+                    }
+                    fdatasync(&file)?;
+                    fadvise(&file, 0, None, Advice::DontNeed)
+                })
+                .map_err(error)?;
+            left -= piece;
+        }
+        Ok(())
+    }
+
+    /// Empties a directory. Entries are collected first: a filesystem need not keep its place
+    /// in a directory that changes.
+    fn empty(&self, directory: &OwnedFd) -> Result<(), WorkloadError> {
+        let shown = |name: &CStr| name.to_string_lossy().into_owned();
+        let error = |step, name: &CStr| WorkloadError::operation(step, &shown(name));
+        for some in entries(directory)
+            .map_err(WorkloadError::operation("list", "a directory"))?
+            .chunks(GLANCE)
+        {
+            self.check_bounds()?;
+            for (name, is_directory) in some {
+                if *is_directory {
+                    let inner = openat(directory, name, DIRECTORY, Mode::empty())
+                        .map_err(error("open", name))?;
+                    self.empty(&inner)?;
+                    unlinkat(directory, name, AtFlags::REMOVEDIR).map_err(error("remove", name))?;
+                } else {
+                    unlinkat(directory, name, AtFlags::empty()).map_err(error("remove", name))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The names in a directory, and whether each is a directory itself.
+fn entries(directory: &OwnedFd) -> Result<Vec<(CString, bool)>, Errno> {
+    let mut entries = Vec::new();
+    for entry in Dir::read_from(directory)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        if name == c"." || name == c".." {
+            continue;
+        }
+        let is_directory = match entry.file_type() {
+            // Some filesystems leave the type out of the directory.
+            FileType::Unknown => {
+                let stat = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)?;
+                FileType::from_raw_mode(stat.st_mode) == FileType::Directory
+            }
+            kind => kind == FileType::Directory,
+        };
+        entries.push((name.to_owned(), is_directory));
+    }
+    Ok(entries)
+}

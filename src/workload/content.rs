@@ -1,0 +1,80 @@
+//! What files hold, as recipes: contents are made when they are written or compared, never stored.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
+use rustix::io::Errno;
+use ssdlab_operations::RelativePath;
+
+use super::synthetic::bonnie;
+use super::synthetic::content::ContentPool;
+use super::synthetic::random::mix;
+
+/// What a file holds: a function of the offset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// Nothing but zeros.
+    Zeros,
+    /// Text that compresses like C source.
+    Text {
+        /// Tells this file's bytes from every other file's.
+        seed: u64,
+    },
+    /// Bytes that do not compress.
+    Binary {
+        /// Tells this file's bytes from every other file's.
+        seed: u64,
+    },
+    /// Bytes of a decoded tar archive.
+    Archive {
+        /// Where the file's bytes begin in the archive, in bytes.
+        offset: u64,
+    },
+    /// Bytes as Bonnie's tests leave them.
+    Bonnie(bonnie::Data),
+}
+
+impl Content {
+    /// What a recorded program writes into a file that it opens by this name.
+    pub fn of_name(path: &RelativePath) -> Self {
+        let seed = path.as_bytes().iter().fold(0, |seed, byte| mix(seed ^ u64::from(*byte)));
+        Self::Text { seed }
+    }
+}
+
+/// What file contents are made from.
+#[derive(Debug)]
+pub struct Contents {
+    /// For synthetic files.
+    pub pool: ContentPool,
+    /// The plain tar that an archive's files are in.
+    pub archive: Option<File>,
+}
+
+impl Contents {
+    /// The bytes of a file from `offset` on.
+    pub fn fill(&self, content: Content, offset: u64, chunk: &mut [u8]) -> Result<(), Errno> {
+        match content {
+            Content::Zeros => chunk.fill(0),
+            Content::Text { seed } => self.pool.fill_text(seed, offset, chunk),
+            Content::Binary { seed } => self.pool.fill_binary(seed, offset, chunk),
+            Content::Bonnie(data) => data.fill(offset, chunk),
+            Content::Archive { offset: start } => {
+                // A script of an archive comes with the archive.
+                let tar = self.archive.as_ref().ok_or(Errno::BADF)?;
+                tar.read_exact_at(chunk, start + offset).map_err(|_| Errno::IO)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+impl Contents {
+    /// With an archive that holds `from the archive`.
+    pub fn sample() -> Self {
+        let mut archive = tempfile::tempfile().unwrap();
+        std::io::Write::write_all(&mut archive, b"from the archive").unwrap();
+        Self { pool: ContentPool::new(1), archive: Some(archive) }
+    }
+}

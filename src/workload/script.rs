@@ -1,0 +1,172 @@
+//! Scripts: operations on a directory, with recipes for what they write.
+//!
+//! Generators and logs produce scripts and know no filesystem; the player performs them on a
+//! directory and the oracle in its model, and neither knows where a script came from.
+
+use ssdlab_operations::{Entry, Handle, OpenFlags, Operation, RelativePath, Transfer};
+
+use super::content::Content;
+
+/// The permission bits of every directory that is made up.
+pub const DIRECTORY_MODE: u32 = 0o755;
+
+/// Operations, and what is in the files that they write.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Script {
+    /// What is done, in order.
+    pub operations: Vec<Operation>,
+    /// The contents of the files that are opened to be created, in order; contents of a recording
+    /// follow from names.
+    contents: Vec<Content>,
+    /// Whether somebody else's program did it: names are then resolved with care, and modes are
+    /// those that files get, whatever the umask.
+    pub is_recorded: bool,
+}
+
+impl Script {
+    /// What a recorded program did.
+    pub fn recorded(operations: Vec<Operation>) -> Self {
+        Self { operations, contents: Vec::new(), is_recorded: true }
+    }
+
+    /// Makes the directory that a recorded program began with.
+    pub fn before(entries: &[Entry]) -> Self {
+        let mut script = Self::recorded(Vec::new());
+        for entry in entries {
+            script.make(entry, Content::of_name(entry.path()), None);
+        }
+        script
+    }
+
+    /// The operations, each with what is written through the handle that it opens.
+    pub fn steps(&self) -> impl Iterator<Item = (&Operation, Content)> {
+        let mut contents = self.contents.iter();
+        self.operations.iter().map(move |operation| {
+            let content = match operation {
+                Operation::Open { path, .. } if self.is_recorded => Content::of_name(path),
+                Operation::Open { create: Some(_), .. } => {
+                    *contents.next().expect("each file that is created has its contents")
+                }
+                _ => Content::Zeros,
+            };
+            (operation, content)
+        })
+    }
+
+    /// How many operations there are that do not continue with what one before has opened: of
+    /// those that make a file, the first.
+    pub fn starts(&self) -> usize {
+        self.operations.iter().filter(|operation| operation.handle().is_none()).count()
+    }
+
+    /// Keeps the first operations, counted as [`Self::starts`] counts them.
+    pub fn truncate(&mut self, starts: usize) {
+        let mut count = 0;
+        let is_beyond = |operation: &Operation| {
+            count += usize::from(operation.handle().is_none());
+            count > starts
+        };
+        let end = self.operations.iter().position(is_beyond);
+        self.operations.truncate(end.unwrap_or(self.operations.len()));
+    }
+
+    /// Bytes that are written.
+    pub fn written_bytes(&self) -> u64 {
+        let bytes = |operation: &Operation| match operation {
+            Operation::Write(transfer) => transfer.bytes(),
+            _ => 0,
+        };
+        self.operations.iter().map(bytes).sum()
+    }
+
+    /// Makes an entry of a directory. A file gets these contents and, if there is one, this
+    /// modification time, in seconds since 1970; without one it has the time of writing.
+    pub fn make(&mut self, entry: &Entry, content: Content, modified_s: Option<i64>) {
+        let last = match entry.clone() {
+            Entry::Directory { mode, path } => Operation::MakeDirectory { mode, path },
+            Entry::Symlink { target, path } => Operation::Symlink { target, path },
+            Entry::Link { existing, path } => Operation::Link { existing, path },
+            Entry::File { mode, size_bytes, path } => {
+                let flags = OpenFlags { write: true, ..OpenFlags::default() };
+                self.write(path, flags, mode, 0..size_bytes, content);
+                let handle = handle();
+                if let Some(seconds) = modified_s {
+                    self.operations.push(Operation::SetModified { handle, seconds });
+                }
+                Operation::Close { handle }
+            }
+        };
+        self.operations.push(last);
+    }
+
+    /// Writes a range of a file, which is made if it is not there, and closes it.
+    pub fn update(&mut self, path: &str, mode: u32, offset: u64, bytes: u64, content: Content) {
+        let flags = OpenFlags { write: true, or_existing: true, ..OpenFlags::default() };
+        self.write(relative(path), flags, mode, offset..offset + bytes, content);
+        self.operations.push(Operation::Close { handle: handle() });
+    }
+
+    /// Opens a file to be created and writes a range of it.
+    fn write(
+        &mut self,
+        path: RelativePath,
+        flags: OpenFlags,
+        mode: u32,
+        range: std::ops::Range<u64>,
+        content: Content,
+    ) {
+        let handle = handle();
+        self.operations.push(Operation::Open { handle, flags, create: Some(mode), path });
+        if !self.is_recorded {
+            self.contents.push(content);
+        }
+        if flags.or_existing {
+            self.operations.push(Operation::Seek { handle, offset: range.start });
+        }
+        let transfer = Transfer::new(handle, range.start, range.end - range.start, 1);
+        self.operations.extend(transfer.map(Operation::Write));
+    }
+
+    /// Makes a directory; its parent exists.
+    pub fn make_directory(&mut self, path: &str) {
+        self.operations
+            .push(Operation::MakeDirectory { mode: DIRECTORY_MODE, path: relative(path) });
+    }
+
+    /// Creates a file, writes all of it and closes it.
+    pub fn make_file(
+        &mut self,
+        path: &str,
+        mode: u32,
+        size_bytes: u64,
+        content: Content,
+        modified_s: Option<i64>,
+    ) {
+        self.make(&Entry::File { mode, size_bytes, path: relative(path) }, content, modified_s);
+    }
+
+    /// Opens a file, reads it to its end and closes it.
+    pub fn read(&mut self, path: &str) {
+        self.operations.push(Operation::ReadFile { path: relative(path) });
+    }
+
+    /// Renames a file or a directory, replacing what has the new name.
+    pub fn rename(&mut self, from: &str, to: &str) {
+        self.operations.push(Operation::Rename { from: relative(from), to: relative(to) });
+    }
+
+    /// Unlinks a file or a symbolic link.
+    pub fn unlink(&mut self, path: &str) {
+        self.operations.push(Operation::Unlink { path: relative(path) });
+    }
+}
+
+/// A path of a script that is made up.
+pub fn relative(path: &str) -> RelativePath {
+    RelativePath::new(path.as_bytes()).expect("generators make relative paths of allowed lengths")
+}
+
+/// What is made up has one file open at a time.
+fn handle() -> Handle {
+    Handle::new(0).expect("the lowest number is one")
+}
