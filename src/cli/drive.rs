@@ -1,4 +1,4 @@
-//! `ssdlab drive`: simulated drives, those that come with the program and one's own.
+//! `ssdlab drive`: simulated drives, shipped and user-defined.
 
 use std::fmt::Write;
 use std::fs;
@@ -23,25 +23,25 @@ pub struct Drive {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// List the drives that come with the program.
+    /// List the shipped drives.
     List,
-    /// Print a drive's file, with the source of every value: a start for one's own.
+    /// Print a drive file, with the source of every value, as a starting point for your own.
     Show {
         /// The drive's name.
         name: String,
     },
-    /// Check a drive file and show what it comes to.
+    /// Check a drive file and show the resulting drive.
     Check {
-        /// A drive file, or the name of a drive that comes with the program.
+        /// A drive file, or the name of a shipped drive.
         drive: String,
-        /// Give it another capacity; spare space and caches keep their ratio to it.
+        /// Override its capacity; spare space and caches scale with it.
         #[arg(long, value_name = "SIZE")]
         capacity: Option<Bytes>,
     },
 }
 
 impl Drive {
-    /// Runs it.
+    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         match &self.what {
             What::List => output::print(&list()),
@@ -66,7 +66,7 @@ fn list() -> String {
     out
 }
 
-/// Reads a drive: a file, or one that comes with the program.
+/// Reads a drive: a file, or a shipped one.
 pub fn load(drive: &str, capacity: Option<Bytes>) -> Result<Specification, Report> {
     let is_path = plan::is_drive_file(drive);
     let (name, text) = match presets::find(drive) {
@@ -99,7 +99,7 @@ pub fn load(drive: &str, capacity: Option<Bytes>) -> Result<Specification, Repor
 fn unknown(name: &str) -> Report {
     let names: Vec<&str> = presets::ALL.iter().map(|preset| preset.name).collect();
     Wrong::report(
-        format!("there is no drive `{name}`, and no such file"),
+        format!("there is neither a drive nor a file named `{name}`"),
         format!("name a drive file, or one of {}", names.join(", ")),
     )
 }
