@@ -1,4 +1,4 @@
-//! Files that are mostly zeros: copying and hashing only what is not.
+//! Files that are mostly zeros: copies and hashes only the rest.
 
 use std::fs::File;
 use std::io;
@@ -10,10 +10,10 @@ use sha2::{Digest, Sha256};
 
 use crate::host::hexadecimal::hexadecimal;
 
-/// What is kept or left out as a whole.
+/// The granularity at which zeros are skipped.
 const BLOCK_BYTES: usize = 4096;
 
-/// What is read at once.
+/// The read buffer.
 const CHUNK_BYTES: usize = 1 << 20;
 
 static ZEROS: [u8; BLOCK_BYTES] = [0; BLOCK_BYTES];

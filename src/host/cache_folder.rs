@@ -1,4 +1,4 @@
-//! Where this user's caches are.
+//! The location of this user's caches.
 
 use std::path::{Path, PathBuf};
 

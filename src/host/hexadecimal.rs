@@ -1,4 +1,4 @@
-//! Bytes as people compare them.
+//! Bytes in hexadecimal notation.
 
 use std::fmt::Write;
 
