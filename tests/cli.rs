@@ -283,13 +283,13 @@ fn a_program_that_is_no_lab_kernel_is_refused() {
         ("/bin/true", "does not know the parameter ssdlab.seed="),
         ("notes", "does not know the parameter ssdlab.seed="),
         ("nowhere", "No such file"),
-        (".", "it is not a file"),
-        ("/dev/zero", "it is not a file"),
+        (".", "it is not a regular file"),
+        ("/dev/zero", "it is not a regular file"),
     ] {
         let output = place.ssdlab(&["kernel", "info", "--kernel", path]);
         let message = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{message}");
-        assert!(message.contains(&format!("{path} is no lab kernel")), "{message}");
+        assert!(message.contains(&format!("{path} is not a lab kernel")), "{message}");
         assert!(message.contains(reason), "{message}");
     }
 }

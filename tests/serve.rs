@@ -68,7 +68,7 @@ fn a_drive_is_served_until_a_signal() {
         let folder = tempfile::tempdir().unwrap();
         let socket = folder.path().join("drive's socket, with a comma");
         let (server, said) = Server::start(&socket);
-        assert!(said.starts_with("ideal (67108864 bytes) is served at "), "{said}");
+        assert!(said.starts_with("serving ideal (67108864 bytes) at "), "{said}");
         assert!(said.contains("vhost-user-blk-pci"), "{said}");
         // QEMU takes a comma for the end of a value.
         assert!(said.contains("socket,, with a comma"), "{said}");
@@ -98,7 +98,7 @@ fn a_drive_that_a_virtual_machine_has_is_served_until_it_goes_or_a_second_signal
         ask(&mut machine).unwrap();
         server.signal(Signal::INT);
         let said = line(&mut server.errors);
-        assert!(said.contains("is in use and served on"), "{said}");
+        assert!(said.contains("is in use and stays served"), "{said}");
         ask(&mut machine).unwrap();
         if goes {
             drop(machine);
@@ -136,7 +136,10 @@ fn what_cannot_be_served_is_named() {
         (&["--drive", "ideal"], "--vhost-user"),
         (&["--drive", "ideal", "--fuse", "x", "--vhost-user", "y"], "cannot be used with"),
         (&["--vhost-user", "y"], "--drive"),
-        (&["--drive", "perfect", "--vhost-user", "y"], "there is no drive `perfect`"),
+        (
+            &["--drive", "perfect", "--vhost-user", "y"],
+            "there is neither a drive nor a file named `perfect`",
+        ),
         (&["--drive", "ideal", "--condition", "old", "--vhost-user", "y"], "one of purged"),
         (
             &["--drive", "ideal", "--capacity", "64 MiB", "--vhost-user", theirs],

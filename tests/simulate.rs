@@ -202,7 +202,7 @@ fn impossible_drives_are_refused_at_their_place() {
 #[test]
 fn a_drive_that_is_not_there_names_those_that_are() {
     let message = Place::new().wrong("simulate --drive x25m");
-    assert!(message.contains("no drive `x25m`") && message.contains("x25m-g2"), "{message}");
+    assert!(message.contains("a file named `x25m`") && message.contains("x25m-g2"), "{message}");
     let message = Place::new().wrong("drive check nowhere/drive.toml");
     assert!(message.contains("nowhere/drive.toml"), "{message}");
 }
@@ -214,7 +214,7 @@ fn wrong_arguments_are_refused() {
         ("--overwrites=-1", "not a number"),
         ("--trim 1.5", "not a number from 0 to 1"),
         ("--fill 0", "leaves nothing"),
-        ("--request 5000", "no multiple of a page"),
+        ("--request 5000", "not a multiple of a page"),
         ("--request 1GiB", "does not fit"),
         ("--condition old", "purged, filled"),
         ("--queue-depth 0", "not in 1"),
@@ -222,12 +222,12 @@ fn wrong_arguments_are_refused() {
         ("--trace nowhere.log", "nowhere.log"),
         ("--trace point.toml", "blktrace"),
         ("--seed x", "whole numbers up to 18446744073709551615, or ranges like 1..50"),
-        ("--seed 1..", "has a first and a last one, like 1..50"),
-        ("--seed 5..1", "goes up, like 1..5"),
+        ("--seed 1..", "has a first and a last seed, like 1..50"),
+        ("--seed 5..1", "is ascending, like 1..5"),
         ("--seed 1,", "whole numbers"),
         ("--pattern uniform,random", "[possible values: sequential, uniform, zipf, hotcold]"),
         ("--condition filled,old", "purged, filled"),
-        ("--seed 0..18446744073709551615 --json-lines", "one sweep has at most 100000"),
+        ("--seed 0..18446744073709551615 --json-lines", "a sweep has at most 100000"),
         ("--seed 1..501 --pattern zipf,uniform", "--json-lines prints each"),
         ("--json --json-lines", "cannot be used with"),
     ] {
@@ -310,8 +310,8 @@ fn conditions_bring_a_drive_where_they_say() {
 }
 
 /// 32 simulations.
-const SWEEP: &str = "--drive point.toml --drive x25m-g1 --pattern zipf,hotcold \
-                     --condition purged,filled --seed 1..3,9 --capacity 256MiB --overwrites 0.3";
+const SWEEP: &str = "--drive point.toml --drive x25m-g1 --pattern zipf,hotcold --condition \
+                     purged,filled --seed 1..3,9 --capacity 256MiB --overwrites 0.3";
 
 #[test]
 fn a_sweep_is_each_with_each_in_their_order_whatever_threads_do() {
@@ -351,11 +351,11 @@ fn a_sweep_is_each_with_each_in_their_order_whatever_threads_do() {
 #[test]
 fn a_line_says_what_a_single_simulation_says() {
     let place = Place::with(&[("point.toml", POINT)]);
-    let settings = "--fill 0.9 --overwrites 0.2 --warmup 0.1 --request 8KiB --reads 0.25 \
-                    --trim 0.05 --hot-writes 0.7 --hot-data 0.1 --skew 1.2 --queue-depth 4";
+    let settings = "--fill 0.9 --overwrites 0.2 --warmup 0.1 --request 8KiB --reads 0.25 --trim \
+                    0.05 --hot-writes 0.7 --hot-data 0.1 --skew 1.2 --queue-depth 4";
     let lines = place.lines(&format!(
-        "--drive point.toml --pattern uniform,hotcold,zipf --condition overwritten:0.5 \
-         --seed 2..3 {settings}"
+        "--drive point.toml --pattern uniform,hotcold,zipf --condition overwritten:0.5 --seed 2..3 \
+         {settings}"
     ));
     assert_eq!(lines.len(), 6);
     for line in &lines {

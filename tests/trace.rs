@@ -94,7 +94,7 @@ fn what_is_wrong_is_said() {
     let place = place(FIO);
     for (arguments, expected) in [
         ("trace nowhere --results .", "there is no run"),
-        ("trace fio.log --trial 3", "leave --trial out"),
+        ("trace fio.log --trial 3", "omit --trial"),
         ("trace fio.log nowhere.log", "nowhere.log"),
         ("trace fio.log --format msr-cambridge", "fio.log"),
     ] {

@@ -1,11 +1,9 @@
-//! States that take long to make and are kept in the user's cache: made once, checked before they
-//! are used, and safe to remove at any time.
-//!
-//! A state is a folder with the files of its maker, `facts.json`, what its maker has to say about
-//! it, and `state.json`, what it was made from and the hash of every other file. It is made in a
-//! folder of another name, which is renamed when it is whole; who makes it holds that folder's
-//! lock, and everybody else who needs it waits. The states that have not been used for longest go
-//! where there is no room for all.
+//! Expensive states that are cached per user: made once, verified before use, and safe to remove at
+//! any time. A state is a folder with the files of its maker, `facts.json`, the maker's description
+//! of it, and `state.json`, its origin and the hash of every other file. It is made in a folder
+//! with another name, which is renamed when it is complete; its maker holds that folder's lock, and
+//! everybody else who needs it waits. The least recently used states are evicted when space is
+//! short.
 
 mod shelf;
 mod sparse;
@@ -39,18 +37,18 @@ const RECORD: &str = "state.json";
 /// The file with what its maker has to say.
 const FACTS: &str = "facts.json";
 
-/// How often somebody who waits looks again.
+/// The interval at which a waiter polls.
 const GLANCE: Duration = Duration::from_millis(50);
 
 /// A state that cannot be kept or had.
 #[derive(Debug, Error, Diagnostic)]
 pub enum AgedError {
-    /// No folder is known.
+    /// No cache folder is known.
     #[error("no cache for aged filesystems: neither XDG_CACHE_HOME nor HOME is set")]
     NoCache,
     /// Others could change it.
     #[error(
-        "aged filesystems in {} are not used, because others could change them: {exposed}",
+        "refusing to use aged filesystems in {}, because others could change them: {exposed}",
         path.display()
     )]
     #[diagnostic(help(
@@ -96,14 +94,14 @@ pub struct Store {
     most_bytes: u64,
 }
 
-/// A state that is whole. Nobody removes it before it is dropped.
+/// A complete state. It is not removed before it is dropped.
 #[derive(Debug)]
 pub struct State<T> {
     /// The folder its files are in.
     pub folder: PathBuf,
     /// Equal for states with equal contents: the first digits of a hash of its hashes.
     pub contents: String,
-    /// What its maker has to say about it.
+    /// Its maker's description of it.
     pub facts: T,
     _in_use: Held,
 }
@@ -137,8 +135,8 @@ impl Store {
         Self { folder, checked: Mutex::default(), most_bytes: shelf::MOST_BYTES }
     }
 
-    /// The state that was made from this. If there is none, or a damaged one, `make` is called
-    /// with an empty folder, which it fills; what it fails to make leaves nothing behind.
+    /// The state with this origin. If there is none, or it is damaged, `make` is called to fill an
+    /// empty folder; on failure nothing remains.
     pub fn get<T, E>(
         &self,
         made_from: &impl Serialize,
@@ -174,8 +172,8 @@ impl Store {
                     Ok((facts, record, in_use))
                 }),
         };
-        // Whoever has waited for the lock sees that the folder is another, or none. A folder that
-        // was kept has another name by now, and what has this one is another's.
+        // After waiting for the lock, the folder may have been replaced or removed. A folder that
+        // was kept has another name by now, and one with this name belongs to another maker.
         if !is_kept {
             let _ = fs::remove_dir_all(&work);
         }
@@ -190,7 +188,7 @@ impl Store {
         self.checked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The facts and the record of a state that is there, whole, and made from this.
+    /// The facts and the record of an existing, intact state with this origin.
     fn find<T: DeserializeOwned>(
         &self,
         identity: &str,
@@ -208,7 +206,7 @@ impl Store {
     }
 }
 
-/// Makes the folder, and sees to it that nobody else can write to it: what is in it is mounted.
+/// Makes the folder, and ensures that nobody else can write to it: its contents are mounted.
 fn open(folder: &Path) -> Result<(), AgedError> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
     made.map_err(AgedError::step("make the folder", folder))?;
@@ -223,7 +221,7 @@ fn parsed<T: DeserializeOwned>(path: &Path) -> Option<T> {
     serde_json::from_slice(&fs::read(path).ok()?).ok()
 }
 
-/// Makes a folder and takes its lock, as soon as nobody else has it.
+/// Makes a folder and takes its lock, waiting for other holders.
 fn claim(folder: &Path, interrupt: &Interrupt) -> Result<Held, AgedError> {
     loop {
         if interrupt.is_set() {
@@ -248,8 +246,7 @@ fn empty(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes down what a new state is, makes it safe, and gives it its name. It is in use from before
-/// it has that.
+/// Writes the record of a new state, syncs it, and renames it. It is in use even before the rename.
 fn keep(
     work: &Path,
     folder: &Path,

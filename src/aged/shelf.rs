@@ -1,8 +1,8 @@
-//! The cache as a whole: its size, what is in use, and what is evicted first.
+//! The cache as a whole: its size, the states in use, and the order of eviction.
 //!
 //! A state is in use while somebody holds the lock of its record, or that of the folder in which it
-//! is made. What is removed has both locks taken before; whoever looks for a state holds the second
-//! until the first is held, so nothing goes between being found and being used.
+//! is made. Removal takes both locks first; a lookup holds the second until it holds the first, so
+//! no state is removed between being found and being used.
 
 use std::fs::{self, DirBuilder, File, TryLockError};
 use std::io;
@@ -15,7 +15,7 @@ use super::{AgedError, RECORD, Record, Store, open, parsed};
 /// The most room that states take, in bytes, however much there is.
 pub(super) const MOST_BYTES: u64 = 32 << 30;
 
-/// What the names of folders begin with in which states are made.
+/// The name prefix of folders in which states are being made.
 pub(super) const WORK: &str = "work-";
 
 /// The digits of a state's name.
@@ -26,29 +26,29 @@ pub(super) const DIGITS: usize = 16;
 pub struct Kept {
     /// The folder its files are in.
     pub folder: PathBuf,
-    /// What it was made from; none of one that is being made, was given up, or is damaged.
+    /// Its origin; `None` while it is being made, or if it was abandoned or is damaged.
     pub made_from: Option<serde_json::Value>,
-    /// What its files take on the disk.
+    /// Its disk usage.
     pub size_bytes: u64,
     /// When it was last used, in seconds since 1970.
     pub used_s: u64,
-    /// Whether somebody uses or makes it.
+    /// Whether it is being used or made.
     pub is_in_use: bool,
 }
 
-/// What was removed and what was not.
+/// The outcome of a removal.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Cleared {
     /// The folders that were removed.
     pub removed: usize,
-    /// What they took on the disk.
+    /// Their disk usage.
     pub removed_bytes: u64,
-    /// Those that somebody uses, which were not.
+    /// The number in use, which were kept.
     pub in_use: usize,
 }
 
-/// A lock on a record or a folder, given back when it is dropped. To close the file would not be
-/// enough: a program that is just being started has a copy of it.
+/// A lock on a record or a folder, released when dropped. Closing the file would not be enough: a
+/// program that is just being started has a copy of it.
 #[derive(Debug)]
 pub(super) struct Held(File);
 
@@ -70,7 +70,7 @@ impl Held {
         Ok(Self(record))
     }
 
-    /// Takes a lock that nobody else has any of; none where somebody has.
+    /// Takes an exclusive lock; `None` if another holder exists.
     fn alone(path: &Path) -> io::Result<Option<Self>> {
         let file = File::open(path)?;
         match file.try_lock() {
@@ -80,8 +80,8 @@ impl Held {
         }
     }
 
-    /// Makes a folder, if it is not there, and takes its lock; none where somebody else has it, or
-    /// has just removed it.
+    /// Makes a folder, if missing, and takes its lock; `None` if another holder exists, or the
+    /// folder has just been removed.
     pub fn of_work(folder: &Path) -> io::Result<Option<Self>> {
         match DirBuilder::new().mode(0o700).create(folder) {
             Err(cause) if cause.kind() != io::ErrorKind::AlreadyExists => return Err(cause),
@@ -109,7 +109,7 @@ impl Store {
         for entry in fs::read_dir(folder).map_err(AgedError::step("read", folder))?.flatten() {
             let path = entry.path();
             if identity(&path).is_some() && path.is_dir() {
-                // What somebody has just removed is not there.
+                // It may just have been removed.
                 all.extend(Kept::at(path).ok());
             }
         }
@@ -117,7 +117,7 @@ impl Store {
         Ok(all)
     }
 
-    /// Removes everything that nobody uses.
+    /// Removes everything that is not in use.
     pub fn clear(&self) -> Result<Cleared, AgedError> {
         let mut cleared = Cleared::default();
         for kept in self.all()? {
@@ -131,8 +131,8 @@ impl Store {
         Ok(cleared)
     }
 
-    /// Removes what was given up, and the least recently used of what nobody uses until the rest
-    /// has room: half of what would be free without it, and no more than the most.
+    /// Removes abandoned states, and then the least recently used unused ones until the rest fits:
+    /// into half of the space that would be free without it, and into the maximum.
     pub(super) fn make_room(&self) -> Result<(), AgedError> {
         let Some(folder) = self.folder.as_deref() else { return Ok(()) };
         let (whole, given_up): (Vec<Kept>, Vec<Kept>) =
@@ -173,8 +173,7 @@ impl Kept {
     }
 }
 
-/// The name of the state that a folder is of, whole or in the making; none of folders that are
-/// something else.
+/// The name of the state in a folder, complete or unfinished; `None` for other folders.
 fn identity(folder: &Path) -> Option<&str> {
     let name = folder.file_name()?.to_str()?;
     let digits = name.strip_prefix(WORK).unwrap_or(name);
@@ -186,7 +185,7 @@ fn is_work(folder: &Path) -> bool {
     folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with(WORK))
 }
 
-/// Removes a state, and what was left of making it, unless somebody uses or makes it; whether it
+/// Removes a state and its unfinished folder, unless it is being used or made; returns whether it
 /// did.
 fn remove(folder: &Path) -> Result<bool, AgedError> {
     let Some(identity) = identity(folder) else { return Ok(false) };
@@ -194,7 +193,7 @@ fn remove(folder: &Path) -> Result<bool, AgedError> {
     let error = |path| AgedError::step("remove", path);
     let Some(_making) = Held::of_work(&work).map_err(error(&work))? else { return Ok(false) };
     let removed = if is_work(folder) { Ok(true) } else { remove_unused(folder) };
-    // Whoever has waited for its lock sees that it is gone.
+    // Waiters for its lock see that it is gone.
     fs::remove_dir_all(&work).map_err(error(&work))?;
     removed.map_err(error(folder))
 }
@@ -202,7 +201,7 @@ fn remove(folder: &Path) -> Result<bool, AgedError> {
 fn remove_unused(folder: &Path) -> io::Result<bool> {
     let _unused = match Held::alone(&folder.join(RECORD)) {
         Ok(None) => return Ok(false),
-        // Without a record it is none that anybody would use.
+        // Without a record nobody would use it.
         Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(cause),
         unused => unused,
     };

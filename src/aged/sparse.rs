@@ -1,4 +1,4 @@
-//! Files that are mostly zeros: copying and hashing only what is not.
+//! Files that are mostly zeros: copies and hashes only the rest.
 
 use std::fs::File;
 use std::io;
@@ -8,10 +8,10 @@ use rustix::fs::{SeekFrom, seek};
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 
-/// What is kept or left out as a whole.
+/// The granularity at which zeros are skipped.
 const BLOCK_BYTES: usize = 4096;
 
-/// What is read at once.
+/// The read buffer.
 const CHUNK_BYTES: usize = 1 << 20;
 
 static ZEROS: [u8; BLOCK_BYTES] = [0; BLOCK_BYTES];

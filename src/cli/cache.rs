@@ -1,4 +1,4 @@
-//! `ssdlab cache`: what is kept to be made only once, and what room it takes.
+//! `ssdlab cache`: the cached kernels and aged filesystems, and their sizes.
 
 use std::path::PathBuf;
 use std::time::{Duration, UNIX_EPOCH};
@@ -16,7 +16,7 @@ use crate::conductor;
 use crate::kernel::{self, KernelError};
 use crate::report::{bytes, counted};
 
-/// The version of what `--json` prints.
+/// The version of the `--json` output.
 const CACHE_SCHEMA: u32 = 1;
 
 /// Arguments of `ssdlab cache`.
@@ -32,12 +32,12 @@ pub struct Cache {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Remove aged filesystems, which runs make again, and unfinished builds of the lab kernel;
-    /// never what is in use, nor the lab kernel itself.
+    /// Remove aged filesystems, which runs recreate, and unfinished builds of the lab kernel; never
+    /// anything in use, nor the lab kernel itself.
     Clear,
 }
 
-/// What is in the cache.
+/// The contents of the cache.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Cached {
     /// The version of this format.
@@ -46,20 +46,20 @@ pub struct Cached {
     entries: Vec<Entry>,
 }
 
-/// Something in the cache.
+/// An entry of the cache.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Entry {
-    /// What it is.
+    /// The kind of entry.
     kind: Kind,
-    /// Where it is.
+    /// Its path.
     path: PathBuf,
-    /// What an aged filesystem was made from; absent of one that is unfinished or damaged.
+    /// The settings an aged filesystem was made from; absent if it is unfinished or damaged.
     made_from: Option<serde_json::Value>,
-    /// What it takes on the disk.
+    /// Its size on disk.
     size_bytes: u64,
-    /// When it was last used, in seconds since 1970; of a kernel to within a day.
+    /// When it was last used, in seconds since 1970; for a kernel, to within a day.
     used_s: u64,
-    /// Whether somebody uses or makes it. Of a kernel it is not known, and false.
+    /// Whether it is being used or made. For a kernel this is unknown, and false.
     is_in_use: bool,
 }
 
@@ -70,12 +70,12 @@ enum Kind {
     Aged,
     /// A lab kernel.
     Kernel,
-    /// What is left of a build of a lab kernel, or one that is at work.
+    /// An unfinished build of a lab kernel, abandoned or in progress.
     KernelBuild,
 }
 
 impl Cache {
-    /// Runs it.
+    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         match (&self.what, self.json) {
             (Some(What::Clear), _) => clear()?,
@@ -128,8 +128,8 @@ fn shown(entries: &[Entry]) -> String {
     let all = bytes(entries.iter().map(|entry| entry.size_bytes as f64).sum());
     let is_cleared = |entry: &Entry| entry.kind != Kind::Kernel && !entry.is_in_use;
     let hint =
-        if entries.iter().any(is_cleared) { "; `ssdlab cache clear` makes room" } else { "" };
-    format!("{table}\n{all} in all{hint}\n")
+        if entries.iter().any(is_cleared) { "; `ssdlab cache clear` frees space" } else { "" };
+    format!("{table}\n{all} in total{hint}\n")
 }
 
 impl Entry {
@@ -162,7 +162,7 @@ fn clear() -> Result<(), Report> {
     let removed = counted(cleared.removed, "folder");
     output::print(&format!("{removed} removed, {}\n", bytes(cleared.removed_bytes as f64)));
     if cleared.in_use > 0 {
-        output::print(&format!("{} in use, and left\n", counted(cleared.in_use, "folder")));
+        output::print(&format!("{} in use, kept\n", counted(cleared.in_use, "folder")));
     }
     Ok(())
 }

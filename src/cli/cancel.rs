@@ -1,4 +1,4 @@
-//! `ssdlab cancel`: ends what a run has submitted to Slurm, and has nodes undo what is left.
+//! `ssdlab cancel`: cancels a run's Slurm jobs, and has nodes undo their remaining changes.
 
 use std::path::PathBuf;
 
@@ -14,23 +14,23 @@ use crate::results::{self, StoreError};
 /// Arguments of `ssdlab cancel`.
 #[derive(Debug, Args)]
 pub struct Cancel {
-    /// The run: its name or its folder.
+    /// The run's name or folder.
     run: PathBuf,
-    /// The folder for results.
+    /// The results folder.
     #[arg(long, value_name = "DIR")]
     results: Option<PathBuf>,
 }
 
 impl Cancel {
-    /// Runs it.
+    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         let folder = submitted(&self.run, self.results.clone())?;
         let program = std::env::current_exe().into_diagnostic()?;
         let cancelled = conductor::cancel(&folder, &program)?;
         let elements = counted(cancelled.elements, "element");
-        output::print(&format!("{elements} cancelled; what has ended is recorded\n"));
+        output::print(&format!("{elements} cancelled; finished trials are recorded\n"));
         for node in &cancelled.undone {
-            output::print(&format!("{node}: what was left there is undone\n"));
+            output::print(&format!("{node}: remaining changes undone\n"));
         }
         for (node, says) in &cancelled.failed {
             output::tell(&format!("{node}: not undone, run `ssdlab restore` there: {says}"));
@@ -58,7 +58,7 @@ pub fn submitted(run: &std::path::Path, results: Option<PathBuf>) -> Result<Path
     if Submission::all(&folder).into_diagnostic()?.is_empty() {
         return Err(Wrong::report(
             format!("{} was not submitted to Slurm", run.display()),
-            "`ssdlab report RUN` shows what any run has come to",
+            "`ssdlab report RUN` shows the results of any run",
         ));
     }
     folder.canonicalize().into_diagnostic()

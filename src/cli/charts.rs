@@ -1,4 +1,4 @@
-//! The charts of a run as files.
+//! Saves the charts of a run as files.
 
 use std::fs;
 use std::io;
@@ -15,20 +15,20 @@ use crate::report::Chart;
 #[derive(Debug, Error, Diagnostic)]
 enum Unsaved {
     #[error("cannot make the folder {}: {cause}", path.display())]
-    #[diagnostic(help("name a folder that exists, or that can be made where you may write"))]
+    #[diagnostic(help("name an existing folder, or one in a folder that you may write to"))]
     Folder { path: PathBuf, cause: io::Error },
-    #[error("cannot make pixels of the chart {id}: {cause}")]
-    #[diagnostic(help("this is a mistake in ssdlab: report it, with the run's folder"))]
+    #[error("cannot render the chart {id}: {cause}")]
+    #[diagnostic(help("this is a bug in ssdlab: please report it, with the run's folder"))]
     Pixels { id: String, cause: String },
 }
 
-/// Saves each chart as ID.svg and ID.png in a folder, which is made if it is missing.
+/// Saves each chart as ID.svg and ID.png in a folder, which is created if missing.
 pub(super) fn save(charts: &[Chart], folder: &Path) -> Result<(), Error> {
     fs::create_dir_all(folder)
         .map_err(|cause| Unsaved::Folder { path: folder.to_owned(), cause })?;
     charts.par_iter().try_for_each(|chart| save_one(chart, folder))?;
     output::tell(&match charts.len() {
-        0 => "no charts: the run has nothing to draw".to_owned(),
+        0 => "no charts: the run has no data to plot".to_owned(),
         1 => format!("1 chart in {}", folder.display()),
         charts => format!("{charts} charts in {}", folder.display()),
     });

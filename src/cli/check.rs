@@ -1,4 +1,4 @@
-//! `ssdlab check`: what a plan would do, without doing it.
+//! `ssdlab check`: what a plan would do, without running it.
 
 use std::fmt::Write;
 
@@ -22,7 +22,7 @@ pub struct Check {
 }
 
 impl Check {
-    /// Runs it.
+    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         let schedule = self.plan.resolve()?.schedule;
         if self.json {
@@ -62,8 +62,8 @@ fn summary(schedule: &Schedule) -> Result<String, std::fmt::Error> {
     }
     for (index, step) in schedule.steps.iter().enumerate() {
         let keeps = step.keep.map(|keep| match keep.count {
-            1 => format!("; the best {} goes on", keep.factor),
-            count => format!("; the best {count} levels of {} go on", keep.factor),
+            1 => format!("; the best {} is kept", keep.factor),
+            count => format!("; the best {count} levels of {} are kept", keep.factor),
         });
         let treatments = schedule.expected_treatments(index);
         let keeps = keeps.unwrap_or_default();
@@ -81,7 +81,7 @@ fn summary(schedule: &Schedule) -> Result<String, std::fmt::Error> {
     if let Some(estimate) = plan::estimate(schedule) {
         let (time, trials) = (roughly(estimate.time), schedule.expected_trials());
         let written = report::bytes(estimate.written_bytes as f64);
-        writeln!(out, "time: {trials} trials, one after the other about {time}")?;
+        writeln!(out, "time: {trials} trials, about {time} if run one at a time")?;
         writeln!(out, "writes: about {written}")?;
     }
     for note in &schedule.notes {

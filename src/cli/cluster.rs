@@ -1,4 +1,4 @@
-//! `ssdlab run --on slurm`: what its arguments mean, and what does not go with them.
+//! `ssdlab run --on slurm`: its arguments, and the options that cannot be combined with them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,17 +16,17 @@ use crate::plan::schedule::Hashes;
 use crate::plan::{LabKind, Schedule, differ_in_machine, is_drive_file};
 use crate::undo;
 
-/// Where other machines are had from.
+/// The scheduler that provides other machines.
 #[derive(Debug, Clone)]
 pub struct On {
-    /// The partition of Slurm; its default one where none is named.
+    /// The Slurm partition; `None` means the default one.
     pub partition: Option<String>,
 }
 
-/// How records get to where a run was started.
+/// How records get back to the submitting machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Collect {
-    /// By rsync over ssh, or what `RSYNC_RSH` names.
+    /// By rsync over ssh, or over the program named by `RSYNC_RSH`.
     Rsync,
 }
 
@@ -45,7 +45,7 @@ impl FromStr for On {
     }
 }
 
-/// What this machine has, and every node must have too, so that trials are the same there.
+/// The properties of this machine that every node must share, so that trials are the same there.
 pub fn expected(schedule: &Schedule) -> Result<Expected, Report> {
     let (program, inputs) = (environment::program(), inputs(schedule)?);
     let (mut kernel, mut tools) = (None, None);
@@ -56,8 +56,8 @@ pub fn expected(schedule: &Schedule) -> Result<Expected, Report> {
     Ok(Expected { program, kernel, tools, inputs })
 }
 
-/// The files that a plan names, with the SHA-256 of their contents: on nodes they go by the same
-/// names.
+/// The files that a plan names, with the SHA-256 of their contents: they have the same paths on
+/// nodes.
 pub fn inputs(schedule: &Schedule) -> Result<Hashes, Report> {
     let drives = schedule.setups().map(|setup| setup.simulated.drive);
     let drives = drives.filter(|drive| is_drive_file(drive)).map(PathBuf::from);
@@ -65,55 +65,56 @@ pub fn inputs(schedule: &Schedule) -> Result<Hashes, Report> {
     let hashed = |path: PathBuf| {
         let hash = checksum(&path).map_err(|error| {
             let says = format!("the plan names {}: {error}", path.display());
-            Wrong::report(says, "it must be there, and on every node under the same name")
+            Wrong::report(says, "it must exist here and at the same path on every node")
         })?;
         Ok((path, hash))
     };
     schedule.workload.inputs().map(Path::to_owned).chain(drives).map(hashed).collect()
 }
 
-/// Where nodes that do not see the folder for results have folders of their own: beside the undo
-/// journals, which every user has in a place that is there on all machines.
+/// Where nodes without access to the results folder keep their own: beside the undo journals, whose
+/// location exists on all machines for every user.
 pub fn staging() -> PathBuf {
     let journals = undo::folders().into_iter().next().unwrap_or_default();
     journals.with_file_name("fleet")
 }
 
-/// Refuses what would not mean on nodes what it means here.
+/// Refuses settings that would mean something else on nodes.
 pub fn check_submitted(schedule: &Schedule) -> Result<(), Report> {
     if schedule.target.device.is_some() {
         return Err(Wrong::report(
             "--device names a drive of this machine, and every node has its own",
-            "name the kind of drive in the plan's [needs]; which one that is, each node's own \
-             /etc/ssdlab/drives.toml says (docs/fleet.md)",
+            "name the kind of drive in the plan's [needs]; each node's /etc/ssdlab/drives.toml \
+             maps it to a drive (docs/fleet.md)",
         ));
     }
     Ok(())
 }
 
-/// Refuses what only other machines can do, and what they are doing already.
+/// Refuses plans that only other machines can run, and runs that they may still be running.
 pub fn check_local(
     submitted: &BTreeMap<String, Submission>,
     schedule: &Schedule,
 ) -> Result<(), Report> {
     if !submitted.is_empty() {
         return Err(Wrong::report(
-            "this run was submitted to Slurm, whose nodes may still be at it",
-            "go on with it there: ssdlab run --resume RUN --on slurm",
+            "this run was submitted to Slurm, and its nodes may still be running trials",
+            "resume it there: ssdlab run --resume RUN --on slurm",
         ));
     }
     let mut all = schedule.treatments.iter().map(|treatment| &treatment.levels);
     let first = all.next();
     if all.any(|levels| first.is_some_and(|first| differ_in_machine(first, levels))) {
         return Err(Wrong::report(
-            "the plan varies `node_feature`, and this machine is one",
-            "say --on slurm, or choose one level: --set node_feature=FEATURE",
+            "the plan varies `node_feature`, but this is a single machine",
+            "add --on slurm, or choose one level: --set node_feature=FEATURE",
         ));
     }
     if schedule.target.lab == LabKind::Device && schedule.target.device.is_none() {
         return Err(Wrong::report(
             "the device lab needs a block device",
-            "name it with --device PATH, or say --on slurm: the plan names the kind it needs",
+            "name it with --device PATH, or add --on slurm: the plan names the kind of drive it \
+             needs",
         ));
     }
     Ok(())

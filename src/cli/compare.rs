@@ -14,24 +14,24 @@ use crate::results::{self, Contents};
 /// Arguments of `ssdlab compare`.
 #[derive(Debug, Args)]
 pub struct Compare {
-    /// The runs: their names or their folders. The others are compared with the first.
+    /// The runs' names or folders. The first is the reference.
     #[arg(required = true, num_args = 2..)]
     runs: Vec<PathBuf>,
-    /// What to compare (default: the metric of the first run's plan).
+    /// The metric to compare (default: that of the first run's plan).
     #[arg(long)]
     metric: Option<String>,
-    /// The folder for results.
+    /// The results folder.
     #[arg(long, value_name = "DIR")]
     results: Option<PathBuf>,
-    /// The form of the comparison.
+    /// The output format.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
-    /// Print the whole comparison as one JSON object: `--format json`.
+    /// Print the whole comparison as one JSON object (same as `--format json`).
     #[arg(long, conflicts_with = "format")]
     json: bool,
 }
 
-/// What a comparison can be.
+/// An output format of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// Tables for the terminal.
@@ -43,10 +43,10 @@ enum Format {
 }
 
 impl Compare {
-    /// Runs it.
+    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Error> {
         if let Some(metric) = self.metric.as_ref().filter(|metric| metric::find(metric).is_none()) {
-            let help = format!("known are {}", metric::names());
+            let help = format!("known metrics: {}", metric::names());
             return Err(Wrong::report(format!("there is no metric `{metric}`"), help));
         }
         let results = self.results.clone().unwrap_or_else(results::default_folder);
@@ -56,13 +56,13 @@ impl Compare {
             if folders[..index].contains(folder) {
                 return Err(Wrong::report(
                     format!("{} is named twice", folder.display()),
-                    "a run does not differ from itself; name another",
+                    "a run does not differ from itself; name another run",
                 ));
             }
         }
         let mut candidates: Vec<Candidate> = Vec::new();
         let mut metric = self.metric.clone();
-        // One after another: the records of one run are enough to have in memory.
+        // One at a time, so that only one run's records are in memory.
         for folder in &folders {
             candidates.push(candidate(folder, &mut metric)?);
         }
@@ -79,7 +79,7 @@ impl Compare {
     }
 }
 
-/// Reads a run; the first one decides the metric where none is asked for.
+/// Reads a run; the first one decides the metric if none is given.
 fn candidate(folder: &Path, metric: &mut Option<String>) -> Result<Candidate, Error> {
     let (run, Contents { schedule, records, ending, .. }) = report::read(folder)?;
     let metric = metric.get_or_insert_with(|| schedule.metric.clone());

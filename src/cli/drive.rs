@@ -1,4 +1,4 @@
-//! `ssdlab drive`: simulated drives, those that come with the program and one's own.
+//! `ssdlab drive`: simulated drives, shipped and user-defined.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -30,9 +30,9 @@ pub struct Drive {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// List the drives that come with the program.
+    /// List the shipped drives.
     List,
-    /// Print a drive's file, with what every value rests on: a start for your own.
+    /// Print a drive file, with the evidence for every value, as a starting point for your own.
     Show {
         /// The name of a drive that comes with the program, or a drive file.
         drive: String,
@@ -40,11 +40,11 @@ enum What {
         #[arg(long)]
         json: bool,
     },
-    /// Check a drive file and show what it comes to.
+    /// Check a drive file and show the resulting drive.
     Check {
-        /// A drive file, or the name of a drive that comes with the program.
+        /// A drive file, or the name of a shipped drive.
         drive: String,
-        /// Give it another capacity; spare space and caches keep their ratio to it.
+        /// Override its capacity; spare space and caches scale with it.
         #[arg(long, value_name = "SIZE")]
         capacity: Option<Bytes>,
     },
@@ -65,7 +65,7 @@ pub struct Shown {
 }
 
 impl Drive {
-    /// Runs it.
+    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         match &self.what {
             What::List => output::print(&list()),
@@ -99,7 +99,7 @@ fn list() -> String {
     out
 }
 
-/// Reads a drive: a file, or one that comes with the program.
+/// Reads a drive: a file, or a shipped one.
 pub fn load(drive: &str, capacity: Option<Bytes>) -> Result<Specification, Report> {
     Source::of(drive)?.specification(capacity)
 }
@@ -164,7 +164,7 @@ impl Source {
 fn unknown(name: &str) -> Report {
     let names: Vec<&str> = presets::ALL.iter().map(|preset| preset.name).collect();
     Wrong::report(
-        format!("there is no drive `{name}`, and no such file"),
+        format!("there is neither a drive nor a file named `{name}`"),
         format!("name a drive file, or one of {}", names.join(", ")),
     )
 }

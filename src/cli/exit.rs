@@ -1,4 +1,4 @@
-//! Exit codes, and which error has which.
+//! Exit codes, and their assignment to errors.
 
 use std::process::ExitCode;
 
@@ -150,19 +150,19 @@ fn of_kernel(error: &KernelError) -> Exit {
     }
 }
 
-/// A device that somebody took between the look at it and the claim.
+/// A device that another process took between the check and the claim.
 fn is_in_use(cause: &std::io::Error) -> bool {
     use std::io::ErrorKind::{ResourceBusy, WouldBlock};
     matches!(cause.kind(), ResourceBusy | WouldBlock)
 }
 
-/// A path on the command line that is not there, or not what it should be.
+/// A path on the command line that does not exist, or is of the wrong kind.
 fn is_of_the_argument(cause: &std::io::Error) -> bool {
     use std::io::ErrorKind::{InvalidInput, NotADirectory, NotFound};
     matches!(cause.kind(), NotFound | NotADirectory | InvalidInput)
 }
 
-/// An error of the command line that clap cannot see.
+/// An error in the command line that clap cannot detect.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 #[error("{message}")]
 pub struct Wrong {
@@ -172,7 +172,7 @@ pub struct Wrong {
 }
 
 impl Wrong {
-    /// A message and what to do.
+    /// A message and a remedy.
     pub fn report(message: impl Into<String>, help: impl Into<String>) -> Report {
         Report::new(Self { message: message.into(), help: help.into() })
     }

@@ -1,4 +1,4 @@
-//! `ssdlab guest`: the life of a guest of the virtual lab, as its first process.
+//! `ssdlab guest`: the init process of a guest of the virtual lab.
 
 use clap::Args;
 use miette::Report;
@@ -9,7 +9,7 @@ use crate::conductor;
 /// Arguments of `ssdlab guest`.
 #[derive(Debug, Args)]
 pub struct Guest {
-    /// What the kernel appends to its command line; it means nothing here.
+    /// Arguments that the kernel passes on from its command line; ignored.
     #[arg(trailing_var_arg = true)]
     appended: Vec<String>,
 }
@@ -19,8 +19,8 @@ impl Guest {
     pub fn run() -> Result<Exit, Report> {
         if std::process::id() != 1 {
             return Err(Wrong::report(
-                "this is no guest of the virtual lab",
-                "`ssdlab run --lab virtual` makes guests; nobody else has to",
+                "this is not a guest of the virtual lab",
+                "only `ssdlab run --lab virtual` starts guests",
             ));
         }
         Err(Report::msg(conductor::guest()))

@@ -1,7 +1,5 @@
-//! `ssdlab history`: all runs of a results folder.
-//!
-//! There is no index: the run folders are the truth, and a thousand of them are read in about a
-//! second (`make bench`).
+//! `ssdlab history`: all runs of a results folder. There is no index: the run folders are
+//! authoritative, and a thousand of them are read in about a second (`make bench`).
 
 use std::fs;
 use std::io;
@@ -24,16 +22,16 @@ pub struct History {
     /// Only runs of this plan.
     #[arg(long, value_name = "NAME")]
     plan: Option<String>,
-    /// Only runs on this drive: a part of its name, its model or its path.
+    /// Only runs on this drive, given by part of its name, model or path.
     #[arg(long, value_name = "DRIVE")]
     drive: Option<String>,
-    /// Only runs in which a claim came out so.
+    /// Only runs in which some claim has this verdict.
     #[arg(long)]
     verdict: Option<Verdict>,
     /// Only runs in this lab.
     #[arg(long, value_parser = ["virtual", "image", "device", "directory", "imported"])]
     lab: Option<String>,
-    /// The folder for results.
+    /// The results folder.
     #[arg(long, value_name = "DIR")]
     results: Option<PathBuf>,
     /// Print one JSON object.
@@ -42,11 +40,11 @@ pub struct History {
 }
 
 impl History {
-    /// Runs it.
+    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Error> {
         let folder = self.results.clone().unwrap_or_else(results::default_folder);
         let (folders, foreign) = match look(&folder) {
-            // Before the first run there is no folder; one that is named must be there.
+            // Before the first run there is no folder; a folder that is named must exist.
             Err(error) if error.kind() == io::ErrorKind::NotFound && self.results.is_none() => {
                 (Vec::new(), 0)
             }
@@ -59,7 +57,7 @@ impl History {
         runs.retain(|run| self.wants(run));
         runs.sort_by(|a, b| (a.started_s, &a.run).cmp(&(b.started_s, &b.run)));
         if foreign > 0 {
-            output::tell(&format!("{}: {foreign} entries are no runs", folder.display()));
+            output::tell(&format!("{}: {foreign} entries are not runs", folder.display()));
         }
         if self.json {
             output::print_json(&report::History { schema: HISTORY_SCHEMA, runs });
@@ -76,7 +74,7 @@ impl History {
             || self.drive.is_some()
             || self.verdict.is_some()
             || self.lab.is_some();
-        // What cannot be read may be anything, so only an unfiltered list has it.
+        // An unreadable run may match no filter, so only an unfiltered list shows it.
         let Some(outline) = &run.outline else { return !is_filtered };
         let on = |drive: &String| outline.drives.iter().any(|own| own.contains(drive));
         self.plan.as_ref().is_none_or(|plan| outline.plan == *plan)
@@ -86,7 +84,7 @@ impl History {
     }
 }
 
-/// The folders of runs, and how many entries are something else.
+/// The folders of runs, and the number of other entries.
 fn look(results: &Path) -> io::Result<(Vec<PathBuf>, usize)> {
     let mut folders = Vec::new();
     let mut foreign = 0;
@@ -119,7 +117,7 @@ fn past(folder: &Path) -> Past {
 }
 
 fn outlined(contents: &Contents) -> (Option<u64>, Outline) {
-    // An import may not say when.
+    // An import may lack the time.
     let started_s =
         contents.records.iter().map(|record| record.started_s).filter(|at| *at > 0).min();
     (started_s, advice::outline(&contents.schedule, &contents.records, contents.ending))

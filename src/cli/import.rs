@@ -1,4 +1,4 @@
-//! `ssdlab import`: other people's results as a run.
+//! `ssdlab import`: imports the results of other programs as a run.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -17,20 +17,20 @@ use crate::results::{self, Ending};
 /// Arguments of `ssdlab import`.
 #[derive(Debug, Args)]
 pub struct Import {
-    /// Results of fio, bonnie++, hyperfine or the Phoronix Test Suite, all of one of them;
-    /// LABEL=FILE gives the treatment a name, and files of one label are its trials.
+    /// Results of fio, bonnie++, hyperfine or the Phoronix Test Suite, all from the same program;
+    /// LABEL=FILE names the treatment, and files with the same label are its trials.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
-    /// What the run is filed under (default: the program's name).
+    /// The name of the run (default: the program's name).
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// The folder for results.
+    /// The results folder.
     #[arg(long, value_name = "DIR")]
     results: Option<PathBuf>,
 }
 
 impl Import {
-    /// Runs it.
+    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         let named: Vec<(Option<&str>, &str)> = self.files.iter().map(|text| named(text)).collect();
         let contents = named.iter().map(|(_, file)| read(file)).collect::<Result<Vec<_>, _>>()?;
@@ -46,7 +46,7 @@ impl Import {
         let mut run = results::Run::create(&folder, &run::new_id(schedule), plan, schedule)?;
         let stored = run.push_all(records).and_then(|()| run.ended(Ending::AllBlocks));
         if let Err(error) = stored {
-            // Half a result would look like all of it.
+            // A truncated result would look complete.
             let _ = fs::remove_dir_all(run.folder());
             return Err(error.into());
         }
@@ -57,7 +57,7 @@ impl Import {
     }
 }
 
-/// A file and what its treatment is to be called; a file may have a `=` in its name.
+/// A file and the label of its treatment; a file name may contain a `=`.
 fn named(text: &str) -> (Option<&str>, &str) {
     match text.split_once('=') {
         Some((label, file)) if !label.is_empty() && !Path::new(text).exists() => {
@@ -74,7 +74,7 @@ fn read(file: &str) -> Result<Vec<u8>, Report> {
     let path = Path::new(file);
     let found = fs::metadata(path).map_err(|error| wrong(&error.to_string()))?;
     if !found.is_file() {
-        return Err(wrong("it is not a file"));
+        return Err(wrong("it is not a regular file"));
     }
     let mut contents = Vec::new();
     let opened =
@@ -83,7 +83,7 @@ fn read(file: &str) -> Result<Vec<u8>, Report> {
     if contents.len() as u64 > LARGEST_BYTES {
         let (size, most) = (Bytes(found.len()), Bytes(LARGEST_BYTES));
         return Err(wrong(&format!(
-            "it has {size}, expected {most} at most: no results are so large"
+            "it has {size}, expected {most} at most: result files are not that large"
         )));
     }
     Ok(contents)

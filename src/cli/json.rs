@@ -1,7 +1,6 @@
-//! JSON as it is printed: no character in it steers a terminal or changes the direction of text.
-//!
-//! RFC 8259 has the controls below U+0020 escaped and lets all others be. Those are escaped here,
-//! too: who parses them gets the same texts.
+//! JSON output without characters that control a terminal or change the direction of text. RFC 8259
+//! requires escapes only for controls below U+0020. The others are escaped here, too: parsers
+//! restore the same text.
 
 use std::io::{self, BufWriter, Write};
 
@@ -9,19 +8,19 @@ use serde::Serialize;
 
 use crate::report::is_unseen;
 
-/// What is written at a time, in bytes.
+/// The write buffer, in bytes.
 const BUFFER_BYTES: usize = 1 << 18;
 
-/// Writes a value as one object over several lines, bit by bit: that of a long run is large.
+/// Writes a value as one pretty-printed object, incrementally: that of a long run is large.
 pub fn write(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
-    // Its pieces are of a few bytes: a buffer whose type is known takes them in half the time.
+    // It comes in pieces of a few bytes: a buffer of a concrete type halves the time.
     let mut out = Escaping(BufWriter::with_capacity(BUFFER_BYTES, out));
     serde_json::to_writer_pretty(&mut out, value)?;
     writeln!(out)?;
     out.flush()
 }
 
-/// A value as a line, with its end.
+/// A value as one line, with its line feed.
 pub fn line(value: &impl Serialize) -> serde_json::Result<String> {
     let mut out = Escaping(Vec::new());
     serde_json::to_writer(&mut out, value)?;
@@ -29,7 +28,7 @@ pub fn line(value: &impl Serialize) -> serde_json::Result<String> {
     Ok(String::from_utf8(out.0).expect("JSON is UTF-8"))
 }
 
-/// Takes JSON in pieces of whole characters. Characters beyond ASCII are in strings only.
+/// Receives JSON in pieces of whole characters. Non-ASCII characters occur only in strings.
 struct Escaping<W>(W);
 
 impl<W: Write> Write for Escaping<W> {
@@ -58,8 +57,8 @@ impl<W: Write> Write for Escaping<W> {
     }
 }
 
-/// Whether a character does more than to be shown. Of the controls below U+0020 those that JSON has
-/// between its values are left.
+/// Whether a character is a control or changes the text direction. Controls below U+0020 that JSON
+/// uses between values are exempt.
 fn steers(c: char) -> bool {
     c >= '\u{7f}' && c.is_control() || is_unseen(c)
 }

@@ -1,4 +1,4 @@
-//! `ssdlab kernel`: the lab kernel, built and shown.
+//! `ssdlab kernel`: builds and shows the lab kernel.
 
 use std::fmt::Write;
 use std::fs;
@@ -18,7 +18,7 @@ use crate::kernel::{self, Info, KernelError, Kind, Progress};
 use crate::plan::Bytes;
 use crate::report::duration;
 
-/// How long a log says nothing while files are compiled.
+/// The interval between lines of a log while files are compiled.
 const QUIET: Duration = Duration::from_secs(10);
 
 /// Arguments of `ssdlab kernel`.
@@ -30,23 +30,23 @@ pub struct Kernel {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Build it from a distribution's kernel source, once; interrupted, it goes on where it was.
+    /// Build it from a distribution's kernel source; an interrupted build resumes.
     Build {
-        /// A tarball or a tree of Linux 6.1 to 6.12 (default: the one in /usr/src, 6.1 before
-        /// others, then the newest).
+        /// A tarball or source tree of Linux 6.1 to 6.12 (default: the one in /usr/src, preferring
+        /// 6.1, then the newest).
         #[arg(long, value_name = "PATH")]
         source: Option<PathBuf>,
     },
-    /// Show what it is, what it was made from, and what it has.
+    /// Show its version, origin and features.
     Info {
-        /// Another kernel than the one that was built here.
+        /// A kernel other than the one built here.
         #[arg(long, value_name = "PATH")]
         kernel: Option<PathBuf>,
     },
 }
 
 impl Kernel {
-    /// Runs it.
+    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         match &self.what {
             What::Build { source } => build(source.as_deref()),
@@ -66,14 +66,14 @@ fn build(source: Option<&Path>) -> Result<Exit, Report> {
     shown.finish();
     let kernel = match built {
         Err(KernelError::Program(ProgramError::Interrupted)) => {
-            output::tell("interrupted; `ssdlab kernel build` goes on from here");
+            output::tell("interrupted; `ssdlab kernel build` resumes it");
             return Ok(Exit::Interrupted);
         }
         built => built?,
     };
     let size_bytes = fs::metadata(&kernel.path).into_diagnostic()?.len();
     let took = if shown.is_current {
-        "built before, and nothing has changed".to_owned()
+        "already built and up to date".to_owned()
     } else {
         format!("built in {}", duration(started.elapsed().as_nanos() as f64))
     };
@@ -94,7 +94,7 @@ fn info(info: &Info) -> String {
         let path = origin.source.path.display();
         match (origin.source.kind, &origin.source.sha256) {
             (Kind::Tarball, Some(sha256)) => format!("{path}, SHA-256 {sha256}"),
-            _ => format!("{path}, a tree"),
+            _ => format!("{path}, a source tree"),
         }
     });
     let rows = [
@@ -107,8 +107,8 @@ fn info(info: &Info) -> String {
         ("compiler", origin(&|origin| origin.compiler.clone())),
         ("filesystems", info.filesystems.join(", ")),
         ("schedulers", info.schedulers.join(", ")),
-        ("parameters", "ssdlab.seed=N: the one source of randomness".to_owned()),
-        ("", "ssdlab.cpu=META,IO,IO_PER_KIB,OTHER: ns of a system call".to_owned()),
+        ("parameters", "ssdlab.seed=N: the only source of randomness".to_owned()),
+        ("", "ssdlab.cpu=META,IO,IO_PER_KIB,OTHER: ns per system call".to_owned()),
     ];
     rows.iter().fold(String::new(), |mut text, (name, value)| {
         let _ = writeln!(text, "{name:11}  {value}");
@@ -143,7 +143,7 @@ impl Shown {
             (Progress::Step(step), Some(bar)) => bar.set_message(output::harmless(step)),
             (Progress::Step(step), None) => output::tell(step),
             (Progress::Compiled { files, about }, bar) => {
-                // How many files there are differs from one version of Linux to the next.
+                // The number of files differs between versions of Linux.
                 let percent = (100 * files / about).min(99);
                 if let Some(bar) = bar {
                     bar.set_position(percent.into());

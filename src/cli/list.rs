@@ -1,4 +1,4 @@
-//! `ssdlab list`: what a plan can name, and what of it runs here.
+//! `ssdlab list`: what a plan can name, and what runs on this machine.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -32,11 +32,11 @@ enum What {
     Metrics,
 }
 
-/// Names, and what there is to say about each.
+/// Names, each with a description.
 type Rows = Vec<(String, String)>;
 
 impl List {
-    /// Runs it.
+    /// Runs the command.
     pub fn run(&self) -> Exit {
         let lists: [(What, fn() -> Rows); 7] = [
             (What::Plans, plans),
@@ -79,12 +79,12 @@ fn plans() -> Rows {
         .collect()
 }
 
-/// Which filesystems run on this machine's kernel, and which in the virtual lab on its own.
+/// Which filesystems run on this machine's kernel, and which on the lab kernel.
 fn filesystems() -> Rows {
     let lab_kernel = kernel::info(None).map(|info| info.filesystems);
     let in_guests = |filesystem: &Filesystem| match &lab_kernel {
         Err(_) => lab::missing_in_guest(filesystem, &[filesystem.name, "fuse"])
-            .or_else(|| Some("it has no kernel to use (`ssdlab kernel info`)".to_owned())),
+            .or_else(|| Some("there is no lab kernel (`ssdlab kernel info`)".to_owned())),
         Ok(known) => lab::missing_in_guest(filesystem, known),
     };
     let state = |filesystem: &&Filesystem| {
@@ -110,7 +110,7 @@ fn factors() -> Rows {
         Factor::Discard => "off, on, fstrim".to_owned(),
         Factor::Scheduler => SCHEDULERS.join(", "),
         Factor::SchedulerTunables => {
-            "default, or numbers by the kernel's names for them (\"read_expire=100\")".to_owned()
+            "default, or kernel tunables with numbers (\"read_expire=100\")".to_owned()
         }
         Factor::Mkfs => "options for mkfs".to_owned(),
         Factor::Mount => "options for mount".to_owned(),
@@ -130,15 +130,15 @@ fn factors() -> Rows {
         Factor::WearLevelling => "none, dynamic, static, static:N (virtual lab)".to_owned(),
         Factor::Host => HOSTS.map(|host| host.name).join(", ") + " (virtual lab)",
         Factor::NodeFeature => "features of nodes, such as ssd=x25m (`--on slurm`)".to_owned(),
-        Factor::Label => "what imported results call a treatment (not for plans)".to_owned(),
+        Factor::Label => "the label of a treatment in imported results (not for plans)".to_owned(),
     };
     Factor::ALL.map(|factor| (factor.name().to_owned(), levels(factor))).into()
 }
 
-/// The levels of a factor that each filesystem has in its own words.
+/// The levels of a factor whose levels are specific to filesystems.
 fn settings(of: fn(&Filesystem) -> &Setting) -> String {
     let mut levels: Vec<(String, Vec<&str>)> = Vec::new();
-    // `off` alone is no choice.
+    // `off` alone is not a choice.
     for filesystem in filesystem::ALL.iter().filter(|filesystem| of(filesystem).levels.len() > 1) {
         let names = of(filesystem).names().join(", ");
         match levels.iter_mut().find(|(others, _)| *others == names) {
@@ -170,21 +170,21 @@ fn workloads() -> Rows {
     let rows = [
         (
             "unpack, delete",
-            "a file tree: synthetic with the shape of kernel sources, or a tar archive",
+            "a file tree: synthetic, shaped like kernel sources, or from a tar archive",
         ),
         (
             "clone, make, clean",
-            "the file operations of a kernel build, or a git repository really built",
+            "the file operations of a kernel build, or a real build of a git repository",
         ),
         ("io", "reads and writes of one file through io_uring, each operation timed"),
         ("transactions", "small transactions as SQLite commits them, each timed"),
-        ("sync, fstrim, idle, remount", "steps between others"),
+        ("sync, fstrim, idle, remount", "auxiliary phases between others"),
         ("command", "any program, in the trial's directory"),
         ("fio", "a fio job file"),
         (
             "bonnie",
-            "Bonnie's tests: a file written and read by character and by block, rewritten, \
-             seeked in; small files created, looked at, deleted",
+            "Bonnie's tests: a file written and read by character and by block, rewritten, and \
+             randomly accessed; small files created, stat'ed and deleted",
         ),
     ];
     rows.map(|(name, text)| (name.to_owned(), text.to_owned())).to_vec()

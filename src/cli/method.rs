@@ -1,4 +1,4 @@
-//! `ssdlab method`: whether a run was done so that its numbers can be believed.
+//! `ssdlab method`: checks whether the numbers of a run can be trusted.
 
 use std::path::PathBuf;
 
@@ -15,9 +15,9 @@ use crate::results::{self, Contents};
 /// Arguments of `ssdlab method`.
 #[derive(Debug, Args)]
 pub struct Method {
-    /// The run, own or imported: its name or its folder.
+    /// The name or folder of the run, your own or imported.
     run: PathBuf,
-    /// The folder for results.
+    /// The results folder.
     #[arg(long, value_name = "DIR")]
     results: Option<PathBuf>,
     /// Print the checks as one JSON object.
@@ -25,10 +25,10 @@ pub struct Method {
     json: bool,
 }
 
-/// What `--json` prints.
+/// The `--json` output.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Checked {
-    /// The version of this format, which is that of the analysis.
+    /// The version of this format, shared with the analysis.
     schema: u32,
     /// The run's name.
     run: String,
@@ -37,7 +37,7 @@ pub struct Checked {
 }
 
 impl Method {
-    /// Runs it.
+    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         let results = self.results.clone().unwrap_or_else(results::default_folder);
         let (run, contents) = report::read(&report::find(&self.run, &results))?;

@@ -1,4 +1,4 @@
-//! The command line: one file a subcommand.
+//! The command line: one file per subcommand.
 
 mod cache;
 mod cancel;
@@ -47,8 +47,8 @@ use crate::meter::environment;
 #[command(
     name = "ssdlab",
     version,
-    after_help = "Exit codes: 0 done, 1 a trial failed, 2 the plan or the command line is wrong, \
-                  3 refused for safety, 4 this machine lacks something, 130 interrupted."
+    after_help = "Exit codes: 0 done, 1 a trial failed, 2 the plan or the command line is wrong, 3 \
+                  refused for safety, 4 this machine lacks something, 130 interrupted."
 )]
 struct Cli {
     #[command(subcommand)]
@@ -57,60 +57,60 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Run a plan, or go on with a run.
+    /// Run a plan, or resume a run.
     Run(run::Run),
-    /// Show how far a run is that was submitted to Slurm.
+    /// Show the progress of a run submitted to Slurm.
     Status(status::Status),
-    /// End what a run has submitted to Slurm, and undo what it has left on nodes.
+    /// Cancel a run's Slurm jobs, and undo their changes on nodes.
     Cancel(cancel::Cancel),
-    /// Check a plan and show what it would do, without doing it.
+    /// Check a plan and show what it would do, without running it.
     Check(check::Check),
-    /// Show a run's results again.
+    /// Show a run's results, or export them.
     Report(report::Report),
-    /// Show the same treatments of several runs beside each other.
+    /// Compare the same treatments across several runs.
     Compare(compare::Compare),
     /// List all runs.
     History(history::History),
-    /// Check how a run was done: what its numbers are worth.
+    /// Check the method of a run: whether its numbers can be trusted.
     Method(method::Method),
-    /// Read results of fio, bonnie++, hyperfine or the Phoronix Test Suite as a run.
+    /// Import results of fio, bonnie++, hyperfine or the Phoronix Test Suite as a run.
     Import(import::Import),
-    /// Record what a program does to the files of a directory, to be replayed in any lab.
+    /// Record a program's file operations in a directory, for replay in any lab.
     Record(record::Record),
-    /// Put patterns or a trace on simulated drives: on each each pattern, from each condition, with
-    /// each seed.
+    /// Run patterns or a trace on simulated drives: every combination of drive, pattern, condition
+    /// and seed.
     Simulate(simulate::Simulate),
     /// Serve a simulated drive in real time, as a file or to a virtual machine.
     Serve(serve::Serve),
-    /// Sum up and draw what a run, or anything else, asked of a drive.
+    /// Summarise and plot the requests of a run or of a block trace.
     Trace(trace::Trace),
     /// List, show and check simulated drives.
     Drive(drive::Drive),
-    /// Build and show the lab kernel, which virtual labs run.
+    /// Build and show the lab kernel, which the virtual lab runs.
     Kernel(kernel::Kernel),
-    /// Show what is kept to be made only once, like aged filesystems, and clear it.
+    /// Show or clear the cache of aged filesystems and lab kernels.
     Cache(cache::Cache),
     /// List plans, filesystems and their features, factors, schedulers, workloads or metrics.
     List(list::List),
     /// Print the JSON schema of plans, or of `--json` output.
     Schema(schema::Schema),
-    /// Undo what a killed run has left on this machine.
+    /// Undo the changes that a killed run left on this machine.
     Restore(restore::Restore),
-    /// Be an element of an array of Slurm's.
+    /// Run one Slurm array task.
     #[command(hide = true)]
     Node(node::Node),
-    /// Be the first process of a guest of the virtual lab.
+    /// Run as the init process of a guest of the virtual lab.
     #[command(hide = true)]
     Guest(guest::Guest),
 }
 
-/// Runs the program, which calls itself `version` in records; the result is its exit code.
+/// Runs the program, which records name by `version`, and returns its exit code.
 #[must_use]
 pub fn main(version: &'static str) -> ExitCode {
     environment::set_program(version);
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        // Help and version end well; everything else is a wrong command line.
+        // Help and version succeed; everything else is a wrong command line.
         Err(error) => {
             let code = if error.use_stderr() { Exit::Wrong } else { Exit::Done };
             let _ = error.print();

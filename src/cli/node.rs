@@ -1,4 +1,4 @@
-//! `ssdlab node`: what an element of a submitted array runs on its node.
+//! `ssdlab node`: runs one element of a submitted array on its node.
 
 use std::env;
 use std::fs;
@@ -30,32 +30,32 @@ pub struct Node {
     /// The run's folder.
     #[arg(long)]
     run: PathBuf,
-    /// The name of what was submitted.
+    /// The name of the submission.
     #[arg(long)]
     submission: String,
 }
 
 impl Node {
-    /// Runs it.
+    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         let (attempt, index) = element()?;
         let submission = Submission::read(&self.run, &self.submission).map_err(|error| {
             Wrong::report(
                 format!("{}: {error}", Submission::path(&self.run, &self.submission).display()),
-                "nodes must see the folder for results under the same name (docs/fleet.md)",
+                "nodes must see the results folder at the same path (docs/fleet.md)",
             )
         })?;
         let Some(trials) = submission.elements.get(index) else {
             return Err(Wrong::report(
                 format!("{} has no element {index}", self.submission),
-                "elements are submitted by ssdlab run --on slurm",
+                "`ssdlab run --on slurm` submits elements",
             ));
         };
         let (run, attempt, mut schedule) = results::Run::attempt(&self.run, attempt)?;
         schedule.trials.clone_from(trials);
         let found = cluster::expected(&schedule)?;
         if let Some(differs) = submission.expected.differs_from(&found) {
-            let reason = format!("{} has something else than was meant: {differs}", attempt.node);
+            let reason = format!("{} differs from the submitting machine: {differs}", attempt.node);
             return Err(LabError::Unavailable { reason }.into());
         }
         let wipe = match (schedule.target.lab, trials.first()) {
@@ -70,7 +70,7 @@ impl Node {
         let mut journal = undo::start().map_err(|error| no_journal(&error))?;
         let presence = Presence::enter(&self.run, &attempt, &self.submission, &journal);
         let presence = presence.into_diagnostic()?;
-        // What is logged while a trial runs goes to this machine, not over the network.
+        // Logs are written locally while a trial runs, not over the network.
         let logs = journal.private_folder().join(format!("ssdlab-{}-requests", journal.marker()));
         journal.make_folder(&logs).into_diagnostic()?;
         let manner = Manner {
@@ -84,7 +84,7 @@ impl Node {
         journal.finish()?;
         presence.leave().into_diagnostic()?;
         if let Err(error) = delivered {
-            output::tell(&format!("the logs of requests are lost: {error}"));
+            output::tell(&format!("the request logs are lost: {error}"));
         }
         ended
     }
@@ -109,7 +109,7 @@ fn perform(
     })
 }
 
-/// Which attempt this is, and which element of the array.
+/// The current attempt, and the index of its element in the array.
 fn element() -> Result<(Attempt, usize), Report> {
     let of = |name: &str| env::var(name).ok();
     let said = || {
@@ -119,17 +119,16 @@ fn element() -> Result<(Attempt, usize), Report> {
         Some((Attempt { id, node: of("SLURMD_NODENAME")? }, index))
     };
     said().ok_or_else(|| {
-        Wrong::report("this is no element of an array of Slurm", "say ssdlab run PLAN --on slurm")
+        Wrong::report("this is not a Slurm array task", "run ssdlab run PLAN --on slurm")
     })
 }
 
-/// The processors that Slurm has given.
+/// The number of processors that Slurm has allocated.
 fn processors() -> Option<usize> {
     env::var("SLURM_CPUS_ON_NODE").ok()?.parse().ok()
 }
 
-/// Copies the logs of requests to where the run has them, and waits until they are on the disk
-/// there.
+/// Copies the request logs to the run's folder, and syncs them there.
 fn deliver(logs: &Path, to: &Path) -> io::Result<()> {
     let entries: Vec<_> = fs::read_dir(logs)?.collect::<Result<_, _>>()?;
     if entries.is_empty() {

@@ -1,5 +1,5 @@
-//! Which drive of a node may be wiped for plans that need one of its kind: the node's own
-//! administrator says so, in a file that only root can write.
+//! Which drives of a node plans may wipe: the node's administrator names them, by kind, in a file
+//! that only root can write.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,19 +16,19 @@ const ROOT: u32 = 0;
 /// The file of a node.
 const FILE: &str = "/etc/ssdlab/drives.toml";
 
-/// Where the kernel's names of drives are that stay with them.
+/// Where persistent names of drives are.
 const BY_ID: &str = "/dev/disk/by-id";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
-    /// The drives that may be wiped: by kind, their names in /dev/disk/by-id.
+    /// The drives that may be wiped: their names in /dev/disk/by-id, by kind.
     drives: BTreeMap<String, String>,
 }
 
 /// A drive that may be wiped.
 pub struct Permitted {
-    /// Its name in /dev/disk/by-id, which is also the proof that it is meant.
+    /// Its name in /dev/disk/by-id, which also proves that this drive is meant.
     pub id: String,
 }
 
@@ -39,7 +39,7 @@ impl Permitted {
     }
 }
 
-/// The drive of a kind that this node lets be wiped.
+/// The drive of a kind that may be wiped on this node.
 pub fn find(kind: Option<&str>) -> Result<Permitted, Report> {
     find_in(Path::new(FILE), kind.unwrap_or_default())
         .map_err(|reason| LabError::Unavailable { reason }.into())
@@ -47,10 +47,11 @@ pub fn find(kind: Option<&str>) -> Result<Permitted, Report> {
 
 fn find_in(file: &Path, kind: &str) -> Result<Permitted, String> {
     let of_file = |what: &dyn std::fmt::Display| format!("{}: {what}", file.display());
-    let no_file = "no drive of this node may be wiped for plans that come by Slurm; its \
-                   administrator names those that may (docs/fleet.md)";
+    let no_file = "no drive of this node may be wiped for plans submitted through Slurm; its \
+        administrator has to name those that may (docs/fleet.md)";
     if let Some(exposed) = exposed(file, ROOT).map_err(|_| of_file(&no_file))? {
-        let says = format!("others than root can change it: {exposed}; chmod go-w, chown root");
+        let says =
+            format!("users other than root can write to it: {exposed}; chmod go-w, chown root");
         return Err(of_file(&says));
     }
     let text = fs::read_to_string(file).map_err(|error| of_file(&error))?;
@@ -60,7 +61,7 @@ fn find_in(file: &Path, kind: &str) -> Result<Permitted, String> {
         return Err(of_file(&format!("no drive `{kind}` (there are: {})", known.join(", "))));
     };
     if id.is_empty() || id.contains('/') || id.starts_with('.') {
-        return Err(of_file(&format!("`{id}` is no name in {BY_ID}")));
+        return Err(of_file(&format!("`{id}` is not a name in {BY_ID}")));
     }
     Ok(Permitted { id: id.clone() })
 }

@@ -10,7 +10,7 @@ use miette::{IntoDiagnostic, Report};
 use super::exit::Wrong;
 use crate::plan::{self, Bytes, Factor, LabKind, Overrides, Schedule, shipped};
 
-/// A plan and what the command line changes in it.
+/// A plan and its overrides on the command line.
 #[derive(Debug, Args)]
 pub struct PlanArguments {
     /// A plan: a TOML file, or the name of a shipped plan (`ssdlab list plans`).
@@ -18,39 +18,40 @@ pub struct PlanArguments {
     /// Where trials run.
     #[arg(long, value_enum)]
     lab: Option<LabKind>,
-    /// The simulated drive: a drive file, or a drive of `ssdlab drive list`; several, separated by
+    /// The simulated drive: a drive file, or a name from `ssdlab drive list`; several, separated by
     /// commas, are compared (virtual lab).
     #[arg(long, value_name = "NAME|FILE")]
     drive: Option<String>,
-    /// Give every simulated drive this capacity; spare space and caches keep their ratio to it.
+    /// Override the capacity of every simulated drive; spare space and caches scale with it.
     #[arg(long, value_name = "SIZE")]
     capacity: Option<Bytes>,
     /// The device to wipe and measure (device lab).
     #[arg(long, value_name = "PATH")]
     device: Option<PathBuf>,
-    /// The directory to measure in (directory lab), or to put the image in (image lab; default
+    /// The directory to measure in (directory lab), or to keep the image in (image lab; default
     /// /var/tmp).
     #[arg(long, value_name = "PATH")]
     dir: Option<PathBuf>,
-    /// Unpack this archive, or clone and build this repository, instead of the synthetic tree.
+    /// Unpack this archive, or clone and build this repository, instead of using the synthetic
+    /// tree.
     #[arg(long, value_name = "PATH")]
     source: Option<PathBuf>,
-    /// Replace a factor's levels. Repeat it for other factors, and for further levels of `mkfs`
-    /// and `mount`, whose options contain commas.
+    /// Replace a factor's levels. Repeat the option for other factors, and for further levels of
+    /// `mkfs` and `mount`, whose options contain commas.
     #[arg(long, value_name = "FACTOR=LEVEL,LEVEL")]
     set: Vec<String>,
     /// Multiply the workload's size.
     #[arg(long, value_name = "F")]
     scale: Option<f64>,
-    /// Run exactly this many blocks: one trial of every treatment each.
+    /// Run exactly this many blocks, each with one trial of every treatment.
     #[arg(long, value_name = "N")]
     runs: Option<u32>,
-    /// The seed of everything random: order, tree, content (default 1).
+    /// The seed of all randomness: order, tree, content (default 1).
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
 }
 
-/// A plan's text and the schedule it came to.
+/// A plan's text and its schedule.
 pub struct Resolved {
     /// The text, as it is stored with the run.
     pub text: String,
@@ -77,7 +78,7 @@ impl PlanArguments {
     /// Reads the plan and resolves it.
     pub fn resolve(&self) -> Result<Resolved, Report> {
         let Some(named) = &self.plan else {
-            return Err(no_plan("no plan is named"));
+            return Err(no_plan("no plan was named"));
         };
         let here = env::current_dir().into_diagnostic()?;
         let (file, text, base) = read(named, &here)?;
@@ -86,8 +87,8 @@ impl PlanArguments {
             let path = path.as_ref().map(|path| here.join(path));
             match path {
                 Some(odd) if odd.to_str().is_none() => Err(Wrong::report(
-                    format!("{option} {}: that name is not UTF-8", odd.display()),
-                    "name it by a link that has a plain name",
+                    format!("{option} {}: the name is not UTF-8", odd.display()),
+                    "use a symbolic link with a UTF-8 name",
                 )),
                 plain => Ok(plain),
             }
@@ -109,7 +110,7 @@ impl PlanArguments {
     }
 }
 
-/// Drive files are named from where the person stands, drives that come with the program are not.
+/// Makes paths of drive files absolute; names of shipped drives stay.
 fn absolute_drives(drives: &str, here: &Path) -> String {
     let absolute = |drive: &str| {
         let is_file = plan::is_drive_file(drive);
@@ -128,7 +129,7 @@ fn absolute_set(set: &str, here: &Path) -> String {
     }
 }
 
-/// A name without a slash or an ending means a shipped plan, unless a file has it.
+/// A name without a slash or an extension means a shipped plan, unless a file has that name.
 fn read(named: &str, here: &Path) -> Result<(String, String, PathBuf), Report> {
     let path = here.join(named);
     if !path.is_file()
@@ -139,7 +140,7 @@ fn read(named: &str, here: &Path) -> Result<(String, String, PathBuf), Report> {
     let bytes =
         fs::read(&path).map_err(|error| no_plan(&format!("the plan `{named}`: {error}")))?;
     let text = String::from_utf8(bytes)
-        .map_err(|error| no_plan(&format!("the plan `{named}` is no text: {error}")))?;
+        .map_err(|error| no_plan(&format!("the plan `{named}` is not text: {error}")))?;
     let base = path.parent().unwrap_or(here).to_owned();
     Ok((named.to_owned(), text, base))
 }

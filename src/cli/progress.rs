@@ -11,20 +11,20 @@ use crate::plan::Levels;
 use crate::report::{counted, duration};
 use crate::results::{Record, Status};
 
-/// Shows how a run is getting on.
+/// Shows the progress of a run.
 pub struct Progress {
     bar: Option<ProgressBar>,
     started: Instant,
-    /// Records that were there before this session.
+    /// Records from earlier sessions.
     resumed: Option<usize>,
-    /// Trials that have begun in this session; several may run at once.
+    /// Trials started in this session; several may run at once.
     begun: usize,
-    /// The time left, as it was when the last trial began.
+    /// The time left, as estimated when the last trial began.
     left: Option<Duration>,
 }
 
 impl Progress {
-    /// Progress that suits standard error.
+    /// Progress in a form that suits standard error.
     pub fn new() -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let style = ProgressStyle::with_template("{bar:24} {pos}/{len} {wide_msg}")
@@ -41,14 +41,14 @@ impl Progress {
         }
     }
 
-    /// The time left at the pace so far; none before the first trial has ended.
+    /// The time left at the current pace; `None` until the first trial has ended.
     fn left(&self, done: usize, planned: usize) -> Option<Duration> {
         let here = u32::try_from(done - self.resumed?).ok().filter(|here| *here > 0)?;
         let pace = self.started.elapsed() / here;
         Some(pace * u32::try_from(planned.saturating_sub(done)).ok()?)
     }
 
-    /// The time left, as it was when the last trial began, in words.
+    /// The time left, as estimated when the last trial began, in words.
     pub fn says_left(&self) -> Option<String> {
         let left = Duration::from_secs(self.left?.as_secs() + 1);
         Some(format!("about {} left", humantime::format_duration(left)))
@@ -109,7 +109,7 @@ impl Observer for Progress {
             }
             Event::PhaseEnded { .. } | Event::LaidOut { .. } => {}
             Event::Submitted { job, elements } => {
-                let text = format!("submitted {}: Slurm's job {job}", counted(elements, "element"));
+                let text = format!("submitted {}: Slurm job {job}", counted(elements, "element"));
                 self.say(&text);
             }
             Event::Trouble { text } => self.say(text),

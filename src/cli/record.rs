@@ -1,4 +1,4 @@
-//! `ssdlab record`: what a program does to the files of a directory, as a log to be replayed.
+//! `ssdlab record`: logs a program's file operations in a directory, for replay.
 
 use std::path::PathBuf;
 
@@ -15,11 +15,11 @@ use crate::workload::record::{Recorded, record};
 /// Arguments of `ssdlab record`.
 #[derive(Debug, Args)]
 pub struct Record {
-    /// The directory whose files count, in which the program is started.
+    /// The directory to record, in which the program is started.
     #[arg(long, value_name = "DIR", default_value = ".")]
     dir: PathBuf,
-    /// The log, compressed if its name ends in `.gz`; it must lie outside the directory. A file of
-    /// that name is replaced, if anything was recorded.
+    /// The log, compressed if its name ends in `.gz`; it must be outside the directory. An existing
+    /// file is replaced if anything was recorded.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     /// The program and its arguments.
@@ -28,12 +28,12 @@ pub struct Record {
 }
 
 impl Record {
-    /// Runs it.
+    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
-        // A Ctrl-C is the program's; what it did until then is kept.
+        // Ctrl-C reaches only the program; its operations until then are kept.
         let interrupt = Interrupt::on_termination().into_diagnostic()?;
         self.check_place()?;
-        // What cannot be kept need not be run.
+        // Fail before running the program if the log cannot be written.
         let mut out = output::begin(&self.out)?;
         let recorded = record(&self.dir, &self.words, &interrupt)?;
         let shown = self.out.display().to_string();
@@ -47,13 +47,13 @@ impl Record {
         }
         output::tell(&summary(&recorded, &shown));
         if !recorded.status.success() {
-            output::tell(&format!("the program itself: {}", recorded.status));
+            output::tell(&format!("the recorded program: {}", recorded.status));
             return Ok(Exit::Failed);
         }
         Ok(if is_used { Exit::Done } else { Exit::Failed })
     }
 
-    /// What is written into the directory would be in the next log.
+    /// A log inside the directory would be part of the next recording.
     fn check_place(&self) -> Result<(), Report> {
         let folder = self.out.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(".".as_ref()).canonicalize();
@@ -62,13 +62,13 @@ impl Record {
             return Ok(());
         }
         Err(Wrong::report(
-            format!("{} lies in the directory that is recorded", self.out.display()),
-            "name a file elsewhere: --out FILE, or another directory: --dir DIR",
+            format!("{} is inside the recorded directory", self.out.display()),
+            "name a file elsewhere with --out FILE, or another directory with --dir DIR",
         ))
     }
 }
 
-/// What was recorded and what was not.
+/// Summarises what was recorded and what was not.
 fn summary(recorded: &Recorded, out: &str) -> String {
     let mut statistics = Statistics::default();
     recorded.operations.iter().for_each(|operation| statistics.add(operation));
@@ -76,7 +76,7 @@ fn summary(recorded: &Recorded, out: &str) -> String {
     let calls = statistics.calls.iter().map(|(name, count)| format!("{count} {name}")).collect();
     let written = bytes(statistics.written_bytes as f64);
     let says = if recorded.operations.is_empty() {
-        format!("nothing in the directory was used: {out} is not written")
+        format!("no file in the directory was used: {out} is not written")
     } else {
         format!("{out}: {}; {written} written", list(calls))
     };

@@ -1,4 +1,4 @@
-//! `ssdlab report`: a run's results again, from its records, in any form.
+//! `ssdlab report`: shows or exports a run's results from its records.
 
 use std::cell::OnceCell;
 use std::io::{self, IsTerminal, Write};
@@ -19,18 +19,18 @@ use crate::results::{self, Contents, Ending, Record, Run};
 /// Arguments of `ssdlab report`.
 #[derive(Debug, Args)]
 pub struct Report {
-    /// The run: its name or its folder.
+    /// The run's name or folder.
     run: PathBuf,
-    /// The folder for results.
+    /// The results folder.
     #[arg(long, value_name = "DIR")]
     results: Option<PathBuf>,
-    /// The form of the report.
+    /// The format of the report.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
-    /// Print the whole analysis as one JSON object: `--format json`.
+    /// Print the whole analysis as one JSON object (same as `--format json`).
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// Write it to a file, which is replaced when all of it is written.
+    /// Write the report to a file, which is replaced once the new one is complete.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Also save the charts, as SVG and PNG, in a folder.
@@ -38,32 +38,32 @@ pub struct Report {
     charts: Option<PathBuf>,
 }
 
-/// What a report can be.
+/// A format of reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// Tables and verdicts for the terminal.
     Text,
-    /// The same to be pasted into an issue.
+    /// The same, to paste into an issue.
     Markdown,
     /// The whole analysis as one JSON object.
     Json,
     /// One page with everything, for a browser.
     Html,
-    /// Every sample, a row each.
+    /// Every sample, one per row.
     Csv,
     /// Every sample, typed.
     Parquet,
-    /// A spreadsheet: samples, summary, claims and what charts draw.
+    /// A spreadsheet: samples, summary, claims and chart data.
     Ods,
 }
 
 impl Report {
-    /// Runs it.
+    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Error> {
         let format = if self.json { Format::Json } else { self.format };
         let is_binary = matches!(format, Format::Parquet | Format::Ods);
         if is_binary && self.out.is_none() && io::stdout().is_terminal() {
-            let says = "this format is nothing for a terminal";
+            let says = "this format is not for terminals";
             return Err(Wrong::report(says, "name a file with `--out FILE`, or use a pipe"));
         }
         let results = self.results.clone().unwrap_or_else(results::default_folder);
@@ -73,7 +73,7 @@ impl Report {
         let analysis = if is_of_samples {
             OnceCell::new()
         } else {
-            // Nothing asks for the records again, so they need not be copied.
+            // The records are not needed again, so they are moved.
             let records = mem::take(&mut records);
             OnceCell::from(advice::analyse(&id, &schedule, records, ending))
         };
@@ -89,12 +89,12 @@ impl Report {
     }
 }
 
-/// A run that is reported on. It is analysed if what is asked for takes it, and once.
+/// A run to report on. It is analysed at most once, and only if the output needs it.
 struct Told<'a> {
     id: &'a str,
     schedule: Schedule,
     plan: String,
-    /// What samples are exported from.
+    /// The data that samples are exported from.
     records: Vec<Record>,
     ending: Ending,
     analysis: OnceCell<Analysis>,
@@ -125,7 +125,7 @@ impl Told<'_> {
     }
 }
 
-/// Reads a run from its folder, tells what is not as it should be, and names it.
+/// Reads a run from its folder, reports irregularities, and returns its name.
 pub fn read(folder: &Path) -> Result<(String, Contents), Error> {
     let contents = Run::read(folder)?;
     for warning in &contents.warnings {
@@ -135,11 +135,11 @@ pub fn read(folder: &Path) -> Result<(String, Contents), Error> {
     Ok((id, contents))
 }
 
-/// The folder of a run that is named by path or by name.
+/// The folder of a run given by path or by name.
 pub fn find(named: &Path, results: &Path) -> PathBuf {
     let own = results.join(named);
     let is_run = named.join("schedule.json").exists();
-    // What is there and no run is named as it was.
+    // A path that exists but is not a run is passed on unchanged, for the error message.
     let path = if is_run || named.exists() && !own.exists() { named.to_owned() } else { own };
     path.canonicalize().unwrap_or(path)
 }

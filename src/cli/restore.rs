@@ -1,4 +1,4 @@
-//! `ssdlab restore`: undoes what killed runs have left.
+//! `ssdlab restore`: undoes the changes of killed runs.
 
 use clap::Args;
 use miette::{IntoDiagnostic, Report};
@@ -12,7 +12,7 @@ use crate::undo;
 pub struct Restore {}
 
 impl Restore {
-    /// Runs it.
+    /// Runs the command.
     #[expect(
         clippy::unused_self,
         clippy::unnecessary_wraps,
@@ -32,13 +32,13 @@ impl Restore {
                 }
             };
             for path in &restored.alive {
-                output::print(&format!("left alone, its run is alive: {}\n", path.display()));
+                output::print(&format!("skipped, its run is still active: {}\n", path.display()));
             }
             for (path, host) in &restored.elsewhere {
                 output::print(&format!(
-                    "left alone, it is of another machine, {host}: {path}\n  run `ssdlab restore` \
-                     on {host}; if that is an earlier name of this machine, or is gone, take back \
-                     what the file lists and remove it\n",
+                    "skipped, it belongs to another machine, {host}: {path}\n  run `ssdlab \
+                     restore` on {host}; if that is a former name of this machine, or no longer \
+                     exists, undo the changes that the file lists by hand and remove it\n",
                     path = path.display()
                 ));
             }
@@ -50,7 +50,7 @@ impl Restore {
         }
         let folders: Vec<_> = folders.iter().map(|folder| folder.display().to_string()).collect();
         output::print(&format!(
-            "{undone} changes undone, {failed} could not be (journals in {})\n",
+            "{undone} changes undone, {failed} failed (journals in {})\n",
             folders.join(", ")
         ));
         Ok(if failed == 0 { Exit::Done } else { Exit::Failed })

@@ -1,4 +1,4 @@
-//! `ssdlab run`: from a plan to its answer.
+//! `ssdlab run`: runs a plan and shows its answer.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -33,39 +33,39 @@ use crate::workload::Workload;
 pub struct Run {
     #[command(flatten)]
     plan: PlanArguments,
-    /// Give up all data on --device; type its serial or by-id name.
+    /// Allow all data on --device to be destroyed; type its serial or by-id name.
     #[arg(long, value_name = "ID")]
     wipe: Option<String>,
-    /// The folder for results.
+    /// The results folder.
     #[arg(long, value_name = "DIR")]
     results: Option<PathBuf>,
-    /// Go on with an interrupted run: its name or its folder.
+    /// Resume an interrupted run, given by name or folder.
     #[arg(long, value_name = "RUN")]
     resume: Option<PathBuf>,
-    /// After each trial, compare what it left with what it must have left, and run the
-    /// filesystem's own check (fsck); a difference makes the trial void.
+    /// After each trial, read its files back and compare them with what its operations must have
+    /// left, and run the filesystem's own check (fsck); a difference voids the trial.
     #[arg(long)]
     verify: bool,
-    /// Trials to run at the same time (virtual lab; default: as many as there are processors and
-    /// memory for; elsewhere always one).
+    /// Trials to run in parallel (virtual lab; default: as many as processors and memory allow;
+    /// elsewhere always one).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
-    /// Have nodes of Slurm run the trials, of a partition or of the default one: `slurm` or
-    /// `slurm:PARTITION`. They must see the folder for results, and have this program.
+    /// Run the trials on Slurm nodes, of the default partition (`slurm`) or of another
+    /// (`slurm:PARTITION`). The nodes need ssdlab and access to the results folder.
     #[arg(long, value_name = "slurm[:PARTITION]")]
     on: Option<On>,
-    /// How records get here from nodes that do not see the folder for results.
+    /// How to fetch records from nodes without access to the results folder.
     #[arg(long, requires = "on")]
     collect: Option<Collect>,
-    /// The lab kernel (virtual lab; default: that of `ssdlab kernel build`).
+    /// The lab kernel (virtual lab; default: the one built by `ssdlab kernel build`).
     #[arg(long, value_name = "FILE")]
     kernel: Option<PathBuf>,
-    /// Do not record what is asked of the device (image and device labs): no ledger of what was
-    /// written then, and no log of requests.
+    /// Do not record block requests (image and device labs): this disables the write ledger and the
+    /// request logs.
     #[arg(long)]
     no_trace: bool,
-    /// Serve a page that shows the run as it goes on: at a port of this machine, or at an address
-    /// that others reach, too. Nothing can be changed there.
+    /// Serve a read-only live page of the run: on a port of this machine only, or at an address
+    /// that others can reach.
     #[arg(long, value_name = "[ADDR:]PORT", value_parser = watching::address)]
     watch: Option<SocketAddr>,
     /// Print the whole analysis as one JSON object.
@@ -73,10 +73,10 @@ pub struct Run {
     json: bool,
 }
 
-/// What a run came to.
+/// The outcome of a run.
 type Ended = Result<Ending, ConductorError>;
 
-/// A run before anything is done.
+/// A run before it starts.
 enum Planned {
     New(Resolved),
     Resumed(Session),
@@ -90,7 +90,7 @@ impl Planned {
         }
     }
 
-    /// Enters what the files of the plan are now, which holds for the whole run.
+    /// Stores the hashes of the plan's files, which hold for the whole run.
     fn look_at_inputs(&mut self) -> Result<(), Report> {
         let schedule = match self {
             Self::New(resolved) => &mut resolved.schedule,
@@ -102,7 +102,7 @@ impl Planned {
         Ok(())
     }
 
-    /// What earlier sessions have submitted to Slurm, by name.
+    /// The submissions of earlier sessions to Slurm, by name.
     fn submitted(&self) -> Result<BTreeMap<String, Submission>, Report> {
         match self {
             Self::New(_) => Ok(BTreeMap::new()),
@@ -118,7 +118,7 @@ impl Planned {
     }
 }
 
-/// A run that is ready to go on.
+/// A run that is ready to start or resume.
 struct Session {
     run: results::Run,
     schedule: Schedule,
@@ -126,10 +126,10 @@ struct Session {
 }
 
 impl Run {
-    /// Runs it.
+    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         let folder = self.results.clone().unwrap_or_else(results::default_folder);
-        // Whatever can be wrong is found before a folder is made or a device is touched.
+        // All errors that can be found early are, before a folder is made or a device is touched.
         let mut planned = match &self.resume {
             None => {
                 let mut resolved = self.plan.resolve()?;
@@ -138,16 +138,16 @@ impl Run {
             }
             Some(_) if self.verify || self.plan.changes_anything() => {
                 return Err(Wrong::report(
-                    "--resume goes on with a run as it was planned",
-                    "leave out the plan and what changes it",
+                    "--resume continues a run as it was planned",
+                    "omit the plan and the options that change it",
                 ));
             }
             Some(run) => {
                 let session = resume(run, &folder)?;
                 if session.schedule.target.lab == LabKind::Imported {
                     return Err(Wrong::report(
-                        format!("{} was imported: nothing of it can run here", run.display()),
-                        "import it again with further files: ssdlab import FILE...",
+                        format!("{} was imported and cannot be run", run.display()),
+                        "import it again with additional files: ssdlab import FILE...",
                     ));
                 }
                 Planned::Resumed(session)
@@ -158,8 +158,8 @@ impl Run {
         let lab = schedule.target.lab;
         if schedule.verify && lab == LabKind::Directory {
             return Err(Wrong::report(
-                "--verify reads from the device, and the directory lab unmounts nothing",
-                "leave it out, or name a lab that makes filesystems: --lab image or virtual",
+                "--verify reads back from the device, but the directory lab does not unmount",
+                "omit it, or choose a lab that makes filesystems: --lab image or virtual",
             ));
         }
         if lab != LabKind::Virtual {
@@ -174,7 +174,7 @@ impl Run {
                 let own = partition.as_deref().unwrap_or("the default one");
                 return Err(Wrong::report(
                     format!("the run was submitted to another partition: {own}"),
-                    "leave the partition out: all of a run goes to one",
+                    "omit the partition: all of a run goes to one",
                 ));
             }
             Some(Slurm::find(on.partition.clone().or(partition))?)
@@ -197,33 +197,33 @@ impl Run {
         Ok(exit(ended?, &session.records))
     }
 
-    /// Refuses what each node decides for itself.
+    /// Refuses options that each node decides for itself.
     fn check_submitted(&self) -> Result<(), Report> {
         let given = [
             (self.wipe.is_some(), "--wipe", "each node's /etc/ssdlab/drives.toml names its drive"),
-            (self.jobs.is_some(), "--jobs", "nodes run as many as Slurm gives them processors"),
-            (self.kernel.is_some(), "--kernel", "nodes have that of `ssdlab kernel build`"),
+            (self.jobs.is_some(), "--jobs", "nodes run as many as Slurm allocates processors"),
+            (self.kernel.is_some(), "--kernel", "nodes use their own, from `ssdlab kernel build`"),
         ];
         match given.into_iter().find(|(is_given, ..)| *is_given) {
             Some((_, option, help)) => {
-                Err(Wrong::report(format!("{option} does not go with --on slurm"), help))
+                Err(Wrong::report(format!("{option} cannot be combined with --on slurm"), help))
             }
             None => Ok(()),
         }
     }
 
-    /// Refuses what only guests can do.
+    /// Refuses options that only guests support.
     fn check_wall_clock(&self, lab: LabKind) -> Result<(), Report> {
         if let Some(jobs) = self.jobs.filter(|jobs| *jobs != 1) {
             return Err(Wrong::report(
-                format!("--jobs {jobs}: trials on a wall clock run one at a time"),
-                "two at once would measure each other; leave --jobs out",
+                format!("--jobs {jobs}: wall-clock trials run one at a time"),
+                "parallel trials would disturb each other; omit --jobs",
             ));
         }
         if self.kernel.is_some() {
             return Err(Wrong::report(
-                format!("--kernel is for guests, and the {lab} lab has none"),
-                "leave it out, or say --lab virtual",
+                format!("--kernel is for guests, but the {lab} lab has none"),
+                "omit it, or add --lab virtual",
             ));
         }
         Ok(())
@@ -251,7 +251,7 @@ impl Run {
             Ok((conduct(&mut session, ready.stage(), watch), session))
         };
         let done = stages::with_stage(schedule, manner, &mut journal, &interrupt, act)?;
-        // Not all undone is worth an error of its own, after what was measured.
+        // Incomplete undoing is reported, but does not replace the measured results.
         let (ended, session) = done;
         let undone = journal.finish().map_err(ConductorError::from);
         Ok((ended.and_then(|ending| undone.map(|()| ending)), session))
@@ -266,7 +266,7 @@ impl Run {
         watch: Option<&Watch>,
     ) -> Result<(Ended, Session), Report> {
         let interrupt = Interrupt::on_requests().into_diagnostic()?;
-        // The nodes would find it out too, one by one.
+        // The nodes would find this out too, one by one.
         Workload::new(&schedule.workload, &schedule.inputs, schedule.seed)?;
         let rsync = is_staged.then(Rsync::find).transpose();
         let by = Submitter {
@@ -298,14 +298,14 @@ impl Run {
         let folder = session.run.folder();
         let run = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
         output::print(&format!(
-            "\nRecords: {}\nAs a page, with charts: ssdlab report {run} --format html --out \
+            "\nRecords: {}\nAs a page with charts: ssdlab report {run} --format html --out \
              {run}.html\n",
             folder.display()
         ));
     }
 }
 
-/// Says what is about to happen, about how long it takes, and what it does to the device.
+/// Announces the trials, their estimated time, and the bytes written to the device.
 fn announce(schedule: &Schedule, jobs: usize) {
     let trials = schedule.expected_trials();
     let jobs = jobs.min(trials).max(1);
@@ -319,7 +319,7 @@ fn announce(schedule: &Schedule, jobs: usize) {
     if let Some(estimate) = plan::estimate(schedule) {
         let time = estimate.time / u32::try_from(jobs).unwrap_or(1);
         says.push(format!("about {}", roughly(time)));
-        // A simulated drive does not wear.
+        // Simulated drives do not wear out.
         if schedule.target.lab != LabKind::Virtual {
             says.push(format!("writing about {}", bytes(estimate.written_bytes as f64)));
         }
@@ -350,20 +350,21 @@ fn conduct(session: &mut Session, stage: &mut dyn Stage, watch: Option<&Watch>) 
     ended
 }
 
-/// Serves the page, and says where.
+/// Serves the page, and announces its address.
 fn serve(address: SocketAddr) -> Result<Watch, Report> {
     let watch = Watch::serve(address).map_err(|error| {
         Wrong::report(
-            format!("the run cannot be shown at {address}: {error}"),
-            "name another port, or 0 for any that is free",
+            format!("cannot serve the run at {address}: {error}"),
+            "name another port, or 0 for any free one",
         )
     })?;
-    let reach = if address.ip().is_loopback() { "" } else { ", to everybody who reaches it" };
+    let reach =
+        if address.ip().is_loopback() { "" } else { ", by everybody who can reach this address" };
     output::tell(&format!("this run can be watched at http://{}/{reach}", watch.address()));
     Ok(watch)
 }
 
-/// What a run that begins now is called.
+/// The name of a run that starts now.
 pub fn new_id(schedule: &Schedule) -> String {
     let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let stamp: String = now.chars().filter(char::is_ascii_digit).collect();
@@ -387,8 +388,8 @@ fn resume(named: &Path, folder: &Path) -> Result<Session, Report> {
 
 pub fn no_journal(error: &std::io::Error) -> Report {
     Wrong::report(
-        format!("no undo journal can be kept: {error}"),
-        "nothing is changed on a machine without one; set XDG_STATE_HOME to a private folder",
+        format!("cannot keep an undo journal: {error}"),
+        "ssdlab changes nothing on a machine without one; set XDG_STATE_HOME to a private folder",
     )
 }
 

@@ -1,4 +1,4 @@
-//! `ssdlab schema`: JSON schemas of what people write and of what programs read.
+//! `ssdlab schema`: JSON schemas of plans and of machine-readable output.
 
 use clap::{Args, ValueEnum};
 use schemars::schema_for;
@@ -19,40 +19,40 @@ use crate::simulation::Outcome;
 /// Arguments of `ssdlab schema`.
 #[derive(Debug, Args)]
 pub struct Schema {
-    /// What to describe.
+    /// The format to describe.
     #[arg(default_value = "plan")]
     of: Of,
 }
 
-/// What has a schema.
+/// A format with a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Of {
-    /// A plan, as people write it.
+    /// A plan.
     Plan,
     /// A line of a run's records.jsonl.
     Record,
-    /// What `ssdlab run --json` and `ssdlab report --json` print.
+    /// The output of `ssdlab run --json` and `ssdlab report --json`.
     Analysis,
-    /// What `ssdlab method --json` prints.
+    /// The output of `ssdlab method --json`.
     Method,
-    /// What `ssdlab compare --json` prints.
+    /// The output of `ssdlab compare --json`.
     Comparison,
-    /// What `ssdlab history --json` prints.
+    /// The output of `ssdlab history --json`.
     History,
-    /// What `ssdlab status --json` prints.
+    /// The output of `ssdlab status --json`.
     Status,
-    /// What `ssdlab cache --json` prints.
+    /// The output of `ssdlab cache --json`.
     Cache,
     /// What `ssdlab drive show --json` prints.
     Drive,
-    /// A line that `ssdlab simulate --json-lines` prints, and with more in it what `--json` does.
+    /// A line of `ssdlab simulate --json-lines`; `--json` prints the same with additions.
     Simulation,
-    /// What `ssdlab trace --json` prints: of a run, or of a block trace.
+    /// The output of `ssdlab trace --json`, for a run or for a block trace.
     Trace,
 }
 
 impl Schema {
-    /// Runs it.
+    /// Runs the command.
     pub fn run(&self) -> Exit {
         output::print_json(&match self.of {
             Of::Plan => schema_for!(Plan),

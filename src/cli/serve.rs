@@ -1,4 +1,4 @@
-//! `ssdlab serve`: a simulated drive in real time, under any software.
+//! `ssdlab serve`: serves a simulated drive in real time to other software.
 
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
@@ -19,25 +19,26 @@ use crate::plan::Bytes;
 use crate::report;
 use crate::undo::{self, Change};
 
-/// How long requests may wait for an answer that is due before those who wait get errors.
+/// How long requests may remain unanswered past their due time before they fail.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How often signals and the state of the disk are looked at.
+/// The interval at which signals and the state of the disk are polled.
 const STEP: Duration = Duration::from_millis(50);
 
 /// Arguments of `ssdlab serve`.
 #[derive(Debug, Args)]
 pub struct Serve {
-    /// A drive file, or a drive that comes with the program (`ssdlab drive list`).
+    /// A drive file, or the name of a shipped drive (`ssdlab drive list`).
     #[arg(long, value_name = "FILE|NAME")]
     drive: String,
-    /// Give the drive this capacity; spare space and caches keep their ratio to it.
+    /// Override the drive's capacity; spare space and caches scale with it.
     #[arg(long, value_name = "SIZE")]
     capacity: Option<Bytes>,
-    /// The state the drive is brought into first, as for `ssdlab simulate`. It holds zeros in any.
+    /// The state the drive is brought into first, as for `ssdlab simulate`. It reads as zeros in
+    /// any state.
     #[arg(long, value_name = "STATE", default_value = "purged")]
     condition: Condition,
-    /// The seed of everything random.
+    /// The seed of all randomness.
     #[arg(long, value_name = "S", default_value = "1")]
     seed: u64,
     #[command(flatten)]
@@ -47,16 +48,16 @@ pub struct Serve {
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 struct Way {
-    /// Serve a virtual machine a virtio disk over vhost-user, at this socket.
+    /// Serve a virtio disk to a virtual machine over vhost-user, at this socket.
     #[arg(long, value_name = "SOCKET")]
     vhost_user: Option<PathBuf>,
-    /// Serve a file named `disk` in this empty folder, for a loop device. Needs root.
+    /// Serve a file named `disk` in this empty folder through FUSE, for a loop device. Needs root.
     #[arg(long, value_name = "DIR")]
     fuse: Option<PathBuf>,
 }
 
 impl Serve {
-    /// Runs it.
+    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         let specification = drive::load(&self.drive, self.capacity)?;
         check_memory(&specification, memory::available_bytes())?;
@@ -65,7 +66,7 @@ impl Serve {
             Wrong::report(format!("{}: {error}", specification.name), "choose another --condition")
         })?;
         let backend = Box::new(Flash::new(drive));
-        // Not before: until there is something to take back, a signal simply ends the program.
+        // Not earlier: until there is something to undo, a signal simply ends the program.
         let interrupt = Interrupt::on_signals().into_diagnostic()?;
         match (&self.way.fuse, &self.way.vhost_user) {
             (Some(folder), _) => as_file(backend, &specification, folder, &interrupt),
@@ -75,15 +76,14 @@ impl Serve {
     }
 }
 
-/// Refuses a drive that this machine could not keep once it is full: those who use it would lose
-/// what they wrote.
+/// Refuses a drive whose full contents would not fit in memory: its users would lose data.
 fn check_memory(drive: &Specification, available_bytes: u64) -> Result<(), Report> {
     let needed_bytes = Flash::most_bytes(drive);
     if needed_bytes <= available_bytes {
         return Ok(());
     }
     let reason = format!(
-        "a full {} takes {} of memory, and {} are available; give it a smaller --capacity",
+        "a full {} takes {} of memory, but only {} are available; choose a smaller --capacity",
         described(drive),
         Bytes(needed_bytes),
         Bytes(available_bytes),
@@ -98,14 +98,14 @@ fn as_file(
     interrupt: &Interrupt,
 ) -> Result<Exit, Report> {
     if !rustix::process::geteuid().is_root() {
-        let reason = "to mount a filesystem takes root; run it with sudo".to_owned();
+        let reason = "mounting a filesystem needs root; run it with sudo".to_owned();
         return Err(LabError::Unavailable { reason }.into());
     }
     let folder = folder.canonicalize().map_err(|cause| {
         let message = format!("{}: {cause}", folder.display());
-        Wrong::report(message, "--fuse takes an empty folder, which must be there")
+        Wrong::report(message, "--fuse takes an existing empty folder")
     })?;
-    // What is in the journal may be undone at any time from then on.
+    // From then on the journal's entries may be undone at any time.
     FuseDisk::check(&folder).map_err(|error| explained(&error))?;
     let mut journal = undo::start().into_diagnostic().wrap_err("cannot start the undo journal")?;
     journal
@@ -117,21 +117,21 @@ fn as_file(
         .map_err(|error| explained(&error))?;
     let file = disk.file().display().to_string();
     output::print(&format!(
-        "{} is served as {file}; Ctrl-C ends it\nfor a block device: \
-         losetup --find --show --direct-io=on {}\n",
+        "serving {} as {file}; stop with Ctrl-C\nfor a block device: losetup --find --show \
+         --direct-io=on {}\n",
         described(drive),
         quoted(&file),
     ));
     if !disk.is_guarded() {
         output::tell(
-            "warning: the kernel refuses what keeps a disk's server from waiting for its own \
-             disk when memory is short; start it in another memory cgroup than what writes to \
-             the disk (the README says how)",
+            "warning: the kernel refused to exempt this server from waiting for its own disk when \
+             memory is short; start it in a different memory cgroup from the programs that write \
+             to the disk (see the README)",
         );
     }
     let in_use = format!(
-        "{file} is in use and served on until it is free (`losetup --list` shows loop devices \
-         over it); Ctrl-C once more ends it now, with errors for its users"
+        "{file} is in use and stays served until it is released (`losetup --list` shows its loop \
+         devices); press Ctrl-C again to stop now, with errors for its users"
     );
     let state = || match disk.state() {
         State::Serving => None,
@@ -149,26 +149,26 @@ fn as_file(
         End::Free => Ok(Exit::Done),
         End::Abandoned => Ok(Exit::Interrupted),
         End::Stuck => Err(Report::msg(format!(
-            "no request was answered for {} s; those who used {file} got errors. Unmount and \
-             detach what is over it, and start again",
+            "no request was answered for {} s; users of {file} got errors. Unmount and detach \
+             whatever is stacked on it, and start again",
             PATIENCE.as_secs()
         ))),
     }
 }
 
-/// How serving ends.
+/// How serving ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
-    /// Nobody used it any more.
+    /// The disk was no longer in use.
     Free,
-    /// It was in use, and a second signal came.
+    /// It was in use, and a second signal arrived.
     Abandoned,
-    /// It answered no more.
+    /// It stopped answering.
     Stuck,
 }
 
-/// Waits for a signal or an end, and frees the disk. One that is in use, of which the user is told,
-/// is served on until it is free, or until another signal comes.
+/// Waits for a signal or an end, and releases the disk. A disk in use stays served, with a message,
+/// until it is released or another signal arrives.
 fn wait(
     interrupt: &Interrupt,
     in_use: &str,
@@ -188,7 +188,7 @@ fn wait(
                 return Ok(End::Free);
             }
             if again.is_none() {
-                // Before it is offered: the user may be quick.
+                // Before it is announced: the user may be quick.
                 again = Interrupt::on_signals().ok();
                 output::tell(in_use);
             }
@@ -206,14 +206,14 @@ fn over_vhost_user(
     let disk = VhostUserDisk::listen(backend, Shape::of(drive), socket)
         .map_err(|error| explained(&error))?;
     output::print(&format!(
-        "{} is served at {}; Ctrl-C ends it\n{}",
+        "serving {} at {}; stop with Ctrl-C\n{}",
         described(drive),
         quoted(&socket.display().to_string()),
         for_qemu(&socket.display().to_string()),
     ));
     let in_use = format!(
-        "{} is in use and served on until the virtual machine ends; Ctrl-C once more ends it now, \
-         with errors for its users",
+        "{} is in use and stays served until the virtual machine ends; press Ctrl-C again to stop \
+         now, with errors for its users",
         socket.display()
     );
     let ended = || {
@@ -233,19 +233,17 @@ fn over_vhost_user(
     }
 }
 
-/// The options with which QEMU has the disk.
-///
-/// A queue of QEMU's usual length, 128, is shorter than the drive's longest request may be
-/// (VIRTIO 1.2, 2.7.5.3.1).
+/// The QEMU options for the disk. QEMU's default queue length, 128, is shorter than the drive's
+/// longest request may be (VIRTIO 1.2, 2.7.5.3.1).
 fn for_qemu(socket: &str) -> String {
-    // In a value of QEMU's a comma is doubled.
+    // QEMU escapes a comma in a value by doubling it.
     let chardev = quoted(&format!("socket,id=drive,path={}", socket.replace(',', ",,")));
     format!(
-        "for QEMU: -m 2G -object memory-backend-memfd,id=ram,size=2G,share=on \
-         -machine memory-backend=ram -chardev {chardev} \
-         -device vhost-user-blk-pci,chardev=drive,num-queues=1,queue-size=256\n\
-         -m and size= are the machine's memory, the same for both; the drive has one queue, of at \
-         most 1024 entries\n"
+        "for QEMU: -m 2G -object memory-backend-memfd,id=ram,size=2G,share=on -machine \
+         memory-backend=ram -chardev {chardev} -device \
+         vhost-user-blk-pci,chardev=drive,num-queues=1,queue-size=256\n\
+         -m and size= are both the machine's memory and must be equal; the drive has one queue, of \
+         at most 1024 entries\n"
     )
 }
 
@@ -255,8 +253,8 @@ fn quoted(text: &str) -> String {
 
 fn warning(departure: &Departure) -> String {
     let way_out = match departure {
-        Departure::Unused => "if QEMU refused it, give it num-queues=1",
-        Departure::Disconnected(_) => "the drive is served on; restart the machine to use it again",
+        Departure::Unused => "if QEMU refused it, add num-queues=1",
+        Departure::Disconnected(_) => "the drive stays served; restart the machine to use it again",
     };
     format!("warning: {departure}; {way_out}")
 }
@@ -265,13 +263,13 @@ fn described(drive: &Specification) -> String {
     format!("{} ({} bytes)", drive.name, drive.capacity_bytes())
 }
 
-/// An error with its exit code and what to do.
+/// An error with its exit code and a remedy.
 fn explained(error: &ServeError) -> Report {
     let help = match error {
-        ServeError::InUse(_) => "end that server, or choose another socket",
+        ServeError::InUse(_) => "stop that server, or choose another socket",
         ServeError::NotASocket(_) => "choose another name for the socket",
         ServeError::Mounted(_) => {
-            "end the server that has it, or run `ssdlab restore` if it was killed; or make an \
+            "stop the server that uses it, or run `ssdlab restore` if it was killed; or make an \
              empty folder for --fuse"
         }
         ServeError::NotEmpty(_) => "make an empty folder for --fuse",
@@ -280,7 +278,7 @@ fn explained(error: &ServeError) -> Report {
             "--fuse takes a folder"
         }
         ServeError::Step { doing: "listen at", .. } => {
-            "--vhost-user takes a name in a folder that can be written to, of at most 107 bytes"
+            "--vhost-user takes a path of at most 107 bytes in a writable folder"
         }
         ServeError::Step { doing: "tell whether anybody listens at", .. } => {
             "remove it if nobody uses it, or choose another name for the socket"

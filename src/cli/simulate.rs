@@ -20,82 +20,82 @@ use crate::plan::Bytes;
 use crate::report;
 use crate::simulation::{self, Job, Outcome, Sequence, SimulationError, Synthetic};
 
-/// The most simulations of a sweep: a list that nobody meant is noticed before it runs for weeks.
+/// The maximum number of simulations in a sweep: a typo is noticed before it runs for weeks.
 const MOST: u128 = 100_000;
 
-/// The most whose outcomes are printed at the end, and so are all in memory until then.
+/// The maximum number whose outcomes are printed at the end, and so held in memory until then.
 const MOST_AT_THE_END: u128 = 1_000;
 
 /// Arguments of `ssdlab simulate`.
 #[derive(Debug, Args)]
 pub struct Simulate {
-    /// A drive file, or a drive that comes with the program (`ssdlab drive list`). Repeat it to
-    /// simulate several at once.
+    /// A drive file, or the name of a shipped drive (`ssdlab drive list`). Repeat the option to
+    /// simulate several drives at once.
     #[arg(long, value_name = "FILE|NAME", required = true)]
     drive: Vec<String>,
-    /// Give every drive this capacity; spare space and caches keep their ratio to it.
+    /// Override the capacity of every drive; spare space and caches scale with it.
     #[arg(long, value_name = "SIZE")]
     capacity: Option<Bytes>,
-    /// The state the drive is brought into first: purged, filled (in order), overwritten:X (at
-    /// random, X times the capacity), steady, or aged:N (steady, and N erases a block). Several
-    /// are separated by commas.
+    /// The state the drive is brought into first: purged, filled (sequentially), overwritten:X (at
+    /// random, X times the capacity), steady, or aged:N (steady, with N erases per block). Separate
+    /// several by commas.
     #[arg(long, value_name = "STATE", default_value = "filled", value_delimiter = ',')]
     condition: Vec<Condition>,
-    /// The share of the drive that conditioning and patterns use; the rest holds no data.
+    /// The share of the drive that preconditioning and patterns use; the rest holds no data.
     #[arg(long, value_name = "SHARE", default_value = "1", value_parser = share)]
     fill: u32,
-    /// Which pages are written (or read). Several are separated by commas.
+    /// Which pages are written (or read). Separate several by commas.
     #[arg(long, value_enum, default_value = "uniform", value_delimiter = ',')]
     #[arg(conflicts_with = "trace")]
     pattern: Vec<PatternName>,
-    /// Requests come to so many times the capacity.
+    /// The total size of the requests, in multiples of the capacity.
     #[arg(long, value_name = "X", default_value = "1", value_parser = times)]
     #[arg(conflicts_with = "trace")]
     overwrites: u64,
-    /// The same before counting begins.
+    /// The same for the warm-up, which is not counted.
     #[arg(long, value_name = "X", default_value = "0", value_parser = times)]
     #[arg(conflicts_with = "trace")]
     warmup: u64,
-    /// The size of a request (default: a page).
+    /// The request size (default: one page).
     #[arg(long, value_name = "SIZE", conflicts_with = "trace")]
     request: Option<Bytes>,
-    /// The share of requests that read.
+    /// The share of requests that are reads.
     #[arg(long, value_name = "SHARE", default_value = "0", value_parser = share)]
     #[arg(conflicts_with = "trace")]
     reads: u32,
-    /// The share of requests that discard a random page that holds data.
+    /// The share of requests that discard a random mapped page.
     #[arg(long, value_name = "SHARE", default_value = "0", value_parser = share)]
     #[arg(conflicts_with = "trace")]
     trim: u32,
     /// For hotcold: the share of requests that go to hot pages.
     #[arg(long, value_name = "SHARE", default_value = "0.8", value_parser = share)]
     hot_writes: u32,
-    /// For hotcold: the share of the pages that is hot.
+    /// For hotcold: the share of pages that are hot.
     #[arg(long, value_name = "SHARE", default_value = "0.2", value_parser = share)]
     hot_data: u32,
-    /// For zipf: the skew; the page of rank r is drawn 1 / r^SKEW as often as the first.
+    /// For zipf: the skew; the page of rank r is drawn 1 / r^SKEW times as often as the first.
     #[arg(long, value_name = "SKEW", default_value = "0.99", value_parser = skew)]
     skew: u32,
-    /// Requests under way at once; it matters to drives that take time.
+    /// The number of outstanding requests; only relevant to drives with timing.
     #[arg(long, value_name = "N", default_value = "32", conflicts_with = "trace")]
     #[arg(value_parser = clap::value_parser!(u16).range(1..))]
     queue_depth: u16,
-    /// Replay a trace at its times. Repeat it for the files of several processors.
+    /// Replay a trace with its original timing. Repeat the option for per-CPU files.
     #[arg(long, value_name = "FILE")]
     trace: Vec<PathBuf>,
     #[command(flatten)]
     reading: Reading,
-    /// The seed of everything random. Several are separated by commas; 1..50 are all from 1 to 50.
+    /// The seed of all randomness. Separate several by commas; 1..50 means all from 1 to 50.
     #[arg(long, value_name = "S|FIRST..LAST", default_value = "1", value_delimiter = ',')]
     seed: Vec<Seeds>,
-    /// How many simulations are done at once (default: the number of processors).
+    /// Simulations to run in parallel (default: the number of processors).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
-    /// Print the outcome as JSON: one object, or a list of several.
+    /// Print the outcome as JSON: one object, or a list if there are several.
     #[arg(long)]
     json: bool,
-    /// Print a line of JSON for each simulation as soon as all before it are done, without series
-    /// and histograms. Equal commands print equal lines.
+    /// Print one line of JSON per simulation as soon as all earlier ones are done, without series
+    /// and histograms. The same command always prints the same lines.
     #[arg(long, conflicts_with = "json")]
     json_lines: bool,
 }
@@ -104,11 +104,11 @@ pub struct Simulate {
 enum PatternName {
     /// One after another.
     Sequential,
-    /// Any, each as likely.
+    /// All equally likely.
     Uniform,
-    /// A few often, most seldom.
+    /// A few often, most rarely.
     Zipf,
-    /// Some often, the others seldom.
+    /// Some often, the others rarely.
     Hotcold,
 }
 
@@ -120,19 +120,19 @@ struct Point<'a> {
     seed: u64,
 }
 
-/// An outcome, and what it took this machine.
+/// An outcome, and its cost on this machine.
 #[derive(Debug, Serialize)]
 struct Measured {
     #[serde(flatten)]
     outcome: Outcome,
-    /// Pages the host has written each second of real time, conditioning not counted.
+    /// Host pages written per second of real time, excluding preconditioning.
     host_pages_per_second: f64,
-    /// The most memory the program has taken.
+    /// The program's peak memory.
     peak_memory_bytes: u64,
 }
 
 impl Simulate {
-    /// Runs it.
+    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         let drives = self
             .drive
@@ -149,7 +149,7 @@ impl Simulate {
         let threads = self.jobs.map_or(0, usize::from);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|error| {
-            Wrong::report(format!("no threads can be started: {error}"), "take fewer --jobs")
+            Wrong::report(format!("cannot start threads: {error}"), "use fewer --jobs")
         })?;
         let interrupt = Interrupt::on_signals().into_diagnostic()?;
         let progress = Progress::new(points.len());
@@ -182,7 +182,7 @@ impl Simulate {
         Ok(Exit::Done)
     }
 
-    /// Each drive with each pattern, condition and seed; the seeds one after another.
+    /// Every combination of drive, pattern, condition and seed; the seeds vary fastest.
     fn points<'a>(&self, drives: &'a [Specification]) -> Result<Vec<Point<'a>>, Report> {
         let seeds: u128 = self.seed.iter().map(Seeds::count).sum();
         let count = [drives.len(), self.pattern.len(), self.condition.len()]
@@ -190,13 +190,13 @@ impl Simulate {
             .fold(seeds, |count, several| count.saturating_mul(several as u128));
         if count > MOST {
             return Err(Wrong::report(
-                format!("these are {count} simulations; one sweep has at most {MOST}"),
+                format!("this would be {count} simulations; a sweep has at most {MOST}"),
                 "sweep a part of the seeds, drives, patterns or conditions at a time",
             ));
         }
         if count > MOST_AT_THE_END && !self.json_lines {
             return Err(Wrong::report(
-                format!("these are {count} simulations; a table has at most {MOST_AT_THE_END}"),
+                format!("this would be {count} simulations; a table has at most {MOST_AT_THE_END}"),
                 "--json-lines prints each as soon as it is done",
             ));
         }
@@ -212,21 +212,24 @@ impl Simulate {
         Ok(points)
     }
 
-    /// What a drive file cannot know: whether the requests suit it.
+    /// Checks whether the requests suit the drive.
     fn check(&self, drive: &Specification) -> Result<(), Report> {
         if self.fill == 0 {
-            return Err(Wrong::report("--fill 0 leaves nothing to use", "take a share up to 1"));
+            return Err(Wrong::report(
+                "--fill 0 leaves nothing to use",
+                "choose a share above 0, up to 1",
+            ));
         }
         let span = u64::from(drive.logical_pages) * u64::from(self.fill) / u64::from(MILLION);
         match self.request {
             Some(Bytes(bytes)) if !bytes.is_multiple_of(drive.page_bytes.into()) || bytes == 0 => {
                 Err(Wrong::report(
-                    format!("a request of {bytes} bytes is no multiple of a page"),
-                    format!("the pages of {} have {} bytes", drive.name, drive.page_bytes),
+                    format!("the request size of {bytes} bytes is not a multiple of a page"),
+                    format!("pages of {} have {} bytes", drive.name, drive.page_bytes),
                 ))
             }
             Some(Bytes(bytes)) if bytes / u64::from(drive.page_bytes) > span => Err(Wrong::report(
-                format!("a request of {bytes} bytes does not fit into the part that is used"),
+                format!("a request of {bytes} bytes exceeds the part of the drive that is used"),
                 format!("{} has {span} pages there", drive.name),
             )),
             _ => Ok(()),
@@ -265,10 +268,9 @@ impl Simulate {
         };
         let outcome = outcome.map_err(|error| match error {
             SimulationError::Trace(error) => self.reading.explained(&self.trace, &error),
-            SimulationError::Request { .. } => Wrong::report(
-                format!("{}: {error}", drive.name),
-                "give the drive a larger --capacity",
-            ),
+            SimulationError::Request { .. } => {
+                Wrong::report(format!("{}: {error}", drive.name), "choose a larger --capacity")
+            }
             SimulationError::Condition(_) => {
                 Wrong::report(format!("{}: {error}", drive.name), "choose another --condition")
             }
@@ -308,20 +310,21 @@ impl Simulate {
     }
 }
 
-/// Lines know a drive by its name, so different drives need different ones.
+/// Output lines identify a drive by its name, so different drives need different names.
 fn check_names(drives: &[Specification]) -> Result<(), Report> {
     for (at, drive) in drives.iter().enumerate() {
         if drives[..at].iter().any(|other| other.name == drive.name && other != drive) {
             return Err(Wrong::report(
                 format!("two different drives are named `{}`", drive.name),
-                "change the `name` in one of their files, so that lines tell them apart",
+                "change the `name` in one of their files, so that output lines can be \
+                 distinguished",
             ));
         }
     }
     Ok(())
 }
 
-/// Prints a line for each point, in their order, until nobody reads them any more.
+/// Prints a line for each point, in order, until the pipe is closed.
 fn print_lines(
     points: &[Point<'_>],
     simulate: impl Fn(&Point<'_>) -> Result<Measured, Report> + Sync,

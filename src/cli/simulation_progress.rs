@@ -1,5 +1,5 @@
-//! Progress of simulations on standard error: on a terminal a bar for each that is under way and
-//! one for all, elsewhere a line from time to time.
+//! Progress of simulations on standard error: on a terminal a bar for each running one and one for
+//! all, elsewhere a line from time to time.
 
 use std::io::IsTerminal;
 use std::sync::Mutex;
@@ -11,7 +11,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use super::output;
 use crate::simulation::Stage;
 
-/// How long a simulation takes before it says anything, and between two lines of a log.
+/// How long a simulation runs before its first log line, and between two lines.
 const QUIET: Duration = Duration::from_secs(10);
 
 /// Progress of all simulations.
@@ -24,7 +24,7 @@ pub struct Progress {
 
 struct Bars {
     shown: MultiProgress,
-    /// How many simulations are done; none where there is but one.
+    /// How many simulations are done; `None` if there is only one.
     all: Option<ProgressBar>,
 }
 
@@ -36,20 +36,20 @@ pub struct Shown<'a> {
 }
 
 impl Progress {
-    /// Progress of so many simulations that suits standard error.
+    /// Progress of this many simulations, in a form that suits standard error.
     pub fn new(total: usize) -> Self {
         let bars = std::io::stderr().is_terminal().then(|| {
             let shown = MultiProgress::new();
             let all = (total > 1).then(|| {
                 let bar = ProgressBar::new(total as u64);
-                shown.add(bar.with_style(style("{bar:24} {percent:>3} % {pos} of {len} are done")))
+                shown.add(bar.with_style(style("{bar:24} {percent:>3} % {pos} of {len} done")))
             });
             Bars { shown, all }
         });
         Self { bars, told: Mutex::new(Instant::now()), done: AtomicUsize::new(0), total }
     }
 
-    /// Progress of one of the simulations, while it is kept.
+    /// Progress of one of the simulations, for as long as it lives.
     pub fn of<'a>(&'a self, drive: &'a str) -> Shown<'a> {
         let bar = self.bars.as_ref().map(|bars| {
             let style = style("{bar:24} {percent:>3} % {wide_msg}");
@@ -58,7 +58,7 @@ impl Progress {
         Shown { progress: self, drive, bar }
     }
 
-    /// Prints to standard output, which may be the same terminal; tells whether it is read.
+    /// Prints to standard output, which may be the same terminal; returns whether it is still read.
     pub fn print(&self, text: &str) -> bool {
         let print = || output::print_to_reader(|out| out.write_all(text.as_bytes()));
         match &self.bars {
@@ -70,7 +70,7 @@ impl Progress {
     /// Takes the bars away.
     pub fn finish(&self) {
         if let Some(bars) = &self.bars {
-            // A terminal that has gone away shows nothing any more.
+            // A closed terminal shows nothing any more.
             let _ = bars.shown.clear();
         }
     }
@@ -81,10 +81,10 @@ fn style(template: &str) -> ProgressStyle {
 }
 
 impl Shown<'_> {
-    /// Shows how much of how much of a stage is done.
+    /// Shows the progress of a stage.
     pub fn tell(&self, stage: Stage, done: u64, total: u64) {
         let stage = match stage {
-            Stage::Conditioning => "conditioning",
+            Stage::Conditioning => "preconditioning",
             Stage::WarmUp => "warming up",
             Stage::Running => "running",
         };
@@ -103,7 +103,7 @@ impl Shown<'_> {
             let of_all = match self.progress.total {
                 0 | 1 => String::new(),
                 all => {
-                    format!("{} of {all} are done; ", self.progress.done.load(Ordering::Relaxed))
+                    format!("{} of {all} done; ", self.progress.done.load(Ordering::Relaxed))
                 }
             };
             output::tell(&match total {

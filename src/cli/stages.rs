@@ -1,4 +1,4 @@
-//! The stages that trials on this machine take place on: the machine itself, or guests.
+//! The stages that run trials on this machine: the machine itself, or guests.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -20,34 +20,34 @@ use crate::plan::{Bytes, LabKind, Schedule, is_drive_file};
 use crate::undo::Journal;
 use crate::workload::{self, Workload, WorkloadError};
 
-/// What is kept of what a guest writes, as a rule of thumb.
+/// The bytes kept of a guest's writes, as a rule of thumb.
 const WRITTEN_BYTES: u64 = 1 << 30;
 
-/// How trials on this machine are to be done.
+/// Options for trials on this machine.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Manner<'a> {
     /// The proof that the device may be wiped (device lab).
     pub wipe: Option<&'a str>,
-    /// The lab kernel (virtual lab); that of the cache where none is named.
+    /// The lab kernel (virtual lab); `None` means the cached one.
     pub kernel: Option<&'a Path>,
-    /// Trials to run at the same time (virtual lab); as many as fit where nothing is said.
+    /// Trials to run in parallel (virtual lab); `None` means as many as fit.
     pub jobs: Option<usize>,
-    /// The most that do, however many fit.
+    /// The maximum, however many fit.
     pub most_jobs: Option<usize>,
-    /// Whether nothing is recorded of what is asked of devices.
+    /// Whether recording of block requests is off.
     pub no_trace: bool,
 }
 
 /// A stage that is ready.
 pub enum Ready<'a> {
-    /// This machine; whether requests are recorded.
+    /// This machine, and whether requests are recorded.
     Here(Here<'a>, bool),
-    /// Guests; how many at a time.
+    /// Guests, and how many run in parallel.
     Guests(Guests<'a>, usize),
 }
 
 impl Ready<'_> {
-    /// Trials that run at the same time.
+    /// Trials that run in parallel.
     pub fn jobs(&self) -> usize {
         match self {
             Self::Here(..) => 1,
@@ -55,7 +55,7 @@ impl Ready<'_> {
         }
     }
 
-    /// Has the logs of requests go to a folder, if they are kept.
+    /// Sends request logs to a folder, if they are kept.
     pub fn log_to(&mut self, folder: &Path) -> Result<(), Report> {
         match self {
             Self::Here(here, true) => here.books = Books::in_folder(folder),
@@ -74,7 +74,7 @@ impl Ready<'_> {
     }
 }
 
-/// Makes the stage for a schedule's trials ready, and does something with it.
+/// Prepares the stage for a schedule's trials, and calls a function with it.
 pub fn with_stage<T>(
     schedule: &Schedule,
     manner: Manner<'_>,
@@ -128,14 +128,14 @@ fn drives(schedule: &Schedule) -> Result<BTreeMap<String, Specification>, Report
     Ok(drives)
 }
 
-/// As many guests as there are processors, while there is memory for them and their drives.
+/// As many guests as there are processors, as far as memory for them and their drives allows.
 fn fitting_jobs(schedule: &Schedule, drives: &BTreeMap<String, Specification>) -> usize {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let guests = memory::available_bytes() / memory_of_guest(schedule, drives);
     processors.min(usize::try_from(guests).unwrap_or(usize::MAX)).max(1)
 }
 
-/// About the most memory that a trial in a guest takes, in bytes.
+/// The approximate peak memory of a trial in a guest, in bytes.
 fn memory_of_guest(schedule: &Schedule, drives: &BTreeMap<String, Specification>) -> u64 {
     let hosts = schedule.setups().map(|setup| setup.simulated.host.memory_bytes);
     let guest = hosts.max().unwrap_or(0);
@@ -143,7 +143,7 @@ fn memory_of_guest(schedule: &Schedule, drives: &BTreeMap<String, Specification>
     guest + drive + WRITTEN_BYTES
 }
 
-/// The same of a trial that runs elsewhere; `None` where it has its machine to itself.
+/// The same for a trial that runs elsewhere; `None` where it has its machine to itself.
 pub fn memory_elsewhere(schedule: &Schedule) -> Result<Option<u64>, Report> {
     if schedule.target.lab != LabKind::Virtual {
         return Ok(None);
@@ -151,20 +151,20 @@ pub fn memory_elsewhere(schedule: &Schedule) -> Result<Option<u64>, Report> {
     Ok(Some(memory_of_guest(schedule, &drives(schedule)?)))
 }
 
-/// The memory that a simulated drive's maps take, as measured: 9 bytes a page and 26 a block.
+/// The memory of a simulated drive's maps, as measured: 9 bytes per page and 26 per block.
 fn map_bytes(drive: &Specification) -> u64 {
     9 * u64::from(drive.logical_pages) + 26 * u64::from(drive.blocks)
 }
 
-/// A drive whose maps do not fit into memory would end this program, or another.
+/// A drive whose maps do not fit into memory would get this program, or another, killed.
 fn check_memory(drive: &Specification) -> Result<(), Report> {
     let (needed, available) = (map_bytes(drive), memory::available_bytes());
     if needed + WRITTEN_BYTES <= available {
         return Ok(());
     }
     let reason = format!(
-        "{} has {}; its maps take about {} of memory, and {} are free: take a smaller one, or give \
-         it less with --capacity",
+        "{} has {}; its maps take about {} of memory, but only {} are free: choose a smaller \
+         drive, or reduce its --capacity",
         drive.name,
         Bytes(drive.capacity_bytes()),
         Bytes(needed),
@@ -173,7 +173,7 @@ fn check_memory(drive: &Specification) -> Result<(), Report> {
     Err(LabError::Unavailable { reason }.into())
 }
 
-/// How large an archive's tree is, is known only now.
+/// Only now is the size of an archive's tree known.
 fn check_fits(schedule: &Schedule, workload: &Workload) -> Result<(), Report> {
     let (tree, image) = (workload.archive_bytes(), schedule.target.size_bytes);
     if schedule.target.lab != LabKind::Image || tree <= image {
@@ -181,6 +181,6 @@ fn check_fits(schedule: &Schedule, workload: &Workload) -> Result<(), Report> {
     }
     Err(Wrong::report(
         format!("the archive holds {}, the image has {}", Bytes(tree), Bytes(image)),
-        "set a larger size in the plan's [target], or unpack a share of it: --scale",
+        "set a larger size in the plan's [target], or unpack part of the archive: --scale",
     ))
 }

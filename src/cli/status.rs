@@ -1,4 +1,4 @@
-//! `ssdlab status`: how far a run is that was submitted to Slurm, from its records and the queue.
+//! `ssdlab status`: progress of a run submitted to Slurm, from its records and the queue.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -18,15 +18,15 @@ use crate::plan::schedule::Trial;
 use crate::results::{self, Attempts, Ending, Run};
 use crate::slurm::{Element, Slurm};
 
-/// The version of what `--json` prints.
+/// The version of the `--json` output.
 const STATUS_SCHEMA: u32 = 1;
 
 /// Arguments of `ssdlab status`.
 #[derive(Debug, Args)]
 pub struct Status {
-    /// The run: its name or its folder.
+    /// The run's name or folder.
     run: PathBuf,
-    /// The folder for results.
+    /// The results folder.
     #[arg(long, value_name = "DIR")]
     results: Option<PathBuf>,
     /// Print one JSON object.
@@ -34,28 +34,28 @@ pub struct Status {
     json: bool,
 }
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Standing {
     /// The version of this format.
     schema: u32,
     /// The run's name.
     run: String,
-    /// Why it ended; `interrupted` while it goes on.
+    /// Why it ended; `interrupted` while it is running.
     ending: Ending,
-    /// Trials that will run at least.
+    /// The minimum number of trials.
     expected: usize,
-    /// Trials that are recorded.
+    /// Recorded trials.
     recorded: usize,
-    /// Those of them that wait in their attempts' files for `ssdlab run` to merge them.
+    /// Recorded trials in attempts' files that `ssdlab run` has not merged yet.
     unmerged: usize,
-    /// Those of them that did not end well.
+    /// Recorded trials that failed or are void.
     failed: usize,
-    /// The elements that have not ended; absent where Slurm does not answer.
+    /// The elements that have not ended; absent if Slurm does not answer.
     queue: Option<Vec<Queued>>,
-    /// Why it does not.
+    /// Why Slurm does not answer.
     silent: Option<String>,
-    /// Nodes on which changes of attempts that are over are not undone.
+    /// Nodes on which finished attempts left changes that are not undone.
     not_undone: BTreeSet<String>,
 }
 
@@ -67,12 +67,12 @@ struct Queued {
     element: Element,
     /// Its trials.
     trials: usize,
-    /// Those of them that are recorded.
+    /// Its recorded trials.
     recorded: usize,
 }
 
 impl Status {
-    /// Runs it.
+    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         let folder = submitted(&self.run, self.results.clone())?;
         let standing = look(&folder)?;
@@ -134,7 +134,7 @@ impl Standing {
     fn text(&self) -> Result<String, std::fmt::Error> {
         let mut out = String::new();
         let of = match self.expected {
-            // A run that is not precise enough goes on after the least that it takes.
+            // A run that is not precise enough continues beyond the minimum.
             expected if expected < self.recorded => String::new(),
             expected => format!("of {expected} "),
         };
@@ -154,11 +154,11 @@ impl Standing {
             }
         }
         for node in &self.not_undone {
-            writeln!(out, "{node}: what a killed trial has left there is not undone")?;
+            writeln!(out, "{node}: changes of a killed trial are not undone")?;
         }
         let is_over = self.queue.as_ref().is_some_and(Vec::is_empty);
         if is_over && (self.unmerged > 0 || self.ending == Ending::Interrupted) {
-            writeln!(out, "to go on: ssdlab run --resume {} --on slurm", self.run)?;
+            writeln!(out, "to resume: ssdlab run --resume {} --on slurm", self.run)?;
         }
         if !self.not_undone.is_empty() {
             writeln!(out, "to undo: ssdlab cancel {}", self.run)?;

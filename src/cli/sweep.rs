@@ -1,5 +1,4 @@
-//! Sweeps: the seeds that people write, and many pieces of work in parallel whose results come in
-//! order.
+//! Sweeps: seed ranges, and parallel work whose results arrive in order.
 
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, RangeInclusive};
@@ -9,12 +8,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::iter::{ParallelBridge, ParallelIterator};
 
-/// A seed, or all from one to another.
+/// A seed, or an inclusive range of seeds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seeds(RangeInclusive<u64>);
 
 impl Seeds {
-    /// How many they are.
+    /// The number of seeds.
     pub fn count(&self) -> u128 {
         u128::from(self.0.end() - self.0.start()) + 1
     }
@@ -38,18 +37,18 @@ impl FromStr for Seeds {
             return seed(text).map(|seed| Self(seed..=seed));
         };
         if first.is_empty() || last.is_empty() {
-            return Err("a range of seeds has a first and a last one, like 1..50".to_owned());
+            return Err("a range of seeds has a first and a last seed, like 1..50".to_owned());
         }
         match (seed(first)?, seed(last)?) {
             (first, last) if first <= last => Ok(Self(first..=last)),
-            (first, last) => Err(format!("a range of seeds goes up, like {last}..{first}")),
+            (first, last) => Err(format!("a range of seeds is ascending, like {last}..{first}")),
         }
     }
 }
 
-/// Does a piece of work for each item, on the threads of the pool, and hands over what comes of
-/// them in the order of the items, each as soon as all before it are done. What is handed over may
-/// end it: no further work is begun then.
+/// Processes each item on the threads of the pool, and hands over the results in the order of the
+/// items, each as soon as all earlier ones are done. The receiver may stop the iteration: then no
+/// further work begins.
 pub fn in_order<T, R, B>(
     items: &[T],
     work: impl Fn(&T) -> R + Sync,
@@ -61,17 +60,17 @@ where
     B: Send,
 {
     struct Turn<R, F> {
-        /// The item whose turn it is.
+        /// The next item to hand over.
         next: usize,
-        /// What was done before its turn.
+        /// Results that are ready before their turn.
         early: BTreeMap<usize, R>,
         take: F,
     }
     let turn = Mutex::new(Turn { next: 0, early: BTreeMap::new(), take });
-    // Until others see that the iteration has ended they would begin more.
+    // Other threads would begin more work until they see that the iteration has ended.
     let has_ended = AtomicBool::new(false);
-    // Items are begun in their order, so that little is early. (A parallel iterator over a slice
-    // would begin in its middle, too.)
+    // Items begin in order, so that few results wait. (A parallel iterator over a slice would also
+    // begin in its middle.)
     items.iter().enumerate().par_bridge().try_for_each(|(at, item)| {
         if has_ended.load(Ordering::Acquire) {
             return ControlFlow::Continue(());
@@ -82,7 +81,7 @@ where
         loop {
             let next = turn.next;
             let Some(done) = turn.early.remove(&next) else { return ControlFlow::Continue(()) };
-            // At its end the turn stays, so that nothing is handed over after it.
+            // After a stop the turn does not advance, so nothing more is handed over.
             let taken = (turn.take)(done);
             has_ended.store(taken.is_break(), Ordering::Release);
             taken?;

@@ -1,4 +1,4 @@
-//! `ssdlab trace`: what a run, or whatever made a block trace, asked of a drive.
+//! `ssdlab trace`: summarises the requests of a run or of a block trace.
 
 use std::path::{Path, PathBuf};
 
@@ -21,18 +21,18 @@ use crate::results::{self, Contents, Record};
 /// Arguments of `ssdlab trace`.
 #[derive(Debug, Args)]
 pub struct Trace {
-    /// The run, its name or its folder; or a block trace, of as many files as it has.
+    /// The run's name or folder; or a block trace, with all its files.
     #[arg(id = "trace", value_name = "RUN|FILE", required = true)]
     named: Vec<PathBuf>,
-    /// Only this trial of a run, by its place in the run from 0.
+    /// Only this trial of a run, by its position from 0.
     #[arg(long, value_name = "N")]
     trial: Option<u32>,
-    /// The folder for results.
+    /// The results folder.
     #[arg(long, value_name = "DIR")]
     results: Option<PathBuf>,
     #[command(flatten)]
     reading: Reading,
-    /// Also draw what was asked where and when, as SVG and PNG in a folder: a chart for each trial.
+    /// Also plot requests by position and time, as SVG and PNG in a folder: one chart per trial.
     #[arg(long, value_name = "DIR")]
     charts: Option<PathBuf>,
     /// Print one JSON object.
@@ -40,7 +40,7 @@ pub struct Trace {
     json: bool,
 }
 
-/// What `--json` prints.
+/// The `--json` output.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Printed<'a> {
@@ -55,24 +55,24 @@ pub enum Printed<'a> {
     Files {
         /// The files.
         trace: &'a str,
-        /// What their requests come to.
+        /// The summary of their requests.
         summary: &'a Summary,
-        /// Where and how they are cut off, if they are.
+        /// Where and how they are truncated, if they are.
         cut_off: Option<&'a str>,
     },
 }
 
-/// What was found in a trace.
+/// The contents of a trace.
 struct Looked {
     summary: Summary,
-    /// Where and how the trace is cut off, if it is.
+    /// Where and how the trace is truncated, if it is.
     cut_off: Option<String>,
-    /// What a chart draws, if there is to be one.
+    /// The data of a chart, if one is requested.
     course: Option<Course>,
 }
 
 impl Trace {
-    /// Runs it.
+    /// Runs the command.
     pub fn run(&self) -> Result<Exit, Error> {
         match &self.named[..] {
             [run] if !run.is_file() => self.of_run(run),
@@ -82,8 +82,8 @@ impl Trace {
 
     fn of_files(&self, files: &[PathBuf]) -> Result<Exit, Error> {
         if self.trial.is_some() {
-            let says = "--trial chooses a trial of a run, and this is a file";
-            return Err(Wrong::report(says, "leave --trial out, or name a run"));
+            let says = "--trial selects a trial of a run, but this is a file";
+            return Err(Wrong::report(says, "omit --trial, or name a run"));
         }
         let name = trace_files::names(files);
         let Looked { summary, cut_off, course } = self.look(files)?;
@@ -117,7 +117,7 @@ impl Trace {
                     trials.push(traced);
                     drawn.extend(chart);
                 }
-                // The logs of other trials are no worse for it.
+                // The logs of other trials are unaffected.
                 Err(error) if logged.len() > 1 => output::tell(&error.to_string()),
                 Err(error) => return Err(error),
             }
@@ -137,7 +137,7 @@ impl Trace {
         Ok(if trials.len() == logged.len() { Exit::Done } else { Exit::Failed })
     }
 
-    /// The trials that are asked for and have a log, in order.
+    /// The requested trials that have a log, in order.
     fn logged<'a>(
         &self,
         run: &str,
@@ -151,9 +151,9 @@ impl Trace {
         all.sort_by_key(|(record, _)| record.trial.position);
         if all.is_empty() {
             return Err(Wrong::report(
-                format!("the run {run} has no log of requests"),
-                "a run keeps them in the virtual, image and device labs, unless it is made with \
-                 --no-trace: run the plan again so",
+                format!("the run {run} has no request logs"),
+                "runs in the virtual, image and device labs keep them unless started with \
+                 --no-trace: run the plan again",
             ));
         }
         let Some(trial) = self.trial else { return Ok(all) };
@@ -163,8 +163,8 @@ impl Trace {
         if chosen.is_empty() {
             let ends = [known.first(), known.last()].map(|end| end.copied().unwrap_or(0));
             return Err(Wrong::report(
-                format!("the run {run} has no log of the requests of trial {trial}"),
-                format!("it has {} of them, from trial {} to {}", known.len(), ends[0], ends[1]),
+                format!("the run {run} has no request log of trial {trial}"),
+                format!("it has {} logs, from trial {} to {}", known.len(), ends[0], ends[1]),
             ));
         }
         Ok(chosen)
@@ -189,8 +189,8 @@ impl Trace {
         Ok((traced, chart))
     }
 
-    /// Reads a trace, and once more if there is to be a chart. Of one that is damaged, what comes
-    /// before is taken and the rest told of.
+    /// Reads a trace, twice if a chart is requested. Of a damaged trace, the part before the damage
+    /// is used and the rest reported.
     fn look(&self, files: &[PathBuf]) -> Result<Looked, Error> {
         let mut tally = Tally::new();
         let fault = each(self.reading.open(files)?, |request| tally.add(request));
@@ -202,7 +202,9 @@ impl Trace {
         };
         if let Some(cut_off) = &cut_off {
             let (files, requests) = (trace_files::names(files), summary.requests);
-            output::tell(&format!("{files}: {cut_off}; shown are the {requests} requests before"));
+            output::tell(&format!(
+                "{files}: {cut_off}; showing the {requests} requests before that"
+            ));
         }
         let course = self.charts.is_some().then(|| self.course(files, &summary)).transpose()?;
         Ok(Looked { summary, cut_off, course })
@@ -210,16 +212,16 @@ impl Trace {
 
     fn course(&self, files: &[PathBuf], summary: &Summary) -> Result<Course, Error> {
         let mut course = Course::new(summary);
-        // The log of a run that goes on may have grown.
+        // The log of an active run may have grown.
         let known = usize::try_from(summary.requests).unwrap_or(usize::MAX);
-        // What was wrong was told when it was read first.
+        // Errors were reported on the first read.
         each(self.reading.open(files)?.take(known), |request| course.add(request));
         course.finish();
         Ok(course)
     }
 }
 
-/// Whether the trace is as it should be up to there, and not another than was asked for.
+/// Whether the trace is valid up to the error, and is the requested one.
 fn is_damage(error: &TraceError) -> bool {
     matches!(
         error,
@@ -227,7 +229,7 @@ fn is_damage(error: &TraceError) -> bool {
     )
 }
 
-/// Takes each request up to the first error, which is the result.
+/// Processes each request up to the first error, which it returns.
 fn each(
     trace: impl Iterator<Item = Result<Request, TraceError>>,
     mut take: impl FnMut(&Request),

@@ -1,4 +1,4 @@
-//! Opening the files of a block trace, and what is said where they are wrong.
+//! Opens the files of a block trace, and explains errors in them.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -11,26 +11,25 @@ use ssdlab_trace::{Format, Merge, Options, Reader, Stage, TraceError};
 use super::exit::Wrong;
 use crate::simulation::TraceFiles;
 
-/// What is read at a time, in bytes.
+/// The read buffer, in bytes.
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// How a trace is read; the command has an argument `trace` for its files.
+/// How to read a trace; the command has an argument `trace` for its files.
 #[derive(Debug, Args)]
 pub struct Reading {
-    /// The trace's format (default: what it looks like): blktrace, blkparse, msr-cambridge, fio
-    /// or ssdlab.
+    /// The trace's format (default: detected): blktrace, blkparse, msr-cambridge, fio or ssdlab.
     #[arg(long, value_name = "FORMAT", requires = "trace", value_parser = format)]
     format: Option<Format>,
-    /// Which drive of a trace with several, as the trace names it.
+    /// The drive to read from a trace of several, as the trace names it.
     #[arg(long, value_name = "NAME", requires = "trace")]
     trace_drive: Option<String>,
-    /// Take a trace's requests as they were queued, not as they were issued to the drive.
+    /// Use a trace's requests as they were queued, not as they were issued to the drive.
     #[arg(long, requires = "trace")]
     queued: bool,
 }
 
 impl Reading {
-    /// Opens the files of one trace, several where each processor has its own.
+    /// Opens the files of one trace, of which there may be one per processor.
     pub fn open(&self, files: &[PathBuf]) -> Result<Merge<BufReader<File>>, Report> {
         let readers = files.iter().map(|path| self.reader(path, files));
         Ok(ssdlab_trace::merge(readers.collect::<Result<_, _>>()?))
@@ -40,7 +39,7 @@ impl Reading {
         let stage = if self.queued { Stage::Queued } else { Stage::Issued };
         let options = Options { stage, drive: self.trace_drive.clone() };
         let file = File::open(path).map_err(|error| {
-            Wrong::report(format!("{}: {error}", path.display()), "name a trace that can be read")
+            Wrong::report(format!("{}: {error}", path.display()), "name a readable trace")
         })?;
         let input = BufReader::with_capacity(BUFFER_BYTES, file);
         match self.format {
@@ -50,7 +49,7 @@ impl Reading {
         .map_err(|error| self.explained(files, &error))
     }
 
-    /// What is read of the files, for those who get the results.
+    /// The files and how they are read, for the output.
     pub fn of(&self, files: &[PathBuf]) -> TraceFiles {
         TraceFiles {
             files: files.iter().map(|path| path.display().to_string()).collect(),
@@ -59,15 +58,15 @@ impl Reading {
         }
     }
 
-    /// What is wrong with a trace, and what to do.
+    /// An error in a trace, with a remedy.
     pub fn explained(&self, files: &[PathBuf], error: &TraceError) -> Report {
         let help = match error {
             TraceError::SeveralDrives { .. } | TraceError::NoSuchDrive { .. } => {
                 "choose one with --trace-drive"
             }
-            TraceError::NoneAtStage { .. } if self.queued => "leave --queued out",
+            TraceError::NoneAtStage { .. } if self.queued => "omit --queued",
             TraceError::NoneAtStage { .. } => "--queued reads them",
-            _ => "--format names the format where it is mistaken for another",
+            _ => "name the format with --format if it was misdetected",
         };
         Wrong::report(format!("{}: {error}", names(files)), help)
     }

@@ -1,4 +1,4 @@
-//! Shows a run in browsers while it goes on: `ssdlab run --watch`.
+//! Shows a run in browsers while it is running: `ssdlab run --watch`.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use crate::report::{Going, Shown, live};
 use crate::results::{Ending, Record, Status};
 use crate::watch::Watch;
 
-/// A run is analysed again when this many times as long has gone by as the last time took.
+/// A run is analysed again after this many times the duration of the last analysis.
 const SHARE: u32 = 20;
 
 /// Where to serve: `ADDR:PORT`, or a port of this machine that others cannot reach.
@@ -21,31 +21,29 @@ pub fn address(text: &str) -> Result<SocketAddr, String> {
     match (port.parse::<u16>(), text.parse()) {
         (Ok(port), _) => Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, port))),
         (_, Ok(address)) => Ok(address),
-        _ => Err("it is ADDR:PORT, like 127.0.0.1:8000, or a port alone, like 8000".to_owned()),
+        _ => Err("expected ADDR:PORT, like 127.0.0.1:8000, or just a port, like 8000".to_owned()),
     }
 }
 
-/// Passes on what a run tells, to the terminal and to browsers.
-///
-/// A run is analysed between trials, never beside one: on a wall clock it would be measured with
-/// it.
+/// Forwards the events of a run to the terminal and to browsers. A run is analysed between trials,
+/// never during one: that would disturb wall-clock trials.
 pub struct Watching<'a> {
     progress: &'a mut Progress,
     watch: &'a Watch,
     schedule: &'a Schedule,
     run: &'a str,
     shown: Shown,
-    /// The records that this is of.
+    /// The records shown so far.
     seen: usize,
     analysed: Instant,
     took: Duration,
-    /// The trials that are running, with their levels and phases.
+    /// The running trials, with their levels and phases.
     running: Vec<(Trial, String, String)>,
     going: Going,
 }
 
 impl<'a> Watching<'a> {
-    /// Shows a run with the records that it has already.
+    /// Shows a run with its existing records.
     pub fn new(
         progress: &'a mut Progress,
         watch: &'a Watch,
@@ -59,7 +57,7 @@ impl<'a> Watching<'a> {
         Self { progress, watch, schedule, run, shown, seen, analysed, took, running, going }
     }
 
-    /// Shows how it ended; none if it went wrong.
+    /// Shows how the run ended; `None` if it failed.
     pub fn ended(&mut self, records: &[Record], ending: Option<Ending>) {
         if self.seen < records.len() {
             self.analyse(records);

@@ -22,7 +22,7 @@ const CAPACITY_BYTES: u64 = 64 << 20;
 /// The length before the text.
 const HEADER_BYTES: usize = 8;
 
-/// What a guest tells its host.
+/// A message from a guest to its host.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Message {
@@ -32,11 +32,11 @@ pub enum Message {
     Over(String),
     /// Where the disk's filesystem keeps what, once the phases are over.
     Layout(serde_json::Value),
-    /// The job is done; this is what came of it.
+    /// The job is done; this is its result.
     Done(serde_json::Value),
 }
 
-/// The host's end: a disk to be served.
+/// The host's end: a disk to serve.
 pub struct Channel<'a> {
     job: Vec<u8>,
     message: Vec<u8>,
@@ -44,7 +44,7 @@ pub struct Channel<'a> {
 }
 
 impl<'a> Channel<'a> {
-    /// A channel with a job in it; `heard` is told each message at its moment.
+    /// A channel with a job in it; `heard` is called with each message at its virtual time.
     pub fn new(job: &impl Serialize, heard: impl FnMut(Nanos, Message) + Send + 'a) -> Self {
         Self { job: framed(job), message: Vec::new(), heard: Box::new(heard) }
     }
@@ -118,7 +118,7 @@ impl Line {
         self.node.read_exact_at(blocks.bytes(), 0)?;
         let length = length(blocks.bytes()).unwrap_or(0);
         if length as u64 > CAPACITY_BYTES {
-            return Err(io::Error::other(format!("a job of {length} bytes is none")));
+            return Err(io::Error::other(format!("a job cannot have {length} bytes")));
         }
         let mut blocks = Aligned::new(HEADER_BYTES + length);
         self.node.read_exact_at(blocks.bytes(), 0)?;
@@ -147,7 +147,7 @@ fn length(framed: &[u8]) -> Option<usize> {
     usize::try_from(u64::from_le_bytes(*header)).ok()
 }
 
-/// The text, once it is whole.
+/// The text, once it is complete.
 fn text(framed: &[u8]) -> Option<&[u8]> {
     framed.get(HEADER_BYTES..HEADER_BYTES.checked_add(length(framed)?)?)
 }

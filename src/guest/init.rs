@@ -1,4 +1,4 @@
-//! What the first and only process of a guest does before its work and after it.
+//! The start and end of the guest's init process, its only one.
 
 use std::fs;
 use std::io;
@@ -19,7 +19,7 @@ pub fn prepare() -> io::Result<()> {
     for (kind, target) in mounts {
         mount(kind, target, kind, MountFlags::empty(), None)?;
     }
-    // mount(8) and its relatives look for it.
+    // mount(8) and related programs look for it.
     if !Path::new("/dev/null").exists() {
         mount("devtmpfs", "/dev", "devtmpfs", MountFlags::empty(), None)?;
     }
@@ -33,7 +33,7 @@ pub fn prepare() -> io::Result<()> {
 #[must_use]
 pub fn shut_down() -> io::Error {
     match reboot(RebootCommand::PowerOff) {
-        Ok(()) => io::Error::other("the guest goes on after its power was cut"),
+        Ok(()) => io::Error::other("the guest is still running after its power was cut"),
         Err(errno) => errno.into(),
     }
 }

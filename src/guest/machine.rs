@@ -1,4 +1,4 @@
-//! Starts the lab kernel, serves it its disks and its time, and brings it to an end.
+//! Starts the lab kernel, serves its disks and its clock, and ends it.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -27,10 +27,10 @@ use crate::host::interrupt::Interrupt;
 use crate::host::processes::MARKER_VARIABLE;
 use crate::plan::HostModel;
 
-/// What every guest's clock says when it boots: 2020-01-01T00:00:00Z.
+/// The boot time of every guest: 2020-01-01T00:00:00Z.
 const EPOCH: Nanos = Nanos(1_577_836_800_000_000_000);
 
-/// How often an interrupt is looked for while the guest works.
+/// The interval at which interrupts are polled while the guest works.
 const GLANCE: Duration = Duration::from_millis(100);
 
 /// How much of a console's end is kept, in bytes.
@@ -44,7 +44,7 @@ const CALENDAR: &str = "calendar";
 pub struct Machine<'a> {
     /// The lab kernel.
     pub kernel: &'a Path,
-    /// What it sees as its files.
+    /// Its root filesystem.
     pub root: &'a Root,
     /// An empty folder of this guest's own.
     pub folder: &'a Path,
@@ -56,9 +56,9 @@ pub struct Machine<'a> {
     pub seed: u64,
     /// How far its time may go.
     pub limit: Nanos,
-    /// How long it may compute, in real time, without asking for anything.
+    /// How long it may compute, in real time, without issuing a request.
     pub patience: Duration,
-    /// What the guest's processes carry in their environment on this machine.
+    /// The marker in the environment of the guest's processes on this machine.
     pub marker: &'a str,
 }
 
@@ -67,7 +67,7 @@ pub struct Machine<'a> {
 pub struct Ended {
     /// Everything that was asked of its disks.
     pub fingerprint: Fingerprint,
-    /// The end of what its console said.
+    /// The end of its console output.
     pub console: String,
 }
 
@@ -84,13 +84,13 @@ pub enum MachineError {
     },
     /// No place for the guest's memory.
     #[error(
-        "no folder that may hold programs has room for a guest's memory of {bytes} bytes; tried \
-         {tried}: make room, or set TMPDIR to such a folder"
+        "no folder on a filesystem without noexec has room for a guest's memory of {bytes} bytes; \
+         tried {tried}: free some space, or set TMPDIR to such a folder"
     )]
     NoMemory {
         /// The size of the memory.
         bytes: u64,
-        /// Where room was looked for.
+        /// The folders that were tried.
         tried: String,
     },
     /// The guest went wrong.
@@ -98,15 +98,15 @@ pub enum MachineError {
     Guest {
         /// What went wrong.
         cause: Box<DiskError>,
-        /// The end of what its console said.
+        /// The end of its console output.
         console: String,
     },
     /// The kernel ended with an error.
-    #[error("the guest ended by itself, {how}{}", said(console))]
+    #[error("the guest ended unexpectedly, {how}{}", said(console))]
     Died {
         /// How.
         how: String,
-        /// The end of what its console said.
+        /// The end of its console output.
         console: String,
     },
     /// The run is to stop.
@@ -117,9 +117,9 @@ pub enum MachineError {
 fn said(console: &str) -> String {
     let text = console.trim();
     if text.is_empty() {
-        "; its console says nothing".to_owned()
+        "; its console is empty".to_owned()
     } else {
-        format!("; its console says:\n{text}")
+        format!("; its console:\n{text}")
     }
 }
 
@@ -212,8 +212,8 @@ impl Machine<'_> {
     }
 }
 
-/// A folder for the files that are guests' memory, so many bytes in all. They grow with their use,
-/// and the kernel runs programs from there.
+/// A folder for the files that back guests' memory, of this many bytes in total. They grow with
+/// use, and the kernel runs programs from there.
 pub fn room(bytes: u64) -> Result<PathBuf, MachineError> {
     let set = std::env::var_os("TMPDIR").map(PathBuf::from);
     let folders = [Some("/dev/shm".into()), set, Some("/tmp".into()), Some("/var/tmp".into())];
@@ -233,8 +233,8 @@ pub fn room(bytes: u64) -> Result<PathBuf, MachineError> {
     Err(MachineError::NoMemory { bytes, tried: tried.join(", ") })
 }
 
-/// Keeps this thread, and the guests it starts, on the n-th processor of those allowed. A guest and
-/// who serves it take turns, and to change the processor would cost more than the turn.
+/// Pins this thread, and the guests it starts, to the n-th allowed processor. A guest and its
+/// server alternate, and migrating between processors would cost more than it gains.
 pub fn pin(nth: usize) {
     let Ok(allowed) = sched_getaffinity(None) else { return };
     let allowed: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu)).collect();
@@ -271,8 +271,8 @@ impl Guest {
         let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
     }
 
-    /// Waits for the kernel, then ends what it may have left. Until the kernel's end is taken note
-    /// of, nobody else can be given its number.
+    /// Waits for the kernel, then ends processes that it may have left. Until the kernel is reaped,
+    /// its process ID cannot be reused.
     fn wait(&mut self) -> io::Result<ExitStatus> {
         let kernel = WaitId::Pid(Pid::from_child(&self.child));
         waitid(kernel, WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)?;
@@ -291,8 +291,8 @@ impl Drop for Guest {
     }
 }
 
-/// Empties the console, so that it never blocks the guest, and kills the guest when the run is to
-/// stop. Returns the end of what the console said.
+/// Drains the console, so that it never blocks the guest, and kills the guest when the run is to
+/// stop. Returns the end of the console output.
 fn attend(mut console: io::PipeReader, kernel: &OwnedFd, interrupt: &Interrupt) -> String {
     let glance = Timespec::try_from(GLANCE).expect("a short time");
     let mut kept = Vec::new();

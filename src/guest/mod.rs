@@ -1,11 +1,11 @@
 //! Guests: a real kernel in virtual time, with this program as its only process.
 //!
 //! A [`Machine`] starts the lab kernel on a [`Root`] and serves it two disks: the drive under test,
-//! and the [`Channel`], a disk that is nobody's: what a guest reads there is its job, and what it
-//! writes there is a message, which arrives at an exact moment of virtual time, in order with all
-//! requests to the drive, and can neither block the guest nor be lost.
+//! and the [`Channel`], a disk without a drive: the guest reads its job from it, and a write to it
+//! is a message, which arrives at an exact moment of virtual time, in order with all requests to
+//! the drive, and can neither block the guest nor be lost.
 //!
-//! What a guest is for, this room does not know.
+//! This room does not know what a guest is for.
 
 mod channel;
 mod init;

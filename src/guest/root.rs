@@ -1,9 +1,9 @@
 //! The file tree that a guest sees: this program, the programs it calls, their libraries, and
 //! nothing else of the machine.
 //!
-//! Everything is copied, so that an upgrade of the machine in the middle of a run changes nothing.
-//! Which libraries a program needs, its own loader says (`ld.so --list`), so it does not matter
-//! where a distribution keeps them; in the guest all are in one folder.
+//! Everything is copied, so that upgrading the machine during a run changes nothing. The loader
+//! lists the libraries a program needs (`ld.so --list`), so it does not matter where a distribution
+//! keeps them; in the guest all are in one folder.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -27,12 +27,12 @@ const TUNABLES: (&str, &str) = ("GLIBC_TUNABLES", "glibc.cpu.hwcaps=-SSE4_2");
 const PROGRAMS: &str = "bin";
 const LIBRARIES: &str = "lib";
 
-/// What a guest's root cannot be made of.
+/// An error while making a guest's root.
 #[derive(Debug, Error, Diagnostic)]
 pub enum RootError {
     /// A file cannot be made or copied.
     #[error("cannot make the guest's {}: {cause}", path.display())]
-    #[diagnostic(help("is there room left where ssdlab keeps its state (XDG_STATE_HOME)?"))]
+    #[diagnostic(help("check the free space where ssdlab keeps its state (XDG_STATE_HOME)"))]
     File {
         /// The file in the guest's root.
         path: PathBuf,
@@ -40,7 +40,7 @@ pub enum RootError {
         cause: io::Error,
     },
     /// A program's libraries cannot be listed.
-    #[error("cannot tell which libraries {} needs: {cause}", program.display())]
+    #[error("cannot list the libraries that {} needs: {cause}", program.display())]
     Libraries {
         /// The program.
         program: PathBuf,
@@ -49,7 +49,7 @@ pub enum RootError {
     },
     /// A library is missing.
     #[error("{} needs the library {library}, which is not installed", program.display())]
-    #[diagnostic(help("reinstall the package that carries the program"))]
+    #[diagnostic(help("reinstall the program's package"))]
     NoLibrary {
         /// The program.
         program: PathBuf,
@@ -102,8 +102,8 @@ impl Root {
         &self.folder
     }
 
-    /// What a guest's environment must be for its programs to find each other and their libraries.
-    /// Which variants of a library the loader looks for must not depend on the machine's processor.
+    /// The guest's environment, in which its programs find each other and their libraries. The
+    /// library variants that the loader looks for must not depend on the machine's processor.
     #[must_use]
     pub fn environment() -> [String; 4] {
         [
@@ -126,7 +126,7 @@ impl Root {
         self.copy(loader, LOADER.trim_start_matches('/'))?;
         let mut command = Command::new(loader);
         command.arg("--list").arg(program);
-        // The copies must not depend on who makes them, nor on the machine's processor.
+        // The copies must not depend on the user, nor on the machine's processor.
         command.env_remove("LD_LIBRARY_PATH").env_remove("LD_PRELOAD").env(TUNABLES.0, TUNABLES.1);
         let unknown = |cause| RootError::Libraries { program: program.to_owned(), cause };
         let listed = program::run_to_any_end(command, rules).map_err(unknown)?;

@@ -1,4 +1,4 @@
-//! Where this user's files are: the rules of the XDG Base Directory Specification.
+//! The base folders of this user's files: the rules of the XDG Base Directory Specification.
 
 use std::path::{Path, PathBuf};
 

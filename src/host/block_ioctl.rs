@@ -1,4 +1,4 @@
-//! Block devices through their ioctls, on a descriptor that is held: no name is looked up twice.
+//! Block device ioctls on an open descriptor: no name is resolved twice.
 //!
 //! Source: include/uapi/linux/fs.h; `BLKGETDISKSEQ` needs Linux 5.15.
 
@@ -18,15 +18,15 @@ pub fn size_bytes(device: &File) -> io::Result<u64> {
     Ok(unsafe { ioctl::ioctl(device, Getter::<BLKGETSIZE64, u64>::new()) }?)
 }
 
-/// The number that the kernel gives to every disk and every medium that ever appeared; `None`
-/// where the kernel is too old to.
+/// The disk sequence number, which the kernel assigns to every disk and medium that ever appeared;
+/// `None` if the kernel is too old.
 #[must_use]
 pub fn disk_sequence(device: &File) -> Option<u64> {
     // SAFETY: BLKGETDISKSEQ fills a u64, for which all bit patterns are valid.
     unsafe { ioctl::ioctl(device, Getter::<BLKGETDISKSEQ, u64>::new()) }.ok()
 }
 
-/// Gives `length_bytes` from the beginning on back to the drive.
+/// Discards the first `length_bytes` of the device.
 pub fn discard(device: &File, length_bytes: u64) -> io::Result<()> {
     let range = [0, length_bytes];
     // SAFETY: BLKDISCARD takes a pointer to two u64, start and length, which the kernel only
@@ -34,7 +34,7 @@ pub fn discard(device: &File, length_bytes: u64) -> io::Result<()> {
     Ok(unsafe { ioctl::ioctl(device, Setter::<BLKDISCARD, [u64; 2]>::new(range)) }?)
 }
 
-/// Writes what the device's own cache holds, and drops it. Caches of filesystems on it stay.
+/// Writes back and drops the block device's page cache. Caches of filesystems on it stay.
 pub fn drop_caches(device: &File) -> io::Result<()> {
     // SAFETY: BLKFLSBUF takes no argument.
     Ok(unsafe { ioctl::ioctl(device, NoArg::<BLKFLSBUF>::new()) }?)

@@ -1,12 +1,10 @@
-//! What a drive says of itself that stays the same whatever the kernel calls it, and whichever way
-//! leads to it.
-//!
-//! A world-wide identifier (NAA, EUI-64, NGUID, UUID) is of one logical unit or namespace: two
-//! disks that have the same are two paths to it. A serial number is of one enclosure, and unique
-//! for one model only. It counts where one of the two disks has no such identifier, and they have
-//! the same model and are not units of one device (the slots of a card reader, the namespaces of a
-//! controller). What a vendor writes freely (T10) may be the same for all units of a device too.
-//! Identifiers that makers fill in for nothing (zeros, `0123456789`) never count.
+//! The persistent identity of a drive, independent of the kernel's name and of the path to it. A
+//! world-wide identifier (NAA, EUI-64, NGUID, UUID) belongs to one logical unit or namespace: two
+//! disks with the same one are two paths to it. A serial number belongs to one enclosure, and is
+//! unique within one model only. It counts where one of the two disks has no such identifier, and
+//! they have the same model and are not units of one device (the slots of a card reader, the
+//! namespaces of a controller). A vendor-specific identifier (T10) may be the same for all units of
+//! a device, too. Placeholder identifiers (zeros, `0123456789`) never count.
 //!
 //! Source: SPC-4, 7.8.6 Device Identification VPD page; Linux, Documentation/ABI/stable/sysfs-block
 //! and drivers/nvme/host/sysfs.c (`wwid`).
@@ -16,24 +14,24 @@ use std::path::{Path, PathBuf};
 
 use super::sysfs;
 
-/// Where the disks are.
+/// The folder of all disks.
 pub const DISKS: &str = "/sys/block";
 
-/// Which bits of a designator in page 0x83 say what it is of (0: the unit), and its types.
+/// The bits of a designator in page 0x83 that say what it identifies (0: the unit), and its types.
 const ASSOCIATION: u8 = 0x30;
 const NAA: u8 = 3;
 const EUI64: u8 = 2;
 const T10: u8 = 1;
 const SCSI_NAME: u8 = 8;
 
-/// What identifies a drive.
+/// The identity of a drive.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DriveIdentity {
     /// World-wide identifiers, as the kernel writes them (`naa.5000c500a1b2c3d4`).
     wwids: Vec<String>,
     model: String,
     serial: Option<String>,
-    /// What the disk is a unit of: a SCSI target, the bus of a controller.
+    /// The parent of the disk: a SCSI target, the bus of a controller.
     parent: Option<PathBuf>,
 }
 
@@ -58,7 +56,7 @@ impl DriveIdentity {
         Self { wwids, model: model.trim().to_owned(), serial, parent }
     }
 
-    /// What shows that two disks are one drive; `None` if nothing does.
+    /// The evidence that two disks are one drive; `None` if there is none.
     #[must_use]
     pub fn shared_with(&self, other: &Self) -> Option<String> {
         let are_units_of_one = self.parent.is_some() && self.parent == other.parent;
@@ -75,7 +73,7 @@ impl DriveIdentity {
         Some(format!("serial {serial}"))
     }
 
-    /// One name for the drive, which finds it again after a reboot; `None` if it has none.
+    /// A persistent name of the drive, which finds it again after a reboot; `None` if it has none.
     #[must_use]
     pub fn name(&self) -> Option<String> {
         let serial = || Some(format!("{} {}", self.model, self.serial.as_ref()?));
@@ -83,8 +81,8 @@ impl DriveIdentity {
     }
 }
 
-/// The disk below a folder of sysfs that a drive's name leads to; `None` where none has it, or
-/// several have: the units of one device may share it.
+/// The disk below a sysfs folder that a drive's name leads to; `None` if no disk has it, or several
+/// do: the units of one device may share it.
 #[must_use]
 pub fn only_disk_named(folder: &Path, name: &str) -> Option<PathBuf> {
     let is_named = |disk: &PathBuf| DriveIdentity::read(disk).name().as_deref() == Some(name);
@@ -92,8 +90,8 @@ pub fn only_disk_named(folder: &Path, name: &str) -> Option<PathBuf> {
     named.next().filter(|_| named.next().is_none())
 }
 
-/// The whole disks below a folder of sysfs, by name. Paths that the kernel joins by itself
-/// (`nvme0c0n1`) are hidden: nobody can open them.
+/// The whole disks below a sysfs folder, by name. Paths that the kernel multiplexes itself
+/// (`nvme0c0n1`) are hidden: they cannot be opened.
 #[must_use]
 pub fn disks(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -103,8 +101,8 @@ pub fn disks(folder: &Path) -> Vec<PathBuf> {
     disks
 }
 
-/// The designators in page 0x83 that are of the logical unit (and not of the port it was asked
-/// through), as the kernel writes them.
+/// The designators in page 0x83 of the logical unit (not of the target port), in the kernel's
+/// notation.
 fn designators(page: &[u8]) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = page.get(4..).unwrap_or_default();
@@ -125,7 +123,7 @@ fn designators(page: &[u8]) -> Vec<String> {
     found
 }
 
-/// The part of an identifier that is of one drive, and not of its maker or model.
+/// The part of an identifier that is specific to the drive, not to its vendor or model.
 fn of_drive(wwid: &str) -> &str {
     let value = wwid.split_once('.').map_or(wwid, |(_, value)| value);
     if wwid.starts_with("nvme.") {
@@ -135,7 +133,7 @@ fn of_drive(wwid: &str) -> &str {
     value.split_whitespace().next_back().unwrap_or_default()
 }
 
-/// Whether an identifier is none, but what makers fill in.
+/// Whether an identifier is only a vendor's placeholder.
 fn says_nothing(text: &str) -> bool {
     const COUNTED: [&str; 2] = ["01234567890123456789", "0123456789abcdef0123456789abcdef"];
     const WORDS: [&str; 4] = ["none", "null", "unknown", "default"];

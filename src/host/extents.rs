@@ -1,4 +1,4 @@
-//! Where the blocks of a file lie on its device: FIEMAP, and FIBMAP where a filesystem lacks it.
+//! The device addresses of a file's blocks: FIEMAP, and FIBMAP where a filesystem lacks it.
 //!
 //! Source: Documentation/filesystems/fiemap.rst and include/uapi/linux/fiemap.h. FIBMAP asks for
 //! one block at a time and needs root.
@@ -22,8 +22,8 @@ const FLAG_SYNC: u32 = 1;
 /// Set in the last extent of a file.
 const LAST: u32 = 0x1;
 
-/// Extents that name no place: not known, not decided yet, encoded (compressed), encrypted, or
-/// within the inode or another block.
+/// Extents without an address: unknown, delayed allocation, encoded (compressed), encrypted, or
+/// inside the inode or another block.
 const WITHOUT_PLACE: u32 = 0x2 | 0x4 | 0x8 | 0x80 | 0x100 | 0x200 | 0x400;
 
 /// `struct fiemap` with room for some extents.
@@ -50,8 +50,8 @@ struct Extent {
     reserved: [u32; 3],
 }
 
-/// The places of a file's data on its device, in bytes and in the order of the file; data that
-/// have no place of their own are left out. `None` where the filesystem cannot tell.
+/// The device addresses of a file's data, in bytes and in file order; data without an address are
+/// left out. `None` if the filesystem does not support this.
 pub fn extents(file: &File, block_bytes: u64) -> io::Result<Option<Vec<Range<u64>>>> {
     match by_fiemap(file) {
         Ok(places) => Ok(Some(places)),

@@ -1,8 +1,6 @@
-//! The request to stop: set by SIGINT, SIGTERM or SIGHUP, looked at between operations.
-//!
-//! A signal that was ignored when this program was started stays ignored, by it and by what it
-//! starts: nohup(1) ignores SIGHUP, and a shell without job control ignores SIGINT and SIGQUIT for
-//! what it runs in the background.
+//! The request to stop: set by SIGINT, SIGTERM or SIGHUP, polled between operations. A signal that
+//! was ignored when this program started stays ignored, by it and its children: nohup(1) ignores
+//! SIGHUP, and a shell without job control ignores SIGINT and SIGQUIT for background commands.
 
 use std::io;
 use std::sync::Arc;
@@ -10,12 +8,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-/// A flag that everything that takes long looks at.
+/// A flag that all long-running operations poll.
 #[derive(Debug, Clone, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// A flag that the signals which ask a program to end will set.
+    /// A flag that termination signals set.
     pub fn on_signals() -> io::Result<Self> {
         let interrupt = Self::default();
         for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -24,8 +22,8 @@ impl Interrupt {
         Ok(interrupt)
     }
 
-    /// A flag that SIGINT and SIGTERM will set. A terminal that goes away ends this program at
-    /// once: what others do for it goes on.
+    /// A flag that SIGINT and SIGTERM set. Losing the terminal ends this program at once: the work
+    /// that others do for it continues.
     pub fn on_requests() -> io::Result<Self> {
         let interrupt = Self::default();
         interrupt.set_by(SIGINT)?;
@@ -33,8 +31,8 @@ impl Interrupt {
         Ok(interrupt)
     }
 
-    /// A flag that SIGTERM alone will set. SIGINT and SIGHUP, which a terminal sends to the
-    /// programs we have started too, are theirs, and do nothing to us.
+    /// A flag that only SIGTERM sets. SIGINT and SIGHUP, which a terminal also sends to our child
+    /// programs, are left to them.
     pub fn on_termination() -> io::Result<Self> {
         let theirs = Self::default();
         theirs.set_by(SIGINT)?;
@@ -63,8 +61,8 @@ impl Interrupt {
     }
 }
 
-/// Whether a signal is ignored, as proc(5) says; where that cannot be read it is taken as not.
-/// Nothing here ever ignores one of those that end a run, so the answer is that of the start.
+/// Whether a signal is ignored, from proc(5); if that cannot be read, it is assumed not to be. This
+/// program never ignores a termination signal itself, so the answer is the state at its start.
 fn is_ignored(signal: i32) -> bool {
     let status = procfs::process::Process::myself().and_then(|process| process.status());
     status.is_ok_and(|status| status.sigign >> (signal - 1) & 1 == 1)

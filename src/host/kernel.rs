@@ -1,9 +1,9 @@
-//! The running kernel: what it is and what it has.
+//! The running kernel: its version and features.
 
 use std::fs;
 use std::path::Path;
 
-/// Whether this kernel has a filesystem built in, loaded, or as a module it would load.
+/// Whether this kernel has a filesystem built in, loaded, or as a loadable module.
 #[must_use]
 pub fn has_filesystem(name: &str) -> bool {
     let listed = fs::read_to_string("/proc/filesystems")

@@ -1,5 +1,5 @@
-//! Who holds the lock of a file, as proc(5) says: for messages, and where a lock can be looked at
-//! but not be asked for.
+//! The holder of a file lock, from proc(5): for messages, and where a lock can be inspected but not
+//! taken.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -8,18 +8,19 @@ use std::path::Path;
 use procfs::process::Process;
 use procfs::{Current, Locks};
 
-/// The most of a command line that is shown, in characters.
+/// The maximum length of a command line in messages, in characters.
 const MOST_SHOWN: usize = 80;
 
-/// Who holds a lock.
+/// The holder of a lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Holder {
-    /// The process that took it; none where this process may not know.
+    /// The process that took it; `None` if this process may not see it.
     pub pid: Option<i32>,
 }
 
-/// Who holds a lock of a file (flock(2)). None where nobody does; nobody is seen either in another
-/// PID namespace, nor on a filesystem whose files say another device than it has (btrfs).
+/// The holder of a file lock (flock(2)). `None` if there is none; also for holders in another PID
+/// namespace, and on filesystems whose files report another device number than the lock table
+/// (btrfs).
 #[must_use]
 pub fn holder(path: &Path) -> Option<Holder> {
     let of = path.symlink_metadata().ok()?;
@@ -42,7 +43,7 @@ impl Holder {
 
 impl std::fmt::Display for Holder {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Some(pid) = self.pid else { return write!(out, "a process that is not named here") };
+        let Some(pid) = self.pid else { return write!(out, "an unknown process") };
         write!(out, "process {pid}")?;
         let Ok(process) = Process::new(pid) else { return write!(out, ", which has ended") };
         if let Ok(uid) = process.uid() {
@@ -91,7 +92,7 @@ mod tests {
         assert!(says.contains(&own[..own.len().min(40)]), "{says}");
         file.as_file().unlock().unwrap();
         assert_eq!(holder(file.path()), None);
-        assert!(Holder { pid: None }.to_string().contains("not named"));
+        assert!(Holder { pid: None }.to_string().contains("an unknown process"));
         assert!(Holder { pid: Some(i32::MAX) }.to_string().contains("has ended"));
     }
 }

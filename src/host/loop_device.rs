@@ -20,7 +20,7 @@ const LOOP_CONFIGURE: ioctl::Opcode = 0x4c0a;
 const LOOP_CTL_GET_FREE: ioctl::Opcode = 0x4c82;
 const LOOP_SET_DIRECT_IO: ioctl::Opcode = 0x4c08;
 
-/// A loop device nobody uses at this moment; somebody else may take it before we do.
+/// A currently unused loop device; another process may take it before we do.
 pub fn find_free() -> io::Result<PathBuf> {
     let control = OpenOptions::new().read(true).write(true).open("/dev/loop-control")?;
     // SAFETY: LOOP_CTL_GET_FREE takes no argument and returns the number as its result.
@@ -28,8 +28,8 @@ pub fn find_free() -> io::Result<PathBuf> {
     Ok(PathBuf::from(format!("/dev/loop{number}")))
 }
 
-/// Attaches `device` to `file`, with direct I/O and 512-byte logical blocks as a drive has.
-/// `EBUSY` means that somebody else took the device first.
+/// Attaches `device` to `file`, with direct I/O and 512-byte logical blocks as a drive has. `EBUSY`
+/// means that another process took the device first.
 pub fn attach(device: &Path, file: &File) -> io::Result<()> {
     let node = OpenOptions::new().read(true).write(true).open(device)?;
     // SAFETY: loop_config is plain old data for which all zeros is a valid value.
@@ -48,10 +48,10 @@ pub fn attach(device: &Path, file: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Detaches `device` from this file, at once or when the last user closes it; false if it does not
-/// stand on it.
+/// Detaches `device` from this file, at once or when the last user closes it; false if it is not
+/// backed by it.
 pub fn detach(device: &Path, file: FileId) -> io::Result<bool> {
-    // Nobody can attach it to another file while it is open here.
+    // It cannot be attached to another file while it is open here.
     let node = OpenOptions::new().read(true).open(device)?;
     if !status(&node)?.is_some_and(|backing| backing.file() == file) {
         return Ok(false);
@@ -61,8 +61,8 @@ pub fn detach(device: &Path, file: FileId) -> io::Result<bool> {
     Ok(true)
 }
 
-/// The file behind a loop device, by the name that the kernel has; `None` if it is not attached or
-/// no loop device.
+/// The backing file of a loop device, by the kernel's name for it; `None` if it is not attached or
+/// not a loop device.
 #[must_use]
 pub fn backing_file(device: &Path) -> Option<PathBuf> {
     let mut name = fs::read(attribute(device, "backing_file")?).ok()?;
@@ -72,7 +72,7 @@ pub fn backing_file(device: &Path) -> Option<PathBuf> {
     Some(PathBuf::from(OsString::from_vec(name)))
 }
 
-/// A file, by numbers that no renaming changes.
+/// A file, identified by numbers that survive renaming.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileId {
     /// The device number of the filesystem it is on.
@@ -89,26 +89,26 @@ impl FileId {
     }
 }
 
-/// What a loop device stands on, by numbers that no renaming changes.
+/// The backing of a loop device, identified by numbers that survive renaming.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Backing {
     /// The device number of the filesystem its file is on.
     pub filesystem: u64,
     /// The file's inode.
     pub inode: u64,
-    /// The block device it stands on, as `major:minor`, where that is no file.
+    /// The backing block device, as `major:minor`, if it is not a file.
     pub device: Option<String>,
 }
 
 impl Backing {
-    /// The file it stands on.
+    /// Its backing file.
     #[must_use]
     pub fn file(&self) -> FileId {
         FileId { filesystem: self.filesystem, inode: self.inode }
     }
 }
 
-/// What a loop device stands on; `None` if it is not attached or no loop device.
+/// The backing of a loop device; `None` if it is not attached or not a loop device.
 pub fn backing(device: &Path) -> io::Result<Option<Backing>> {
     if backing_file(device).is_none() {
         return Ok(None);
@@ -121,7 +121,7 @@ fn status(node: &File) -> io::Result<Option<Backing>> {
     let info = unsafe { ioctl::ioctl(node, Getter::<LOOP_GET_STATUS64, loop_info64>::new()) };
     let info = match info {
         Ok(info) => info,
-        // It is not attached, or not any more.
+        // It is not attached, or no longer.
         Err(rustix::io::Errno::NXIO) => return Ok(None),
         Err(errno) => return Err(errno.into()),
     };

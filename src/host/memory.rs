@@ -2,7 +2,7 @@
 
 use procfs::Current;
 
-/// What the kernel says could be used without swapping, in bytes.
+/// The memory available without swapping, in bytes, from the kernel.
 #[must_use]
 pub fn available_bytes() -> u64 {
     let info = procfs::Meminfo::current().ok();

@@ -1,4 +1,4 @@
-//! The mount table and the areas of swap, as the kernel lists them: names are bytes.
+//! The mount table and the swap areas, as the kernel lists them: names are bytes.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -32,15 +32,15 @@ pub struct Mount {
     pub options: Vec<String>,
 }
 
-/// What this program has mounted on a folder, to tell it from what others mount there.
+/// A mount made by this program, distinguishable from other mounts on the same folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mounted {
     /// The block device of this number, as `major:minor`.
     Device(String),
-    /// What the table has under this source.
+    /// The mount with this source in the table.
     Source(String),
-    /// Anything: what was mounted is not known.
+    /// Any mount: its source is not known.
     #[default]
     Any,
 }
@@ -58,7 +58,7 @@ impl Mounted {
         }
     }
 
-    /// Whether it is what is seen in a folder; an error if somebody has mounted over it.
+    /// Whether it is the visible mount on a folder; an error if something is mounted over it.
     fn is_on_top(&self, target: &Path) -> io::Result<bool> {
         let mut here = all()?;
         here.retain(|mount| mount.target == target);
@@ -82,7 +82,7 @@ pub fn at(target: &Path) -> io::Result<Option<Mount>> {
     Ok(all()?.into_iter().rev().find(|mount| mount.target == target))
 }
 
-/// The mount a path lies in.
+/// The mount that contains a path.
 pub fn containing(path: &Path) -> io::Result<Option<Mount>> {
     let path = path.canonicalize()?;
     let mounts = all()?.into_iter().filter(|mount| path.starts_with(&mount.target));
@@ -90,9 +90,9 @@ pub fn containing(path: &Path) -> io::Result<Option<Mount>> {
     Ok(mounts.max_by_key(|mount| mount.target.components().count()))
 }
 
-/// Unmounts what this program has mounted on a directory. While it is busy, the processes of the
-/// run are ended and it is tried again, until the patience ends. What others mount there is left
-/// alone; an error if they have done so over ours.
+/// Unmounts this program's mount on a directory. While it is busy, the run's processes are killed
+/// and unmounting is retried, until the patience ends. Mounts by others are left alone; an error if
+/// one covers ours.
 pub fn unmount(target: &Path, ours: &Mounted, marker: &str, patience: Duration) -> io::Result<()> {
     let started = Instant::now();
     while ours.is_on_top(target)? {
@@ -112,8 +112,8 @@ pub fn unmount(target: &Path, ours: &Mounted, marker: &str, patience: Duration) 
     Ok(())
 }
 
-/// Takes what this program has mounted on a directory out of sight, though it may be in use. A
-/// connection to a FUSE server ends.
+/// Lazily unmounts this program's mount on a directory, even if it is in use. A connection to a
+/// FUSE server ends.
 pub fn detach(target: &Path, ours: &Mounted) -> io::Result<()> {
     if ours.is_on_top(target)? {
         let flags = UnmountFlags::FORCE | UnmountFlags::DETACH | UnmountFlags::NOFOLLOW;
@@ -122,7 +122,7 @@ pub fn detach(target: &Path, ours: &Mounted) -> io::Result<()> {
     Ok(())
 }
 
-/// The files and devices that are swapped to.
+/// The files and devices used as swap.
 pub fn swap_areas() -> io::Result<Vec<PathBuf>> {
     let table = match fs::read("/proc/swaps") {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -143,7 +143,7 @@ fn parse(table: &[u8]) -> io::Result<Vec<Mount>> {
         .map(|line| {
             entry(line).ok_or_else(|| {
                 let shown = String::from_utf8_lossy(line);
-                let says = format!("{TABLE} has a line of an unknown form: {shown}");
+                let says = format!("{TABLE} has a line in an unknown format: {shown}");
                 io::Error::new(io::ErrorKind::InvalidData, says)
             })
         })

@@ -1,9 +1,7 @@
-//! Who has a device or a file open, in every process that may be looked into, whatever
-//! namespaces it is in.
-//!
-//! Descriptors are followed to what they are open on: a device has as many names as it has nodes.
-//! What was mapped into memory stays in use when its descriptor is closed. Of descriptors that
-//! are on their way through a socket, or that a ring of `io_uring` keeps, nothing is published.
+//! The processes that have a device or a file open, among all that may be inspected, in any
+//! namespace. Descriptors are resolved to the object they refer to: a device has as many names as
+//! it has nodes. A memory mapping stays in use after its descriptor is closed. The kernel publishes
+//! nothing about descriptors in flight through a socket, or registered with `io_uring`.
 //!
 //! Source: proc(5), `/proc/PID/fd`, `/proc/PID/fdinfo`, `/proc/PID/maps`, `/proc/PID/map_files`.
 
@@ -13,7 +11,7 @@ use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, FileType, OFlags, StatxFlags, makedev, statx};
 
-/// Something that a process can have open, by numbers that no renaming changes.
+/// An object that a process can have open, identified by numbers that survive renaming.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Object {
     /// A block device, by its number.
@@ -30,8 +28,8 @@ pub enum Object {
 }
 
 impl Object {
-    /// What a link in `/proc` leads to. Whoever serves a file is not asked for it: a server that
-    /// no longer answers would keep us waiting.
+    /// The target of a link in `/proc`, without contacting the file's server: one that no longer
+    /// answers would block us.
     fn at(link: &Path) -> Option<Self> {
         let found = statx(CWD, link, AtFlags::STATX_DONT_SYNC, StatxFlags::BASIC_STATS).ok()?;
         let number = makedev(found.stx_rdev_major, found.stx_rdev_minor);
@@ -66,8 +64,8 @@ pub fn holders(objects: &[Object]) -> Vec<(Object, Holder)> {
     for pid in numbers(Path::new("/proc")).into_iter().filter(|pid| Some(*pid) != own) {
         let process = Path::new("/proc").join(pid.to_string());
         let mut held = BTreeMap::new();
-        // Threads may have descriptors of their own, and those of a process whose first thread
-        // has ended are to be found at the others alone.
+        // Threads may have their own descriptors, and if a process's first thread has ended, only
+        // the others show them.
         for thread in numbers(&process.join("task")) {
             open_in(&process.join("task").join(thread.to_string()), objects, &mut held);
         }
@@ -81,7 +79,7 @@ pub fn holders(objects: &[Object]) -> Vec<(Object, Holder)> {
     holders
 }
 
-/// What a process has open, and whether for writing.
+/// The objects a process has open, and whether for writing.
 type Held = BTreeMap<Object, bool>;
 
 fn note(held: &mut Held, object: Object, writes: bool) {
@@ -90,7 +88,7 @@ fn note(held: &mut Held, object: Object, writes: bool) {
 
 fn open_in(thread: &Path, objects: &[Object], held: &mut Held) {
     for descriptor in numbers(&thread.join("fd")) {
-        // It may be closed by now, and a process that may not be looked into shows nothing.
+        // It may have been closed meanwhile, and a process that may not be inspected shows nothing.
         let Some(object) = Object::at(&thread.join("fd").join(descriptor.to_string())) else {
             continue;
         };
@@ -99,7 +97,7 @@ fn open_in(thread: &Path, objects: &[Object], held: &mut Held) {
         }
         let info = fs::read_to_string(thread.join("fdinfo").join(descriptor.to_string()));
         let flags = info.ok().and_then(|info| flags(&info)).unwrap_or(OFlags::RDWR);
-        // Such a descriptor only names a file; nothing can be done through it.
+        // Such a descriptor (O_PATH) only names a file and allows no I/O.
         if !flags.contains(OFlags::PATH) {
             note(held, object, flags.intersects(OFlags::RWMODE));
         }
@@ -112,8 +110,8 @@ fn flags(info: &str) -> Option<OFlags> {
     u32::from_str_radix(digits.trim(), 8).ok().map(OFlags::from_bits_retain)
 }
 
-/// Which mapped files are which objects. Most are libraries that many processes map, so each is
-/// followed once.
+/// The objects behind mapped files. Most are libraries that many processes map, so each is resolved
+/// once.
 #[derive(Default)]
 struct Mapped(BTreeMap<String, Object>);
 
@@ -148,7 +146,7 @@ impl Mapped {
 
 fn command(process: &Path) -> String {
     let name = fs::read(process.join("comm")).unwrap_or_default();
-    // A process calls itself what it likes.
+    // A process can choose its name freely.
     let is_shown = |letter: &char| !letter.is_control();
     String::from_utf8_lossy(&name).trim_end().chars().filter(is_shown).collect()
 }

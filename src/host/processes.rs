@@ -1,4 +1,4 @@
-//! Processes this program has started, also those that outlived their parent.
+//! Processes started by this program, including those that outlived their parent.
 //!
 //! Every program is started with a marker in its environment, which its children inherit; so
 //! a run's processes are found wherever they have moved to, without a race between starting
@@ -17,8 +17,8 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_s
 /// The environment variable that carries the marker.
 pub const MARKER_VARIABLE: &str = "SSDLAB_RUN";
 
-/// How often in a row no process must be found: while one becomes another program it has no
-/// environment, and so no marker.
+/// How many consecutive scans must find no process: during exec(2) a process has no environment,
+/// and so no marker.
 const LOOKS: u32 = 3;
 
 /// Kills every process that carries the marker and waits (up to five seconds) for its end.
@@ -36,7 +36,7 @@ pub fn kill_marked(marker: &str) {
     }
 }
 
-/// A descriptor each, as a number may be another process's by the time it is killed.
+/// Descriptors, because a process ID may have been reused by the time it is killed.
 fn marked(marker: &str) -> Vec<OwnedFd> {
     let wanted = format!("{MARKER_VARIABLE}={marker}");
     let own = rustix::process::getpid();
@@ -52,7 +52,7 @@ fn marked(marker: &str) -> Vec<OwnedFd> {
         .collect()
 }
 
-/// Asks the descendants of a child to end (SIGTERM), each once: those in `asked` were.
+/// Sends SIGTERM to the descendants of a child, once each: those in `asked` already got it.
 pub fn ask_descendants_to_end(parent: &Child, asked: &mut BTreeSet<i32>) {
     let mut parents = vec![parent.id().to_string()];
     while let Some(parent) = parents.pop() {
@@ -68,7 +68,7 @@ pub fn ask_descendants_to_end(parent: &Child, asked: &mut BTreeSet<i32>) {
     }
 }
 
-/// The children of a process, whichever of its threads has started them.
+/// The children of a process, started by any of its threads.
 fn children(parent: &str) -> Vec<i32> {
     let threads = fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
     let lists =

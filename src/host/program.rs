@@ -1,5 +1,5 @@
-//! Running other programs: found or named as missing, ended with us, never waited for without
-//! a limit, their output kept for the message when they fail.
+//! Runs other programs: reports missing ones, ends them with us, never waits without a limit, and
+//! keeps their output for the error message.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -21,20 +21,21 @@ use thiserror::Error;
 use super::interrupt::Interrupt;
 use super::processes::MARKER_VARIABLE;
 
-/// How often a running program's interrupt and limit are looked at; its end is seen at once.
+/// The interval at which a running program's interrupt and limit are polled; its end is noticed at
+/// once.
 const GLANCE: Duration = Duration::from_millis(100);
 
-/// How long a program may take to say its version.
+/// How long a program may take to print its version.
 const VERSION_LIMIT: Duration = Duration::from_secs(5);
 
-/// How long a program that is asked to end may take to clean up.
+/// How long a terminated program may take to clean up.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// The most a program may print, in bytes, and how much of it is shown when it fails.
+/// The maximum output of a program, in bytes, and how much of it is shown when it fails.
 const MOST_OUTPUT: u64 = 64 << 20;
 const MOST_SHOWN: usize = 2_000;
 
-/// A program that could not be run to a good end.
+/// A program that could not be run successfully.
 #[derive(Debug, Error, Diagnostic)]
 pub enum ProgramError {
     /// It is not installed.
@@ -76,9 +77,9 @@ pub enum ProgramError {
         /// The limit.
         limit: Duration,
     },
-    /// It printed without end and was ended.
+    /// It printed too much and was ended.
     #[error("`{command}` printed more than 64 MiB and was ended")]
-    #[diagnostic(help("let it print to a file or to /dev/null"))]
+    #[diagnostic(help("redirect its output to a file or to /dev/null"))]
     Output {
         /// The command line.
         command: String,
@@ -88,7 +89,7 @@ pub enum ProgramError {
     Interrupted,
 }
 
-/// What a program printed and how long it took.
+/// The output and duration of a program.
 #[derive(Debug)]
 pub struct Finished {
     /// How it ended.
@@ -104,7 +105,7 @@ pub struct Finished {
 /// The rules a program runs under.
 #[derive(Debug, Clone, Copy)]
 pub struct Rules<'a> {
-    /// The run it belongs to; its descendants are found by it.
+    /// The marker of its run, by which its descendants are found.
     pub marker: &'a str,
     /// The longest it may take.
     pub limit: Duration,
@@ -112,11 +113,11 @@ pub struct Rules<'a> {
     pub interrupt: &'a Interrupt,
 }
 
-/// Where programs are looked for when `PATH` names no folder.
+/// The search path if `PATH` names no folder.
 const USUAL_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// A `PATH` without its empty and relative entries: they mean the folder that one happens to be in,
-/// which may be anybody's.
+/// A `PATH` without its empty and relative entries: they refer to the current folder, which may be
+/// untrusted.
 fn absolute_only(path: Option<&OsStr>) -> OsString {
     let folders = std::env::split_paths(path.unwrap_or_default());
     let kept = std::env::join_paths(folders.filter(|folder| folder.is_absolute()));
@@ -129,7 +130,7 @@ pub fn search_path() -> OsString {
     absolute_only(std::env::var_os("PATH").as_deref())
 }
 
-/// Finds a program in `PATH` and the folders of administrators' programs.
+/// Finds a program in `PATH` and in the sbin folders.
 pub fn find(program: &str, package: &str) -> Result<PathBuf, ProgramError> {
     std::env::split_paths(&search_path())
         .chain(["/usr/local/sbin", "/usr/sbin", "/sbin"].map(PathBuf::from))
@@ -145,12 +146,12 @@ fn is_executable(path: &Path) -> bool {
     path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
 }
 
-/// Runs a program to a good end. Its input is empty, its output is captured.
+/// Runs a program, which must succeed. Its input is empty, its output is captured.
 pub fn run(command: Command, rules: Rules<'_>) -> Result<Finished, ProgramError> {
     run_with_input(command, "", rules)
 }
 
-/// Runs a program to a good end with an input. Its output is captured.
+/// Runs a program, which must succeed with an input. Its output is captured.
 pub fn run_with_input(
     command: Command,
     input: &str,
@@ -207,9 +208,9 @@ fn run_on(input: &str, mut command: Command, rules: Rules<'_>) -> Result<Finishe
     Ok(Finished { status, stdout, stderr, took })
 }
 
-/// Runs a program to its end, whatever its exit code, and hands on what it prints on its error
-/// output line by line. It has no limit, because somebody watches it. On an interrupt it and
-/// what it has started are asked to end, then made to.
+/// Runs a program to its end, whatever its exit code, and passes on its standard error line by
+/// line. It has no time limit, because the user watches it. On an interrupt it and its descendants
+/// are terminated, then killed.
 pub fn follow(
     mut command: Command,
     marker: &str,
@@ -243,7 +244,7 @@ pub fn follow(
     }
 }
 
-/// A program that serves others until it is dropped.
+/// A program that runs in the background until it is dropped.
 #[derive(Debug)]
 pub struct Daemon {
     child: Child,
@@ -252,7 +253,7 @@ pub struct Daemon {
 }
 
 impl Daemon {
-    /// Starts a program that goes on by itself.
+    /// Starts a background program.
     pub fn start(mut command: Command, marker: &str) -> Result<Self, ProgramError> {
         let line = command_line(&command);
         let start = |cause| ProgramError::Start { program: line.clone(), cause };
@@ -300,7 +301,7 @@ impl Drop for Daemon {
     }
 }
 
-/// Asks a child's process group to end, and kills what is left of it after a while.
+/// Terminates a child's process group, and kills the rest of it after a grace period.
 fn end(child: &mut Child) -> io::Result<()> {
     let pid = Pid::from_child(child);
     // The child is not reaped before the last signal, so the group is still its own.
@@ -312,7 +313,7 @@ fn end(child: &mut Child) -> io::Result<()> {
     child.wait().map(drop)
 }
 
-/// Puts a program into a process group of its own that ends with us.
+/// Puts a program into its own process group that ends with us.
 fn belongs_to_us(command: &mut Command, marker: &str) {
     let own = command.get_envs().find(|(name, _)| *name == "PATH").and_then(|(_, value)| value);
     let path = own.map_or_else(search_path, |own| absolute_only(Some(own)));
@@ -388,7 +389,7 @@ fn how(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("ended with exit code {code}"),
         (None, Some(signal)) => format!("was ended by signal {signal}"),
-        (None, None) => "ended strangely".to_owned(),
+        (None, None) => "ended with an unknown status".to_owned(),
     }
 }
 

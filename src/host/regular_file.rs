@@ -1,7 +1,6 @@
-//! Regular files, opened where somebody else chose the name or made what has it.
-//!
-//! Opening a FIFO would wait for whoever writes to it, and reading a device may never end. In a
-//! run's folder, which others may write to, a link is refused too: it leads out of the folder.
+//! Opens regular files safely where others chose the name or created the file. Opening a FIFO would
+//! block until a writer appears, and reading a device may never end. In a run's folder, which
+//! others may be able to write to, symbolic links are refused too, as they may point outside.
 
 use std::fs::{File, FileType, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -10,25 +9,25 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-/// The most that the files of a run have in them that are read as a whole, in bytes. A schedule of
-/// 100,000 trials has some 20 MB.
+/// The maximum size of a run's files that are read whole, in bytes. A schedule of 100,000 trials
+/// has some 20 MB.
 pub const MOST_BYTES: u64 = 256 << 20;
 
-/// How much of what a program has printed is looked at.
+/// How much of a program's output is read.
 const END_BYTES: u64 = 64 << 10;
 
-/// Opens a file that the user has named to be read; a link is followed.
+/// Opens a file named by the user for reading; links are followed.
 pub fn open(path: &Path) -> io::Result<File> {
     check(path.metadata()?.file_type())?;
     open_checked(path, OpenOptions::new().read(true), OFlags::NONBLOCK)
 }
 
-/// Opens a file to be read that is no link.
+/// Opens a file for reading, refusing links.
 pub fn open_own(path: &Path) -> io::Result<File> {
     open_own_with(path, OpenOptions::new().read(true))
 }
 
-/// Opens a file that is no link with these options, or makes it where they say so.
+/// Opens or creates a file with these options, refusing links.
 pub fn open_own_with(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     match path.symlink_metadata() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -37,15 +36,15 @@ pub fn open_own_with(path: &Path, options: &mut OpenOptions) -> io::Result<File>
     open_checked(path, options, OFlags::NOFOLLOW | OFlags::NONBLOCK)
 }
 
-/// Opens what was a regular file a moment ago: even to open a device may do something. What has
-/// replaced it since neither blocks nor passes.
+/// Opens a file that has just been checked to be regular, because merely opening a device may have
+/// effects. A replacement made since then neither blocks nor passes.
 fn open_checked(path: &Path, options: &mut OpenOptions, flags: OFlags) -> io::Result<File> {
     let file = options.custom_flags(flags.bits().cast_signed()).open(path)?;
     check(file.metadata()?.file_type())?;
     Ok(file)
 }
 
-/// Reads a file whole that is no link, if it has no more than [`MOST_BYTES`].
+/// Reads a whole file of at most [`MOST_BYTES`], refusing links.
 pub fn read_own(path: &Path) -> io::Result<Vec<u8>> {
     read_at_most(path, MOST_BYTES)
 }
@@ -54,13 +53,13 @@ fn read_at_most(path: &Path, most_bytes: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open_own(path)?.take(most_bytes + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most_bytes {
-        let says = format!("it has more than {most_bytes} bytes, which no such file has");
+        let says = format!("it has more than {most_bytes} bytes, the maximum for such a file");
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, says));
     }
     Ok(bytes)
 }
 
-/// The end of what a program has printed, of which there may be much.
+/// The end of a program's output, which may be long.
 pub fn read_end_of_own(path: &Path) -> io::Result<String> {
     let mut file = open_own(path)?;
     let length_bytes = file.metadata()?.len();

@@ -1,16 +1,15 @@
-//! Waiting until names and files are on the disk.
+//! Syncs names and files to disk.
 
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-/// Waits until the names in a folder are on the disk.
+/// Syncs the names in a folder.
 pub fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Waits until a folder is on the disk with all files in it and in folders below; links are not
-/// followed.
+/// Syncs a folder recursively, with all its files; links are not followed.
 pub fn sync_tree(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;

@@ -1,4 +1,4 @@
-//! Block devices in sysfs: finding them, and reading and choosing settings.
+//! Block devices in sysfs: finds them, and reads their settings.
 
 use std::fs;
 use std::io;
@@ -19,7 +19,7 @@ pub struct BlockDevice {
 }
 
 impl BlockDevice {
-    /// Looks a device up; the result names the kernel's own node, whatever link led to it.
+    /// Looks up a device; the result names the kernel's own node, even if given a link.
     pub fn open(node: &Path) -> io::Result<Self> {
         let metadata = fs::metadata(node)?;
         if !metadata.file_type().is_block_device() {
@@ -35,7 +35,7 @@ impl BlockDevice {
         Ok(device)
     }
 
-    /// Looks a device number up; its node is the one the kernel's name stands for.
+    /// Looks up a device number; the node is the one with the kernel's name.
     pub fn numbered(number: &str) -> io::Result<Self> {
         let folder = fs::canonicalize(Path::new("/sys/dev/block").join(number))?;
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -68,7 +68,7 @@ impl BlockDevice {
     }
 }
 
-/// The number of a block device, as `major:minor`; `None` of what is none.
+/// The number of a block device, as `major:minor`; `None` for anything else.
 #[must_use]
 pub fn block_number(node: &Path) -> Option<String> {
     let metadata = fs::metadata(node).ok().filter(|found| found.file_type().is_block_device())?;
@@ -76,15 +76,14 @@ pub fn block_number(node: &Path) -> Option<String> {
     Some(format!("{}:{}", rustix::fs::major(number), rustix::fs::minor(number)))
 }
 
-/// The number of the disk that an attribute is of: the kernel numbers every disk that ever appeared
-/// (Linux 5.15). `None` where it has none.
+/// The sequence number of the disk that an attribute belongs to: the kernel numbers every disk that
+/// ever appeared (Linux 5.15). `None` if it has none.
 #[must_use]
 pub fn disk_sequence(attribute: &Path) -> Option<String> {
     attribute.ancestors().find_map(|above| read(&above.join("diskseq")).ok())
 }
 
-/// The attribute by which a SCSI or ATA disk, given by its folder, is asked for its write cache;
-/// `None` if it is no such disk.
+/// The write cache attribute of a SCSI or ATA disk, given by its folder; `None` for other disks.
 #[must_use]
 pub fn scsi_cache_type(disk: &Path) -> Option<PathBuf> {
     let mut entries = fs::read_dir(disk.join("device/scsi_disk")).ok()?;
@@ -96,7 +95,7 @@ pub fn read(path: &Path) -> io::Result<String> {
     Ok(fs::read_to_string(path)?.trim().to_owned())
 }
 
-/// The I/O schedulers that some block device offers; a module shows up once it is asked for.
+/// The I/O schedulers that any block device offers; a module appears once it has been requested.
 #[must_use]
 pub fn loaded_schedulers() -> Vec<String> {
     let disks = fs::read_dir("/sys/block").into_iter().flatten().flatten();

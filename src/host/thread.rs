@@ -1,7 +1,7 @@
-//! What the calling thread has used: processor time, and bytes handed to write(2).
+//! Resources used by the calling thread: processor time, and bytes passed to write(2).
 //!
-//! Sources: `clock_gettime(2)`, proc(5). `wchar` counts the bytes handed to write(2), whatever
-//! became of them.
+//! Sources: `clock_gettime(2)`, proc(5). `wchar` counts the bytes passed to write(2), whether or
+//! not they reach a device.
 
 use std::fs;
 use std::ops::AddAssign;
@@ -10,19 +10,19 @@ use procfs::FromRead;
 use procfs::process::Io;
 use rustix::time::{ClockId, clock_gettime};
 
-/// What threads have used.
+/// Resources used by threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Usage {
     /// Processor time in ns, user and system.
     pub cpu_ns: u64,
-    /// Bytes handed to write(2); `None` where the kernel does not count them.
+    /// Bytes passed to write(2); `None` if the kernel does not count them.
     pub wchar_bytes: Option<u64>,
-    /// Calls of write(2) and its like; `None` likewise.
+    /// Calls of write(2) and related system calls; `None` likewise.
     pub write_calls: Option<u64>,
 }
 
 impl Default for Usage {
-    /// What no thread has used.
+    /// No resources used.
     fn default() -> Self {
         Self { cpu_ns: 0, wchar_bytes: Some(0), write_calls: Some(0) }
     }
@@ -37,7 +37,7 @@ impl AddAssign for Usage {
     }
 }
 
-/// What the calling thread has used since it began.
+/// The resources used by the calling thread since it started.
 #[must_use]
 pub fn used() -> Usage {
     let own = clock_gettime(ClockId::ThreadCPUTime);

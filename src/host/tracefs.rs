@@ -3,8 +3,8 @@
 //! Sources: Documentation/trace/ftrace.rst, Documentation/trace/events.rst, and of the kernel
 //! `kernel/trace/trace.c` for what a read of `trace_pipe_raw` returns. An instance has its own
 //! buffers, clock, events and filters, so it neither disturbs nor sees what others trace. It is a
-//! folder: mkdir(2) makes it, and rmdir(2) ends all that it does, however it was left, as long as
-//! none of its files is open. So what a killed program leaves is removed by one rmdir.
+//! folder: mkdir(2) creates it, and rmdir(2) stops and removes it in any state, as long as none of
+//! its files is open. So one rmdir cleans up after a killed program.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
@@ -20,24 +20,24 @@ use rustix::io::Errno;
 use rustix::mount::MountFlags;
 use rustix::time::{ClockId, clock_gettime};
 
-/// Where tracefs is, first its own place and then that of older kernels.
+/// The mount points of tracefs, current and of older kernels.
 const PLACES: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 
-/// What the mount table has as its source, where it was mounted by [`mount`].
+/// Its source in the mount table, if mounted by [`mount`].
 pub const SOURCE: &str = "tracefs";
 
-/// The folder in it that instances are made in.
+/// The folder of its instances.
 const INSTANCES: &str = "instances";
 
-/// The buffer of each processor. 100,000 requests a second are 20 MB, and where the thread had to
-/// wait behind other work, 2.4 MB were seen to gather before it had its turn.
+/// The buffer per processor. 100,000 requests a second make 20 MB a second, and when the thread had
+/// to wait for other work, up to 2.4 MB accumulated before it ran.
 const BUFFER_KIB: u32 = 4096;
 
-/// What tracefs writes into at once (`TRACE_SEQ_BUFFER_SIZE`), or more.
+/// At least the size of the buffer of tracefs (`TRACE_SEQ_BUFFER_SIZE`).
 const LONGEST_TEXT_BYTES: usize = 64 << 10;
 
-/// How long the buffers fill before they are emptied. At 50,000 requests a second the thread needs
-/// 0.4 us for each; with 5 ms it needs 0.6. Being woken by the kernel (poll(2)) saves nothing.
+/// The interval at which the buffers are drained. At 50,000 requests a second the thread needs 0.4
+/// us per request; with 5 ms it needs 0.6. Waking up through poll(2) saves nothing.
 const PERIOD: Duration = Duration::from_millis(20);
 
 /// An event to record.
@@ -45,31 +45,31 @@ const PERIOD: Duration = Duration::from_millis(20);
 pub struct Event {
     /// Its folder below `events`, such as `block/block_rq_issue`.
     pub name: String,
-    /// Which of them, as in the event's `filter`.
+    /// The event's `filter` expression.
     pub filter: String,
 }
 
-/// What takes the recorded events.
+/// A receiver of recorded events.
 pub trait Sink: Send + 'static {
-    /// Takes a sub-buffer of a processor, after all before it of the same processor.
+    /// Receives a sub-buffer of a processor, in order for each processor.
     fn sub_buffer(&mut self, bytes: &[u8]);
 
-    /// Every event up to this time, in ns of `CLOCK_MONOTONIC`, has been handed over.
+    /// Every event up to this time, in ns of `CLOCK_MONOTONIC`, has been delivered.
     fn advance(&mut self, until_ns: u64);
 }
 
-/// Events that were recorded but cannot be read any more, or that could not be recorded.
+/// Events that were overwritten before being read, or could not be recorded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Losses {
     /// Overwritten before they were read.
     pub overrun: u64,
-    /// Not recorded, as too many interrupted each other.
+    /// Not recorded, because too many events were nested.
     pub commit_overrun: u64,
-    /// Not recorded, as the buffer was full.
+    /// Not recorded, because the buffer was full.
     pub dropped: u64,
 }
 
-/// The folder of instances where tracefs is mounted; `None` if it is at none of its places.
+/// The folder of instances of the mounted tracefs; `None` if it is not mounted.
 pub fn instances() -> io::Result<Option<PathBuf>> {
     for place in PLACES {
         let folder = Path::new(place).join(INSTANCES);
@@ -89,12 +89,12 @@ pub fn mount(folder: &Path) -> io::Result<PathBuf> {
     Ok(folder.join(INSTANCES))
 }
 
-/// Removes an instance, whatever it does, unless somebody has one of its files open.
+/// Removes an instance in any state, unless one of its files is open.
 pub fn remove_instance(folder: &Path) -> io::Result<()> {
     fs::remove_dir(folder).map_err(|error| failed("remove", folder, &error))
 }
 
-/// An instance, which is removed when it is dropped.
+/// An instance, removed when dropped.
 #[derive(Debug)]
 pub struct Instance {
     folder: PathBuf,
@@ -107,7 +107,7 @@ impl Instance {
         Ok(Self { folder })
     }
 
-    /// What a file of the instance holds, such as `events/header_page`.
+    /// Reads a file of the instance, such as `events/header_page`.
     pub fn read(&self, file: &str) -> io::Result<String> {
         let path = self.folder.join(file);
         read_whole(&path).map_err(|error| failed("read", &path, &error))
@@ -142,12 +142,13 @@ impl Instance {
 
 impl Drop for Instance {
     fn drop(&mut self) {
-        // Whoever made it notes the folder before, and removes what is left here.
+        // Its creator journals the folder first, and removes any leftover.
         let _ = remove_instance(&self.folder);
     }
 }
 
-/// Events being recorded, which a thread hands to a sink. Dropped, it ends and what waits is lost.
+/// A recording of events, which a thread delivers to a sink. If dropped, it ends and pending events
+/// are lost.
 #[derive(Debug)]
 pub struct Recording<S> {
     reader: Option<JoinHandle<io::Result<S>>>,
@@ -157,8 +158,8 @@ pub struct Recording<S> {
 }
 
 impl<S: Sink> Recording<S> {
-    /// Starts to record. The sink is handed pieces of up to `sub_buffer_bytes`, which must be the
-    /// length that `events/header_page` tells.
+    /// Starts recording. The sink receives pieces of up to `sub_buffer_bytes`, which must be the
+    /// length given in `events/header_page`.
     pub fn start(
         instance: Instance,
         events: &[Event],
@@ -188,10 +189,10 @@ impl<S: Sink> Recording<S> {
         Ok(recording)
     }
 
-    /// Ends the events, hands over all that were recorded, and removes the instance.
+    /// Stops recording, delivers all recorded events, and removes the instance.
     pub fn stop(mut self) -> io::Result<(S, Losses)> {
         self.instance.write("events/enable", "0")?;
-        // An event that had begun on another processor by then is whole long before this is over.
+        // An event that had begun on another processor is complete long before this ends.
         thread::sleep(PERIOD);
         let reader = self.end().expect("the thread is there until the recording is stopped");
         let sink = reader.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
@@ -232,7 +233,7 @@ impl<S: Sink> Reader<S> {
             for pipe in &mut self.pipes {
                 empty(pipe, &mut self.buffer, &mut self.sink)?;
             }
-            // An event gets its time first and can be read later, so each has a round for that.
+            // An event is timestamped before it becomes readable, so wait one more round for it.
             self.sink.advance(last_began_ns);
             last_began_ns = began_ns;
             if is_last {
@@ -243,7 +244,7 @@ impl<S: Sink> Reader<S> {
     }
 }
 
-/// Reads a text. Some (`header_page`) are gone after the first read(2), however short it was.
+/// Reads a text. Some (`header_page`) can be read only once, however short the read(2).
 fn read_whole(path: &Path) -> io::Result<String> {
     let mut file = BufReader::with_capacity(LONGEST_TEXT_BYTES, File::open(path)?);
     let mut text = String::new();
@@ -258,7 +259,7 @@ fn empty(pipe: &mut File, buffer: &mut [u8], sink: &mut impl Sink) -> io::Result
             Ok(0) => return Ok(()),
             Ok(bytes) => sink.sub_buffer(&buffer[..bytes]),
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-            // A processor that may come but has never been there has no buffer.
+            // A hot-pluggable processor that was never online has no buffer.
             Err(error) if error.raw_os_error() == Some(Errno::NODEV.raw_os_error()) => {
                 return Ok(());
             }
@@ -293,7 +294,9 @@ fn monotonic_ns() -> u64 {
 fn failed(action: &str, path: &Path, error: &io::Error) -> io::Error {
     let hint = match error.kind() {
         ErrorKind::PermissionDenied => "; tracing needs root, and a kernel that is not locked down",
-        ErrorKind::AlreadyExists => "; remove what another program left (rmdir), if it has ended",
+        ErrorKind::AlreadyExists => {
+            "; if the program that created it has ended, remove it with rmdir"
+        }
         ErrorKind::ResourceBusy => "; another program has one of its files open",
         _ => "",
     };

@@ -1,5 +1,5 @@
-//! Whether others can change what lies at a path, or put something else in its place. What is run,
-//! mounted or acted upon later must be out of their reach, and so must every folder above it.
+//! Whether others can change or replace the object at a path. Anything that is run, mounted or
+//! acted upon later must be protected from them, and so must every folder above it.
 
 use std::fmt;
 use std::fs;
@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// A part of a path that others can change.
+/// A component of a path that others can change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exposed {
     /// The part.
@@ -22,8 +22,9 @@ impl fmt::Display for Exposed {
     }
 }
 
-/// The first part of a path, from its end, that others than root and a user can change; `None` if
-/// there is none. The path is absolute and without links: where one leads may change.
+/// The first component of a path, from its end, that users other than root and the given one can
+/// change; `None` if there is none. The path must be absolute and free of links, whose targets may
+/// change.
 pub fn exposed(path: &Path, user: u32) -> io::Result<Option<Exposed>> {
     for (above, part) in path.ancestors().enumerate() {
         let found = fs::symlink_metadata(part)?;
@@ -31,7 +32,7 @@ pub fn exposed(path: &Path, user: u32) -> io::Result<Option<Exposed>> {
         // In a sticky folder only a name's owner can replace it.
         let is_sticky = above > 0 && mode & 0o1000 != 0;
         let reason = if found.is_symlink() {
-            "it is a link".to_owned()
+            "it is a symbolic link".to_owned()
         } else if ![user, 0].contains(&owner) {
             format!("it belongs to user {owner}, not to user {user} or root")
         } else if mode & 0o022 != 0 && !is_sticky {

@@ -1,19 +1,15 @@
-//! This machine's turn to measure: one trial on a wall clock at a time, whoever starts it.
-//!
-//! There are two locks (flock(2)). Every user can open the lock of all, `/run/lock/ssdlab.lock`,
-//! and so hold it and measure nothing. Only root can open root's lock, `/run/ssdlab/turn.lock`. The
-//! rule:
-//!
-//! - Root takes root's lock, then that of all. For root it waits without a limit. For others it
-//!   waits at most [`PATIENCE`] in all its trials together; then it measures with root's lock
-//!   alone, and says beside whom.
-//! - Another user takes the lock of all, then looks in /proc/locks whether anybody holds root's. If
-//!   so, the lock of all is given back, and both are asked for again.
-//!
-//! Each takes its own lock before it looks at the other's, so one of two that start together sees
-//! the other. Where root's lock cannot be made (a container, or root of a user namespace) its
-//! user is like any other. Who is in another PID namespace does not see who holds root's lock, but
-//! waits for the lock of all, if it is in the same `/run/lock`.
+//! The measurement lock: one wall-clock trial at a time on a machine, whoever starts it. There are
+//! two locks (flock(2)). Every user can open the shared lock, `/run/lock/ssdlab.lock`, and so hold
+//! it without measuring. Only root can open root's lock, `/run/ssdlab/turn.lock`. The rule:
+//! - Root takes root's lock, then the shared one. It waits for root without a limit. For others it
+//!   waits at most [`PATIENCE`] over all its trials; then it measures with root's lock alone, and
+//!   names the process that runs beside it.
+//! - Another user takes the shared lock, then checks in /proc/locks whether root's is held. If so,
+//!   it releases the shared lock and starts over. Each takes its own lock before it checks the
+//!   other, so of two that start together at least one sees the other. Where root's lock cannot be
+//!   created (a container, or root of a user namespace) root is like any other user. Processes in
+//!   another PID namespace do not see the holder of root's lock, but wait for the shared lock if
+//!   they have the same `/run/lock`.
 
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions};
 use std::io;
@@ -29,16 +25,16 @@ use rustix::io::Errno;
 use super::interrupt::Interrupt;
 use super::lock::{Holder, holder};
 
-/// How often a turn that somebody else has is asked for.
+/// The interval at which a held lock is retried.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// How long this process, if it is root's, waits for other users in all.
+/// How long this process, if it is root's, waits for other users in total.
 const PATIENCE: Duration = Duration::from_hours(1);
 
-/// What is left of the patience.
+/// The remaining patience.
 static LEFT: Mutex<Duration> = Mutex::new(PATIENCE);
 
-/// The turn; dropping it gives it on.
+/// The measurement lock, released when dropped.
 #[derive(Debug)]
 pub struct Turn {
     locks: Vec<File>,
@@ -54,21 +50,21 @@ impl Drop for Turn {
     }
 }
 
-/// What is told while the turn is waited for.
+/// An event while waiting for the measurement lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Told {
-    /// Somebody holds a lock, and is waited for.
+    /// Waiting for the holder of a lock.
     Waiting {
         /// The lock.
         lock: PathBuf,
-        /// Who, as far as that can be seen.
+        /// The holder, as far as it is visible.
         holder: Option<Holder>,
     },
-    /// A user who is not root held the lock of all for too long: the turn is root's all the same.
+    /// Another user held the shared lock for too long: root measures anyway.
     Beside {
         /// The lock.
         lock: PathBuf,
-        /// Who, as far as that can be seen.
+        /// The holder, as far as it is visible.
         holder: Option<Holder>,
     },
     /// The lock of all cannot be used, which any user can bring about: the turn is root's all the
@@ -80,27 +76,27 @@ pub enum Told {
 }
 
 impl Turn {
-    /// Waits for the turn of this machine; `tell` hears once for whom. `None` if the run was to
-    /// stop meanwhile.
+    /// Waits for the measurement lock of this machine; `tell` is called once with its holder.
+    /// `None` if the run was to stop meanwhile.
     pub fn take(interrupt: &Interrupt, tell: &mut dyn FnMut(&Told)) -> io::Result<Option<Self>> {
         let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
         Locks::of_machine()?.take(&mut left, interrupt, tell)
     }
 }
 
-/// Where the locks are.
+/// The paths of the locks.
 #[derive(Debug)]
 struct Locks {
     of_all: PathBuf,
     of_root: PathBuf,
-    /// Whether root's is this user's.
+    /// Whether this user can take root's lock.
     is_root: bool,
 }
 
 impl Locks {
     fn of_machine() -> io::Result<Self> {
-        // A folder for locks is one a machine, and not one a user. Not the folder that TMPDIR
-        // names: that may be a user's or a job's own.
+        // The folder for locks is per machine, not per user. TMPDIR would be wrong: it may be
+        // private to a user or a job.
         let locks = Path::new("/run/lock");
         let of_all = if locks.is_dir() { locks } else { Path::new("/tmp") }.join("ssdlab.lock");
         let folder = Path::new("/run/ssdlab");
@@ -116,7 +112,7 @@ impl Locks {
     ) -> io::Result<Option<Turn>> {
         if !self.is_root {
             let attempt = || {
-                // Looked at before, too, so as not to be in root's way.
+                // Checked beforehand, too, so as not to obstruct root.
                 if holder(&self.of_root).is_some() {
                     return Ok(None);
                 }
@@ -147,7 +143,7 @@ impl Locks {
         Ok(Some(Turn { locks: of_all.into_iter().chain([own]).collect() }))
     }
 
-    /// Attempts again and again, for so long. `None` if it was in vain, or the run is to stop.
+    /// Retries for up to this long. `None` if it failed, or the run is to stop.
     fn wait<T>(
         &self,
         mut attempt: impl FnMut() -> io::Result<Option<T>>,
@@ -172,7 +168,7 @@ impl Locks {
         }
     }
 
-    /// What to tell of those who hold a lock: root goes before others.
+    /// The event for the holder of a lock: root before others.
     fn held(&self) -> Told {
         let of_root = holder(&self.of_root).filter(|holder| !holder.is_this_process());
         let lock = if of_root.is_some() { &self.of_root } else { &self.of_all };
@@ -180,11 +176,11 @@ impl Locks {
     }
 }
 
-/// Makes a folder that only its owner can write to. False where this user cannot have one.
+/// Makes a folder that only its owner can write to. False if this user cannot create it.
 fn make_own(folder: &Path) -> io::Result<bool> {
     use io::ErrorKind::{AlreadyExists, PermissionDenied, ReadOnlyFilesystem};
     match DirBuilder::new().mode(0o755).create(folder) {
-        // Whatever this user masks: others must be able to see who holds the lock in it.
+        // Regardless of the umask: others must be able to see the holder of the lock in it.
         Ok(()) => fs::set_permissions(folder, Permissions::from_mode(0o755))?,
         Err(error) if error.kind() == AlreadyExists => {}
         Err(error) if matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem) => {
@@ -202,7 +198,7 @@ fn make_own(folder: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Takes a lock; none where somebody else holds it.
+/// Takes a lock; `None` if another process holds it.
 fn try_lock(path: &Path, mode: u32) -> io::Result<Option<File>> {
     loop {
         let named =
@@ -210,7 +206,7 @@ fn try_lock(path: &Path, mode: u32) -> io::Result<Option<File>> {
         let file = open(path, mode).map_err(named)?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) if is_at(&file, path) => return Ok(Some(file)),
-            // Whoever made it has removed it: others lock another by now.
+            // Its creator has removed it: others lock another file by now.
             Ok(()) => {}
             Err(Errno::WOULDBLOCK) => return Ok(None),
             Err(errno) => return Err(named(errno.into())),
@@ -223,9 +219,9 @@ fn is_at(file: &File, path: &Path) -> bool {
     file.metadata().map(id).is_ok_and(|own| path.metadata().map(id).is_ok_and(|of| of == own))
 }
 
-/// Reading is enough to lock, so that it does not matter which user made the file. It is made only
-/// where it is not there: in a folder that all can write to the kernel refuses to open another
-/// user's file to make it.
+/// Read access is enough to lock, so it does not matter which user created the file. It is created
+/// only if missing: in a world-writable folder the kernel refuses to open another user's file with
+/// O_CREAT.
 fn open(path: &Path, mode: u32) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
@@ -237,7 +233,7 @@ fn open(path: &Path, mode: u32) -> io::Result<File> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => options.open(path),
         Err(error) => Err(error),
         Ok(file) => {
-            // Whatever this user masks: whoever may open it must be able to.
+            // Regardless of the umask: everybody who may open it must be able to.
             file.set_permissions(Permissions::from_mode(mode))?;
             Ok(file)
         }

@@ -1,5 +1,5 @@
-//! Files that are written whole or not at all: whoever reads one sees what was there before, or all
-//! of what came after, also if the program or the machine ends in between.
+//! Atomic file replacement: readers see either the old or the complete new contents, even if the
+//! program or the machine crashes in between.
 
 use std::fs::Permissions;
 use std::io::{self, BufWriter, Write};
@@ -10,10 +10,10 @@ use tempfile::NamedTempFile;
 
 use super::sync::sync_folder;
 
-/// What is written at a time: reports of long runs are large.
+/// The write buffer: reports of long runs are large.
 const BUFFER_BYTES: usize = 1 << 18;
 
-/// A file that gets its name when all of it is written. Dropped before, it leaves nothing.
+/// A file that gets its name when it is complete. Dropped earlier, it leaves nothing.
 #[derive(Debug)]
 pub struct WholeFile {
     file: BufWriter<NamedTempFile>,
@@ -21,16 +21,15 @@ pub struct WholeFile {
 }
 
 impl WholeFile {
-    /// Begins a file in the folder that it is for. What has its name must be a regular file: a
-    /// link may lead anywhere, and a device is somebody's disk.
+    /// Begins a file in its target folder. An existing object of that name must be a regular file:
+    /// a link may point anywhere, and a device may be a disk in use.
     pub fn begin(path: &Path) -> io::Result<Self> {
         check_place(path)?;
         let file = NamedTempFile::new_in(folder_of(path))?;
         Ok(Self { file: BufWriter::with_capacity(BUFFER_BYTES, file), path: path.to_owned() })
     }
 
-    /// Gives the file its name, and the permissions of the one that it replaces; returns when both
-    /// are on the disk.
+    /// Renames the file to its name, with the permissions of the one it replaces, and syncs both.
     pub fn keep(self) -> io::Result<()> {
         let file = self.file.into_inner()?;
         check_place(&self.path)?;
@@ -53,7 +52,7 @@ impl Write for WholeFile {
     }
 }
 
-/// Writes a file bit by bit, whole or not at all.
+/// Writes a file incrementally but atomically.
 pub fn write(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let mut file = WholeFile::begin(path)?;
     write(&mut file)?;
@@ -67,18 +66,17 @@ fn folder_of(path: &Path) -> &Path {
 fn check_place(path: &Path) -> io::Result<()> {
     match path.symlink_metadata() {
         Ok(found) if found.is_symlink() => {
-            Err(io::Error::other("there is a symbolic link; name the file that it leads to"))
+            Err(io::Error::other("there is a symbolic link; name its target"))
         }
         Ok(found) if !found.is_file() => {
-            Err(io::Error::other("there is something that is not a file"))
+            Err(io::Error::other("there is something that is not a regular file"))
         }
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
 }
 
-/// What new files of this process are not allowed, as proc(5) says; the usual where that cannot be
-/// read.
+/// The umask of this process, from proc(5); the usual one if it cannot be read.
 fn umask() -> u32 {
     let status = procfs::process::Process::myself().and_then(|process| process.status());
     status.ok().and_then(|status| status.umask).unwrap_or(0o022)

@@ -1,4 +1,4 @@
-//! Looking at a lab kernel: whether it may be run, what it is and what it has.
+//! Inspects a lab kernel: whether it may be run, its version and its features.
 
 use std::fs::File;
 use std::io::Read;
@@ -16,13 +16,13 @@ use crate::host::trust::exposed;
 /// How long a kernel may take to print its configuration.
 const LIMIT: Duration = Duration::from_secs(5);
 
-/// Nothing larger is looked at; a lab kernel has some 8 MB.
+/// The maximum size of a lab kernel; typical ones have some 8 MB.
 const LARGEST_BYTES: u64 = 256 << 20;
 
-/// What every lab kernel understands, and no other program.
+/// A parameter that every lab kernel understands, and no other program.
 const PARAMETERS: [&str; 2] = ["ssdlab.seed=", "ssdlab.cpu="];
 
-/// What `config` may turn on, and the name in a plan.
+/// Options of `config`, and their names in plans.
 const FILESYSTEMS: [(&str, &str); 12] = [
     ("EXT4_USE_FOR_EXT2", "ext2"),
     ("EXT4_FS", "ext3"),
@@ -49,9 +49,9 @@ pub fn inspect(path: &Path) -> Result<LabKernel, KernelError> {
     let no_kernel = |reason: String| KernelError::NoLabKernel { path: path.to_owned(), reason };
     let mut bytes = Vec::new();
     let real = path.canonicalize().map_err(|cause| no_kernel(cause.to_string()))?;
-    // What is no file could be read for ever, or never be opened.
+    // Reading or opening anything but a regular file could block for ever.
     if !real.is_file() {
-        return Err(no_kernel("it is not a file".to_owned()));
+        return Err(no_kernel("it is not a regular file".to_owned()));
     }
     is_out_of_reach(&real)?;
     File::open(&real)
@@ -66,7 +66,9 @@ pub fn inspect(path: &Path) -> Result<LabKernel, KernelError> {
     let version = match program::version(&real, "--version") {
         Some(version) if version.ends_with("-ssdlab") => version,
         Some(other) => {
-            return Err(no_kernel(format!("its version is `{other}`, not one as 6.1.192-ssdlab")));
+            return Err(no_kernel(format!(
+                "its version is `{other}`, expected one like 6.1.192-ssdlab"
+            )));
         }
         None => return Err(no_kernel("it does not run: `--version` prints nothing".to_owned())),
     };
@@ -74,7 +76,7 @@ pub fn inspect(path: &Path) -> Result<LabKernel, KernelError> {
     Ok(LabKernel { path: real, identity, version })
 }
 
-/// Refuses what somebody but this user and root could change.
+/// Refuses a kernel that users other than this one and root can change.
 pub fn is_out_of_reach(path: &Path) -> Result<(), KernelError> {
     let found = exposed(path, rustix::process::geteuid().as_raw());
     match found.map_err(KernelError::at("look at", path))? {

@@ -1,5 +1,5 @@
-//! A build of the lab kernel: the recipe's script run in the cache, what it prints turned into
-//! progress or into the reason of its failure.
+//! Builds the lab kernel: runs the recipe's script in the cache, and turns its output into progress
+//! or into the reason for its failure.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -60,13 +60,13 @@ pub fn build(
     Ok(kernel)
 }
 
-/// What the compiler that the script takes calls itself; none where there is none.
+/// The version of the compiler that the script uses; `None` if there is none.
 fn compiler() -> Option<String> {
     let named = std::env::var("CC").ok().filter(|name| !name.is_empty());
     program::version(Path::new(named.as_deref().unwrap_or("gcc")), "--version")
 }
 
-/// What a build has printed.
+/// The output of a build.
 struct Heard {
     tree: PathBuf,
     files: u32,

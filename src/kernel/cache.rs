@@ -1,7 +1,6 @@
-//! The user's cache of the one lab kernel: what is in it, who may use it, how it is replaced.
-//!
-//! The folder has `linux-IDENTITY`, the kernel; `kernel.json`, its origin, which is put in place
-//! last and says which kernel counts; `work`, a build that is not finished; and `lock`.
+//! The user's cache of the lab kernel: its contents, its locking, and how it is replaced. The
+//! folder contains `linux-IDENTITY`, the kernel; `kernel.json`, its origin, which is written last
+//! and names the current kernel; `work`, an unfinished build; and `lock`.
 
 use std::fs::{self, DirBuilder, File, TryLockError};
 use std::io;
@@ -25,7 +24,7 @@ pub struct Claim(File);
 impl Drop for Claim {
     /// Closing the file is not enough: a program that is just being started has a copy of it.
     fn drop(&mut self) {
-        // A lock that cannot be given back ends with the program.
+        // A lock that cannot be released ends with the program.
         let _ = self.0.unlock();
     }
 }
@@ -51,7 +50,7 @@ impl Cache {
         self.folder.join("work")
     }
 
-    /// The kernel, if it is there, whole, and of this recipe.
+    /// The kernel, if it exists, is intact, and was built from this recipe.
     pub fn kernel(&self, recipe: &Recipe) -> Result<(LabKernel, Origin), KernelError> {
         let folder = &self.folder;
         let damaged = |reason| KernelError::Damaged { folder: folder.clone(), reason };
@@ -77,7 +76,7 @@ impl Cache {
         })?;
         if kernel.identity != origin.identity {
             return Err(damaged(format!(
-                "its identity is {}, {} was built",
+                "its identity is {}, but {} was built",
                 kernel.identity, origin.identity
             )));
         }

@@ -12,14 +12,14 @@ use crate::host::trust::Exposed;
 /// A lab kernel that is not there, cannot be trusted, or cannot be built.
 #[derive(Debug, Error, Diagnostic)]
 pub enum KernelError {
-    /// There is no place to keep one.
-    #[error("the lab kernel has no place: neither XDG_CACHE_HOME nor HOME names a folder")]
+    /// There is no folder to keep one in.
+    #[error("there is no folder for the lab kernel: neither XDG_CACHE_HOME nor HOME names one")]
     #[diagnostic(help("set XDG_CACHE_HOME to a folder of yours, or name a kernel: --kernel PATH"))]
     NoCache,
     /// None has been built.
     #[error("there is no lab kernel in {}", folder.display())]
     #[diagnostic(help(
-        "build it once, in some minutes: ssdlab kernel build; or name one: --kernel PATH"
+        "build it once, in a few minutes: ssdlab kernel build; or name one: --kernel PATH"
     ))]
     NotBuilt {
         /// The cache.
@@ -27,7 +27,7 @@ pub enum KernelError {
     },
     /// It was built from other files than this program carries.
     #[error(
-        "the lab kernel in {} is of recipe {found}, this program's is {expected}",
+        "the lab kernel in {} was built from recipe {found}, but this program needs {expected}",
         folder.display()
     )]
     #[diagnostic(help("build it again: ssdlab kernel build; or name one: --kernel PATH"))]
@@ -36,10 +36,10 @@ pub enum KernelError {
         folder: PathBuf,
         /// The recipe it was built by.
         found: String,
-        /// This program's.
+        /// The recipe of this program.
         expected: String,
     },
-    /// What is in the cache is not what was put there.
+    /// The cache's contents have changed since they were written.
     #[error("the lab kernel in {} is damaged: {reason}", folder.display())]
     #[diagnostic(help("build it again: ssdlab kernel build"))]
     Damaged {
@@ -48,20 +48,21 @@ pub enum KernelError {
         /// What is wrong.
         reason: String,
     },
-    /// A program that is no lab kernel.
-    #[error("{} is no lab kernel: {reason}", path.display())]
-    #[diagnostic(help("name one that `ssdlab kernel build` or kernel/build has made"))]
+    /// A program that is not a lab kernel.
+    #[error("{} is not a lab kernel: {reason}", path.display())]
+    #[diagnostic(help("name one built by `ssdlab kernel build` or kernel/build"))]
     NoLabKernel {
         /// The program.
         path: PathBuf,
         /// Why not.
         reason: String,
     },
-    /// Somebody else could change it.
-    #[error("{} is not used, because others could change it: {exposed}", path.display())]
+    /// Other users could change it.
+    #[error("refusing to use {}, because others could change it: {exposed}", path.display())]
     #[diagnostic(help(
-        "what is run must be yours or root's, with every folder above it: chmod go-w {}; or \
-         set XDG_CACHE_HOME to a folder of yours, or name another kernel: --kernel PATH",
+        "it and every folder above it must belong to you or root and be writable by nobody else: \
+         chmod go-w {}; or set XDG_CACHE_HOME to a folder of yours, or name another kernel: \
+         --kernel PATH",
         exposed.path.display()
     ))]
     Exposed {
@@ -82,7 +83,7 @@ pub enum KernelError {
     NoSource {
         /// Where it was looked for.
         folder: PathBuf,
-        /// What was there instead.
+        /// The tarballs found instead.
         found: String,
     },
     /// The source that was named cannot be read.
@@ -94,16 +95,16 @@ pub enum KernelError {
         /// Why not.
         cause: io::Error,
     },
-    /// Somebody else is building.
-    #[error("another `ssdlab kernel build` is at work in {}", folder.display())]
-    #[diagnostic(help("wait for its end"))]
+    /// Another build is running.
+    #[error("another `ssdlab kernel build` is running in {}", folder.display())]
+    #[diagnostic(help("wait for it to end"))]
     Busy {
         /// The cache.
         folder: PathBuf,
     },
     /// This machine or the source lacks what a build needs.
     #[error("the lab kernel cannot be built here:\n{said}")]
-    #[diagnostic(help("run `ssdlab kernel build` again when this is remedied"))]
+    #[diagnostic(help("fix this, then run `ssdlab kernel build` again"))]
     Lacking {
         /// The end of what the build printed.
         said: String,
@@ -111,7 +112,7 @@ pub enum KernelError {
     /// The source was fine, but did not become a kernel.
     #[error("the build of the lab kernel failed:\n{said}")]
     #[diagnostic(help(
-        "another source may do: --source PATH; Linux 6.1 and 6.12 with gcc 12 are known to"
+        "try another source: --source PATH; Linux 6.1 and 6.12 with gcc 12 are known to work"
     ))]
     Failed {
         /// The end of what the build printed.

@@ -1,8 +1,8 @@
-//! The lab kernel: built once from a distribution's source, kept in the user's cache, looked at
+//! The lab kernel: built once from a distribution's source, kept in the user's cache, checked
 //! before it is run.
 //!
-//! How it is built is the business of `kernel/build`, which the program carries with it; what it
-//! is run for is not known here.
+//! `kernel/build`, which is embedded in the program, knows how to build it; this room does not know
+//! what it is run for.
 
 mod binary;
 mod build;
@@ -31,7 +31,7 @@ pub struct LabKernel {
     pub path: PathBuf,
     /// The first 16 hexadecimal digits of its SHA-256.
     pub identity: String,
-    /// What it calls itself, e.g. `6.1.192-ssdlab`.
+    /// Its version string, e.g. `6.1.192-ssdlab`.
     pub version: String,
 }
 
@@ -46,19 +46,19 @@ pub enum Progress<'a> {
     Compiled {
         /// So many.
         files: u32,
-        /// Of about so many.
+        /// The approximate total.
         about: u32,
     },
 }
 
-/// What is known about a lab kernel.
+/// A description of a lab kernel.
 #[derive(Debug)]
 pub struct Info {
     /// The kernel.
     pub kernel: LabKernel,
     /// Its size.
     pub size_bytes: u64,
-    /// What it was made from; none for one that is not from the cache.
+    /// The origin of the kernel; `None` for one that is not from the cache.
     pub origin: Option<Origin>,
     /// The filesystems it has.
     pub filesystems: Vec<&'static str>,
@@ -71,7 +71,7 @@ pub fn find(named: Option<&Path>) -> Result<LabKernel, KernelError> {
     find_with_origin(named).map(|(kernel, _)| kernel)
 }
 
-/// What is known about the kernel that a run would use.
+/// Describes the kernel that a run would use.
 pub fn info(named: Option<&Path>) -> Result<Info, KernelError> {
     let (kernel, origin) = find_with_origin(named)?;
     let config = binary::config(&kernel)?;
@@ -86,8 +86,8 @@ pub fn filesystems(kernel: &LabKernel) -> Result<Vec<&'static str>, KernelError>
     Ok(binary::config(kernel)?.filesystems())
 }
 
-/// Builds a kernel into the cache, from the best source that is installed where none is named.
-/// A build that was interrupted goes on where it was; until one is finished the old kernel stays.
+/// Builds a kernel into the cache, by default from the best installed source. An interrupted build
+/// resumes; until it is finished the old kernel stays.
 pub fn build(
     source: Option<&Path>,
     interrupt: &Interrupt,
@@ -101,7 +101,7 @@ pub fn build(
     build::build(&cache, &Recipe::shipped(), &source, interrupt, progress)
 }
 
-/// What the cache has: the kernel, and what is left of a build that did not end.
+/// The contents of the cache: the kernel, and any unfinished build.
 pub fn kept() -> Result<Vec<Kept>, KernelError> {
     Cache::of_user()?.kept()
 }

@@ -1,4 +1,4 @@
-//! What a lab kernel is made from: the choice of a source, and the record of it.
+//! The origin of a lab kernel: the choice of a source, and its record.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::host::checksum::checksum;
 /// used most.
 const VERSIONS: std::ops::RangeInclusive<(u32, u32)> = (6, 1)..=(6, 12);
 
-/// What a kernel in the cache was made from.
+/// The origin of a kernel in the cache.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     /// The kernel's identity.
@@ -47,7 +47,7 @@ pub enum Kind {
 }
 
 impl Source {
-    /// A tarball or a tree that somebody has named.
+    /// A tarball or a tree that the user named.
     pub fn named(path: &Path) -> Result<Self, KernelError> {
         let unreadable = |cause| KernelError::Source { path: path.to_owned(), cause };
         let whole = fs::canonicalize(path).map_err(unreadable)?;

@@ -1,4 +1,4 @@
-//! The files that make a lab kernel of a source, carried in the program.
+//! The embedded files that build a lab kernel from a source.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -14,7 +14,7 @@ pub struct Recipe {
 }
 
 impl Recipe {
-    /// What `kernel/` has.
+    /// The files of `kernel/`.
     pub fn shipped() -> Self {
         let files = vec![
             ("LICENSE", include_str!("../../kernel/LICENSE")),
@@ -29,7 +29,7 @@ impl Recipe {
         Self { files }
     }
 
-    /// What tells this recipe from others: 16 hexadecimal digits.
+    /// The identity of this recipe: 16 hexadecimal digits.
     pub fn identity(&self) -> String {
         let mut hasher = Sha256::new();
         for (name, text) in &self.files {

@@ -1,4 +1,4 @@
-//! What the cache has in it of lab kernels: the kernel, and what a build has left that did not end.
+//! Lists the cached lab kernel and any unfinished build.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -16,11 +16,11 @@ pub struct Kept {
     pub path: PathBuf,
     /// Whether it is a build that has not ended.
     pub is_unfinished: bool,
-    /// What it takes on the disk.
+    /// Its size on disk.
     pub size_bytes: u64,
     /// When it was last used, in seconds since 1970; of a kernel to within a day.
     pub used_s: u64,
-    /// Whether a build is at work there. Who runs a kernel is not known.
+    /// Whether a build is running there. Whether a kernel is running is not known.
     pub is_in_use: bool,
 }
 
@@ -39,7 +39,7 @@ impl Cache {
             if !is_unfinished && !entry.file_name().to_string_lossy().starts_with("linux-") {
                 continue;
             }
-            // What a build has just removed is not there.
+            // A build may just have removed it.
             let Ok(metadata) = path.symlink_metadata() else { continue };
             kept.push(Kept {
                 is_unfinished,
@@ -62,7 +62,7 @@ impl Cache {
     }
 }
 
-/// What a file, or all in a folder, takes on the disk.
+/// The disk usage of a file or folder.
 fn size_bytes(path: &Path, metadata: &Metadata) -> u64 {
     let own = metadata.blocks() * 512;
     if !metadata.is_dir() {

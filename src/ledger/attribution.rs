@@ -1,8 +1,8 @@
-//! What the bytes of one request are.
+//! Classifies the bytes of one request.
 //!
-//! An area of the layout says what all bytes in it are. Of those outside, the kernel has told how
-//! many are of files, of directories and of the filesystem's own structures; what structures they
-//! are the layout says for all of them, or each block by what it begins with.
+//! An area of the layout gives the kind of all bytes in it. For bytes outside areas, the kernel has
+//! told how many belong to files, to directories and to the filesystem's own structures; the layout
+//! gives the kind of those structures, or each block reveals it by its first bytes.
 
 use ssdlab_trace::{Origin, Request};
 
@@ -10,7 +10,7 @@ use super::{Known, LedgerError};
 use crate::filesystem::layout::Kind;
 use crate::results::{ByKind, Written};
 
-/// How much of a block tells what it is, in bytes.
+/// How many bytes at the start of a block identify it.
 const HEAD_BYTES: usize = 512;
 
 /// Attributes requests.
@@ -33,7 +33,7 @@ impl<'a> Attribution<'a> {
         Self { known }
     }
 
-    /// Adds a request to what was written; it counts as one of the kind that most of it is.
+    /// Adds a request to the written bytes; it counts towards the kind of most of its bytes.
     pub fn add(&mut self, request: &Request, to: &mut ByKind) -> Result<(), LedgerError> {
         let bytes = self.bytes(request)?;
         let most = bytes.0.iter().copied().max().unwrap_or(0);

@@ -1,9 +1,9 @@
-//! The ledger: what the bytes are that a filesystem has written.
+//! The ledger: classifies the bytes that a filesystem has written.
 //!
-//! The requests of a trial tell where bytes went and whose they are, the filesystem's layout what
-//! lies there. The device's own counters say where each phase ends among the requests, and what
-//! they must add up to: no clock is needed for it, and a request that is missing is found out. It
-//! is by the bytes: among the writes of the kernel's counters are requests that only flush.
+//! The requests of a trial tell where bytes went and to whom they belong, the filesystem's layout
+//! what lies there. The device's own counters locate the end of each phase among the requests, and
+//! give their required sum: no clock is needed, and a missing request is detected. Bytes decide,
+//! because the kernel's write counter includes requests that only flush.
 
 mod attribution;
 #[cfg(test)]
@@ -26,7 +26,7 @@ pub type Teller = fn(&[u8]) -> Option<Kind>;
 /// Reads the device from an offset in bytes, until the slice is full.
 pub type Read<'a> = &'a mut dyn FnMut(u64, &mut [u8]) -> io::Result<()>;
 
-/// What is known of the filesystem whose writes are attributed.
+/// The knowledge about the filesystem whose writes are attributed.
 pub struct Known<'a> {
     /// Where it keeps what.
     pub layout: &'a Layout,
@@ -40,10 +40,12 @@ pub struct Known<'a> {
 #[derive(Debug, Error)]
 pub enum LedgerError {
     /// The log of requests cannot be read.
-    #[error("the log of requests: {0}")]
+    #[error("the request log: {0}")]
     Log(#[from] TraceError),
     /// The device cannot be read.
-    #[error("cannot read the device at byte {offset_bytes} to see what was written there: {cause}")]
+    #[error(
+        "cannot read the device at byte {offset_bytes} to classify what was written there: {cause}"
+    )]
     Device {
         /// Where.
         offset_bytes: u64,
@@ -52,24 +54,24 @@ pub enum LedgerError {
     },
     /// Requests are missing, or there are more than the device has counted.
     #[error(
-        "the requests seen do not add up to the device's counters: expected {} bytes in {} writes, \
-         found {} in {}; a driver without a request queue (dm, md) reports none: measure the disk \
-         below it, or leave the requests out with --no-trace",
+        "the recorded requests do not add up to the device's counters: expected {} bytes in {} \
+         writes, found {} in {}; a driver without a request queue (dm, md) reports no requests: \
+         measure the disk below it, or disable recording with --no-trace",
         expected.bytes, expected.requests, found.bytes, found.requests
     )]
     Skewed {
-        /// What the device has counted.
+        /// The device's counters.
         expected: Written,
-        /// What the requests come to.
+        /// The sums over the requests.
         found: Written,
     },
 }
 
-/// What was written between moments, by what it is.
+/// The bytes written between moments, by kind.
 ///
-/// `requests` are in the order of their submission, from the beginning of a trial on; `moments` are
-/// what the device had counted by then, since then. The first of the results is what was written
-/// before the first moment, and there is one for each moment.
+/// `requests` are in submission order, from the beginning of a trial; `moments` are the device's
+/// counts since then. The first result covers the writes before the first moment; there is one
+/// result per moment.
 pub fn by_kind(
     requests: impl IntoIterator<Item = Result<Request, TraceError>>,
     moments: &[Written],
@@ -115,7 +117,7 @@ impl Pages<'_> {
         attribution: &mut Attribution<'_>,
     ) -> Result<(), LedgerError> {
         self.turn()?;
-        // What comes after the last moment is nobody's.
+        // Writes after the last moment belong to no phase.
         if self.done.len() < self.moments.len() {
             attribution.add(request, &mut self.open)?;
         }

@@ -1,8 +1,8 @@
 //! A block device's counters, as `/sys/block/*/stat` shows them.
 //!
-//! Source: Documentation/block/stat.rst in the kernel. The counters run from boot on and over
-//! detaching and re-attaching a loop device, so only differences mean anything. Sectors there
-//! are always 512 bytes.
+//! Source: Documentation/block/stat.rst in the kernel. The counters are cumulative since boot, also
+//! across detaching and re-attaching a loop device, so only differences are meaningful. Sectors
+//! there are always 512 bytes.
 
 use std::fs;
 use std::io;
@@ -43,7 +43,7 @@ pub struct Reading {
 }
 
 impl Counters {
-    /// What the counters grew by since `earlier`.
+    /// The growth of the counters since `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -64,7 +64,7 @@ pub fn read(number: &str) -> io::Result<Reading> {
     let folder = Path::new("/sys/dev/block").join(number);
     let mut reading = parse(&fs::read_to_string(folder.join("stat"))?)?;
     if folder.join("partition").exists() {
-        // Flushes are counted for whole disks only; no other partition is in use beside ours.
+        // Flushes are counted for whole disks only; no other partition of the disk is in use.
         let disk = parse(&fs::read_to_string(folder.join("../stat"))?)?;
         reading.counters.flushes = disk.counters.flushes;
     }
@@ -75,7 +75,7 @@ pub fn read(number: &str) -> io::Result<Reading> {
 pub fn writes_in_flight(number: &str) -> io::Result<u64> {
     let text = fs::read_to_string(Path::new("/sys/dev/block").join(number).join("inflight"))?;
     let writes = text.split_whitespace().nth(1).and_then(|word| word.parse().ok());
-    writes.ok_or_else(|| io::Error::other("a block device's inflight has no second number"))
+    writes.ok_or_else(|| io::Error::other("a block device's `inflight` has no second number"))
 }
 
 /// Parses the text of a `stat` attribute: 11 numbers, 15 with discards (Linux 4.18), 17 with
@@ -85,7 +85,9 @@ pub fn parse(text: &str) -> io::Result<Reading> {
     let numbers = numbers.map_err(io::Error::other)?;
     if numbers.len() < 11 {
         let found = numbers.len();
-        return Err(io::Error::other(format!("a block device's stat has {found} numbers, not 11")));
+        return Err(io::Error::other(format!(
+            "a block device's `stat` has {found} numbers, expected 11"
+        )));
     }
     let number = |index: usize| numbers.get(index).copied().unwrap_or(0);
     Ok(Reading {

@@ -1,4 +1,4 @@
-//! The environment of a trial: what somebody else needs to know to compare numbers.
+//! The environment of a trial: the information that others need to compare its numbers.
 
 use std::fs;
 use std::path::Path;

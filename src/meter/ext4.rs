@@ -1,9 +1,9 @@
 //! ext4's own count of what it wrote: `lifetime_write_kbytes`.
 //!
-//! Source: fs/ext4/sysfs.c. It counts the sectors written to the partition since the mount, on
-//! top of the superblock's total, in KiB rounded down. It is derived from the device's counter,
-//! so agreement shows that the counters read are those of the device under the filesystem; it is
-//! no independent measurement.
+//! Source: fs/ext4/sysfs.c. It counts the sectors written to the partition since the mount, on top
+//! of the superblock's total, in KiB rounded down. It is derived from the device's counter, so
+//! agreement shows that the counters read are those of the device under the filesystem; it is not
+//! an independent measurement.
 
 use std::fs;
 use std::path::Path;

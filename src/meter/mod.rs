@@ -1,5 +1,5 @@
-//! What is measured. Each meter is a read of something the kernel or a drive publishes, and a
-//! pure parse of it, so that every parser is tested on text.
+//! Meters. Each reads something that the kernel or a drive publishes, and parses it purely, so that
+//! every parser is tested on text.
 
 pub mod block;
 pub mod environment;

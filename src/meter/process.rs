@@ -1,4 +1,5 @@
-//! What the workload's own thread and the programs it ran used: processor time, bytes written.
+//! Resources used by the workload's own thread and the programs it ran: processor time, bytes
+//! written.
 //!
 //! Source: proc(5).
 
@@ -9,8 +10,8 @@ use procfs::ticks_per_second;
 
 use crate::host::thread::{self, Usage};
 
-/// What the calling thread has used up to one moment, and in processor time, to the kernel's tick,
-/// the children that this process has waited for.
+/// The resources used so far by the calling thread, plus the processor time, at tick resolution, of
+/// the children that this process has reaped.
 pub fn read() -> io::Result<Usage> {
     let own = thread::used();
     let stat = Process::myself().and_then(|me| me.stat()).map_err(io::Error::other)?;

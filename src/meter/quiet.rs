@@ -1,7 +1,6 @@
-//! Waiting until a device is quiet: nothing in flight and no counter moving for a while.
-//!
-//! A sync returns before the discards of the transaction it committed are done; what a phase
-//! leaves behind belongs to its cost, so it is waited for and timed.
+//! Waits until a device is idle: nothing in flight and no counter changing for a while. A sync
+//! returns before the discards of the transaction it committed are done; this remaining work is
+//! part of a phase's cost, so it is waited for and timed.
 
 use std::io;
 use std::thread::sleep;
@@ -9,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use super::block::{self, Counters, Reading};
 
-/// How often the counters are looked at: at first, and later every so many parts of the time that
-/// has passed, which is as precise as anybody can use it.
+/// The polling interval of the counters: at first fixed, later a fraction of the elapsed time,
+/// which is precise enough.
 const GLANCE: Duration = Duration::from_micros(500);
 const PARTS: u32 = 2_000;
 
@@ -27,14 +26,14 @@ pub struct Settled {
     pub is_quiet: bool,
 }
 
-/// What a wait is like.
+/// The parameters of a wait.
 #[derive(Debug, Clone, Copy)]
 pub struct Wait {
-    /// How long the device must be silent.
+    /// How long the device must be idle.
     pub silence: Duration,
-    /// How long it is waited for at the most.
+    /// The maximum wait.
     pub patience: Duration,
-    /// Whether somebody reads all the while, one request at a time: that is no activity then.
+    /// Whether a concurrent reader issues one request at a time, which does not count as activity.
     pub has_reader: bool,
 }
 

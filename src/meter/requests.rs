@@ -1,7 +1,7 @@
-//! The requests to a block device, recorded by the kernel and kept as a log.
+//! Records the requests to a block device through the kernel, as a log.
 //!
-//! The log is the same as that of a simulated drive, so whatever reads one reads the other. Times
-//! are those of `CLOCK_MONOTONIC`.
+//! It has the format of a simulated drive's log, so the same code reads both. Times are those of
+//! `CLOCK_MONOTONIC`.
 
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -13,7 +13,7 @@ use ssdlab_trace::ftrace::{Assembler, EVENTS, Layout, Target, device_number};
 use crate::host::sysfs::{self, BlockDevice};
 use crate::host::tracefs::{Event, Instance, Recording, Sink};
 
-/// A recording that goes on until it is finished; dropped, it ends without a whole log.
+/// A recording in progress; if dropped before it is finished, the log is incomplete.
 #[derive(Debug)]
 pub struct Requests {
     recording: Recording<Log>,
@@ -45,8 +45,8 @@ impl Requests {
         Ok(Self { recording: Recording::start(instance, &events, sub_buffer_bytes, sink)? })
     }
 
-    /// Ends the recording when all that was asked of the device is done. The error says why the log
-    /// is not whole.
+    /// Ends the recording when all requests have completed. The error says why the log is
+    /// incomplete.
     pub fn finish(self) -> io::Result<()> {
         let (mut log, losses) = self.recording.stop()?;
         log.assembler.end();
@@ -59,8 +59,8 @@ impl Requests {
         let events = events.max(lost.overwritten) + lost.given_up;
         if events > 0 {
             return Err(io::Error::other(format!(
-                "{events} events of the block layer were lost; measure again while this machine \
-                 has less else to do"
+                "{events} block-layer events were lost; measure again when this machine is less \
+                 busy"
             )));
         }
         log.writer.finish().map(drop).map_err(io::Error::other)
@@ -84,7 +84,7 @@ fn number(text: &str) -> io::Result<u32> {
     let parts = text
         .split_once(':')
         .and_then(|(major, minor)| Some(device_number(major.parse().ok()?, minor.parse().ok()?)));
-    parts.ok_or_else(|| io::Error::other(format!("`{text}` is no number of a device")))
+    parts.ok_or_else(|| io::Error::other(format!("`{text}` is not a device number")))
 }
 
 /// Where recorded events go.
@@ -92,7 +92,7 @@ fn number(text: &str) -> io::Result<u32> {
 struct Log {
     assembler: Assembler,
     writer: RequestLogWriter<BufWriter<File>>,
-    /// What went wrong first; the rest is not written then.
+    /// The first error; nothing is written after it.
     trouble: Option<String>,
 }
 

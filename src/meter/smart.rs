@@ -1,8 +1,8 @@
 //! A drive's own counters, through `smartctl --json`.
 //!
 //! Source: NVM Express Base Specification, SMART / Health Information log: a data unit is 1000
-//! blocks of 512 bytes, rounded up. ATA attributes are vendors' choice, and so is their unit: the
-//! count of writes is read only where smartctl's database names the unit.
+//! blocks of 512 bytes, rounded up. ATA attributes and their units are vendor-specific: the count
+//! of writes is read only where smartctl's database names the unit.
 
 use std::path::Path;
 use std::process::Command;
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::host::program::{self, Rules};
 
-/// What a drive says about its life.
+/// A drive's host counters and wear indicators.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Smart {
     /// Bytes the host has written, as coarse as the drive counts them.

@@ -1,10 +1,10 @@
 //! Attempts of nodes at trials of a run, in the run's folder `attempts`.
 //!
-//! Each attempt appends to a file of its own, so that nobody waits for anybody, and what a dead
-//! node has left harms no other. One program, that which holds the run, reads them all and puts
-//! each trial's record into `records.jsonl` once. A trial that was tried twice counts once: what
-//! is in `records.jsonl` stays there, and of records that arrive together that of the attempt
-//! that was submitted first counts. Nobody looks at what was measured.
+//! Each attempt appends to a file of its own, so that no node waits for another, and a dead node
+//! harms no other. One program, the holder of the run, reads them all and puts each trial's record
+//! into `records.jsonl` once. A trial that was attempted twice counts once: a record in
+//! `records.jsonl` stays there, and of records that arrive together that of the attempt submitted
+//! first counts, regardless of the measured values.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -165,11 +165,11 @@ impl Attempts {
                     found.push((id, record));
                 }
                 Ok(_) => warnings.push(format!(
-                    "{}, line {}: no trial of this run, or another attempt's; left out",
+                    "{}, line {}: not a trial of this run, or of another attempt; ignored",
                     path.display(),
                     lines + index + 1
                 )),
-                Err(error) => warnings.push(format!("{error}; left out")),
+                Err(error) => warnings.push(format!("{error}; ignored")),
             }
         }
         self.read.insert(path.to_owned(), (offset + whole as u64, lines + own.len()));

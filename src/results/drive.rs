@@ -1,4 +1,4 @@
-//! What a simulated drive went through in a trial.
+//! The history of a simulated drive during a trial.
 
 use std::collections::BTreeMap;
 

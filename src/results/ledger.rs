@@ -1,4 +1,4 @@
-//! The write ledger of a phase: where its written bytes come from, layer by layer and kind by kind.
+//! The write ledger of a phase: its written bytes by layer and by kind.
 //!
 //! Layers are counted where they are; kinds come from the requests themselves, so that they add up
 //! to the device's own counter, to the byte, or are not given at all.

@@ -60,8 +60,8 @@ pub enum StoreError {
         cause: io::Error,
     },
     /// There is no such run.
-    #[error("there is no run {}: it has no schedule.json", path.display())]
-    #[diagnostic(help("runs lie in {}; name one of them, or its folder", folder.display()))]
+    #[error("there is no run {}: no schedule.json found", path.display())]
+    #[diagnostic(help("runs are in {}; name one of them, or its folder", folder.display()))]
     NoRun {
         /// What was named.
         path: PathBuf,
@@ -71,8 +71,8 @@ pub enum StoreError {
     /// A line is not a record.
     #[error("{}, line {line} is not a record: {cause}", path.display())]
     #[diagnostic(help(
-        "the file was changed by something else; the lines before and after are intact, so \
-         taking the line out keeps them"
+        "something else changed the file; the other lines are intact, so remove this line to keep \
+         them"
     ))]
     Corrupt {
         /// The file.
@@ -83,10 +83,8 @@ pub enum StoreError {
         cause: serde_json::Error,
     },
     /// A schedule that is none.
-    #[error("{} is no schedule: {cause}", path.display())]
-    #[diagnostic(help(
-        "start a new run from the plan.toml beside it; the records are as they were"
-    ))]
+    #[error("{} is not a schedule: {cause}", path.display())]
+    #[diagnostic(help("start a new run from the plan.toml beside it; the records are unchanged"))]
     Malformed {
         /// The file.
         path: PathBuf,
@@ -94,7 +92,7 @@ pub enum StoreError {
         cause: serde_json::Error,
     },
     /// A schedule whose parts do not fit each other.
-    #[error("{} was changed: its parts do not fit each other", path.display())]
+    #[error("{} was changed: its parts are inconsistent", path.display())]
     #[diagnostic(help("start a new run from the plan.toml beside it"))]
     Unsound {
         /// The file.
@@ -103,7 +101,7 @@ pub enum StoreError {
     /// An ending that is none.
     #[error("{} does not say how the run ended: {cause}", path.display())]
     #[diagnostic(help(
-        "the records are as they were; remove the file, and the run counts as interrupted"
+        "the records are unchanged; remove the file, and the run counts as interrupted"
     ))]
     Ending {
         /// The file.
@@ -112,7 +110,7 @@ pub enum StoreError {
         cause: serde_json::Error,
     },
     /// A marker that says nothing.
-    #[error("{} does not say where changes are to be undone", path.display())]
+    #[error("{} does not name the node where changes have to be undone", path.display())]
     #[diagnostic(help(
         "run `ssdlab restore` on the node that ran this attempt (its output is beside the file), \
          then empty the file"
@@ -134,7 +132,7 @@ pub enum StoreError {
     },
     /// Another program is appending to it.
     #[error("{} is being written by another ssdlab", path.display())]
-    #[diagnostic(help("wait for that run to end, or end it"))]
+    #[diagnostic(help("wait for that run to end, or stop it"))]
     Busy {
         /// The run's folder.
         path: PathBuf,
@@ -218,7 +216,7 @@ impl Run {
                 Err(error) => Some(Err(at("make the folder", &folder)(error))),
                 Ok(()) => Some(Ok(folder)),
             })
-            .expect("the names are endless")?;
+            .expect("there are infinitely many names")?;
         Self::begin(&folder, plan, schedule).inspect_err(|_| {
             // Half a run is none; it is not a run's folder yet.
             let _ = fs::remove_dir_all(&folder);
@@ -295,8 +293,8 @@ impl Run {
         let mut ending = read_ending(&folder.join(ENDING))?;
         if ending == Ending::AllBlocks && !reaches_the_end(&schedule, &records) {
             warnings.push(format!(
-                "{}: the run says that all blocks were done, but its records end before: it is \
-                 taken as partial",
+                "{}: the run claims that all blocks were done, but its records end earlier: \
+                 treating it as partial",
                 folder.display()
             ));
             ending = Ending::Interrupted;
@@ -408,10 +406,10 @@ fn leave_out_foreign(schedule: &Schedule, records: &mut Vec<Record>) -> Vec<Stri
         is_new
     });
     let says = |count: usize, what: &str| {
-        (count > 0).then(|| format!("records.jsonl: {count} records {what}: left out"))
+        (count > 0).then(|| format!("records.jsonl: {count} records {what}: ignored"))
     };
-    let foreign = says(foreign, "are of treatments that this run does not have");
-    let repeated = says(repeated, "are of trials that are recorded before");
+    let foreign = says(foreign, "belong to treatments that this run does not have");
+    let repeated = says(repeated, "belong to trials that were recorded earlier");
     foreign.into_iter().chain(repeated).collect()
 }
 
@@ -471,7 +469,7 @@ fn parse_records(
     let mut warnings = Vec::new();
     if !part.is_empty() {
         warnings.push(format!(
-            "{}: the last line was cut ({} bytes) and is left out; `--resume` runs its trial again",
+            "{}: the last line was truncated ({} bytes) and is ignored; `--resume` runs its trial again",
             path.display(),
             part.len()
         ));

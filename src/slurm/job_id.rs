@@ -5,15 +5,15 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The id of a job, or of an array of jobs. It is a number, whoever has said it: it gets into the
-/// arguments of programs, the names of files and the scripts of other jobs.
+/// The id of a job, or of a job array. It is always numeric: it ends up in program arguments, file
+/// names and the scripts of other jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(into = "String")]
 #[schemars(with = "String")]
 pub struct JobId(u32);
 
 impl JobId {
-    /// The id in a text that is nothing else: digits, the first of which is not 0.
+    /// Parses a text that is an id and nothing else: digits, the first of which is not 0.
     #[must_use]
     pub fn read(text: &str) -> Option<Self> {
         let number: u32 = text.parse().ok()?;

@@ -1,7 +1,6 @@
-//! Slurm: the few things that are asked of it, through its own programs, whose options and formats
-//! are the same since version 20.11 (sbatch(1), squeue(1), sinfo(1), scancel(1)).
-//!
-//! What runs where and when is Slurm's business. Nothing here knows what a job is for.
+//! An interface to Slurm through its own programs, whose options and formats have been stable since
+//! version 20.11 (sbatch(1), squeue(1), sinfo(1), scancel(1)). Slurm decides what runs where and
+//! when. This room does not know what a job is for.
 
 mod job_id;
 mod queue;
@@ -21,19 +20,19 @@ pub use queue::{Element, Queue, attempt};
 use crate::host::interrupt::Interrupt;
 use crate::host::program::{self, ProgramError, Rules};
 
-/// The package that has Slurm's programs.
+/// The package of the Slurm programs.
 const PACKAGE: &str = "slurm-client";
 
-/// The longest that Slurm's programs may take; they give up on a controller sooner.
+/// The time limit of the Slurm programs; they give up on a controller sooner.
 const LIMIT: Duration = Duration::from_mins(2);
 
-/// What marks the processes that are started here. A job outlives whoever has submitted it, so it
-/// must not be the marker of a run, whose processes end with it.
+/// The marker of processes started here. A job outlives its submitter, so this must not be the
+/// marker of a run, whose processes end with it.
 const MARKER: &str = "slurm";
 
-/// What jobs get of the environment of whoever submits them, where it is set: where programs, and
-/// this one's files, are to be found, and how text is written. Slurm adds its own. Anything else
-/// would make trials depend on the shell they were submitted from, and hand its secrets on.
+/// The variables that jobs inherit from the submitter's environment, if set: locations of programs
+/// and of ssdlab's files, and the locale. Slurm adds its own. Anything else would make trials
+/// depend on the submitting shell, and leak its secrets.
 const EXPORTED: [&str; 9] = [
     "PATH",
     "HOME",
@@ -46,10 +45,10 @@ const EXPORTED: [&str; 9] = [
     "XDG_STATE_HOME",
 ];
 
-/// The elements that an array may have by default, `MaxArraySize` of slurm.conf(5) less one.
+/// The default maximum number of elements in an array, `MaxArraySize` of slurm.conf(5) minus one.
 pub const MOST_ELEMENTS: usize = 1_000;
 
-/// Something that Slurm does not do.
+/// An error of Slurm.
 #[derive(Debug, Error, Diagnostic)]
 pub enum SlurmError {
     /// A program of Slurm cannot be run.
@@ -57,8 +56,10 @@ pub enum SlurmError {
     #[diagnostic(transparent)]
     Program(#[from] ProgramError),
     /// Its controller does not answer.
-    #[error("Slurm's controller does not answer: {says}")]
-    #[diagnostic(help("`scontrol ping` tells which; SLURM_CONF names another configuration"))]
+    #[error("the Slurm controller does not answer: {says}")]
+    #[diagnostic(help(
+        "`scontrol ping` shows the controllers; SLURM_CONF selects another configuration"
+    ))]
     Unreachable {
         /// What the program says.
         says: String,
@@ -75,27 +76,27 @@ pub enum SlurmError {
     /// No node has all features that are needed.
     #[error("no node{of} has the features {features}")]
     #[diagnostic(help(
-        "features of nodes: {known}; the plan names what it needs in [needs] and `node_feature`, \
-         slurm.conf what nodes have"
+        "features of nodes: {known}; [needs] and `node_feature` in the plan name the required \
+         features, slurm.conf those that nodes have"
     ))]
     NoNode {
-        /// Where was looked.
+        /// The partition, in words.
         of: String,
         /// The features.
         features: String,
         /// Those there are.
         known: String,
     },
-    /// It does not say which job it has made.
-    #[error("sbatch prints no job's id, which is digits, but `{says}`")]
-    #[diagnostic(help("squeue(1) shows whether there is a job; scancel(1) ends it"))]
+    /// It does not report the id of the new job.
+    #[error("sbatch printed `{says}`, expected a numeric job id")]
+    #[diagnostic(help("squeue(1) shows whether the job exists; scancel(1) cancels it"))]
     NoId {
         /// What it prints.
         says: String,
     },
-    /// It refuses something.
-    #[error("Slurm refuses: {says}")]
-    #[diagnostic(help("sinfo(1) shows partitions and nodes, `scontrol show config` limits"))]
+    /// It refuses a request.
+    #[error("Slurm refused: {says}")]
+    #[diagnostic(help("sinfo(1) shows partitions and nodes, `scontrol show config` shows limits"))]
     Refused {
         /// Why.
         says: String,
@@ -122,7 +123,7 @@ impl SlurmError {
     }
 }
 
-/// Slurm, as this machine reaches it.
+/// Slurm, as accessible from this machine.
 #[derive(Debug, Clone)]
 pub struct Slurm {
     sbatch: PathBuf,
@@ -130,24 +131,24 @@ pub struct Slurm {
     scancel: PathBuf,
     scontrol: PathBuf,
     sinfo: PathBuf,
-    /// The partition that jobs go to; its own default where none is named.
+    /// The partition for jobs; `None` means the default one.
     partition: Option<String>,
 }
 
-/// What Slurm lets a job have.
+/// The limits of a job.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// The longest that it may take; `None` where nothing limits it.
+    /// The maximum duration; `None` if unlimited.
     pub time: Option<Duration>,
-    /// Whether it gets only the memory that it asks for. Where it does not, nodes need not say how
-    /// much they have, and asking for it is refused.
+    /// Whether Slurm allocates memory. If it does not, nodes need not declare theirs, and requests
+    /// for memory are refused.
     pub gives_out_memory: bool,
 }
 
 /// An array of jobs.
 #[derive(Debug)]
 pub struct Array<'a> {
-    /// What it is called.
+    /// Its name.
     pub name: &'a str,
     /// Its elements, which are numbered from 0.
     pub elements: usize,
@@ -157,14 +158,14 @@ pub struct Array<'a> {
     pub node: Option<&'a str>,
     /// Whether an element has its node to itself.
     pub is_exclusive: bool,
-    /// The memory that an element needs for each processor it gets, in bytes; all of its node's
-    /// where nothing is said. It matters where Slurm gives out memory.
+    /// The memory that an element needs per allocated processor, in bytes; `None` means all of the
+    /// node's. Only used where Slurm allocates memory.
     pub memory_bytes: Option<u64>,
-    /// The longest an element may take.
+    /// The time limit of an element.
     pub limit: Duration,
-    /// Where an element's output goes; `%A` is the job and `%a` the element.
+    /// The file for an element's output; `%A` is the job and `%a` the element.
     pub output: &'a Path,
-    /// What each element runs: a script of sh(1).
+    /// The script, for sh(1), that each element runs.
     pub script: &'a str,
 }
 
@@ -188,9 +189,8 @@ impl Slurm {
         self.partition.as_deref()
     }
 
-    /// The nodes that have all of some features, and whether each is up and not to go down. An
-    /// error if there is no such partition or no such node; for one that is not up Slurm knows to
-    /// wait.
+    /// The nodes that have all given features, and whether each is up and not draining. An error if
+    /// there is no such partition or node; Slurm waits for nodes that are not up.
     pub fn nodes(&self, features: &BTreeSet<String>) -> Result<BTreeMap<String, bool>, SlurmError> {
         let text = ask(&self.sinfo, ["--noheader", "--all", "--Node", "--format=%P|%N|%f|%t"])?;
         let nodes: Vec<Node> = text.lines().filter_map(Node::read).collect();
@@ -203,7 +203,7 @@ impl Slurm {
             nodes.iter().filter(is_there).map(|node| (node.name, node)).collect();
         let list = |words: BTreeSet<&str>| words.into_iter().collect::<Vec<_>>().join(", ");
         if nodes.is_empty() {
-            let name = self.partition.clone().unwrap_or_else(|| "that is its default".to_owned());
+            let name = self.partition.clone().unwrap_or_else(|| "by default".to_owned());
             return Err(SlurmError::NoPartition { name, known: list(partitions) });
         }
         let has_all =
@@ -228,7 +228,7 @@ impl Slurm {
         command.arg(format!("--export={}", EXPORTED.join(",")));
         command.arg(format!("--job-name={}", array.name));
         command.arg(format!("--array=0-{}", array.elements.saturating_sub(1)));
-        // What is beyond its partition's limit would wait for ever.
+        // A job above its partition's limit would wait for ever.
         let limit = limits.time.map_or(array.limit, |most| most.min(array.limit));
         command.arg(format!("--time={}", (limit.as_secs() / 60).max(1)));
         let mut output = std::ffi::OsString::from("--output=");
@@ -254,12 +254,12 @@ impl Slurm {
             command.arg(format!("--constraint={}", all.join("&")));
         }
         let says = run(command, array.script)?;
-        // Of several clusters, the id has the cluster's name behind it.
+        // In a federation, the cluster's name follows the id.
         let id = JobId::read(says.trim().split(';').next().unwrap_or_default());
         id.ok_or_else(|| SlurmError::NoId { says: program::tail(&says) })
     }
 
-    /// What it lets a job have.
+    /// The limits for jobs.
     pub fn limits(&self) -> Result<Limits, SlurmError> {
         let text = ask(&self.sinfo, ["--noheader", "--all", "--format=%P|%l"])?;
         let partitions = text.lines().filter_map(|line| line.trim().split_once('|'));
@@ -288,7 +288,7 @@ impl Slurm {
         Ok(Queue::read(&text))
     }
 
-    /// Cancels jobs by their ids; those that have ended are passed over.
+    /// Cancels jobs by their ids; those that have ended are ignored.
     pub fn cancel(&self, jobs: &BTreeSet<JobId>) -> Result<(), SlurmError> {
         if jobs.is_empty() {
             return Ok(());
@@ -299,7 +299,7 @@ impl Slurm {
     }
 }
 
-/// What a program that only asks prints.
+/// The output of a query program.
 fn ask<A: AsRef<OsStr>>(
     program: &Path,
     arguments: impl IntoIterator<Item = A>,
@@ -309,11 +309,11 @@ fn ask<A: AsRef<OsStr>>(
     run(command, "")
 }
 
-/// Runs a program of Slurm. Whoever wants to stop does so between two of them: what was submitted
-/// is to be known.
+/// Runs a Slurm program. Interrupts take effect between programs, so that every submission is
+/// known.
 fn run(mut command: Command, input: &str) -> Result<String, SlurmError> {
-    // What users have set for their own work would hide elements and nodes, or send jobs elsewhere;
-    // on whose account they run is theirs to say.
+    // Users' own settings would hide elements and nodes, or send jobs elsewhere; only the account
+    // is theirs to choose.
     let own = ["SQUEUE_", "SINFO_", "SCANCEL_", "SBATCH_"];
     let kept = ["SBATCH_ACCOUNT", "SBATCH_QOS"];
     let names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
@@ -330,7 +330,7 @@ fn run(mut command: Command, input: &str) -> Result<String, SlurmError> {
     }
 }
 
-/// What a program's complaint means: the words of Slurm and of its programs.
+/// Interprets an error message of Slurm and its programs.
 fn understood(says: &str) -> SlurmError {
     let says = program::tail(says);
     let unreachable = [
@@ -385,7 +385,7 @@ impl<'a> Node<'a> {
             is_default: partition.ends_with('*'),
             name,
             features: features.collect(),
-            // The states in short (sinfo(1)); a mark behind says that the node does not answer.
+            // The compact states (sinfo(1)); a suffix says that the node does not answer.
             is_up: !["down", "drain", "drng", "fail", "maint", "*"]
                 .iter()
                 .any(|ill| state.contains(ill)),

@@ -1,4 +1,4 @@
-//! What squeue(1) prints.
+//! Parses the output of squeue(1).
 
 use std::collections::BTreeSet;
 
@@ -7,8 +7,7 @@ use serde::Serialize;
 
 use super::JobId;
 
-/// The format in which it is asked to print, in the letters of squeue(1): name, array job, element,
-/// state, reason, nodes.
+/// The output format, in the notation of squeue(1): name, array job, element, state, reason, nodes.
 pub(super) const FORMAT: &str = "%j|%F|%K|%T|%r|%N";
 
 /// The elements of some arrays, as far as the controller remembers them.
@@ -16,7 +15,7 @@ pub(super) const FORMAT: &str = "%j|%F|%K|%T|%r|%N";
 pub struct Queue {
     /// Those that have not ended.
     pub elements: Vec<Element>,
-    /// Those that have, of the last minutes (`MinJobAge`).
+    /// Those that have ended in the last minutes (`MinJobAge`).
     pub over: Vec<Element>,
 }
 
@@ -42,13 +41,13 @@ pub struct Element {
     pub array: String,
     /// The array's job.
     pub job: JobId,
-    /// Which of its elements it is, from 0.
+    /// Its index in the array, from 0.
     pub index: usize,
-    /// Its state in lower case, in Slurm's words: `pending`, `running`, `completing`, ...
+    /// Its Slurm state in lower case: `pending`, `running`, `completing`, ...
     pub state: String,
-    /// Why it waits, in Slurm's words; `None` is one of them.
+    /// The Slurm reason for waiting; `None` is one of the possible texts.
     pub reason: String,
-    /// The node it is on; empty while it waits, and where Slurm's word for it is no host's name.
+    /// Its node; empty while it waits, and if Slurm's text is not a host name.
     pub node: String,
 }
 
@@ -98,8 +97,8 @@ impl Element {
     }
 }
 
-/// Whether a text is the name of one host, or empty: rsync(1) is given it, for which some other
-/// texts are options, or another machine's.
+/// Whether a text is the name of one host, or empty: it is passed to rsync(1), which would
+/// interpret other texts as options or remote paths.
 pub(super) fn is_host(text: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
     text.chars().all(is_plain) && !text.starts_with('-')

@@ -1,7 +1,7 @@
-//! A page that shows a run as it goes on: it can be looked at, and nothing else.
+//! A read-only live page of a run.
 //!
 //! A browser gets the page and then, by server-sent events (HTML Living Standard, section 9.2),
-//! each state that the run is in. What a state says is not known here.
+//! each state of the run. This room does not know what a state contains.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener};
@@ -21,7 +21,7 @@ use tokio::sync::watch;
 use tokio_stream::StreamExt;
 use tokio_stream::wrappers::WatchStream;
 
-/// What a browser is told to load: nothing but what is served here.
+/// The content security policy: browsers load only what is served here.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'";
 
 /// The longest that browsers are waited for at the end.
@@ -31,7 +31,7 @@ const FAREWELL: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub struct Watch {
     address: SocketAddr,
-    /// None when there are no more states: then the server ends, too.
+    /// `None` when there are no more states: then the server ends, too.
     state: Option<watch::Sender<Arc<str>>>,
     server: Option<JoinHandle<()>>,
 }
@@ -56,7 +56,7 @@ impl Watch {
         self.address
     }
 
-    /// Shows another state, a JSON object; who is not there yet sees only the last.
+    /// Publishes a new state, a JSON object; browsers that connect later see only the last.
     pub fn show(&self, state: &str) {
         if let Some(sender) = &self.state {
             sender.send_replace(Arc::from(state));
@@ -109,12 +109,12 @@ async fn stream(State(states): State<watch::Receiver<Arc<str>>>) -> impl IntoRes
     Sse::new(events.map(Ok::<_, io::Error>)).keep_alive(KeepAlive::default())
 }
 
-/// Only who asks for an address is answered. A page from elsewhere whose name was made to lead here
-/// (DNS rebinding) asks for that name.
+/// Answers only requests addressed by IP address. A foreign page whose name was made to resolve
+/// here (DNS rebinding) uses that name.
 async fn guard(request: Request, next: Next) -> Response {
     let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
     if !host.is_some_and(is_an_address) {
-        let says = "ask for the address that `ssdlab run --watch` shows, not for another name\n";
+        let says = "use the address that `ssdlab run --watch` shows, not another name\n";
         return (StatusCode::FORBIDDEN, says).into_response();
     }
     let mut response = next.run(request).await;

@@ -113,7 +113,7 @@ fn a_cut_record_is_left_out_and_a_broken_one_is_an_error() {
     let whole = fs::read(&path).unwrap();
     fs::write(&path, &whole[..whole.len() - 100]).unwrap();
     let (out, err) = place.ends(0, &["compare", "one", "cut"]);
-    assert!(err.contains("the last line was cut") && out.contains("5 of 5 trials"), "{out}{err}");
+    assert!(err.contains("last line was truncated") && out.contains("5 of 5 trials"), "{out}{err}");
     let mut file = OpenOptions::new().append(true).open(&path).unwrap();
     file.write_all(&whole).unwrap();
     let (_, err) = place.ends(1, &["compare", "one", "cut"]);
@@ -139,13 +139,13 @@ fn records_that_are_not_the_run_s_are_left_out_with_a_word() {
     fs::write(&path, format!("{whole}{whole}{foreign}")).unwrap();
     let (count, status, err) = trials();
     assert_eq!((count, status.as_str()), (6, "complete"));
-    assert!(err.contains("9 records are of trials that are recorded before"), "{err}");
-    assert!(err.contains("3 records are of treatments that this run does not have"), "{err}");
+    assert!(err.contains("9 records belong to trials that were recorded earlier"), "{err}");
+    assert!(err.contains("3 records belong to treatments that this run does not have"), "{err}");
     let some: Vec<&str> = whole.lines().take(2).collect();
     fs::write(&path, some.join("\n") + "\n").unwrap();
     let (count, status, err) = trials();
     assert_eq!((count, status.as_str()), (2, "partial"));
-    assert!(err.contains("its records end before"), "{err}");
+    assert!(err.contains("its records end earlier"), "{err}");
 }
 
 /// A schedule that was changed, and what is in it, ends no report of other runs.
@@ -158,9 +158,9 @@ fn one_broken_run_does_not_hide_the_others() {
     let steering = place.run("steering", "6.1.0", 1).join("schedule.json");
     replace(&steering, "\"lab\": \"virtual\"", "\"lab\": \"\\u001b]0;x\\u0007\"");
     let (out, _) = place.ends(0, &["history"]);
-    assert!(out.contains("1 holds") && out.contains("do not fit each other"), "{out}");
+    assert!(out.contains("1 holds") && out.contains("parts are inconsistent"), "{out}");
     let (_, err) = place.ends(1, &["report", "steering"]);
-    assert!(err.contains("is no schedule") && !err.contains('\u{1b}'), "{err:?}");
+    assert!(err.contains("is not a schedule") && !err.contains('\u{1b}'), "{err:?}");
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn a_history_keeps_every_run_and_counts_what_is_none() {
     fs::create_dir(place.results().join("folder")).unwrap();
     fs::write(place.results().join("early/notes.txt"), "mine").unwrap();
     let (out, err) = place.ends(0, &["history"]);
-    assert!(err.contains("2 entries are no runs"), "{err}");
+    assert!(err.contains("2 entries are not runs"), "{err}");
     let at = |run: &str| out.find(run).unwrap_or_else(|| panic!("{run}: {out}"));
     assert!(at("early") < at("broken") && at("broken") < at("late"), "{out}");
     assert!(out.contains("has schema 99") && out.contains("1 holds"), "{out}");

@@ -42,7 +42,7 @@ fn own_files() {
             let output = tools::ssdlab(&["report", run, "--format", format, "--out", file]);
             let said = String::from_utf8_lossy(&output.stderr);
             assert_eq!(output.status.code(), Some(1), "{said}");
-            assert!(said.contains("a part of a run"), "{said}");
+            assert!(said.contains("is part of a run"), "{said}");
         }
     }
     assert!(before == contents());

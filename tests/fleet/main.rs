@@ -472,7 +472,7 @@ fn cancelling() {
     let name = cluster.run().display().to_string();
     let output = cluster.output(&["cancel", &name]);
     assert!(output.status.success(), "{}", shown(&output));
-    assert!(shown(&output).contains("what was left there is undone"), "{}", shown(&output));
+    assert!(shown(&output).contains("remaining changes undone"), "{}", shown(&output));
     assert_eq!(run.wait().unwrap().code(), Some(1), "{}", cluster.errors());
     assert_eq!(status(&cluster)["not_undone"], json!([]));
     assert_eq!(mounted(), "0");

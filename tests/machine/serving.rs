@@ -64,7 +64,7 @@ impl Served {
     fn is_served_on(&mut self) {
         let mut said = String::new();
         let mut errors = BufReader::new(self.server.stderr.as_mut().unwrap());
-        while !said.contains("is in use and served on") {
+        while !said.contains("is in use and stays served") {
             assert!(errors.read_line(&mut said).unwrap() > 0, "{said}");
         }
     }
@@ -211,8 +211,8 @@ fn gets_errors(served: &Served) {
     let started = Instant::now();
     let mounted = &served.mounted;
     let status = sh(&format!(
-        "timeout --signal=KILL 30 sh -c 'echo text >{mounted}/a && sync {mounted}/a' \
-         && echo 0 || echo $?"
+        "timeout --signal=KILL 30 sh -c 'echo text >{mounted}/a && sync {mounted}/a' && echo 0 || \
+         echo $?"
     ));
     assert!(["1", "2"].contains(&status.as_str()), "{status}");
     sh(&format!("umount {mounted}; losetup -d {}", served.device));

@@ -142,7 +142,7 @@ fn resume_while_alive() {
         shown(&output)
     );
     let restored = place.ssdlab(&["restore"]).output().unwrap();
-    assert!(String::from_utf8_lossy(&restored.stdout).contains("is alive"));
+    assert!(String::from_utf8_lossy(&restored.stdout).contains("is still active"));
     sh(&format!("kill -CONT {}", child.id()));
     assert!(child.wait().unwrap().success());
 }
@@ -159,7 +159,7 @@ fn cut_record() {
     // Reading warns and changes nothing.
     let output = place.ssdlab(&["report", &run_name(&place), "--json"]).output().unwrap();
     assert!(output.status.success());
-    assert!(String::from_utf8_lossy(&output.stderr).contains("the last line was cut"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("the last line was truncated"));
     assert_eq!(fs::read(&path).unwrap().len(), whole.len() - 40);
 
     let output = place.ssdlab(&["run", "--resume", &run_name(&place), "--json"]).output().unwrap();
