@@ -13,7 +13,7 @@ pub(super) fn all(
     treatments: &[Treatment],
     method: &[Check],
 ) -> Vec<Warned> {
-    let mut warnings = vec![Warning::Lab { lab: schedule.target.lab }];
+    let mut warnings = vec![Warning::Lab { lab: schedule.origin() }];
     warnings.extend(schedule.notes.iter().map(|text| Warning::Note { text: text.clone() }));
     let selected = treatments.iter().filter(|t| t.status != TreatmentStatus::Unselected);
     warnings.extend(selected.filter_map(|treatment| {
@@ -34,7 +34,7 @@ pub(super) fn all(
 fn daemons(schedule: &Schedule) -> Option<Warning> {
     let mut filesystems = schedule.setups().filter_map(|setup| setup.filesystem);
     let served = filesystems.find(|filesystem| filesystem.pool.is_some())?;
-    let is_virtual = schedule.target.lab == LabKind::Virtual;
+    let is_virtual = schedule.is_in(LabKind::Virtual);
     is_virtual.then(|| Warning::Daemon { filesystem: served.name.to_owned() })
 }
 

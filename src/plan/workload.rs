@@ -9,8 +9,9 @@ use super::error::Fault;
 use super::lab_kind::LabKind;
 use super::overrides::Overrides;
 use super::recordings::{self, Recording};
-use super::schedule::{Action, Build, Phase, Target, Tree, Workload};
+use super::schedule::{Action, Build, Phase, Tree, Workload};
 use super::setup::{Amount, Discard, Setup};
+use super::target::Target;
 use super::transactions::STREAM_BYTES;
 use super::written::{self, Verb};
 use super::{io, transactions};
@@ -82,7 +83,7 @@ pub(super) fn resolve(
     let build = own.map(|own| build(&own, source(own.repository.as_ref(), !unpacks), scale));
     let plays_bonnie = does(&[Verb::Bonnie, Verb::BonnieProgram]);
     let own = written.bonnie.clone().or_else(|| plays_bonnie.then(WrittenBonnie::default));
-    let bonnie = own.map(|own| bonnie::resolve(&own, |amount| scaled(amount, scale), target.lab));
+    let bonnie = own.map(|own| bonnie::resolve(&own, |amount| scaled(amount, scale), target.lab()));
     let (tree, build, bonnie) = (tree.transpose()?, build.transpose()?, bonnie.transpose()?);
     let has_own = does(&[Verb::Io, Verb::Transactions]);
     #[expect(clippy::float_cmp, reason = "only an explicit 1 changes nothing")]
@@ -427,16 +428,16 @@ fn check_setup(
             "take the fstrim phase out of the workload, or the level out of the plan",
         ));
     }
-    if setup.filesystem.is_none() && target.lab != LabKind::Directory {
+    if setup.filesystem.is_none() && target.lab() != LabKind::Directory {
         return Err(Fault::nowhere(
             "filesystem = \"any\" takes a directory as it is; this lab makes a filesystem",
             "name one: --set filesystem=ext4, or say --lab directory",
         ));
     }
     // How large other devices are, nobody has looked yet.
-    let (device, what, help) = match (target.lab, target.capacity_bytes) {
-        (LabKind::Image, _) => (target.size_bytes, "image", "size in [target]"),
-        (LabKind::Virtual, Some(capacity)) => (capacity, "drive", "capacity"),
+    let (device, what, help) = match *target {
+        Target::Image { size_bytes, .. } => (size_bytes, "image", "size in [target]"),
+        Target::Virtual { capacity_bytes: Some(capacity) } => (capacity, "drive", "capacity"),
         _ => return Ok(()),
     };
     if let Some(filesystem) = setup.filesystem
@@ -468,7 +469,7 @@ fn check_programs(workload: &Workload, target: &Target) -> Result<(), Fault> {
         _ => false,
     });
     match foreign {
-        Some(phase) if target.lab == LabKind::Virtual => Err(Fault::nowhere(
+        Some(phase) if target.lab() == LabKind::Virtual => Err(Fault::nowhere(
             format!("phase `{}` runs a program of this machine", phase.name),
             "the virtual lab has none of them: say --lab image (with root) or --lab directory",
         )),
