@@ -76,7 +76,8 @@ pub fn outline(schedule: &Schedule, records: &[Record], ending: Ending) -> Outli
 
 fn drives(schedule: &Schedule, records: &[Record]) -> Vec<String> {
     if schedule.is_in(LabKind::Virtual) {
-        let drives: BTreeSet<String> = schedule.setups().map(|s| s.simulated.drive).collect();
+        let drives: BTreeSet<String> =
+            schedule.setups().map(|s| s.simulated.drive.clone()).collect();
         return drives.into_iter().collect();
     }
     let place = schedule.target.iter().filter_map(|target| target.place());

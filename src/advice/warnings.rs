@@ -64,7 +64,11 @@ fn remarks(records: &[Record]) -> impl Iterator<Item = Warning> {
 /// What a filesystem is found to be, against what is stated about it.
 fn features(schedule: &Schedule, treatments: &[Treatment]) -> Vec<Warning> {
     let of_treatment = |(index, treatment): (usize, &Treatment)| {
-        let stated = schedule.setup(index).ok().and_then(|setup| Some(setup.filesystem?.stated()));
+        let stated = schedule.treatments[index]
+            .setup
+            .as_ref()
+            .ok()
+            .and_then(|setup| Some(setup.filesystem?.stated()));
         let differs = stated.unwrap_or_default().into_iter().filter_map(|(feature, stated)| {
             let found = treatment.features.get(feature).filter(|found| **found != stated)?;
             Some(Warning::Feature {
@@ -83,7 +87,8 @@ fn features(schedule: &Schedule, treatments: &[Treatment]) -> Vec<Warning> {
 fn no_atime(schedule: &Schedule, treatments: &[Treatment]) -> Vec<Warning> {
     let mut found = Vec::new();
     for (index, treatment) in treatments.iter().enumerate() {
-        let filesystem = schedule.setup(index).ok().and_then(|setup| setup.filesystem);
+        let filesystem =
+            schedule.treatments[index].setup.as_ref().ok().and_then(|setup| setup.filesystem);
         let Some((filesystem, by)) =
             filesystem.zip(treatment.features.get(facts::NO_ATIME_INHERITED))
         else {

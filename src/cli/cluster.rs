@@ -59,7 +59,7 @@ pub fn expected(schedule: &Schedule) -> Result<Expected, Report> {
 /// The files that a plan names, with the SHA-256 of their contents: on nodes they go by the same
 /// names.
 pub fn inputs(schedule: &Schedule) -> Result<Hashes, Report> {
-    let drives = schedule.setups().map(|setup| setup.simulated.drive);
+    let drives = schedule.setups().map(|setup| &setup.simulated.drive);
     let drives = drives.filter(|drive| is_drive_file(drive)).map(PathBuf::from);
     let drives = drives.filter(|_| schedule.is_in(LabKind::Virtual));
     let hashed = |path: PathBuf| {

@@ -135,7 +135,7 @@ pub fn with_stage<T>(
 fn drives(schedule: &Schedule) -> Result<BTreeMap<String, Specification>, Report> {
     let mut drives = BTreeMap::new();
     for setup in schedule.setups() {
-        let name = setup.simulated.drive;
+        let name = setup.simulated.drive.clone();
         if let Entry::Vacant(place) = drives.entry(name) {
             let capacity = target(schedule)?.size_bytes().map(Bytes);
             if is_drive_file(place.key()) {

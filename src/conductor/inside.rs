@@ -53,7 +53,7 @@ impl Job {
             metric: nothing(),
             needs: Vec::new(),
             target: Some(Target::Virtual { capacity_bytes: None }),
-            treatments: vec![Treatment { levels, baseline: None }],
+            treatments: vec![Treatment::new(levels, None)],
             baseline: Levels::default(),
             workload,
             repetitions: Repetitions {

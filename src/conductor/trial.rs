@@ -59,8 +59,8 @@ impl Here<'_> {
 
     fn fill(&mut self, record: &mut Record, observer: &mut dyn Observer) -> Result<(), Failure> {
         let trial = record.trial;
-        let setup =
-            self.schedule.setup(trial.treatment).map_err(|error| Failure::Failed(error.message))?;
+        let setup = self.schedule.treatments[trial.treatment].setup.clone();
+        let setup = setup.map_err(|error| Failure::Failed(error.message))?;
         self.workload.seed(trial.seed);
         let marker = self.journal.marker().to_owned();
         let rules = Rules { marker: &marker, limit: PREPARATION, interrupt: self.interrupt };

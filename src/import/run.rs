@@ -207,7 +207,7 @@ fn schedule(
     };
     let blocks = placed.iter().map(|placed| placed.block + 1).max().unwrap_or(0);
     let baseline = treatments.first().cloned().unwrap_or_default();
-    let treatment = |(index, levels)| Treatment { levels, baseline: (index > 0).then_some(0) };
+    let treatment = |(index, levels)| Treatment::new(levels, (index > 0).then_some(0));
     Schedule {
         schema: SCHEDULE_SCHEMA,
         plan: head.name.to_owned(),

@@ -38,7 +38,8 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
     let target = target(plan, overrides)?;
     let factors = varied::factors(plan, overrides, target.lab(), base, &mut notes)?;
     let treatments = treatments::resolve(plan, &factors, &mut notes)?;
-    let workload = workload::resolve(&plan.workload, overrides, base, &target, &treatments.setups)?;
+    let workload =
+        workload::resolve(&plan.workload, overrides, base, &target, &treatments.treatments)?;
     let repetitions = repetitions(plan, overrides, target.lab())?;
     let mut schedule = Schedule {
         schema: SCHEDULE_SCHEMA,

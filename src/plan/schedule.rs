@@ -83,12 +83,37 @@ pub type Hashes = BTreeMap<PathBuf, String>;
 
 /// One combination of levels.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(from = "StoredTreatment")]
 pub struct Treatment {
     /// A level for every factor of the plan.
     pub levels: Levels,
     /// The treatment it is compared with (an index); none for a baseline, or where the
     /// counterpart was left out.
     pub baseline: Option<usize>,
+    /// What the levels mean. Another release may have stored some that mean nothing to this one.
+    #[serde(skip_serializing)]
+    pub setup: Result<Setup, LevelError>,
+}
+
+#[derive(Deserialize)]
+struct StoredTreatment {
+    levels: Levels,
+    baseline: Option<usize>,
+}
+
+impl Treatment {
+    /// A treatment; `baseline` is the index of the one it is compared with.
+    #[must_use]
+    pub fn new(levels: Levels, baseline: Option<usize>) -> Self {
+        let setup = Setup::new(&levels);
+        Self { levels, baseline, setup }
+    }
+}
+
+impl From<StoredTreatment> for Treatment {
+    fn from(stored: StoredTreatment) -> Self {
+        Self::new(stored.levels, stored.baseline)
+    }
 }
 
 /// One trial: a treatment in a block.
@@ -488,14 +513,9 @@ impl Schedule {
         Levels(levels.0.into_iter().filter(|(factor, level)| is_shared(factor, level)).collect())
     }
 
-    /// What a treatment's levels mean.
-    pub fn setup(&self, treatment: usize) -> Result<Setup, LevelError> {
-        Setup::new(&self.treatments[treatment].levels)
-    }
-
-    /// What the levels of all treatments mean; those that mean nothing are left out.
-    pub fn setups(&self) -> impl Iterator<Item = Setup> {
-        (0..self.treatments.len()).filter_map(|index| self.setup(index).ok())
+    /// What the levels of all treatments mean; those that mean nothing cannot run and are left out.
+    pub fn setups(&self) -> impl Iterator<Item = &Setup> {
+        self.treatments.iter().filter_map(|treatment| treatment.setup.as_ref().ok())
     }
 
     /// The phases of a treatment: the workload's, and a trim at the end for `discard = fstrim`.

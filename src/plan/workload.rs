@@ -9,7 +9,7 @@ use super::error::Fault;
 use super::lab_kind::LabKind;
 use super::overrides::Overrides;
 use super::recordings::{self, Recording};
-use super::schedule::{Action, Build, Phase, Tree, Workload};
+use super::schedule::{Action, Build, Phase, Treatment, Tree, Workload};
 use super::setup::{Amount, Discard, Setup};
 use super::target::Target;
 use super::transactions::STREAM_BYTES;
@@ -30,13 +30,13 @@ const MOST_FILES: u64 = 5_000_000;
 /// What a synthetic build adds to its tree, at the most, as a factor (objects and links).
 const BUILD_GROWTH: f64 = 1.8;
 
-/// Resolves the workload, and checks whether it is possible for a target and each of its setups.
+/// Resolves the workload, and checks whether it is possible for a target and each treatment.
 pub(super) fn resolve(
     written: &written::Workload,
     overrides: &Overrides,
     base: &Path,
     target: &Target,
-    setups: &[Setup],
+    treatments: &[Treatment],
 ) -> Result<Workload, Fault> {
     let quiet_ns = nanos(written.quiet.map_or(Duration::from_millis(5), |span| span.0));
     let limit = written.limit.map_or(Duration::from_mins(30), |span| span.0);
@@ -95,7 +95,7 @@ pub(super) fn resolve(
     }
     let workload = Workload { tree, build, bonnie, quiet_ns, phases };
     check_programs(&workload, target)?;
-    for setup in setups {
+    for setup in treatments.iter().filter_map(|treatment| treatment.setup.as_ref().ok()) {
         check_setup(&workload, target, setup, &written.phases.span())?;
     }
     Ok(workload)
