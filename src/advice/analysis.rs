@@ -18,7 +18,7 @@ use super::treatment::{self, TreatmentResult};
 use super::warning::Warned;
 use super::warnings;
 use crate::plan::metric;
-use crate::plan::{LabKind, Levels, Schedule};
+use crate::plan::{LabKind, Levels, Origin, Schedule};
 use crate::results::{Ending, Record};
 
 /// The version of the analysis' format.
@@ -36,7 +36,7 @@ pub struct Analysis {
     /// The question.
     pub question: String,
     /// Where the trials ran.
-    pub lab: LabKind,
+    pub lab: Origin,
     /// Whether the run came to its planned end.
     pub status: Completeness,
     /// Why it ended.
@@ -135,7 +135,7 @@ pub fn summarise(run: &str, schedule: &Schedule, records: &[Record], ending: End
     let of_claims = hosts::of_claims(schedule, &blocks);
     let mut claims = claims::judge_all(schedule, &blocks, &of_claims);
     for claim in &mut claims {
-        claim.scope = scope(schedule.target.lab, &claim.metric).map(str::to_owned);
+        claim.scope = scope(schedule.origin(), &claim.metric).map(str::to_owned);
     }
     let method = method::checks(schedule, records, &claims);
     let mut by_host = hosts::of_effects(schedule, &blocks, &effects);
@@ -150,14 +150,14 @@ pub fn summarise(run: &str, schedule: &Schedule, records: &[Record], ending: End
         run: run.to_owned(),
         plan: schedule.plan.clone(),
         question: schedule.question.clone(),
-        lab: schedule.target.lab,
+        lab: schedule.origin(),
         status: Completeness::of(ending),
         ending,
         metric: schedule.metric.clone(),
-        seed: (schedule.target.lab != LabKind::Imported).then_some(schedule.seed),
+        seed: schedule.target.is_some().then_some(schedule.seed),
         environment,
         applied,
-        settings: settings(schedule.target.lab, &claims),
+        settings: settings(schedule.origin(), &claims),
         warnings,
         method,
         treatments,
@@ -170,14 +170,15 @@ pub fn summarise(run: &str, schedule: &Schedule, records: &[Record], ending: End
 
 /// The settings that follow. A verdict never claims more than its lab can show: the times of an
 /// image file say nothing about a drive, so no setting follows from them.
-fn settings(lab: LabKind, claims: &[Judgement]) -> Vec<RecommendedSetting> {
-    let shows = |claim: &Judgement| match lab {
-        LabKind::Virtual | LabKind::Device => true,
-        LabKind::Image => !metric::of(&claim.metric).is_of_the_drive(),
+fn settings(origin: Origin, claims: &[Judgement]) -> Vec<RecommendedSetting> {
+    let is_of_the_drive = |claim: &Judgement| metric::of(&claim.metric).is_of_the_drive();
+    let shows = |claim: &Judgement| match origin {
+        Origin::Lab(LabKind::Virtual | LabKind::Device) => true,
+        Origin::Lab(LabKind::Image) => !is_of_the_drive(claim),
         // The device's counts include what others did.
-        LabKind::Directory => metric::of(&claim.metric).is_of_the_drive(),
+        Origin::Lab(LabKind::Directory) => is_of_the_drive(claim),
         // Nobody here knows how it was measured.
-        LabKind::Imported => false,
+        Origin::Imported => false,
     };
     let of = |claim: &Judgement| match claim.verdict {
         Verdict::Holds => claim.if_holds.clone(),
@@ -195,14 +196,14 @@ fn settings(lab: LabKind, claims: &[Judgement]) -> Vec<RecommendedSetting> {
     settings
 }
 
-/// What a verdict about a metric is limited to in a lab.
-fn scope(lab: LabKind, metric: &str) -> Option<&'static str> {
+/// What a verdict about a metric is limited to.
+fn scope(origin: Origin, metric: &str) -> Option<&'static str> {
+    let Origin::Lab(lab) = origin else { return Some("of imported results") };
     let is_of_the_drive = metric::of(metric).is_of_the_drive();
     match lab {
         LabKind::Virtual if is_of_the_drive => Some("of a simulated drive"),
         LabKind::Image if is_of_the_drive => Some("of an image file, not of a drive"),
         LabKind::Directory if !is_of_the_drive => Some("with whatever else ran there"),
-        LabKind::Imported => Some("of imported results"),
         _ => None,
     }
 }

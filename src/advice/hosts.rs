@@ -246,7 +246,7 @@ mod tests {
 
     use super::*;
     use crate::advice::{Analysis, Verdict, Warned, effects, summarise};
-    use crate::plan::{self, LabKind, Overrides};
+    use crate::plan::{self, LabKind, Origin, Overrides};
     use crate::results::{Attempt, AttemptId, Ending, Phase};
 
     const PLAN: &str = r#"
@@ -427,7 +427,7 @@ mod tests {
         }
         assert_eq!(says(&of_one), None);
         for record in &mut records {
-            record.lab = LabKind::Virtual;
+            record.lab = Origin::Lab(LabKind::Virtual);
         }
         assert_eq!(says(&records), None);
     }
@@ -463,7 +463,7 @@ mod tests {
         assert_eq!(found(&records), (11, 11, vec![Warning::AcrossMachines { pairs: 1 }]));
         // In virtual time every machine measures the same.
         for record in &mut records {
-            record.lab = LabKind::Virtual;
+            record.lab = Origin::Lab(LabKind::Virtual);
         }
         assert_eq!(found(&records), (12, 12, Vec::new()));
         assert!(analysed(&schedule, &records).by_host.is_empty());

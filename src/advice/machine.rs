@@ -6,7 +6,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::plan::LabKind;
+use crate::plan::{LabKind, Origin};
 use crate::results::{Record, Status};
 
 /// A machine and the drive it measured, as far as a record tells: what trials have to share to be
@@ -23,8 +23,8 @@ impl<'a> Machine<'a> {
     /// every one, and none where no scheduler of jobs has named it.
     pub fn of(record: &'a Record) -> Option<Self> {
         let depends = match record.lab {
-            LabKind::Image | LabKind::Device | LabKind::Directory => true,
-            LabKind::Virtual | LabKind::Imported => false,
+            Origin::Lab(LabKind::Image | LabKind::Device | LabKind::Directory) => true,
+            Origin::Lab(LabKind::Virtual) | Origin::Imported => false,
         };
         let attempt = record.attempt.as_ref().filter(|_| depends)?;
         Some(Self {

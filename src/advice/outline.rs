@@ -10,7 +10,7 @@ use super::case::Verdict;
 use super::claims;
 use super::hosts;
 use super::pairs::Blocks;
-use crate::plan::{LabKind, Schedule};
+use crate::plan::{LabKind, Origin, Schedule};
 use crate::results::{Ending, Record, Status};
 
 /// A run, told shortly.
@@ -19,7 +19,7 @@ pub struct Outline {
     /// The plan's name.
     pub plan: String,
     /// Where its trials ran.
-    pub lab: LabKind,
+    pub lab: Origin,
     /// What they ran on: simulated drives, or the device or the directory and the drive's model.
     pub drives: Vec<String>,
     /// Its trials.
@@ -62,7 +62,7 @@ pub fn outline(schedule: &Schedule, records: &[Record], ending: Ending) -> Outli
     let came_out = |verdict| verdicts.iter().filter(|own| **own == verdict).count();
     Outline {
         plan: schedule.plan.clone(),
-        lab: schedule.target.lab,
+        lab: schedule.origin(),
         drives: drives(schedule, records),
         trials: records.len(),
         trials_ok: records.iter().filter(|record| record.status == Status::Ok).count(),
@@ -75,13 +75,13 @@ pub fn outline(schedule: &Schedule, records: &[Record], ending: Ending) -> Outli
 }
 
 fn drives(schedule: &Schedule, records: &[Record]) -> Vec<String> {
-    let target = &schedule.target;
-    if target.lab == LabKind::Virtual {
-        let drives: BTreeSet<String> = schedule.setups().map(|s| s.simulated.drive).collect();
+    if schedule.is_in(LabKind::Virtual) {
+        let drives: BTreeSet<String> =
+            schedule.setups().map(|s| s.simulated.drive.clone()).collect();
         return drives.into_iter().collect();
     }
-    let place =
-        target.device.iter().chain(&target.directory).map(|path| path.display().to_string());
+    let place = schedule.target.iter().filter_map(|target| target.place());
+    let place = place.map(|path| path.display().to_string());
     let models = records.iter().filter_map(|record| record.environment.drive_model.clone());
     place.chain(models.collect::<BTreeSet<_>>()).collect()
 }

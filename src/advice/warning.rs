@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::machine::Host;
-use crate::plan::{Bytes, LabKind, Levels};
+use crate::plan::{Bytes, LabKind, Levels, Origin};
 
 /// A warning with its evidence and its wording.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -31,7 +31,7 @@ pub enum Warning {
     /// What the lab cannot show.
     Lab {
         /// The lab.
-        lab: LabKind,
+        lab: Origin,
     },
     /// The intervals stayed wider than the plan asks for.
     Imprecise {
@@ -222,28 +222,28 @@ impl fmt::Display for Warning {
     #[expect(clippy::too_many_lines, reason = "a sentence a warning")]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Lab { lab: LabKind::Virtual } => write!(
+            Self::Lab { lab: Origin::Lab(LabKind::Virtual) } => write!(
                 f,
                 "virtual lab: bytes and requests are those of a real kernel; times are those of \
                  models of a drive and a processor (docs/virtual-lab.md). Repeating a seed \
                  repeats every nanosecond, so intervals are over seeds: other trees, other \
                  hashes, another drive of the kind"
             ),
-            Self::Lab { lab: LabKind::Image } => write!(
+            Self::Lab { lab: Origin::Lab(LabKind::Image) } => write!(
                 f,
                 "image lab: bytes and requests are exact for this kernel; times and discards \
                  are those of a file on this machine's disk, not of an SSD; for those, measure \
                  the drive itself: --device PATH"
             ),
-            Self::Lab { lab: LabKind::Device } => {
+            Self::Lab { lab: Origin::Lab(LabKind::Device) } => {
                 write!(f, "device lab: times are those of this drive on this machine")
             }
-            Self::Lab { lab: LabKind::Imported } => write!(
+            Self::Lab { lab: Origin::Imported } => write!(
                 f,
                 "imported: somebody else measured, and how is known only as far as the files say \
                  it; `ssdlab method` tells what that is worth"
             ),
-            Self::Lab { lab: LabKind::Directory } => write!(
+            Self::Lab { lab: Origin::Lab(LabKind::Directory) } => write!(
                 f,
                 "directory lab: the filesystem was not made anew, and the device's counts \
                  include what others did meanwhile"

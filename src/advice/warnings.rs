@@ -13,7 +13,7 @@ pub(super) fn all(
     treatments: &[TreatmentResult],
     method: &[Check],
 ) -> Vec<Warned> {
-    let mut warnings = vec![Warning::Lab { lab: schedule.target.lab }];
+    let mut warnings = vec![Warning::Lab { lab: schedule.origin() }];
     warnings.extend(schedule.notes.iter().map(|text| Warning::Note { text: text.clone() }));
     let selected = treatments.iter().filter(|t| t.status != TreatmentStatus::Unselected);
     warnings.extend(selected.filter_map(|treatment| {
@@ -34,7 +34,7 @@ pub(super) fn all(
 fn daemons(schedule: &Schedule) -> Option<Warning> {
     let mut filesystems = schedule.setups().filter_map(|setup| setup.filesystem);
     let served = filesystems.find(|filesystem| filesystem.pool.is_some())?;
-    let is_virtual = schedule.target.lab == LabKind::Virtual;
+    let is_virtual = schedule.is_in(LabKind::Virtual);
     is_virtual.then(|| Warning::Daemon { filesystem: served.name.to_owned() })
 }
 
@@ -64,7 +64,11 @@ fn remarks(records: &[Record]) -> impl Iterator<Item = Warning> {
 /// What a filesystem is found to be, against what is stated about it.
 fn features(schedule: &Schedule, treatments: &[TreatmentResult]) -> Vec<Warning> {
     let of_treatment = |(index, treatment): (usize, &TreatmentResult)| {
-        let stated = schedule.setup(index).ok().and_then(|setup| Some(setup.filesystem?.stated()));
+        let stated = schedule.treatments[index]
+            .setup
+            .as_ref()
+            .ok()
+            .and_then(|setup| Some(setup.filesystem?.stated()));
         let differs = stated.unwrap_or_default().into_iter().filter_map(|(feature, stated)| {
             let found = treatment.features.get(feature).filter(|found| **found != stated)?;
             Some(Warning::Feature {
@@ -83,7 +87,8 @@ fn features(schedule: &Schedule, treatments: &[TreatmentResult]) -> Vec<Warning>
 fn no_atime(schedule: &Schedule, treatments: &[TreatmentResult]) -> Vec<Warning> {
     let mut found = Vec::new();
     for (index, treatment) in treatments.iter().enumerate() {
-        let filesystem = schedule.setup(index).ok().and_then(|setup| setup.filesystem);
+        let filesystem =
+            schedule.treatments[index].setup.as_ref().ok().and_then(|setup| setup.filesystem);
         let Some((filesystem, by)) =
             filesystem.zip(treatment.features.get(facts::NO_ATIME_INHERITED))
         else {

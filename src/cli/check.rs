@@ -47,7 +47,7 @@ fn summary(schedule: &Schedule) -> Result<String, std::fmt::Error> {
         out,
         "{} treatments, {times} times each, in the {} lab:",
         schedule.treatments.len(),
-        schedule.target.lab
+        schedule.origin()
     )?;
     let shared = schedule.shared();
     if schedule.treatments.len() > 1 && !shared.0.is_empty() {

@@ -13,7 +13,7 @@ use crate::host::checksum::checksum;
 use crate::kernel;
 use crate::meter::environment;
 use crate::plan::schedule::Hashes;
-use crate::plan::{LabKind, Schedule, differ_in_machine, is_drive_file};
+use crate::plan::{LabKind, Schedule, Target, differ_in_machine, is_drive_file};
 use crate::undo;
 
 /// The scheduler that provides other machines.
@@ -49,7 +49,7 @@ impl FromStr for On {
 pub fn expected(schedule: &Schedule) -> Result<Expected, Report> {
     let (program, inputs) = (environment::program(), inputs(schedule)?);
     let (mut kernel, mut tools) = (None, None);
-    if schedule.target.lab == LabKind::Virtual {
+    if schedule.is_in(LabKind::Virtual) {
         kernel = Some(kernel::find(None)?.identity);
         tools = Some(conductor::tools(schedule));
     }
@@ -59,9 +59,9 @@ pub fn expected(schedule: &Schedule) -> Result<Expected, Report> {
 /// The files that a plan names, with the SHA-256 of their contents: they have the same paths on
 /// nodes.
 pub fn inputs(schedule: &Schedule) -> Result<Hashes, Report> {
-    let drives = schedule.setups().map(|setup| setup.simulated.drive);
+    let drives = schedule.setups().map(|setup| &setup.simulated.drive);
     let drives = drives.filter(|drive| is_drive_file(drive)).map(PathBuf::from);
-    let drives = drives.filter(|_| schedule.target.lab == LabKind::Virtual);
+    let drives = drives.filter(|_| schedule.is_in(LabKind::Virtual));
     let hashed = |path: PathBuf| {
         let hash = checksum(&path).map_err(|error| {
             let says = format!("the plan names {}: {error}", path.display());
@@ -81,7 +81,7 @@ pub fn staging() -> PathBuf {
 
 /// Refuses settings that would mean something else on nodes.
 pub fn check_submitted(schedule: &Schedule) -> Result<(), Report> {
-    if schedule.target.device.is_some() {
+    if let Some(Target::Device { path: Some(_) }) = schedule.target {
         return Err(Wrong::report(
             "--device names a drive of this machine, and every node has its own",
             "name the kind of drive in the plan's [needs]; each node's /etc/ssdlab/drives.toml \
@@ -110,12 +110,13 @@ pub fn check_local(
             "add --on slurm, or choose one level: --set node_feature=FEATURE",
         ));
     }
-    if schedule.target.lab == LabKind::Device && schedule.target.device.is_none() {
-        return Err(Wrong::report(
-            "the device lab needs a block device",
-            "name it with --device PATH, or add --on slurm: the plan names the kind of drive it \
-             needs",
-        ));
-    }
-    Ok(())
+    if schedule.is_without_device() { Err(no_device()) } else { Ok(()) }
+}
+
+/// Only a node knows its drives.
+pub fn no_device() -> Report {
+    Wrong::report(
+        "the device lab needs a block device",
+        "name it with --device PATH, or add --on slurm: the plan names the kind of drive it needs",
+    )
 }

@@ -19,7 +19,7 @@ use crate::host::interrupt::Interrupt;
 use crate::host::sync::{sync_folder, sync_tree};
 use crate::lab::LabError;
 use crate::plan::schedule::Trial;
-use crate::plan::{LabKind, Schedule};
+use crate::plan::{Schedule, Target};
 use crate::results::{self, Attempt, AttemptId, logs_of};
 use crate::slurm::{JobId, attempt};
 use crate::undo::{self, Journal};
@@ -58,10 +58,11 @@ impl Node {
             let reason = format!("{} differs from the submitting machine: {differs}", attempt.node);
             return Err(LabError::Unavailable { reason }.into());
         }
-        let wipe = match (schedule.target.lab, trials.first()) {
-            (LabKind::Device, Some(first)) => {
-                let drive = node_drives::find(schedule.needed_drive(first.treatment).as_deref())?;
-                schedule.target.device = Some(drive.path());
+        let needed = trials.first().map(|first| schedule.needed_drive(first.treatment));
+        let wipe = match (&mut schedule.target, needed) {
+            (Some(Target::Device { path }), Some(needed)) => {
+                let drive = node_drives::find(needed.as_deref())?;
+                *path = Some(drive.path());
                 Some(drive.id)
             }
             _ => None,

@@ -142,20 +142,11 @@ impl Run {
                     "omit the plan and the options that change it",
                 ));
             }
-            Some(run) => {
-                let session = resume(run, &folder)?;
-                if session.schedule.target.lab == LabKind::Imported {
-                    return Err(Wrong::report(
-                        format!("{} was imported and cannot be run", run.display()),
-                        "import it again with additional files: ssdlab import FILE...",
-                    ));
-                }
-                Planned::Resumed(session)
-            }
+            Some(run) => Planned::Resumed(resume(run, &folder)?),
         };
         planned.look_at_inputs()?;
         let schedule = planned.schedule().clone();
-        let lab = schedule.target.lab;
+        let lab = stages::target(&schedule)?.lab();
         if schedule.verify && lab == LabKind::Directory {
             return Err(Wrong::report(
                 "--verify reads back from the device, but the directory lab does not unmount",
@@ -312,7 +303,7 @@ fn announce(schedule: &Schedule, jobs: usize) {
     let least =
         if schedule.repetitions.least < schedule.repetitions.most { "at least " } else { "" };
     let mut says =
-        vec![format!("{least}{} in the {} lab", counted(trials, "trial"), schedule.target.lab)];
+        vec![format!("{least}{} in the {} lab", counted(trials, "trial"), schedule.origin())];
     if jobs > 1 {
         says.push(format!("{jobs} at a time"));
     }
@@ -320,7 +311,7 @@ fn announce(schedule: &Schedule, jobs: usize) {
         let time = estimate.time / u32::try_from(jobs).unwrap_or(1);
         says.push(format!("about {}", roughly(time)));
         // Simulated drives do not wear out.
-        if schedule.target.lab != LabKind::Virtual {
+        if !schedule.is_in(LabKind::Virtual) {
             says.push(format!("writing about {}", bytes(estimate.written_bytes as f64)));
         }
     }

@@ -7,6 +7,7 @@ use std::path::Path;
 use miette::Report;
 use ssdlab_flash::Specification;
 
+use super::cluster;
 use super::drive;
 use super::exit::Wrong;
 use crate::aged::Store;
@@ -16,7 +17,7 @@ use crate::host::memory;
 use crate::host::program::Rules;
 use crate::kernel;
 use crate::lab::{self, LabError, Tools};
-use crate::plan::{Bytes, LabKind, Schedule, is_drive_file};
+use crate::plan::{Bytes, LabKind, Schedule, Target, is_drive_file};
 use crate::undo::Journal;
 use crate::workload::{self, Workload, WorkloadError};
 
@@ -74,6 +75,16 @@ impl Ready<'_> {
     }
 }
 
+/// The target of a schedule's trials; an imported run has none.
+pub fn target(schedule: &Schedule) -> Result<&Target, Report> {
+    schedule.target.as_ref().ok_or_else(|| {
+        Wrong::report(
+            format!("{} was imported and cannot be run", schedule.plan),
+            "import it again with additional files: ssdlab import FILE...",
+        )
+    })
+}
+
 /// Prepares the stage for a schedule's trials, and calls a function with it.
 pub fn with_stage<T>(
     schedule: &Schedule,
@@ -82,21 +93,31 @@ pub fn with_stage<T>(
     interrupt: &Interrupt,
     act: impl FnOnce(Ready<'_>) -> Result<T, Report>,
 ) -> Result<T, Report> {
+    let target = target(schedule)?;
     let mut workload = Workload::new(&schedule.workload, &schedule.inputs, schedule.seed)?;
-    if schedule.target.lab == LabKind::Virtual {
-        let kernel = kernel::find(manner.kernel)?;
-        let drives = drives(schedule)?;
-        drives.values().try_for_each(check_memory)?;
-        let jobs = manner.jobs.unwrap_or_else(|| fitting_jobs(schedule, &drives));
-        let jobs = jobs.min(manner.most_jobs.unwrap_or(jobs)).max(1);
-        let provided = Provided { schedule, kernel, drives, jobs, interrupt };
-        return act(Ready::Guests(Guests::open(provided, journal)?, jobs));
-    }
-    check_fits(schedule, &workload)?;
     let marker = journal.marker().to_owned();
     let rules = Rules { marker: &marker, limit: lab::LOOK, interrupt };
     let mut tools = Tools { journal, rules };
-    let mut lab = lab::open(&schedule.target, manner.wipe, &mut tools)?;
+    let mut lab = match target {
+        Target::Virtual { .. } => {
+            let kernel = kernel::find(manner.kernel)?;
+            let drives = drives(schedule)?;
+            drives.values().try_for_each(check_memory)?;
+            let jobs = manner.jobs.unwrap_or_else(|| fitting_jobs(schedule, &drives));
+            let jobs = jobs.min(manner.most_jobs.unwrap_or(jobs)).max(1);
+            let provided = Provided { schedule, kernel, drives, jobs, interrupt };
+            return act(Ready::Guests(Guests::open(provided, journal)?, jobs));
+        }
+        Target::Image { size_bytes, folder } => {
+            check_fits(&workload, *size_bytes)?;
+            lab::open_image(*size_bytes, folder.as_deref(), &mut tools)?
+        }
+        Target::Device { path } => {
+            let node = path.as_ref().ok_or_else(cluster::no_device)?;
+            lab::open_device(node, manner.wipe, &mut tools)?
+        }
+        Target::Directory { path } => lab::open_directory(path)?,
+    };
     let here = Here {
         schedule,
         lab: &mut *lab,
@@ -114,9 +135,9 @@ pub fn with_stage<T>(
 fn drives(schedule: &Schedule) -> Result<BTreeMap<String, Specification>, Report> {
     let mut drives = BTreeMap::new();
     for setup in schedule.setups() {
-        let name = setup.simulated.drive;
+        let name = setup.simulated.drive.clone();
         if let Entry::Vacant(place) = drives.entry(name) {
-            let capacity = schedule.target.capacity_bytes.map(Bytes);
+            let capacity = target(schedule)?.size_bytes().map(Bytes);
             if is_drive_file(place.key()) {
                 let file = workload::private(Path::new(place.key()), &schedule.inputs);
                 file.map_err(WorkloadError::from)?;
@@ -145,7 +166,7 @@ fn memory_of_guest(schedule: &Schedule, drives: &BTreeMap<String, Specification>
 
 /// The same for a trial that runs elsewhere; `None` where it has its machine to itself.
 pub fn memory_elsewhere(schedule: &Schedule) -> Result<Option<u64>, Report> {
-    if schedule.target.lab != LabKind::Virtual {
+    if !schedule.is_in(LabKind::Virtual) {
         return Ok(None);
     }
     Ok(Some(memory_of_guest(schedule, &drives(schedule)?)))
@@ -173,10 +194,10 @@ fn check_memory(drive: &Specification) -> Result<(), Report> {
     Err(LabError::Unavailable { reason }.into())
 }
 
-/// Only now is the size of an archive's tree known.
-fn check_fits(schedule: &Schedule, workload: &Workload) -> Result<(), Report> {
-    let (tree, image) = (workload.archive_bytes(), schedule.target.size_bytes);
-    if schedule.target.lab != LabKind::Image || tree <= image {
+/// The size of an archive's tree is known only now.
+fn check_fits(workload: &Workload, image: u64) -> Result<(), Report> {
+    let tree = workload.archive_bytes();
+    if tree <= image {
         return Ok(());
     }
     Err(Wrong::report(

@@ -23,7 +23,7 @@ use crate::host::sysfs::BlockDevice;
 use crate::lab::{Start, Tools};
 use crate::meter::environment;
 use crate::plan::schedule::Trial;
-use crate::plan::{Age, Bytes, LabKind, Levels, Schedule, Setup};
+use crate::plan::{Age, Bytes, LabKind, Levels, Schedule, Setup, Target};
 use crate::results::{Aged, Record};
 use crate::workload::Place;
 
@@ -136,12 +136,14 @@ impl Here<'_> {
         observer: &mut dyn Observer,
         rules: Rules<'_>,
     ) -> Result<Option<State<Facts>>, Failure> {
-        let Some(age) = setup.age.filter(|_| self.schedule.target.lab == LabKind::Image) else {
+        let (Some(age), Some(Target::Image { size_bytes, .. })) =
+            (setup.age, &self.schedule.target)
+        else {
             return Ok(None);
         };
         let place = BTreeMap::from([
             ("lab", LabKind::Image.to_string()),
-            ("size_bytes", self.schedule.target.size_bytes.to_string()),
+            ("size_bytes", size_bytes.to_string()),
             ("kernel", rustix::system::uname().release().to_string_lossy().into_owned()),
         ]);
         let made_from = MadeFrom::new(age, setup, trial.seed, place)?;

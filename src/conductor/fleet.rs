@@ -199,7 +199,7 @@ impl<'a> Fleet<'a> {
             elements: submission.elements.len(),
             features: &submission.features,
             node: submission.node.as_deref(),
-            is_exclusive: schedule.target.lab != LabKind::Virtual,
+            is_exclusive: !schedule.is_in(LabKind::Virtual),
             memory_bytes: self.by.memory_bytes,
             limit: submission.limit(schedule),
             output: &seen.output(),
@@ -437,7 +437,7 @@ fn tell(desk: &mut Desk<'_>, troubles: Vec<String>) {
 /// Where the trials of a block that was begun have run, so that the others of it do, too: by block
 /// and the features that they need. In virtual time it is the same everywhere.
 fn homes(schedule: &Schedule, records: &[Record]) -> Homes {
-    if schedule.target.lab == LabKind::Virtual {
+    if schedule.is_in(LabKind::Virtual) {
         return Homes::new();
     }
     let of = |record: &Record| {

@@ -229,8 +229,8 @@ impl<'a> Guests<'a> {
 
     fn trial(&self, record: &mut Record, news: &mpsc::Sender<News>) -> Result<(), Failure> {
         let trial = record.trial;
-        let setup =
-            self.schedule.setup(trial.treatment).map_err(|error| Failure::Failed(error.message))?;
+        let setup = self.schedule.treatments[trial.treatment].setup.clone();
+        let setup = setup.map_err(|error| Failure::Failed(error.message))?;
         let simulated = &setup.simulated;
         let Some(drive) = self.drives.get(&simulated.drive) else {
             return Err(Failure::Failed(format!("there is no drive {}", simulated.drive)));

@@ -13,8 +13,8 @@ use crate::guest::{self, Line, Message};
 use crate::host::interrupt::Interrupt;
 use crate::host::program::Rules;
 use crate::lab::{self, Tools};
-use crate::plan::schedule::{self, Hashes, Repetitions, SCHEDULE_SCHEMA, Target, Treatment, Trial};
-use crate::plan::{LabKind, Levels, Schedule};
+use crate::plan::schedule::{self, Hashes, Repetitions, SCHEDULE_SCHEMA, Treatment, Trial};
+use crate::plan::{Levels, Schedule, Target};
 use crate::results::Record;
 use crate::undo::Journal;
 use crate::workload::Workload;
@@ -52,14 +52,8 @@ impl Job {
             source: None,
             metric: nothing(),
             needs: Vec::new(),
-            target: Target {
-                lab: LabKind::Virtual,
-                size_bytes: 0,
-                device: None,
-                directory: None,
-                capacity_bytes: None,
-            },
-            treatments: vec![Treatment { levels, baseline: None }],
+            target: Some(Target::Virtual { capacity_bytes: None }),
+            treatments: vec![Treatment::new(levels, None)],
             baseline: Levels::default(),
             workload,
             repetitions: Repetitions {
@@ -113,7 +107,7 @@ fn perform(job: &Job, line: &Line) -> io::Result<Record> {
         .map_err(io::Error::other)?;
     let rules = Rules { marker: &marker, limit: lab::LOOK, interrupt: &interrupt };
     let mut tools = Tools { journal: &mut journal, rules };
-    let mut lab = lab::in_guest(&mut tools).map_err(io::Error::other)?;
+    let mut lab = lab::open_in_guest(&mut tools).map_err(io::Error::other)?;
     // Nothing of a guest is kept.
     let aged = Store::of_user();
     let mut here = Here {

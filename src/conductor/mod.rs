@@ -120,9 +120,9 @@ impl Conductor<'_> {
             let is_known = self.desk.records.iter().any(|record| record.trial.treatment == index);
             let first = trials.iter().find(|trial| trial.treatment == index);
             let Some(first) = first.filter(|_| !is_known) else { continue };
-            let reason = match schedule.setup(index) {
-                Ok(setup) => self.stage.missing(&setup),
-                Err(error) => Some(error.message),
+            let reason = match &schedule.treatments[index].setup {
+                Ok(setup) => self.stage.missing(setup),
+                Err(error) => Some(error.message.clone()),
             };
             if let Some(reason) = reason {
                 let mut record = trial::blank(schedule, *first);

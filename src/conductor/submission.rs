@@ -163,7 +163,7 @@ pub fn submissions(
     }
     let mut all = Vec::new();
     for ((features, node), trials) in alike {
-        let elements: Vec<Vec<Trial>> = if schedule.target.lab == LabKind::Virtual {
+        let elements: Vec<Vec<Trial>> = if schedule.is_in(LabKind::Virtual) {
             evenly(&trials, packed(schedule, trials.len(), nodes))
         } else {
             let is_of_block = |one: &Trial, next: &Trial| one.block == next.block;

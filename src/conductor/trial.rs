@@ -59,8 +59,8 @@ impl Here<'_> {
 
     fn fill(&mut self, record: &mut Record, observer: &mut dyn Observer) -> Result<(), Failure> {
         let trial = record.trial;
-        let setup =
-            self.schedule.setup(trial.treatment).map_err(|error| Failure::Failed(error.message))?;
+        let setup = self.schedule.treatments[trial.treatment].setup.clone();
+        let setup = setup.map_err(|error| Failure::Failed(error.message))?;
         self.workload.seed(trial.seed);
         let marker = self.journal.marker().to_owned();
         let rules = Rules { marker: &marker, limit: PREPARATION, interrupt: self.interrupt };
@@ -70,7 +70,7 @@ impl Here<'_> {
         let device = self.lab.attach(image.as_deref(), &mut lab_tools)?;
         let mut total = Watched::new(device.as_ref(), false, self.interrupt)?;
         // What others ask of a device that is theirs, too, is none of our business.
-        let own = device.as_ref().filter(|_| self.schedule.target.lab != LabKind::Directory);
+        let own = device.as_ref().filter(|_| !self.schedule.is_in(LabKind::Directory));
         self.books.open(own, trial, self.journal);
         let measured = self.on_device(record, &total, &setup, observer, rules);
         self.books.forget();
@@ -92,7 +92,7 @@ impl Here<'_> {
     ) -> Result<(), Failure> {
         let (trial, device) = (record.trial, total.device);
         record.environment = environment::read(device, &self.tools);
-        let in_place = setup.age.filter(|_| self.schedule.target.lab == LabKind::Device);
+        let in_place = setup.age.filter(|_| self.schedule.is_in(LabKind::Device));
         let aged = in_place.map(|age| self.age(age, device, trial, rules)).transpose()?;
         let start = if setup.age.is_some() { Start::Aged } else { Start::Blank };
         let mut lab_tools = Tools { journal: self.journal, rules };
@@ -157,7 +157,7 @@ impl Here<'_> {
         if prefill == 0 && stale == 0 && !has_reader && !has_files {
             return Ok(());
         }
-        let is_simulated = self.schedule.target.lab == LabKind::Virtual;
+        let is_simulated = self.schedule.is_in(LabKind::Virtual);
         let is_direct = setup.filesystem.is_some_and(|filesystem| filesystem.writes_directly);
         let material = if is_simulated { Material::Zeros { is_direct } } else { Material::Text };
         let during =
@@ -295,7 +295,7 @@ impl Here<'_> {
     ) {
         // What the tools ask of the device is not the trial's.
         let log = self.books.stop();
-        let is_wanted = log.is_some() || self.schedule.target.lab == LabKind::Virtual;
+        let is_wanted = log.is_some() || self.schedule.is_in(LabKind::Virtual);
         let (Some(device), Some(filesystem)) = (device.filter(|_| is_wanted), setup.filesystem)
         else {
             return;
@@ -332,7 +332,7 @@ impl Here<'_> {
 
     /// Only a real drive has counters of its own.
     fn smart(&self, device: Option<&BlockDevice>, rules: Rules<'_>) -> Option<smart::Smart> {
-        let is_drive = self.schedule.target.lab == LabKind::Device;
+        let is_drive = self.schedule.is_in(LabKind::Device);
         device.filter(|_| is_drive).and_then(|device| smart::read(&device.node, rules))
     }
 }

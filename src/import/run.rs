@@ -6,9 +6,9 @@ use std::path::Path;
 use super::error::{Fault, ImportError};
 use super::{Found, Sample, Source, check_trials};
 use crate::plan::schedule::{
-    Action, Hashes, Phase, Repetitions, SCHEDULE_SCHEMA, Target, Treatment, Trial, Workload,
+    Action, Hashes, Phase, Repetitions, SCHEDULE_SCHEMA, Treatment, Trial, Workload,
 };
-use crate::plan::{Factor, LabKind, Levels, Schedule, check_name};
+use crate::plan::{Factor, Levels, Schedule, check_name};
 use crate::results::{Imported, Record, Status};
 
 /// Bounds of what is read: the largest results seen have some hundred tests of some dozen systems.
@@ -207,7 +207,7 @@ fn schedule(
     };
     let blocks = placed.iter().map(|placed| placed.block + 1).max().unwrap_or(0);
     let baseline = treatments.first().cloned().unwrap_or_default();
-    let treatment = |(index, levels)| Treatment { levels, baseline: (index > 0).then_some(0) };
+    let treatment = |(index, levels)| Treatment::new(levels, (index > 0).then_some(0));
     Schedule {
         schema: SCHEDULE_SCHEMA,
         plan: head.name.to_owned(),
@@ -215,13 +215,7 @@ fn schedule(
         source: None,
         metric: head.metric.to_owned(),
         needs: Vec::new(),
-        target: Target {
-            lab: LabKind::Imported,
-            size_bytes: 0,
-            device: None,
-            directory: None,
-            capacity_bytes: None,
-        },
+        target: None,
         treatments: treatments.into_iter().enumerate().map(treatment).collect(),
         baseline,
         workload: Workload { tree: None, build: None, bonnie: None, quiet_ns: 0, phases },

@@ -18,10 +18,9 @@ use rustix::fs::{FlockOperation, flock};
 use super::block::{BlockLab, Source};
 use super::safety::{self, Survey};
 use super::survey::{claim, identity, survey, survey_claimed};
-use super::{LabError, Tools, blank, settings};
+use super::{Lab, LabError, Tools, blank, settings};
 use crate::host::sysfs::{self, BlockDevice};
 use crate::host::{block_ioctl, program};
-use crate::plan::schedule::Target;
 
 /// How long a claim or the disk's lock is waited for when somebody has just given it up.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -36,17 +35,17 @@ pub(super) struct Device {
     _lock: File,
 }
 
-pub(super) fn open(
-    target: &Target,
+/// Opens the device lab on a drive or a partition, or says why it cannot or must not be.
+pub fn open(
+    named: &Path,
     wipe: Option<&str>,
     tools: &mut Tools<'_>,
-) -> Result<BlockLab<Device>, LabError> {
+) -> Result<Box<dyn Lab>, LabError> {
     if !rustix::process::geteuid().is_root() {
         return Err(LabError::NeedsRoot { lab: "device" });
     }
-    let named = target.device.clone().expect("the schedule names the device of this lab");
     // A link is followed once; from here on the kernel's own node is meant.
-    let found = BlockDevice::open(&named).map_err(LabError::step("use the device", &named))?;
+    let found = BlockDevice::open(named).map_err(LabError::step("use the device", named))?;
     let node = found.node.clone();
     let judged = survey(&node, tools)?;
     safety::judge(&judged, wipe)?;
@@ -60,7 +59,8 @@ pub(super) fn open(
         // Nobody listening is no reason to end.
         let _ = writeln!(io::stderr(), "will be destroyed on {judged}: {line}");
     }
-    BlockLab::new(Device { found, judged, claim: Some(held), _lock: lock }, tools)
+    let device = Device { found, judged, claim: Some(held), _lock: lock };
+    Ok(Box::new(BlockLab::new(device, tools)?))
 }
 
 /// Takes the lock that udev and partitioning tools respect (systemd's block device locking): while

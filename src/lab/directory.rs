@@ -17,7 +17,6 @@ use super::{Ground, Lab, LabError, Start, Tools, attribute, mounting, settings};
 use crate::host::mounts::{self, Mount};
 use crate::host::program::Rules;
 use crate::host::sysfs::{self, BlockDevice};
-use crate::plan::schedule::Target;
 use crate::plan::{Discard, Setup};
 
 #[derive(Debug)]
@@ -39,9 +38,9 @@ fn hold(folder: &Path) -> io::Result<File> {
     Ok(held)
 }
 
-pub(super) fn open(target: &Target, _: &mut Tools<'_>) -> Result<Directory, LabError> {
-    let path = target.directory.clone().expect("the schedule names the directory of this lab");
-    let path = path.canonicalize().map_err(LabError::step("use the directory", &path))?;
+/// Opens the directory lab on a directory, or says why it cannot be.
+pub fn open(path: &Path) -> Result<Box<dyn Lab>, LabError> {
+    let path = path.canonicalize().map_err(LabError::step("use the directory", path))?;
     if !path.is_dir() {
         let cause = io::Error::from(io::ErrorKind::NotADirectory);
         return Err(LabError::step("use the directory", &path)(cause));
@@ -50,7 +49,7 @@ pub(super) fn open(target: &Target, _: &mut Tools<'_>) -> Result<Directory, LabE
         .and_then(|mount| mount.ok_or_else(|| io::Error::other("it lies in no mount")))
         .map_err(LabError::step("find the filesystem of", &path))?;
     let device = BlockDevice::numbered(&mount.device).ok();
-    Ok(Directory { path, mount, device, held: None })
+    Ok(Box::new(Directory { path, mount, device, held: None }))
 }
 
 impl Directory {

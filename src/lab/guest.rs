@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::block::{BlockLab, Source};
 use super::layout::Owners;
-use super::{LabError, Tools};
+use super::{Lab, LabError, Tools};
 use crate::host::sysfs::BlockDevice;
 
 /// The first disk the guest finds.
@@ -14,8 +14,9 @@ const DRIVE: &str = "/dev/vda";
 #[derive(Debug)]
 pub(super) struct GuestDrive;
 
-pub(super) fn open(tools: &mut Tools<'_>) -> Result<BlockLab<GuestDrive>, LabError> {
-    BlockLab::new(GuestDrive, tools)
+/// Opens the lab inside a guest of the virtual lab.
+pub fn open(tools: &mut Tools<'_>) -> Result<Box<dyn Lab>, LabError> {
+    Ok(Box::new(BlockLab::new(GuestDrive, tools)?))
 }
 
 impl Source for GuestDrive {

@@ -9,11 +9,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::block::{BlockLab, Source};
-use super::{LabError, Tools};
+use super::{Lab, LabError, Tools};
 use crate::aged;
 use crate::host::loop_device::{self, FileId};
 use crate::host::sysfs::BlockDevice;
-use crate::plan::schedule::Target;
 use crate::undo::Change;
 
 /// Where images are put unless the command line says otherwise: on a disk, not in memory.
@@ -25,23 +24,28 @@ pub(super) struct Image {
     size_bytes: u64,
 }
 
-pub(super) fn open(target: &Target, tools: &mut Tools<'_>) -> Result<BlockLab<Image>, LabError> {
+/// Opens the image lab, with images of a size in a folder, or says why it cannot be.
+pub fn open(
+    size_bytes: u64,
+    folder: Option<&Path>,
+    tools: &mut Tools<'_>,
+) -> Result<Box<dyn Lab>, LabError> {
     if !rustix::process::geteuid().is_root() {
         return Err(LabError::NeedsRoot { lab: "image" });
     }
-    let parent = target.directory.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_FOLDER));
-    let parent = parent.canonicalize().map_err(LabError::step("use the folder", &parent))?;
+    let parent = folder.unwrap_or(Path::new(DEFAULT_FOLDER));
+    let parent = parent.canonicalize().map_err(LabError::step("use the folder", parent))?;
     let space = rustix::fs::statvfs(&parent)
         .map_err(|errno| LabError::step("look at", &parent)(errno.into()))?;
     let free_bytes = space.f_bavail.saturating_mul(space.f_frsize);
-    if free_bytes < target.size_bytes {
-        let needed_bytes = target.size_bytes;
+    if free_bytes < size_bytes {
+        let needed_bytes = size_bytes;
         return Err(LabError::NoSpace { folder: parent, free_bytes, needed_bytes });
     }
     let folder = parent.join(format!("ssdlab-{}", tools.journal.marker()));
     tools.journal.make_folder(&folder).map_err(LabError::step("make", &folder))?;
-    let image = Image { path: folder.join("disk.img"), size_bytes: target.size_bytes };
-    BlockLab::new(image, tools)
+    let image = Image { path: folder.join("disk.img"), size_bytes };
+    Ok(Box::new(BlockLab::new(image, tools)?))
 }
 
 impl Source for Image {

@@ -25,15 +25,18 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use block::{missing, missing_in_guest};
+pub use device::open as open_device;
+pub use directory::open as open_directory;
 pub use error::LabError;
 pub use features::unchecked;
+pub use guest::open as open_in_guest;
+pub use image::open as open_image;
 pub use survey::survey;
 
 use crate::filesystem::Layout;
 use crate::host::program::Rules;
 use crate::host::sysfs::BlockDevice;
-use crate::plan::schedule::Target;
-use crate::plan::{LabKind, Setup};
+use crate::plan::Setup;
 use crate::undo::Journal;
 
 /// What a lab needs to change the machine and to stop in time.
@@ -156,23 +159,3 @@ pub trait Lab {
 
 /// The longest a look at a device may take when a lab is opened.
 pub const LOOK: Duration = Duration::from_mins(1);
-
-/// Opens the lab inside a guest of the virtual lab.
-pub fn in_guest(tools: &mut Tools<'_>) -> Result<Box<dyn Lab>, LabError> {
-    Ok(Box::new(guest::open(tools)?))
-}
-
-/// Opens the lab a schedule asks for, or says why it cannot or must not be.
-pub fn open(
-    target: &Target,
-    wipe: Option<&str>,
-    tools: &mut Tools<'_>,
-) -> Result<Box<dyn Lab>, LabError> {
-    match target.lab {
-        LabKind::Virtual => unreachable!("a guest opens its lab itself"),
-        LabKind::Image => Ok(Box::new(image::open(target, tools)?)),
-        LabKind::Device => Ok(Box::new(device::open(target, wipe, tools)?)),
-        LabKind::Directory => Ok(Box::new(directory::open(target, tools)?)),
-        LabKind::Imported => unreachable!("neither a plan nor --resume leads to a run there"),
-    }
-}

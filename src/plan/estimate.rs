@@ -51,7 +51,7 @@ impl Pace {
                 prefill_ns: 300,
                 waits: false,
             },
-            LabKind::Image | LabKind::Device | LabKind::Directory | LabKind::Imported => Self {
+            LabKind::Image | LabKind::Device | LabKind::Directory => Self {
                 trial_ns: 300_000_000,
                 call_ns: 5_000,
                 kilobyte_ns: 4_000,
@@ -75,7 +75,7 @@ pub struct Estimate {
 /// time is in it, or a share of a device whose size is not known yet.
 #[must_use]
 pub fn estimate(schedule: &Schedule) -> Option<Estimate> {
-    let pace = Pace::of(schedule.target.lab);
+    let pace = Pace::of(schedule.target.as_ref()?.lab());
     let mut asked = Asked::default();
     for phase in &schedule.workload.phases {
         let of_phase = of_action(&phase.action, &schedule.workload)?;
@@ -168,17 +168,14 @@ fn of_bonnie(test: BonnieTest, bonnie: &Bonnie) -> Asked {
 /// that nobody has looked at yet.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "sizes are positive")]
 fn prefill_bytes(schedule: &Schedule) -> Option<u64> {
-    let device = match schedule.target.lab {
-        LabKind::Virtual => Some(schedule.target.capacity_bytes.unwrap_or(USUAL_DRIVE_BYTES)),
-        LabKind::Image => Some(schedule.target.size_bytes),
-        LabKind::Device | LabKind::Directory | LabKind::Imported => None,
-    };
+    let usual = schedule.is_in(LabKind::Virtual).then_some(USUAL_DRIVE_BYTES);
+    let device = schedule.target.as_ref()?.size_bytes().or(usual);
     let bytes = |amount: Option<Amount>| match amount {
         None => Some(0),
         Some(Amount::Bytes(bytes)) => Some(bytes),
         Some(Amount::Share(share)) => Some((device? as f64 * share) as u64),
     };
-    let of_setup = |setup: Setup| Some(bytes(setup.prefill)? + bytes(setup.stale)?);
+    let of_setup = |setup: &Setup| Some(bytes(setup.prefill)? + bytes(setup.stale)?);
     let all: Vec<u64> = schedule.setups().map(of_setup).collect::<Option<_>>()?;
     Some(all.iter().sum::<u64>() / (all.len() as u64).max(1))
 }

@@ -1,4 +1,4 @@
-//! The kinds of places where trials run.
+//! The labs, and where results are from.
 
 use std::fmt;
 
@@ -19,9 +19,6 @@ pub enum LabKind {
     Device,
     /// An existing directory: no root, no mkfs.
     Directory,
-    /// None: somebody else measured, and `ssdlab import` read the results. No run starts there.
-    #[value(skip)]
-    Imported,
 }
 
 impl fmt::Display for LabKind {
@@ -31,7 +28,26 @@ impl fmt::Display for LabKind {
             Self::Image => "image",
             Self::Device => "device",
             Self::Directory => "directory",
-            Self::Imported => "imported",
         })
+    }
+}
+
+/// Where results are from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// Somebody else measured, and `ssdlab import` read the results.
+    Imported,
+    /// Trials in a lab.
+    #[serde(untagged)]
+    Lab(LabKind),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Imported => f.write_str("imported"),
+            Self::Lab(lab) => lab.fmt(f),
+        }
     }
 }

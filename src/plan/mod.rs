@@ -27,6 +27,7 @@ mod setup;
 pub mod shipped;
 mod simulated;
 mod steps;
+mod target;
 pub mod transactions;
 mod treatments;
 mod varied;
@@ -41,7 +42,7 @@ pub use error::{Fault, PlanError};
 pub use estimate::{Estimate, estimate};
 pub use factor::{Factor, Levels};
 pub use host_model::{HOSTS, HostModel};
-pub use lab_kind::LabKind;
+pub use lab_kind::{LabKind, Origin};
 pub use level_error::LevelError;
 pub use needs::differ_in_machine;
 pub use overrides::Overrides;
@@ -52,6 +53,7 @@ pub use setting::Chosen;
 pub use setup::{Amount, Atime, Discard, Setup};
 pub use simulated::{Simulated, is_drive_file};
 pub use ssdlab_quantity::{Bytes, Span};
+pub use target::Target;
 pub use written::{Plan, Verb};
 
 /// Parses the text of a plan; `file` is its name in messages.

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use super::error::Fault;
 use super::factor::{Factor, Levels};
-use super::lab_kind::LabKind;
 use super::node_feature::{self, DRIVE};
 use super::schedule::Schedule;
 use super::written::Plan;
@@ -35,8 +34,7 @@ pub(super) fn check(schedule: &Schedule) -> Result<(), Fault> {
                 "name the drive in [needs], or with the factor `node_feature`, and once",
             ));
         }
-        let target = &schedule.target;
-        if drives.is_empty() && target.lab == LabKind::Device && target.device.is_none() {
+        if drives.is_empty() && schedule.is_without_device() {
             return Err(Fault::nowhere(
                 "the device lab needs a block device",
                 "name it with --device PATH, or, for nodes of Slurm, its kind: [needs] drive",
@@ -73,7 +71,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::plan::{Overrides, PlanError, schedule};
+    use crate::plan::{LabKind, Overrides, PlanError, schedule};
 
     fn of(rest: &str, lab: LabKind) -> Result<Schedule, PlanError> {
         let plan = format!(

@@ -12,7 +12,8 @@ use super::error::Fault;
 use super::lab_kind::LabKind;
 use super::metric;
 use super::overrides::Overrides;
-use super::schedule::{Hashes, Repetitions, SCHEDULE_SCHEMA, Schedule, Target, Trial};
+use super::schedule::{Hashes, Repetitions, SCHEDULE_SCHEMA, Schedule, Trial};
+use super::target::Target;
 use super::written::Plan;
 use super::{claims, needs, order, steps, treatments, varied, workload};
 
@@ -35,17 +36,18 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
     })?;
     let mut notes = Vec::new();
     let target = target(plan, overrides)?;
-    let factors = varied::factors(plan, overrides, target.lab, base, &mut notes)?;
+    let factors = varied::factors(plan, overrides, target.lab(), base, &mut notes)?;
     let treatments = treatments::resolve(plan, &factors, &mut notes)?;
-    let workload = workload::resolve(&plan.workload, overrides, base, &target, &treatments.setups)?;
-    let repetitions = repetitions(plan, overrides, target.lab)?;
+    let workload =
+        workload::resolve(&plan.workload, overrides, base, &target, &treatments.treatments)?;
+    let repetitions = repetitions(plan, overrides, target.lab())?;
     let mut schedule = Schedule {
         schema: SCHEDULE_SCHEMA,
         plan: plan.name.get_ref().clone(),
         question: plan.question.clone(),
         source: plan.source.clone(),
         metric: metric(plan)?,
-        target,
+        target: Some(target),
         needs: needs::resolve(plan)?,
         trials: Vec::new(),
         treatments: treatments.treatments,
@@ -119,49 +121,43 @@ fn target(plan: &Plan, overrides: &Overrides) -> Result<Target, Fault> {
         _ => None,
     };
     let lab = overrides.lab.or(implied).or(plan.target.lab).unwrap_or(LabKind::Virtual);
-    let goes_with = |option: &str, lab: &str| {
-        Fault::nowhere(
-            format!("{option} goes with the {lab} lab only"),
-            format!("leave {option} out, or say --lab {lab}"),
-        )
-    };
-    match lab {
-        LabKind::Imported => {
+    let Overrides { device, directory, drive, capacity, .. } = overrides;
+    let of_other_labs = [
+        ("--device", device.is_some(), LabKind::Device),
+        ("--drive", drive.is_some(), LabKind::Virtual),
+        ("--capacity", capacity.is_some(), LabKind::Virtual),
+    ];
+    for (option, is_given, own) in of_other_labs {
+        if is_given && lab != own {
             return Err(Fault::nowhere(
-                "`imported` marks results that were read by `ssdlab import`; nothing runs there",
-                "name the lab to run in: virtual, image, device or directory",
+                format!("{option} goes with the {own} lab only"),
+                format!("leave {option} out, or say --lab {own}"),
             ));
         }
-        LabKind::Directory if overrides.directory.is_none() => {
-            return Err(Fault::nowhere(
+    }
+    let directory = directory.clone();
+    match lab {
+        LabKind::Virtual if directory.is_some() => Err(Fault::nowhere(
+            "--dir names a directory of this machine, which the virtual lab does not use",
+            "say --lab directory to measure in it, or --lab image to put the image there",
+        )),
+        LabKind::Virtual => {
+            let written = plan.simulated.capacity.map(|capacity| capacity.0);
+            Ok(Target::Virtual { capacity_bytes: capacity.or(written) })
+        }
+        LabKind::Image => {
+            let size_bytes = plan.target.size.map_or(DEFAULT_IMAGE_BYTES, |size| size.0);
+            Ok(Target::Image { size_bytes, folder: directory })
+        }
+        LabKind::Device => Ok(Target::Device { path: device.clone() }),
+        LabKind::Directory => match directory {
+            Some(path) => Ok(Target::Directory { path }),
+            None => Err(Fault::nowhere(
                 "the directory lab needs a directory",
                 "name it with --dir PATH",
-            ));
-        }
-        LabKind::Virtual | LabKind::Image | LabKind::Directory if overrides.device.is_some() => {
-            return Err(goes_with("--device", "device"));
-        }
-        LabKind::Virtual if overrides.directory.is_some() => {
-            return Err(Fault::nowhere(
-                "--dir names a directory of this machine, which the virtual lab does not use",
-                "say --lab directory to measure in it, or --lab image to put the image there",
-            ));
-        }
-        LabKind::Virtual => {}
-        _ if overrides.drive.is_some() => return Err(goes_with("--drive", "virtual")),
-        _ if overrides.capacity.is_some() => return Err(goes_with("--capacity", "virtual")),
-        _ => {}
+            )),
+        },
     }
-    Ok(Target {
-        lab,
-        size_bytes: plan.target.size.map_or(DEFAULT_IMAGE_BYTES, |size| size.0),
-        device: overrides.device.clone(),
-        directory: overrides.directory.clone(),
-        capacity_bytes: overrides
-            .capacity
-            .or(plan.simulated.capacity.map(|capacity| capacity.0))
-            .filter(|_| lab == LabKind::Virtual),
-    })
 }
 
 fn repetitions(plan: &Plan, overrides: &Overrides, lab: LabKind) -> Result<Repetitions, Fault> {

@@ -12,10 +12,11 @@ use serde::{Deserialize, Serialize};
 use super::bonnie::{Bonnie, BonnieTest};
 use super::factor::{Factor, Levels};
 use super::io::Io;
-use super::lab_kind::LabKind;
+use super::lab_kind::{LabKind, Origin};
 use super::level_error::LevelError;
 use super::recordings::Recording;
 use super::setup::Setup;
+use super::target::{self, Target};
 use super::transactions::{DATABASE, PAGE_BYTES, Transactions};
 
 /// The version of `schedule.json` this program writes.
@@ -34,8 +35,9 @@ pub struct Schedule {
     pub source: Option<String>,
     /// The metric the table shows and precision is judged on.
     pub metric: String,
-    /// Where the trials run.
-    pub target: Target,
+    /// Where the trials run; none in an imported run, whose trials others have run.
+    #[serde(with = "target")]
+    pub target: Option<Target>,
     /// The features that nodes of a scheduler of jobs must have.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<String>,
@@ -79,30 +81,39 @@ pub struct Schedule {
 /// The SHA-256 of files in hex, by their absolute paths.
 pub type Hashes = BTreeMap<PathBuf, String>;
 
-/// Where the trials run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Target {
-    /// The lab.
-    pub lab: LabKind,
-    /// The size of the image in bytes (image lab).
-    pub size_bytes: u64,
-    /// The device (device lab).
-    pub device: Option<PathBuf>,
-    /// The directory (directory lab), or the folder the image is put in (image lab).
-    pub directory: Option<PathBuf>,
-    /// The capacity in bytes that every simulated drive is given (virtual lab).
-    #[serde(default)]
-    pub capacity_bytes: Option<u64>,
-}
-
 /// One combination of levels.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(from = "StoredTreatment")]
 pub struct Treatment {
     /// A level for every factor of the plan.
     pub levels: Levels,
     /// The treatment it is compared with (an index); none for a baseline, or where the
     /// counterpart was left out.
     pub baseline: Option<usize>,
+    /// What the levels mean. Another release may have stored some that mean nothing to this one.
+    #[serde(skip_serializing)]
+    pub setup: Result<Setup, LevelError>,
+}
+
+#[derive(Deserialize)]
+struct StoredTreatment {
+    levels: Levels,
+    baseline: Option<usize>,
+}
+
+impl Treatment {
+    /// A treatment; `baseline` is the index of the one it is compared with.
+    #[must_use]
+    pub fn new(levels: Levels, baseline: Option<usize>) -> Self {
+        let setup = Setup::new(&levels);
+        Self { levels, baseline, setup }
+    }
+}
+
+impl From<StoredTreatment> for Treatment {
+    fn from(stored: StoredTreatment) -> Self {
+        Self::new(stored.levels, stored.baseline)
+    }
 }
 
 /// One trial: a treatment in a block.
@@ -444,16 +455,11 @@ impl Schedule {
         let programs = self.workload.phases.iter().all(|phase| match &phase.action {
             Action::Command { run, .. } => !run.is_empty(),
             Action::Bonnie { .. } => self.workload.bonnie.is_some(),
+            Action::Imported => self.target.is_none(),
             _ => true,
         });
-        let place = match self.target.lab {
-            LabKind::Virtual | LabKind::Image | LabKind::Imported => true,
-            LabKind::Device => {
-                let has_drive = |index| self.needed_drive(index).is_some();
-                self.target.device.is_some() || (0..count).all(has_drive)
-            }
-            LabKind::Directory => self.target.directory.is_some(),
-        };
+        let has_drive = |index| self.needed_drive(index).is_some();
+        let place = !self.is_without_device() || (0..count).all(has_drive);
         let bounds = self.claims.iter().flat_map(|claim| [claim.at_least, claim.at_most]);
         programs
             && place
@@ -461,6 +467,24 @@ impl Schedule {
             && self.treatments.iter().all(|t| t.baseline.is_none_or(|index| index < count))
             && self.trials.iter().all(|trial| trial.treatment < count)
             && self.steps.windows(2).all(|two| two[0].first_block < two[1].first_block)
+    }
+
+    /// Where its results are from.
+    #[must_use]
+    pub fn origin(&self) -> Origin {
+        self.target.as_ref().map_or(Origin::Imported, |target| Origin::Lab(target.lab()))
+    }
+
+    /// Whether its trials run in a lab.
+    #[must_use]
+    pub fn is_in(&self, lab: LabKind) -> bool {
+        self.origin() == Origin::Lab(lab)
+    }
+
+    /// Whether its trials are to run on a device, and each machine has to say which.
+    #[must_use]
+    pub fn is_without_device(&self) -> bool {
+        self.target == Some(Target::Device { path: None })
     }
 
     /// The levels by which a treatment differs from others; all of them where there is no other.
@@ -488,14 +512,9 @@ impl Schedule {
         Levels(levels.0.into_iter().filter(|(factor, level)| is_shared(factor, level)).collect())
     }
 
-    /// What a treatment's levels mean.
-    pub fn setup(&self, treatment: usize) -> Result<Setup, LevelError> {
-        Setup::new(&self.treatments[treatment].levels)
-    }
-
-    /// What the levels of all treatments mean; those that mean nothing are left out.
-    pub fn setups(&self) -> impl Iterator<Item = Setup> {
-        (0..self.treatments.len()).filter_map(|index| self.setup(index).ok())
+    /// What the levels of all treatments mean; those that mean nothing cannot run and are left out.
+    pub fn setups(&self) -> impl Iterator<Item = &Setup> {
+        self.treatments.iter().filter_map(|treatment| treatment.setup.as_ref().ok())
     }
 
     /// The phases of a treatment: the workload's, and a trim at the end for `discard = fstrim`.

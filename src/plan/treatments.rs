@@ -4,7 +4,6 @@ use super::error::Fault;
 use super::factor::{Factor, Levels};
 use super::level_error::LevelError;
 use super::schedule::Treatment;
-use super::setup::Setup;
 use super::varied::{Varied, fault, level_fault, modern};
 use super::written::Plan;
 
@@ -14,8 +13,6 @@ const MOST_TREATMENTS: usize = 1_000;
 pub(super) struct Resolved {
     pub baseline: Levels,
     pub treatments: Vec<Treatment>,
-    /// One for each treatment.
-    pub setups: Vec<Setup>,
 }
 
 /// Resolves the treatments; every factor's levels are checked by then.
@@ -52,22 +49,23 @@ pub(super) fn resolve(
             "`exclude` leaves all of them out; take something out of it",
         ));
     }
-    let setup = |levels: &Levels| {
-        Setup::new(levels).map_err(|error| {
-            let of_factor = factors.iter().find(|varied| varied.factor == error.factor);
-            let message = format!("{} ({levels})", error.message);
-            level_fault(LevelError { message, ..error }, of_factor.and_then(Varied::at))
-        })
-    };
-    let setups = combinations.iter().map(setup).collect::<Result<_, _>>()?;
     let counterpart = |levels: &Levels| {
         let other = levels.with(&baseline);
         (other != *levels).then(|| combinations.iter().position(|l| *l == other)).flatten()
     };
     let baselines: Vec<_> = combinations.iter().map(counterpart).collect();
     let treatments = combinations.into_iter().zip(baselines);
-    let treatments = treatments.map(|(levels, baseline)| Treatment { levels, baseline }).collect();
-    Ok(Resolved { baseline, treatments, setups })
+    let treatments: Vec<Treatment> =
+        treatments.map(|(levels, baseline)| Treatment::new(levels, baseline)).collect();
+    for Treatment { levels, setup, .. } in &treatments {
+        if let Err(error) = setup {
+            let of_factor = factors.iter().find(|varied| varied.factor == error.factor);
+            let message = format!("{} ({levels})", error.message);
+            let error = LevelError { message, ..error.clone() };
+            return Err(level_fault(error, of_factor.and_then(Varied::at)));
+        }
+    }
+    Ok(Resolved { baseline, treatments })
 }
 
 fn baseline(plan: &Plan, factors: &[Varied], notes: &mut Vec<String>) -> Result<Levels, Fault> {

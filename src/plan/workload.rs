@@ -9,8 +9,9 @@ use super::error::Fault;
 use super::lab_kind::LabKind;
 use super::overrides::Overrides;
 use super::recordings::{self, Recording};
-use super::schedule::{Action, Build, Phase, Target, Tree, Workload};
+use super::schedule::{Action, Build, Phase, Treatment, Tree, Workload};
 use super::setup::{Amount, Discard, Setup};
+use super::target::Target;
 use super::transactions::STREAM_BYTES;
 use super::written::{self, Verb};
 use super::{io, transactions};
@@ -29,13 +30,13 @@ const MOST_FILES: u64 = 5_000_000;
 /// What a synthetic build adds to its tree, at the most, as a factor (objects and links).
 const BUILD_GROWTH: f64 = 1.8;
 
-/// Resolves the workload, and checks whether it is possible for a target and each of its setups.
+/// Resolves the workload, and checks whether it is possible for a target and each treatment.
 pub(super) fn resolve(
     written: &written::Workload,
     overrides: &Overrides,
     base: &Path,
     target: &Target,
-    setups: &[Setup],
+    treatments: &[Treatment],
 ) -> Result<Workload, Fault> {
     let quiet_ns = nanos(written.quiet.map_or(Duration::from_millis(5), |span| span.0));
     let limit = written.limit.map_or(Duration::from_mins(30), |span| span.0);
@@ -82,7 +83,7 @@ pub(super) fn resolve(
     let build = own.map(|own| build(&own, source(own.repository.as_ref(), !unpacks), scale));
     let plays_bonnie = does(&[Verb::Bonnie]);
     let own = written.bonnie.clone().or_else(|| plays_bonnie.then(WrittenBonnie::default));
-    let bonnie = own.map(|own| bonnie::resolve(&own, |amount| scaled(amount, scale), target.lab));
+    let bonnie = own.map(|own| bonnie::resolve(&own, |amount| scaled(amount, scale), target.lab()));
     let (tree, build, bonnie) = (tree.transpose()?, build.transpose()?, bonnie.transpose()?);
     let has_own = does(&[Verb::Io, Verb::Transactions]);
     #[expect(clippy::float_cmp, reason = "only an explicit 1 changes nothing")]
@@ -94,7 +95,7 @@ pub(super) fn resolve(
     }
     let workload = Workload { tree, build, bonnie, quiet_ns, phases };
     check_programs(&workload, target)?;
-    for setup in setups {
+    for setup in treatments.iter().filter_map(|treatment| treatment.setup.as_ref().ok()) {
         check_setup(&workload, target, setup, &written.phases.span())?;
     }
     Ok(workload)
@@ -426,16 +427,16 @@ fn check_setup(
             "take the fstrim phase out of the workload, or the level out of the plan",
         ));
     }
-    if setup.filesystem.is_none() && target.lab != LabKind::Directory {
+    if setup.filesystem.is_none() && target.lab() != LabKind::Directory {
         return Err(Fault::nowhere(
             "filesystem = \"any\" takes a directory as it is; this lab makes a filesystem",
             "name one: --set filesystem=ext4, or say --lab directory",
         ));
     }
     // How large other devices are, nobody has looked yet.
-    let (device, what, help) = match (target.lab, target.capacity_bytes) {
-        (LabKind::Image, _) => (target.size_bytes, "image", "size in [target]"),
-        (LabKind::Virtual, Some(capacity)) => (capacity, "drive", "capacity"),
+    let (device, what, help) = match *target {
+        Target::Image { size_bytes, .. } => (size_bytes, "image", "size in [target]"),
+        Target::Virtual { capacity_bytes: Some(capacity) } => (capacity, "drive", "capacity"),
         _ => return Ok(()),
     };
     if let Some(filesystem) = setup.filesystem
@@ -466,7 +467,7 @@ fn check_programs(workload: &Workload, target: &Target) -> Result<(), Fault> {
         _ => false,
     });
     match foreign {
-        Some(phase) if target.lab == LabKind::Virtual => Err(Fault::nowhere(
+        Some(phase) if target.lab() == LabKind::Virtual => Err(Fault::nowhere(
             format!("phase `{}` runs a program of this machine", phase.name),
             "the virtual lab has none of them: say --lab image (with root) or --lab directory",
         )),

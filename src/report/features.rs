@@ -85,7 +85,8 @@ pub(super) fn rows(
 pub(super) fn compared(schedule: &Schedule, analysis: &Analysis) -> Vec<Checked<'static>> {
     let mut compared: Vec<Checked<'static>> = Vec::new();
     for (index, treatment) in analysis.treatments.iter().enumerate() {
-        let filesystem = schedule.setup(index).ok().and_then(|setup| setup.filesystem);
+        let filesystem =
+            schedule.treatments[index].setup.as_ref().ok().and_then(|setup| setup.filesystem);
         let Some(filesystem) = filesystem else { continue };
         match compared.iter_mut().find(|(known, _)| known.name == filesystem.name) {
             None => compared.push((filesystem, treatment.features.clone())),

@@ -15,7 +15,7 @@ use crate::meter::block::Counters;
 use crate::meter::environment::Environment;
 use crate::meter::smart::Smart;
 use crate::plan::schedule::Trial;
-use crate::plan::{LabKind, Levels, Schedule};
+use crate::plan::{Levels, Origin, Schedule};
 
 /// The version of `records.jsonl` this program writes, and the newest it reads.
 pub const RECORD_SCHEMA: u32 = 1;
@@ -30,7 +30,7 @@ pub struct Record {
     /// The treatment's levels.
     pub levels: Levels,
     /// Where it ran.
-    pub lab: LabKind,
+    pub lab: Origin,
     /// Where it was imported from; absent where ssdlab itself measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<Imported>,
@@ -263,7 +263,7 @@ impl Record {
             schema: RECORD_SCHEMA,
             trial,
             levels: schedule.treatments[trial.treatment].levels.clone(),
-            lab: schedule.target.lab,
+            lab: schedule.origin(),
             imported: None,
             status: Status::Ok,
             reason: None,

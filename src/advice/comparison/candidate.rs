@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::facts::{Facts, facts};
 use crate::advice::Completeness;
 use crate::plan::metric::{self, Together};
-use crate::plan::{Factor, LabKind, Levels, Schedule};
+use crate::plan::{Factor, Levels, Origin, Schedule};
 use crate::results::{Ending, Phase, Record, Status};
 
 /// A run that is compared.
@@ -21,7 +21,7 @@ pub struct Compared {
     /// The plan's name.
     pub plan: String,
     /// Where its trials ran.
-    pub lab: LabKind,
+    pub lab: Origin,
     /// When its first trial started, in seconds since 1970.
     pub started_s: u64,
     /// Whether it came to its planned end.
@@ -147,7 +147,7 @@ impl Candidate {
         Compared {
             run: self.run.clone(),
             plan: self.schedule.plan.clone(),
-            lab: self.schedule.target.lab,
+            lab: self.schedule.origin(),
             started_s: self.started_s,
             status: Completeness::of(self.ending),
             ending: self.ending,

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::candidate::Candidate;
-use crate::plan::{Bytes, Factor};
+use crate::plan::{Bytes, Factor, LabKind};
 
 /// The most values of one thing that are told.
 const MOST_VALUES: usize = 3;
@@ -49,6 +49,18 @@ fn quiet(run: &Candidate) -> String {
     humantime::format_duration(quiet).to_string()
 }
 
+/// The place that a run in one of these labs names.
+fn place(run: &Candidate, labs: &[LabKind]) -> Option<String> {
+    let target = run.schedule.target.as_ref().filter(|target| labs.contains(&target.lab()))?;
+    Some(target.place()?.display().to_string())
+}
+
+/// The size that a run in this lab gives its devices.
+fn size(run: &Candidate, lab: LabKind) -> Option<String> {
+    let target = run.schedule.target.as_ref().filter(|target| target.lab() == lab)?;
+    Some(Bytes(target.size_bytes()?).to_string())
+}
+
 type Named = (String, Vec<Option<String>>);
 
 /// What the schedules say of a run as a whole.
@@ -57,11 +69,11 @@ fn of_schedules(candidates: &[Candidate]) -> Vec<Named> {
     let rows: [(&str, Get); 9] = [
         ("plan", |run| Some(run.schedule.plan.clone())),
         ("schedule schema", |run| Some(run.schedule.schema.to_string())),
-        ("lab", |run| Some(run.schedule.target.lab.to_string())),
-        ("device", |run| Some(run.schedule.target.device.as_ref()?.display().to_string())),
-        ("directory", |run| Some(run.schedule.target.directory.as_ref()?.display().to_string())),
-        ("capacity", |run| Some(Bytes(run.schedule.target.capacity_bytes?).to_string())),
-        ("image size", |run| Some(Bytes(run.schedule.target.size_bytes).to_string())),
+        ("lab", |run| Some(run.schedule.origin().to_string())),
+        ("device", |run| place(run, &[LabKind::Device])),
+        ("directory", |run| place(run, &[LabKind::Image, LabKind::Directory])),
+        ("capacity", |run| size(run, LabKind::Virtual)),
+        ("image size", |run| size(run, LabKind::Image)),
         ("wait for quiet", |run| Some(quiet(run))),
         ("seed", |run| Some(run.schedule.seed.to_string())),
     ];

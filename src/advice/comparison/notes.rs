@@ -45,7 +45,7 @@ pub(super) fn notes(
                 .to_owned(),
         );
     }
-    if candidates.iter().any(|candidate| candidate.schedule.target.lab != LabKind::Virtual) {
+    if candidates.iter().any(|candidate| !candidate.schedule.is_in(LabKind::Virtual)) {
         notes.push(
             "what changed from one run to the next without being recorded is in the ratios and not \
              in their intervals: the first run, repeated, would show how much that is"

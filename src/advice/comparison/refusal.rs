@@ -9,7 +9,7 @@ use super::candidate::Candidate;
 use super::facts::done_differently;
 use crate::plan::metric;
 use crate::plan::schedule::{self, Workload};
-use crate::plan::{LabKind, Levels};
+use crate::plan::{Levels, Origin};
 
 /// The most treatments or phases that a message names.
 const MOST_NAMED: usize = 4;
@@ -52,11 +52,11 @@ pub enum Incomparable {
         /// The run.
         run: String,
         /// Its lab.
-        lab: LabKind,
+        lab: Origin,
         /// The one it is compared with.
         first: String,
         /// Its lab.
-        first_lab: LabKind,
+        first_lab: Origin,
     },
     /// A metric that a run does not have.
     #[error("no trial of {run} has the metric {metric}")]
@@ -102,7 +102,7 @@ pub(super) fn check_all(candidates: &[Candidate]) -> Result<(), Incomparable> {
         if let Some(what) = difference(workloads.0, workloads.1) {
             return Err(Incomparable::Workload { run: run(), first: first.run.clone(), what });
         }
-        let (lab, first_lab) = (candidate.schedule.target.lab, first.schedule.target.lab);
+        let (lab, first_lab) = (candidate.schedule.origin(), first.schedule.origin());
         let metric = first.metric.clone();
         if lab != first_lab && metric::of(&metric).is_of_the_drive() {
             let first = first.run.clone();

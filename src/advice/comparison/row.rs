@@ -44,7 +44,7 @@ pub(super) fn cells(
         Some(candidates[run].values(treatment, quantity))
     };
     let of_baseline = values(0).unwrap_or_default();
-    let is_seeded = |run: usize| candidates[run].schedule.target.lab == LabKind::Virtual;
+    let is_seeded = |run: usize| candidates[run].schedule.is_in(LabKind::Virtual);
     let cell = |run: usize| {
         let own = values(run).unwrap_or_default();
         let sum: f64 = own.iter().map(|(_, value)| value).sum();

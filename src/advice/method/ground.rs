@@ -16,7 +16,7 @@ pub(super) fn background(run: &ExaminedRun<'_>) -> Check {
     // ext4 writes its inode tables and journal for minutes after mkfs (lkp-tests#368: 8.8 GiB).
     let advice = "make ext4 with -E lazy_itable_init=0,lazy_journal_init=0, and wait until the \
                   device is idle before the first run";
-    if run.is_imported() || run.schedule.target.lab == LabKind::Directory {
+    if run.is_imported() || run.schedule.is_in(LabKind::Directory) {
         let evidence = "whether anything else wrote meanwhile was not looked at";
         return Check::unknown(criterion, evidence, advice);
     }
@@ -32,7 +32,7 @@ pub(super) fn background(run: &ExaminedRun<'_>) -> Check {
 pub(super) fn starting_state(run: &ExaminedRun<'_>) -> Check {
     let criterion = Criterion::StartingState;
     let advice = "before each trial: blkdiscard, mkfs, and the same data again";
-    if run.is_imported() || run.schedule.target.lab == LabKind::Directory {
+    if run.is_imported() || run.schedule.is_in(LabKind::Directory) {
         let evidence = "in which state each trial found filesystem and drive is not said";
         return Check::unknown(criterion, evidence, advice);
     }

@@ -172,7 +172,7 @@ fn is_order_known(run: &ExaminedRun<'_>) -> bool {
 
 pub(super) fn drift(run: &ExaminedRun<'_>) -> Check {
     let criterion = Criterion::Drift;
-    if run.schedule.target.lab == LabKind::Virtual {
+    if run.schedule.is_in(LabKind::Virtual) {
         return Check::met(criterion, "each trial has a machine and a time of its own");
     }
     if !is_order_known(run) {

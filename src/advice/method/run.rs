@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::advice::machine::Machine;
 use crate::plan::metric::{PHORONIX_HIGHER, PHORONIX_LOWER};
-use crate::plan::{LabKind, Levels, Schedule};
+use crate::plan::{Levels, Schedule};
 use crate::results::{Record, Status, Told};
 
 /// A run under examination.
@@ -26,7 +26,7 @@ impl<'a> ExaminedRun<'a> {
     }
 
     pub fn is_imported(&self) -> bool {
-        self.schedule.target.lab == LabKind::Imported
+        self.schedule.target.is_none()
     }
 
     /// A treatment by the levels in which it differs.

@@ -128,7 +128,7 @@ pub(super) fn working_set(run: &ExaminedRun<'_>) -> Check {
 /// bonnie++ asks for a file of twice the memory where the caches cannot be dropped.
 fn cached(run: &ExaminedRun<'_>) -> Option<Warning> {
     let reads = |phase: &Phase| match phase.action {
-        Action::Bonnie { test } => test.reads() && run.schedule.target.lab == LabKind::Directory,
+        Action::Bonnie { test } => test.reads() && run.schedule.is_in(LabKind::Directory),
         _ => false,
     };
     if !run.schedule.workload.phases.iter().any(reads) {

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html as markup};
 
-use crate::plan::{LabKind, Schedule, shipped};
+use crate::plan::{Schedule, shipped};
 
 /// The command and the plan's text, each to be copied; none where the run was imported.
 pub(super) fn again(schedule: &Schedule, plan: &str) -> Option<Markup> {
@@ -19,7 +19,7 @@ pub(super) fn again(schedule: &Schedule, plan: &str) -> Option<Markup> {
             }
         }
     };
-    (schedule.target.lab != LabKind::Imported).then_some(body)
+    schedule.target.is_some().then_some(body)
 }
 
 /// The command with all that it changed in the plan.

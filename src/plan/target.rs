@@ -1,0 +1,122 @@
+//! The target of a run: where its trials take place, with what that lab needs to know.
+
+use std::path::{Path, PathBuf};
+
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::lab_kind::{LabKind, Origin};
+
+/// Where trials take place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// Simulated drives.
+    Virtual {
+        /// The capacity in bytes that each is given; none where each has its own.
+        capacity_bytes: Option<u64>,
+    },
+    /// An image file.
+    Image {
+        /// Its size in bytes.
+        size_bytes: u64,
+        /// The folder it is put in; none for the usual one.
+        folder: Option<PathBuf>,
+    },
+    /// A drive or a partition.
+    Device {
+        /// Its node; none where each machine names its own.
+        path: Option<PathBuf>,
+    },
+    /// An existing directory.
+    Directory {
+        /// The directory.
+        path: PathBuf,
+    },
+}
+
+impl Target {
+    /// The lab.
+    #[must_use]
+    pub fn lab(&self) -> LabKind {
+        match self {
+            Self::Virtual { .. } => LabKind::Virtual,
+            Self::Image { .. } => LabKind::Image,
+            Self::Device { .. } => LabKind::Device,
+            Self::Directory { .. } => LabKind::Directory,
+        }
+    }
+
+    /// The place on this machine, where one is named.
+    #[must_use]
+    pub fn place(&self) -> Option<&Path> {
+        match self {
+            Self::Virtual { .. } => None,
+            Self::Image { folder: place, .. } | Self::Device { path: place } => place.as_deref(),
+            Self::Directory { path } => Some(path),
+        }
+    }
+
+    /// The size in bytes that devices are given; none where they have one of their own.
+    #[must_use]
+    pub fn size_bytes(&self) -> Option<u64> {
+        match self {
+            Self::Virtual { capacity_bytes } => *capacity_bytes,
+            Self::Image { size_bytes, .. } => Some(*size_bytes),
+            Self::Device { .. } | Self::Directory { .. } => None,
+        }
+    }
+}
+
+/// A target as `schedule.json` has it: the keys of all labs side by side. An imported run has none,
+/// and its origin in place of the lab.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    lab: Origin,
+    /// 0 where there is no image.
+    size_bytes: u64,
+    device: Option<PathBuf>,
+    directory: Option<PathBuf>,
+    #[serde(default)]
+    capacity_bytes: Option<u64>,
+}
+
+/// Writes the target of a schedule.
+#[expect(clippy::ref_option, reason = "serde calls it with a reference to the field")]
+pub(super) fn serialize<S: Serializer>(
+    target: &Option<Target>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let lab = target.as_ref().map_or(Origin::Imported, |target| Origin::Lab(target.lab()));
+    let nothing =
+        Stored { lab, size_bytes: 0, device: None, directory: None, capacity_bytes: None };
+    let stored = match target.clone() {
+        None => nothing,
+        Some(Target::Virtual { capacity_bytes }) => Stored { capacity_bytes, ..nothing },
+        Some(Target::Image { size_bytes, folder }) => {
+            Stored { size_bytes, directory: folder, ..nothing }
+        }
+        Some(Target::Device { path }) => Stored { device: path, ..nothing },
+        Some(Target::Directory { path }) => Stored { directory: Some(path), ..nothing },
+    };
+    stored.serialize(serializer)
+}
+
+/// Reads the target of a schedule. Older ones have a size and a capacity in every lab.
+pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Target>, D::Error> {
+    let Stored { lab, size_bytes, device, directory, capacity_bytes } =
+        Stored::deserialize(deserializer)?;
+    let Origin::Lab(lab) = lab else { return Ok(None) };
+    Ok(Some(match lab {
+        LabKind::Virtual => Target::Virtual { capacity_bytes },
+        LabKind::Image => Target::Image { size_bytes, folder: directory },
+        LabKind::Device => Target::Device { path: device },
+        LabKind::Directory => Target::Directory {
+            path: directory.ok_or_else(|| D::Error::missing_field("directory"))?,
+        },
+    }))
+}
+
+#[cfg(test)]
+mod tests;
