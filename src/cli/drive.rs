@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::fs;
 use std::path::Path;
 
 use clap::{Args, Subcommand};
@@ -14,7 +13,7 @@ use ssdlab_flash::evidence::{self, Evidence, Grounded};
 use ssdlab_flash::{DriveFileError, Specification, presets};
 
 use super::exit::{Exit, Wrong};
-use super::output;
+use super::{input, output};
 use crate::plan::{self, Bytes, Fault};
 use crate::report;
 
@@ -118,7 +117,7 @@ impl Source {
             Some(preset) if !is_path => (preset.name, preset.text.to_owned()),
             None if !is_path && !Path::new(drive).exists() => return Err(unknown(drive)),
             _ => {
-                let text = fs::read_to_string(drive)
+                let text = input::read(Path::new(drive))
                     .into_diagnostic()
                     .wrap_err_with(|| format!("the drive file {drive} cannot be read"))
                     .map_err(|error| {

@@ -11,6 +11,7 @@ mod exit;
 mod guest;
 mod history;
 mod import;
+mod input;
 mod json;
 mod kernel;
 mod list;

@@ -1,13 +1,13 @@
 //! The arguments that name a plan and change it, shared by `run` and `check`.
 
 use std::env;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use miette::{IntoDiagnostic, Report};
 
 use super::exit::Wrong;
+use super::input;
 use crate::plan::{self, Bytes, Factor, LabKind, Overrides, Schedule, shipped};
 
 /// A plan and its overrides on the command line.
@@ -137,10 +137,8 @@ fn read(named: &str, here: &Path) -> Result<(String, String, PathBuf), Report> {
     {
         return Ok((format!("{named}.toml"), plan.text.to_owned(), here.to_owned()));
     }
-    let bytes =
-        fs::read(&path).map_err(|error| no_plan(&format!("the plan `{named}`: {error}")))?;
-    let text = String::from_utf8(bytes)
-        .map_err(|error| no_plan(&format!("the plan `{named}` is not text: {error}")))?;
+    let text =
+        input::read(&path).map_err(|error| no_plan(&format!("the plan `{named}`: {error}")))?;
     let base = path.parent().unwrap_or(here).to_owned();
     Ok((named.to_owned(), text, base))
 }

@@ -287,10 +287,13 @@ impl Run {
         }
         output::print(&crate::report::text(&session.schedule, analysis, output::style()));
         let folder = session.run.folder();
-        let run = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
+        let name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
+        let is_found_by_name = folder.parent() == Some(&results::default_folder());
+        let run = if is_found_by_name { name.clone() } else { folder.to_string_lossy() };
+        let run = shlex::try_quote(&run).unwrap_or_default();
         output::print(&format!(
             "\nRecords: {}\nAs a page with charts: ssdlab report {run} --format html --out \
-             {run}.html\n",
+             {name}.html\n",
             folder.display()
         ));
     }

@@ -52,7 +52,8 @@ impl Lab for MockLab {
         if setup.scheduler == Some("bfq") {
             return Err(LabError::Unavailable { reason: "found out late".to_owned() });
         }
-        let directory = self.folder.join(format!("ssdlab-trial-{}", self.log.len()));
+        let directory =
+            self.folder.join(format!("ssdlab-{}-{}", tools.journal.marker(), self.log.len()));
         tools.journal.make_folder(&directory).unwrap();
         Ok(Ground {
             directory: directory.clone(),
@@ -175,7 +176,7 @@ fn trials_run_in_the_schedules_order_and_leave_nothing() {
     // Preparing and finishing alternate.
     assert!(log.iter().skip(1).step_by(2).all(|line| line == "finished"), "{log:?}");
     let left = std::fs::read_dir(place.path()).unwrap().flatten();
-    assert!(!left.into_iter().any(|e| e.file_name().to_string_lossy().starts_with("ssdlab-trial")));
+    assert!(!left.into_iter().any(|e| e.file_name().to_string_lossy().starts_with("ssdlab-")));
 }
 
 #[test]

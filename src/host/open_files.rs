@@ -60,7 +60,6 @@ pub fn holders(objects: &[Object]) -> Vec<(Object, Holder)> {
     // Not `process::id`: this `/proc` may be that of another namespace.
     let own = fs::read_link("/proc/self").ok().and_then(|link| number(link.to_str()?));
     let mut holders = Vec::new();
-    let mut mapped = Mapped::default();
     for pid in numbers(Path::new("/proc")).into_iter().filter(|pid| Some(*pid) != own) {
         let process = Path::new("/proc").join(pid.to_string());
         let mut held = BTreeMap::new();
@@ -69,7 +68,7 @@ pub fn holders(objects: &[Object]) -> Vec<(Object, Holder)> {
         for thread in numbers(&process.join("task")) {
             open_in(&process.join("task").join(thread.to_string()), objects, &mut held);
         }
-        mapped.look(&process, objects, &mut held);
+        mapped_in(&process, objects, &mut held);
         holders.extend(
             held.into_iter().map(|(object, writes)| {
                 (object, Holder { pid, command: command(&process), writes })
@@ -110,36 +109,24 @@ fn flags(info: &str) -> Option<OFlags> {
     u32::from_str_radix(digits.trim(), 8).ok().map(OFlags::from_bits_retain)
 }
 
-/// The objects behind mapped files. Most are libraries that many processes map, so each is resolved
-/// once.
-#[derive(Default)]
-struct Mapped(BTreeMap<String, Object>);
-
-impl Mapped {
-    fn look(&mut self, process: &Path, objects: &[Object], held: &mut Held) {
-        let maps = fs::read(process.join("maps")).unwrap_or_default();
-        for line in String::from_utf8_lossy(&maps).lines() {
-            // 7f12a000-7f12b000 rw-s 00000000 00:05 123    /dev/sda
-            let mut words = line.split_ascii_whitespace();
-            let (Some(range), Some(modes), Some(_), Some(device), Some(inode)) =
-                (words.next(), words.next(), words.next(), words.next(), words.next())
-            else {
-                continue;
-            };
-            if inode == "0" {
-                continue;
-            }
-            let file = format!("{device} {inode}");
-            if !self.0.contains_key(&file) {
-                let Some(object) = Object::at(&process.join("map_files").join(range)) else {
-                    continue;
-                };
-                self.0.insert(file.clone(), object);
-            }
-            let object = self.0[&file];
-            if objects.contains(&object) {
-                note(held, object, modes.contains('w') && modes.ends_with('s'));
-            }
+/// What a process has mapped. Files are followed, as descriptors are: the device number in `maps`
+/// is that of the filesystem, and a btrfs has the same inode in each of its subvolumes.
+fn mapped_in(process: &Path, objects: &[Object], held: &mut Held) {
+    let maps = fs::read(process.join("maps")).unwrap_or_default();
+    for line in String::from_utf8_lossy(&maps).lines() {
+        // 7f12a000-7f12b000 rw-s 00000000 00:05 123    /dev/sda
+        let mut words = line.split_ascii_whitespace();
+        let (Some(range), Some(modes), Some(inode)) = (words.next(), words.next(), words.nth(2))
+        else {
+            continue;
+        };
+        if inode == "0" {
+            continue;
+        }
+        if let Some(object) = Object::at(&process.join("map_files").join(range))
+            && objects.contains(&object)
+        {
+            note(held, object, modes.contains('w') && modes.ends_with('s'));
         }
     }
 }

@@ -230,14 +230,17 @@ fn use_help(survey: &Survey) -> String {
 
 fn describe(signature: &Signature) -> String {
     let label = signature.label.as_ref().filter(|label| !label.is_empty());
-    let label = label.map(|label| format!(" \"{label}\"")).unwrap_or_default();
+    // Whoever made the filesystem chose its label: it must not steer the terminal.
+    let label = label.map(|label| format!(" \"{}\"", label.escape_debug())).unwrap_or_default();
     format!("{} carries {}{label}", signature.device, signature.kind)
 }
 
 fn names_help(survey: &Survey) -> String {
-    match survey.names.first() {
+    let mut names = survey.names.iter().filter(|name| !name.contains(char::is_control));
+    match names.next() {
         Some(name) => format!(
-            "if all data on {survey} may be destroyed, say so with its name: --wipe '{name}'"
+            "if all data on {survey} may be destroyed, say so with its name: --wipe '{}'",
+            name.replace('\'', "'\\''")
         ),
         None if survey.is_partition => format!(
             "the partition {} has no name of its own in /dev/disk/by-id or by-partuuid; if its \

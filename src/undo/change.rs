@@ -126,9 +126,10 @@ impl Change {
         format!("ssdlab-{marker}")
     }
 
-    /// Refuses what no run ever changes: a journal that was tampered with must not become a way to
-    /// write or delete anything else.
-    pub(super) fn check(&self) -> Result<(), UndoError> {
+    /// Refuses what the run of this marker never changes: a journal that was tampered with must not
+    /// become a way to write or delete anything else.
+    pub(super) fn check(&self, marker: &str) -> Result<(), UndoError> {
+        let own = format!("ssdlab-{marker}");
         let is_plain = |path: &Path| {
             let normal = |part| matches!(part, Component::RootDir | Component::Normal(_));
             path.is_absolute() && path.components().all(normal)
@@ -143,19 +144,23 @@ impl Change {
         let unnamed = Path::new("/");
         let (path, is_ours) = match self {
             Self::Daemon { folders } => (unnamed, folders.iter().all(is_run_time)),
-            Self::Pool { name } => (unnamed, name.starts_with("ssdlab-") && !name.contains('/')),
-            Self::Folder { path } => (path.as_path(), is_named(path, "ssdlab-")),
+            Self::Pool { name } => (unnamed, name.starts_with(&own) && !name.contains('/')),
+            Self::Folder { path } => (path.as_path(), is_named(path, &own)),
             Self::Loop { device, .. } => (
                 device.as_path(),
                 device.parent() == Some(Path::new("/dev")) && is_named(device, "loop"),
             ),
-            Self::Mount { target, .. } => (target.as_path(), is_named(target, "mnt")),
+            Self::Mount { target, .. } => (
+                target.as_path(),
+                is_named(target, "mnt")
+                    && target.parent().is_some_and(|above| is_named(above, &own)),
+            ),
             // It may be anywhere; the source of what is mounted there shows whether it is ours.
             Self::Served { target } => (target.as_path(), true),
             Self::Trace { instance } => (
                 instance.as_path(),
                 instance.parent().is_some_and(|parent| parent.ends_with("instances"))
-                    && is_named(instance, "ssdlab-"),
+                    && is_named(instance, &own),
             ),
             Self::Sysfs { path, .. } => (path.as_path(), path.starts_with("/sys")),
             Self::WriteCache { before, after, .. } => {
@@ -171,7 +176,7 @@ impl Change {
 
     /// Takes the change back; `marker` names the run whose processes may be in the way.
     pub fn undo(&self, marker: &str) -> Result<(), UndoError> {
-        self.check()?;
+        self.check(marker)?;
         match self {
             Self::Folder { path } => remove_folder(path),
             Self::Loop { device, backing, file } => detach(device, backing, *file),
@@ -377,8 +382,8 @@ mod tests {
             after: "write through".to_owned(),
         };
         assert!(change("write back").outlives_a_crash());
-        assert!(change("write back").check().is_ok());
-        assert!(change("1; reboot").check().is_err());
+        assert!(change("write back").check("m").is_ok());
+        assert!(change("1; reboot").check("m").is_err());
     }
 
     #[test]

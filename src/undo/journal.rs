@@ -370,8 +370,9 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let folder = place.path().join("undo");
         let mut journal = Journal::create(&folder).unwrap();
-        let (outer, inner) =
-            (place.path().join("ssdlab-a"), place.path().join("ssdlab-a/ssdlab-b"));
+        let name = format!("ssdlab-{}", journal.marker());
+        let outer = place.path().join(&name);
+        let inner = outer.join(&name);
         for path in [&outer, &inner] {
             journal.make_folder(path).unwrap();
         }
@@ -398,7 +399,7 @@ mod tests {
     fn restore_leaves_a_living_run_alone_and_cleans_after_a_dead_one() {
         let place = tempfile::tempdir().unwrap();
         let folder = place.path().join("undo");
-        let left = place.path().join("ssdlab-left");
+        let left = place.path().join("ssdlab-dead");
         let mut journal = Journal::create(&folder).unwrap();
         journal.make_folder(&left).unwrap();
         assert_eq!(restore(&folder).unwrap().alive.len(), 1);
@@ -427,6 +428,8 @@ mod tests {
             sysfs("/etc/passwd"),
             sysfs("/sys/../etc/passwd"),
             Change::Folder { path: "/home".into() },
+            Change::Folder { path: "/var/tmp/ssdlab-theirs".into() },
+            Change::Mount { target: "/srv/mnt".into(), mounted: Mounted::Any },
             Change::Folder { path: "/var/ssdlab-x/..".into() },
             Change::Loop { device: "/dev/sda".into(), backing: "x".into(), file: None },
             Change::Daemon { folders: vec!["/run/zfs".into(), "/home".into()] },
@@ -509,7 +512,7 @@ mod tests {
         let theirs = place.path().join(std::ffi::OsStr::from_bytes(b"\xff"));
         fs::create_dir(&theirs).unwrap();
         let mut journal = Journal::create(&place.path().join("undo")).unwrap();
-        let ours = theirs.join("ssdlab-a");
+        let ours = theirs.join(format!("ssdlab-{}", journal.marker()));
         journal.make_folder(&ours).unwrap();
         let text = fs::read(journal.path()).unwrap();
         let changes = parse(&text, &Here::now().unwrap().boot).unwrap();

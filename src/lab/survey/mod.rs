@@ -8,6 +8,7 @@
 //! writing: closing it would make udev probe it again.
 
 mod exports;
+mod file;
 mod signatures;
 mod uses;
 

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use super::file::{LoopFile, other_loops};
 use super::{backing_device, exports, in_folder, names};
 use crate::host::drive_identity::{self, DriveIdentity};
 use crate::host::loop_device::{self, Backing};
@@ -129,29 +129,35 @@ fn by_the_kernel(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> 
     let mut add = |relation: Relation, device: &BlockDevice, purpose: Purpose| {
         uses.push(Use { name: device.name.clone(), relation, purpose });
     };
-    let mounted: Vec<(PathBuf, BTreeSet<String>)> = mounts::all()?
-        .into_iter()
-        .filter_map(|mount| Some((mount.target, under_mount(&mount.device, &mount.source)?)))
+    let (mounts, swap_areas) = (mounts::all()?, mounts::swap_areas()?);
+    let mounted: Vec<(&Path, BTreeSet<String>)> = mounts
+        .iter()
+        .filter_map(|mount| Some((&*mount.target, under_mount(&mount.device, &mount.source)?)))
         .collect();
-    let swaps = swaps()?;
+    let swap_devices = swap_areas.iter().filter_map(|area| sysfs::block_number(area));
+    let swaps: BTreeSet<String> = swap_devices.flat_map(|number| under(&number)).collect();
+    let exports = exports::all(Path::new(exports::CONFIG));
     for (relation, device) in relatives {
         for holder in names(&device.folder.join("holders")) {
             add(*relation, device, Purpose::Holder(holder));
         }
         for (target, devices) in &mounted {
             if devices.contains(&device.number) {
-                add(*relation, device, Purpose::Mounted(target.clone()));
+                add(*relation, device, Purpose::Mounted(target.to_path_buf()));
             }
         }
         if swaps.contains(&device.number) {
             add(*relation, device, Purpose::Swap);
         }
-    }
-    for export in exports::all(Path::new(exports::CONFIG)) {
-        for (relation, device) in relatives {
-            if leads_to(&export.path, device)? {
+        let file = LoopFile::of(&device.name)?;
+        for export in &exports {
+            let is_device = sysfs::block_number(&export.path).as_ref() == Some(&device.number);
+            if is_device || file.as_ref().is_some_and(|file| file.is(&export.path)) {
                 add(*relation, device, Purpose::Holder(export.target.clone()));
             }
+        }
+        for purpose in file.iter().flat_map(|file| file.uses(&mounts, &swap_areas)) {
+            add(*relation, device, purpose);
         }
     }
     let mut over: Vec<(Relation, BlockDevice, String)> = Vec::new();
@@ -167,7 +173,7 @@ fn by_the_kernel(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> 
         }
     }
     if let Some((_, device)) = relatives.first() {
-        for other in other_loops(device) {
+        for other in other_loops(device)? {
             add(Relation::Itself, device, Purpose::Holder(other));
         }
         for slave in names(&device.folder.join("slaves")) {
@@ -193,16 +199,6 @@ fn by_the_kernel(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> 
         }
     }
     Ok(uses)
-}
-
-/// Whether a path names a device, or the file that a loop device stands on.
-fn leads_to(path: &Path, device: &BlockDevice) -> io::Result<bool> {
-    if sysfs::block_number(path).is_some_and(|number| number == device.number) {
-        return Ok(true);
-    }
-    let backing = loop_device::backing(&Path::new("/dev").join(&device.name))?;
-    let file = fs::metadata(path).map(|file| (file.dev(), file.ino()));
-    Ok(backing.is_some_and(|of| file.is_ok_and(|file| file == (of.filesystem, of.inode))))
 }
 
 /// The devices a mount lies on, through all layers. Filesystems with several devices (btrfs)
@@ -251,12 +247,6 @@ fn disks(numbers: &BTreeSet<String>) -> BTreeSet<String> {
         .collect()
 }
 
-fn swaps() -> io::Result<BTreeSet<String>> {
-    let areas = mounts::swap_areas()?;
-    let numbers = areas.iter().filter_map(|area| sysfs::block_number(area));
-    Ok(numbers.flat_map(|number| under(&number)).collect())
-}
-
 /// Loop devices that stand on a device. They do not claim it, so nothing else shows them.
 fn loops_over(device: &BlockDevice) -> io::Result<Vec<String>> {
     let mut over = Vec::new();
@@ -267,21 +257,6 @@ fn loops_over(device: &BlockDevice) -> io::Result<Vec<String>> {
         }
     }
     Ok(over)
-}
-
-/// Other loop devices over the same file: writing to one changes the other.
-fn other_loops(device: &BlockDevice) -> Vec<String> {
-    // By inode: a file has as many names as it has links and mounts.
-    let file_of = |name: &str| {
-        let backing = loop_device::backing(&Path::new("/dev").join(name)).ok().flatten()?;
-        Some((backing.filesystem, backing.inode))
-    };
-    let disk = name(&device.disk_folder());
-    let Some(own) = file_of(&disk) else { return Vec::new() };
-    names(Path::new("/sys/block"))
-        .into_iter()
-        .filter(|name| *name != disk && file_of(name) == Some(own))
-        .collect()
 }
 
 #[cfg(test)]
