@@ -29,7 +29,7 @@ pub(super) fn apply(
     setup: &Setup,
     tools: &mut Tools<'_>,
 ) -> Result<BTreeMap<String, String>, LabError> {
-    // Without these counters nothing could be told about the device.
+    // Without these counters the device cannot be measured.
     set(&device.queue_attribute("iostats"), "the device's counters", "1", tools)?;
     if let Some(scheduler) = setup.scheduler {
         let attribute = device.queue_attribute("scheduler");
@@ -81,8 +81,8 @@ fn set_write_cache(
         let Some(drive) = DriveIdentity::read(&disk).name() else {
             return Err(LabError::Unavailable {
                 reason: format!(
-                    "{} has no WWID or serial by which its write cache could be restored after \
-                     a crash",
+                    "{} has no WWID or serial by which its write cache could be restored after a \
+                     crash",
                     device.name
                 ),
             });

@@ -32,14 +32,14 @@ pub(super) fn check(schedule: &Schedule) -> Result<(), Fault> {
         if drives.len() > 1 {
             return Err(Fault::nowhere(
                 format!("{} needs several drives: {}", treatment.levels, drives.join(", ")),
-                "name the drive in [needs], or with the factor `node_feature`, and once",
+                "name the drive once, in [needs] or with the factor `node_feature`",
             ));
         }
         let target = &schedule.target;
         if drives.is_empty() && target.lab == LabKind::Device && target.device.is_none() {
             return Err(Fault::nowhere(
                 "the device lab needs a block device",
-                "name it with --device PATH, or, for nodes of Slurm, its kind: [needs] drive",
+                "name it with --device PATH, or, for Slurm nodes, its kind: [needs] drive",
             ));
         }
     }

@@ -121,14 +121,14 @@ fn target(plan: &Plan, overrides: &Overrides) -> Result<Target, Fault> {
     let lab = overrides.lab.or(implied).or(plan.target.lab).unwrap_or(LabKind::Virtual);
     let goes_with = |option: &str, lab: &str| {
         Fault::nowhere(
-            format!("{option} goes with the {lab} lab only"),
-            format!("leave {option} out, or say --lab {lab}"),
+            format!("{option} is only for the {lab} lab"),
+            format!("omit {option}, or add --lab {lab}"),
         )
     };
     match lab {
         LabKind::Imported => {
             return Err(Fault::nowhere(
-                "`imported` marks results that were read by `ssdlab import`; nothing runs there",
+                "`imported` marks results read by `ssdlab import`; no trials run there",
                 "name the lab to run in: virtual, image, device or directory",
             ));
         }
@@ -144,7 +144,7 @@ fn target(plan: &Plan, overrides: &Overrides) -> Result<Target, Fault> {
         LabKind::Virtual if overrides.directory.is_some() => {
             return Err(Fault::nowhere(
                 "--dir names a directory of this machine, which the virtual lab does not use",
-                "say --lab directory to measure in it, or --lab image to put the image there",
+                "use --lab directory to measure in it, or --lab image to put the image there",
             ));
         }
         LabKind::Virtual => {}

@@ -1,4 +1,4 @@
-//! Surveys a device: gathers from the kernel and libblkid what `safety` judges by.
+//! Surveys a device: gathers the evidence for `safety` from the kernel and libblkid.
 //!
 //! Devices are followed by number, not by name, and through every layer: partitions, holders,
 //! slaves (LVM, RAID, LUKS), loop devices over devices. Besides, the kernel itself is asked of
@@ -46,7 +46,7 @@ pub(super) fn survey_claimed(
 fn look(device: &BlockDevice, claim: Option<&File>, tools: &Tools<'_>) -> Result<Survey, LabError> {
     let node = &device.node;
     let relatives = relatives(device).map_err(LabError::step("look at", node))?;
-    let uses = uses::of(&relatives).map_err(LabError::step("find out what uses", node))?;
+    let uses = uses::of(&relatives).map_err(LabError::step("find the users of", node))?;
     let busy = claim.is_none() && relatives.iter().any(|(_, relative)| is_claimed(relative));
     let mut survey = Survey {
         node: node.clone(),

@@ -1,4 +1,4 @@
-//! What uses a device: mounts, swap, stacked devices, processes, and other paths to its drive.
+//! The users of a device: mounts, swap, stacked devices, processes, and other paths to its drive.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -67,7 +67,7 @@ fn number(device: &BlockDevice) -> io::Result<u64> {
     let number = parts.and_then(|(major, minor)| {
         Some(rustix::fs::makedev(major.parse().ok()?, minor.parse().ok()?))
     });
-    number.ok_or_else(|| io::Error::other(format!("{} is no device number", device.number)))
+    number.ok_or_else(|| io::Error::other(format!("{} is not a device number", device.number)))
 }
 
 /// Other disks that lead to the drive of the device, or to one that it stands on.
@@ -157,7 +157,7 @@ fn by_the_kernel(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> 
             .collect();
         let own = disks(&BTreeSet::from([device.number.clone()]));
         if root.is_empty() {
-            let message = "it cannot be told which disk carries the root filesystem";
+            let message = "cannot determine which disk carries the root filesystem";
             return Err(io::Error::other(message));
         }
         if uses.is_empty() && own.intersection(&root).next().is_some() {
