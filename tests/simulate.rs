@@ -158,12 +158,12 @@ fn every_shipped_drive_is_listed_shown_and_checked() {
 #[test]
 fn impossible_drives_are_refused_at_their_place() {
     for (from, to, says) in [
-        ("spare_factor = 0.10", "spare_factor = 0.0", "needs spare space"),
-        ("spare_factor = 0.10", "spare_factor = 1.0", "needs spare space"),
-        ("spare_factor = 0.10", "spare_factor = nan", "needs spare space"),
+        ("spare_factor = 0.10", "spare_factor = 0.0", "needs both spare space and data"),
+        ("spare_factor = 0.10", "spare_factor = 1.0", "needs both spare space and data"),
+        ("spare_factor = 0.10", "spare_factor = nan", "needs both spare space and data"),
         ("spare_factor = 0.10", "spare_factor = 0.0001", "less than a block"),
         ("\"256 MiB\"", "\"0 MiB\"", "no multiple of the page"),
-        ("\"256 MiB\"", "4097", "4096 bytes would be"),
+        ("\"256 MiB\"", "4097", "use 4096 bytes"),
         ("\"256 MiB\"", "\"1 EiB\"", "2^32 pages"),
         ("\"4 KiB\"", "\"5 KiB\"", "not a power of two"),
         ("pages_per_block = 64", "pages_per_block = 0", "pages_per_block is 0"),

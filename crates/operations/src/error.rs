@@ -18,15 +18,15 @@ pub enum LogError {
     },
     /// It is something else.
     #[error(
-        "the operation log begins with {found}, not with \"ssdlab operation log\"; \
-         decompress it if it is compressed, or record one"
+        "the operation log begins with {found}, not with \"ssdlab operation log\"; decompress it \
+         if it is compressed, or record one"
     )]
     NoLog {
         /// The first bytes, escaped.
         found: String,
     },
     /// It is of a version that this crate does not know.
-    #[error("the operation log has version {found}; known is 1: use a newer ssdlab")]
+    #[error("the operation log has version {found}; the known version is 1: use a newer ssdlab")]
     UnknownVersion {
         /// The version it has, escaped.
         found: String,

@@ -68,14 +68,14 @@ fn a_cut_trace_gives_all_before_the_cut() {
             read(&LITTLE_ENDIAN[..length], Format::Blktrace, &Options::default());
         assert_eq!(requests, issued()[..requests.len()]);
         if let Some(error) = error {
-            let cut = error.starts_with("the blktrace trace is cut short at record ");
+            let cut = error.starts_with("the blktrace trace is truncated at record ");
             assert!(cut || error.contains("no issued requests"), "{error}");
         }
     }
     assert_eq!(
         ending(&LITTLE_ENDIAN[..1179], Format::Blktrace),
-        "the blktrace trace is cut short at record 23 (byte 1132); all before that was read: \
-         go on without the rest, or record the trace anew"
+        "the blktrace trace is truncated at record 23 (byte 1132); everything before that was \
+         read: continue without the rest, or record the trace again"
     );
 }
 
@@ -102,7 +102,8 @@ fn damage_is_named_by_record_and_byte() {
     damaged[0] = 6;
     assert_eq!(
         ending(&damaged, Format::Blktrace),
-        "the blktrace trace has version 6; known is 7 or 8: use a newer ssdlab, or convert it"
+        "the blktrace trace has version 6; the known version is 7 or 8: use a newer ssdlab, or \
+         convert it"
     );
 }
 

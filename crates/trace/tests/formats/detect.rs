@@ -48,6 +48,7 @@ fn names_are_understood() {
     }
     assert_eq!(
         "zip".parse::<Format>().unwrap_err().to_string(),
-        "\"zip\" is no trace format; choose one of: blktrace, blkparse, msr-cambridge, fio, ssdlab"
+        "\"zip\" is not a trace format; choose one of: blktrace, blkparse, msr-cambridge, fio, \
+         ssdlab"
     );
 }
