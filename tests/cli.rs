@@ -123,7 +123,7 @@ fn faults_of_plans_are_named() {
         ("", "no phases"),
         ("{ do = \"dance\" }", "unknown variant `dance`"),
         ("{ do = \"command\" }", "needs `run`"),
-        ("{ do = \"sync\", run = \"x\" }", "means nothing"),
+        ("{ do = \"sync\", run = \"x\" }", "does not apply to"),
         ("{ do = \"command\", run = \"'x\" }", "never closed"),
         ("{ do = \"make\" }", "nothing to build"),
         ("{ do = \"unpack\" }, { do = \"unpack\", name = \"again\" }", "in the way"),
@@ -151,7 +151,7 @@ fn faults_of_claims_are_named() {
             "phases = [\"unpack\"]\ncompare = { discard = \"fstrim\" }\nat_least = 2",
             "not one of the plan's",
         ),
-        ("phases = [\"unpack\"]\ncompare = { discard = \"on\" }\nat_least = -2", "not above 0"),
+        ("phases = [\"unpack\"]\ncompare = { discard = \"on\" }\nat_least = -2", "must be above 0"),
         (
             "phases = [\"unpack\"]\ncompare = { discard = \"on\" }\nat_least = 3\nat_most = 2",
             "at least 3 and at most 2",

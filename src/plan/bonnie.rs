@@ -413,7 +413,7 @@ mod tests {
         };
         let test = |names: &str| format!("{{ do = \"bonnie\", tests = [{names}] }}");
         refused(&test("\"rewrite\""), "`rewrite` works on the files of `seq_output_block`");
-        refused(&test("\"seq_output_block\", \"seq_stat\""), "what `seq_create` makes");
+        refused(&test("\"seq_output_block\", \"seq_stat\""), "the files of `seq_create`");
         let twice = test("\"seq_create\"") + ", { do = \"bonnie\", name = \"b\" }";
         refused(&twice, "would overwrite its own files");
         let gone = "{ do = \"bonnie\" }, { do = \"delete\" }, { do = \

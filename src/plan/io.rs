@@ -323,11 +323,11 @@ mod tests {
     fn a_phase_that_makes_no_sense_is_refused() {
         for (phases, told) in [
             ("{ do = \"io\" }", "needs `io`"),
-            ("{ do = \"sync\", io = { size = 1, time = 1 } }", "means nothing"),
+            ("{ do = \"sync\", io = { size = 1, time = 1 } }", "does not apply"),
             ("{ do = \"io\", io = { size = 1 } }", "the end of the phase"),
             ("{ do = \"io\", io = { size = 1, time = 1, amount = 1 } }", "the end of the phase"),
             ("{ do = \"io\", io = { size = 1, time = 1, block = [] } }", "no block size"),
-            ("{ do = \"io\", io = { size = 1, time = 1, block = \"5\" } }", "no block size"),
+            ("{ do = \"io\", io = { size = 1, time = 1, block = \"5\" } }", "not a block size"),
             (
                 "{ do = \"io\", io = { size = 1, time = 1, block = \"512\", direct = true } }",
                 "4 KiB",
@@ -337,7 +337,10 @@ mod tests {
                 "{ do = \"io\", io = { size = 1, time = 1, depth = 1024, block = \"4 MiB\" } }",
                 "1024",
             ),
-            ("{ do = \"io\", io = { size = 1, time = 1, file = \"../x\" } }", "no name"),
+            (
+                "{ do = \"io\", io = { size = 1, time = 1, file = \"../x\" } }",
+                "not a valid file name",
+            ),
             (
                 "{ do = \"io\", io = { size = 1, time = 1, sync = \"often\" } }",
                 "is not a sync policy",
@@ -361,7 +364,7 @@ mod tests {
             (
                 "{ do = \"io\", io = { size = 1, time = 1 } }, { do = \
                  \"io\", name = \"b\", io = { size = 9999999, time = 1 } }",
-                "is of",
+                "in an earlier phase",
             ),
         ] {
             let message = plan(phases).unwrap_err();

@@ -202,7 +202,9 @@ mod tests {
         let last = "[[steps]]\nname = \"b\"\n";
         assert!(step("keep = { filesystem = 2 }\n").contains("no step follows it"));
         assert!(step(&format!("keep = {{ atime = 2 }}\n{last}")).contains("does not vary `atime`"));
-        assert!(step(&format!("keep = {{ filesystem = 0 }}\n{last}")).contains("keeps no"));
+        assert!(
+            step(&format!("keep = {{ filesystem = 0 }}\n{last}")).contains("keeps zero levels")
+        );
         let two = format!("keep = {{ filesystem = 1, scheduler = 1 }}\n{last}");
         assert!(step(&two).contains("one factor"));
         assert!(

@@ -125,7 +125,9 @@ mod tests {
         assert_eq!(answer.number("agblocks ="), Ok(7));
         assert_eq!(answer.optional("last:"), None);
         let fault = answer.number("size:").unwrap_err().to_string();
-        assert!(fault.contains("the text of a tool: expected a number after `size:`, found none"));
+        assert!(
+            fault.contains("the output of a tool: expected a number after `size:`, found none")
+        );
         assert!(answer.block_bytes("agblocks =").is_err());
     }
 
