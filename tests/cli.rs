@@ -126,8 +126,8 @@ fn faults_of_plans_are_named() {
         ("{ do = \"sync\", run = \"x\" }", "does not apply to"),
         ("{ do = \"command\", run = \"'x\" }", "never closed"),
         ("{ do = \"make\" }", "nothing to build"),
-        ("{ do = \"unpack\" }, { do = \"unpack\", name = \"again\" }", "in the way"),
-        ("{ do = \"sync\" }, { do = \"sync\" }", "is taken"),
+        ("{ do = \"unpack\" }, { do = \"unpack\", name = \"again\" }", "would overwrite"),
+        ("{ do = \"sync\" }, { do = \"sync\" }", "is already taken"),
     ];
     for (phase, message) in phases {
         let said = place.wrong(&format!("{HEAD}[workload]\nphases = [{phase}]\n"));

@@ -419,7 +419,7 @@ mod tests {
         let gone = "{ do = \"bonnie\" }, { do = \"delete\" }, { do = \
                     \"bonnie\", tests = [\"rewrite\"], name = \"again\" }";
         refused(gone, "`rewrite` works on");
-        refused("{ do = \"sync\", tests = [\"rewrite\"] }", "means nothing");
+        refused("{ do = \"sync\", tests = [\"rewrite\"] }", "does not apply");
     }
 
     #[test]

@@ -96,7 +96,7 @@ fn damage_is_named_by_record_and_byte() {
     assert_eq!(
         ending(&damaged, Format::Blktrace),
         "blktrace trace, record 2 (byte 64): the magic is \"\\x07?ae\", not 0x65617400 + version, \
-         in either byte order; repair the trace there, or cut it before that"
+         in either byte order; repair the trace there, or truncate it before that"
     );
     damaged = LITTLE_ENDIAN.to_vec();
     damaged[0] = 6;
@@ -121,7 +121,7 @@ fn one_drive_is_read() {
     assert_eq!(requests(&two, Format::Blktrace, &drive("259,3")).len(), 1);
     assert_eq!(
         read(&two, Format::Blktrace, &drive("8,1")).1.unwrap(),
-        "the trace has no requests to \"8,1\", but to \"8,0\": choose a drive it has"
+        "the trace has no requests to \"8,1\", but to \"8,0\": choose one of its drives"
     );
 }
 
