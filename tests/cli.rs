@@ -65,7 +65,7 @@ fn faults_of_plans_are_named() {
         ("name = 3", "invalid type"),
         ("name = \"a/b\"\nquestion = \"?\"\n[workload]\nphases = []", "cannot be the name"),
         ("[factors]\nfilesistem = \"ext4\"\n", "unknown factor `filesistem`"),
-        ("[factors]\nfilesystem = \"ext5\"\n", "`ext5` is no level"),
+        ("[factors]\nfilesystem = \"ext5\"\n", "`ext5` is not a level"),
         ("[factors]\nfilesystem = []\n", "has no level"),
         ("[factors]\natime = [\"noatime\", \"noatime\"]\n", "twice"),
         (
@@ -86,7 +86,7 @@ fn faults_of_plans_are_named() {
         ("[factors]\nscheduler_tunables = \"slice_idle=0\"\n", "scheduler = \"mq-deadline\""),
         (
             "[factors]\nscheduler = \"bfq\"\nscheduler_tunables = \"slice_idle=long\"\n",
-            "`slice_idle=long` is no level",
+            "`slice_idle=long` is not a level",
         ),
         ("[baseline]\natime = \"noatime\"\n", "does not vary"),
         ("[target]\nsize = \"4 apples\"\n", "4 apples"),
@@ -97,13 +97,13 @@ fn faults_of_plans_are_named() {
         ("metric = \"speed\"\n", "no metric `speed`"),
         ("exclude = [{ filesystem = \"ext4\" }]\n", "no combination"),
         ("exclude = [{ filesystem = \"ext5\" }]\n", "does not vary"),
-        ("[factors]\nfilesystem = \"ext4\"\nmkfs = \"-F\"\n", "not one a plan may use"),
+        ("[factors]\nfilesystem = \"ext4\"\nmkfs = \"-F\"\n", "plans may not use"),
         ("[factors]\nmount = \"logdev=/dev/sdb\"\n", "another device"),
         (
             "[factors]\nfilesystem = \"xfs\"\ncompression = \"zstd\"\n",
             "exclude = [{ filesystem = \"xfs\", compression = \"zstd\" }]",
         ),
-        ("[factors]\nchecksums = \"md5\"\n", "`md5` is no level of `checksums`"),
+        ("[factors]\nchecksums = \"md5\"\n", "`md5` is not a level of `checksums`"),
         (
             "[factors]\nfilesystem = \"btrfs\"\nchecksums = \"sha256\"\nmkfs = \"--csum xxhash\"\n",
             "contradicts the factor `checksums`",
@@ -123,11 +123,11 @@ fn faults_of_plans_are_named() {
         ("", "no phases"),
         ("{ do = \"dance\" }", "unknown variant `dance`"),
         ("{ do = \"command\" }", "needs `run`"),
-        ("{ do = \"sync\", run = \"x\" }", "means nothing"),
+        ("{ do = \"sync\", run = \"x\" }", "does not apply to"),
         ("{ do = \"command\", run = \"'x\" }", "never closed"),
         ("{ do = \"make\" }", "nothing to build"),
-        ("{ do = \"unpack\" }, { do = \"unpack\", name = \"again\" }", "in the way"),
-        ("{ do = \"sync\" }, { do = \"sync\" }", "is taken"),
+        ("{ do = \"unpack\" }, { do = \"unpack\", name = \"again\" }", "would overwrite"),
+        ("{ do = \"sync\" }, { do = \"sync\" }", "is already taken"),
     ];
     for (phase, message) in phases {
         let said = place.wrong(&format!("{HEAD}[workload]\nphases = [{phase}]\n"));
@@ -149,9 +149,9 @@ fn faults_of_claims_are_named() {
         ("phases = [\"unpack\"]\ncompare = { atime = \"noatime\" }\nat_least = 2", "does not vary"),
         (
             "phases = [\"unpack\"]\ncompare = { discard = \"fstrim\" }\nat_least = 2",
-            "none of the plan's",
+            "not one of the plan's",
         ),
-        ("phases = [\"unpack\"]\ncompare = { discard = \"on\" }\nat_least = -2", "not above 0"),
+        ("phases = [\"unpack\"]\ncompare = { discard = \"on\" }\nat_least = -2", "must be above 0"),
         (
             "phases = [\"unpack\"]\ncompare = { discard = \"on\" }\nat_least = 3\nat_most = 2",
             "at least 3 and at most 2",

@@ -172,12 +172,12 @@ fn what_a_drive_rests_on_is_shown_and_asked_for() {
 #[test]
 fn impossible_drives_are_refused_at_their_place() {
     for (from, to, says) in [
-        ("spare_factor = 0.10", "spare_factor = 0.0", "needs spare space"),
-        ("spare_factor = 0.10", "spare_factor = 1.0", "needs spare space"),
-        ("spare_factor = 0.10", "spare_factor = nan", "needs spare space"),
+        ("spare_factor = 0.10", "spare_factor = 0.0", "needs both spare space and data"),
+        ("spare_factor = 0.10", "spare_factor = 1.0", "needs both spare space and data"),
+        ("spare_factor = 0.10", "spare_factor = nan", "needs both spare space and data"),
         ("spare_factor = 0.10", "spare_factor = 0.0001", "less than a block"),
-        ("\"256 MiB\"", "\"0 MiB\"", "no multiple of the page"),
-        ("\"256 MiB\"", "4097", "4096 bytes would be"),
+        ("\"256 MiB\"", "\"0 MiB\"", "not a multiple of the page"),
+        ("\"256 MiB\"", "4097", "use 4096 bytes"),
         ("\"256 MiB\"", "\"1 EiB\"", "2^32 pages"),
         ("\"4 KiB\"", "\"5 KiB\"", "not a power of two"),
         ("pages_per_block = 64", "pages_per_block = 0", "pages_per_block is 0"),
@@ -215,7 +215,7 @@ fn wrong_arguments_are_refused() {
         ("--trim 1.5", "not a number from 0 to 1"),
         ("--fill 0", "leaves nothing"),
         ("--request 5000", "not a multiple of a page"),
-        ("--request 1GiB", "does not fit"),
+        ("--request 1GiB", "exceeds the part"),
         ("--condition old", "purged, filled"),
         ("--queue-depth 0", "not in 1"),
         ("--pattern zipf --trace fio.log", "cannot be used with"),
@@ -445,7 +445,7 @@ fn lines_end_where_a_simulation_cannot_be_done() {
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(output.stdout.lines().count(), 4);
     let message = String::from_utf8(output.stderr).unwrap();
-    assert!(message.contains("worn: the drive cannot be brought into its state"), "{message}");
+    assert!(message.contains("worn: the drive cannot be preconditioned"), "{message}");
 }
 
 #[test]

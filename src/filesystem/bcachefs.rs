@@ -55,6 +55,6 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
         journal: feature("of metadata", SOURCE),
         discard: feature("by mount option or fstrim", MANUAL),
         reflink: feature("yes", SOURCE),
-        encryption: feature("if made so", MANUAL),
+        encryption: feature("if enabled by mkfs", MANUAL),
     },
 };

@@ -1,4 +1,4 @@
-//! btrfs: copy-on-write with checksums; its log tree is no journal in the sense of the factor.
+//! btrfs: copy-on-write with checksums; its log tree is not a journal in the sense of the factor.
 //!
 //! Sources: mkfs.btrfs(8); btrfs(5): since Linux 6.2 discard=async is on by default where the
 //! device can discard, so off has to be said.
@@ -83,7 +83,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
         snapshots: feature("writable", "btrfs-subvolume(8)"),
         devices: feature("mirroring, striping, RAID 5 and 6", "mkfs.btrfs(8)"),
         compression: feature("zlib, lzo, zstd", "btrfs(5)"),
-        journal: feature("no: copy-on-write, and a log of fsync", "btrfs(5)"),
+        journal: feature("no: copy-on-write, with an fsync log", "btrfs(5)"),
         discard: feature("by default, or fstrim", "btrfs(5)"),
         reflink: feature("yes", "btrfs(5)"),
         encryption: feature("no", "btrfs(5)"),

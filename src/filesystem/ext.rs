@@ -1,4 +1,4 @@
-//! What ext2, ext3 and ext4 share: one mkfs (mke2fs) and its extended options.
+//! The common part of ext2, ext3 and ext4: one mkfs (mke2fs) and its extended options.
 //!
 //! Sources: mke2fs(8) of e2fsprogs 1.47; Documentation/filesystems/ext4 in the kernel.
 

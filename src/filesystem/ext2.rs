@@ -1,4 +1,4 @@
-//! ext2: no journal; served by the kernel's ext4 driver on most distributions.
+//! ext2: no journal; mounted by the kernel's ext4 driver on most distributions.
 
 use super::facts::{feature, limit};
 use super::{Driver, Facts, Filesystem, Journal, Setting, ext, layout};
@@ -38,6 +38,6 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
         journal: feature("no", SOURCE),
         discard: feature("by mount option or fstrim", "ext4(5)"),
         reflink: feature("no", SOURCE),
-        encryption: feature("no: not as made", "ext4(5)"),
+        encryption: feature("no: not enabled by default", "ext4(5)"),
     },
 };

@@ -1,4 +1,4 @@
-//! ext3: ext2 with a journal, served by the kernel's ext4 driver since Linux 4.3.
+//! ext3: ext2 with a journal, mounted by the kernel's ext4 driver since Linux 4.3.
 
 use super::facts::{feature, limit};
 use super::{Driver, Facts, Filesystem, Journal, Setting, ext, layout};
@@ -36,6 +36,6 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
         journal: feature("of metadata; data by mount option", "ext4(5)"),
         discard: feature("by mount option or fstrim", "ext4(5)"),
         reflink: feature("no", SOURCE),
-        encryption: feature("no: not as made", "ext4(5)"),
+        encryption: feature("no: not enabled by default", "ext4(5)"),
     },
 };

@@ -52,6 +52,6 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
         journal: feature("of metadata, or none; data by mount option", "ext4(5)"),
         discard: feature("by mount option or fstrim", "ext4(5)"),
         reflink: feature("no", SOURCE),
-        encryption: feature("of directories, if made so", "ext4(5)"),
+        encryption: feature("of directories, if enabled by mkfs", "ext4(5)"),
     },
 };

@@ -64,13 +64,13 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
         has_holes: true,
         largest_volume: limit(16 << 40, SOURCE),
         checksums: feature(
-            "of checkpoints; of inodes, if made so",
+            "of checkpoints; of inodes, if enabled by mkfs",
             "Documentation/filesystems/f2fs.rst in Linux",
         ),
         snapshots: feature("no", "Documentation/filesystems/f2fs.rst in Linux"),
         devices: feature("concatenation, or zoned and not", "mkfs.f2fs(8)"),
         compression: feature(
-            "lzo, lz4, zstd, if made so",
+            "lzo, lz4, zstd, if enabled by mkfs",
             "Documentation/filesystems/f2fs.rst in Linux",
         ),
         journal: feature(
@@ -80,7 +80,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
         discard: feature("by default, or fstrim", "Documentation/filesystems/f2fs.rst in Linux"),
         reflink: feature("no", SOURCE),
         encryption: feature(
-            "of directories, if made so",
+            "of directories, if enabled by mkfs",
             "Documentation/filesystems/f2fs.rst in Linux",
         ),
     },

@@ -1,5 +1,5 @@
-//! What is stated about a filesystem as the labs make it: limits and features, each with its
-//! source, and what a check of some of them must find.
+//! Facts about a filesystem as the labs make it: limits and features, each with its source, and for
+//! some the expected result of a check.
 
 use super::{Call, Filesystem};
 

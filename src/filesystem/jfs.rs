@@ -23,7 +23,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     writes_directly: true,
     smallest_bytes: 16 << 20,
     check: Some(Call { program: "jfs_fsck", arguments: &["-n", "-f"] }),
-    // -q: without it mkfs asks whether to go on.
+    // -q: without it mkfs asks for confirmation.
     format: |format| {
         let ours = ["-q"].map(str::to_owned);
         ours.into_iter().chain(format.extra.iter().cloned()).collect()

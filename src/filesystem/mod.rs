@@ -1,4 +1,4 @@
-//! What is known about each filesystem: one small file each, facts and argument lists only.
+//! Each filesystem in one small file: facts and argument lists only.
 //!
 //! The plan asks this room which combinations of levels make sense and the lab asks it how to
 //! make and mount a filesystem; neither knows a filesystem by name. Adding one is adding a file

@@ -1,5 +1,5 @@
-//! Filesystems that live in a pool: programs of their own make it, take it and let it go, and
-//! taking it mounts it.
+//! Filesystems in a pool: their own programs create, import and export it, and importing it mounts
+//! it.
 
 use super::Call;
 

@@ -25,7 +25,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     writes_directly: true,
     smallest_bytes: 16 << 20,
     check: Some(Call { program: "fsck.reiser4", arguments: &["--check", "--yes", "--quiet"] }),
-    // --yes: without it mkfs asks whether to go on.
+    // --yes: without it mkfs asks for confirmation.
     format: |format| {
         let ours = ["--yes", "-U", &uuid(format.seed)].map(str::to_owned);
         ours.into_iter().chain(format.extra.iter().cloned()).collect()
@@ -37,10 +37,10 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
         largest_file: limit(8 << 40, COMPARISON),
         has_holes: true,
         largest_volume: limit(0, ""),
-        checksums: feature("of nodes, if made so", MANUAL),
+        checksums: feature("of nodes, if enabled by mkfs", MANUAL),
         snapshots: feature("no", COMPARISON),
         devices: feature("no", MANUAL),
-        compression: feature("lzo, gzip, if made so", MANUAL),
+        compression: feature("lzo, gzip, if enabled by mkfs", MANUAL),
         journal: feature("no: transactions that move blocks or log them", COMPARISON),
         discard: feature("by mount option", MANUAL),
         reflink: feature("no", COMPARISON),

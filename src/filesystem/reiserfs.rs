@@ -35,8 +35,8 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     writes_directly: false,
     smallest_bytes: 33 << 20,
     check: Some(Call { program: "reiserfsck", arguments: &["--check", "--yes", "--quiet"] }),
-    // -q: without it mkfs asks whether to go on. It takes a whole sd or hd disk only by force, so
-    // there the device lab needs a partition. Which format it would choose depends on the kernel.
+    // -q: without it mkfs asks for confirmation. It accepts a whole sd or hd disk only with force,
+    // so there the device lab needs a partition. Its default format depends on the kernel.
     format: |format| {
         let ours = ["-q", "--format", "3.6", "-h", "r5", "-u", &uuid(format.seed)];
         ours.map(str::to_owned).into_iter().chain(format.extra.iter().cloned()).collect()

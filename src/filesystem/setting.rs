@@ -1,5 +1,5 @@
-//! Settings that each filesystem has in its own words: what can be chosen, how mkfs and mount are
-//! told, and where the superblock says what was made.
+//! Filesystem-specific settings: their levels, the options of mkfs and mount, and where the
+//! superblock records the result.
 
 /// A factor as one filesystem has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

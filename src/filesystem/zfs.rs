@@ -12,7 +12,7 @@
 use super::facts::{OFFSETS, feature, limit};
 use super::{Call, Daemon, Driver, Facts, Filesystem, Journal, Level, Pool, Setting, Snapshot};
 
-const SOURCE: &str = "zfs-fuse 0.7.0, as it is found to be";
+const SOURCE: &str = "observed with zfs-fuse 0.7.0";
 
 /// Of everything; off is of data.
 const CHECKSUMS: Setting = Setting {
@@ -122,7 +122,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
         snapshots: feature("read-only; clones", "zfs(8) of zfs-fuse 0.7.0"),
         devices: feature("mirroring, striping, RAID-Z", "zpool(8) of zfs-fuse 0.7.0"),
         compression: feature("lzjb, gzip, zle", "zfs(8) of zfs-fuse 0.7.0"),
-        journal: feature("no: copy-on-write, and a log of fsync", "zpool(8) of zfs-fuse 0.7.0"),
+        journal: feature("no: copy-on-write, with an fsync log", "zpool(8) of zfs-fuse 0.7.0"),
         discard: feature("no", SOURCE),
         reflink: feature("no", SOURCE),
         encryption: feature("no", "zfs(8) of zfs-fuse 0.7.0"),

@@ -221,7 +221,7 @@ fn is_at(file: &File, path: &Path) -> bool {
 
 /// Read access is enough to lock, so it does not matter which user created the file. It is created
 /// only if missing: in a world-writable folder the kernel refuses to open another user's file with
-/// O_CREAT.
+/// `O_CREAT`.
 fn open(path: &Path, mode: u32) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());

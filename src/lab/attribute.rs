@@ -1,5 +1,5 @@
-//! The attribute A, with which files keep their access times (chattr(1)): sets it, and looks who
-//! inherits it.
+//! The attribute A, which stops access time updates of files (chattr(1)): sets it, and checks which
+//! files inherit it.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

@@ -1,4 +1,4 @@
-//! Whether a device is blank: what is looked at, and how it is made so again.
+//! Whether a device is blank: which parts are read, and how it is blanked again.
 //!
 //! Filesystems, volume managers and encryption keep what finds them within a few MiB of the
 //! beginning or the end. Between them a device is sampled, so that data which has lost its
@@ -13,9 +13,9 @@ use std::os::unix::fs::FileExt;
 
 use crate::host::block_ioctl;
 
-/// How much of the beginning and of the end is looked at.
+/// How much of the beginning and of the end is read.
 const END_BYTES: u64 = 4 << 20;
-/// How many places between them are looked at, evenly spread.
+/// How many evenly spread samples between them are read.
 const SAMPLES: u64 = 256;
 /// How much of each.
 const SAMPLE_BYTES: u64 = 64 << 10;
@@ -24,7 +24,7 @@ const SAMPLE_BYTES: u64 = 64 << 10;
 const PAGE_BYTES: usize = 4096;
 const BLANK: [[u8; PAGE_BYTES]; 2] = [[0; PAGE_BYTES], [0xff; PAGE_BYTES]];
 
-/// The places that are looked at, in their order; all of a device that is not larger than they are.
+/// The ranges that are read, in order; the whole of a device that is not larger than they are.
 fn places(size_bytes: u64) -> Vec<Range<u64>> {
     if size_bytes <= 2 * END_BYTES + SAMPLES * SAMPLE_BYTES {
         return iter::once(0..size_bytes).collect();

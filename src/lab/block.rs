@@ -1,4 +1,4 @@
-//! What the labs with a block device of their own share: settings, mkfs, mount, remount.
+//! The common part of the labs with a block device: settings, mkfs, mount, remount.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -60,7 +60,7 @@ fn attached(device: Option<&BlockDevice>) -> &BlockDevice {
     device.expect("this lab attaches a device")
 }
 
-/// What this machine lacks to make and mount a filesystem; `None` if nothing.
+/// The reason why this machine cannot make and mount a filesystem; `None` if it can.
 #[must_use]
 pub fn missing(filesystem: &Filesystem) -> Option<String> {
     let is_driven = kernel::has_filesystem(filesystem.name);
@@ -73,7 +73,7 @@ pub fn missing(filesystem: &Filesystem) -> Option<String> {
     })
 }
 
-/// What a guest would lack whose kernel has these filesystems; `None` if nothing.
+/// The reason why a guest whose kernel has these filesystems could not; `None` if it can.
 #[must_use]
 pub fn missing_in_guest(filesystem: &Filesystem, of_kernel: &[&str]) -> Option<String> {
     let driver = if filesystem.pool.is_some() { "fuse" } else { filesystem.name };
@@ -143,7 +143,9 @@ impl<S: Source> Lab for BlockLab<S> {
         if start != Start::Blank && mounting::made(setup).pool.is_some() {
             // A pool is called and mounted as it was made, which another run made.
             let name = mounting::made(setup).name;
-            return Err(LabError::Unavailable { reason: format!("no aged {name} is taken over") });
+            return Err(LabError::Unavailable {
+                reason: format!("an aged {name} cannot be reused"),
+            });
         }
         let mut applied = settings::apply(device, setup, tools)?;
         applied.extend(self.source.facts(device));

@@ -56,7 +56,7 @@ pub fn open(
     let destroyed = safety::judge(&claimed, wipe)?;
     safety::compare(&judged, &claimed)?;
     for line in &destroyed {
-        // Nobody listening is no reason to end.
+        // A closed standard error is ignored.
         let _ = writeln!(io::stderr(), "will be destroyed on {judged}: {line}");
     }
     let device = Device { found, judged, claim: Some(held), _lock: lock };
@@ -71,7 +71,7 @@ fn lock(device: &BlockDevice) -> Result<File, LabError> {
     let file = File::open(&node).map_err(LabError::step("open", &node))?;
     let take = || Ok(flock(&file, FlockOperation::NonBlockingLockExclusive)?);
     patiently(io::ErrorKind::WouldBlock, take)
-        .map_err(LabError::step("lock (another program works on it)", &node))?;
+        .map_err(LabError::step("lock (another program is using it)", &node))?;
     Ok(file)
 }
 

@@ -33,7 +33,7 @@ fn hold(folder: &Path) -> io::Result<File> {
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let held = File::from(rustix::fs::open(folder, flags, Mode::empty())?);
     if held.metadata()?.uid() != rustix::process::geteuid().as_raw() {
-        return Err(io::Error::other("somebody has put another folder in its place"));
+        return Err(io::Error::other("it has been replaced by another folder"));
     }
     Ok(held)
 }
@@ -46,7 +46,9 @@ pub fn open(path: &Path) -> Result<Box<dyn Lab>, LabError> {
         return Err(LabError::step("use the directory", &path)(cause));
     }
     let mount = mounts::containing(&path)
-        .and_then(|mount| mount.ok_or_else(|| io::Error::other("it lies in no mount")))
+        .and_then(|mount| {
+            mount.ok_or_else(|| io::Error::other("it is not in any mounted filesystem"))
+        })
         .map_err(LabError::step("find the filesystem of", &path))?;
     let device = BlockDevice::numbered(&mount.device).ok();
     Ok(Box::new(Directory { path, mount, device, held: None }))
@@ -57,9 +59,9 @@ impl Directory {
     fn differs(&self, error: LabError) -> String {
         let place = self.mount.target.display();
         let LabError::Mismatch { what, asked, found } = error else { return error.to_string() };
-        let hint = if found == self.mount.kind { "; --set filesystem=any takes any" } else { "" };
+        let hint = if found == self.mount.kind { "; --set filesystem=any accepts any" } else { "" };
         format!(
-            "the directory lab takes {place} as it is: {what} is `{found}`, not `{asked}`{hint}"
+            "the directory lab uses {place} unchanged: {what} is `{found}`, not `{asked}`{hint}"
         )
     }
 }
@@ -73,7 +75,10 @@ impl Lab for Directory {
             return Some("the directory lab does not fill somebody else's filesystem".to_owned());
         }
         if setup.discard == Some(Discard::Fstrim) {
-            return Some("a trim would be of the whole filesystem, which is not ours".to_owned());
+            return Some(
+                "fstrim would trim the whole filesystem, which does not belong to the trial"
+                    .to_owned(),
+            );
         }
         let is_made = setup.settings.iter().any(|chosen| chosen.setting.is_made());
         if !setup.mkfs.is_empty() || setup.journal.is_some() || is_made {
@@ -146,7 +151,7 @@ impl Lab for Directory {
     ) -> Result<(), LabError> {
         Err(LabError::Unavailable {
             reason: format!(
-                "the directory lab does not remount {}: its caches stay",
+                "the directory lab does not remount {}: caches are kept",
                 ground.mounted_at.display()
             ),
         })

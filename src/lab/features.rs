@@ -1,6 +1,6 @@
-//! Looks on a mounted filesystem whether what is stated about it is so: how long a name and how
-//! large a file it takes, whether files can share blocks, and whether a snapshot can be taken. Of
-//! the attribute A, of which nothing is stated, it looks who inherits it.
+//! Checks stated facts on a mounted filesystem: the longest name, the largest file, whether files
+//! can share blocks, and whether a snapshot can be taken. For the attribute A, about which nothing
+//! is stated, it checks which files inherit it.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

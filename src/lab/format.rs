@@ -28,8 +28,8 @@ pub(super) fn make(
         let (name, target) = (filesystem.name, target.display());
         return Err(LabError::Unavailable {
             reason: format!(
-                "{name} is told where to mount in UTF-8, which {target} is not: set XDG_STATE_HOME \
-                 to a folder with a plain name"
+                "{name} needs a UTF-8 mount point, which {target} is not: set XDG_STATE_HOME to a \
+                 folder with a UTF-8 name"
             ),
         });
     }

@@ -75,7 +75,9 @@ impl Source for Image {
                 Err(cause) => return Err(LabError::step("attach", &device)(cause)),
             }
         }
-        Err(LabError::Unavailable { reason: "no loop device stays free".to_owned() })
+        Err(LabError::Unavailable {
+            reason: "other programs take every free loop device first".to_owned(),
+        })
     }
 
     fn file(&self) -> Option<&Path> {

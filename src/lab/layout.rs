@@ -1,4 +1,4 @@
-//! Asking a filesystem, by its own tools, where it keeps what on its device.
+//! Determines a filesystem's layout with its own tools.
 
 use std::fs::{self, File};
 use std::io::Read;

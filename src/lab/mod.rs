@@ -1,7 +1,7 @@
 //! Labs: places to run a trial. A lab provides a freshly made filesystem with a treatment's
 //! settings, every one of them read back, and takes it away again.
 //!
-//! What happens on the filesystem is none of a lab's business; that is the workload's.
+//! What happens on the filesystem is up to the workload, not to the lab.
 
 mod attribute;
 mod blank;

@@ -52,7 +52,7 @@ pub(super) fn mount(
                     none if none.is_empty() => none,
                     options => format!(" with the options `{options}`"),
                 };
-                let refusal = format!("{kind} refuses it{options} (the kernel log says why)");
+                let refusal = format!("{kind} refused it{options} (the kernel log says why)");
                 let cause = io::Error::new(io::ErrorKind::InvalidInput, refusal);
                 LabError::step("mount", target)(cause)
             }

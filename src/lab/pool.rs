@@ -1,7 +1,7 @@
-//! Filesystems that live in a pool: what serves them, and taking and letting go of their pool.
+//! Filesystems in a pool: their drivers, and importing and exporting the pool.
 //!
-//! Where the kernel has a driver, that serves the pool; elsewhere a daemon does, started for each
-//! trial and ended with it. It must be the only one: it would take the machine's own pools.
+//! The kernel's driver serves the pool if there is one; otherwise a daemon does, started and
+//! stopped with each trial. It must be the only one, as it would import the machine's own pools.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -44,7 +44,7 @@ fn another(pool: &Pool) -> Option<String> {
     let Daemon { call, socket, .. } = &pool.daemon;
     UnixStream::connect(socket).is_ok().then(|| {
         let program = call.program;
-        format!("another {program} serves pools here: end it first (systemctl stop {program})")
+        format!("another {program} is running: stop it first (systemctl stop {program})")
     })
 }
 
@@ -71,7 +71,7 @@ pub(super) fn serve(
     if Path::new(daemon.own_pools).exists() {
         return Err(LabError::Unavailable {
             reason: format!(
-                "{program} would take this machine's own pools, which {} lists: export them first",
+                "{program} would import this machine's own pools, listed in {}: export them first",
                 daemon.own_pools
             ),
         });

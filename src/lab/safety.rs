@@ -1,8 +1,8 @@
 //! Which devices may be written to. Pure: a [`Survey`] of the machine goes in, refusals come
 //! out, so that every rule is tested without a disk at stake.
 //!
-//! There is no way around a refusal but one: data on a device that nothing uses is given up by
-//! typing that device's own serial or by-id name. A device that is in use is never written to.
+//! There is only one override: data on an unused device may be destroyed by typing that device's
+//! own serial or by-id name. A device in use is never written to.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -165,7 +165,7 @@ pub fn compare(judged: &Survey, claimed: &Survey) -> Result<(), Refused> {
     }
     let found = claimed.signatures.iter().map(describe);
     let changed = "its contents have changed since they were checked".to_owned();
-    let help = "find out what wrote to it, then start again".to_owned();
+    let help = "find out which program wrote to it, then start again".to_owned();
     let reasons = std::iter::once(changed).chain(found).collect();
     Err(Refused { node: judged.node.clone(), reasons, help })
 }
@@ -175,10 +175,9 @@ pub fn same_device(node: &Path, judged: &Identity, found: &Identity) -> Result<(
     if judged == found {
         return Ok(());
     }
-    let reason = format!(
-        "it is not the device any more that was checked: that was {judged}, this is {found}"
-    );
-    let help = "look which device has this name now, then start again".to_owned();
+    let reason =
+        format!("it is no longer the device that was checked: that was {judged}, this is {found}");
+    let help = "check which device has this name now, then start again".to_owned();
     Err(Refused { node: node.to_owned(), reasons: vec![reason], help })
 }
 
@@ -190,10 +189,10 @@ fn explain(survey: &Survey, used: &Use) -> String {
         Purpose::Mounted(target) => format!("is mounted on {}", target.display()),
         Purpose::Swap => "is swap space".to_owned(),
         Purpose::Holder(holder) => format!("is used by {holder}"),
-        Purpose::BuiltOn(slave) => format!("is built on {slave}; name a drive or a partition"),
+        Purpose::BuiltOn(slave) => format!("is stacked on {slave}; name a drive or a partition"),
         Purpose::Open(holder) => format!("is held open by {}", process(holder)),
         Purpose::FileOpen(holder) => {
-            format!("stands on a file that is held open by {}", process(holder))
+            format!("is backed by a file that is held open by {}", process(holder))
         }
         Purpose::SecondPath { disk, proof } => {
             format!("has the same {proof} as {disk}: both are paths to one drive")
@@ -217,15 +216,14 @@ fn process(holder: &Holder) -> String {
 fn use_help(survey: &Survey) -> String {
     let has = |wanted: fn(&Purpose) -> bool| survey.uses.iter().any(|used| wanted(&used.purpose));
     if has(|purpose| matches!(purpose, Purpose::SecondPath { .. })) {
-        return "name a drive that only one path leads to; if they are two drives all the same, \
-                detach the other"
+        return "name a drive with only one path; if they are in fact two drives, detach the other"
             .to_owned();
     }
     if has(|purpose| matches!(purpose, Purpose::Open(_) | Purpose::FileOpen(_))) {
-        return "end what holds it open if it is yours, or name a device that nothing uses"
+        return "stop the program that holds it open if it is yours, or name an unused device"
             .to_owned();
     }
-    "name a device that nothing uses".to_owned()
+    "name an unused device".to_owned()
 }
 
 fn describe(signature: &Signature) -> String {
@@ -239,7 +237,7 @@ fn names_help(survey: &Survey) -> String {
     let mut names = survey.names.iter().filter(|name| !name.contains(char::is_control));
     match names.next() {
         Some(name) => format!(
-            "if all data on {survey} may be destroyed, say so with its name: --wipe '{}'",
+            "if all data on {survey} may be destroyed, confirm with its name: --wipe '{}'",
             name.replace('\'', "'\\''")
         ),
         None if survey.is_partition => format!(

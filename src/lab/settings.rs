@@ -29,7 +29,7 @@ pub(super) fn apply(
     setup: &Setup,
     tools: &mut Tools<'_>,
 ) -> Result<BTreeMap<String, String>, LabError> {
-    // Without these counters nothing could be told about the device.
+    // Without these counters the device cannot be measured.
     set(&device.queue_attribute("iostats"), "the device's counters", "1", tools)?;
     if let Some(scheduler) = setup.scheduler {
         let attribute = device.queue_attribute("scheduler");

@@ -60,7 +60,7 @@ pub const PROFILES: [&Profile; 2] = [&DESKTOP, &MAIL];
 /// Systems Fated for Senescence", FAST 2017, with appends and git pulls).
 const DESKTOP: Profile = Profile {
     name: "desktop",
-    description: "files as on desktop computers, four fifths full, twice rewritten",
+    description: "files as on desktop computers, 80 % full, rewritten twice",
     version: 1,
     sizes: [
         0,
@@ -120,7 +120,7 @@ const DESKTOP: Profile = Profile {
 /// and not measured: it is what fragments most (Conway et al. age by a mail server, too).
 const MAIL: Profile = Profile {
     name: "mail",
-    description: "the same, but every file grows by 8 KiB at a time",
+    description: "the same, but every file grows in steps of 8 KiB",
     growing_percent: 100,
     piece_bytes: 8 << 10,
     ..DESKTOP
@@ -150,7 +150,9 @@ pub(super) fn read(level: &str) -> Result<Option<Age>, LevelError> {
         is_score.then_some(Age { profile, target })
     };
     let names = PROFILES.map(|profile| profile.name).join(", ");
-    let known = format!("off, {names}, or with a layout score from 0 to 1: \"mail to 0.7\"");
+    let known = format!(
+        "off, {names}, or one of them with a target layout score from 0 to 1: \"mail to 0.7\""
+    );
     age().map(Some).ok_or_else(|| unknown(Factor::Age, level, &known))
 }
 

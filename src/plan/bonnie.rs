@@ -226,7 +226,7 @@ pub(super) fn resolve(
         let at = written.chunk.as_ref().map_or(0..0, Spanned::span);
         return Err(Fault::at(
             at,
-            format!("a chunk of {chunk_bytes} bytes is none that bonnie++ takes"),
+            format!("bonnie++ does not accept a chunk of {chunk_bytes} bytes"),
             "give a power of two from 256 bytes to 1 MiB",
         ));
     }
@@ -235,7 +235,11 @@ pub(super) fn resolve(
     let size = written.size.as_ref().map_or(default, |size| size.get_ref().0);
     if size > i64::MAX.unsigned_abs() / 2 {
         let at = written.size.as_ref().map_or(0..0, Spanned::span);
-        return Err(Fault::at(at, format!("no file is {size} bytes long"), "give a smaller size"));
+        return Err(Fault::at(
+            at,
+            format!("a file cannot be {size} bytes long"),
+            "give a smaller size",
+        ));
     }
     let whole = |bytes: u64| (bytes / chunk_bytes).max(1) * chunk_bytes;
     let size_bytes = whole(scale(size));
@@ -295,7 +299,7 @@ fn files(written: Option<&Spanned<String>>, scale: impl Fn(u64) -> u64) -> Resul
         )
     };
     let parts: Result<Vec<u64>, _> = text.split(':').map(str::parse).collect();
-    let Ok(parts) = parts else { return Err(wrong("not all of it are numbers")) };
+    let Ok(parts) = parts else { return Err(wrong("not all parts are numbers")) };
     if parts.len() > 4 {
         return Err(wrong("there are more than four numbers"));
     }
@@ -303,10 +307,10 @@ fn files(written: Option<&Spanned<String>>, scale: impl Fn(u64) -> u64) -> Resul
     let (number, largest, smallest, directories) = (part(0, 0), part(1, 0), part(2, 0), part(3, 1));
     let files = scale(number.saturating_mul(FILES_UNIT));
     if number == 0 || files > MOST_FILES {
-        return Err(wrong(&format!("there must be some, and at most {MOST_FILES} of them")));
+        return Err(wrong(&format!("the number of files must be 1 to {MOST_FILES}")));
     }
     if smallest > largest || largest > u64::from(u32::MAX) {
-        return Err(wrong("the smallest is above the largest, or that above 4 GiB"));
+        return Err(wrong("the smallest size exceeds the largest, or that exceeds 4 GiB"));
     }
     if !(1..=MOST_DIRECTORIES).contains(&directories) {
         return Err(wrong(&format!("directories must be 1 to {MOST_DIRECTORIES}")));
@@ -395,9 +399,8 @@ mod tests {
         assert_eq!(cold[6..], [false; 6]);
         let warm = schedule("{ do = \"bonnie\", cold = false }", &Overrides::default()).unwrap();
         assert!(warm.workload.phases.iter().all(|phase| !phase.cold));
-        let some = "{ do = \"bonnie\", tests = [\"seq_output_block\", \"rewrite\"], \
-                      name = \"new\" }, \
-                    { do = \"bonnie\", tests = [\"rewrite\"], name = \"again\" }";
+        let some = "{ do = \"bonnie\", tests = [\"seq_output_block\", \"rewrite\"], name = \
+                      \"new\" }, { do = \"bonnie\", tests = [\"rewrite\"], name = \"again\" }";
         let some = schedule(some, &Overrides::default()).unwrap();
         assert_eq!(some.phase_names(), ["new_seq_output_block", "new_rewrite", "again"]);
     }
@@ -409,14 +412,14 @@ mod tests {
             assert!(message.contains(why), "{message}");
         };
         let test = |names: &str| format!("{{ do = \"bonnie\", tests = [{names}] }}");
-        refused(&test("\"rewrite\""), "`rewrite` works on what `seq_output_block` makes");
-        refused(&test("\"seq_output_block\", \"seq_stat\""), "what `seq_create` makes");
+        refused(&test("\"rewrite\""), "`rewrite` works on the files of `seq_output_block`");
+        refused(&test("\"seq_output_block\", \"seq_stat\""), "the files of `seq_create`");
         let twice = test("\"seq_create\"") + ", { do = \"bonnie\", name = \"b\" }";
-        refused(&twice, "its own files in the way");
-        let gone = "{ do = \"bonnie\" }, { do = \"delete\" }, \
-                    { do = \"bonnie\", tests = [\"rewrite\"], name = \"again\" }";
+        refused(&twice, "would overwrite its own files");
+        let gone = "{ do = \"bonnie\" }, { do = \"delete\" }, { do = \
+                    \"bonnie\", tests = [\"rewrite\"], name = \"again\" }";
         refused(gone, "`rewrite` works on");
-        refused("{ do = \"sync\", tests = [\"rewrite\"] }", "means nothing");
+        refused("{ do = \"sync\", tests = [\"rewrite\"] }", "does not apply");
     }
 
     #[test]

@@ -55,13 +55,13 @@ fn claim(
         && let Some(phase) = written.phases.iter().find(lacks_a_day)
     {
         return Err(fault(
-            format!("claim `{id}`: the plan does not say how often a day `{phase}` is done"),
+            format!("claim `{id}`: the plan does not say how often a day `{phase}` runs"),
             "give the phase `a_day`, for example a_day = 10",
         ));
     }
     if written.phases.len() > 1 && known_metric.together == Together::Never {
         return Err(fault(
-            format!("claim `{id}`: `{metric}` of several phases cannot be taken together"),
+            format!("claim `{id}`: `{metric}` cannot be combined over several phases"),
             "name one phase",
         ));
     }
@@ -88,7 +88,7 @@ fn claim(
     if is_best && (!written.compare.0.is_empty() || written.against.is_some()) {
         return Err(fault(
             format!("claim `{id}` has `best` and a comparison"),
-            "`best` compares with every other level: leave `compare` and `against` out",
+            "`best` compares with every other level: omit `compare` and `against`",
         ));
     }
     let compare = modern(written.best.as_ref().unwrap_or(&written.compare));
@@ -100,13 +100,16 @@ fn claim(
     let bounds = bounds(written, &metric).map_err(|message| {
         fault(
             format!("claim `{id}`: {message}"),
-            "give at_least, at_most or both: ratios above 0 (1.1 means ten per cent more), or \
-             amounts of the metric (\"3 min\", \"10 MB\", \"5 years\", or \"20\" of a count)",
+            "give at_least, at_most or both: ratios above 0 (1.1 means ten percent more), or \
+             amounts of the metric (\"3 min\", \"10 MB\", \"5 years\", or \"20\" for a count)",
         )
     })?;
     if is_best && (compare.0.is_empty() || bounds.are_absolute || bounds.at_most.is_some()) {
         return Err(fault(
-            format!("claim `{id}`: `best` names levels, and at the most by how much they lead"),
+            format!(
+                "claim `{id}`: `best` takes levels and, optionally, only the margin by which they \
+                lead"
+            ),
             "for example best = { filesystem = \"ext4\" }, at_least = 1.1",
         ));
     }
@@ -117,13 +120,13 @@ fn claim(
         ));
     }
     if is_best && written.excess_over.is_some() {
-        let message = format!("claim `{id}`: an excess is compared with one other");
-        return Err(fault(message, "leave `best` or `excess_over` out"));
+        let message = format!("claim `{id}`: an excess is compared with one other treatment");
+        return Err(fault(message, "omit `best` or `excess_over`"));
     }
     if !bounds.are_absolute && !is_best && (compare.0.is_empty() || against.matches(&compare)) {
         return Err(fault(
             format!("claim `{id}` compares a treatment with itself"),
-            "let `compare` name levels other than the baseline's (or than `against`)",
+            "in `compare`, name levels other than those of the baseline (or of `against`)",
         ));
     }
     Ok(Claim {
@@ -154,8 +157,9 @@ fn among(
     let mut among = BTreeMap::new();
     for (factor, levels) in &written.among {
         if written.best.is_none() {
-            let message = format!("claim `{id}`: `among` names who competes, and nobody does");
-            return Err((message, "it goes with `best`".to_owned()));
+            let message =
+                format!("claim `{id}`: `among` names competitors, but the claim has no `best`");
+            return Err((message, "use it with `best`".to_owned()));
         }
         let mut todays = Vec::new();
         for level in levels {
@@ -215,7 +219,7 @@ fn check_levels(id: &str, levels: &Levels, factors: &[Varied]) -> Result<(), (St
         // Levels that the command line dropped leave the claim undecided, not the plan wrong.
         if varied.lacks(level) {
             return Err((
-                format!("`{id}`: {factor} = \"{level}\" is none of the plan's levels"),
+                format!("`{id}`: {factor} = \"{level}\" is not one of the plan's levels"),
                 format!("levels of `{factor}`: {}", varied.levels.join(", ")),
             ));
         }
@@ -244,7 +248,7 @@ fn bounds(claim: &written::Claim, metric: &str) -> Result<Bounds, String> {
     let number = |bound: &Option<Bound>| bound.as_ref().map(|b| amount(b, metric)).transpose();
     let (at_least, at_most) = (number(&claim.at_least)?, number(&claim.at_most)?);
     if [at_least, at_most].iter().flatten().any(|bound| !bound.is_finite() || *bound <= 0.0) {
-        return Err("a bound is not above 0".to_owned());
+        return Err("a bound must be above 0".to_owned());
     }
     match (at_least, at_most) {
         (None, None) if claim.best.is_some() => {
@@ -252,7 +256,7 @@ fn bounds(claim: &written::Claim, metric: &str) -> Result<Bounds, String> {
         }
         (None, None) => Err("it has no bound".to_owned()),
         (Some(low), Some(high)) if low >= high => {
-            Err(format!("nothing is at least {low} and at most {high}"))
+            Err(format!("no value is both at least {low} and at most {high}"))
         }
         _ => Ok(Bounds { are_absolute: amounts > 0, at_least, at_most }),
     }

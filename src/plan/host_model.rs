@@ -38,8 +38,8 @@ pub const HOSTS: [HostModel; 3] = [
     HostModel {
         name: "modern-2020s",
         description: "a virtual machine of the 2020s, fitted to the 1.04 s and 0.85 s of processor \
-                      time in which it unpacks and deletes the same tree in the image lab, to \
-                      about a quarter each: one cost has to do for creating and for deleting",
+            time in which it unpacks and deletes the same tree in the image lab, to within about a \
+            quarter each: one cost covers both creating and deleting",
         metadata_ns: 16_000,
         io_ns: 500,
         io_ns_per_kib: 100,
@@ -48,7 +48,7 @@ pub const HOSTS: [HostModel; 3] = [
     },
     HostModel {
         name: "infinite",
-        description: "computes in no time, so that only the drive and the kernel's waiting count",
+        description: "computes in no time, so that only the drive and waiting in the kernel count",
         metadata_ns: 0,
         io_ns: 0,
         io_ns_per_kib: 0,

@@ -106,7 +106,7 @@ impl TryFrom<String> for SyncPolicy {
             ("end", _) => Ok(Self::AtEnd),
             (_, Some(number)) => Ok(Self::Every(number)),
             _ => Err(format!(
-                "\"{text}\" says not when to sync; write \"none\", \"end\" or \"every 16 writes\""
+                "\"{text}\" is not a sync policy; write \"none\", \"end\" or \"every 16 writes\""
             )),
         }
     }
@@ -187,7 +187,7 @@ impl FromStr for Block {
         match (bytes, weight) {
             (Some(bytes), Some(weight)) => Ok(Self { bytes, weight }),
             (None, _) => Err(format!(
-                "\"{text}\" is no block size: a whole multiple of 512 bytes, at most {}",
+                "\"{text}\" is not a block size: a multiple of 512 bytes, at most {}",
                 Bytes(LARGEST_BLOCK_BYTES)
             )),
             (_, None) => {
@@ -216,8 +216,8 @@ pub(super) fn resolve(
     };
     if written.direct && blocks.iter().any(|block| !block.bytes.is_multiple_of(DIRECT_BYTES)) {
         return Err(fault(
-            "past the page cache blocks are whole multiples of 4 KiB".to_owned(),
-            "choose other sizes, or leave `direct` out",
+            "with direct I/O block sizes must be multiples of 4 KiB".to_owned(),
+            "choose other sizes, or omit `direct`",
         ));
     }
     let depth = written.depth.unwrap_or(1);
@@ -225,7 +225,7 @@ pub(super) fn resolve(
     {
         return Err(fault(
             format!("a depth of {depth} is out of range"),
-            "stay from 1 to 1024, and below 1 GiB of blocks under way",
+            "choose 1 to 1024, with less than 1 GiB of outstanding blocks",
         ));
     }
     let file = written.file.clone().unwrap_or_else(|| FILE.to_owned());
@@ -233,7 +233,7 @@ pub(super) fn resolve(
     let end = End::of(written.amount, written.operations, written.time)
         .ok_or_else(|| {
             fault(
-                "it is not clear when the phase ends".to_owned(),
+                "the end of the phase is not defined".to_owned(),
                 "give one of amount = \"1 GiB\", operations = 10000, time = \"10 s\"",
             )
         })?
@@ -281,7 +281,7 @@ impl End {
 fn check_name(name: &str) -> Result<(), String> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     if name.is_empty() || name.len() > 64 || !name.chars().all(is_plain) {
-        return Err(format!("`{name}` is no name of a file: letters, digits, `-` and `_`"));
+        return Err(format!("`{name}` is not a valid file name: use letters, digits, `-` and `_`"));
     }
     Ok(())
 }
@@ -323,11 +323,11 @@ mod tests {
     fn a_phase_that_makes_no_sense_is_refused() {
         for (phases, told) in [
             ("{ do = \"io\" }", "needs `io`"),
-            ("{ do = \"sync\", io = { size = 1, time = 1 } }", "means nothing"),
-            ("{ do = \"io\", io = { size = 1 } }", "when the phase ends"),
-            ("{ do = \"io\", io = { size = 1, time = 1, amount = 1 } }", "when the phase ends"),
+            ("{ do = \"sync\", io = { size = 1, time = 1 } }", "does not apply"),
+            ("{ do = \"io\", io = { size = 1 } }", "the end of the phase"),
+            ("{ do = \"io\", io = { size = 1, time = 1, amount = 1 } }", "the end of the phase"),
             ("{ do = \"io\", io = { size = 1, time = 1, block = [] } }", "no block size"),
-            ("{ do = \"io\", io = { size = 1, time = 1, block = \"5\" } }", "no block size"),
+            ("{ do = \"io\", io = { size = 1, time = 1, block = \"5\" } }", "not a block size"),
             (
                 "{ do = \"io\", io = { size = 1, time = 1, block = \"512\", direct = true } }",
                 "4 KiB",
@@ -337,28 +337,34 @@ mod tests {
                 "{ do = \"io\", io = { size = 1, time = 1, depth = 1024, block = \"4 MiB\" } }",
                 "1024",
             ),
-            ("{ do = \"io\", io = { size = 1, time = 1, file = \"../x\" } }", "no name"),
-            ("{ do = \"io\", io = { size = 1, time = 1, sync = \"often\" } }", "when to sync"),
+            (
+                "{ do = \"io\", io = { size = 1, time = 1, file = \"../x\" } }",
+                "not a valid file name",
+            ),
+            (
+                "{ do = \"io\", io = { size = 1, time = 1, sync = \"often\" } }",
+                "is not a sync policy",
+            ),
             ("{ do = \"io\", io = { size = 1, time = 1, rate = \"0/s\" } }", "no rate"),
             ("{ do = \"transactions\" }", "needs `transactions`"),
-            ("{ do = \"transactions\", transactions = {} }", "when the phase ends"),
+            ("{ do = \"transactions\", transactions = {} }", "the end of the phase"),
             (
                 "{ do = \"transactions\", transactions = { number = 1, pages = 9999 } }",
                 "9999 pages",
             ),
             (
-                "{ do = \"transactions\", \
-                 transactions = { number = 1, think = 1, rate = \"1/s\" } }",
+                "{ do = \"transactions\", transactions = { number = 1, think = 1, rate = \
+                 \"1/s\" } }",
                 "due",
             ),
             (
                 "{ do = \"delete\" }, { do = \"io\", io = { size = 1, time = 1 } }",
-                "deleted by then",
+                "already deleted",
             ),
             (
-                "{ do = \"io\", io = { size = 1, time = 1 } }, \
-                 { do = \"io\", name = \"b\", io = { size = 9999999, time = 1 } }",
-                "is of",
+                "{ do = \"io\", io = { size = 1, time = 1 } }, { do = \
+                 \"io\", name = \"b\", io = { size = 9999999, time = 1 } }",
+                "in an earlier phase",
             ),
         ] {
             let message = plan(phases).unwrap_err();
@@ -369,8 +375,8 @@ mod tests {
     #[test]
     fn a_scale_is_of_the_file_and_of_what_is_done() {
         let schedule = plan(
-            "{ do = \"io\", io = { size = \"1 MiB\", amount = \"2 MiB\", rate = \"1000/s\" } }, \
-             { do = \"transactions\", transactions = { number = 100 } }",
+            "{ do = \"io\", io = { size = \"1 MiB\", amount = \"2 MiB\", rate = \"1000/s\" } }, { \
+             do = \"transactions\", transactions = { number = 100 } }",
         );
         let phases = schedule.unwrap().workload.phases;
         let Action::Io(io) = &phases[0].action else { panic!("{:?}", phases[0]) };

@@ -17,7 +17,7 @@ pub struct LevelError {
 pub(super) fn unknown(factor: Factor, level: &str, known: &str) -> LevelError {
     LevelError {
         factor,
-        message: format!("`{level}` is no level of `{factor}`"),
+        message: format!("`{level}` is not a level of `{factor}`"),
         help: format!("`{factor}` can be: {known}"),
     }
 }
@@ -26,5 +26,5 @@ pub(super) fn unknown(factor: Factor, level: &str, known: &str) -> LevelError {
 pub(super) fn leave_out(filesystem: &str, levels: &[(Factor, &str)]) -> String {
     let named = levels.iter().map(|(factor, level)| format!("{factor} = \"{level}\""));
     let levels = named.collect::<Vec<_>>().join(", ");
-    format!("leave the combination out: exclude = [{{ filesystem = \"{filesystem}\", {levels} }}]")
+    format!("exclude the combination: exclude = [{{ filesystem = \"{filesystem}\", {levels} }}]")
 }

@@ -31,13 +31,13 @@ pub(super) fn check(schedule: &Schedule) -> Result<(), Fault> {
         if drives.len() > 1 {
             return Err(Fault::nowhere(
                 format!("{} needs several drives: {}", treatment.levels, drives.join(", ")),
-                "name the drive in [needs], or with the factor `node_feature`, and once",
+                "name the drive once, in [needs] or with the factor `node_feature`",
             ));
         }
         if drives.is_empty() && schedule.is_without_device() {
             return Err(Fault::nowhere(
                 "the device lab needs a block device",
-                "name it with --device PATH, or, for nodes of Slurm, its kind: [needs] drive",
+                "name it with --device PATH, or, for Slurm nodes, its kind: [needs] drive",
             ));
         }
     }

@@ -15,8 +15,7 @@ pub(super) fn read(level: &str) -> Result<(), LevelError> {
     }
     Err(LevelError {
         factor: Factor::NodeFeature,
-        message: format!("`{level}` is no feature of a node"),
-        help: "a feature of a node as slurm.conf has it: letters, digits and `_ - . + =`"
-            .to_owned(),
+        message: format!("`{level}` is not a node feature"),
+        help: "use a node feature from slurm.conf: letters, digits and `_ - . + =`".to_owned(),
     })
 }

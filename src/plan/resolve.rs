@@ -130,8 +130,8 @@ fn target(plan: &Plan, overrides: &Overrides) -> Result<Target, Fault> {
     for (option, is_given, own) in of_other_labs {
         if is_given && lab != own {
             return Err(Fault::nowhere(
-                format!("{option} goes with the {own} lab only"),
-                format!("leave {option} out, or say --lab {own}"),
+                format!("{option} is only for the {own} lab"),
+                format!("omit {option}, or add --lab {own}"),
             ));
         }
     }

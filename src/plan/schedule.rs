@@ -140,7 +140,7 @@ pub struct Workload {
     /// The sizes of Bonnie's tests.
     #[serde(default)]
     pub bonnie: Option<Bonnie>,
-    /// How long the device must be silent to count as quiet, in ns.
+    /// How long the device must be inactive to count as idle, in ns.
     pub quiet_ns: u64,
     /// The timed steps that every treatment shares.
     pub phases: Vec<Phase>,

@@ -50,13 +50,13 @@ pub(super) fn tunables(
     let tunables: Option<BTreeMap<String, u64>> = words.clone().map(tunable).collect();
     let once = tunables.filter(|tunables| !tunables.is_empty() && tunables.len() == words.count());
     let tunables = once.ok_or_else(|| {
-        let known = "default, or numbers, each by its name (\"read_expire=100 fifo_batch=8\")";
+        let known = "default, or tunables with numbers (\"read_expire=100 fifo_batch=8\")";
         unknown(Factor::SchedulerTunables, level, known)
     })?;
     if scheduler.is_none() {
         return Err(LevelError {
             factor: Factor::Scheduler,
-            message: "no scheduler is named whose tunables these are".to_owned(),
+            message: "no scheduler is named for these tunables".to_owned(),
             help: "name the scheduler: scheduler = \"mq-deadline\"".to_owned(),
         });
     }

@@ -54,7 +54,7 @@ fn choose(
     let Some(filesystem) = filesystem else {
         return Err(LevelError {
             factor,
-            message: format!("what `{factor}` can be depends on the filesystem"),
+            message: format!("the levels of `{factor}` depend on the filesystem"),
             help: "name the filesystem: filesystem = \"btrfs\"".to_owned(),
         });
     };
@@ -83,7 +83,7 @@ fn check_together(chosen: &[Chosen], filesystem: Option<&Filesystem>) -> Result<
     Err(LevelError {
         factor: other.factor,
         message: format!(
-            "{} compresses nothing with {} = {}",
+            "{} does not compress with {} = {}",
             filesystem.name, one.factor, one.level.name
         ),
         help: leave_out(filesystem.name, &levels),
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn a_level_that_no_filesystem_has_is_told_with_those_there_are() {
         let error = setup(&[(Factor::Checksums, "md5")]).unwrap_err();
-        assert_eq!(error.message, "`md5` is no level of `checksums`");
+        assert_eq!(error.message, "`md5` is not a level of `checksums`");
         assert!(error.help.contains("xxhash") && error.help.contains("fletcher4"));
     }
 

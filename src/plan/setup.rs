@@ -152,7 +152,7 @@ impl Setup {
             let Some(option) = option else {
                 return Err(LevelError {
                     factor: Factor::Mkfs,
-                    message: format!("the mkfs option `{word}` is not one a plan may use"),
+                    message: format!("plans may not use the mkfs option `{word}`"),
                     help: format!("options with a value: {}", known.join(" ")),
                 });
             };
@@ -171,7 +171,7 @@ impl Setup {
         let Some(filesystem) = self.filesystem else {
             return Err(LevelError {
                 factor: Factor::Journal,
-                message: "a journal is switched when a filesystem is made".to_owned(),
+                message: "the journal is chosen when a filesystem is made".to_owned(),
                 help: "name the filesystem: filesystem = \"ext4\"".to_owned(),
             });
         };
@@ -183,7 +183,7 @@ impl Setup {
             (Journal::Always, false) => format!("{name} always has a journal; it cannot be off"),
             (Journal::Never, true) => format!("{name} has no journal; it cannot be on"),
             (Journal::NotApplicable, _) => {
-                format!("{name} has no journal that can be switched on or off")
+                format!("the journal of {name} cannot be switched on or off")
             }
         };
         let help = leave_out(name, &[(Factor::Journal, if journal { "on" } else { "off" })]);
@@ -203,7 +203,7 @@ impl Setup {
         let name = filesystem.name;
         Err(LevelError {
             factor: Factor::Discard,
-            message: format!("{name} cannot tell its device what is free"),
+            message: format!("{name} does not support discards"),
             help: leave_out(name, &[(Factor::Discard, level)]),
         })
     }
@@ -219,7 +219,7 @@ impl Setup {
             return Err(LevelError {
                 factor: Factor::Mount,
                 message: format!("{name} is mounted without options"),
-                help: "say it when it is made, as a level of `mkfs`".to_owned(),
+                help: "set the option at creation, as a level of `mkfs`".to_owned(),
             });
         }
         let level = match self.atime {
@@ -229,7 +229,7 @@ impl Setup {
         };
         Err(LevelError {
             factor: Factor::Atime,
-            message: format!("{name} keeps access times of all reads or of none"),
+            message: format!("{name} updates access times on every read or never"),
             help: leave_out(name, &[(Factor::Atime, level)]),
         })
     }
@@ -270,7 +270,7 @@ fn said_twice(free: Factor, option: &str, factor: Factor) -> LevelError {
     LevelError {
         factor: free,
         message: format!("the {free} option `{option}` contradicts the factor `{factor}`"),
-        help: format!("say it in one place: as a level of `{factor}`"),
+        help: format!("set it in one place only: as a level of `{factor}`"),
     }
 }
 
@@ -327,7 +327,7 @@ fn stays_on_its_device(factor: Factor, words: Vec<String>) -> Result<Vec<String>
         Some(word) => Err(LevelError {
             factor,
             message: format!("the option `{word}` names a path or another device"),
-            help: "a trial touches its own device only: leave it out".to_owned(),
+            help: "a trial may only touch its own device: omit it".to_owned(),
         }),
     }
 }

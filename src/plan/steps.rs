@@ -40,8 +40,8 @@ pub(super) fn resolve(plan: &Plan, factors: &[Varied], blocks: u32) -> Result<Ve
     if let Some(entry) = plan.steps.split_last().map(|(last, _)| last)
         && entry.get_ref().keep.is_some()
     {
-        let message = "the last step keeps something, and no step comes after it".to_owned();
-        return Err(Fault::at(entry.span(), message, "take `keep` out of it"));
+        let message = "the last step has a `keep`, but no step follows it".to_owned();
+        return Err(Fault::at(entry.span(), message, "remove its `keep`"));
     }
     Ok(steps)
 }
@@ -50,10 +50,10 @@ fn keep(written: &written::Step, factors: &[Varied]) -> Result<Option<Keep>, Str
     let Some(keep) = &written.keep else { return Ok(None) };
     let mut kept = keep.iter();
     let (Some((factor, count)), None) = (kept.next(), kept.next()) else {
-        return Err("it keeps the best levels of one factor".to_owned());
+        return Err("`keep` takes the best levels of one factor".to_owned());
     };
     if *count == 0 {
-        return Err(format!("it keeps no `{factor}`"));
+        return Err(format!("it keeps zero levels of `{factor}`"));
     }
     check(factors, *factor, None)?;
     Ok(Some(Keep { factor: *factor, count: *count }))
@@ -64,7 +64,7 @@ fn check(factors: &[Varied], factor: Factor, level: Option<&String>) -> Result<(
     let varied = varied.ok_or_else(|| format!("the plan does not vary `{factor}`"))?;
     match level {
         Some(level) if varied.lacks(level) => {
-            Err(format!("`{level}` is none of the plan's levels of `{factor}`"))
+            Err(format!("`{level}` is not one of the plan's levels of `{factor}`"))
         }
         _ => Ok(()),
     }
@@ -94,7 +94,7 @@ pub(super) fn ranking(plan: &Plan, schedule: &Schedule) -> Result<Option<Ranking
         return Err(fault(message, format!("phases: {}", phases.join(", "))));
     }
     if ranked.is_empty() || (ranked.len() > 1 && known.together == Together::Never) {
-        let message = format!("`{metric}` of {} phases cannot be ranked by", ranked.len());
+        let message = format!("cannot rank by `{metric}` over {} phases", ranked.len());
         return Err(fault(message, "name one phase".to_owned()));
     }
     Ok(Some(Ranking { metric, phases: ranked }))
@@ -211,17 +211,21 @@ mod tests {
     fn faults_of_steps_and_rankings_are_named() {
         let step = |rest: &str| with(&format!("[[steps]]\nname = \"a\"\n{rest}")).unwrap_err();
         let last = "[[steps]]\nname = \"b\"\n";
-        assert!(step("keep = { filesystem = 2 }\n").contains("no step comes after it"));
+        assert!(step("keep = { filesystem = 2 }\n").contains("no step follows it"));
         assert!(step(&format!("keep = {{ atime = 2 }}\n{last}")).contains("does not vary `atime`"));
-        assert!(step(&format!("keep = {{ filesystem = 0 }}\n{last}")).contains("keeps no"));
+        assert!(
+            step(&format!("keep = {{ filesystem = 0 }}\n{last}")).contains("keeps zero levels")
+        );
         let two = format!("keep = {{ filesystem = 1, scheduler = 1 }}\n{last}");
         assert!(step(&two).contains("one factor"));
-        assert!(step("where = { scheduler = \"kyber\" }\n").contains("none of the plan's levels"));
+        assert!(
+            step("where = { scheduler = \"kyber\" }\n").contains("not one of the plan's levels")
+        );
         assert!(step("[[steps]]\nname = \"a\"\n").contains("two steps are called"));
         let ranking = |rest: &str| with(&format!("[ranking]\n{rest}")).unwrap_err();
         assert!(ranking("metric = \"speed\"\n").contains("no metric"));
         assert!(ranking("metric = \"discarded_bytes\"\n").contains("neither more nor less"));
         assert!(ranking("phases = [\"sleep\"]\n").contains("no phase `sleep`"));
-        assert!(ranking("metric = \"fio.read_iops\"\n").contains("cannot be ranked by"));
+        assert!(ranking("metric = \"fio.read_iops\"\n").contains("cannot rank by"));
     }
 }

@@ -117,12 +117,13 @@ pub(super) fn resolve(
     let fault = |message: String, help: &str| Fault::at(at.clone(), message, help);
     let end = End::of(None, written.number, written.time).ok_or_else(|| {
         let help = "give one of number = 500, time = \"60 s\"";
-        fault("it is not clear when the phase ends".to_owned(), help)
+        fault("the end of the phase is not defined".to_owned(), help)
     })?;
     if written.think.is_some() && written.rate.is_some() {
         return Err(fault(
-            "a transaction is due at a `rate`, or some time to `think` after another".to_owned(),
-            "leave one of the two out",
+            "transactions are either due at a `rate`, or follow each other after a `think` time"
+                .to_owned(),
+            "omit one of the two",
         ));
     }
     let database = written.database.unwrap_or(DATABASE_BYTES);
@@ -132,7 +133,7 @@ pub(super) fn resolve(
     if pages == 0 || pages > database_pages / 4 {
         return Err(fault(
             format!("a transaction cannot change {pages} pages of {database}"),
-            "let `pages` be from 1 to a quarter of the database's pages of 4 KiB",
+            "`pages` must be from 1 to a quarter of the database's 4 KiB pages",
         ));
     }
     Ok(Transactions {

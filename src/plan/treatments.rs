@@ -37,7 +37,7 @@ pub(super) fn resolve(
             return Err(fault(
                 varied.at(),
                 format!("more than {MOST_TREATMENTS} combinations of levels"),
-                "vary fewer factors, or leave combinations out with `exclude`".to_owned(),
+                "vary fewer factors, or drop combinations with `exclude`".to_owned(),
             ));
         }
     }
@@ -46,7 +46,7 @@ pub(super) fn resolve(
     if combinations.is_empty() {
         return Err(Fault::nowhere(
             "no combination of levels is left to run",
-            "`exclude` leaves all of them out; take something out of it",
+            "`exclude` drops all of them; remove some of its entries",
         ));
     }
     let counterpart = |levels: &Levels| {
@@ -75,9 +75,9 @@ fn baseline(plan: &Plan, factors: &[Varied], notes: &mut Vec<String>) -> Result<
             [] => Ok(Levels::default()),
             [only] => Ok(Levels([(only.factor, only.levels[0].clone())].into())),
             _ => Err(Fault::nowhere(
-                "the plan varies several factors and names no baseline",
-                "add for example [baseline] with the factor the question is about and the level \
-                 to compare with",
+                "the plan varies several factors but names no baseline",
+                "add [baseline] with, for example, the factor in question and the level to compare \
+                 with",
             )),
         };
     };
@@ -91,20 +91,21 @@ fn baseline(plan: &Plan, factors: &[Varied], notes: &mut Vec<String>) -> Result<
             return Err(Fault::at(
                 written.span(),
                 format!("the baseline names `{factor}`, which the plan does not vary"),
-                format!("add `{factor}` to [factors], or take it out of [baseline]"),
+                format!("add `{factor}` to [factors], or remove it from [baseline]"),
             ));
         };
         if !varied.levels.contains(level) {
             if varied.lacks(level) {
                 return Err(Fault::at(
                     written.span(),
-                    format!("the baseline's {factor} = \"{level}\" is none of the plan's levels"),
+                    format!(
+                        "the baseline's {factor} = \"{level}\" is not one of the plan's levels"
+                    ),
                     format!("levels of `{factor}`: {}", varied.levels.join(", ")),
                 ));
             }
             notes.push(format!(
-                "the baseline {factor} = {level} is not in this run; \
-                 {factor} = {} stands in for it",
+                "the baseline {factor} = {level} is not in this run; using {factor} = {} instead",
                 varied.levels[0]
             ));
             level.clone_from(&varied.levels[0]);
@@ -123,7 +124,7 @@ fn excluded(plan: &Plan, factors: &[Varied]) -> Result<Vec<Levels>, Fault> {
                 return Err(Fault::at(
                     part.span(),
                     format!("`exclude` names {factor} = \"{level}\", which the plan does not vary"),
-                    "take it out, or correct it",
+                    "remove or correct it",
                 ));
             }
         }

@@ -64,7 +64,7 @@ pub(super) fn factors(
     let mut factors: Vec<Varied> = written_factors(&plan.factors).collect();
     for mut simulated in written_factors(&plan.simulated.factors) {
         if plan.factors.contains_key(&simulated.factor) {
-            let message = format!("`{}` is there already", simulated.factor);
+            let message = format!("`{}` is already defined", simulated.factor);
             let help = "name it in [factors] or in [virtual.factors], not in both".to_owned();
             return Err(fault(simulated.at(), message, help));
         }
@@ -129,8 +129,11 @@ fn simulate(
         if varied.levels.len() > 1 || was_set(varied.factor) {
             return Err(fault(
                 varied.at(),
-                format!("`{}` is simulated, and the {lab} lab is real", varied.factor),
-                "say --lab virtual, or leave it out".to_owned(),
+                format!(
+                    "`{}` applies to simulated drives, but the {lab} lab uses real ones",
+                    varied.factor
+                ),
+                "add --lab virtual, or omit it".to_owned(),
             ));
         }
     }
@@ -177,15 +180,15 @@ fn check_levels(varied: &Varied) -> Result<(), Fault> {
     if *factor == Factor::Label {
         return Err(fault(
             at,
-            "`label` is what imported results call a treatment; no run can vary it".to_owned(),
-            "name what differs: `ssdlab list factors`".to_owned(),
+            "`label` names the treatments of imported results; no run can vary it".to_owned(),
+            "name a factor of `ssdlab list factors`".to_owned(),
         ));
     }
     if levels.is_empty() {
         return Err(fault(
             at,
             format!("`{factor}` has no level"),
-            "name at least one, or leave the factor out".to_owned(),
+            "name at least one, or omit the factor".to_owned(),
         ));
     }
     for (index, level) in levels.iter().enumerate() {
@@ -222,7 +225,7 @@ fn rename_schedulers(varied: &mut Varied, notes: &mut Vec<String>) -> Result<(),
     for level in &mut varied.levels {
         if let Some(today) = todays_name(level) {
             notes.push(format!(
-                "the scheduler `{level}` left the kernel with Linux 5.0; `{today}` stands in for it"
+                "the scheduler `{level}` was removed in Linux 5.0; using `{today}` instead"
             ));
             today.clone_into(level);
         }

@@ -50,7 +50,7 @@ pub(super) fn resolve(
             if taken || phases.iter().any(|earlier| earlier.name == phase.name) {
                 return Err(Fault::at(
                     entry.span(),
-                    format!("the phase name `{}` is taken", phase.name),
+                    format!("the phase name `{}` is already taken", phase.name),
                     "give each phase a name of its own: name = \"...\"",
                 ));
             }
@@ -70,7 +70,7 @@ pub(super) fn resolve(
     if overrides.source.is_some() && !builds && !unpacks {
         return Err(Fault::nowhere(
             "--source names a tree, but no phase unpacks or clones one",
-            "leave --source out, or run a plan with such a phase",
+            "omit --source, or run a plan with such a phase",
         ));
     }
     let source = |own: Option<&PathBuf>, ours: bool| {
@@ -89,7 +89,7 @@ pub(super) fn resolve(
     #[expect(clippy::float_cmp, reason = "only an explicit 1 changes nothing")]
     if tree.is_none() && build.is_none() && bonnie.is_none() && !has_own && scale != 1.0 {
         return Err(Fault::nowhere(
-            "--scale has nothing to scale: a program's or a fio job's size is its own",
+            "--scale has nothing to scale: programs and fio jobs define their own sizes",
             "change the size in the plan's command or job file",
         ));
     }
@@ -115,7 +115,7 @@ fn check_order(written: &written::Workload) -> Result<(), Fault> {
                 if made > undone || (made.is_some() && undone.is_none()) {
                     return Err(Fault::at(
                         entry.span(),
-                        format!("`{}` finds its own files in the way", verb.name()),
+                        format!("`{}` would overwrite its own files", verb.name()),
                         "delete them first: a phase with do = \"delete\"",
                     ));
                 }
@@ -155,15 +155,19 @@ fn check_file(phase: &Phase, earlier: &[Phase], at: Range<usize>) -> Result<(), 
     if earlier.iter().any(|other| other.action == Action::Delete) {
         return Err(Fault::at(
             at,
-            format!("the file `{name}` is deleted by then: files are made before the first phase"),
-            "move the `delete` phase behind this one",
+            format!("the file `{name}` is already deleted: files are made before the first phase"),
+            "move the `delete` phase after this one",
         ));
     }
     let mut files = earlier.iter().filter_map(|other| other.action.file());
     match files.find(|(other, size)| *other == name && *size != bytes) {
         Some((_, other)) => Err(Fault::at(
             at,
-            format!("the file `{name}` is of {} here and of {} before", Bytes(bytes), Bytes(other)),
+            format!(
+                "the file `{name}` has {} here, but {} in an earlier phase",
+                Bytes(bytes),
+                Bytes(other)
+            ),
             "give it one size, or two names",
         )),
         None => Ok(()),
@@ -180,7 +184,7 @@ fn phases(
     if written.a_day.is_some_and(|times| !times.is_finite() || times <= 0.0) {
         return Err(Fault::at(
             at.clone(),
-            "`a_day` is no number above 0".to_owned(),
+            "`a_day` must be above 0".to_owned(),
             "for example a_day = 10",
         ));
     }
@@ -232,13 +236,13 @@ fn check_tests(written: &written::Workload) -> Result<(), Fault> {
                 && !made.contains(&needs)
             {
                 let (name, needs_name) = (test.name(), needs.name());
-                return fault(format!("`{name}` works on what `{needs_name}` makes"), needs);
+                return fault(format!("`{name}` works on the files of `{needs_name}`"), needs);
             }
             if let Some(undone_by) = test.undone_by()
                 && made.contains(&test)
             {
                 let name = test.name();
-                return fault(format!("`{name}` finds its own files in the way"), undone_by);
+                return fault(format!("`{name}` would overwrite its own files"), undone_by);
             }
             made.retain(|earlier| earlier.undone_by() != Some(test));
             made.push(test);
@@ -263,8 +267,8 @@ fn check_keys(written: &written::Phase, at: &Range<usize>) -> Result<(), Fault> 
         if is_set && verb != owner {
             return Err(Fault::at(
                 at.clone(),
-                format!("`{key}` means nothing to do = \"{}\"", verb.name()),
-                format!("`{key}` goes with do = \"{}\"", owner.name()),
+                format!("`{key}` does not apply to do = \"{}\"", verb.name()),
+                format!("use `{key}` with do = \"{}\"", owner.name()),
             ));
         }
     }
@@ -375,7 +379,7 @@ fn build(
     if scale != 1.0 {
         return Err(Fault::nowhere(
             "--scale cannot make a repository larger or smaller",
-            "leave --scale out, or use the synthetic build",
+            "omit --scale, or use the synthetic build",
         ));
     }
     let words = |own: &Option<ssdlab_quantity::Words>, default: &[&str]| match own {
@@ -422,15 +426,15 @@ fn check_setup(
     if own_trim && setup.discard == Some(Discard::Fstrim) {
         return Err(Fault::at(
             at.clone(),
-            "discard = \"fstrim\" adds a trim as the last phase, but every treatment here trims \
+            "discard = \"fstrim\" appends an fstrim phase, but every treatment here has one \
              already",
-            "take the fstrim phase out of the workload, or the level out of the plan",
+            "remove the fstrim phase from the workload, or the level from the plan",
         ));
     }
     if setup.filesystem.is_none() && target.lab() != LabKind::Directory {
         return Err(Fault::nowhere(
-            "filesystem = \"any\" takes a directory as it is; this lab makes a filesystem",
-            "name one: --set filesystem=ext4, or say --lab directory",
+            "filesystem = \"any\" uses an existing directory, but this lab makes a filesystem",
+            "name one: --set filesystem=ext4, or use --lab directory",
         ));
     }
     // How large other devices are, nobody has looked yet.
@@ -450,7 +454,11 @@ fn check_setup(
     let needed = needed_bytes(workload, setup, device);
     if needed > device {
         return Err(Fault::nowhere(
-            format!("the workload needs about {}, the {what} has {}", Bytes(needed), Bytes(device)),
+            format!(
+                "the workload needs about {}, but the {what} has {}",
+                Bytes(needed),
+                Bytes(device)
+            ),
             format!("set a larger {help}, or a smaller --scale"),
         ));
     }
@@ -469,7 +477,7 @@ fn check_programs(workload: &Workload, target: &Target) -> Result<(), Fault> {
     match foreign {
         Some(phase) if target.lab() == LabKind::Virtual => Err(Fault::nowhere(
             format!("phase `{}` runs a program of this machine", phase.name),
-            "the virtual lab has none of them: say --lab image (with root) or --lab directory",
+            "the virtual lab has no such programs: use --lab image (with root) or --lab directory",
         )),
         _ => Ok(()),
     }

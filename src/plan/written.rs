@@ -25,7 +25,7 @@ pub struct Plan {
     /// The name results are filed under: letters, digits, `-` and `_`.
     #[schemars(with = "String")]
     pub name: Spanned<String>,
-    /// What the experiment is to settle, in one sentence.
+    /// The question that the experiment is to settle, in one sentence.
     pub question: String,
     /// Where the question or the claims come from.
     pub source: Option<String>,
@@ -35,15 +35,14 @@ pub struct Plan {
     /// Where the trials run.
     #[serde(default)]
     pub target: Target,
-    /// What machines must have that a scheduler of jobs chooses (`--on slurm`); of no meaning
-    /// elsewhere.
+    /// Requirements on machines that a batch scheduler chooses (`--on slurm`); ignored elsewhere.
     #[serde(default)]
     pub needs: Needs,
-    /// What is varied, with its levels: `discard = ["off", "on"]`. One level fixes a setting.
+    /// The factors and their levels: `discard = ["off", "on"]`. A single level fixes a setting.
     #[serde(default)]
     #[schemars(with = "BTreeMap<Factor, OneOrMany>")]
     pub factors: BTreeMap<Factor, Spanned<OneOrMany>>,
-    /// What is different in the virtual lab.
+    /// Differences in the virtual lab.
     #[serde(default, rename = "virtual")]
     pub simulated: Simulated,
     /// Combinations of levels to leave out.
@@ -59,8 +58,8 @@ pub struct Plan {
     /// How often, how precisely, and when to give up.
     #[serde(default)]
     pub repetitions: Repetitions,
-    /// What treatments are ranked by (default with steps: the metric over all phases; without:
-    /// nothing is ranked).
+    /// The ranking of treatments (default with steps: by the metric over all phases; without:
+    /// none).
     #[schemars(with = "Option<Ranking>")]
     pub ranking: Option<Spanned<Ranking>>,
     /// Narrows the choice step by step; each step has blocks of its own.
@@ -71,7 +70,7 @@ pub struct Plan {
     #[serde(default)]
     #[schemars(with = "Vec<Claim>")]
     pub claims: Vec<Spanned<Claim>>,
-    /// What somebody else has measured, to stand beside what is measured here.
+    /// Published measurements, shown next to the measured values.
     #[serde(default)]
     #[schemars(with = "Vec<Published>")]
     pub published: Vec<Spanned<Published>>,
@@ -81,8 +80,8 @@ pub struct Plan {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(
     untagged,
-    expecting = "expected a level or a list of levels; a scheduler's tunables are a factor of \
-                 their own: scheduler_tunables = \"read_expire=100\""
+    expecting = "expected a level or a list of levels; scheduler tunables are a separate factor: \
+        scheduler_tunables = \"read_expire=100\""
 )]
 pub enum OneOrMany {
     /// A setting that every treatment shares.
@@ -112,11 +111,11 @@ pub struct Target {
     pub size: Option<Bytes>,
 }
 
-/// What a machine must have that a scheduler of jobs chooses.
+/// Requirements on a machine that a batch scheduler chooses.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Needs {
-    /// The kind of drive: of Slurm's nodes, those with the feature `ssd=` and this name.
+    /// The kind of drive: Slurm nodes with the feature `ssd=` and this name.
     #[schemars(with = "Option<String>")]
     pub drive: Option<Spanned<String>>,
     /// Further features of nodes, all of which it must have.
@@ -125,19 +124,19 @@ pub struct Needs {
     pub features: Vec<Spanned<String>>,
 }
 
-/// What is different in the virtual lab.
+/// Differences in the virtual lab.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Simulated {
-    /// Factors and levels that only simulated drives are put through, because they would take too
-    /// long on others or wear them. Elsewhere each has its first level alone.
+    /// Factors and levels for simulated drives only, because they would take too long on real ones
+    /// or wear them out. In other labs each factor has only its first level.
     #[serde(default)]
     #[schemars(with = "BTreeMap<Factor, OneOrMany>")]
     pub factors: BTreeMap<Factor, Spanned<OneOrMany>>,
     /// Gives every drive this capacity (default: each has its own).
     pub capacity: Option<Bytes>,
-    /// Blocks, each with a seed of its own (default 3): there is no noise to wait out, and to
-    /// repeat a seed would repeat every nanosecond.
+    /// The number of blocks, each with a seed of its own (default 3): there is no noise to average
+    /// out, and repeating a seed would repeat every nanosecond.
     pub seeds: Option<u32>,
 }
 
@@ -151,7 +150,7 @@ pub struct Workload {
     pub build: Option<Build>,
     /// The sizes of Bonnie's tests.
     pub bonnie: Option<WrittenBonnie>,
-    /// How long the device must be silent to count as quiet (default 5 ms).
+    /// How long the device must be inactive to count as idle (default 5 ms).
     pub quiet: Option<Span>,
     /// The longest a phase may take before its trial fails (default 30 min).
     pub limit: Option<Span>,
@@ -204,12 +203,12 @@ pub struct Phase {
     /// nothing is cached (default false, and true for those of Bonnie's tests that read the large
     /// file; the directory lab only drops the file from the cache).
     pub cold: Option<bool>,
-    /// Whether a small reader runs beside it until the device is quiet, whose latencies are metrics
+    /// Whether a small reader runs concurrently until the device is idle; its latencies are metrics
     /// (`reader.p99_ns`; default false; not in the directory lab).
     #[serde(default)]
     pub reader: bool,
-    /// How often it is done in a day of use: of a simulated drive it is then told for how many
-    /// years (`years_until_worn`).
+    /// How often it is done per day of use; for a simulated drive this gives the lifetime in years
+    /// (`years_until_worn`).
     pub a_day: Option<f64>,
     /// `command`: the program and its arguments; it starts in the trial's directory.
     pub run: Option<Words>,
@@ -226,7 +225,7 @@ pub struct Phase {
     pub io: Option<WrittenIo>,
     /// `transactions`: the database, and what is committed.
     pub transactions: Option<WrittenTransactions>,
-    /// `idle`: how long the device must be silent (default: the workload's `quiet`).
+    /// `idle`: how long the device must be inactive (default: the workload's `quiet`).
     pub quiet: Option<Span>,
     /// The longest it may take before the trial fails (default: the workload's `limit`).
     pub limit: Option<Span>,

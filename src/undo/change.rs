@@ -1,8 +1,7 @@
-//! The changes ssdlab makes to a machine, and how each is taken back.
-//!
-//! Every undo first checks that the thing is still the one that was changed: a loop device that
-//! meanwhile belongs to somebody else, or a value that somebody else has set since, is left
-//! alone. Undoing what was never done, or is undone already, succeeds.
+//! The changes ssdlab makes to a machine, and how each is undone. Every undo first checks that the
+//! object is still the one that was changed: a loop device that now belongs to another process, or
+//! a value that has been changed since, is left alone. Undoing a change that was never made, or is
+//! already undone, succeeds.
 
 use std::fs;
 use std::io;
@@ -22,17 +21,17 @@ use crate::host::program::{self, Rules};
 use crate::host::sysfs::{self, disk_sequence};
 use crate::host::{drive_identity, processes, tracefs};
 
-/// How long a busy mount or loop device is given to become free.
+/// How long to wait for a busy mount or loop device.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// How long a daemon that was killed is given to close its socket.
+/// How long to wait for a killed daemon to close its socket.
 const DAEMON_PATIENCE: Duration = Duration::from_secs(5);
 
 /// One change to the machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
-    /// A folder of ours was made, with all that will be put into it.
+    /// A folder was made, which will be removed with its contents.
     Folder {
         /// The folder.
         #[serde(with = "name")]
@@ -54,7 +53,7 @@ pub enum Change {
         /// The mount point.
         #[serde(with = "name")]
         target: PathBuf,
-        /// What was mounted, which journals of earlier versions do not say.
+        /// The mount, which journals of earlier versions do not name.
         #[serde(default)]
         mounted: Mounted,
     },
@@ -68,7 +67,7 @@ pub enum Change {
         /// Its name.
         name: String,
     },
-    /// A drive was served as a file of a FUSE filesystem, on a folder of the user's.
+    /// A drive was served as a file of a FUSE filesystem, on a folder of the user.
     Served {
         /// The mount point.
         #[serde(with = "name")]
@@ -93,7 +92,7 @@ pub enum Change {
     },
     /// The write cache of a drive was switched, which a SCSI drive may keep without power.
     WriteCache {
-        /// The drive, by what identifies it: after a reboot its name may be another's.
+        /// The drive's persistent identity: after a reboot its name may be another drive's.
         drive: String,
         /// The `cache_type` it had.
         before: String,
@@ -102,7 +101,7 @@ pub enum Change {
     },
 }
 
-/// What `cache_type` of a SCSI disk can be (drivers/scsi/sd.c).
+/// The possible values of a SCSI disk's `cache_type` (drivers/scsi/sd.c).
 const CACHE_TYPES: [&str; 4] =
     ["write through", "none", "write back", "write back, no read (daft)"];
 
@@ -113,14 +112,14 @@ impl Change {
         matches!(self, Self::Folder { .. } | Self::WriteCache { .. })
     }
 
-    /// What the daemon of this marker's run carries in its environment. It is not the run's own:
-    /// ending a workload's processes must not end what serves their filesystem.
+    /// The marker in the environment of this run's daemon. It differs from the run's own: ending a
+    /// workload's processes must not end the daemon that serves their filesystem.
     #[must_use]
     pub fn daemon(marker: &str) -> String {
         format!("{marker}-daemon")
     }
 
-    /// What the mount table has as the source of a drive that the run of this marker serves.
+    /// The source, in the mount table, of a drive served by the run of this marker.
     #[must_use]
     pub fn source(marker: &str) -> String {
         format!("ssdlab-{marker}")
@@ -170,11 +169,11 @@ impl Change {
         if is_ours && is_plain(path) {
             return Ok(());
         }
-        let cause = io::Error::new(io::ErrorKind::PermissionDenied, "no run changes that");
+        let cause = io::Error::new(io::ErrorKind::PermissionDenied, "no run makes such a change");
         Err(UndoError::new("undo a change of", path, cause))
     }
 
-    /// Takes the change back; `marker` names the run whose processes may be in the way.
+    /// Undoes the change; `marker` names the run whose processes may block it.
     pub fn undo(&self, marker: &str) -> Result<(), UndoError> {
         self.check(marker)?;
         match self {
@@ -184,7 +183,7 @@ impl Change {
                 .map_err(|cause| UndoError::new("unmount", target, cause)),
             Self::Daemon { folders } => end_daemon(folders, marker, DAEMON_PATIENCE),
             Self::Pool { name } => let_go(name, marker),
-            // Whoever still has the file open has had nothing but errors since the server ended.
+            // Processes that still have the file open have only got errors since the server ended.
             Self::Served { target } => {
                 mounts::detach(target, &Mounted::Source(Self::source(marker)))
                     .map_err(|cause| UndoError::new("unmount", target, cause))

@@ -1,4 +1,4 @@
-//! What the fuzzer calls: the reader of undo journals, with what must hold of whatever it accepts.
+//! The fuzzing entry point: the reader of undo journals, with invariants of accepted input.
 
 use std::path::{Component, Path};
 
@@ -8,8 +8,8 @@ use super::journal::parse;
 /// The boot that journals are read in.
 const BOOT: &str = "one";
 
-/// Reads bytes as a journal; nothing is undone. What is accepted prints as it was read, loses its
-/// last change where undoing cuts it, and undoes nothing above a folder that it names.
+/// Reads bytes as a journal; nothing is undone. Accepted input round-trips, loses its last change
+/// where undoing truncates it, and undoes nothing above a folder that it names.
 pub fn fuzz_journal(bytes: &[u8]) {
     let Ok(changes) = parse(bytes, BOOT) else { return };
     for (index, (offset, change)) in changes.iter().enumerate() {

@@ -1,11 +1,10 @@
-//! The undo journal: every change is written down before it is made.
-//!
-//! One file a run, one line of JSON a change, after a first line that names the machine and the
-//! boot: a state folder may be shared, and what another machine has changed is not undone here. It
-//! is locked for as long as the run lives, so `ssdlab restore` can tell a run that was killed from
-//! one that is working. Changes are taken back last to first, and each line is cut off when that
-//! is done. A change that outlives a crash of the machine (a folder) is on the disk before it is
-//! made; mounts and loop devices end with the boot, so their lines need not be.
+//! The undo journal: every change is recorded before it is made. One file per run, one line of JSON
+//! per change, after a first line that names the machine and the boot: a state folder may be
+//! shared, and changes to another machine are not undone here. The file is locked while the run is
+//! alive, so `ssdlab restore` can distinguish a killed run from an active one. Changes are undone
+//! newest first, and each line is truncated afterwards. The entry of a change that outlives a crash
+//! of the machine (a folder) is synced before the change is made; mounts and loop devices end with
+//! the boot, so their entries need not be.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -39,13 +38,13 @@ impl Journal {
     /// Starts the journal of a new run.
     pub fn create(folder: &Path) -> io::Result<Self> {
         let journal = Self::start(&private_folder(folder)?)?;
-        // What is to be undone after a crash must be found then.
+        // The journal must survive a crash.
         sync_folder(journal.private_folder())?;
         Ok(journal)
     }
 
-    /// Starts the journal of a run that has its machine to itself. Nobody else is in a guest, but
-    /// its root belongs to whoever runs the lab, so owners say nothing there.
+    /// Starts the journal of a run that has its machine to itself. A guest has no other users, but
+    /// its root folder belongs to the user who runs the lab, so file owners are meaningless there.
     pub fn create_alone(folder: &Path) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         Self::start(folder)
@@ -75,13 +74,13 @@ impl Journal {
     /// Opens the journal of a run of this machine that is dead.
     fn adopt(path: &Path) -> io::Result<Found> {
         if !fs::symlink_metadata(path)?.is_file() {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not a file"));
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not a regular file"));
         }
         let mut file = OpenOptions::new().read(true).write(true).open(path)?;
         let here = Here::now()?;
         let mut text = Vec::new();
         file.read_to_end(&mut text)?;
-        // Whether a run of another machine is alive, a lock need not say; it is not even tried.
+        // A lock may not show whether a run on another machine is alive, so it is not tried.
         let of = lines(&text).next().map(header).transpose()?;
         if let Some(other) = of.and_then(|of| here.another(of)) {
             return Ok(Found::Elsewhere(other.host));
@@ -97,13 +96,13 @@ impl Journal {
         Ok(Found::Dead(Self { file, path: path.to_owned(), marker, changes }))
     }
 
-    /// A folder that only this user can write to, for what a run needs while it lasts.
+    /// A folder that only this user can write to, for a run's temporary files.
     #[must_use]
     pub fn private_folder(&self) -> &Path {
         self.path.parent().expect("a journal lies in a folder")
     }
 
-    /// Where it is written; it is gone when everything is taken back.
+    /// The path of the journal, which is removed when everything is undone.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -115,7 +114,7 @@ impl Journal {
         &self.marker
     }
 
-    /// Writes a change down. Make it only after this has succeeded.
+    /// Records a change. Make the change only after this has succeeded.
     pub fn will(&mut self, change: Change) -> io::Result<()> {
         let offset = self.file.seek(SeekFrom::End(0))?;
         let mut line = serde_json::to_vec(&change)?;
@@ -125,7 +124,7 @@ impl Journal {
             .write_all(&line)
             .and_then(|()| if change.outlives_a_crash() { self.file.sync_all() } else { Ok(()) });
         if let Err(error) = written {
-            // A line that is cut must not run into the next.
+            // A truncated line must not run into the next.
             self.file.set_len(offset)?;
             return Err(error);
         }
@@ -133,12 +132,12 @@ impl Journal {
         Ok(())
     }
 
-    /// Makes a folder that undoing will remove with all that is in it by then.
+    /// Makes a folder that undoing will remove with its contents.
     pub fn make_folder(&mut self, path: &Path) -> io::Result<()> {
         self.will(Change::Folder { path: path.to_owned() })?;
         let made = fs::DirBuilder::new().mode(0o700).create(path);
         if made.is_err() {
-            // A folder that was there before is not ours to remove.
+            // A folder that existed before must not be removed.
             let (offset, _) = self.changes.pop().expect("it was just written");
             self.file.set_len(offset)?;
         }
@@ -151,8 +150,8 @@ impl Journal {
         self.changes.len()
     }
 
-    /// Takes back every change made since `mark`, newest first. What cannot be taken back
-    /// stays in the journal, and so does all that came before it.
+    /// Undoes every change made since `mark`, newest first. A change that cannot be undone stays in
+    /// the journal, as do all earlier ones.
     pub fn undo_to(&mut self, mark: usize) -> Result<(), UndoError> {
         if self.changes.len() > mark {
             processes::kill_marked(&self.marker);
@@ -168,7 +167,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Takes everything back and removes the journal.
+    /// Undoes everything and removes the journal.
     pub fn finish(mut self) -> Result<(), UndoError> {
         self.undo_to(0)
     }
@@ -176,7 +175,7 @@ impl Journal {
 
 impl Drop for Journal {
     fn drop(&mut self) {
-        // On an error path there is nobody left to tell; what remains stays in the journal for
+        // On an error path the error cannot be reported; remaining changes stay in the journal for
         // `ssdlab restore`.
         if self.undo_to(0).is_ok() {
             let _ = fs::remove_file(&self.path);
@@ -185,8 +184,8 @@ impl Drop for Journal {
     }
 }
 
-/// Takes the lock of a run that is dead. A child that was being started when the run was killed
-/// holds the lock for a moment longer.
+/// Takes the lock of a dead run. A child that was being started when the run was killed may hold
+/// the lock slightly longer.
 fn lock_of_the_dead(file: &File, path: &Path) -> io::Result<bool> {
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let pid = name.split('-').next().unwrap_or_default().to_owned();
@@ -220,7 +219,7 @@ enum Found {
 struct Header {
     /// The kernel's id of the boot it was written in.
     boot: String,
-    /// The machine, which earlier versions do not name: it is taken for the one that reads it.
+    /// The machine; `None` in journals of earlier versions means the one that reads them.
     machine: Option<Machine>,
 }
 
@@ -236,8 +235,8 @@ impl Here {
         Ok(Self { boot, machine: Machine::this() })
     }
 
-    /// The machine of a journal, if it is another. A boot is of one kernel: while it lasts, a
-    /// machine may change its name.
+    /// The machine of a journal, if it is another one. With the same boot id it is this machine,
+    /// even if its name has changed.
     fn another(&self, journal: Header) -> Option<Machine> {
         let is_boot = journal.boot == self.boot;
         let is_this =
@@ -250,13 +249,13 @@ fn header(line: &[u8]) -> io::Result<Header> {
     Ok(serde_json::from_slice(line)?)
 }
 
-/// The lines of a journal that are whole.
+/// The complete lines of a journal.
 fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"))
 }
 
-/// The changes in a journal's text that are still to be taken back, each with its place. Those
-/// that ended with an earlier boot are left out: their names may mean something else by now.
+/// The changes in a journal's text that remain to be undone, each with its offset. Those that ended
+/// with an earlier boot are left out: their names may mean something else by now.
 pub(super) fn parse(text: &[u8], boot: &str) -> io::Result<Vec<(u64, Change)>> {
     let mut lines = lines(text);
     let Some(first) = lines.next() else { return Ok(Vec::new()) };
@@ -273,20 +272,20 @@ pub(super) fn parse(text: &[u8], boot: &str) -> io::Result<Vec<(u64, Change)>> {
     Ok(changes)
 }
 
-/// What `restore` found.
+/// The outcome of `restore`.
 #[derive(Debug, Default)]
 pub struct Restored {
-    /// Changes taken back.
+    /// The number of undone changes.
     pub undone: usize,
     /// Runs that are alive, by their journals; they are left alone.
     pub alive: Vec<PathBuf>,
     /// Journals of other machines, with their host names; they are left alone.
     pub elsewhere: Vec<(PathBuf, String)>,
-    /// What could not be taken back.
+    /// The changes that could not be undone.
     pub failed: Vec<UndoError>,
 }
 
-/// Takes back what runs that died have left, in every journal of the folder.
+/// Undoes the changes of dead runs, in every journal of the folder.
 pub fn restore(folder: &Path) -> io::Result<Restored> {
     let mut restored = Restored::default();
     if !folder.exists() {
@@ -310,7 +309,7 @@ pub fn restore(folder: &Path) -> io::Result<Restored> {
                 restored.elsewhere.push((path, host));
                 continue;
             }
-            // It may just have been removed by its own run.
+            // Its own run may just have removed it.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(cause) => {
                 restored.failed.push(UndoError::new("read the journal", &path, cause));
@@ -327,7 +326,7 @@ pub fn restore(folder: &Path) -> io::Result<Restored> {
     Ok(restored)
 }
 
-/// Makes a folder and those above it, and waits until their names are on the disk.
+/// Makes a folder and its parents, and syncs their names.
 fn make_synced(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
@@ -342,9 +341,9 @@ fn make_synced(folder: &Path) -> io::Result<()> {
     sync_folder(above)
 }
 
-/// Makes a folder that nobody else can write to, and returns its real path. A journal is read and
-/// acted upon as root: nobody may be able to write it, or to put another folder in its place
-/// later, so every folder above is looked at too.
+/// Makes a folder that nobody else can write to, and returns its real path. Root reads and acts
+/// upon a journal, so nobody else may be able to write it or to replace its folder later; every
+/// folder above is checked too.
 fn private_folder(folder: &Path) -> io::Result<PathBuf> {
     make_synced(folder)?;
     let folder = folder.canonicalize()?;
@@ -353,8 +352,8 @@ fn private_folder(folder: &Path) -> io::Result<PathBuf> {
         Some(exposed) => Err(io::Error::new(
             io::ErrorKind::PermissionDenied,
             format!(
-                "{exposed}; take that right away, or set XDG_STATE_HOME to a folder that only this \
-                 user can write to"
+                "{exposed}; revoke that permission, or set XDG_STATE_HOME to a folder that only \
+                 this user can write to"
             ),
         )),
     }

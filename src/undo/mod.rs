@@ -1,4 +1,4 @@
-//! Taking back every change made to the machine: at the end, on an error, on a signal, and by
+//! Undoes every change made to the machine: at the end, on an error, on a signal, and by
 //! `ssdlab restore` after a kill.
 
 mod change;
@@ -22,7 +22,7 @@ pub use journal::{Journal, Restored, restore};
 /// A change that could not be taken back.
 #[derive(Debug, Error, Diagnostic)]
 #[error("cannot {verb} {}: {cause}", path.display())]
-#[diagnostic(help("end what uses it, then run `ssdlab restore`"))]
+#[diagnostic(help("stop the programs that use it, then run `ssdlab restore`"))]
 pub struct UndoError {
     verb: &'static str,
     path: PathBuf,
@@ -35,12 +35,11 @@ impl UndoError {
     }
 }
 
-/// Where undo journals are kept: `$XDG_STATE_HOME/ssdlab/undo`, which is `/var/lib` for root
-/// (however root was become) and `~/.local/state` for others; for a user without a home that can
-/// be written to, a private folder under the temporary directory.
-///
-/// Not a folder for run-time files: those go with the session or the boot, and what a crash of
-/// the machine has left on its disks would be forgotten.
+/// The location of undo journals: `$XDG_STATE_HOME/ssdlab/undo`, where the variable defaults to
+/// `/var/lib` for root (also via sudo) and `~/.local/state` for others; for a user without a
+/// writable home, a private folder under the temporary directory. Not a run-time folder: those end
+/// with the session or the boot, and leftovers on disk after a crash of the machine would be
+/// forgotten.
 #[must_use]
 pub fn folders() -> Vec<PathBuf> {
     let user = rustix::process::geteuid();
@@ -49,13 +48,13 @@ pub fn folders() -> Vec<PathBuf> {
     } else {
         base_folder("XDG_STATE_HOME", ".local/state")
     };
-    // Never for root: anybody can make a folder there first.
+    // Never for root: any user could create the folder first.
     let name = format!("ssdlab-state-{}", user.as_raw());
     let private = (!user.is_root()).then(|| std::env::temp_dir().join(name));
     state.into_iter().chain(private).map(|folder| folder.join("ssdlab/undo")).collect()
 }
 
-/// Starts the journal of a run in the first folder that takes it.
+/// Starts the journal of a run in the first usable folder.
 pub fn start() -> io::Result<Journal> {
     let mut refused = io::Error::from(io::ErrorKind::NotFound);
     for folder in folders() {

@@ -1,4 +1,4 @@
-//! Names of files in a journal: text where they are UTF-8, as nearly all are, else a list of bytes.
+//! File names in a journal: text if they are UTF-8, as almost all are, otherwise a list of bytes.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};

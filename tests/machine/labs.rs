@@ -244,7 +244,7 @@ fn old_schedulers() {
     let (code, json) = place.run("discard", &arguments);
     assert_eq!(code, 0);
     treatment(&json, "scheduler", "mq-deadline");
-    assert!(json["warnings"].to_string().contains("`deadline` left the kernel"));
+    assert!(json["warnings"].to_string().contains("`deadline` was removed"));
 }
 
 fn atime_levels() {

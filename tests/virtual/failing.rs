@@ -107,7 +107,7 @@ fn computes() {
 
 fn waits() {
     let error = run(Job::Wait, &Interrupt::default()).unwrap_err().to_string();
-    assert!(error.contains("still runs at 3600000000000 ns"), "{error}");
+    assert!(error.contains("still running at 3600000000000 ns"), "{error}");
 }
 
 fn powers_off() {

@@ -26,8 +26,8 @@ pub enum DiskError {
     },
     /// A socket failed.
     #[error(
-        "cannot {doing} the {peer}: {cause}; \
-         if the guest was not ended on purpose, its console says what it did last"
+        "cannot {doing} the {peer}: {cause}; if the guest was not ended on purpose, its console \
+         shows its last actions"
     )]
     Socket {
         /// Whom the socket leads to.
@@ -40,8 +40,8 @@ pub enum DiskError {
     },
     /// The guest ended in the middle of something.
     #[error(
-        "the guest was gone at {} ns of its time, before {expected} came from its {peer}; \
-         it was killed or it panicked: see its console", now.0
+        "the guest ended at {} ns of its time, before {expected} arrived from its {peer}; it was \
+         killed or it panicked: see its console", now.0
     )]
     GuestGone {
         /// Whom the answer was to come from.
@@ -53,9 +53,8 @@ pub enum DiskError {
     },
     /// A message is none, or comes at the wrong moment.
     #[error(
-        "{peer}, {message}: {what} is {found}, not {expected}; \
-         a User-Mode Linux guest of 6.1 to 6.12 does not do that: boot a kernel of \
-         `ssdlab kernel build`"
+        "{peer}, {message}: {what} is {found}, not {expected}; a User-Mode Linux guest of 6.1 to \
+         6.12 does not do that: boot a kernel of `ssdlab kernel build`"
     )]
     Message {
         /// Who sent it.
@@ -71,8 +70,8 @@ pub enum DiskError {
     },
     /// The guest's memory cannot be had.
     #[error(
-        "disk {disk}: cannot map the guest's memory: {cause}; \
-         is there address space left (`ulimit -v`), and the whole of the guest's memory file?"
+        "disk {disk}: cannot map the guest's memory: {cause}; check the address space limit \
+         (`ulimit -v`) and the size of the guest's memory file"
     )]
     Memory {
         /// The disk.
@@ -89,7 +88,7 @@ pub enum DiskError {
         cause: String,
     },
     /// The machine failed under a backend.
-    #[error("disk {disk}: {cause}; the trial is void, make room and run it again")]
+    #[error("disk {disk}: {cause}; the trial is void: free some space and run it again")]
     Backend {
         /// The disk.
         disk: String,
@@ -98,7 +97,7 @@ pub enum DiskError {
         cause: BackendError,
     },
     /// The log of requests cannot be written.
-    #[error("disk {disk}: the log of requests cannot go on: {cause}")]
+    #[error("disk {disk}: cannot continue the request log: {cause}")]
     Log {
         /// The disk.
         disk: String,
@@ -108,8 +107,8 @@ pub enum DiskError {
     },
     /// The guest waits, and nothing will ever wake it.
     #[error(
-        "the guest waits for ever since {} ns of its time: it has no timer and no disk has a \
-         request; its console says what it did last", now.0
+        "the guest is deadlocked since {} ns of its time: it has no timer and no disk has a \
+         request; its console shows its last actions", now.0
     )]
     Deadlock {
         /// The time.
@@ -117,8 +116,8 @@ pub enum DiskError {
     },
     /// The guest computes and computes.
     #[error(
-        "the guest has asked for nothing for {} s since {} ns of its time: it computes for ever, \
-         or this machine is very slow; its console says what it did last",
+        "the guest has issued no request for {} s since {} ns of its time: it is in an endless \
+         loop, or this machine is very slow; its console shows its last actions",
         patience.as_secs(), now.0
     )]
     Silent {
@@ -129,8 +128,8 @@ pub enum DiskError {
     },
     /// The guest has not ended in the time it was given.
     #[error(
-        "the guest still runs at {} ns of its time; allow it more, or see on its console what it \
-         waits for", limit.0
+        "the guest is still running at {} ns of its time; raise the limit, or see on its console \
+         what it waits for", limit.0
     )]
     OutOfTime {
         /// The time it was given.

@@ -81,8 +81,8 @@ pub struct Completion {
 pub enum Refusal {
     /// It reaches beyond the drive's end.
     #[error(
-        "bytes {} to {} are beyond the drive's end at {capacity_bytes}; the drive is too small \
-         for this command",
+        "bytes {} to {} are beyond the drive's end at {capacity_bytes}; the drive is too small for \
+         this command",
         extent.offset_bytes, u128::from(extent.offset_bytes) + u128::from(extent.length_bytes)
     )]
     OutOfRange {
@@ -101,6 +101,6 @@ pub enum Refusal {
         extent: Extent,
     },
     /// Too many blocks are worn out; the drive can only be read.
-    #[error("the drive is worn out and can only be read")]
+    #[error("the drive is worn out and read-only")]
     WornOut,
 }

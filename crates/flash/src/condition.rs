@@ -55,7 +55,7 @@ impl FromStr for Condition {
             },
             ("aged", Some(amount)) => match amount.parse() {
                 Ok(erases) => Ok(Self::Aged { erases }),
-                Err(_) => Err("aged:N takes a whole number of erases a block".to_owned()),
+                Err(_) => Err("aged:N takes a whole number of erases per block".to_owned()),
             },
             _ => Err("one of purged, filled, overwritten:X, steady, aged:N".to_owned()),
         }
@@ -96,7 +96,7 @@ pub enum ConditionError {
     #[error("interrupted")]
     Stopped,
     /// The drive refuses to be written.
-    #[error("the drive cannot be brought into its state: {0}")]
+    #[error("the drive cannot be preconditioned: {0}")]
     Refused(#[from] Refusal),
 }
 

@@ -18,15 +18,15 @@ pub enum LogError {
     },
     /// It is no operation log.
     #[error(
-        "the operation log begins with {found}, not with \"ssdlab operation log\"; \
-         decompress it if it is compressed, or record one"
+        "the operation log begins with {found}, not with \"ssdlab operation log\"; decompress it \
+         if it is compressed, or record one"
     )]
     NoLog {
         /// The first bytes, escaped.
         found: String,
     },
     /// It is of a version that this crate does not know.
-    #[error("the operation log has version {found}, this ssdlab reads version 1: use a newer one")]
+    #[error("the operation log has version {found}; the known version is 1: use a newer ssdlab")]
     UnknownVersion {
         /// The version it has, escaped.
         found: String,

@@ -12,7 +12,7 @@ use crate::{Format, Stage};
 pub enum TraceError {
     /// The content fits no format.
     #[error(
-        "the trace begins with {beginning}, which is none of the known formats ({}); \
+        "the trace begins with {beginning}, which matches none of the known formats ({}); \
          decompress it if it is compressed, or name its format",
         Format::names()
     )]
@@ -21,15 +21,15 @@ pub enum TraceError {
         beginning: String,
     },
     /// No format has this name.
-    #[error("{name:?} is no trace format; choose one of: {}", Format::names())]
+    #[error("{name:?} is not a trace format; choose one of: {}", Format::names())]
     UnknownName {
         /// The name that was given.
         name: String,
     },
     /// The trace is of a version that this crate does not know.
     #[error(
-        "the {format} trace has version {found}; known is {known}: use a newer ssdlab, or \
-         convert it"
+        "the {format} trace has version {found}; the known version is {known}: use a newer ssdlab, \
+         or convert it"
     )]
     UnknownVersion {
         /// The trace's format.
@@ -59,8 +59,8 @@ pub enum TraceError {
     },
     /// A line or record says something it cannot.
     #[error(
-        "{format} trace, {position}: {what} is {found}, not {expected}; \
-         repair the trace there, or cut it before that"
+        "{format} trace, {position}: {what} is {found}, not {expected}; repair the trace there, or \
+         truncate it before that"
     )]
     Malformed {
         /// The trace's format.
@@ -79,8 +79,8 @@ pub enum TraceError {
     /// Every request before that was read. A last line that lacks its line end counts as cut, as a
     /// cut number looks like a whole one.
     #[error(
-        "the {format} trace is cut short at {position}; all before that was read: \
-         go on without the rest, or record the trace anew"
+        "the {format} trace is truncated at {position}; everything before that was read: continue \
+         without the rest, or record the trace again"
     )]
     Truncated {
         /// The trace's format.
@@ -97,7 +97,7 @@ pub enum TraceError {
         second: String,
     },
     /// The trace has requests, but none to the drive that was chosen.
-    #[error("the trace has no requests to {wanted:?}, but to {found:?}: choose a drive it has")]
+    #[error("the trace has no requests to {wanted:?}, but to {found:?}: choose one of its drives")]
     NoSuchDrive {
         /// The drive that was chosen.
         wanted: String,

@@ -12,8 +12,8 @@ const MOST_AREAS: usize = 1 << 20;
 /// A tool's text could not be understood.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "where the filesystem keeps what cannot be told from the text of {tool}: expected {expected}, \
-     found {found}; look at what it prints for this device, another version may print otherwise"
+    "cannot derive the filesystem's layout from the output of {tool}: expected {expected}, found \
+     {found}; check its output for this device, another version may print a different format"
 )]
 pub struct LayoutFault {
     /// The tool, and the version whose text is understood.
@@ -77,7 +77,7 @@ impl<'a> Answer<'a> {
         let areas = areas.into_iter().filter(|area| area.length_bytes > 0);
         let mut areas: Vec<_> = areas.take(MOST_AREAS + 1).collect();
         if areas.len() > MOST_AREAS {
-            return Err(self.fault(format!("{MOST_AREAS} areas at most"), "more"));
+            return Err(self.fault(format!("at most {MOST_AREAS} areas"), "more"));
         }
         areas.sort_unstable();
         if let Some(pair) = areas.windows(2).find(|pair| pair[0].end_bytes() > pair[1].offset_bytes)
@@ -125,7 +125,9 @@ mod tests {
         assert_eq!(answer.number("agblocks ="), Ok(7));
         assert_eq!(answer.optional("last:"), None);
         let fault = answer.number("size:").unwrap_err().to_string();
-        assert!(fault.contains("the text of a tool: expected a number after `size:`, found none"));
+        assert!(
+            fault.contains("the output of a tool: expected a number after `size:`, found none")
+        );
         assert!(answer.block_bytes("agblocks =").is_err());
     }
 

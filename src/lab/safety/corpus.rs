@@ -1,6 +1,6 @@
-//! A corpus of unsafe devices that need a kernel or a drive that is seldom at hand: surveys written
-//! by hand, as such machines give them, each with what is said. Those that can be made anywhere are
-//! in `tests/machine/unsafe_targets.rs`.
+//! A corpus of unsafe devices that need an uncommon kernel or drive: handwritten surveys, as such
+//! machines would give them, each with the expected message. Those that can be made anywhere are in
+//! `tests/machine/unsafe_targets.rs`.
 
 use super::*;
 
@@ -76,9 +76,9 @@ fn in_use() -> Vec<(Survey, &'static str)> {
             "its partition sda2 is used by dm-3",
         ),
         // The logical volume, the mapped container (LVM on LUKS), the multipath map, the array.
-        (built_on("sda2"), "it is built on sda2; name a drive or a partition"),
-        (built_on("dm-0"), "it is built on dm-0; name a drive or a partition"),
-        (built_on("md127"), "it is built on md127; name a drive or a partition"),
+        (built_on("sda2"), "it is stacked on sda2; name a drive or a partition"),
+        (built_on("dm-0"), "it is stacked on dm-0; name a drive or a partition"),
+        (built_on("md127"), "it is stacked on md127; name a drive or a partition"),
         (
             used("sda", Relation::Itself, open_by("qemu-system-x86", 4711, true)),
             "it is held open by qemu-system-x86 (pid 4711), for writing",
@@ -172,7 +172,7 @@ fn a_device_that_changed_between_survey_and_claim_is_refused() {
     for identity in others {
         let claimed = Survey { identity, ..judged.clone() };
         let refused = compare(&judged, &claimed).unwrap_err().to_string();
-        assert!(refused.contains("it is not the device any more that was checked"), "{refused}");
+        assert!(refused.contains("it is no longer the device that was checked"), "{refused}");
     }
     let refused = compare(&judged, &carries("sda", "xfs")).unwrap_err().to_string();
     let message = "its contents have changed since they were checked\n  - sda carries xfs";

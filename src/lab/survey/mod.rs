@@ -1,4 +1,4 @@
-//! Surveys a device: gathers from the kernel and libblkid what `safety` judges by.
+//! Surveys a device: gathers the evidence for `safety` from the kernel and libblkid.
 //!
 //! Devices are followed by number, not by name, and through every layer: partitions, holders,
 //! slaves (LVM, RAID, LUKS), loop devices over devices. Besides, the kernel itself is asked of
@@ -48,7 +48,7 @@ pub(super) fn survey_claimed(
 fn look(device: &BlockDevice, claim: Option<&File>, tools: &Tools<'_>) -> Result<Survey, LabError> {
     let node = &device.node;
     let relatives = relatives(device).map_err(LabError::step("look at", node))?;
-    let uses = uses::of(&relatives).map_err(LabError::step("find out what uses", node))?;
+    let uses = uses::of(&relatives).map_err(LabError::step("find the users of", node))?;
     // Our claim holds the device, its disk and its partitions, but nothing that lies below.
     let is_ours = |relation| claim.is_some() && relation != Relation::Below;
     let mut others = relatives.iter().filter(|(relation, _)| !is_ours(*relation));

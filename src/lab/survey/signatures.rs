@@ -1,4 +1,4 @@
-//! What a device carries: what libblkid knows of, and data that it does not know.
+//! The contents of a device: signatures known to libblkid, and unknown data.
 
 use std::fs::File;
 use std::io;

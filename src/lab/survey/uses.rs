@@ -1,4 +1,4 @@
-//! What uses a device: mounts, swap, stacked devices, processes, and other paths to its drive.
+//! The users of a device: mounts, swap, stacked devices, processes, and other paths to its drive.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -189,7 +189,7 @@ fn by_the_kernel(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> 
             .collect();
         let own = disks(&BTreeSet::from([device.number.clone()]));
         if root.is_empty() {
-            let message = "it cannot be told which disk carries the root filesystem";
+            let message = "cannot determine which disk carries the root filesystem";
             return Err(io::Error::other(message));
         }
         if uses.is_empty() && own.intersection(&root).next().is_some() {

@@ -394,7 +394,7 @@ fn holders() -> Vec<Target> {
         root(
             "unsafe_file_held_open",
             |place| held(place, "exec 3<>FILE"),
-            "it stands on a file that is held open by HOLDER, for writing",
+            "it is backed by a file that is held open by HOLDER, for writing",
         ),
         root(
             "unsafe_mapped",
@@ -506,7 +506,7 @@ fn changes() -> Vec<Target> {
                 let made = Made::of(disk).before(Node(node.clone())).named(node);
                 Made { programs: Some(programs), ..made }
             },
-            "it is not the device any more that was checked",
+            "it is no longer the device that was checked",
         ),
         root(
             "unsafe_size_that_changes_before_the_claim",
@@ -516,7 +516,7 @@ fn changes() -> Vec<Target> {
                 let programs = happens(place, 1, &what);
                 Made { programs: Some(programs), ..Made::of(disk) }
             },
-            "it is not the device any more that was checked",
+            "it is no longer the device that was checked",
         ),
         root(
             "unsafe_contents_that_change_before_the_claim",

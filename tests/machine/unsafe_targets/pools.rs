@@ -40,7 +40,7 @@ pub fn targets() -> Vec<Target> {
                 let on = disk.backing.clone();
                 imported(disk, &on)
             },
-            message: "it stands on a file that is held open by HOLDER, for writing",
+            message: "it is backed by a file that is held open by HOLDER, for writing",
         },
     ]
 }

@@ -81,7 +81,7 @@ impl DriveFile {
             return Err(DriveFileError::at(
                 &self.capacity,
                 "the drive has more than 2^32 pages of flash",
-                "take a larger page, or a smaller capacity",
+                "choose a larger page, or a smaller capacity",
             ));
         }
         Ok(specification)
@@ -98,7 +98,7 @@ impl DriveFile {
         else {
             return Err(DriveFileError::nowhere(
                 format!("a block of {stored} pages is too large"),
-                "take fewer pages_per_block, or a smaller superblock; 2^24 pages are the most",
+                "choose fewer pages_per_block, or a smaller superblock; the maximum is 2^24 pages",
             ));
         };
         let logical_pages = self.logical_pages(page_bytes)?;
@@ -106,8 +106,11 @@ impl DriveFile {
         if !(spare > 0.0 && spare < 0.99) {
             return Err(DriveFileError::at(
                 &self.spare_factor,
-                format!("a spare factor of {spare} makes no drive: it needs spare space and data"),
-                "take a share above 0 and below 0.99, such as 0.07; it is (T - U) / T",
+                format!(
+                    "a spare factor of {spare} is impossible: a drive needs both spare space and \
+                    data"
+                ),
+                "choose a share above 0 and below 0.99, such as 0.07; it is (T - U) / T",
             ));
         }
         let spare_ppm = ppm(spare);
@@ -119,15 +122,19 @@ impl DriveFile {
             return Err(DriveFileError::at(
                 &self.spare_factor,
                 format!(
-                    "the spare space is less than a block: {blocks} blocks for data, but the \
-                     capacity fills {}",
+                    "the spare space is less than a block: there are {blocks} blocks for data, but \
+                     the capacity fills {}",
                     needed - 1
                 ),
-                "take a larger spare_factor, a larger capacity, or smaller blocks",
+                "choose a larger spare_factor, a larger capacity, or smaller blocks",
             ));
         }
         let blocks = u32::try_from(blocks).map_err(|_| {
-            DriveFileError::at(&self.capacity, "the drive has too many blocks", "take larger ones")
+            DriveFileError::at(
+                &self.capacity,
+                "the drive has too many blocks",
+                "choose larger ones",
+            )
         })?;
         Ok(Geometry {
             page_bytes,
@@ -146,7 +153,7 @@ impl DriveFile {
             return Err(DriveFileError::at(
                 page,
                 format!("a page of {bytes} bytes: not a power of two from 512 bytes to 1 MiB"),
-                "take for example \"4 KiB\"",
+                "for example \"4 KiB\"",
             ));
         }
         Ok(u32::try_from(bytes).expect("at most 1 MiB"))
@@ -160,8 +167,8 @@ impl DriveFile {
         }
         Err(DriveFileError::at(
             compression,
-            format!("{share} of a page cannot be left after compression"),
-            "take a share from 0.01 to 1",
+            format!("{share} is not a possible compression ratio"),
+            "choose a share from 0.01 to 1",
         ))
     }
 
@@ -173,15 +180,17 @@ impl DriveFile {
             let what = if unit == u64::from(page_bytes) { "page" } else { "block" };
             return Err(DriveFileError::at(
                 &self.capacity,
-                format!("a capacity of {bytes} bytes is no multiple of the {what} of {unit} bytes"),
-                format!("{whole} bytes would be"),
+                format!(
+                    "a capacity of {bytes} bytes is not a multiple of the {what} of {unit} bytes"
+                ),
+                format!("use {whole} bytes"),
             ));
         }
         u32::try_from(bytes / u64::from(page_bytes)).map_err(|_| {
             DriveFileError::at(
                 &self.capacity,
                 format!("{} has more than 2^32 pages", Bytes(bytes)),
-                "take a larger page, or a smaller capacity",
+                "choose a larger page, or a smaller capacity",
             )
         })
     }
@@ -224,11 +233,11 @@ impl DriveFile {
             return Err(DriveFileError::at(
                 fraction,
                 format!(
-                    "a log_fraction of {} comes to {log} log blocks for {data} data blocks; the \
-                     spare space has {spare}",
+                    "a log_fraction of {} makes {log} log blocks for {data} data blocks; the spare \
+                     space has {spare}",
                     fraction.get_ref()
                 ),
-                "take a larger spare_factor, or a log_fraction that comes to at least one block",
+                "choose a larger spare_factor, or a log_fraction that makes at least one block",
             ));
         }
         Ok(log)
@@ -268,13 +277,13 @@ impl DriveFile {
             return Err(DriveFileError::at(
                 &cache.size,
                 "only a page-mapped drive can have an SLC cache",
-                "leave [slc_cache] out, or write `mapping = \"page\"`",
+                "omit [slc_cache], or write `mapping = \"page\"`",
             ));
         }
         let bits = count(Some(&cache.bits_per_cell), 1, "bits_per_cell")?;
         let pages_per_block = (geometry.pages_per_block / bits).max(1);
         let block_bytes = u64::from(pages_per_block) * u64::from(geometry.page_bytes);
-        let blocks = units(&cache.size, block_bytes, "block of one bit a cell")?.max(2);
+        let blocks = units(&cache.size, block_bytes, "block of one bit per cell")?.max(2);
         let cell = timing.map(|timing| exact::Cell {
             read: cache.read.map_or(timing.cell.read, nanos),
             program: cache.program.map_or(timing.cell.program, nanos),
@@ -297,7 +306,7 @@ impl DriveFile {
             }
             _ => Err(DriveFileError::nowhere(
                 format!("a map entry of {entry} bytes does not fit into a page"),
-                "leave [map_cache] entry out; 4 bytes is the rule",
+                "omit `entry` in [map_cache]; 4 bytes is usual",
             )),
         }
     }
@@ -314,8 +323,8 @@ fn exact_timing(timing: &Timing, geometry: &Geometry) -> Result<exact::Timing, D
     if units > 4096 {
         return Err(DriveFileError::at(
             &timing.channels,
-            format!("{units} planes in all are more than a drive has"),
-            "4096 are the most: channels x dies_per_channel x planes",
+            format!("{units} planes in total are too many"),
+            "the maximum of channels x dies_per_channel x planes is 4096",
         ));
     }
     if u64::from(geometry.superblock) > units {
@@ -379,7 +388,7 @@ fn count(written: Option<&Spanned<u32>>, default: u32, key: &str) -> Result<u32,
     match written {
         None => Ok(default),
         Some(value) if *value.get_ref() == 0 => {
-            Err(DriveFileError::at(value, format!("{key} is 0"), "take at least 1"))
+            Err(DriveFileError::at(value, format!("{key} is 0"), "choose at least 1"))
         }
         Some(value) => Ok(*value.get_ref()),
     }
@@ -391,9 +400,9 @@ fn units(size: &Spanned<Bytes>, unit_bytes: u64, unit: &str) -> Result<u32, Driv
         Ok(units) if units > 0 => Ok(units),
         Ok(_) => Err(DriveFileError::at(
             size,
-            format!("{} holds no {unit} of {unit_bytes} bytes", size.get_ref()),
-            "take a larger size, or leave the table out",
+            format!("{} is too small for a {unit} of {unit_bytes} bytes", size.get_ref()),
+            "choose a larger size, or omit the table",
         )),
-        Err(_) => Err(DriveFileError::at(size, "the size is too large", "take a smaller one")),
+        Err(_) => Err(DriveFileError::at(size, "the size is too large", "choose a smaller one")),
     }
 }

@@ -7,8 +7,8 @@ use thiserror::Error;
 pub enum FtraceError {
     /// A description of a layout says nothing of a part that is needed.
     #[error(
-        "tracefs describes {file} without {what}, which is needed; \
-         trace under another kernel, or measure without requests"
+        "tracefs describes {file} without {what}, which is needed; use another kernel, or measure \
+         without request recording"
     )]
     Undescribed {
         /// The file below `events`.
@@ -18,8 +18,8 @@ pub enum FtraceError {
     },
     /// A description of a layout says something it cannot.
     #[error(
-        "tracefs describes {what} of {file} as {found}, not {expected}; \
-         trace under another kernel, or measure without requests"
+        "tracefs describes {what} of {file} as {found}, not {expected}; use another kernel, or \
+         measure without request recording"
     )]
     Misdescribed {
         /// The file below `events`.
@@ -33,8 +33,8 @@ pub enum FtraceError {
     },
     /// A sub-buffer or one of its records contradicts the description.
     #[error(
-        "{what} of a trace's sub-buffer is {found}, not {expected}; \
-         the requests before it are good: measure anew"
+        "{what} of a trace's sub-buffer is {found}, not {expected}; the requests before it are \
+         valid: measure again"
     )]
     Malformed {
         /// Which part of it.

@@ -62,5 +62,5 @@ fn a_fault_is_named_by_line_and_field() {
 fn a_last_line_without_its_end_is_cut() {
     let trace = b"  8,0    1        1     0.000000000     7  D   R 8 + 8 [x]";
     let error = ending(trace, Format::Blkparse);
-    assert!(error.starts_with("the blkparse trace is cut short at line 1; all before that"));
+    assert!(error.starts_with("the blkparse trace is truncated at line 1; everything before that"));
 }

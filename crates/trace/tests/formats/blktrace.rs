@@ -68,14 +68,14 @@ fn a_cut_trace_gives_all_before_the_cut() {
             read(&LITTLE_ENDIAN[..length], Format::Blktrace, &Options::default());
         assert_eq!(requests, issued()[..requests.len()]);
         if let Some(error) = error {
-            let cut = error.starts_with("the blktrace trace is cut short at record ");
+            let cut = error.starts_with("the blktrace trace is truncated at record ");
             assert!(cut || error.contains("no issued requests"), "{error}");
         }
     }
     assert_eq!(
         ending(&LITTLE_ENDIAN[..1179], Format::Blktrace),
-        "the blktrace trace is cut short at record 23 (byte 1132); all before that was read: \
-         go on without the rest, or record the trace anew"
+        "the blktrace trace is truncated at record 23 (byte 1132); everything before that was \
+         read: continue without the rest, or record the trace again"
     );
 }
 
@@ -96,13 +96,14 @@ fn damage_is_named_by_record_and_byte() {
     assert_eq!(
         ending(&damaged, Format::Blktrace),
         "blktrace trace, record 2 (byte 64): the magic is \"\\x07?ae\", not 0x65617400 + version, \
-         in either byte order; repair the trace there, or cut it before that"
+         in either byte order; repair the trace there, or truncate it before that"
     );
     damaged = LITTLE_ENDIAN.to_vec();
     damaged[0] = 6;
     assert_eq!(
         ending(&damaged, Format::Blktrace),
-        "the blktrace trace has version 6; known is 7 or 8: use a newer ssdlab, or convert it"
+        "the blktrace trace has version 6; the known version is 7 or 8: use a newer ssdlab, or \
+         convert it"
     );
 }
 
@@ -120,7 +121,7 @@ fn one_drive_is_read() {
     assert_eq!(requests(&two, Format::Blktrace, &drive("259,3")).len(), 1);
     assert_eq!(
         read(&two, Format::Blktrace, &drive("8,1")).1.unwrap(),
-        "the trace has no requests to \"8,1\", but to \"8,0\": choose a drive it has"
+        "the trace has no requests to \"8,1\", but to \"8,0\": choose one of its drives"
     );
 }
 

@@ -32,12 +32,12 @@ fn each_format_is_known_by_its_beginning() {
 fn what_is_not_known_says_what_it_begins_with() {
     assert_eq!(
         Format::detect(b"\x1f\x8b\x08\0sda.csv").unwrap_err().to_string(),
-        "the trace begins with \"\\x1f\\x8b\\x08\\x00sda.csv\", which is none of the known formats \
-         (blktrace, blkparse, msr-cambridge, fio, ssdlab); decompress it if it is compressed, or \
-         name its format"
+        "the trace begins with \"\\x1f\\x8b\\x08\\x00sda.csv\", which matches none of the known \
+         formats (blktrace, blkparse, msr-cambridge, fio, ssdlab); decompress it if it is \
+         compressed, or name its format"
     );
     let empty = Reader::detect(&b""[..], &Options::default()).unwrap_err().to_string();
-    assert!(empty.starts_with("the trace begins with nothing, which is none of"), "{empty}");
+    assert!(empty.starts_with("the trace begins with nothing, which matches none of"), "{empty}");
     assert!(Format::detect(b"1,2,3,4,5,6,7\n").is_err());
 }
 
@@ -48,6 +48,7 @@ fn names_are_understood() {
     }
     assert_eq!(
         "zip".parse::<Format>().unwrap_err().to_string(),
-        "\"zip\" is no trace format; choose one of: blktrace, blkparse, msr-cambridge, fio, ssdlab"
+        "\"zip\" is not a trace format; choose one of: blktrace, blkparse, msr-cambridge, fio, \
+         ssdlab"
     );
 }

@@ -29,7 +29,7 @@ fn it_ends_where_one_file_is_cut() {
         [b"1,h,0,Read,1,1,0\n3,h,0,Re", b"2,h,0,Read,2,1,0\n4,h,0,Read,3,1,0\n"];
     let (found, error) = merged(&files, Format::MsrCambridge);
     assert_eq!(found, [(0, 1)]);
-    assert!(error.unwrap().contains("is cut short at line 2"));
+    assert!(error.unwrap().contains("is truncated at line 2"));
 }
 
 #[test]

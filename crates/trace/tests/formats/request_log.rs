@@ -79,10 +79,10 @@ fn a_cut_log_gives_all_before_the_cut() {
     let log = write(&whole);
     let (found, error) = read(&log[..111], Format::RequestLog, &Options::default());
     assert_eq!(found, whole[..1]);
-    assert!(error.unwrap().starts_with("the ssdlab trace is cut short at record 2 (byte 72);"));
+    assert!(error.unwrap().starts_with("the ssdlab trace is truncated at record 2 (byte 72);"));
     for length in [0, 31] {
         let error = ending(&log[..length], Format::RequestLog);
-        assert!(error.starts_with("the ssdlab trace is cut short at the header;"), "{error}");
+        assert!(error.starts_with("the ssdlab trace is truncated at the header;"), "{error}");
     }
 }
 
@@ -91,7 +91,7 @@ fn damage_is_named_by_record_and_byte() {
     let log = write(&[request(0, Kind::Write, 0, 512)]);
     for (at, value, expected) in [
         (0, b'S', "ssdlab trace, the header: the magic is \"Ssdlabrq\", not ssdlabrq"),
-        (8, 3, "the ssdlab trace has version 3; known is 1 or 2: use a newer"),
+        (8, 3, "the ssdlab trace has version 3; the known version is 1 or 2: use a newer"),
         (32 + 28, 5, "ssdlab trace, record 1 (byte 32): the kind is 5, not 0 to 4"),
         (32 + 30, 32, "ssdlab trace, record 1 (byte 32): the set of flags is 32, not below 32"),
         (32 + 23, 1, "ssdlab trace, record 1 (byte 32): the sector is"),
