@@ -1,6 +1,8 @@
 //! Golden reports from fixed records: exact to the letter, no clock and no machine in them.
 
 mod records;
+#[path = "reports/units.rs"]
+mod units;
 
 use std::path::Path;
 

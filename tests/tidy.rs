@@ -20,7 +20,7 @@ const ARROWS: [(&str, &[&str]); 21] = [
     ("guest", &["plan", "host"]),
     ("workload", &["plan", "host"]),
     ("lab", &["plan", "filesystem", "host", "undo", "aged"]),
-    ("results", &["plan", "host", "meter"]),
+    ("results", &["plan", "filesystem", "host", "meter"]),
     ("ledger", &["filesystem", "results"]),
     ("import", &["plan", "meter", "results", "workload"]),
     ("advice", &["plan", "filesystem", "results"]),

@@ -17,7 +17,7 @@ use super::ranking::{self, Ranking};
 use super::treatment::{self, Treatment};
 use super::warning::Warned;
 use super::warnings;
-use crate::plan::metric::is_of_the_drive;
+use crate::plan::metric;
 use crate::plan::{LabKind, Levels, Schedule};
 use crate::results::{Ending, Record};
 
@@ -173,9 +173,9 @@ pub fn summarise(run: &str, schedule: &Schedule, records: &[Record], ending: End
 fn settings(lab: LabKind, claims: &[Judgement]) -> Vec<RecommendedSetting> {
     let shows = |claim: &Judgement| match lab {
         LabKind::Virtual | LabKind::Device => true,
-        LabKind::Image => !is_of_the_drive(&claim.metric),
+        LabKind::Image => !metric::of(&claim.metric).is_of_the_drive(),
         // The device's counts include what others did.
-        LabKind::Directory => is_of_the_drive(&claim.metric),
+        LabKind::Directory => metric::of(&claim.metric).is_of_the_drive(),
         // Nobody here knows how it was measured.
         LabKind::Imported => false,
     };
@@ -197,10 +197,11 @@ fn settings(lab: LabKind, claims: &[Judgement]) -> Vec<RecommendedSetting> {
 
 /// What a verdict about a metric is limited to in a lab.
 fn scope(lab: LabKind, metric: &str) -> Option<&'static str> {
+    let is_of_the_drive = metric::of(metric).is_of_the_drive();
     match lab {
-        LabKind::Virtual if is_of_the_drive(metric) => Some("of a simulated drive"),
-        LabKind::Image if is_of_the_drive(metric) => Some("of an image file, not of a drive"),
-        LabKind::Directory if !is_of_the_drive(metric) => Some("with whatever else ran there"),
+        LabKind::Virtual if is_of_the_drive => Some("of a simulated drive"),
+        LabKind::Image if is_of_the_drive => Some("of an image file, not of a drive"),
+        LabKind::Directory if !is_of_the_drive => Some("with whatever else ran there"),
         LabKind::Imported => Some("of imported results"),
         _ => None,
     }

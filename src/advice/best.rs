@@ -4,7 +4,7 @@ use ssdlab_stats::LogRatio;
 
 use super::case::{Case, Evidence, Judgement, named, weigh as weigh_pair};
 use super::pairs::Blocks;
-use crate::plan::metric::is_better_higher;
+use crate::plan::metric::{self, Better};
 use crate::plan::{Factor, Schedule};
 
 /// The treatments that one is claimed to be better than: those with other levels of the factors
@@ -33,7 +33,7 @@ pub(super) fn weigh(
     case: &Case<'_>,
     is_one_of_several: bool,
 ) -> (Judgement, Option<Evidence>) {
-    let is_higher = is_better_higher(&case.claim.metric);
+    let is_higher = metric::of(&case.claim.metric).better == Better::More;
     let asked = case.claim.at_least.unwrap_or(1.0);
     // The lead as a ratio of the metric, which may be better when it is lower.
     let lead = if is_higher { asked } else { 1.0 / asked };

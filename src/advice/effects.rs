@@ -9,7 +9,7 @@ use ssdlab_stats::{Interval, Resamples, holm};
 
 use super::CONFIDENCE;
 use super::pairs::{Blocks, Quantity, Which};
-use crate::plan::metric::{Together, together};
+use crate::plan::metric::{self, Together};
 use crate::plan::{Levels, Schedule};
 
 /// Resamples of the bootstrap interval; its seed is fixed, so that a report is reproducible.
@@ -65,8 +65,8 @@ pub(super) fn all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Effect> {
         let shared = shared_phases(schedule, index, baseline);
         for metric in &metrics {
             let singles = shared.iter().map(|phase| vec![phase.clone()]);
-            let total =
-                (shared.len() > 1 && together(metric) != Together::Never).then(|| shared.clone());
+            let is_total = shared.len() > 1 && metric::of(metric).together != Together::Never;
+            let total = is_total.then(|| shared.clone());
             for phases in singles.chain(total) {
                 let quantity = Quantity { metric, phases: &phases };
                 // What is left where some trials lack it would be a selection.

@@ -8,7 +8,7 @@ use ssdlab_stats::LogRatio;
 
 use super::CONFIDENCE;
 use super::pairs::{Blocks, Quantity};
-use crate::plan::metric::is_better_higher;
+use crate::plan::metric::{self, Better};
 use crate::plan::schedule::Keep;
 use crate::plan::{Levels, Schedule};
 use crate::results::Record;
@@ -118,7 +118,8 @@ fn measured(
 
 /// Ranks by a metric; `None` where a value has no logarithm.
 fn ranked(values: &[Vec<f64>], metric: &str) -> Option<ssdlab_stats::Ranking> {
-    let better = |value: &f64| if is_better_higher(metric) { *value } else { 1.0 / value };
+    let is_higher = metric::of(metric).better == Better::More;
+    let better = |value: &f64| if is_higher { *value } else { 1.0 / value };
     let values: Vec<Vec<f64>> = values.iter().map(|own| own.iter().map(better).collect()).collect();
     ssdlab_stats::Ranking::of(&values, CONFIDENCE).ok()
 }

@@ -9,7 +9,6 @@ use serde::Serialize;
 use ssdlab_stats::Summary;
 
 use super::CONFIDENCE;
-use crate::plan::metric;
 use crate::plan::{Levels, Schedule};
 use crate::results::{Aged, DriveCourse, Imported, Phase, Record, Smart, Status, Teardown};
 
@@ -205,11 +204,9 @@ fn summary(phase: &str, well: &[&Record]) -> PhaseSummary {
         .iter()
         .filter_map(|record| record.phases.iter().find(|measured| measured.name == phase))
         .collect();
-    let reported = measured.first().into_iter().flat_map(|first| first.reported.keys());
-    let counted = metric::measured().map(|(name, _)| name);
-    let names = counted.chain(reported.map(String::as_str));
+    let names = measured.first().into_iter().flat_map(|first| first.metrics());
     let metrics = names
-        .filter_map(|name| {
+        .filter_map(|(name, _)| {
             let values: Option<Vec<f64>> =
                 measured.iter().map(|phase| phase.metric(name)).collect();
             let summary = Summary::of(&values?)?;

@@ -14,7 +14,7 @@ use super::output;
 use crate::aged::Store;
 use crate::conductor;
 use crate::kernel::{self, KernelError};
-use crate::report::{counted, value};
+use crate::report::{bytes, counted};
 
 /// The version of what `--json` prints.
 const CACHE_SCHEMA: u32 = 1;
@@ -120,12 +120,12 @@ fn shown(entries: &[Entry]) -> String {
         table.add_row([
             entry.path.display().to_string(),
             entry.what(),
-            bytes(entry.size_bytes),
+            bytes(entry.size_bytes as f64),
             humantime::format_rfc3339_seconds(used).to_string(),
             (if entry.is_in_use { "in use" } else { "" }).to_owned(),
         ]);
     }
-    let all = bytes(entries.iter().map(|entry| entry.size_bytes).sum());
+    let all = bytes(entries.iter().map(|entry| entry.size_bytes as f64).sum());
     let is_cleared = |entry: &Entry| entry.kind != Kind::Kernel && !entry.is_in_use;
     let hint =
         if entries.iter().any(is_cleared) { "; `ssdlab cache clear` makes room" } else { "" };
@@ -160,13 +160,9 @@ fn clear() -> Result<(), Report> {
         }
     }
     let removed = counted(cleared.removed, "folder");
-    output::print(&format!("{removed} removed, {}\n", bytes(cleared.removed_bytes)));
+    output::print(&format!("{removed} removed, {}\n", bytes(cleared.removed_bytes as f64)));
     if cleared.in_use > 0 {
         output::print(&format!("{} in use, and left\n", counted(cleared.in_use, "folder")));
     }
     Ok(())
-}
-
-fn bytes(count: u64) -> String {
-    value("written_bytes", count as f64)
 }

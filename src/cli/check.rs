@@ -80,7 +80,7 @@ fn summary(schedule: &Schedule) -> Result<String, std::fmt::Error> {
     writeln!(out, "claims: {}", schedule.claims.len())?;
     if let Some(estimate) = plan::estimate(schedule) {
         let (time, trials) = (roughly(estimate.time), schedule.expected_trials());
-        let written = report::value("written_bytes", estimate.written_bytes as f64);
+        let written = report::bytes(estimate.written_bytes as f64);
         writeln!(out, "time: {trials} trials, one after the other about {time}")?;
         writeln!(out, "writes: about {written}")?;
     }

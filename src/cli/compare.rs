@@ -45,7 +45,7 @@ enum Format {
 impl Compare {
     /// Runs it.
     pub fn run(&self) -> Result<Exit, Error> {
-        if let Some(metric) = self.metric.as_ref().filter(|metric| !metric::is_known(metric)) {
+        if let Some(metric) = self.metric.as_ref().filter(|metric| metric::find(metric).is_none()) {
             let help = format!("known are {}", metric::names());
             return Err(Wrong::report(format!("there is no metric `{metric}`"), help));
         }

@@ -9,7 +9,7 @@ use ssdlab_operations::Statistics;
 use super::exit::{Exit, Wrong};
 use super::output;
 use crate::host::interrupt::Interrupt;
-use crate::report::value;
+use crate::report::bytes;
 use crate::workload::record::{Recorded, record};
 
 /// Arguments of `ssdlab record`.
@@ -74,7 +74,7 @@ fn summary(recorded: &Recorded, out: &str) -> String {
     recorded.operations.iter().for_each(|operation| statistics.add(operation));
     let list = |counts: Vec<String>| counts.join(", ");
     let calls = statistics.calls.iter().map(|(name, count)| format!("{count} {name}")).collect();
-    let written = value("written_bytes", statistics.written_bytes as f64);
+    let written = bytes(statistics.written_bytes as f64);
     let says = if recorded.operations.is_empty() {
         format!("nothing in the directory was used: {out} is not written")
     } else {

@@ -21,7 +21,7 @@ use crate::conductor::{
 };
 use crate::host::interrupt::Interrupt;
 use crate::plan::{self, LabKind, Schedule};
-use crate::report::{counted, roughly, value};
+use crate::report::{bytes, counted, roughly};
 use crate::results::{self, Ending, Record, Status};
 use crate::slurm::{Slurm, SlurmError};
 use crate::undo;
@@ -321,10 +321,7 @@ fn announce(schedule: &Schedule, jobs: usize) {
         says.push(format!("about {}", roughly(time)));
         // A simulated drive does not wear.
         if schedule.target.lab != LabKind::Virtual {
-            says.push(format!(
-                "writing about {}",
-                value("written_bytes", estimate.written_bytes as f64)
-            ));
+            says.push(format!("writing about {}", bytes(estimate.written_bytes as f64)));
         }
     }
     output::tell(&says.join(", "));

@@ -1,6 +1,7 @@
 //! Writes sheets as an `OpenDocument` spreadsheet (OASIS `OpenDocument` 1.3, parts 2 and 3): a zip
 //! archive with some XML. The same sheets give the same bytes: nothing in it is of this moment.
 
+use std::borrow::Cow;
 use std::io::{self, Cursor, Write};
 
 use zip::write::SimpleFileOptions;
@@ -81,7 +82,7 @@ pub(super) struct Sheet<'a> {
     /// Its name: letters only.
     pub name: &'static str,
     /// The header.
-    pub columns: Vec<&'a str>,
+    pub columns: Vec<Cow<'a, str>>,
     /// What is below it.
     pub rows: Box<dyn Iterator<Item = Vec<Cell<'a>>> + 'a>,
 }

@@ -1,8 +1,11 @@
 //! The samples of a run: which columns they have, and in which order they come.
 
+use std::borrow::Cow;
+
 use super::{Cell, Kind};
-use crate::plan::{Factor, Schedule, metric};
-use crate::results::{Record, Teardown};
+use crate::plan::metric::{self, Unit};
+use crate::plan::{Factor, Schedule};
+use crate::results::{Phase, Record, Teardown};
 
 /// The columns that say which trial a sample is of; the factors follow.
 const OF_TRIAL: [(&str, Kind); 11] = [
@@ -26,22 +29,6 @@ const OF_SAMPLE: [(&str, Kind); 4] =
 /// The phase that samples of unmounting are filed under.
 const TEARDOWN: &str = "teardown";
 
-/// What a metric of unmounting takes from it.
-type OfTeardown = fn(&Teardown) -> u64;
-
-/// The metrics of unmounting. Their names tell them from those of a phase that a plan has named so.
-const TEARDOWN_METRICS: [(&str, OfTeardown); 9] = [
-    ("teardown.time_ns", |teardown| teardown.time_ns),
-    ("teardown.written_bytes", |teardown| teardown.device.written_bytes),
-    ("teardown.write_requests", |teardown| teardown.device.write_requests),
-    ("teardown.write_merges", |teardown| teardown.device.write_merges),
-    ("teardown.read_bytes", |teardown| teardown.device.read_bytes),
-    ("teardown.read_requests", |teardown| teardown.device.read_requests),
-    ("teardown.discarded_bytes", |teardown| teardown.device.discarded_bytes),
-    ("teardown.discard_requests", |teardown| teardown.device.discard_requests),
-    ("teardown.flushes", |teardown| teardown.device.flushes),
-];
-
 /// The samples of a run, trial by trial in the order of the schedule.
 #[derive(Debug)]
 pub struct Samples<'a> {
@@ -62,7 +49,8 @@ pub(super) struct Trial<'a> {
 /// A metric of a phase in a trial.
 pub(super) struct Sample<'a> {
     pub phase: &'a str,
-    pub metric: &'a str,
+    pub metric: Cow<'a, str>,
+    unit: Unit,
     pub value: f64,
 }
 
@@ -93,10 +81,10 @@ impl<'a> Samples<'a> {
     }
 
     /// Every metric that any trial has, in the order in which they first come.
-    pub(super) fn metrics(&self) -> Vec<&'a str> {
-        let mut metrics: Vec<&str> = Vec::new();
+    pub(super) fn metrics(&self) -> Vec<Cow<'a, str>> {
+        let mut metrics: Vec<Cow<'_, str>> = Vec::new();
         for record in self.records.iter().copied() {
-            for (_, metric, _) in samples(record) {
+            for Sample { metric, .. } in samples(record) {
                 if !metrics.contains(&metric) {
                     metrics.push(metric);
                 }
@@ -125,8 +113,7 @@ impl<'a> Samples<'a> {
         ];
         let level = |factor| record.levels.0.get(factor).map_or("", String::as_str);
         cells.extend(self.factors.iter().map(|factor| Cell::text(level(factor))));
-        let samples = samples(record).map(|(phase, metric, value)| Sample { phase, metric, value });
-        Trial { cells, samples: samples.collect() }
+        Trial { cells, samples: samples(record).collect() }
     }
 }
 
@@ -144,8 +131,8 @@ impl<'a> Sample<'a> {
     fn cells(&self) -> [Cell<'a>; 4] {
         [
             Cell::text(self.phase),
-            Cell::text(self.metric),
-            Cell::text(metric::unit(self.metric)),
+            Cell::text(self.metric.clone()),
+            Cell::text(self.unit.symbol()),
             Cell::from(self.value),
         ]
     }
@@ -160,15 +147,25 @@ pub(super) fn factors(schedule: &Schedule) -> Vec<Factor> {
     factors
 }
 
-/// The samples of a trial: phase, metric, value.
-fn samples(record: &Record) -> impl Iterator<Item = (&str, &str, f64)> {
+/// The samples of a trial.
+fn samples(record: &Record) -> impl Iterator<Item = Sample<'_>> {
     let phases = record.phases.iter().flat_map(|phase| {
-        phase.metrics().map(move |(metric, value)| (phase.name.as_str(), metric, value))
+        phase.metrics().map(move |(name, value)| {
+            let (metric, unit) = (Cow::Borrowed(name), metric::of(name).unit);
+            Sample { phase: &phase.name, metric, unit, value }
+        })
     });
-    let teardown = record.teardown.iter().flat_map(|teardown| {
-        TEARDOWN_METRICS
-            .into_iter()
-            .map(move |(metric, of)| (TEARDOWN, metric, of(teardown) as f64))
-    });
-    phases.chain(teardown)
+    phases.chain(record.teardown.iter().flat_map(of_teardown))
+}
+
+/// What unmounting did, in the metrics of a phase. Their names tell them from those of a phase that
+/// a plan calls `teardown`.
+fn of_teardown(teardown: &Teardown) -> Vec<Sample<'_>> {
+    let Teardown { time_ns, device } = *teardown;
+    let phase = Phase { time_ns: Some(time_ns), device: Some(device), ..Phase::default() };
+    let sample = |(name, value)| {
+        let (metric, unit) = (Cow::Owned(format!("{TEARDOWN}.{name}")), metric::of(name).unit);
+        Sample { phase: TEARDOWN, metric, unit, value }
+    };
+    phase.metrics().map(sample).collect()
 }

@@ -1,5 +1,6 @@
 //! The sheets of a spreadsheet: raw samples, their summary, the claims, and what charts draw.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -31,15 +32,14 @@ pub fn ods(
 
 fn phases<'a>(samples: &'a Samples<'_>) -> Sheet<'a> {
     let metrics = samples.metrics();
-    let mut columns: Vec<&str> = samples.trial_columns().map(|(name, _)| name).collect();
-    columns.push("phase");
-    columns.extend(&metrics);
+    let of_trial = samples.trial_columns().map(|(name, _)| name).chain(["phase"]);
+    let columns = of_trial.map(Cow::from).chain(metrics.iter().cloned()).collect();
     let rows = samples.trials().flat_map(move |trial| phase_rows(&trial, &metrics));
     Sheet { name: "samples", columns, rows: Box::new(rows) }
 }
 
 /// A trial's rows, one a phase; one in any case.
-fn phase_rows<'a>(trial: &Trial<'a>, metrics: &[&str]) -> Vec<Vec<Cell<'a>>> {
+fn phase_rows<'a>(trial: &Trial<'a>, metrics: &[Cow<'_, str>]) -> Vec<Vec<Cell<'a>>> {
     if trial.samples.is_empty() {
         return vec![trial.cells.clone()];
     }
@@ -47,8 +47,10 @@ fn phase_rows<'a>(trial: &Trial<'a>, metrics: &[&str]) -> Vec<Vec<Cell<'a>>> {
     let row = |samples: &[Sample<'a>]| {
         let mut row = trial.cells.clone();
         row.push(Cell::text(samples[0].phase));
-        let value = |metric: &&str| samples.iter().find(|sample| sample.metric == *metric);
-        row.extend(metrics.iter().map(|metric| Cell::from(value(metric).map(|s| s.value))));
+        row.extend(metrics.iter().map(|metric| {
+            let sample = samples.iter().find(|sample| sample.metric == *metric);
+            Cell::from(sample.map(|sample| sample.value))
+        }));
         row
     };
     of_phase.map(row).collect()
@@ -88,7 +90,7 @@ fn summary<'a>(factors: &[Factor], analysis: &'a Analysis) -> Sheet<'a> {
             rows.push(head);
         }
     }
-    Sheet { name: "summary", columns, rows: Box::new(rows.into_iter()) }
+    Sheet { name: "summary", columns: header(columns), rows: Box::new(rows.into_iter()) }
 }
 
 fn claims(analysis: &Analysis) -> Sheet<'_> {
@@ -114,7 +116,11 @@ fn claims(analysis: &Analysis) -> Sheet<'_> {
         "scope",
     ];
     let rows = analysis.claims.iter().map(claim);
-    Sheet { name: "claims", columns, rows: Box::new(rows) }
+    Sheet { name: "claims", columns: header(columns), rows: Box::new(rows) }
+}
+
+fn header(columns: Vec<&str>) -> Vec<Cow<'_, str>> {
+    columns.into_iter().map(Cow::from).collect()
 }
 
 fn claim(claim: &Judgement) -> Vec<Cell<'_>> {
@@ -130,7 +136,11 @@ fn claim(claim: &Judgement) -> Vec<Cell<'_>> {
         Cell::text(claim.phases.join(", ")),
         shown(&claim.levels),
         shown(&claim.baseline),
-        Cell::text(if claim.is_absolute { metric::unit(&claim.metric) } else { "ratio" }),
+        Cell::text(if claim.is_absolute {
+            metric::of(&claim.metric).unit.symbol()
+        } else {
+            "ratio"
+        }),
         Cell::from(claim.at_least),
         Cell::from(claim.at_most),
     ];
@@ -157,7 +167,7 @@ fn charts<'a>(factors: &[Factor], analysis: &'a Analysis) -> Sheet<'a> {
             }
         }
     }
-    Sheet { name: "charts", columns, rows: Box::new(rows.into_iter()) }
+    Sheet { name: "charts", columns: header(columns), rows: Box::new(rows.into_iter()) }
 }
 
 fn summaries(treatment: &Treatment) -> impl Iterator<Item = (&str, &str, &MetricSummary)> {
@@ -168,7 +178,7 @@ fn summaries(treatment: &Treatment) -> impl Iterator<Item = (&str, &str, &Metric
 }
 
 fn measured<'a>(phase: &'a str, metric: &'a str) -> [Cell<'a>; 3] {
-    [Cell::text(phase), Cell::text(metric), Cell::text(metric::unit(metric))]
+    [Cell::text(phase), Cell::text(metric), Cell::text(metric::of(metric).unit.symbol())]
 }
 
 /// An estimate and the ends of its interval.

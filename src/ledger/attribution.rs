@@ -40,7 +40,7 @@ impl<'a> Attribution<'a> {
         let first = Kind::ALL.into_iter().find(|kind| bytes.0[*kind as usize] == most);
         for kind in Kind::ALL {
             let requests = u64::from(first == Some(kind));
-            *entry(to, kind) += Written { bytes: bytes.0[kind as usize], requests };
+            *to.of_mut(kind) += Written { bytes: bytes.0[kind as usize], requests };
         }
         Ok(())
     }
@@ -107,19 +107,5 @@ impl<'a> Attribution<'a> {
         let read = (self.known.read)(offset_bytes, &mut head);
         read.map_err(|cause| LedgerError::Device { offset_bytes, cause })?;
         Ok(head)
-    }
-}
-
-/// Where a kind is counted.
-fn entry(kinds: &mut ByKind, kind: Kind) -> &mut Written {
-    match kind {
-        Kind::Data => &mut kinds.data,
-        Kind::Journal => &mut kinds.journal,
-        Kind::Inode => &mut kinds.inode,
-        Kind::Directory => &mut kinds.directory,
-        Kind::Allocation => &mut kinds.allocation,
-        Kind::Superblock => &mut kinds.superblock,
-        Kind::CowMetadata => &mut kinds.cow_metadata,
-        Kind::Unattributed => &mut kinds.unattributed,
     }
 }

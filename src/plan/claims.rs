@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::error::Fault;
 use super::factor::{Factor, Levels};
-use super::metric::{self, Together};
+use super::metric::{self, Better, Source, Together, Unit};
 use super::schedule::{Claim, Published, Schedule};
 use super::varied::{Origin, Varied, modern};
 use super::written::{self, Bound, Plan};
@@ -41,17 +41,15 @@ fn claim(
     let fault = |message: String, help: &str| Fault::at(at.clone(), message, help);
     let id = &written.id;
     let metric = written.metric.clone().unwrap_or_else(|| schedule.metric.clone());
-    if !metric::is_known(&metric) {
-        return Err(fault(
-            format!("claim `{id}`: there is no metric `{metric}`"),
-            &format!("metrics: {}", metric::names()),
-        ));
-    }
+    let known_metric = metric::find(&metric).ok_or_else(|| {
+        let help = format!("metrics: {}", metric::names());
+        fault(format!("claim `{id}`: there is no metric `{metric}`"), &help)
+    })?;
     let lacks_a_day = |phase: &&String| {
         let mut planned = schedule.workload.phases.iter();
         planned.any(|planned| planned.name == **phase && planned.a_day.is_none())
     };
-    if metric == metric::YEARS_UNTIL_WORN
+    if known_metric.source == Source::YearsUntilWorn
         && let Some(phase) = written.phases.iter().find(lacks_a_day)
     {
         return Err(fault(
@@ -59,7 +57,7 @@ fn claim(
             "give the phase `a_day`, for example a_day = 10",
         ));
     }
-    if written.phases.len() > 1 && metric::together(&metric) == Together::Never {
+    if written.phases.len() > 1 && known_metric.together == Together::Never {
         return Err(fault(
             format!("claim `{id}`: `{metric}` of several phases cannot be taken together"),
             "name one phase",
@@ -109,6 +107,10 @@ fn claim(
             format!("claim `{id}`: `best` names levels, and at the most by how much they lead"),
             "for example best = { filesystem = \"ext4\" }, at_least = 1.1",
         ));
+    }
+    if is_best && known_metric.better == Better::Neither {
+        let message = format!("claim `{id}`: neither more nor less of `{metric}` is better");
+        return Err(fault(message, "name another metric, or bound its ratio with `compare`"));
     }
     if is_best && written.excess_over.is_some() {
         let message = format!("claim `{id}`: an excess is compared with one other");
@@ -254,28 +256,25 @@ fn bounds(claim: &written::Claim, metric: &str) -> Result<Bounds, String> {
 
 /// A ratio or a number as it is, an amount in the metric's unit.
 fn amount(bound: &Bound, metric: &str) -> Result<f64, String> {
-    match bound {
-        Bound::Ratio(number) => Ok(*number),
-        Bound::Amount(text) if metric.ends_with("_ns") => {
-            text.parse::<Span>().map(|span| span.nanos() as f64)
+    let text = match bound {
+        Bound::Ratio(number) => return Ok(*number),
+        Bound::Amount(text) => text,
+    };
+    let unit = metric::of(metric).unit;
+    let (number, help) = match (unit, unit.symbol()) {
+        (Unit::Ns, _) => return text.parse::<Span>().map(|span| span.nanos() as f64),
+        (Unit::Bytes, _) => return text.parse::<Bytes>().map(|bytes| bytes.0 as f64),
+        (Unit::Years, _) => {
+            let years = text.trim_end_matches('s').strip_suffix("year").map(str::trim_end);
+            (years, "\"5 years\"".to_owned())
         }
-        Bound::Amount(text) if metric.ends_with("_bytes") => {
-            text.parse::<Bytes>().map(|bytes| bytes.0 as f64)
-        }
-        Bound::Amount(text) => {
-            let unit = metric::unit(metric);
-            let number = match unit {
-                "years" => text.trim_end_matches('s').strip_suffix("year").map(str::trim_end),
-                _ => Some(text.as_str()),
-            };
-            let amount = number.and_then(|number| number.parse().ok());
-            amount.filter(|amount: &f64| amount.is_finite()).ok_or_else(|| match unit {
-                "years" => format!("`{text}` is no amount of `{metric}`: write \"5 years\""),
-                "" => format!("`{text}` is no amount of `{metric}`: write a number, as \"20\""),
-                unit => format!("`{text}` is no amount of `{metric}`: write a number, of {unit}"),
-            })
-        }
-    }
+        (_, "") => (Some(text.as_str()), "a number, such as \"20\"".to_owned()),
+        (_, symbol) => (Some(text.as_str()), format!("a number, in {symbol}")),
+    };
+    let amount = number.and_then(|number| number.parse().ok());
+    amount
+        .filter(|amount: &f64| amount.is_finite())
+        .ok_or_else(|| format!("`{text}` is not an amount of `{metric}`: write {help}"))
 }
 
 #[cfg(test)]
@@ -292,9 +291,9 @@ mod tests {
         assert_eq!(of("20", "write_amplification"), Ok(20.0));
         for (text, metric, help) in [
             ("5", "years_until_worn", "5 years"),
-            ("5 years", "erases", "a number, as \"20\""),
+            ("5 years", "erases", "a number, such as \"20\""),
             ("nan", "erases", "a number"),
-            ("3 MB/s", "bytes_per_second", "of B/s"),
+            ("3 MB/s", "bytes_per_second", "in B/s"),
         ] {
             let error = of(text, metric).unwrap_err();
             assert!(error.contains(help), "{text}: {error}");

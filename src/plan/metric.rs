@@ -1,161 +1,54 @@
-//! The metrics a phase yields, by the names they have in plans and results.
+//! The table of metrics: what each is called, its unit, which way it is better, how it adds up over
+//! phases, and what of a phase's record it is.
+//!
+//! Whoever reads, compares or shows a metric asks this table, and nobody its name.
 
-/// Metrics a phase may have, whatever it does. All add up over phases.
-pub const METRICS: [(&str, &str); 15] = [
-    ("time_ns", "time until the phase returned"),
-    ("settled_ns", "time until the device was quiet after it"),
-    ("cpu_ns", "processor time, user and system"),
-    ("application_bytes", "bytes the workload handed to write(2)"),
-    ("written_bytes", "bytes written to the device until it was quiet"),
-    ("write_requests", "write requests the device completed"),
-    ("write_merges", "writes merged into others before they reached the device"),
-    ("read_bytes", "bytes read from the device"),
-    ("read_requests", "read requests the device completed"),
-    ("discarded_bytes", "bytes discarded (trimmed)"),
-    ("discard_requests", "discard commands the device completed"),
-    ("flushes", "cache flushes the device completed"),
-    ("commits", "transactions that the journal of ext3 or ext4 committed"),
-    ("flash_written_bytes", "bytes a simulated drive programmed into its flash"),
-    ("erases", "blocks a simulated drive erased"),
-];
+use super::bonnie::BonnieTest;
+use crate::filesystem::layout::Kind;
 
-/// What a filesystem wrote, by what it is. All add up over phases, and together they are
-/// `written_bytes`.
-pub const LEDGER_METRICS: [(&str, &str); 8] = [
-    ("data_bytes", "of the bytes written: what files hold"),
-    ("journal_bytes", "of the bytes written: the journal or log"),
-    ("inode_bytes", "of the bytes written: inodes, where access times are"),
-    ("directory_bytes", "of the bytes written: directories and extents"),
-    ("allocation_bytes", "of the bytes written: bitmaps and trees of free space"),
-    ("superblock_bytes", "of the bytes written: superblocks, group descriptors, checkpoints"),
-    ("cow_metadata_bytes", "of the bytes written: trees that are never written in place"),
-    ("unattributed_bytes", "of the bytes written: what cannot be told"),
-];
-
-/// What needs a phase that says how often a day it is done.
-pub const YEARS_UNTIL_WORN: &str = "years_until_worn";
-
-/// What a phase does to the flash of a simulated drive. They do not add up: the hottest block of
-/// one phase need not be that of another.
-pub const FLASH_METRICS: [(&str, &str); 4] = [
-    ("hottest_erases", "erases of the flash block that was erased most"),
-    ("repeats_until_worn", "how often the phase can be done until that block is worn out"),
-    (YEARS_UNTIL_WORN, "for how many years, if it is done `a_day` times a day"),
-    ("write_amplification", "bytes programmed into flash for each written to the drive"),
-];
-
-/// The prefix of metrics a phase's own program reports (fio's, say).
-pub const FIO_PREFIX: &str = "fio.";
-
-/// The prefix of metrics that bonnie++ reports.
-pub const BONNIE_PREFIX: &str = "bonnie++.";
-
-/// The prefix of metrics that the Phoronix Test Suite reports.
-pub const PHORONIX_PREFIX: &str = "phoronix.";
-
-/// A test's result in its own unit, which the Phoronix Test Suite calls HIB.
-pub const PHORONIX_HIGHER: &str = "phoronix.higher_is_better";
-
-/// A test's result in its own unit, which the Phoronix Test Suite calls LIB.
-pub const PHORONIX_LOWER: &str = "phoronix.lower_is_better";
-
-/// Metrics of the reader beside a phase, which only phases with a reader have. They do not add up.
-pub const READER_METRICS: [(&str, &str); 4] = [
-    ("reader.p50_ns", "median latency of the reader beside the phase"),
-    ("reader.p99_ns", "latency that 1 % of its reads exceeded"),
-    ("reader.max_ns", "its longest read"),
-    ("reader.reads", "reads it made"),
-];
-
-/// Metrics of phases that count their own operations. They do not add up.
-pub const WORK_METRICS: [(&str, &str); 9] = [
-    ("operations", "operations that the workload counted"),
-    ("ops_per_second", "operations a second, by the workload's own clock"),
-    ("bytes_per_second", "bytes read or written a second, by the same clock"),
-    ("latency.mean_ns", "mean latency of the operations"),
-    ("latency.p50_ns", "their median latency"),
-    ("latency.p90_ns", "latency that 10 % of them exceeded"),
-    ("latency.p99_ns", "latency that 1 % of them exceeded"),
-    ("latency.p999_ns", "latency that 0.1 % of them exceeded"),
-    ("latency.max_ns", "the longest operation"),
-];
-
-/// Metrics of phases that read, write and sync one file. They do not add up, and a phase has those
-/// of what it does.
-pub const FILE_METRICS: [(&str, &str); 16] = [
-    ("read.ops_per_second", "reads of the workload a second, by its own clock"),
-    ("read.p50_ns", "their median latency"),
-    ("read.p99_ns", "latency that 1 % of them exceeded"),
-    ("read.p999_ns", "latency that 0.1 % of them exceeded"),
-    ("read.max_ns", "the longest read"),
-    ("write.ops_per_second", "writes of the workload a second, by its own clock"),
-    ("write.p50_ns", "their median latency"),
-    ("write.p99_ns", "latency that 1 % of them exceeded"),
-    ("write.p999_ns", "latency that 0.1 % of them exceeded"),
-    ("write.max_ns", "the longest write"),
-    ("sync.ops_per_second", "syncs of the workload a second, by its own clock"),
-    ("sync.p50_ns", "their median latency"),
-    ("sync.p99_ns", "latency that 1 % of them exceeded"),
-    ("sync.p999_ns", "latency that 0.1 % of them exceeded"),
-    ("sync.max_ns", "the longest sync"),
-    ("beside.bytes_per_second", "bytes a second that the writer beside transactions wrote"),
-];
-
-/// Every metric whose name is fixed, with what it is.
-pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
-    measured().chain(FILE_METRICS).chain(READER_METRICS)
+/// What is known of a metric besides its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Metric {
+    /// Its unit.
+    pub unit: Unit,
+    /// Which way it is better.
+    pub better: Better,
+    /// How its values in several phases are taken together.
+    pub together: Together,
+    /// What of a phase's record it is.
+    pub source: Source,
 }
 
-/// Those of them that ssdlab itself measures of a phase; the others the workload reports.
-pub fn measured() -> impl Iterator<Item = (&'static str, &'static str)> {
-    METRICS.into_iter().chain(LEDGER_METRICS).chain(FLASH_METRICS).chain(WORK_METRICS)
+/// The unit of a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Nanoseconds.
+    Ns,
+    /// Bytes.
+    Bytes,
+    /// Bytes a second.
+    BytesPerS,
+    /// Operations a second.
+    PerS,
+    /// Years.
+    Years,
+    /// None: a ratio of two numbers of one unit.
+    Ratio,
+    /// Per cent.
+    Percent,
+    /// None: a count, or what a program reports without saying its unit.
+    Number,
 }
 
-fn is_in(metrics: &[(&str, &str)], name: &str) -> bool {
-    metrics.iter().any(|(known, _)| *known == name)
-}
-
-/// Whether more of it is better; of everything else, less is.
-#[must_use]
-pub fn is_better_higher(name: &str) -> bool {
-    let endings = ["_per_second", "_per_s", "_iops", ".higher_is_better"];
-    endings.iter().any(|ending| name.ends_with(ending))
-        || ["operations", "reader.reads", "repeats_until_worn", YEARS_UNTIL_WORN].contains(&name)
-}
-
-/// The unit of a metric: `ns`, `B`, `B/s`, `1/s` or `years`; empty for counts, and for what a
-/// program reports without saying.
-#[must_use]
-pub fn unit(name: &str) -> &'static str {
-    let units = [
-        ("_ns", "ns"),
-        ("bytes_per_second", "B/s"),
-        ("bytes_per_s", "B/s"),
-        ("_per_second", "1/s"),
-        ("_iops", "1/s"),
-        ("_bytes", "B"),
-        (YEARS_UNTIL_WORN, "years"),
-    ];
-    units.iter().find(|(ending, _)| name.ends_with(ending)).map_or("", |(_, unit)| unit)
-}
-
-/// Whether a plan may name this metric.
-#[must_use]
-pub fn is_known(name: &str) -> bool {
-    all().any(|(known, _)| known == name) || is_reported(name)
-}
-
-/// Whether a program reports it about itself.
-fn is_reported(name: &str) -> bool {
-    [FIO_PREFIX, BONNIE_PREFIX, PHORONIX_PREFIX].iter().any(|prefix| name.starts_with(prefix))
-}
-
-/// Whether a metric depends on what is under the block layer: times, what programs time, and what
-/// a simulated drive did.
-#[must_use]
-pub fn is_of_the_drive(name: &str) -> bool {
-    let is_reported = !is_in(&METRICS, name) && !is_in(&LEDGER_METRICS, name);
-    is_reported || name.ends_with("_ns") || ["flash_written_bytes", "erases"].contains(&name)
+/// Which way a metric is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Better {
+    /// Less of it is better.
+    Less,
+    /// More of it is better.
+    More,
+    /// It describes the work and does not say how well it was done.
+    Neither,
 }
 
 /// How values of one metric in several phases are taken together.
@@ -166,42 +59,267 @@ pub enum Together {
     /// Rates and latencies of unlike work: by their geometric mean, in which a tenth more counts
     /// the same in every phase (P. J. Fleming and J. J. Wallace, "How not to lie with statistics:
     /// the correct way to summarize benchmark results", Communications of the ACM 29, 1986).
-    GeometricMean,
+    Mean,
     /// They are not.
     Never,
 }
 
-/// How values of a metric in several phases are taken together.
+/// What of a phase's record a metric is; `results` reads it there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the table says what each is")]
+#[rustfmt::skip]
+pub enum Source {
+    Time, Settled, Cpu, ApplicationBytes, Commits,
+    WrittenBytes, WriteRequests, WriteMerges, ReadBytes, ReadRequests, DiscardedBytes,
+    DiscardRequests, Flushes,
+    Written(Kind),
+    FlashWrittenBytes, FlashReadBytes, Erases, Stalled, HottestErases, RepeatsUntilWorn,
+    YearsUntilWorn, WriteAmplification,
+    Operations, OpsRate, ByteRate,
+    LatencyMean, LatencyP50, LatencyP90, LatencyP99, LatencyP999, LatencyMax,
+    /// What the workload, or a program that it ran, reported by the metric's name.
+    Reported,
+}
+
+use Better::{Less, More, Neither};
+use Source::{
+    ApplicationBytes, ByteRate, Commits, Cpu, DiscardRequests, DiscardedBytes, Erases,
+    FlashReadBytes, FlashWrittenBytes, Flushes, HottestErases, LatencyMax, LatencyMean, LatencyP50,
+    LatencyP90, LatencyP99, LatencyP999, Operations, OpsRate, ReadBytes, ReadRequests,
+    RepeatsUntilWorn, Reported, Settled, Stalled, Time, WriteAmplification, WriteMerges,
+    WriteRequests, Written, WrittenBytes, YearsUntilWorn,
+};
+use Together::{Mean, Never, Sum};
+use Unit::{Bytes, BytesPerS, Ns, Number, PerS, Percent, Ratio, Years};
+
+/// The prefix of metrics that fio reports: `fio.read_iops`, or of several jobs
+/// `fio.JOB.read_iops`.
+pub const FIO_PREFIX: &str = "fio.";
+
+/// The prefix of metrics that bonnie++ reports: `bonnie++.TEST.bytes_per_second`.
+pub const BONNIE_PREFIX: &str = "bonnie++.";
+
+/// A test's result in its own unit, which the Phoronix Test Suite calls HIB.
+pub const PHORONIX_HIGHER: &str = "phoronix.higher_is_better";
+
+/// A test's result in its own unit, which the Phoronix Test Suite calls LIB.
+pub const PHORONIX_LOWER: &str = "phoronix.lower_is_better";
+
+const fn m(unit: Unit, better: Better, together: Together, source: Source) -> Metric {
+    Metric { unit, better, together, source }
+}
+
+/// What a phase takes.
+const fn cost(unit: Unit, source: Source) -> Metric {
+    m(unit, Less, Sum, source)
+}
+
+/// Bytes written of a kind.
+const fn kind(kind: Kind) -> Metric {
+    cost(Bytes, Written(kind))
+}
+
+/// What a workload or its program reports.
+const fn reported(unit: Unit, better: Better) -> Metric {
+    m(unit, better, Never, Reported)
+}
+
+/// Every metric whose name is fixed: the name, what it is, and the same in words.
+#[rustfmt::skip]
+pub const METRICS: [(&str, Metric, &str); 60] = [
+    // What every phase may have.
+    ("time_ns", cost(Ns, Time), "time until the phase returned"),
+    ("settled_ns", cost(Ns, Settled), "time until the device was quiet after it"),
+    ("cpu_ns", cost(Ns, Cpu), "processor time, user and system"),
+    ("application_bytes", m(Bytes, Neither, Sum, ApplicationBytes),
+        "bytes the workload handed to write(2)"),
+    ("written_bytes", cost(Bytes, WrittenBytes), "bytes written to the device until it was quiet"),
+    ("write_requests", cost(Number, WriteRequests), "write requests the device completed"),
+    ("write_merges", m(Number, Neither, Sum, WriteMerges),
+        "writes merged into others before the device saw them"),
+    ("read_bytes", cost(Bytes, ReadBytes), "bytes read from the device"),
+    ("read_requests", cost(Number, ReadRequests), "read requests the device completed"),
+    ("discarded_bytes", m(Bytes, Neither, Sum, DiscardedBytes), "bytes discarded (trimmed)"),
+    ("discard_requests", m(Number, Neither, Sum, DiscardRequests),
+        "discard commands the device completed"),
+    ("flushes", cost(Number, Flushes), "cache flushes the device completed"),
+    ("commits", cost(Number, Commits), "transactions the journal of ext3 or ext4 committed"),
+    // What a filesystem wrote, kind by kind: together they are `written_bytes`.
+    ("data_bytes", kind(Kind::Data), "of the bytes written: file contents"),
+    ("journal_bytes", kind(Kind::Journal), "of the bytes written: the journal or log"),
+    ("inode_bytes", kind(Kind::Inode), "of the bytes written: inodes, access times included"),
+    ("directory_bytes", kind(Kind::Directory), "of the bytes written: directories and extents"),
+    ("allocation_bytes", kind(Kind::Allocation),
+        "of the bytes written: bitmaps and trees of free space"),
+    ("superblock_bytes", kind(Kind::Superblock),
+        "of the bytes written: superblocks, group descriptors, checkpoints"),
+    ("cow_metadata_bytes", kind(Kind::CowMetadata),
+        "of the bytes written: trees that are never written in place"),
+    ("unattributed_bytes", kind(Kind::Unattributed),
+        "of the bytes written: could not be attributed"),
+    // What a phase does to the flash of a simulated drive. The hottest block of one phase need not
+    // be that of another.
+    ("flash_written_bytes", cost(Bytes, FlashWrittenBytes),
+        "bytes a simulated drive programmed into its flash"),
+    ("flash_read_bytes", cost(Bytes, FlashReadBytes),
+        "bytes a simulated drive read from its flash"),
+    ("erases", cost(Number, Erases), "blocks a simulated drive erased"),
+    ("stalled_ns", cost(Ns, Stalled),
+        "time pages waited for a simulated drive's own work, summed over pages"),
+    ("hottest_erases", m(Number, Less, Never, HottestErases),
+        "erases of the flash block that was erased most"),
+    ("repeats_until_worn", m(Number, More, Never, RepeatsUntilWorn),
+        "how often the phase can be done until that block is worn out"),
+    ("years_until_worn", m(Years, More, Never, YearsUntilWorn),
+        "for how many years, at `a_day` times a day"),
+    ("write_amplification", m(Ratio, Less, Never, WriteAmplification),
+        "bytes programmed into flash for each byte written to the drive"),
+    // What a phase counts of its own operations.
+    ("operations", m(Number, More, Sum, Operations), "operations that the workload counted"),
+    ("ops_per_second", m(PerS, More, Mean, OpsRate),
+        "operations a second, by the workload's clock"),
+    ("bytes_per_second", m(BytesPerS, More, Mean, ByteRate),
+        "bytes read or written a second, by the same clock"),
+    ("latency.mean_ns", m(Ns, Less, Mean, LatencyMean), "mean latency of the operations"),
+    ("latency.p50_ns", m(Ns, Less, Mean, LatencyP50), "their median latency"),
+    ("latency.p90_ns", m(Ns, Less, Mean, LatencyP90), "latency that 10 % of them exceeded"),
+    ("latency.p99_ns", m(Ns, Less, Mean, LatencyP99), "latency that 1 % of them exceeded"),
+    ("latency.p999_ns", m(Ns, Less, Mean, LatencyP999), "latency that 0.1 % of them exceeded"),
+    ("latency.max_ns", m(Ns, Less, Mean, LatencyMax), "the longest operation"),
+    // What a phase reports that reads, writes and syncs one file.
+    ("read.ops_per_second", reported(PerS, More), "reads of the workload a second, by its clock"),
+    ("read.p50_ns", reported(Ns, Less), "their median latency"),
+    ("read.p99_ns", reported(Ns, Less), "latency that 1 % of them exceeded"),
+    ("read.p999_ns", reported(Ns, Less), "latency that 0.1 % of them exceeded"),
+    ("read.max_ns", reported(Ns, Less), "the longest read"),
+    ("write.ops_per_second", reported(PerS, More), "writes of the workload a second, by its clock"),
+    ("write.p50_ns", reported(Ns, Less), "their median latency"),
+    ("write.p99_ns", reported(Ns, Less), "latency that 1 % of them exceeded"),
+    ("write.p999_ns", reported(Ns, Less), "latency that 0.1 % of them exceeded"),
+    ("write.max_ns", reported(Ns, Less), "the longest write"),
+    ("sync.ops_per_second", reported(PerS, More), "syncs of the workload a second, by its clock"),
+    ("sync.p50_ns", reported(Ns, Less), "their median latency"),
+    ("sync.p99_ns", reported(Ns, Less), "latency that 1 % of them exceeded"),
+    ("sync.p999_ns", reported(Ns, Less), "latency that 0.1 % of them exceeded"),
+    ("sync.max_ns", reported(Ns, Less), "the longest sync"),
+    ("beside.bytes_per_second", reported(BytesPerS, More),
+        "bytes a second of the writer beside transactions"),
+    // What the reader beside a phase reports.
+    ("reader.p50_ns", reported(Ns, Less), "median latency of the reader beside the phase"),
+    ("reader.p99_ns", reported(Ns, Less), "latency that 1 % of its reads exceeded"),
+    ("reader.max_ns", reported(Ns, Less), "its longest read"),
+    ("reader.reads", reported(Number, More), "reads it made"),
+    // What the Phoronix Test Suite reports, in each test's own unit.
+    (PHORONIX_HIGHER, reported(Number, More), "an imported test's result: HIB"),
+    (PHORONIX_LOWER, reported(Number, Less), "an imported test's result: LIB"),
+];
+
+/// The metric of this name, if there is one.
 #[must_use]
-pub fn together(name: &str) -> Together {
-    match name {
-        "operations" => Together::Sum,
-        _ if is_in(&METRICS, name) || is_in(&LEDGER_METRICS, name) => Together::Sum,
-        _ if is_in(&WORK_METRICS, name) => Together::GeometricMean,
-        _ => Together::Never,
+pub fn find(name: &str) -> Option<Metric> {
+    let fixed = |name: &str| METRICS.iter().find(|row| row.0 == name).map(|row| row.1);
+    fixed(name).or_else(|| {
+        let alike = if let Some(of_fio) = name.strip_prefix(FIO_PREFIX) {
+            let of_job = of_fio.rsplit_once('.').map_or(of_fio, |(_, of_job)| of_job);
+            fio(of_job)?
+        } else {
+            let (test, measured) = name.strip_prefix(BONNIE_PREFIX)?.split_once('.')?;
+            let is_of_a_test = BonnieTest::ALL.iter().any(|known| known.name() == test)
+                && ["bytes_per_second", "ops_per_second", "latency.max_ns"].contains(&measured);
+            fixed(measured).filter(|_| is_of_a_test)?
+        };
+        Some(Metric { together: Never, source: Reported, ..alike })
+    })
+}
+
+/// What fio reports of a job.
+fn fio(name: &str) -> Option<Metric> {
+    let (unit, better) = match name.split_once('_')? {
+        ("read" | "write" | "trim", "iops") => (PerS, More),
+        ("read" | "write" | "trim", "bytes_per_s") => (BytesPerS, More),
+        (
+            "read" | "write" | "trim",
+            "clat_mean_ns" | "clat_p50_ns" | "clat_p99_ns" | "clat_p999_ns",
+        )
+        | ("sync", "p99_ns") => (Ns, Less),
+        _ => return None,
+    };
+    Some(reported(unit, better))
+}
+
+/// The metric of this name. Of one that is not known, nothing is claimed: a record may have what a
+/// later version reports.
+#[must_use]
+pub fn of(name: &str) -> Metric {
+    find(name).unwrap_or(reported(Number, Neither))
+}
+
+/// The metric of a kind of written bytes.
+#[must_use]
+pub fn written(kind: Kind) -> &'static str {
+    let row = METRICS.iter().find(|row| row.1.source == Written(kind));
+    row.map_or("", |row| row.0)
+}
+
+impl Metric {
+    /// Whether it depends on what is under the block layer: times, what programs time, and what a
+    /// simulated drive did. The others are counted above it.
+    #[must_use]
+    pub fn is_of_the_drive(&self) -> bool {
+        let is_counted_above = matches!(
+            self.source,
+            ApplicationBytes
+                | WrittenBytes
+                | WriteRequests
+                | WriteMerges
+                | ReadBytes
+                | ReadRequests
+                | DiscardedBytes
+                | DiscardRequests
+                | Flushes
+                | Commits
+                | Written(_)
+        );
+        !is_counted_above
+    }
+
+    /// Values in several phases, taken together; `None` where there are none, or where they cannot
+    /// be.
+    #[must_use]
+    pub fn taken_together(&self, values: &[f64]) -> Option<f64> {
+        match (self.together, values) {
+            (_, []) => None,
+            (_, [value]) => Some(*value),
+            (Sum, _) => Some(values.iter().sum()),
+            (Mean, _) => {
+                let logs: f64 = values.iter().map(|value| value.ln()).sum();
+                Some((logs / values.len() as f64).exp())
+            }
+            (Never, _) => None,
+        }
     }
 }
 
-/// Values of a metric in several phases, taken together; `None` where there are none, or where they
-/// cannot be.
-#[must_use]
-pub fn taken_together(name: &str, values: &[f64]) -> Option<f64> {
-    match (together(name), values) {
-        (_, []) => None,
-        (_, [value]) => Some(*value),
-        (Together::Sum, _) => Some(values.iter().sum()),
-        (Together::GeometricMean, _) => {
-            let logs: f64 = values.iter().map(|value| value.ln()).sum();
-            Some((logs / values.len() as f64).exp())
+impl Unit {
+    /// Its symbol; empty where there is none.
+    #[must_use]
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Ns => "ns",
+            Bytes => "B",
+            BytesPerS => "B/s",
+            PerS => "1/s",
+            Years => "years",
+            Percent => "%",
+            Ratio | Number => "",
         }
-        (Together::Never, _) => None,
     }
 }
 
 /// The known names, for messages.
 #[must_use]
 pub fn names() -> String {
-    let known: Vec<_> = all().map(|(name, _)| name).collect();
+    let known: Vec<_> = METRICS.iter().map(|(name, ..)| *name).collect();
     format!(
         "{}, or {FIO_PREFIX}NAME and {BONNIE_PREFIX}NAME for what fio and bonnie++ report",
         known.join(", ")
@@ -209,34 +327,4 @@ pub fn names() -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn units_follow_from_names() {
-        let expected = [
-            ("settled_ns", "ns"),
-            ("reader.p99_ns", "ns"),
-            ("written_bytes", "B"),
-            ("fio.read_bytes_per_s", "B/s"),
-            ("bytes_per_second", "B/s"),
-            ("sync.ops_per_second", "1/s"),
-            ("fio.write_iops", "1/s"),
-            ("years_until_worn", "years"),
-            ("write_requests", ""),
-        ];
-        for (name, of_name) in expected {
-            assert_eq!(unit(name), of_name, "{name}");
-        }
-    }
-
-    #[test]
-    fn times_add_up_and_rates_do_not() {
-        assert_eq!(taken_together("time_ns", &[10.0, 30.0]), Some(40.0));
-        let mean = taken_together("ops_per_second", &[4.0, 9.0]).unwrap();
-        assert!((mean - 6.0).abs() < 1e-9);
-        assert_eq!(taken_together("reader.p99_ns", &[1.0, 2.0]), None);
-        assert_eq!(taken_together("reader.p99_ns", &[2.0]), Some(2.0));
-        assert_eq!(taken_together("time_ns", &[]), None);
-    }
-}
+mod tests;

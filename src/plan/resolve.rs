@@ -99,7 +99,7 @@ fn metric(plan: &Plan) -> Result<String, Fault> {
     let Some(written) = &plan.metric else {
         return Ok("time_ns".to_owned());
     };
-    if !metric::is_known(written.get_ref()) {
+    if metric::find(written.get_ref()).is_none() {
         return Err(Fault::at(
             written.span(),
             format!("there is no metric `{}`", written.get_ref()),

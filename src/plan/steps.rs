@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::error::Fault;
 use super::factor::{Factor, Levels};
-use super::metric::{self, Together};
+use super::metric::{self, Better, Together};
 use super::schedule::{Keep, Ranking, Schedule, Step};
 use super::varied::{Varied, modern};
 use super::written::{self, Plan};
@@ -75,26 +75,37 @@ fn check(factors: &[Varied], factor: Factor, level: Option<&String>) -> Result<(
 pub(super) fn ranking(plan: &Plan, schedule: &Schedule) -> Result<Option<Ranking>, Fault> {
     let phases = schedule.phase_names();
     let Some(entry) = &plan.ranking else {
+        let Some(first) = plan.steps.first() else { return Ok(None) };
         let metric = schedule.metric.clone();
-        return Ok((!schedule.steps.is_empty()).then_some(Ranking { metric, phases }));
+        check_direction(&metric, first.span())?;
+        return Ok(Some(Ranking { metric, phases }));
     };
     let fault = |message: String, help: String| Fault::at(entry.span(), message, help);
     let written = entry.get_ref();
     let metric = written.metric.clone().unwrap_or_else(|| schedule.metric.clone());
-    if !metric::is_known(&metric) {
+    let Some(known) = metric::find(&metric) else {
         let message = format!("there is no metric `{metric}`");
         return Err(fault(message, format!("metrics: {}", metric::names())));
-    }
+    };
+    check_direction(&metric, entry.span())?;
     let ranked = written.phases.clone().unwrap_or_else(|| phases.clone());
     if let Some(phase) = ranked.iter().find(|phase| !phases.contains(phase)) {
         let message = format!("there is no phase `{phase}`");
         return Err(fault(message, format!("phases: {}", phases.join(", "))));
     }
-    if ranked.is_empty() || (ranked.len() > 1 && metric::together(&metric) == Together::Never) {
+    if ranked.is_empty() || (ranked.len() > 1 && known.together == Together::Never) {
         let message = format!("`{metric}` of {} phases cannot be ranked by", ranked.len());
         return Err(fault(message, "name one phase".to_owned()));
     }
     Ok(Some(Ranking { metric, phases: ranked }))
+}
+
+fn check_direction(metric: &str, at: Range<usize>) -> Result<(), Fault> {
+    if metric::of(metric).better == Better::Neither {
+        let message = format!("neither more nor less of `{metric}` is better");
+        return Err(Fault::at(at, message, "rank by another metric: [ranking] metric"));
+    }
+    Ok(())
 }
 
 impl Schedule {
@@ -209,6 +220,7 @@ mod tests {
         assert!(step("[[steps]]\nname = \"a\"\n").contains("two steps are called"));
         let ranking = |rest: &str| with(&format!("[ranking]\n{rest}")).unwrap_err();
         assert!(ranking("metric = \"speed\"\n").contains("no metric"));
+        assert!(ranking("metric = \"discarded_bytes\"\n").contains("neither more nor less"));
         assert!(ranking("phases = [\"sleep\"]\n").contains("no phase `sleep`"));
         assert!(ranking("metric = \"fio.read_iops\"\n").contains("cannot be ranked by"));
     }

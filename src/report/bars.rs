@@ -6,7 +6,7 @@ use textwrap::core::display_width;
 
 use super::grid::FILE_WIDTH;
 use super::number;
-use super::table::{label, shown};
+use super::table::{label, mean};
 use super::text::{Style, plain};
 use crate::advice::Analysis;
 use crate::plan::Schedule;
@@ -61,9 +61,9 @@ struct Bar {
 
 fn of_phase(schedule: &Schedule, analysis: &Analysis, phase: &str) -> Vec<Bar> {
     let bars = analysis.treatments.iter().filter_map(|treatment| {
-        let (metric, value) = shown(analysis, treatment, phase)?;
+        let value = mean(treatment, phase, &analysis.metric)?;
         let name = plain(&label(schedule, &treatment.levels));
-        let says = number::value(metric, value);
+        let says = number::value(&analysis.metric, value);
         value.is_finite().then(|| Bar { phase: plain(phase), name, value, says })
     });
     bars.collect()

@@ -30,7 +30,7 @@ pub use html::html;
 pub use live::{Going, Shown, live};
 pub use markdown::markdown;
 pub use method::method;
-pub use number::{duration, roughly, value};
+pub use number::{bytes, duration, roughly};
 pub use serving::serving;
 pub use simulation::{simulation, specification};
 pub use text::{Style, counted, is_unseen, text};

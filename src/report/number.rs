@@ -2,27 +2,35 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use crate::plan::metric;
+use crate::plan::metric::{self, Unit};
 
 /// A value of a metric with its unit.
-#[must_use]
 pub fn value(metric: &str, value: f64) -> String {
-    match metric::unit(metric) {
-        "ns" => duration(value),
-        "B" => bytes(value),
-        "B/s" => format!("{}/s", bytes(value)),
-        "1/s" => format!("{}/s", count(value)),
-        "years" => format!("{} years", count(value)),
-        _ => count(value),
+    amount(metric::of(metric).unit, value)
+}
+
+/// A number with its unit.
+pub fn amount(unit: Unit, value: f64) -> String {
+    match unit {
+        Unit::Ns => duration(value),
+        Unit::Bytes => bytes(value),
+        Unit::BytesPerS => format!("{}/s", bytes(value)),
+        Unit::PerS => format!("{}/s", count(value)),
+        Unit::Years => format!("{} years", count(value)),
+        Unit::Ratio => ratio(value),
+        Unit::Percent => format!("{value:.2} %"),
+        Unit::Number => count(value),
     }
 }
 
-fn bytes(value: f64) -> String {
-    scaled(value.round(), 1000.0, &["B", "kB", "MB", "GB", "TB"])
+/// Bytes.
+#[must_use]
+pub fn bytes(bytes: f64) -> String {
+    scaled(bytes.round(), 1000.0, &["B", "kB", "MB", "GB", "TB"])
 }
 
 /// A number without a unit: a count, or what a program reports in a unit of its own.
-fn count(value: f64) -> String {
+pub fn count(value: f64) -> String {
     scaled(value, 1000.0, &["", "k", "M", "G", "T"]).trim_end().to_owned()
 }
 
@@ -53,7 +61,7 @@ pub fn moment(seconds: u64) -> String {
 
 /// A throughput.
 pub fn rate(bytes: f64, ns: f64) -> String {
-    value("bytes_per_second", bytes / (ns / 1e9))
+    amount(Unit::BytesPerS, bytes / (ns / 1e9))
 }
 
 fn scaled(value: f64, step: f64, units: &[&str]) -> String {

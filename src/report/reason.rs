@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use super::number;
 use super::table::mean;
 use crate::advice::{Analysis, Treatment};
-use crate::plan::metric::LEDGER_METRICS;
-use crate::plan::{Factor, Levels};
+use crate::filesystem::layout::Kind;
+use crate::plan::{Factor, Levels, metric};
 
 /// What is less than this share of all that differs is not worth a word.
 const WORTH_A_WORD: f64 = 0.02;
@@ -87,11 +87,11 @@ impl Sides<'_> {
     /// The bytes written more or less, and what they are.
     fn written(&self) -> Option<String> {
         let (with, without) = self.both("written_bytes")?;
-        let kinds: Vec<(&str, f64)> = LEDGER_METRICS
-            .iter()
-            .filter_map(|(metric, _)| {
-                let (with, without) = self.both(metric)?;
-                Some((called(metric), with - without))
+        let kinds: Vec<(&str, f64)> = Kind::ALL
+            .into_iter()
+            .filter_map(|kind| {
+                let (with, without) = self.both(metric::written(kind))?;
+                Some((called(kind), with - without))
             })
             .collect();
         let all: f64 = kinds.iter().map(|(_, more)| more.abs()).sum();
@@ -100,7 +100,7 @@ impl Sides<'_> {
         if differs == 0.0 || differs < WORTH_A_WORD * with.max(without) {
             return None;
         }
-        let bytes = |value: f64| number::value("written_bytes", value.abs());
+        let bytes = |value: f64| number::bytes(value.abs());
         let mut told: Vec<(&str, f64)> =
             kinds.into_iter().filter(|(_, more)| more.abs() >= WORTH_A_WORD * all).collect();
         told.sort_by(|one, other| other.1.abs().total_cmp(&one.1.abs()));
@@ -153,17 +153,16 @@ fn has_no_journal(levels: &Levels) -> bool {
 }
 
 /// A kind of written bytes, in words.
-pub(super) fn called(metric: &str) -> &str {
-    match metric {
-        "data_bytes" => "file data",
-        "journal_bytes" => "journal",
-        "inode_bytes" => "inodes",
-        "directory_bytes" => "directories and extents",
-        "allocation_bytes" => "allocation",
-        "superblock_bytes" => "superblocks",
-        "cow_metadata_bytes" => "copy-on-write metadata",
-        "unattributed_bytes" => "unattributed",
-        other => other,
+pub(super) fn called(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Data => "file data",
+        Kind::Journal => "journal",
+        Kind::Inode => "inodes",
+        Kind::Directory => "directories and extents",
+        Kind::Allocation => "allocation",
+        Kind::Superblock => "superblocks",
+        Kind::CowMetadata => "copy-on-write metadata",
+        Kind::Unattributed => "unattributed",
     }
 }
 

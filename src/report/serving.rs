@@ -25,7 +25,7 @@ pub fn serving(summary: &Summary, is_timed: bool) -> String {
     let mut table = grid::new(Style::default());
     table.set_header(["", "commands", "bytes"]);
     for (name, commands, bytes) in rows {
-        let bytes = bytes.map(|bytes| number::value("_bytes", bytes as f64));
+        let bytes = bytes.map(|bytes| number::bytes(bytes as f64));
         table.add_row([name.to_owned(), commands.to_string(), bytes.unwrap_or_default()]);
     }
     let mut out = grid::drawn(table, 1) + "\n";

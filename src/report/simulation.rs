@@ -82,7 +82,7 @@ const ROWS: &[(&str, Cell)] = &[
     ("  for", |o| Some(reasons(o)).filter(|text| !text.is_empty())),
     ("read by the host", |o| Some(bytes(o.host.read_bytes)).filter(|_| o.host.read_bytes > 0)),
     ("discarded", |o| Some(bytes(o.host.discarded_bytes)).filter(|_| o.host.discarded_bytes > 0)),
-    ("erases", |o| Some(number::value("erases", o.erases as f64))),
+    ("erases", |o| Some(number::count(o.erases as f64))),
     ("erases a block: least, median, most", |o| {
         Some(format!("{}, {}, {}", o.wear.least, o.wear.median, o.wear.most))
     }),
@@ -112,7 +112,7 @@ const ROWS: &[(&str, Cell)] = &[
 ];
 
 fn bytes(bytes: u64) -> String {
-    number::value("x_bytes", bytes as f64)
+    number::bytes(bytes as f64)
 }
 
 fn reasons(outcome: &Outcome) -> String {
@@ -126,7 +126,7 @@ fn reasons(outcome: &Outcome) -> String {
 }
 
 fn life(host_bytes: f64, years: Option<f64>) -> String {
-    let bytes = number::value("x_bytes", host_bytes);
+    let bytes = number::bytes(host_bytes);
     match years {
         Some(years) if years >= 1000.0 => format!("{bytes} written, over 1000 years"),
         Some(years) if years >= 2.0 => format!("{bytes} written, {years:.1} years"),
@@ -137,8 +137,8 @@ fn life(host_bytes: f64, years: Option<f64>) -> String {
 
 fn rate(bytes_per_second: Option<f64>, bytes: u64, page_bytes: u32) -> Option<String> {
     let rate = bytes_per_second.filter(|_| bytes > 0)?;
-    let pages = number::value("pages", rate / f64::from(page_bytes));
-    Some(format!("{}/s ({pages} pages/s)", number::value("x_bytes", rate)))
+    let pages = number::count(rate / f64::from(page_bytes));
+    Some(format!("{}/s ({pages} pages/s)", number::bytes(rate)))
 }
 
 fn latency(outcome: &Outcome, command: &str) -> Option<String> {

@@ -15,8 +15,8 @@ use crate::plan::{BonnieTest, Factor, Levels, Schedule};
 /// The most levels that stand side by side.
 const MOST_COLUMNS: usize = 4;
 
-/// What phases are known by that move bytes.
-pub(super) const MOVED: &str = "bytes_per_second";
+/// What phases that move bytes are known by, besides their operations.
+const MOVED: &str = "bytes_per_second";
 
 /// What a treatment's name takes on a line.
 const LABEL_WIDTH: usize = 14;
@@ -157,9 +157,7 @@ impl<'a> Layout<'a> {
             return (is_first && treatment.status != TreatmentStatus::Ok)
                 .then(|| treatment.status.to_string());
         };
-        let shown = shown(self.analysis, treatment, phase);
-        let (shown, mean_shown) = shown.unwrap_or((metric, mean));
-        let mut cell = number::value(shown, mean_shown);
+        let mut cell = shown(self.analysis, treatment, phase)?.1;
         match metric {
             "time_ns" => {
                 if let Some(rate) = self.rate(treatment, phase) {
@@ -269,26 +267,40 @@ fn letters(sets: &[usize]) -> String {
 }
 
 /// Whether a phase is known by the bytes that it moves; Bonnie's seeks and small files are counted.
-pub(super) fn moves_bytes(analysis: &Analysis, phase: &str) -> bool {
+fn moves_bytes(analysis: &Analysis, phase: &str) -> bool {
     let mut counted = BonnieTest::ALL.into_iter().filter(|test| *test >= BonnieTest::RandomSeek);
     let has_bytes = |treatment: &Treatment| mean(treatment, phase, MOVED).is_some();
     counted.all(|test| test.name() != phase) && analysis.treatments.iter().any(has_bytes)
 }
 
-/// The metric that a phase is shown by.
-pub(super) fn shown_metric<'a>(analysis: &'a Analysis, phase: &str) -> &'a str {
+/// What stands in brackets beside the plan's metric, if anything does.
+pub(super) fn beside(analysis: &Analysis) -> Option<&'static str> {
+    let mut phases = analysis.treatments.iter().flat_map(|treatment| &treatment.summary);
     let metric = analysis.metric.as_str();
+    phases.any(|phase| charted(analysis, metric, &phase.name) != metric).then_some(MOVED)
+}
+
+/// What a chart shows of a phase instead of a metric: bytes, where its operations move them.
+pub(super) fn charted<'a>(analysis: &Analysis, metric: &'a str, phase: &str) -> &'a str {
     if metric == "ops_per_second" && moves_bytes(analysis, phase) { MOVED } else { metric }
 }
 
-/// The mean that is shown of a phase, and its metric.
-pub(super) fn shown<'a>(
-    analysis: &'a Analysis,
+/// The mean of the plan's metric in a phase, and the same written out; of operations that move
+/// bytes, with the bytes.
+pub(super) fn shown(
+    analysis: &Analysis,
     treatment: &Treatment,
     phase: &str,
-) -> Option<(&'a str, f64)> {
-    let metric = shown_metric(analysis, phase);
-    Some((metric, mean(treatment, phase, metric)?))
+) -> Option<(f64, String)> {
+    let metric = analysis.metric.as_str();
+    let value = mean(treatment, phase, metric)?;
+    let written = number::value(metric, value);
+    let charted = charted(analysis, metric, phase);
+    let moved = mean(treatment, phase, charted).filter(|_| charted != metric);
+    Some(match moved {
+        Some(moved) => (value, format!("{written} ({})", number::value(charted, moved))),
+        None => (value, written),
+    })
 }
 
 /// A mean over the trials of a treatment.

@@ -10,7 +10,7 @@ use super::grid::Grid;
 use super::hosts;
 use super::number;
 use super::reason::reasons;
-use super::table::Layout;
+use super::table::{Layout, beside};
 use crate::advice::{Analysis, Judgement, Ranking, Verdict};
 use crate::plan::Schedule;
 use crate::results::Ending;
@@ -124,7 +124,8 @@ pub(super) fn how(analysis: &Analysis) -> String {
 /// What is above the main table.
 pub(super) fn main_heading(analysis: &Analysis) -> String {
     let metric = if shows_bytes(analysis) { BYTES } else { analysis.metric.as_str() };
-    format!("{metric}: mean, and ratio to the baseline with its 95 % interval")
+    let beside = beside(analysis).map_or(String::new(), |beside| format!(" ({beside})"));
+    format!("{metric}{beside}: mean, and ratio to the baseline with its 95 % interval")
 }
 
 /// What is above a ranking.

@@ -165,7 +165,7 @@ fn notes(summary: &Summary, out: &mut String) {
 
 fn middle(spread: Option<Spread>) -> Option<String> {
     let Spread { median_bytes, mean_bytes, .. } = spread?;
-    Some(format!("{}, {}", bytes(median_bytes), number::value("x_bytes", mean_bytes)))
+    Some(format!("{}, {}", bytes(median_bytes), number::bytes(mean_bytes)))
 }
 
 fn some(requests: u64) -> Option<String> {
@@ -173,11 +173,11 @@ fn some(requests: u64) -> Option<String> {
 }
 
 fn count(requests: u64) -> String {
-    number::value("requests", requests as f64)
+    number::count(requests as f64)
 }
 
 fn bytes(bytes: u64) -> String {
-    number::value("x_bytes", bytes as f64)
+    number::bytes(bytes as f64)
 }
 
 fn time(ns: u64) -> String {
@@ -185,7 +185,7 @@ fn time(ns: u64) -> String {
 }
 
 fn mean(requests: f64) -> String {
-    number::value("requests", requests)
+    number::count(requests)
 }
 
 fn share(share: f64) -> String {

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_flash::FlashActivity;
 
+use crate::filesystem::layout::Kind;
 use crate::meter::block::Counters;
 
 /// Where the bytes written in a phase come from.
@@ -104,47 +105,44 @@ impl ByLayer {
 }
 
 impl ByKind {
-    /// Every kind with its name, in the order in which they are shown.
+    /// What was written of a kind.
     #[must_use]
-    pub fn each(&self) -> [(&'static str, Written); 8] {
-        [
-            ("data", self.data),
-            ("journal", self.journal),
-            ("inode", self.inode),
-            ("directory", self.directory),
-            ("allocation", self.allocation),
-            ("superblock", self.superblock),
-            ("cow_metadata", self.cow_metadata),
-            ("unattributed", self.unattributed),
-        ]
+    pub fn of(&self, kind: Kind) -> Written {
+        let mut own = *self;
+        *own.of_mut(kind)
+    }
+
+    /// Where a kind is counted.
+    pub fn of_mut(&mut self, kind: Kind) -> &mut Written {
+        match kind {
+            Kind::Data => &mut self.data,
+            Kind::Journal => &mut self.journal,
+            Kind::Inode => &mut self.inode,
+            Kind::Directory => &mut self.directory,
+            Kind::Allocation => &mut self.allocation,
+            Kind::Superblock => &mut self.superblock,
+            Kind::CowMetadata => &mut self.cow_metadata,
+            Kind::Unattributed => &mut self.unattributed,
+        }
     }
 
     /// All kinds together.
     #[must_use]
     pub fn total(&self) -> Written {
         let mut total = Written::default();
-        for (_, written) in self.each() {
-            total += written;
+        for kind in Kind::ALL {
+            total += self.of(kind);
         }
         total
-    }
-
-    /// The bytes of a metric's kind (`journal_bytes`); `None` if it is none.
-    #[must_use]
-    pub fn metric(&self, name: &str) -> Option<u64> {
-        let kind = name.strip_suffix("_bytes")?;
-        let (_, written) = self.each().into_iter().find(|(known, _)| *known == kind)?;
-        Some(written.bytes)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::metric::LEDGER_METRICS;
 
     #[test]
-    fn every_kind_has_a_metric_and_all_add_up() {
+    fn every_kind_has_its_place_in_records_and_all_add_up() {
         let written = |bytes| Written { bytes, requests: 1 };
         let kinds = ByKind {
             data: written(1),
@@ -156,10 +154,10 @@ mod tests {
             cow_metadata: written(7_000_000),
             unattributed: written(80_000_000),
         };
-        let bytes: Option<Vec<u64>> =
-            LEDGER_METRICS.iter().map(|(name, _)| kinds.metric(name)).collect();
-        assert_eq!(bytes.unwrap().iter().sum::<u64>(), 87_654_321);
+        let record = serde_json::to_value(kinds).unwrap();
+        for kind in Kind::ALL {
+            assert_eq!(record[kind.name()]["bytes"], kinds.of(kind).bytes);
+        }
         assert_eq!(kinds.total(), Written { bytes: 87_654_321, requests: 8 });
-        assert_eq!(kinds.metric("written_bytes"), None);
     }
 }

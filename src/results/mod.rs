@@ -5,6 +5,7 @@ mod attempts;
 mod drive;
 mod flat;
 mod ledger;
+mod metrics;
 mod record;
 mod store;
 mod work;

@@ -9,12 +9,11 @@ use ssdlab_flash::FlashActivity;
 
 use super::attempt_id::AttemptId;
 use super::drive::DriveCourse;
-use super::ledger::{ByKind, Ledger};
+use super::ledger::Ledger;
 use super::work::Work;
 use crate::meter::block::Counters;
 use crate::meter::environment::Environment;
 use crate::meter::smart::Smart;
-use crate::plan::metric;
 use crate::plan::schedule::Trial;
 use crate::plan::{LabKind, Levels, Schedule};
 
@@ -284,116 +283,5 @@ impl Record {
             environment: Environment::default(),
             smart: None,
         }
-    }
-
-    /// A metric over some phases, taken together as is right for it; `None` if a phase or the
-    /// metric is missing.
-    #[must_use]
-    pub fn over(&self, metric: &str, phases: &[String]) -> Option<f64> {
-        let value =
-            |name: &String| self.phases.iter().find(|phase| phase.name == *name)?.metric(metric);
-        if let [phase] = phases {
-            return value(phase);
-        }
-        let values: Vec<f64> = phases.iter().map(value).collect::<Option<_>>()?;
-        metric::taken_together(metric, &values)
-    }
-
-    /// Whether phases were done and a metric of them is missing all the same: what a program could
-    /// not measure.
-    #[must_use]
-    pub fn lacks(&self, metric: &str, phases: &[String]) -> bool {
-        let has = |name: &String| self.phases.iter().any(|phase| phase.name == *name);
-        phases.iter().all(has) && self.over(metric, phases).is_none()
-    }
-}
-
-impl Phase {
-    /// Every metric that was measured, by its name in plans.
-    pub fn metrics(&self) -> impl Iterator<Item = (&str, f64)> {
-        let known = || metric::measured().map(|(name, _)| name);
-        let reported = self.reported.keys().map(String::as_str);
-        let others = reported.filter(move |name| known().all(|known| known != *name));
-        known().chain(others).filter_map(|name| Some((name, self.metric(name)?)))
-    }
-
-    /// What was written, by what it is.
-    #[must_use]
-    pub fn kinds(&self) -> Option<&ByKind> {
-        self.ledger.as_ref()?.by_kind.as_ref()
-    }
-
-    /// Bytes programmed into the flash for each that was written to the drive.
-    fn write_amplification(&self) -> Option<f64> {
-        let written = self.device?.written_bytes;
-        let flash = self.flash?.flash_written_bytes;
-        (written > 0).then(|| flash as f64 / written as f64)
-    }
-
-    /// A metric by its name in plans; `None` if it was not measured.
-    #[must_use]
-    pub fn metric(&self, name: &str) -> Option<f64> {
-        let of_device = |get: fn(&Counters) -> u64| self.device.as_ref().map(get);
-        let value = match name {
-            "time_ns" => self.time_ns,
-            "settled_ns" => self.settled_ns,
-            "cpu_ns" => self.cpu_ns,
-            "application_bytes" => self.application_bytes,
-            "written_bytes" => of_device(|device| device.written_bytes),
-            "write_requests" => of_device(|device| device.write_requests),
-            "write_merges" => of_device(|device| device.write_merges),
-            "read_bytes" => of_device(|device| device.read_bytes),
-            "read_requests" => of_device(|device| device.read_requests),
-            "discarded_bytes" => of_device(|device| device.discarded_bytes),
-            "discard_requests" => of_device(|device| device.discard_requests),
-            "flushes" => of_device(|device| device.flushes),
-            "commits" => self.commits,
-            "flash_written_bytes" => self.flash.map(|flash| flash.flash_written_bytes),
-            "erases" => self.flash.map(|flash| flash.erases),
-            "hottest_erases" => self.flash.map(|flash| flash.hottest_erases),
-            "repeats_until_worn" => return self.flash?.repeats_until_worn,
-            "years_until_worn" => return self.flash?.years_until_worn,
-            "write_amplification" => return self.write_amplification(),
-            _ => {
-                if let Some(written) = self.kinds().and_then(|kinds| kinds.metric(name)) {
-                    return Some(written as f64);
-                }
-                let work = self.work.as_ref().and_then(|work| work.metric(name));
-                return work.or_else(|| self.reported.get(name).copied());
-            }
-        };
-        value.map(|value| value as f64)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::plan::metric::METRICS;
-
-    #[test]
-    fn every_metric_a_plan_can_name_is_measured() {
-        let phase = Phase {
-            name: "x".to_owned(),
-            time_ns: Some(1),
-            settled_ns: Some(2),
-            is_quiet: Some(true),
-            cpu_ns: Some(3),
-            application_bytes: Some(4),
-            device: Some(Counters::default()),
-            flash: Some(FlashActivity::default()),
-            commits: Some(5),
-            reported: BTreeMap::from([("fio.read_iops".to_owned(), 5.0)]),
-            ..Phase::default()
-        };
-        for (metric, _) in METRICS {
-            assert!(phase.metric(metric).is_some(), "{metric}");
-        }
-        assert_eq!(phase.metric("fio.read_iops"), Some(5.0));
-        assert_eq!(phase.metric("fio.write_iops"), None);
-        let all: Vec<(&str, f64)> = phase.metrics().collect();
-        // The hottest block's erases, and what fio reports; of nothing written there is no ratio.
-        assert_eq!(all.len(), METRICS.len() + 2);
-        assert!(all.iter().all(|(name, value)| phase.metric(name) == Some(*value)));
     }
 }

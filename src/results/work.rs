@@ -62,26 +62,6 @@ impl Work {
             },
         })
     }
-
-    /// A metric by its name in plans; `None` if it is none of these.
-    #[must_use]
-    pub fn metric(&self, name: &str) -> Option<f64> {
-        let LatencySummary { mean_ns, p50_ns, p90_ns, p99_ns, p999_ns, max_ns } =
-            self.latency.summary;
-        let count = match name {
-            "operations" => self.operations,
-            "ops_per_second" => return Some(self.ops_per_second),
-            "bytes_per_second" => return self.bytes_per_second,
-            "latency.mean_ns" => return Some(mean_ns),
-            "latency.p50_ns" => p50_ns,
-            "latency.p90_ns" => p90_ns,
-            "latency.p99_ns" => p99_ns,
-            "latency.p999_ns" => p999_ns,
-            "latency.max_ns" => max_ns,
-            _ => return None,
-        };
-        Some(count as f64)
-    }
 }
 
 #[cfg(test)]
@@ -89,20 +69,15 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::plan::metric::WORK_METRICS;
 
     #[test]
-    fn work_has_every_metric_and_keeps_every_latency() {
+    fn work_has_its_rates_and_keeps_every_latency() {
         let mut counted = Counted { bytes: 8000, took: Duration::from_secs(2), ..Counted::new() };
         for index in 1..=1000 {
             counted.count(Duration::from_millis(2 * index), Duration::from_micros(index));
         }
         let work = Work::of(&counted).unwrap();
-        for (name, _) in WORK_METRICS {
-            assert!(work.metric(name).is_some(), "{name}");
-        }
-        assert_eq!(work.metric("ops_per_second"), Some(500.0));
-        assert_eq!(work.metric("bytes_per_second"), Some(4000.0));
+        assert_eq!((work.ops_per_second, work.bytes_per_second), (500.0, Some(4000.0)));
         let packed = BASE64_STANDARD.decode(&work.latency.histogram).unwrap();
         let all: hdrhistogram::Histogram<u64> =
             hdrhistogram::serialization::Deserializer::new().deserialize(&mut &packed[..]).unwrap();

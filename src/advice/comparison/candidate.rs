@@ -9,9 +9,9 @@ use serde::Serialize;
 
 use super::facts::{Facts, facts};
 use crate::advice::Completeness;
-use crate::plan::metric::{self, Together, together};
+use crate::plan::metric::{self, Together};
 use crate::plan::{Factor, LabKind, Levels, Schedule};
-use crate::results::{Ending, Record, Status};
+use crate::results::{Ending, Phase, Record, Status};
 
 /// A run that is compared.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -161,17 +161,12 @@ impl Candidate {
 fn quantities(schedule: &Schedule, treatment: usize, metric: &str) -> Vec<Vec<String>> {
     let phases: Vec<String> =
         schedule.phases(treatment).into_iter().map(|phase| phase.name).collect();
-    let total = phases.len() > 1 && together(metric) != Together::Never;
+    let total = phases.len() > 1 && metric::of(metric).together != Together::Never;
     phases.iter().map(|phase| vec![phase.clone()]).chain(total.then(|| phases.clone())).collect()
 }
 
 /// The metrics that a trial's phases have.
 fn measured(record: &Record) -> BTreeSet<String> {
-    let mut metrics = BTreeSet::new();
-    for phase in &record.phases {
-        let known = metric::all().map(|(name, _)| name).filter(|name| phase.metric(name).is_some());
-        metrics.extend(known.map(str::to_owned));
-        metrics.extend(phase.reported.keys().cloned());
-    }
-    metrics
+    let metrics = record.phases.iter().flat_map(Phase::metrics);
+    metrics.map(|(name, _)| name.to_owned()).collect()
 }

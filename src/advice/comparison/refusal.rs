@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use super::candidate::Candidate;
 use super::facts::done_differently;
-use crate::plan::metric::is_of_the_drive;
+use crate::plan::metric;
 use crate::plan::schedule::{Phase, Workload};
 use crate::plan::{LabKind, Levels};
 
@@ -104,7 +104,7 @@ pub(super) fn check_all(candidates: &[Candidate]) -> Result<(), Incomparable> {
         }
         let (lab, first_lab) = (candidate.schedule.target.lab, first.schedule.target.lab);
         let metric = first.metric.clone();
-        if lab != first_lab && is_of_the_drive(&metric) {
+        if lab != first_lab && metric::of(&metric).is_of_the_drive() {
             let first = first.run.clone();
             return Err(Incomparable::Lab { metric, run: run(), lab, first, first_lab });
         }

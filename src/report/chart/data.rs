@@ -6,6 +6,7 @@ use super::canvas::Key;
 use super::label;
 use super::palette::{COLOURS, PLAIN, SYMBOLS, Symbol};
 use crate::advice::{Analysis, MetricSummary, Treatment, TreatmentStatus, TrialResult};
+use crate::plan::metric::{METRICS, Unit};
 use crate::plan::{Factor, Schedule};
 use crate::report::text::plain;
 use crate::report::{number, table};
@@ -63,7 +64,7 @@ impl<'a> Data<'a> {
 
     /// The metric that a phase is shown by.
     pub fn metric(&self, phase: &str) -> &str {
-        table::shown_metric(self.analysis, phase)
+        table::charted(self.analysis, &self.analysis.metric, phase)
     }
 
     /// What the colours mean; nothing where they mean nothing.
@@ -161,9 +162,9 @@ pub(super) fn thinned(points: usize) -> (usize, String) {
 /// A value and whose it is.
 pub(super) type Named<'a> = (f64, &'a str);
 
-/// The least and the greatest of a metric's values, as part of a sentence.
-pub(super) fn range(metric: &str, values: &[Named<'_>]) -> Option<String> {
-    range_of(values, |value| number::value(metric, value))
+/// The least and the greatest of some values of one unit, as part of a sentence.
+pub(super) fn range(unit: Unit, values: &[Named<'_>]) -> Option<String> {
+    range_of(values, |value| number::amount(unit, value))
 }
 
 /// The least and the greatest of some values, each written out, as part of a sentence.
@@ -180,6 +181,6 @@ pub(super) fn range_of(values: &[Named<'_>], written: impl Fn(f64) -> String) ->
 
 /// A metric and what it is.
 pub(super) fn described(metric: &str) -> String {
-    let known = crate::plan::metric::all().find(|(name, _)| *name == metric);
-    known.map_or_else(|| plain(metric), |(name, says)| format!("{name}, {says}"))
+    let known = METRICS.iter().find(|(name, ..)| *name == metric);
+    known.map_or_else(|| plain(metric), |(name, _, says)| format!("{name}, {says}"))
 }

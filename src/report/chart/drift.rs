@@ -4,8 +4,9 @@ use super::canvas::Heading;
 use super::data::{Data, phase, thinned};
 use super::grid::{Grid, Panel, Point, Shares, panels_in_a_chart};
 use super::palette::PLAIN;
-use super::scale::{RATIO, Scale};
+use super::scale::Scale;
 use super::{Chart, part};
+use crate::plan::metric::Unit;
 use crate::report::number;
 use crate::report::text::plain;
 use crate::results::Status;
@@ -68,11 +69,11 @@ fn chart(data: &Data<'_>, samples: &[Samples<'_>], part: &str) -> Chart {
     let says = format!("{}{thinned}", says(samples));
     let heading = Heading { title: title.clone(), notes, keys: data.keys() };
     let last = data.schedule.trials.iter().map(|trial| trial.position).max().unwrap_or(0);
-    let across = Scale::from_zero("position", f64::from(last));
+    let across = Scale::from_zero(Unit::Number, f64::from(last));
     let panel = |samples: &Samples<'_>| {
         let mut ratios: Vec<f64> = samples.points.iter().map(|point| point.at.1).collect();
         ratios.push(1.0);
-        let up = Scale::logarithmic(RATIO, &ratios);
+        let up = Scale::logarithmic(Unit::Ratio, &ratios);
         Panel {
             reference: Some(1.0),
             points: samples.points.iter().step_by(every).cloned().collect(),

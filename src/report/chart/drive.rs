@@ -3,8 +3,9 @@
 use super::canvas::Heading;
 use super::data::{Data, Shown, Step, over_trials, range, range_of};
 use super::grid::{Grid, Panel, Shares, panels_in_a_chart};
-use super::scale::{PERCENT, Scale};
+use super::scale::Scale;
 use super::{Chart, part};
+use crate::plan::metric::Unit;
 use crate::results::DriveCourse;
 
 /// Steps of a line.
@@ -32,11 +33,11 @@ impl Side {
         }
     }
 
-    fn metric(self) -> &'static str {
+    fn unit(self) -> Unit {
         match self {
-            Self::Free => PERCENT,
-            Self::OwnWrites => "bytes_per_second",
-            Self::Stalls => "time_ns",
+            Self::Free => Unit::Percent,
+            Self::OwnWrites => Unit::BytesPerS,
+            Self::Stalls => Unit::Ns,
         }
     }
 
@@ -108,7 +109,7 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
             sides.push((side, seen));
         }
     }
-    let across = Scale::from_zero("time_ns", *longest_ns as f64);
+    let across = Scale::from_zero(Unit::Ns, *longest_ns as f64);
     let rows = sides[0].1.len();
     // Sides stand beside each other; of one alone, treatments do.
     let columns = if sides.len() > 1 { sides.len() } else { rows.min(MOST_COLUMNS) };
@@ -130,8 +131,8 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
         });
         let panels = panels.map(|(side, seen, greatest)| {
             let up = match side {
-                Side::Free => Scale::between(PERCENT, 0.0, 100.0),
-                _ => Scale::from_zero(side.metric(), greatest),
+                Side::Free => Scale::between(side.unit(), 0.0, 100.0),
+                _ => Scale::from_zero(side.unit(), greatest),
             };
             panel(seen, step_ns, &across, up)
         });
@@ -183,7 +184,7 @@ fn says(sides: &[(Side, Vec<Seen<'_>>)]) -> String {
             seen.iter().map(|seen| (extreme(seen), seen.shown.name.as_str())).collect();
         let range = match side {
             Side::Free => range_of(&values, |share| format!("{share:.1} %"))?,
-            _ => range(side.metric(), &values)?,
+            _ => range(side.unit(), &values)?,
         };
         Some(format!("{}: {word} {range}", side.title()))
     });

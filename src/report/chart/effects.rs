@@ -4,11 +4,11 @@ use super::canvas::Heading;
 use super::data::{Data, Shown, described};
 use super::palette::{PLAIN, Symbol};
 use super::rows::{Mark, Panel, Row, Rows, panels_in_a_chart};
-use super::scale::{RATIO, Scale};
+use super::scale::Scale;
 use super::{Chart, label};
 use crate::advice::Effect;
 use crate::plan::Levels;
-use crate::plan::metric::is_better_higher;
+use crate::plan::metric::{self, Better, Unit};
 use crate::report::number;
 use crate::report::text::plain;
 
@@ -45,11 +45,14 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
                     panel(phases, &effects)
                 })
                 .collect();
-            let better = if is_better_higher(metric) { "more" } else { "less" };
+            let better = match metric::of(metric).better {
+                Better::Less => ", of which less is better",
+                Better::More => ", of which more is better",
+                Better::Neither => "",
+            };
             let notes = format!(
-                "Disc: ratio to the baseline ({}), of which {better} is better. Whisker: its 95 % \
-                 interval; an end without a cap lies outside. The line is at 1, where there is no \
-                 difference.",
+                "Disc: ratio to the baseline ({}){better}. Whisker: its 95 % interval; an end \
+                 without a cap lies outside. The line is at 1, where there is no difference.",
                 plain(&data.schedule.baseline.to_string())
             );
             let title = format!("Effects: {}", described(metric));
@@ -93,7 +96,7 @@ fn panel(phases: &[String], effects: &[Option<&Effect>]) -> Panel {
         _ => "all phases together".to_owned(),
     };
     let rows = effects.iter().copied().map(row).collect();
-    Panel { title, scale: Scale::logarithmic(RATIO, &values), reference: Some(1.0), rows }
+    Panel { title, scale: Scale::logarithmic(Unit::Ratio, &values), reference: Some(1.0), rows }
 }
 
 fn says(metric: &str, effects: &[(&Effect, &str)]) -> String {

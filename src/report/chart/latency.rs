@@ -6,6 +6,7 @@ use super::palette::{COLOURS, PLAIN, SYMBOLS};
 use super::rows::{Mark, Panel, Row, Rows, panels_in_a_chart};
 use super::scale::Scale;
 use super::{Chart, label};
+use crate::plan::metric::Unit;
 use crate::report::number;
 use crate::report::text::plain;
 
@@ -53,7 +54,7 @@ fn chart(rows: &[&Shown<'_>], phases: &[&String]) -> Chart {
         let p99 = |shown: &&Shown<'_>| means(shown, phase).map(|means| means[2]);
         let values: Vec<(f64, &str)> =
             rows.iter().filter_map(|shown| Some((p99(shown)?, shown.name.as_str()))).collect();
-        Some(format!("{} {}", label::cut(&plain(phase), 60), range("latency.p99_ns", &values)?))
+        Some(format!("{} {}", label::cut(&plain(phase), 60), range(Unit::Ns, &values)?))
     });
     let ranges: Vec<String> = ranges.collect();
     let says = format!("What 1 % of operations exceeded: {}.", ranges.join("; "));
@@ -64,7 +65,7 @@ fn panel(rows: &[&Shown<'_>], phase: &str) -> Panel {
     let all: Vec<Option<[f64; PERCENTILES.len()]>> =
         rows.iter().map(|shown| means(shown, phase)).collect();
     let values: Vec<f64> = all.iter().flatten().flatten().copied().collect();
-    let scale = Scale::logarithmic("time_ns", &values);
+    let scale = Scale::logarithmic(Unit::Ns, &values);
     let row = |means: &Option<[f64; PERCENTILES.len()]>| {
         let Some(means) = means else { return Row::default() };
         let ends = [means[0], means[PERCENTILES.len() - 1]];
@@ -73,7 +74,7 @@ fn panel(rows: &[&Shown<'_>], phase: &str) -> Panel {
             let (symbol, colour) = (SYMBOLS[place], COLOURS[place]);
             Mark::Point { at: *at, lane: 0, symbol, colour, radius: 8 }
         }));
-        Row { marks, says: number::value("latency.p99_ns", means[2]) }
+        Row { marks, says: number::duration(means[2]) }
     };
     let rows = all.iter().map(row).collect();
     Panel { title: plain(phase), scale, reference: None, rows }

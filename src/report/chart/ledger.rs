@@ -8,7 +8,8 @@ use super::palette::{KINDS, Symbol};
 use super::rows::{Panel, Row, Rows, panels_in_a_chart};
 use super::scale::Scale;
 use super::{Chart, part};
-use crate::plan::metric::LEDGER_METRICS;
+use crate::filesystem::layout::Kind;
+use crate::plan::metric::{self, Unit};
 use crate::report::reason::called;
 use crate::report::text::plain;
 
@@ -16,7 +17,7 @@ use crate::report::text::plain;
 const WORTH_A_PANEL: f64 = 0.005;
 
 /// What is written on the bars of each kind.
-const MARKS: [char; LEDGER_METRICS.len()] = ['F', 'J', 'I', 'D', 'A', 'S', 'C', '?'];
+const MARKS: [char; Kind::ALL.len()] = ['F', 'J', 'I', 'D', 'A', 'S', 'C', '?'];
 
 /// A panel for each phase in which something is written, if it is known what.
 pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
@@ -35,31 +36,32 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
 
 /// A kind of written bytes, and how it is drawn.
 struct Drawn {
-    metric: &'static str,
+    kind: Kind,
     colour: RGBColor,
     /// What is written on its bars.
     mark: char,
 }
 
+impl Drawn {
+    /// What was written of it in a phase, in the mean over trials.
+    fn mean(&self, shown: &Shown<'_>, phase: &str) -> f64 {
+        shown.mean(phase, metric::written(self.kind))
+    }
+}
+
 /// The kinds of which something was written.
 fn kinds(data: &Data<'_>) -> Vec<Drawn> {
-    let is_written = |metric: &str| {
-        let of =
-            |shown: &Shown<'_>| data.phases.iter().any(|phase| shown.mean(phase, metric) > 0.0);
+    let is_written = |drawn: &Drawn| {
+        let of = |shown: &Shown<'_>| data.phases.iter().any(|phase| drawn.mean(shown, phase) > 0.0);
         data.treatments.iter().any(of)
     };
-    LEDGER_METRICS
-        .iter()
-        .zip(KINDS)
-        .zip(MARKS)
-        .map(|(((metric, _), colour), mark)| Drawn { metric, colour, mark })
-        .filter(|drawn| is_written(drawn.metric))
-        .collect()
+    let kinds = Kind::ALL.into_iter().zip(KINDS).zip(MARKS);
+    kinds.map(|((kind, colour), mark)| Drawn { kind, colour, mark }).filter(is_written).collect()
 }
 
 /// All that was written; `None` if it is not known of every trial what it was.
 fn total(shown: &Shown<'_>, phase: &str) -> Option<f64> {
-    let found = LEDGER_METRICS.iter().map(|(metric, _)| shown.summary(phase, metric));
+    let found = Kind::ALL.map(|kind| shown.summary(phase, metric::written(kind))).into_iter();
     found.map(|found| Some(found?.mean)).sum()
 }
 
@@ -69,7 +71,7 @@ fn chart(data: &Data<'_>, phases: &[&String], kinds: &[Drawn], part: &str) -> Ch
     let key = |drawn: &Drawn| Key {
         symbol: Symbol::Square,
         colour: drawn.colour,
-        says: format!("{} {}", drawn.mark, called(drawn.metric)),
+        says: format!("{} {}", drawn.mark, called(drawn.kind)),
     };
     let keys = kinds.iter().map(key).collect();
     let heading = Heading { title: title.clone(), notes: notes.to_owned(), keys };
@@ -78,21 +80,20 @@ fn chart(data: &Data<'_>, phases: &[&String], kinds: &[Drawn], part: &str) -> Ch
         let totals = data.treatments.iter().filter_map(|shown| total(shown, phase));
         Panel {
             title: plain(phase),
-            scale: Scale::from_zero("written_bytes", totals.fold(0.0, f64::max)),
+            scale: Scale::from_zero(Unit::Bytes, totals.fold(0.0, f64::max)),
             reference: None,
             rows: data.treatments.iter().map(|shown| row(shown, phase, kinds)).collect(),
         }
     };
     let panels = phases.iter().map(panel).collect();
     let ranges = kinds.iter().filter_map(|drawn| {
-        let of = |shown: &Shown<'_>| {
-            phases.iter().map(|phase| shown.mean(phase, drawn.metric)).sum::<f64>()
-        };
+        let of =
+            |shown: &Shown<'_>| phases.iter().map(|phase| drawn.mean(shown, phase)).sum::<f64>();
         let is_known = |shown: &&Shown<'_>| phases.iter().all(|p| total(shown, p).is_some());
         let known = data.treatments.iter().filter(is_known);
         let totals: Vec<(f64, &str)> =
             known.map(|shown| (of(shown), shown.name.as_str())).collect();
-        Some(format!("{}: {}", called(drawn.metric), range("written_bytes", &totals)?))
+        Some(format!("{}: {}", called(drawn.kind), range(Unit::Bytes, &totals)?))
     });
     let says = format!("Over these phases, {}.", ranges.collect::<Vec<_>>().join("; "));
     Chart::of("ledger", title, says, |says| Rows { heading, names, panels }.svg(says))
@@ -102,7 +103,6 @@ fn row(shown: &Shown<'_>, phase: &str, kinds: &[Drawn]) -> Row {
     if total(shown, phase).is_none() {
         return Row { marks: Vec::new(), says: "not known".to_owned() };
     }
-    let part =
-        |drawn: &Drawn| (shown.mean(phase, drawn.metric), drawn.colour, drawn.mark.to_string());
-    Row::stacked("written_bytes", kinds.iter().map(part))
+    let part = |drawn: &Drawn| (drawn.mean(shown, phase), drawn.colour, drawn.mark.to_string());
+    Row::stacked(Unit::Bytes, kinds.iter().map(part))
 }

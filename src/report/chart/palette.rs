@@ -6,6 +6,8 @@
 
 use plotters::style::RGBColor;
 
+use crate::filesystem::layout::Kind;
+
 /// Text.
 pub(super) const TEXT: RGBColor = RGBColor(0x22, 0x22, 0x22);
 
@@ -35,7 +37,7 @@ pub(super) const COLOURS: [RGBColor; 6] = [
 ];
 
 /// Marks of the kinds of written bytes; the last is for what cannot be told.
-pub(super) const KINDS: [RGBColor; 8] = [
+pub(super) const KINDS: [RGBColor; Kind::ALL.len()] = [
     COLOURS[0],
     COLOURS[1],
     COLOURS[2],

@@ -15,6 +15,7 @@ use super::canvas::{
 use super::label;
 use super::palette::{GRID, LINE, MUTED, ON_MARK, Symbol, TEXT};
 use super::scale::Scale;
+use crate::plan::metric::Unit;
 use crate::report::number;
 
 /// Panels side by side.
@@ -67,7 +68,7 @@ pub(super) struct Row {
 impl Row {
     /// A row of bars one behind the other, each of a length, a colour and a text; its number is
     /// that of all.
-    pub fn stacked(metric: &str, parts: impl IntoIterator<Item = (f64, RGBColor, String)>) -> Self {
+    pub fn stacked(unit: Unit, parts: impl IntoIterator<Item = (f64, RGBColor, String)>) -> Self {
         let mut from = 0.0;
         let mut marks = Vec::new();
         for (length, colour, says) in parts.into_iter().filter(|(length, ..)| *length > 0.0) {
@@ -75,7 +76,7 @@ impl Row {
             marks.push(Mark::Bar { from, to, colour, is_pale: false, says });
             from = to;
         }
-        Self { marks, says: number::value(metric, from) }
+        Self { marks, says: number::amount(unit, from) }
     }
 }
 

@@ -6,6 +6,7 @@ use super::palette::Symbol;
 use super::rows::{Mark, Panel, Row, Rows, panels_in_a_chart};
 use super::scale::Scale;
 use super::{Chart, label};
+use crate::plan::metric;
 use crate::report::number;
 use crate::report::text::plain;
 
@@ -37,6 +38,7 @@ fn chart(data: &Data<'_>, metric: &str, phases: &[&str]) -> Chart {
         .iter()
         .map(|phase| data.treatments.iter().map(|shown| shown.samples(phase, metric)).collect())
         .collect();
+    let unit = metric::of(metric).unit;
     let (every, thinned) = thinned(samples.iter().flatten().map(Vec::len).sum());
     let panels: Vec<Panel> = phases
         .iter()
@@ -50,7 +52,7 @@ fn chart(data: &Data<'_>, metric: &str, phases: &[&str]) -> Chart {
             .iter()
             .filter_map(|shown| Some((mean(shown)?, shown.name.as_str())))
             .collect();
-        Some(format!("{} {}", label::cut(&plain(phase), 60), range(metric, &means)?))
+        Some(format!("{} {}", label::cut(&plain(phase), 60), range(unit, &means)?))
     });
     let ranges: Vec<String> = ranges.collect();
     let says = format!("Means of {metric}: {}.{thinned}", ranges.join("; "));
@@ -74,14 +76,15 @@ fn panel(data: &Data<'_>, metric: &str, phase: &str, samples: &[Vec<f64>], every
         data.treatments.iter().map(|shown| shown.summary(phase, metric)).collect();
     let highest = summaries.iter().flatten().filter_map(|found| found.interval.map(|ends| ends[1]));
     let mut values: Vec<f64> = samples.iter().flatten().copied().collect();
-    let scale = Scale::fitting(metric, &values);
+    let unit = metric::of(metric).unit;
+    let scale = Scale::fitting(unit, &values);
     // An interval may reach farther than any sample; but a wide one must not hide the samples.
     let greatest = values.iter().copied().fold(0.0, f64::max);
     values.extend(highest.map(|end| end.min(greatest * 1.5)));
     let scale = if scale.is_log {
-        Scale::logarithmic(metric, &values)
+        Scale::logarithmic(unit, &values)
     } else {
-        Scale::from_zero(metric, values.iter().copied().fold(0.0, f64::max))
+        Scale::from_zero(unit, values.iter().copied().fold(0.0, f64::max))
     };
     let rows =
         data.treatments.iter().zip(summaries).zip(samples).map(|((shown, found), samples)| {
@@ -107,7 +110,7 @@ fn panel(data: &Data<'_>, metric: &str, phase: &str, samples: &[Vec<f64>], every
             marks.extend(points);
             Row {
                 marks,
-                says: found.map_or(String::new(), |found| number::value(metric, found.mean)),
+                says: found.map_or(String::new(), |found| number::amount(unit, found.mean)),
             }
         });
     Panel { title: label::cut(&plain(phase), 60), rows: rows.collect(), reference: None, scale }

@@ -5,17 +5,11 @@ use std::ops::{Range, RangeInclusive};
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 
 use super::label;
-use crate::plan::metric;
+use crate::plan::metric::Unit;
 use crate::report::number;
 
-/// The powers of ten that labels may have, in a metric's unit.
+/// The powers of ten that labels may have.
 const POWERS: RangeInclusive<i32> = -12..=21;
-
-/// What ratios are called where a metric's name is asked for.
-pub(super) const RATIO: &str = "ratio";
-
-/// What shares are called, which are in per cent.
-pub(super) const PERCENT: &str = "percent";
 
 /// Values that span more than this are on a logarithmic axis.
 const WIDE: f64 = 100.0;
@@ -32,10 +26,10 @@ const FEW_LABELS: usize = 5;
 /// The least part of an axis that values are kept from its ends.
 const MARGIN: f64 = 0.06;
 
-/// An axis of a metric's values.
+/// An axis of values of one unit.
 #[derive(Debug, Clone)]
 pub(super) struct Scale {
-    metric: String,
+    unit: Unit,
     low: f64,
     high: f64,
     pub is_log: bool,
@@ -44,32 +38,32 @@ pub(super) struct Scale {
 impl Scale {
     /// From 0 to a little more than the greatest value; logarithmic where the values are above 0
     /// and span more than two decades.
-    pub fn fitting(metric: &str, values: &[f64]) -> Self {
+    pub fn fitting(unit: Unit, values: &[f64]) -> Self {
         let (least, greatest) = ends(values);
         if least > 0.0 && greatest / least > WIDE {
-            return Self::logarithmic(metric, values);
+            return Self::logarithmic(unit, values);
         }
-        Self::from_zero(metric, greatest)
+        Self::from_zero(unit, greatest)
     }
 
     /// From 0 to a little more than the greatest value.
-    pub fn from_zero(metric: &str, greatest: f64) -> Self {
+    pub fn from_zero(unit: Unit, greatest: f64) -> Self {
         let high = if greatest > 0.0 { greatest * (1.0 + MARGIN) } else { 1.0 };
-        Self { metric: metric.to_owned(), low: 0.0, high, is_log: false }
+        Self { unit, low: 0.0, high, is_log: false }
     }
 
     /// From one value to another, of which there is more than one.
-    pub fn between(metric: &str, low: f64, high: f64) -> Self {
-        Self { metric: metric.to_owned(), low, high: high.max(low + 1.0), is_log: false }
+    pub fn between(unit: Unit, low: f64, high: f64) -> Self {
+        Self { unit, low, high: high.max(low + 1.0), is_log: false }
     }
 
     /// Logarithmic, around values above 0; others have no place on it.
-    pub fn logarithmic(metric: &str, values: &[f64]) -> Self {
+    pub fn logarithmic(unit: Unit, values: &[f64]) -> Self {
         let positive: Vec<f64> = values.iter().copied().filter(|value| *value > 0.0).collect();
         let (least, greatest) = ends(&positive);
         let margin = (greatest / least).powf(MARGIN).max(1.02);
         let (low, high) = (least / margin, greatest * margin);
-        Self { metric: metric.to_owned(), low, high, is_log: true }
+        Self { unit, low, high, is_log: true }
     }
 
     /// The value within the axis that is nearest.
@@ -85,16 +79,16 @@ impl Scale {
     /// What the widest of its labels takes.
     pub fn label_width(&self, size: u32) -> u32 {
         let labels = self.labels(FEW_LABELS).into_iter();
-        let widths = labels.map(|value| label::width(&written(&self.metric, value), size));
+        let widths = labels.map(|value| label::width(&written(self.unit, value), size));
         widths.max().unwrap_or(0)
     }
 
     /// At most so many values, round ones where that can be.
     fn labels(&self, most: usize) -> Vec<f64> {
         if self.is_log && self.high / self.low > CLOSE {
-            logarithmic(&self.metric, self.low, self.high, most)
+            logarithmic(self.unit, self.low, self.high, most)
         } else {
-            even(&self.metric, self.low, self.high, most)
+            even(self.unit, self.low, self.high, most)
         }
     }
 
@@ -134,26 +128,22 @@ impl Ranged for Scale {
 
 impl ValueFormatter<f64> for Scale {
     fn format_ext(&self, value: &f64) -> String {
-        written(&self.metric, *value)
+        written(self.unit, *value)
     }
 }
 
 /// A value on an axis: without digits that say nothing.
-fn written(metric: &str, value: f64) -> String {
+fn written(unit: Unit, value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
-    if metric.ends_with("_ns") && value >= 100e9 {
+    if unit == Unit::Ns && value >= 100e9 {
         let seconds = (value / 1e9).round();
         let (number, unit) =
             if seconds % 60.0 == 0.0 { (seconds / 60.0, "min") } else { (seconds, "s") };
         return format!("{number} {unit}");
     }
-    let text = match metric {
-        RATIO => number::ratio(value),
-        PERCENT => format!("{value:.2} %"),
-        _ => number::value(metric, value),
-    };
+    let text = number::amount(unit, value);
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let is_whole = !number.contains('.');
@@ -169,13 +159,13 @@ fn ends(values: &[f64]) -> (f64, f64) {
 }
 
 /// Multiples of 1, 2 or 5 times a power of ten, of minutes where times are that long.
-fn even(metric: &str, low: f64, high: f64, most: usize) -> Vec<f64> {
-    let unit = if metric.ends_with("_ns") && high >= 200e9 { 60e9 } else { 1.0 };
+fn even(unit: Unit, low: f64, high: f64, most: usize) -> Vec<f64> {
+    let base = if unit == Unit::Ns && high >= 200e9 { 60e9 } else { 1.0 };
     // Parts of a byte or of a nanosecond are not written.
-    let is_whole = ["ns", "B", "B/s"].contains(&metric::unit(metric));
+    let is_whole = [Unit::Ns, Unit::Bytes, Unit::BytesPerS].contains(&unit);
     let least = if is_whole { 1.0 } else { 0.0 };
-    let power = 10f64.powf(((high - low) / unit / most.max(1) as f64).log10().floor());
-    let steps = [1.0, 2.0, 5.0, 10.0, 20.0].map(|factor| (factor * power * unit).max(least));
+    let power = 10f64.powf(((high - low) / base / most.max(1) as f64).log10().floor());
+    let steps = [1.0, 2.0, 5.0, 10.0, 20.0].map(|factor| (factor * power * base).max(least));
     let labels = |step: f64| -> Vec<f64> {
         let first = (low / step).ceil();
         let values = (0..=most).map(|index| (first + index as f64) * step);
@@ -186,12 +176,12 @@ fn even(metric: &str, low: f64, high: f64, most: usize) -> Vec<f64> {
 }
 
 /// The finest of some usual divisions that is coarse enough.
-fn logarithmic(metric: &str, low: f64, high: f64, most: usize) -> Vec<f64> {
-    let unit = if metric.ends_with("_ns") && low >= 60e9 { 60e9 } else { 1.0 };
+fn logarithmic(unit: Unit, low: f64, high: f64, most: usize) -> Vec<f64> {
+    let base = if unit == Unit::Ns && low >= 60e9 { 60e9 } else { 1.0 };
     let of = |every: i32, digits: &[f64]| -> Vec<f64> {
         POWERS
             .filter(|power| power % every == 0)
-            .flat_map(|power| digits.iter().map(move |digit| digit * 10f64.powi(power) * unit))
+            .flat_map(|power| digits.iter().map(move |digit| digit * 10f64.powi(power) * base))
             .filter(|value| (low..=high).contains(value))
             .collect()
     };
@@ -206,28 +196,24 @@ mod tests {
     use super::*;
 
     fn labels(scale: &Scale) -> String {
-        let labels: Vec<String> =
-            scale.labels(5).iter().map(|v| written(&scale.metric, *v)).collect();
+        let labels: Vec<String> = scale.labels(5).iter().map(|v| written(scale.unit, *v)).collect();
         labels.join("  ")
     }
 
     #[test]
     fn labels_are_few_and_round() {
-        let fitting = |metric: &str, values: &[f64]| labels(&Scale::fitting(metric, values));
-        assert_eq!(fitting("time_ns", &[1.2e9, 1.7e9]), "0  500 ms  1 s  1.5 s");
-        assert_eq!(fitting("time_ns", &[17e7, 40.4e9]), "300 ms  1 s  3 s  10 s  30 s");
-        assert_eq!(fitting("time_ns", &[300e9, 400e9]), "0  2 min  4 min  6 min");
-        assert_eq!(
-            fitting("bytes_per_second", &[0.0, 9e7]),
-            "0  20 MB/s  40 MB/s  60 MB/s  80 MB/s"
-        );
-        assert_eq!(fitting("flushes", &[0.0]), "0  0.5  1");
-        assert_eq!(fitting("phoronix.lower_is_better", &[0.34, 0.52]), "0  0.2  0.4");
+        let fitting = |unit: Unit, values: &[f64]| labels(&Scale::fitting(unit, values));
+        assert_eq!(fitting(Unit::Ns, &[1.2e9, 1.7e9]), "0  500 ms  1 s  1.5 s");
+        assert_eq!(fitting(Unit::Ns, &[17e7, 40.4e9]), "300 ms  1 s  3 s  10 s  30 s");
+        assert_eq!(fitting(Unit::Ns, &[300e9, 400e9]), "0  2 min  4 min  6 min");
+        assert_eq!(fitting(Unit::BytesPerS, &[0.0, 9e7]), "0  20 MB/s  40 MB/s  60 MB/s  80 MB/s");
+        assert_eq!(fitting(Unit::Number, &[0.0]), "0  0.5  1");
+        assert_eq!(fitting(Unit::Number, &[0.34, 0.52]), "0  0.2  0.4");
     }
 
     #[test]
     fn ratios_have_labels_however_close_they_are() {
-        let ratios = |values: &[f64]| labels(&Scale::logarithmic("ratio", values));
+        let ratios = |values: &[f64]| labels(&Scale::logarithmic(Unit::Ratio, values));
         assert_eq!(ratios(&[0.98, 1.02]), "0.98  1  1.02  1.04");
         assert_eq!(ratios(&[0.5, 1.0, 64.0]), "1  3  10  30");
         assert_eq!(ratios(&[1.0]), "0.99  1  1.01  1.02");
@@ -236,12 +222,12 @@ mod tests {
     #[test]
     fn every_value_has_a_place() {
         let all = [0.0, 1e-300, 1.0, 1e18, f64::MAX];
-        for scale in [Scale::fitting("time_ns", &all), Scale::logarithmic("time_ns", &all)] {
+        for scale in [Scale::fitting(Unit::Ns, &all), Scale::logarithmic(Unit::Ns, &all)] {
             for value in all {
                 assert!((0..=1000).contains(&scale.map(&value, (0, 1000))), "{value}");
             }
             assert!(scale.labels(5).len() <= 5, "{scale:?}");
         }
-        assert!(Scale::fitting("x", &[]).labels(5).len() <= 5);
+        assert!(Scale::fitting(Unit::Number, &[]).labels(5).len() <= 5);
     }
 }

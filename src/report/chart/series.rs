@@ -5,7 +5,8 @@ use super::data::{Data, Shown, Step, over_trials, range};
 use super::grid::{Grid, Panel, Shares, panels_in_a_chart};
 use super::scale::Scale;
 use super::{Chart, label, part};
-use crate::report::table::{MOVED, moves_bytes};
+use crate::plan::metric::{self, Unit};
+use crate::report::table::charted;
 use crate::report::text::plain;
 use crate::results::Phase;
 
@@ -30,7 +31,8 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
 }
 
 fn of_phase(data: &Data<'_>, phase: &str) -> Vec<Chart> {
-    let metric = if moves_bytes(data.analysis, phase) { MOVED } else { "ops_per_second" };
+    let metric = charted(data.analysis, "ops_per_second", phase);
+    let unit = metric::of(metric).unit;
     let measured = || data.treatments.iter().flat_map(|shown| shown.measured(phase));
     let Some(step_ns) = measured().filter_map(step_ns).max() else { return Vec::new() };
     let end_ns = measured().filter_map(end_ns).fold(0.0, f64::max);
@@ -39,15 +41,15 @@ fn of_phase(data: &Data<'_>, phase: &str) -> Vec<Chart> {
     let step_ns = coarse_enough(step_ns, end_ns, (MOST_STEPS as f64).min(fewest.max(1.0)));
     let rates = data.treatments.iter().filter_map(|shown| {
         let trials: Vec<Vec<f64>> =
-            shown.measured(phase).filter_map(|phase| rates(phase, metric, step_ns)).collect();
+            shown.measured(phase).filter_map(|phase| rates(phase, unit, step_ns)).collect();
         let steps = over_trials(&trials);
         (!steps.is_empty()).then_some(Rates { shown, steps })
     });
     let rates: Vec<Rates<'_>> = rates.collect();
     let greatest = rates.iter().flat_map(|rates| rates.steps.iter().map(|step| step.1[1]));
-    let up = Scale::from_zero(metric, greatest.fold(0.0, f64::max));
+    let up = Scale::from_zero(unit, greatest.fold(0.0, f64::max));
     let longest = rates.iter().map(|rates| rates.steps.len()).max().unwrap_or(0);
-    let across = Scale::from_zero("time_ns", longest as f64 * step_ns as f64);
+    let across = Scale::from_zero(Unit::Ns, longest as f64 * step_ns as f64);
     let parts: Vec<_> = rates.chunks(panels_in_a_chart(COLUMNS)).collect();
     let of = parts.len();
     let parts = parts.into_iter().enumerate().map(|(index, rates)| {
@@ -58,7 +60,7 @@ fn of_phase(data: &Data<'_>, phase: &str) -> Vec<Chart> {
             .to_owned();
         let heading = Heading { title: title.clone(), notes, keys: Vec::new() };
         let panels = rates.iter().map(|rates| panel(rates, step_ns, &across, &up)).collect();
-        let says = says(metric, rates);
+        let says = says(unit, rates);
         let columns = COLUMNS.min(u32::try_from(rates.len()).unwrap_or(COLUMNS));
         let id = format!("series-{}", label::slug(phase));
         Chart::of(&id, title, says, |says| {
@@ -76,13 +78,13 @@ fn panel(rates: &Rates<'_>, step_ns: u64, across: &Scale, up: &Scale) -> Panel {
         .with_steps(&rates.steps, middle)
 }
 
-fn says(metric: &str, rates: &[Rates<'_>]) -> String {
+fn says(unit: Unit, rates: &[Rates<'_>]) -> String {
     let of = |choose: fn(&Rates<'_>) -> Option<f64>| {
         let values: Vec<(f64, &str)> = rates
             .iter()
             .filter_map(|rates| Some((choose(rates)?, rates.shown.name.as_str())))
             .collect();
-        range(metric, &values).unwrap_or_default()
+        range(unit, &values).unwrap_or_default()
     };
     let first = of(|rates| rates.steps.first().map(|step| step.0));
     let last = of(|rates| rates.steps.last().map(|step| step.0));
@@ -110,15 +112,15 @@ fn coarse_enough(step_ns: u64, end_ns: f64, most: f64) -> u64 {
 }
 
 /// The rate in each whole step of a trial; the last operations do not fill theirs.
-fn rates(phase: &Phase, metric: &str, step_ns: u64) -> Option<Vec<f64>> {
+fn rates(phase: &Phase, unit: Unit, step_ns: u64) -> Option<Vec<f64>> {
     let work = phase.work.as_ref()?;
     let own_ns = self::step_ns(phase)?;
     let together = usize::try_from(step_ns / own_ns).ok()?;
     let end_ns = end_ns(phase)?;
     let is_whole = |step: &usize| *step as f64 * step_ns as f64 <= end_ns;
     let whole = (1..=MOST_STEPS).take_while(is_whole).count();
-    let worth = match metric {
-        "bytes_per_second" => work.bytes_per_second? / work.ops_per_second,
+    let worth = match unit {
+        Unit::BytesPerS => work.bytes_per_second? / work.ops_per_second,
         _ => 1.0,
     };
     if whole == 0 {

@@ -11,6 +11,7 @@ use super::canvas::Heading;
 use super::grid::{Grid, Panel, Shares};
 use super::palette::{COLOURS, PLAIN};
 use super::scale::Scale;
+use crate::plan::metric::Unit;
 use crate::report::number;
 use crate::report::text::plain;
 
@@ -35,10 +36,10 @@ pub fn trace(id: &str, name: &str, summary: &Summary, course: &Course) -> Chart 
         "Position: what requests touch, in steps of {} and rows of {} of the drive, when they are \
          submitted. In flight: mean over each step; band: from the least to the most at once.",
         number::duration(course.step_ns() as f64),
-        number::value("row_bytes", course.row_bytes() as f64),
+        number::bytes(course.row_bytes() as f64),
     );
     let heading = Heading { title: title.clone(), notes, keys: Vec::new() };
-    let across = Scale::from_zero("time_ns", summary.span_ns as f64);
+    let across = Scale::from_zero(Unit::Ns, summary.span_ns as f64);
     let mut panels = positions(summary, course, &across);
     panels.extend(rates(summary, course, &across));
     panels.extend(in_flight(summary, course, &across));
@@ -49,7 +50,7 @@ pub fn trace(id: &str, name: &str, summary: &Summary, course: &Course) -> Chart 
 }
 
 fn positions(summary: &Summary, course: &Course, across: &Scale) -> Vec<Panel> {
-    let up = Scale::from_zero("offset_bytes", summary.end_bytes as f64);
+    let up = Scale::from_zero(Unit::Bytes, summary.end_bytes as f64);
     let placed = PLACED.into_iter().zip(COLOURS);
     let panels = placed.filter(|((kind, _), _)| summary.of(*kind).is_some());
     panels
@@ -80,7 +81,7 @@ fn rates(summary: &Summary, course: &Course, across: &Scale) -> Vec<Panel> {
             let rate = |bytes: &u64| *bytes as f64 / (step_ns / 1e9);
             let rates: Vec<f64> = course.bytes(kind).iter().map(rate).collect();
             let greatest = rates.iter().copied().fold(0.0, f64::max);
-            let up = Scale::from_zero("bytes_per_second", greatest);
+            let up = Scale::from_zero(Unit::BytesPerS, greatest);
             let bar = |(step, rate): (usize, f64)| {
                 ([step as f64 * step_ns, (step as f64 + 1.0) * step_ns], rate)
             };
@@ -106,7 +107,7 @@ fn in_flight(summary: &Summary, course: &Course, across: &Scale) -> Option<Panel
         .iter()
         .map(|step| (step.mean, [step.least as f64, step.most as f64]))
         .collect();
-    let up = Scale::from_zero("requests", most as f64);
+    let up = Scale::from_zero(Unit::Number, most as f64);
     let middle = |step: usize| (step as f64 + 0.5) * course.step_ns() as f64;
     let panel = Panel::new("in flight".to_owned(), across.clone(), up, PLAIN);
     Some(panel.with_steps(&steps, middle))
@@ -116,18 +117,14 @@ fn says(summary: &Summary) -> String {
     let kinds = summary.kinds.iter().map(|of| {
         let bytes = match of.kind {
             Kind::Flush => String::new(),
-            _ => format!(" of {}", number::value("x_bytes", of.bytes as f64)),
+            _ => format!(" of {}", number::bytes(of.bytes as f64)),
         };
-        format!(
-            "{} {} requests{bytes}",
-            number::value("requests", of.requests as f64),
-            of.kind.name()
-        )
+        format!("{} {} requests{bytes}", number::count(of.requests as f64), of.kind.name())
     });
     let kinds = kinds.collect::<Vec<_>>().join("; ");
     let span = number::duration(summary.span_ns as f64);
     let in_flight = summary.in_flight.map_or(String::new(), |in_flight| {
-        let mean = number::value("requests", in_flight.mean);
+        let mean = number::count(in_flight.mean);
         format!(" In flight: {mean} on average, {} at most.", in_flight.most)
     });
     format!("Over {span}: {kinds}.{in_flight}")

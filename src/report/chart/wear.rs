@@ -5,8 +5,9 @@ use ssdlab_flash::{WearBin, WearSummary};
 use super::canvas::Heading;
 use super::data::{Data, Shown};
 use super::grid::{Grid, Panel, Shares, panels_in_a_chart};
-use super::scale::{PERCENT, Scale};
+use super::scale::Scale;
 use super::{Chart, part};
+use crate::plan::metric::Unit;
 
 /// How much further one drive may be worn than another, on one axis.
 const MOST_APART: u32 = 4;
@@ -27,11 +28,11 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
     let shares_across = worn.iter().all(|(_, wear)| most <= MOST_APART * wear.most.max(1));
     let across = |wear: &WearSummary| {
         let ends = if shares_across { [least, most] } else { [wear.least, wear.most] };
-        Scale::between("erases", f64::from(ends[0]), f64::from(ends[1]) + 1.0)
+        Scale::between(Unit::Number, f64::from(ends[0]), f64::from(ends[1]) + 1.0)
     };
     let shares =
         worn.iter().flat_map(|(_, wear)| wear.histogram.iter().map(|bin| share(bin, wear)));
-    let up = Scale::from_zero(PERCENT, shares.fold(0.0, f64::max));
+    let up = Scale::from_zero(Unit::Percent, shares.fold(0.0, f64::max));
     let parts: Vec<_> = worn.chunks(panels_in_a_chart(COLUMNS)).collect();
     let of = parts.len();
     let parts = parts.into_iter().enumerate().map(|(index, worn)| {

@@ -7,6 +7,7 @@ use super::palette::{COLOURS, Symbol};
 use super::rows::{Panel, Row, Rows, panels_in_a_chart};
 use super::scale::Scale;
 use super::{Chart, label, part};
+use crate::plan::metric::Unit;
 use crate::report::text::plain;
 
 /// Where bytes are counted, from the workload down.
@@ -32,7 +33,7 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
     let totals = levels
         .iter()
         .flat_map(|(metric, _)| data.treatments.iter().map(|shown| total(data, shown, metric)));
-    let scale = Scale::from_zero(device, totals.fold(0.0, f64::max));
+    let scale = Scale::from_zero(Unit::Bytes, totals.fold(0.0, f64::max));
     let places = places(data);
     let parts: Vec<_> = levels.chunks(panels_in_a_chart(data.treatments.len())).collect();
     let of = parts.len();
@@ -95,7 +96,7 @@ fn chart(
             .iter()
             .map(|shown| (total(data, shown, metric), shown.name.as_str()))
             .collect();
-        Some(format!("{says}: {}", range(metric, &totals)?))
+        Some(format!("{says}: {}", range(Unit::Bytes, &totals)?))
     });
     let says = format!("All phases together, {}.", ranges.collect::<Vec<_>>().join("; "));
     Chart::of("written", title, says, |says| Rows { heading, names, panels }.svg(says))
@@ -115,5 +116,5 @@ fn row(data: &Data<'_>, shown: &Shown<'_>, metric: &str, places: &[Option<usize>
         let bytes = of_place.map(|(phase, _)| shown.mean(phase, metric)).sum();
         (bytes, colour, (place + 1).to_string())
     });
-    Row::stacked(metric, parts)
+    Row::stacked(Unit::Bytes, parts)
 }

@@ -105,7 +105,7 @@ fn repetitions(rule: &Repetitions) -> String {
     }
     let mut budgets = Vec::new();
     budgets.extend(rule.time_ns.map(|time| number::duration(time as f64)));
-    budgets.extend(rule.written_bytes.map(|bytes| number::value("written_bytes", bytes as f64)));
+    budgets.extend(rule.written_bytes.map(|bytes| number::bytes(bytes as f64)));
     let (least, most, precision) = (rule.least, rule.most, rule.precision * 100.0);
     let mut ends = vec![format!(
         "{least} to {most} blocks, until every interval is within +-{precision:.1} %"
@@ -152,5 +152,5 @@ pub(super) fn environment(analysis: &Analysis) -> Option<Markup> {
 
 fn fact(name: &str, value: &str) -> String {
     let amount = if name.ends_with("_bytes") { value.parse().ok() } else { None };
-    amount.map_or_else(|| value.to_owned(), |amount| number::value(name, amount))
+    amount.map_or_else(|| value.to_owned(), number::bytes)
 }

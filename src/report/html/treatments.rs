@@ -5,7 +5,7 @@ use maud::{Markup, html as markup};
 use super::{boxed, effect, factor_cells, factor_heads, factors, spoken};
 use crate::advice::{Analysis, Effect, Treatment, TreatmentStatus};
 use crate::plan::Schedule;
-use crate::report::{number, table};
+use crate::report::table;
 
 /// The table, which can be sorted and filtered.
 pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Markup {
@@ -15,8 +15,9 @@ pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Markup {
     let effects: Vec<&Effect> = analysis.effects.iter().filter(is_own).collect();
     let together = effects.iter().any(|effect| effect.phases.len() > 1);
     let caption = markup! {
-        "Means of " (spoken(&analysis.metric)) " (" code { (analysis.metric) } ") by phase; below \
-         each its ratio to the baseline's with the 95 % interval"
+        "Means of " (spoken(&analysis.metric)) " (" code { (analysis.metric) } ")"
+        @if let Some(beside) = table::beside(analysis) { ", in brackets " code { (beside) } }
+        ", by phase; below each its ratio to the baseline's with the 95 % interval"
     };
     let body = markup! {
         thead {
@@ -57,13 +58,13 @@ fn own<'a>(effects: &[&'a Effect], treatment: &Treatment) -> Vec<&'a Effect> {
 }
 
 fn cell(analysis: &Analysis, own: &[&Effect], treatment: &Treatment, phase: &str) -> Markup {
-    let Some((metric, mean)) = table::shown(analysis, treatment, phase) else {
+    let Some((mean, shown)) = table::shown(analysis, treatment, phase) else {
         return markup! { td.number {} };
     };
     let ratio = own.iter().find(|effect| effect.phases == [phase]);
     markup! {
         td.number data-value=(mean) {
-            (number::value(metric, mean))
+            (shown)
             @if let Some(one) = ratio { small { (effect(one.ratio, one.interval)) } }
         }
     }

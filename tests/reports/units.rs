@@ -1,0 +1,206 @@
+//! Every metric is shown in its own unit, wherever it is shown.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use serde_json::Value;
+use ssdlab::advice;
+use ssdlab::export::{Samples, csv};
+use ssdlab::meter::block::Counters;
+use ssdlab::plan::metric::{METRICS, Unit, of};
+use ssdlab::plan::{self, LabKind, Overrides, Schedule};
+use ssdlab::report::{Going, Shown, Style, charts, html, live, markdown, text};
+use ssdlab::results::{
+    ByKind, ByLayer, Ending, Latency, Ledger, Phase, Record, Series, Work, Written,
+};
+use ssdlab_flash::FlashActivity;
+use ssdlab_latency::LatencySummary;
+
+use super::records::record;
+
+/// What every metric is, but for ratios of two.
+const VALUE: u64 = 22_000_000;
+
+const REPORTED: [&str; 4] = [
+    "fio.read_iops",
+    "fio.job.write_bytes_per_s",
+    "bonnie++.seq_create.latency.max_ns",
+    "bonnie++.rewrite.bytes_per_second",
+];
+
+fn names() -> impl Iterator<Item = &'static str> {
+    METRICS.into_iter().map(|(name, ..)| name).chain(REPORTED)
+}
+
+fn schedule(metric: &str) -> Schedule {
+    let plan = format!(
+        r#"
+        name = "units"
+        question = "In which unit?"
+        metric = "{metric}"
+        [factors]
+        filesystem = ["ext4", "xfs"]
+        [baseline]
+        filesystem = "ext4"
+        [workload]
+        phases = [{{ do = "unpack" }}]
+        "#
+    );
+    let overrides = Overrides { lab: Some(LabKind::Image), runs: Some(2), ..Overrides::default() };
+    plan::schedule("p.toml", &plan, &overrides, Path::new("/")).unwrap()
+}
+
+/// A phase that has every metric.
+fn phase() -> Phase {
+    let value = VALUE as f64;
+    let kind = Written { bytes: VALUE, requests: 1 };
+    let summary = LatencySummary {
+        mean_ns: value,
+        p50_ns: VALUE,
+        p90_ns: VALUE,
+        p99_ns: VALUE,
+        p999_ns: VALUE,
+        max_ns: VALUE,
+    };
+    Phase {
+        name: "unpack".to_owned(),
+        time_ns: Some(VALUE),
+        settled_ns: Some(VALUE),
+        cpu_ns: Some(VALUE),
+        application_bytes: Some(VALUE),
+        device: Some(Counters {
+            read_requests: VALUE,
+            read_bytes: VALUE,
+            write_requests: VALUE,
+            write_merges: VALUE,
+            written_bytes: VALUE,
+            discard_requests: VALUE,
+            discarded_bytes: VALUE,
+            flushes: VALUE,
+        }),
+        flash: Some(FlashActivity {
+            flash_written_bytes: VALUE,
+            flash_read_bytes: VALUE,
+            erases: VALUE,
+            hottest_erases: VALUE,
+            repeats_until_worn: Some(value),
+            years_until_worn: Some(value),
+            stalled_ns: VALUE,
+        }),
+        commits: Some(VALUE),
+        work: Some(Work {
+            operations: VALUE,
+            ops_per_second: value,
+            bytes_per_second: Some(value),
+            latency: Latency { summary, histogram: String::new() },
+            series: Series { step_ns: 1, operations: vec![1] },
+        }),
+        reported: names()
+            .filter(|name| of(name).source == plan::metric::Source::Reported)
+            .map(|name| (name.to_owned(), value))
+            .collect(),
+        ledger: Some(Ledger {
+            by_layer: ByLayer::default(),
+            by_kind: Some(ByKind {
+                data: kind,
+                journal: kind,
+                inode: kind,
+                directory: kind,
+                allocation: kind,
+                superblock: kind,
+                cow_metadata: kind,
+                unattributed: kind,
+            }),
+            reason: None,
+        }),
+        ..Phase::default()
+    }
+}
+
+fn records(schedule: &Schedule) -> Vec<Record> {
+    schedule.trials.iter().map(|trial| record(schedule, trial, vec![phase()])).collect()
+}
+
+/// Whether a number that is written out begins with an amount of this unit, and has no other.
+fn is_of(unit: Unit, shown: &str) -> bool {
+    let end = shown.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(shown.len());
+    let (number, rest) = shown.split_at(end);
+    let symbol = rest.trim_start().split([' ', '[', '<', ',', ';']).next().unwrap_or_default();
+    let prefixed = |unit: &str| {
+        ["", "k", "M", "G", "T"].iter().any(|prefix| symbol == format!("{prefix}{unit}"))
+    };
+    number.parse::<f64>().is_ok()
+        && match unit {
+            Unit::Ns => ["ns", "us", "ms", "s", "min"].contains(&symbol),
+            Unit::Bytes => prefixed("B"),
+            Unit::BytesPerS => prefixed("B/s"),
+            Unit::PerS => prefixed("/s"),
+            Unit::Years => prefixed("") && rest.ends_with("years") || symbol == "years",
+            Unit::Percent => symbol == "%",
+            Unit::Ratio => symbol.is_empty(),
+            Unit::Number => prefixed(""),
+        }
+}
+
+/// What follows a text, up to another.
+fn after<'a>(page: &'a str, text: &str, end: &str) -> &'a str {
+    let found = page.split_once(text).unwrap_or_else(|| panic!("{text:?} in {page}")).1;
+    found.split(end).next().unwrap().trim()
+}
+
+/// The plan's metric, as each report has it.
+fn shown(metric: &str) -> Vec<(&'static str, String)> {
+    let schedule = schedule(metric);
+    let records = records(&schedule);
+    let analysis = advice::analyse("run", &schedule, &records, Ending::AllBlocks);
+    let text = text(&schedule, &analysis, Style::default());
+    let page = html(&schedule, &analysis, "");
+    let cell = after(&page, "id=\"treatments-caption\"", "</table>");
+    let state = live(&Shown::new(&schedule, &analysis), &Going::default());
+    let state: Value = serde_json::from_str(&state).unwrap();
+    let shown = vec![
+        ("text", after(&text, "│ unpack ┆", "┆").to_owned()),
+        ("bars", after(&text, "\nunpack\n  ext4", "█").to_owned()),
+        ("markdown", after(&markdown(&schedule, &analysis), "| unpack |", "|").to_owned()),
+        ("html", after(cell, "data-value=", "<").split_once('>').unwrap().1.to_owned()),
+        ("live", state["rows"][0]["mean"].as_str().unwrap().to_owned()),
+    ];
+    for chart in charts(&schedule, &analysis) {
+        if chart.id == "samples" {
+            let (name, value) = after(&chart.says, "Means of ", " (all)").split_once(": ").unwrap();
+            let value = value.strip_prefix("unpack ").unwrap();
+            assert!(is_of(of(name).unit, value), "{name} in a chart: {value}");
+        }
+    }
+    shown
+}
+
+#[test]
+fn every_metric_is_shown_in_its_own_unit() {
+    let mut golden = String::new();
+    for name in names() {
+        let unit = of(name).unit;
+        let shown = shown(name);
+        for (report, value) in &shown {
+            assert!(is_of(unit, value), "{name} in {report}: {value}");
+        }
+        writeln!(golden, "{name}: {}, {}", unit.symbol(), shown[0].1).unwrap();
+    }
+    insta::assert_snapshot!(golden);
+}
+
+#[test]
+fn every_sample_is_exported_with_its_unit() {
+    let schedule = schedule("time_ns");
+    let records = records(&schedule);
+    let mut file = Vec::new();
+    csv(&Samples::new("run", &schedule, &records), &mut file).unwrap();
+    let file = String::from_utf8(file).unwrap();
+    let of_trial = file.lines().skip(1).filter(|line| line.split(',').nth(5) == Some("0"));
+    let rows: Vec<Vec<&str>> = of_trial.map(|line| line.rsplitn(4, ',').collect()).collect();
+    for name in names() {
+        let row = rows.iter().find(|row| row[2] == name).unwrap_or_else(|| panic!("{name}"));
+        assert_eq!(row[1], of(name).unit.symbol(), "{name}");
+    }
+    assert_eq!(rows.len(), names().count());
+}
