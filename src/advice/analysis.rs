@@ -13,8 +13,8 @@ use super::environment;
 use super::hosts::{self, ByHost};
 use super::method::{self, Check};
 use super::pairs::Blocks;
-use super::ranking::{self, Ranking};
-use super::treatment::{self, Treatment};
+use super::ranking::{self, StepRanking};
+use super::treatment::{self, TreatmentResult};
 use super::warning::Warned;
 use super::warnings;
 use crate::plan::metric;
@@ -50,7 +50,7 @@ pub struct Analysis {
     /// The settings that the kernel reported alike in all trials that have them.
     pub applied: BTreeMap<String, String>,
     /// Every treatment, also those that could not run.
-    pub treatments: Vec<Treatment>,
+    pub treatments: Vec<TreatmentResult>,
     /// What each treatment does to each metric, against its baseline.
     pub effects: Vec<Effect>,
     /// Which of the effects on the plan's metric and of the claims' ratios each host has; empty
@@ -58,7 +58,7 @@ pub struct Analysis {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub by_host: Vec<ByHost>,
     /// Which treatments are better than which, step by step; empty where the plan ranks nothing.
-    pub rankings: Vec<Ranking>,
+    pub rankings: Vec<StepRanking>,
     /// The plan's claims, judged.
     pub claims: Vec<Judgement>,
     /// The settings that follow from the verdicts.
@@ -127,7 +127,7 @@ pub fn analyse<'a>(
 /// Analyses a run as [`analyse`] does, but for the trials: treatments have none.
 #[must_use]
 pub fn summarise(run: &str, schedule: &Schedule, records: &[Record], ending: Ending) -> Analysis {
-    let treatments: Vec<Treatment> = (0..schedule.treatments.len())
+    let treatments: Vec<TreatmentResult> = (0..schedule.treatments.len())
         .map(|index| treatment::summarise(index, schedule, records))
         .collect();
     let blocks = Blocks::of(schedule, records);

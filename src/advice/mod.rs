@@ -35,8 +35,8 @@ pub use machine::Host;
 pub use method::{Check, CheckOutcome, Criterion};
 pub use outline::{Outline, outline};
 pub use precision::{Precision, precision};
-pub use ranking::{Place, Ranking, taking_part};
-pub use treatment::{MetricSummary, PhaseSummary, Treatment, TreatmentStatus, TrialResult};
+pub use ranking::{Place, StepRanking, taking_part};
+pub use treatment::{MetricSummary, PhaseSummary, TreatmentResult, TreatmentStatus, TrialResult};
 pub use warning::{Warned, Warning};
 
 /// The confidence of every interval, and one minus the error a verdict may have.

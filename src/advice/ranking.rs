@@ -15,7 +15,7 @@ use crate::results::Record;
 
 /// The treatments of a step, the best first.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Ranking {
+pub struct StepRanking {
     /// The step; absent where a run has none.
     pub step: Option<String>,
     /// The metric.
@@ -51,13 +51,13 @@ pub struct Place {
 }
 
 /// The rankings of all steps that have begun.
-pub(super) fn all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Ranking> {
+pub(super) fn all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<StepRanking> {
     let steps = schedule.blocks().len();
     let ranked = (0..steps).map(|step| ranking(schedule, blocks, step));
     ranked.flatten().filter(|ranking| ranking.n > 0).collect()
 }
 
-fn ranking(schedule: &Schedule, blocks: &Blocks<'_>, step: usize) -> Option<Ranking> {
+fn ranking(schedule: &Schedule, blocks: &Blocks<'_>, step: usize) -> Option<StepRanking> {
     let by = schedule.ranking.as_ref()?;
     let candidates = candidates(schedule, blocks, step);
     let quantity = Quantity { metric: &by.metric, phases: &by.phases };
@@ -90,7 +90,7 @@ fn ranking(schedule: &Schedule, blocks: &Blocks<'_>, step: usize) -> Option<Rank
             levels,
         })
     };
-    Some(Ranking {
+    Some(StepRanking {
         step: own.map(|step| step.name.clone()),
         metric: by.metric.clone(),
         phases: by.phases.clone(),

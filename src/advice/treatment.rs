@@ -14,7 +14,7 @@ use crate::results::{Aged, DriveCourse, Imported, Phase, Record, Smart, Status, 
 
 /// A treatment and its trials.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Treatment {
+pub struct TreatmentResult {
     /// Its levels.
     pub levels: Levels,
     /// Whether it could be measured.
@@ -118,7 +118,7 @@ pub struct MetricSummary {
 }
 
 /// Sums up a treatment, by its index; its trials are left out.
-pub(super) fn summarise(index: usize, schedule: &Schedule, records: &[Record]) -> Treatment {
+pub(super) fn summarise(index: usize, schedule: &Schedule, records: &[Record]) -> TreatmentResult {
     let mut own: Vec<&Record> =
         records.iter().filter(|record| record.trial.treatment == index).collect();
     own.sort_by_key(|record| record.trial.position);
@@ -149,7 +149,7 @@ pub(super) fn summarise(index: usize, schedule: &Schedule, records: &[Record]) -
         None if own.is_empty() => Some("it has not run yet".to_owned()),
         None => None,
     };
-    Treatment {
+    TreatmentResult {
         levels: schedule.treatments[index].levels.clone(),
         status,
         reason,
@@ -172,7 +172,7 @@ fn was_passed_over(index: usize, schedule: &Schedule, records: &[Record]) -> boo
 }
 
 /// Hands each treatment its trials, in the order they ran.
-pub(super) fn add_trials(treatments: &mut [Treatment], records: Cow<'_, [Record]>) {
+pub(super) fn add_trials(treatments: &mut [TreatmentResult], records: Cow<'_, [Record]>) {
     let mut add = |record: Record| {
         let Some(treatment) = treatments.get_mut(record.trial.treatment) else { return };
         treatment.trials.push(TrialResult {

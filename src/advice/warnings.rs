@@ -1,7 +1,7 @@
 //! What a reader must know before believing the numbers.
 
 use super::method::Check;
-use super::treatment::{Treatment, TreatmentStatus};
+use super::treatment::{TreatmentResult, TreatmentStatus};
 use super::warning::{Warned, Warning};
 use crate::filesystem::facts;
 use crate::plan::{LabKind, Schedule};
@@ -10,7 +10,7 @@ use crate::results::{Record, Status};
 pub(super) fn all(
     schedule: &Schedule,
     records: &[Record],
-    treatments: &[Treatment],
+    treatments: &[TreatmentResult],
     method: &[Check],
 ) -> Vec<Warned> {
     let mut warnings = vec![Warning::Lab { lab: schedule.target.lab }];
@@ -62,8 +62,8 @@ fn remarks(records: &[Record]) -> impl Iterator<Item = Warning> {
 }
 
 /// What a filesystem is found to be, against what is stated about it.
-fn features(schedule: &Schedule, treatments: &[Treatment]) -> Vec<Warning> {
-    let of_treatment = |(index, treatment): (usize, &Treatment)| {
+fn features(schedule: &Schedule, treatments: &[TreatmentResult]) -> Vec<Warning> {
+    let of_treatment = |(index, treatment): (usize, &TreatmentResult)| {
         let stated = schedule.setup(index).ok().and_then(|setup| Some(setup.filesystem?.stated()));
         let differs = stated.unwrap_or_default().into_iter().filter_map(|(feature, stated)| {
             let found = treatment.features.get(feature).filter(|found| **found != stated)?;
@@ -80,7 +80,7 @@ fn features(schedule: &Schedule, treatments: &[Treatment]) -> Vec<Warning> {
 }
 
 /// What was found of the attribute A, once a filesystem.
-fn no_atime(schedule: &Schedule, treatments: &[Treatment]) -> Vec<Warning> {
+fn no_atime(schedule: &Schedule, treatments: &[TreatmentResult]) -> Vec<Warning> {
     let mut found = Vec::new();
     for (index, treatment) in treatments.iter().enumerate() {
         let filesystem = schedule.setup(index).ok().and_then(|setup| setup.filesystem);

@@ -19,7 +19,7 @@ pub use self::sheets::ods;
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ColumnType {
     Text,
     Integer,
     Number,

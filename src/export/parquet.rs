@@ -11,7 +11,7 @@ use ::parquet::file::properties::WriterProperties;
 use ::parquet::file::writer::SerializedFileWriter;
 use ::parquet::schema::types::{Type, TypePtr};
 
-use super::{Cell, Kind, Samples};
+use super::{Cell, ColumnType, Samples};
 
 /// Trials in a row group, which is held in memory.
 const GROUP: usize = 1_000;
@@ -27,7 +27,7 @@ pub fn parquet(samples: &Samples<'_>, mut out: impl Write) -> io::Result<()> {
 fn encoded(samples: &Samples<'_>) -> Result<Vec<u8>, ParquetError> {
     let properties = Arc::new(WriterProperties::default());
     let mut file = SerializedFileWriter::new(Vec::new(), schema(samples)?, properties)?;
-    let kinds: Vec<Kind> = samples.columns().map(|(_, kind)| kind).collect();
+    let kinds: Vec<ColumnType> = samples.columns().map(|(_, kind)| kind).collect();
     let mut trials = samples.trials().peekable();
     while trials.peek().is_some() {
         let group: Vec<(Vec<Cell<'_>>, Vec<[Cell<'_>; 4]>)> = trials
@@ -45,9 +45,9 @@ fn encoded(samples: &Samples<'_>) -> Result<Vec<u8>, ParquetError> {
                 .flat_map(|(shared, rows)| rows.iter().map(move |row| cell(shared, row, index)));
             let mut column = writer.next_column()?.expect("as many columns as the schema has");
             match kind {
-                Kind::Text => write(column.typed::<ByteArrayType>(), cells, text)?,
-                Kind::Integer => write(column.typed::<Int64Type>(), cells, integer)?,
-                Kind::Number => write(column.typed::<DoubleType>(), cells, number)?,
+                ColumnType::Text => write(column.typed::<ByteArrayType>(), cells, text)?,
+                ColumnType::Integer => write(column.typed::<Int64Type>(), cells, integer)?,
+                ColumnType::Number => write(column.typed::<DoubleType>(), cells, number)?,
             }
             column.close()?;
         }
@@ -62,11 +62,11 @@ fn cell<'a>(shared: &'a [Cell<'_>], row: &'a [Cell<'_>], index: usize) -> &'a Ce
 }
 
 fn schema(samples: &Samples<'_>) -> Result<TypePtr, ParquetError> {
-    let column = |(name, kind): (&str, Kind)| {
+    let column = |(name, kind): (&str, ColumnType)| {
         let (physical, logical) = match kind {
-            Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-            Kind::Integer => (Physical::INT64, Some(LogicalType::integer(64, false))),
-            Kind::Number => (Physical::DOUBLE, None),
+            ColumnType::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+            ColumnType::Integer => (Physical::INT64, Some(LogicalType::integer(64, false))),
+            ColumnType::Number => (Physical::DOUBLE, None),
         };
         let column = Type::primitive_type_builder(name, physical)
             .with_repetition(Repetition::OPTIONAL)

@@ -2,29 +2,33 @@
 
 use std::borrow::Cow;
 
-use super::{Cell, Kind};
+use super::{Cell, ColumnType};
 use crate::plan::metric::{self, Unit};
 use crate::plan::{Factor, Schedule};
 use crate::results::{Phase, Record, Teardown};
 
 /// The columns that say which trial a sample is of; the factors follow.
-const OF_TRIAL: [(&str, Kind); 11] = [
-    ("run", Kind::Text),
-    ("plan", Kind::Text),
-    ("lab", Kind::Text),
-    ("seed", Kind::Integer),
-    ("block", Kind::Integer),
-    ("position", Kind::Integer),
-    ("step", Kind::Text),
-    ("status", Kind::Text),
-    ("reason", Kind::Text),
-    ("fingerprint", Kind::Text),
-    ("started_s", Kind::Integer),
+const OF_TRIAL: [(&str, ColumnType); 11] = [
+    ("run", ColumnType::Text),
+    ("plan", ColumnType::Text),
+    ("lab", ColumnType::Text),
+    ("seed", ColumnType::Integer),
+    ("block", ColumnType::Integer),
+    ("position", ColumnType::Integer),
+    ("step", ColumnType::Text),
+    ("status", ColumnType::Text),
+    ("reason", ColumnType::Text),
+    ("fingerprint", ColumnType::Text),
+    ("started_s", ColumnType::Integer),
 ];
 
 /// The columns of the sample itself.
-const OF_SAMPLE: [(&str, Kind); 4] =
-    [("phase", Kind::Text), ("metric", Kind::Text), ("unit", Kind::Text), ("value", Kind::Number)];
+const OF_SAMPLE: [(&str, ColumnType); 4] = [
+    ("phase", ColumnType::Text),
+    ("metric", ColumnType::Text),
+    ("unit", ColumnType::Text),
+    ("value", ColumnType::Number),
+];
 
 /// The phase that samples of unmounting are filed under.
 const TEARDOWN: &str = "teardown";
@@ -39,7 +43,7 @@ pub struct Samples<'a> {
 }
 
 /// A trial: what all its samples share, and the samples.
-pub(super) struct Trial<'a> {
+pub(super) struct TrialRows<'a> {
     /// What the columns of the trial hold, and those of the factors.
     pub cells: Vec<Cell<'a>>,
     /// Its samples, phase by phase; none where nothing was measured.
@@ -65,18 +69,18 @@ impl<'a> Samples<'a> {
     }
 
     /// The columns that say which trial a sample is of.
-    pub(super) fn trial_columns(&self) -> impl Iterator<Item = (&'static str, Kind)> {
-        let factors = self.factors.iter().map(|factor| (factor.name(), Kind::Text));
+    pub(super) fn trial_columns(&self) -> impl Iterator<Item = (&'static str, ColumnType)> {
+        let factors = self.factors.iter().map(|factor| (factor.name(), ColumnType::Text));
         OF_TRIAL.into_iter().chain(factors)
     }
 
     /// All columns.
-    pub(super) fn columns(&self) -> impl Iterator<Item = (&'static str, Kind)> {
+    pub(super) fn columns(&self) -> impl Iterator<Item = (&'static str, ColumnType)> {
         self.trial_columns().chain(OF_SAMPLE)
     }
 
     /// The trials.
-    pub(super) fn trials(&self) -> impl ExactSizeIterator<Item = Trial<'a>> {
+    pub(super) fn trials(&self) -> impl ExactSizeIterator<Item = TrialRows<'a>> {
         self.records.iter().copied().map(|record| self.trial(record))
     }
 
@@ -93,7 +97,7 @@ impl<'a> Samples<'a> {
         metrics
     }
 
-    fn trial(&self, record: &'a Record) -> Trial<'a> {
+    fn trial(&self, record: &'a Record) -> TrialRows<'a> {
         let step = self.schedule.steps.get(self.schedule.step_of(record.trial.block));
         // No seed and no blocks are made up for what was imported.
         let own = |value: u64| Cell::from(record.imported.is_none().then_some(value));
@@ -113,11 +117,11 @@ impl<'a> Samples<'a> {
         ];
         let level = |factor| record.levels.0.get(factor).map_or("", String::as_str);
         cells.extend(self.factors.iter().map(|factor| Cell::text(level(factor))));
-        Trial { cells, samples: samples(record).collect() }
+        TrialRows { cells, samples: samples(record).collect() }
     }
 }
 
-impl<'a> Trial<'a> {
+impl<'a> TrialRows<'a> {
     /// The last columns of each of its rows. A trial in which nothing was measured has a row, too.
     pub fn rows(&self) -> Vec<[Cell<'a>; 4]> {
         if self.samples.is_empty() {

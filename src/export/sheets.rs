@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use super::ods::{Sheet, workbook};
-use super::samples::{Sample, Trial, factors};
+use super::samples::{Sample, TrialRows, factors};
 use super::{Cell, Samples};
-use crate::advice::{Analysis, Effect, Judgement, MetricSummary, Treatment};
+use crate::advice::{Analysis, Effect, Judgement, MetricSummary, TreatmentResult};
 use crate::plan::{Factor, Levels, Schedule, metric};
 
 /// Writes the sheets `samples`, `summary`, `claims` and `charts` as an `OpenDocument` spreadsheet.
@@ -39,7 +39,7 @@ fn phases<'a>(samples: &'a Samples<'_>) -> Sheet<'a> {
 }
 
 /// A trial's rows, one a phase; one in any case.
-fn phase_rows<'a>(trial: &Trial<'a>, metrics: &[Cow<'_, str>]) -> Vec<Vec<Cell<'a>>> {
+fn phase_rows<'a>(trial: &TrialRows<'a>, metrics: &[Cow<'_, str>]) -> Vec<Vec<Cell<'a>>> {
     if trial.samples.is_empty() {
         return vec![trial.cells.clone()];
     }
@@ -170,7 +170,7 @@ fn charts<'a>(factors: &[Factor], analysis: &'a Analysis) -> Sheet<'a> {
     Sheet { name: "charts", columns: header(columns), rows: Box::new(rows.into_iter()) }
 }
 
-fn summaries(treatment: &Treatment) -> impl Iterator<Item = (&str, &str, &MetricSummary)> {
+fn summaries(treatment: &TreatmentResult) -> impl Iterator<Item = (&str, &str, &MetricSummary)> {
     treatment.summary.iter().flat_map(|phase| {
         let metrics = phase.metrics.iter();
         metrics.map(move |(metric, summary)| (phase.name.as_str(), metric.as_str(), summary))

@@ -34,19 +34,19 @@ pub struct Shown {
     lab: String,
     seed: Option<u64>,
     metric: String,
-    claims: Vec<Claim>,
-    rows: Vec<Row>,
+    claims: Vec<LiveClaim>,
+    rows: Vec<LiveRow>,
 }
 
 #[derive(Debug, Clone, Serialize)]
-struct Claim {
+struct LiveClaim {
     says: String,
     verdict: Verdict,
     found: String,
 }
 
 #[derive(Debug, Clone, Serialize)]
-struct Row {
+struct LiveRow {
     treatment: String,
     phase: String,
     samples: Vec<f64>,
@@ -75,7 +75,7 @@ impl Shown {
     pub fn new(schedule: &Schedule, analysis: &Analysis) -> Self {
         let claims = analysis.claims.iter().map(|claim| {
             let (says, found) = (plain(&claim.says), plain(&evidence(schedule, claim)));
-            Claim { says, verdict: claim.verdict, found }
+            LiveClaim { says, verdict: claim.verdict, found }
         });
         Self {
             question: analysis.question.clone(),
@@ -89,7 +89,7 @@ impl Shown {
     }
 }
 
-fn rows(schedule: &Schedule, analysis: &Analysis) -> Vec<Row> {
+fn rows(schedule: &Schedule, analysis: &Analysis) -> Vec<LiveRow> {
     let metric = analysis.metric.as_str();
     let mut rows = Vec::new();
     for treatment in &analysis.treatments {
@@ -99,7 +99,7 @@ fn rows(schedule: &Schedule, analysis: &Analysis) -> Vec<Row> {
             let well = treatment.trials.iter().filter(|trial| trial.status == Status::Ok);
             let phases = well.flat_map(|trial| &trial.phases);
             let samples = phases.filter(|phase| phase.name == summary.name);
-            rows.push(Row {
+            rows.push(LiveRow {
                 treatment: plain(&schedule.distinct(&treatment.levels).to_string()),
                 phase: summary.name.clone(),
                 samples: samples.filter_map(|phase| phase.metric(metric)).collect(),

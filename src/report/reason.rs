@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::number;
 use super::table::mean;
-use crate::advice::{Analysis, Treatment};
+use crate::advice::{Analysis, TreatmentResult};
 use crate::filesystem::layout::Kind;
 use crate::plan::{Factor, Levels, metric};
 
@@ -67,15 +67,15 @@ pub(super) fn reason(
 
 /// Two treatments, in some phases.
 struct Sides<'a> {
-    with: &'a Treatment,
-    without: &'a Treatment,
+    with: &'a TreatmentResult,
+    without: &'a TreatmentResult,
     phases: &'a [String],
 }
 
 impl Sides<'_> {
     /// A metric on both sides, over the phases.
     fn both(&self, metric: &str) -> Option<(f64, f64)> {
-        let total = |treatment: &Treatment| {
+        let total = |treatment: &TreatmentResult| {
             if metric == "commits" && has_no_journal(&treatment.levels) {
                 return Some(0.0);
             }

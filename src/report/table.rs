@@ -9,7 +9,7 @@ use std::iter;
 use super::grid::{self, Grid};
 use super::number;
 use super::text::{Style, plain};
-use crate::advice::{Analysis, Effect, Place, Ranking, Treatment, TreatmentStatus};
+use crate::advice::{Analysis, Effect, Place, StepRanking, TreatmentResult, TreatmentStatus};
 use crate::plan::{BonnieTest, Factor, Levels, Schedule};
 
 /// The most levels that stand side by side.
@@ -52,7 +52,7 @@ impl<'a> Layout<'a> {
         Self { schedule, analysis, columns, rows }
     }
 
-    fn treatment(&self, row: &Levels, column: &Levels) -> Option<&'a Treatment> {
+    fn treatment(&self, row: &Levels, column: &Levels) -> Option<&'a TreatmentResult> {
         let levels = row.with(column);
         self.analysis.treatments.iter().find(|treatment| treatment.levels == levels)
     }
@@ -86,7 +86,11 @@ impl<'a> Layout<'a> {
         self.table(style, device_cell)
     }
 
-    fn table(&self, style: Style, cell: impl Fn(&Treatment, &str) -> Option<String>) -> Vec<Grid> {
+    fn table(
+        &self,
+        style: Style,
+        cell: impl Fn(&TreatmentResult, &str) -> Option<String>,
+    ) -> Vec<Grid> {
         if self.columns.len() > MOST_COLUMNS {
             return self.treatments_by_phases(style, cell);
         }
@@ -124,7 +128,7 @@ impl<'a> Layout<'a> {
     fn treatments_by_phases(
         &self,
         style: Style,
-        cell: impl Fn(&Treatment, &str) -> Option<String>,
+        cell: impl Fn(&TreatmentResult, &str) -> Option<String>,
     ) -> Vec<Grid> {
         let phases = self.schedule.phase_names();
         let side_by_side = grid::side_by_side(style, LABEL_WIDTH);
@@ -133,7 +137,7 @@ impl<'a> Layout<'a> {
         let tables = phases.chunks(side_by_side).map(|phases| {
             let levels = self.schedule.distinct(&self.schedule.treatments[0].levels);
             let names: Vec<&str> = levels.0.keys().map(|factor| factor.name()).collect();
-            let row = |treatment: &Treatment| {
+            let row = |treatment: &TreatmentResult| {
                 let label = label(self.schedule, &treatment.levels);
                 let cells = phases.iter().map(|phase| cell(treatment, phase).unwrap_or_default());
                 iter::once(label).chain(cells).collect()
@@ -145,12 +149,12 @@ impl<'a> Layout<'a> {
     }
 
     /// The treatments of each step that has begun, the best first.
-    pub fn rankings(&self) -> impl Iterator<Item = (&'a Ranking, Grid)> {
+    pub fn rankings(&self) -> impl Iterator<Item = (&'a StepRanking, Grid)> {
         let rankings = self.analysis.rankings.iter();
         rankings.map(|ranking| (ranking, places(self.schedule, ranking)))
     }
 
-    fn main_cell(&self, treatment: &Treatment, phase: &str) -> Option<String> {
+    fn main_cell(&self, treatment: &TreatmentResult, phase: &str) -> Option<String> {
         let metric = self.analysis.metric.as_str();
         let Some(mean) = mean(treatment, phase, metric) else {
             let is_first = self.schedule.phase_names().first().is_some_and(|first| first == phase);
@@ -180,13 +184,13 @@ impl<'a> Layout<'a> {
         Some(cell)
     }
 
-    fn effect(&self, treatment: &Treatment, phase: &str) -> Option<&'a Effect> {
+    fn effect(&self, treatment: &TreatmentResult, phase: &str) -> Option<&'a Effect> {
         self.analysis.effect(&self.analysis.metric, &treatment.levels, phase)
     }
 
     /// Bytes that the phases up to this sync wrote, over the time they took together: the post's
     /// 172 MB/s is 493 MB over unpack and sync.
-    fn rate(&self, treatment: &Treatment, phase: &str) -> Option<String> {
+    fn rate(&self, treatment: &TreatmentResult, phase: &str) -> Option<String> {
         let index = self.schedule.find(&treatment.levels)?;
         let (mut bytes, mut ns) = (0.0, 0.0);
         for step in self.schedule.phases(index) {
@@ -221,7 +225,7 @@ pub(super) fn level_name(factor: Factor, level: &str) -> String {
 }
 
 /// A ranking, the best first.
-pub(super) fn places(schedule: &Schedule, ranking: &Ranking) -> Grid {
+pub(super) fn places(schedule: &Schedule, ranking: &StepRanking) -> Grid {
     let goes_on = ranking.places.iter().any(|place| place.goes_on.is_some());
     let header = ["place", "set", "", "to the first", "none better in"];
     let header = header.into_iter().chain(goes_on.then_some("goes on"));
@@ -269,7 +273,7 @@ fn letters(sets: &[usize]) -> String {
 /// Whether a phase is known by the bytes that it moves; Bonnie's seeks and small files are counted.
 fn moves_bytes(analysis: &Analysis, phase: &str) -> bool {
     let mut counted = BonnieTest::ALL.into_iter().filter(|test| *test >= BonnieTest::RandomSeek);
-    let has_bytes = |treatment: &Treatment| mean(treatment, phase, MOVED).is_some();
+    let has_bytes = |treatment: &TreatmentResult| mean(treatment, phase, MOVED).is_some();
     counted.all(|test| test.name() != phase) && analysis.treatments.iter().any(has_bytes)
 }
 
@@ -289,7 +293,7 @@ pub(super) fn charted<'a>(analysis: &Analysis, metric: &'a str, phase: &str) -> 
 /// bytes, with the bytes.
 pub(super) fn shown(
     analysis: &Analysis,
-    treatment: &Treatment,
+    treatment: &TreatmentResult,
     phase: &str,
 ) -> Option<(f64, String)> {
     let metric = analysis.metric.as_str();
@@ -304,14 +308,14 @@ pub(super) fn shown(
 }
 
 /// A mean over the trials of a treatment.
-pub(super) fn mean(treatment: &Treatment, phase: &str, metric: &str) -> Option<f64> {
+pub(super) fn mean(treatment: &TreatmentResult, phase: &str, metric: &str) -> Option<f64> {
     let summary = treatment.summary.iter().find(|summary| summary.name == phase)?;
     Some(summary.metrics.get(metric)?.mean)
 }
 
 /// A phase that leaves work behind is not over when it returns: said where it is a tenth or
 /// more.
-fn settled(treatment: &Treatment, phase: &str, time: f64) -> String {
+fn settled(treatment: &TreatmentResult, phase: &str, time: f64) -> String {
     match mean(treatment, phase, "settled_ns") {
         Some(settled) if settled > 1.1 * time => {
             format!("\nquiet after {}", number::value("settled_ns", settled))
@@ -320,7 +324,7 @@ fn settled(treatment: &Treatment, phase: &str, time: f64) -> String {
     }
 }
 
-fn device_cell(treatment: &Treatment, phase: &str) -> Option<String> {
+fn device_cell(treatment: &TreatmentResult, phase: &str) -> Option<String> {
     let of = |metric: &str| mean(treatment, phase, metric);
     let mut cell = format!(
         "{} / {}",

@@ -11,7 +11,7 @@ use super::hosts;
 use super::number;
 use super::reason::reasons;
 use super::table::{Layout, beside};
-use crate::advice::{Analysis, Judgement, Ranking, Verdict};
+use crate::advice::{Analysis, Judgement, StepRanking, Verdict};
 use crate::plan::Schedule;
 use crate::results::Ending;
 
@@ -129,7 +129,7 @@ pub(super) fn main_heading(analysis: &Analysis) -> String {
 }
 
 /// What is above a ranking.
-pub(super) fn ranking_heading(ranking: &Ranking) -> String {
+pub(super) fn ranking_heading(ranking: &StepRanking) -> String {
     let step = ranking.step.as_ref().map_or("Ranking".to_owned(), |name| format!("Step {name}"));
     format!(
         "{step}: by {} over {}; treatments with a letter in common cannot be told apart",

@@ -8,7 +8,7 @@ use thiserror::Error;
 use super::candidate::Candidate;
 use super::facts::done_differently;
 use crate::plan::metric;
-use crate::plan::schedule::{Phase, Workload};
+use crate::plan::schedule::{self, Workload};
 use crate::plan::{LabKind, Levels};
 
 /// The most treatments or phases that a message names.
@@ -175,8 +175,8 @@ fn difference(one: &Workload, other: &Workload) -> Option<String> {
     let names = |workload: &Workload| -> String {
         listed(workload.phases.iter().map(|phase| phase.name.clone()))
     };
-    let does = |phase: &Phase| {
-        let Phase { action, sync, cold, reader, .. } = phase;
+    let does = |phase: &schedule::Phase| {
+        let schedule::Phase { action, sync, cold, reader, .. } = phase;
         worded(&json!({ "do": action, "sync": sync, "cold": cold, "reader": reader }))
     };
     let whole = differ("a tree of", worded(&one.tree), worded(&other.tree))
@@ -188,8 +188,9 @@ fn difference(one: &Workload, other: &Workload) -> Option<String> {
             (!is_equal).then(|| format!("phases {} against {}", names(one), names(other)))
         });
     let phases = || one.phases.iter().zip(&other.phases);
-    let phase =
-        |(one, other): (&Phase, &Phase)| differ(&format!("`{}`", one.name), does(one), does(other));
+    let phase = |(one, other): (&schedule::Phase, &schedule::Phase)| {
+        differ(&format!("`{}`", one.name), does(one), does(other))
+    };
     whole.or_else(|| phases().find_map(phase))
 }
 

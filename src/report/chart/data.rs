@@ -5,7 +5,7 @@ use plotters::style::RGBColor;
 use super::canvas::Key;
 use super::label;
 use super::palette::{COLOURS, PLAIN, SYMBOLS, Symbol};
-use crate::advice::{Analysis, MetricSummary, Treatment, TreatmentStatus, TrialResult};
+use crate::advice::{Analysis, MetricSummary, TreatmentResult, TreatmentStatus, TrialResult};
 use crate::plan::metric::{METRICS, Unit};
 use crate::plan::{Factor, Schedule};
 use crate::report::text::plain;
@@ -29,7 +29,7 @@ pub(super) struct Data<'a> {
 
 /// A treatment in a chart.
 pub(super) struct Shown<'a> {
-    pub treatment: &'a Treatment,
+    pub treatment: &'a TreatmentResult,
     pub name: String,
     pub colour: RGBColor,
     pub symbol: Symbol,
@@ -40,9 +40,10 @@ pub(super) struct Shown<'a> {
 impl<'a> Data<'a> {
     pub fn new(schedule: &'a Schedule, analysis: &'a Analysis) -> Self {
         let coloured = coloured(schedule);
-        let is_well = |treatment: &&Treatment| treatment.status == TreatmentStatus::Ok;
-        let with_trials: Vec<&Treatment> = analysis.treatments.iter().filter(is_well).collect();
-        let shown = |treatment: &'a Treatment| {
+        let is_well = |treatment: &&TreatmentResult| treatment.status == TreatmentStatus::Ok;
+        let with_trials: Vec<&TreatmentResult> =
+            analysis.treatments.iter().filter(is_well).collect();
+        let shown = |treatment: &'a TreatmentResult| {
             let step = |trial: &&TrialResult| schedule.step_of(trial.block);
             let well = || treatment.trials.iter().filter(|trial| trial.status == Status::Ok);
             let last = well().map(|trial| step(&trial)).max()?;
@@ -113,7 +114,7 @@ pub(super) fn phase<'a>(trial: &'a TrialResult, name: &str) -> Option<&'a Phase>
 }
 
 /// What sets a treatment apart from those that are shown.
-fn name(schedule: &Schedule, shown: &[&Treatment], treatment: &Treatment) -> String {
+fn name(schedule: &Schedule, shown: &[&TreatmentResult], treatment: &TreatmentResult) -> String {
     let distinct = schedule.distinct(&treatment.levels);
     let differs = |factor: &Factor| {
         shown.iter().any(|other| other.levels.0.get(factor) != treatment.levels.0.get(factor))

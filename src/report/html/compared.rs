@@ -3,7 +3,7 @@
 use maud::{Markup, html as markup};
 
 use super::{boxed, times};
-use crate::advice::{Analysis, Ranking};
+use crate::advice::{Analysis, StepRanking};
 use crate::plan::Schedule;
 use crate::report::text::counted;
 use crate::report::{aged, features, table};
@@ -19,7 +19,7 @@ pub(super) fn rankings(schedule: &Schedule, analysis: &Analysis) -> Option<Marku
     })
 }
 
-fn ranking(index: usize, schedule: &Schedule, ranking: &Ranking) -> Markup {
+fn ranking(index: usize, schedule: &Schedule, ranking: &StepRanking) -> Markup {
     let table = table::places(schedule, ranking);
     let heads = table.header.iter().map(|head| if head.is_empty() { "treatment" } else { head });
     let step = ranking.step.as_ref().map_or(String::new(), |step| format!("Step {step}: "));

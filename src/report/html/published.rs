@@ -3,14 +3,14 @@
 use maud::{Markup, html as markup};
 
 use super::{boxed, factor_cells, factor_heads, factors, spoken};
-use crate::advice::{Analysis, Treatment};
+use crate::advice::{Analysis, TreatmentResult};
 use crate::plan::Schedule;
 use crate::report::{number, table};
 
 /// The table; none where the plan carries no numbers of others.
 pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Option<Markup> {
     let factors = factors(schedule);
-    let rows: Vec<(&Treatment, String, f64)> = analysis
+    let rows: Vec<(&TreatmentResult, String, f64)> = analysis
         .treatments
         .iter()
         .flat_map(|treatment| {

@@ -3,7 +3,7 @@
 use maud::{Markup, html as markup};
 
 use super::{boxed, factor_cells, factor_heads, factors};
-use crate::advice::{Analysis, Treatment, TrialResult};
+use crate::advice::{Analysis, TreatmentResult, TrialResult};
 use crate::plan::Schedule;
 use crate::report::text::counted;
 use crate::results::Status;
@@ -31,8 +31,9 @@ pub(super) fn samples(schedule: &Schedule, analysis: &Analysis) -> Option<Markup
 
 fn table<'a>(schedule: &Schedule, analysis: &'a Analysis) -> Markup {
     let (factors, phases) = (factors(schedule), schedule.phase_names());
-    let of = |treatment: &'a Treatment| treatment.trials.iter().map(move |own| (treatment, own));
-    let mut trials: Vec<(&Treatment, &TrialResult)> =
+    let of =
+        |treatment: &'a TreatmentResult| treatment.trials.iter().map(move |own| (treatment, own));
+    let mut trials: Vec<(&TreatmentResult, &TrialResult)> =
         analysis.treatments.iter().flat_map(of).collect();
     trials.sort_by_key(|(_, trial)| trial.position);
     let caption = markup! {

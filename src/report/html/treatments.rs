@@ -3,7 +3,7 @@
 use maud::{Markup, html as markup};
 
 use super::{boxed, effect, factor_cells, factor_heads, factors, spoken};
-use crate::advice::{Analysis, Effect, Treatment, TreatmentStatus};
+use crate::advice::{Analysis, Effect, TreatmentResult, TreatmentStatus};
 use crate::plan::Schedule;
 use crate::report::table;
 
@@ -46,18 +46,18 @@ pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Markup {
     boxed("treatments", "sortable filterable treatments", &caption, &body)
 }
 
-fn is_baseline(schedule: &Schedule, treatment: &Treatment) -> bool {
+fn is_baseline(schedule: &Schedule, treatment: &TreatmentResult) -> bool {
     let index = schedule.find(&treatment.levels);
     let others = schedule.treatments.iter().any(|other| other.baseline == index);
     index.is_some() && others
 }
 
 /// A treatment's effects.
-fn own<'a>(effects: &[&'a Effect], treatment: &Treatment) -> Vec<&'a Effect> {
+fn own<'a>(effects: &[&'a Effect], treatment: &TreatmentResult) -> Vec<&'a Effect> {
     effects.iter().copied().filter(|effect| effect.levels == treatment.levels).collect()
 }
 
-fn cell(analysis: &Analysis, own: &[&Effect], treatment: &Treatment, phase: &str) -> Markup {
+fn cell(analysis: &Analysis, own: &[&Effect], treatment: &TreatmentResult, phase: &str) -> Markup {
     let Some((mean, shown)) = table::shown(analysis, treatment, phase) else {
         return markup! { td.number {} };
     };
