@@ -41,12 +41,10 @@ fn claim(
     let fault = |message: String, help: &str| Fault::at(at.clone(), message, help);
     let id = &written.id;
     let metric = written.metric.clone().unwrap_or_else(|| schedule.metric.clone());
-    let Some(known_metric) = metric::find(&metric) else {
-        return Err(fault(
-            format!("claim `{id}`: there is no metric `{metric}`"),
-            &format!("metrics: {}", metric::names()),
-        ));
-    };
+    let known_metric = metric::find(&metric).ok_or_else(|| {
+        let help = format!("metrics: {}", metric::names());
+        fault(format!("claim `{id}`: there is no metric `{metric}`"), &help)
+    })?;
     let lacks_a_day = |phase: &&String| {
         let mut planned = schedule.workload.phases.iter();
         planned.any(|planned| planned.name == **phase && planned.a_day.is_none())
@@ -114,10 +112,8 @@ fn claim(
         ));
     }
     if is_best && known_metric.better == Better::Neither {
-        return Err(fault(
-            format!("claim `{id}`: neither more nor less of `{metric}` is better"),
-            "name another metric, or bound its ratio with `compare`",
-        ));
+        let message = format!("claim `{id}`: neither more nor less of `{metric}` is better");
+        return Err(fault(message, "name another metric, or bound its ratio with `compare`"));
     }
     if is_best && written.excess_over.is_some() {
         let message = format!("claim `{id}`: an excess is compared with one other treatment");

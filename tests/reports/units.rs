@@ -158,7 +158,7 @@ fn shown(metric: &str) -> Vec<(&'static str, String)> {
     let cell = after(&page, "id=\"treatments-caption\"", "</table>");
     let state = live(&Shown::new(&schedule, &analysis), &Going::default());
     let state: Value = serde_json::from_str(&state).unwrap();
-    let mut shown = vec![
+    let shown = vec![
         ("text", after(&text, "│ unpack ┆", "┆").to_owned()),
         ("bars", after(&text, "\nunpack\n  ext4", "█").to_owned()),
         ("markdown", after(&markdown(&schedule, &analysis), "| unpack |", "|").to_owned()),
@@ -172,7 +172,6 @@ fn shown(metric: &str) -> Vec<(&'static str, String)> {
             assert!(is_of(of(name).unit, value), "{name} in a chart: {value}");
         }
     }
-    shown.iter_mut().for_each(|(_, value)| value.truncate(value.trim_end().len()));
     shown
 }
 

@@ -51,8 +51,8 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
                 Better::Neither => "",
             };
             let notes = format!(
-                "Disc: ratio to the baseline ({}){better}. Whisker: its 95 % interval; an end without \
-                 a cap lies outside. The line is at 1, where there is no difference.",
+                "Disc: ratio to the baseline ({}){better}. Whisker: its 95 % interval; an end \
+                 without a cap lies outside. The line is at 1, where there is no difference.",
                 plain(&data.schedule.baseline.to_string())
             );
             let title = format!("Effects: {}", described(metric));

@@ -152,5 +152,5 @@ pub(super) fn environment(analysis: &Analysis) -> Option<Markup> {
 
 fn fact(name: &str, value: &str) -> String {
     let amount = if name.ends_with("_bytes") { value.parse().ok() } else { None };
-    amount.map_or_else(|| value.to_owned(), |amount| number::bytes(amount))
+    amount.map_or_else(|| value.to_owned(), number::bytes)
 }
