@@ -58,17 +58,13 @@ fn claim(
         ));
     }
     if written.phases.len() > 1 && known_metric.together == Together::Never {
-        return Err(fault(
-            format!("claim `{id}`: `{metric}` cannot be combined over several phases"),
-            "name one phase",
-        ));
+        let message = format!("claim `{id}`: `{metric}` cannot be combined over several phases");
+        return Err(fault(message, "name one phase"));
     }
     let known = schedule.phase_names();
     if let Some(phase) = written.phases.iter().find(|phase| is_unknown(phase, &known, factors)) {
-        return Err(fault(
-            format!("claim `{id}`: there is no phase `{phase}`"),
-            &format!("phases: {}", known.join(", ")),
-        ));
+        let message = format!("claim `{id}`: there is no phase `{phase}`");
+        return Err(fault(message, &format!("phases: {}", known.join(", "))));
     }
     if written.phases.is_empty() {
         return Err(fault(format!("claim `{id}` names no phase"), "name at least one"));

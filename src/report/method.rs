@@ -23,7 +23,7 @@ fn write_checks(out: &mut String, run: &str, checks: &[Check], style: Style) -> 
     let count =
         |outcome: CheckOutcome| checks.iter().filter(|check| check.outcome == outcome).count();
     let says = format!(
-        "{run}: {} of {} checks met, {} not met, {} cannot be told",
+        "{run}: {} of {} checks met, {} not met, {} unknown",
         count(CheckOutcome::Met),
         checks.len(),
         count(CheckOutcome::NotMet),

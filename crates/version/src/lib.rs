@@ -3,7 +3,7 @@
 //! A build script that asked git would have its package compiled again after every commit, and
 //! all that depends on it. A macro has only the file compiled again that names the version.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::Command;
 
 use proc_macro::TokenStream;
@@ -16,8 +16,7 @@ pub fn version(_: TokenStream) -> TokenStream {
     let commit = commit.unwrap_or_else(|| "(no commit)".to_owned());
     // The compiler expands this again when the file changes, as it does with every commit.
     let moves = git(&["rev-parse", "--path-format=absolute", "--git-path", "logs/HEAD"])
-        .map(PathBuf::from)
-        .filter(|path| path.is_file())
+        .filter(|path| Path::new(path).is_file())
         .map(|path| format!("const _: &[u8] = include_bytes!({path:?});"))
         .unwrap_or_default();
     let version = format!("concat!(env!(\"CARGO_PKG_VERSION\"), {:?})", format!(" {commit}"));

@@ -84,7 +84,7 @@ impl fmt::Display for CheckOutcome {
         f.write_str(match self {
             Self::Met => "met",
             Self::NotMet => "not met",
-            Self::Unknown => "cannot be told",
+            Self::Unknown => "unknown",
         })
     }
 }

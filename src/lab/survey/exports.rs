@@ -33,9 +33,10 @@ pub(super) fn all(config: &Path) -> Vec<Export> {
         for attribute in matching(config, pattern) {
             let path = sysfs::read(&attribute).unwrap_or_default();
             if path.starts_with('/') {
-                let place = attribute.parent().unwrap_or(&attribute);
-                let name = place.strip_prefix(config).unwrap_or(place).display();
-                all.push(Export { target: format!("the {kind} target {name}"), path: path.into() });
+                let folder = attribute.parent().unwrap_or(&attribute);
+                let place = folder.strip_prefix(config).unwrap_or(folder).display();
+                let target = format!("the {kind} target {place}");
+                all.push(Export { target, path: path.into() });
             }
         }
     }
