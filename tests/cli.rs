@@ -209,7 +209,7 @@ fn shipped_plans_are_checked_and_follow_the_schema() {
     let journal: Value =
         serde_json::from_slice(&place.ssdlab(&["check", "journal", "--json"]).stdout).unwrap();
     assert_eq!(journal["treatments"].as_array().unwrap().len(), 16);
-    assert_eq!(journal["claims"].as_array().unwrap().len(), 13);
+    assert_eq!(journal["claims"].as_array().unwrap().len(), 11);
 }
 
 /// Levels that the command line takes out of a run leave the plan's claims open, not wrong.
