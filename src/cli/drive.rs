@@ -9,8 +9,8 @@ use miette::{IntoDiagnostic, Report, WrapErr};
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_flash::drive_file::DriveFile;
-use ssdlab_flash::evidence::{self, Evidence, Grounded};
-use ssdlab_flash::{DriveFileError, Specification, presets};
+use ssdlab_flash::evidence::Evidence;
+use ssdlab_flash::{DriveFileError, Grounded, Specification, presets};
 
 use super::exit::{Exit, Wrong};
 use super::{input, output};
@@ -141,7 +141,7 @@ impl Source {
     }
 
     fn grounded(&self) -> Result<Vec<Grounded>, Report> {
-        evidence::grounded(&self.text).map_err(|error| self.at_its_place(error))
+        ssdlab_flash::grounded(&self.text).map_err(|error| self.at_its_place(error))
     }
 
     fn shown(&self) -> Result<Shown, Report> {

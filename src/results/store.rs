@@ -469,7 +469,8 @@ fn parse_records(
     let mut warnings = Vec::new();
     if !part.is_empty() {
         warnings.push(format!(
-            "{}: the last line was truncated ({} bytes) and is ignored; `--resume` runs its trial again",
+            "{}: the last line was truncated ({} bytes) and is ignored; `--resume` runs its trial \
+             again",
             path.display(),
             part.len()
         ));

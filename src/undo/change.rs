@@ -326,7 +326,8 @@ pub(super) fn restore_write_cache(
         let cause = io::Error::new(
             io::ErrorKind::NotFound,
             format!(
-                "no disk, or more than one, has this name, and it may still be set to `{after}`; connect it and run \
+                "no disk, or more than one, has this name, and it may still be set to `{after}`; \
+                 connect it and run \
                  `ssdlab restore`, or remove the journal if the drive is gone for good"
             ),
         );

@@ -9,9 +9,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_quantity::{Bytes, Rate, Share, Span};
-use toml::{Spanned, Table, Value};
-
-use crate::drive_file::{DriveFile, DriveFileError};
+use toml::{Spanned, Value};
 
 /// The evidence of a file, by the dotted key of the value: `capacity`, `trim.per_command`.
 pub type EvidenceByKey = BTreeMap<String, Spanned<Evidence>>;
@@ -63,20 +61,6 @@ pub enum Figure {
     Text(String),
 }
 
-/// A value of a drive file, and what it rests on.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Grounded {
-    /// Its dotted key.
-    pub key: String,
-    /// The value, as TOML writes it.
-    pub value: String,
-    /// What it rests on, if the file says.
-    pub evidence: Option<Evidence>,
-}
-
-/// Keys that say what a drive is called, not what it is.
-const NAMES: [&str; 3] = ["name", "description", "evidence"];
-
 impl Figure {
     /// What orders values of one unit: bytes, ns, bytes a second, or the number itself; none for a
     /// word and for yes and no.
@@ -96,7 +80,7 @@ impl Figure {
         }
     }
 
-    fn of(value: &Value) -> Option<Self> {
+    pub(crate) fn of(value: &Value) -> Option<Self> {
         match value {
             Value::Boolean(flag) => Some(Self::Flag(*flag)),
             Value::Integer(number) => Some(Self::Integer(*number)),
@@ -106,7 +90,7 @@ impl Figure {
         }
     }
 
-    fn into_value(self) -> Value {
+    pub(crate) fn into_value(self) -> Value {
         match self {
             Self::Flag(flag) => Value::Boolean(flag),
             Self::Integer(number) => Value::Integer(number),
@@ -119,12 +103,12 @@ impl Figure {
 impl Evidence {
     /// Every value that the evidence names besides the file's own: both ends of the range, or the
     /// choices.
-    fn alternatives(&self) -> impl Iterator<Item = &Figure> {
+    pub(crate) fn alternatives(&self) -> impl Iterator<Item = &Figure> {
         self.range.iter().flatten().chain(&self.choices)
     }
 
     /// What is wrong with it for a value, and what to do.
-    fn fault(&self, key: &str, value: &Figure) -> Option<(String, String)> {
+    pub(crate) fn fault(&self, key: &str, value: &Figure) -> Option<(String, String)> {
         let wrong = |message: String, help: &str| Some((message, help.to_owned()));
         if self.source.trim().is_empty() {
             return wrong(
@@ -168,83 +152,3 @@ impl Evidence {
         None
     }
 }
-
-/// The values of a drive file in the order of their keys, each with what it rests on.
-///
-/// Fails if evidence is of no value of the file, or contradicts it, or if a value that it calls
-/// plausible makes no drive.
-pub fn grounded(text: &str) -> Result<Vec<Grounded>, DriveFileError> {
-    let file = DriveFile::parse(text)?;
-    let table: Table = toml::from_str(text).expect("a drive file is TOML");
-    let mut values = BTreeMap::new();
-    flatten(&table, "", &mut values);
-    for (key, evidence) in &file.evidence {
-        let fault =
-            |message, help| Err(DriveFileError { message, at: Some(evidence.span()), help });
-        let Some(value) = values.get(key.as_str()) else {
-            return fault(
-                format!("there is evidence of `{key}`, which this file does not set"),
-                "write the dotted key of a value of this file, such as \"trim.per_command\"".into(),
-            );
-        };
-        let evidence = evidence.get_ref();
-        if let Some((message, help)) = evidence.fault(key, value) {
-            return fault(message, help);
-        }
-        for figure in evidence.alternatives() {
-            if let Err(error) = with(&table, key, figure).and_then(|file| file.resolve()) {
-                return fault(
-                    format!(
-                        "`{key} = {}` is called plausible and makes no drive: {}",
-                        figure.clone().into_value(),
-                        error.message
-                    ),
-                    error.help,
-                );
-            }
-        }
-    }
-    Ok(values
-        .into_iter()
-        .map(|(key, value)| Grounded {
-            evidence: file.evidence.get(&key).map(|evidence| evidence.get_ref().clone()),
-            value: value.into_value().to_string(),
-            key,
-        })
-        .collect())
-}
-
-/// The drive of a file with another value of one key.
-fn with(table: &Table, key: &str, figure: &Figure) -> Result<DriveFile, DriveFileError> {
-    let mut table = table.clone();
-    table.remove("evidence");
-    let mut inner = &mut table;
-    let mut path = key.split('.').peekable();
-    while let Some(part) = path.next() {
-        if path.peek().is_none() {
-            inner.insert(part.to_owned(), figure.clone().into_value());
-            break;
-        }
-        inner = inner
-            .get_mut(part)
-            .and_then(Value::as_table_mut)
-            .expect("the key is one of the table's own");
-    }
-    DriveFile::parse(&table.to_string())
-}
-
-fn flatten(table: &Table, prefix: &str, values: &mut BTreeMap<String, Figure>) {
-    for (key, value) in table {
-        if prefix.is_empty() && NAMES.contains(&key.as_str()) {
-            continue;
-        }
-        let key = format!("{prefix}{key}");
-        match value {
-            Value::Table(inner) => flatten(inner, &format!("{key}."), values),
-            value => values.extend(Figure::of(value).map(|figure| (key, figure))),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests;

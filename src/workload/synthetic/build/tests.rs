@@ -24,7 +24,8 @@ fn small(files: u64, units: u64) -> BuildShape {
 fn the_default_build_is_pinned() {
     let build = synthetic(BuildShape::default(), 1);
     let prints = [&build.clone, &build.make, &build.clean].map(fingerprint);
-    let expected = [827_652_549_275_695_620, 2_014_278_805_530_239_574, 12_188_552_987_060_418_536];
+    let expected =
+        [2_297_840_701_437_778_536, 4_145_585_258_423_502_470, 3_337_607_577_298_061_877];
     assert_eq!(prints, expected);
 }
 

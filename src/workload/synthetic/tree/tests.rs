@@ -19,7 +19,7 @@ fn checked(shape: TreeShape, seed: u64) -> Model {
 #[test]
 fn the_default_tree_is_pinned() {
     let script = synthetic(TreeShape::default(), 1).unpack();
-    assert_eq!(fingerprint(&script), 6_759_845_300_006_072_787);
+    assert_eq!(fingerprint(&script), 9_562_318_879_349_810_939);
 }
 
 #[test]

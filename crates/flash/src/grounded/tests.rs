@@ -1,6 +1,7 @@
 //! Tests of what evidence a drive file may have.
 
-use super::{Basis, grounded};
+use super::grounded;
+use crate::evidence::Basis;
 use crate::presets;
 
 const DRIVE: &str = r#"
@@ -20,7 +21,7 @@ fn with(evidence: &str) -> Result<Vec<super::Grounded>, String> {
 #[test]
 fn values_are_found_by_their_dotted_keys() {
     let values = with(
-        r#""trim.per_command" = { basis = "assumed", source = "a guess", range = ["100 us", "2 ms"] }"#,
+        r#""trim.per_command" = { basis = "assumed", source = "x", range = ["100 us", "2 ms"] }"#,
     )
     .unwrap();
     let keys: Vec<_> = values.iter().map(|value| value.key.as_str()).collect();
