@@ -73,7 +73,7 @@ fn xfs_without_checksums() {
     let (_, json) =
         place.run("discard", &[&["--scale", "0.005", "--runs", "1"][..], &set].concat());
     let row = &json["treatments"][0];
-    let is_refused = row["reason"].to_string().contains("xfs refuses it (the kernel log");
+    let is_refused = row["reason"].to_string().contains("xfs refused it (the kernel log");
     assert!(row["status"] == "ok" || is_refused, "{row:#}");
     let records = sh(&format!("cat {}/ssdlab/*/records.jsonl", place.path("data").display()));
     assert!(row["status"] != "ok" || records.contains("\"checksums\":\"off\""), "{records}");
