@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use libfuzzer_sys::fuzz_target;
 use ssdlab::conductor::Submission;
 use ssdlab::plan::{self, Overrides, Schedule};
-use ssdlab::results::{ATTEMPTS, Attempts, node_of};
+use ssdlab::results::{ATTEMPTS, AttemptId, Attempts, node_of};
 use tempfile::TempDir;
 
 /// A run's folder. It stays in the temporary folder, which is whoever's that runs the fuzzer.
@@ -27,6 +27,7 @@ static SCHEDULE: LazyLock<Schedule> = LazyLock::new(|| {
 
 fuzz_target!(|bytes: &[u8]| {
     let run = RUN.path();
+    let id = AttemptId::read("1_1").expect("a name of an attempt");
     let mut parts = bytes.splitn(3, |byte| *byte == 0);
     let mut next = || parts.next().unwrap_or_default();
     let write = |path: &Path, part: &[u8]| fs::write(path, part).expect("a file of our own");
@@ -39,7 +40,7 @@ fuzz_target!(|bytes: &[u8]| {
         assert_eq!(Submission::read(run, "a").expect("what was written can be read"), submission);
     }
 
-    write(&node_of(run, "1_1").with_extension("jsonl"), next());
+    write(&node_of(run, id).with_extension("jsonl"), next());
     let mut attempts = Attempts::new(run, &[]);
     if let Ok(news) = attempts.news(&SCHEDULE) {
         // A record counts once, however often it is read.
@@ -48,9 +49,9 @@ fuzz_target!(|bytes: &[u8]| {
         assert!(attempts.news(&SCHEDULE).expect("it was just read").records.is_empty());
     }
 
-    write(&node_of(run, "1_1"), next());
-    for left in attempts.not_undone().unwrap_or_default() {
-        assert_eq!(left.id, "1_1");
+    write(&node_of(run, id), next());
+    for left in attempts.not_undone().unwrap_or_default().left {
+        assert_eq!(left.id, id);
         assert!(!left.node.contains('\n') && !left.submission.contains('\n'));
     }
 });
