@@ -102,7 +102,7 @@ fn panics() {
 
 fn computes() {
     let error = run(Job::Compute, &Interrupt::default()).unwrap_err().to_string();
-    assert!(error.contains("computes for ever") && error.contains("the guest is up"), "{error}");
+    assert!(error.contains("endless loop") && error.contains("the guest is up"), "{error}");
 }
 
 fn waits() {
