@@ -32,7 +32,7 @@ fn a_field_that_is_needed_and_missing_is_named() {
     assert_eq!(
         error.to_string(),
         "tracefs describes block_rq_complete without nr_sector, which is needed; \
-         trace under another kernel, or measure without requests"
+         use another kernel, or measure without request recording"
     );
     let error = Layout::parse("", FORMATS).unwrap_err();
     assert_eq!(error, FtraceError::Undescribed { file: "header_page", what: "timestamp" });
