@@ -147,7 +147,7 @@ fn conduct_schedule(
     let aged = Store::of_user();
     let mut here = Here {
         books: Books::default(),
-        schedule,
+        target: schedule.target.as_ref().unwrap(),
         lab: &mut lab,
         workload: &mut workload,
         journal: &mut journal,

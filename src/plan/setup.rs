@@ -4,6 +4,9 @@
 
 use std::collections::BTreeMap;
 
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use super::age::{self, Age};
 use super::factor::{Factor, Levels};
 use super::level_error::{LevelError, leave_out, unknown};
@@ -54,6 +57,8 @@ pub const ANY_FILESYSTEM: &str = "any";
 /// machine's or mkfs's default.
 #[derive(Debug, Clone)]
 pub struct Setup {
+    /// The levels themselves.
+    pub levels: Levels,
     /// The filesystem to make; `None` means whatever a directory is on.
     pub filesystem: Option<&'static Filesystem>,
     /// With or without a journal.
@@ -84,6 +89,19 @@ pub struct Setup {
     pub simulated: Simulated,
 }
 
+impl Serialize for Setup {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.levels.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Setup {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let levels = Levels::deserialize(deserializer)?;
+        Self::new(&levels).map_err(|error| D::Error::custom(error.message))
+    }
+}
+
 impl Setup {
     /// Reads a treatment's levels.
     pub fn new(levels: &Levels) -> Result<Self, LevelError> {
@@ -91,6 +109,7 @@ impl Setup {
         let filesystem = read_filesystem(level(Factor::Filesystem).unwrap_or(ANY_FILESYSTEM))?;
         let scheduler = level(Factor::Scheduler).map(scheduler::read).transpose()?;
         let setup = Self {
+            levels: levels.clone(),
             filesystem,
             journal: level(Factor::Journal).map(|l| switch(Factor::Journal, l)).transpose()?,
             settings: setting::read(levels, filesystem)?,
