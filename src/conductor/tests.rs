@@ -60,6 +60,7 @@ impl Lab for MockLab {
             is_shared: true,
             applied: BTreeMap::new(),
             commit: Vec::new(),
+            compresses: false,
         })
     }
 

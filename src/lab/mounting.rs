@@ -72,6 +72,16 @@ pub(super) fn mount(
     ]))
 }
 
+/// Whether a filesystem compresses, by its mount options or the properties of its pool, which are
+/// listed also where they are off.
+pub(super) fn compresses(applied: &BTreeMap<String, String>) -> bool {
+    let texts = ["mount_options", "properties"].into_iter().filter_map(|what| applied.get(what));
+    texts.flat_map(|text| text.split(',')).any(|option| {
+        let (name, value) = option.split_once('=').unwrap_or((option, "on"));
+        name.starts_with("compress") && !matches!(value, "off" | "none")
+    })
+}
+
 /// The filesystem that was made: a schedule for a lab with a device always names one.
 pub(super) fn made(setup: &Setup) -> &'static Filesystem {
     setup.filesystem.expect("a lab that makes a filesystem knows which")
@@ -236,6 +246,19 @@ pub(super) fn drop_caches(device: &BlockDevice) -> Result<(), LabError> {
 mod tests {
     use super::*;
     use crate::plan::{Factor, Levels};
+
+    #[test]
+    fn what_compresses_says_so_in_its_options_or_properties() {
+        let compresses = |what: &str, text: &str| {
+            super::compresses(&BTreeMap::from([(what.to_owned(), text.to_owned())]))
+        };
+        assert!(compresses("mount_options", "rw,compress=zstd:3"));
+        assert!(compresses("mount_options", "rw,compress-force=lzo"));
+        assert!(compresses("properties", "atime=on,compression=on"));
+        assert!(!compresses("properties", "atime=on,compression=off"));
+        assert!(!compresses("mount_options", "rw,nocompress"));
+        assert!(!compresses("driver_options", "compress=zstd"));
+    }
 
     fn setup(pairs: &[(Factor, &str)]) -> Setup {
         let levels = pairs.iter().map(|(factor, level)| (*factor, (*level).to_owned()));
