@@ -107,7 +107,6 @@ impl Observer for Progress {
                     bar.set_message(output::harmless(&format!("{left}{name}, {levels}")));
                 }
             }
-            Event::PhaseEnded { .. } | Event::LaidOut { .. } => {}
             Event::Submitted { job, elements } => {
                 let text = format!("submitted {}: Slurm job {job}", counted(elements, "element"));
                 self.say(&text);

@@ -119,7 +119,7 @@ pub fn with_stage<T>(
         Target::Directory { path } => lab::open_directory(path)?,
     };
     let here = Here {
-        schedule,
+        target,
         lab: &mut *lab,
         workload: &mut workload,
         journal,

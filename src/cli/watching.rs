@@ -108,7 +108,7 @@ impl Observer for Watching<'_> {
                     name.clone_into(phase);
                 }
             }
-            Event::PhaseEnded { .. } | Event::LaidOut { .. } | Event::Submitted { .. } => return,
+            Event::Submitted { .. } => return,
             Event::Trouble { text } => self.going.troubles.push(text.to_owned()),
             Event::TrialEnded { record, levels, records, done } => {
                 self.running.retain(|(one, ..)| *one != record.trial);

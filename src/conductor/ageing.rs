@@ -14,17 +14,17 @@ use serde::{Deserialize, Serialize};
 
 use super::failure::Failure;
 use super::here::Here;
-use super::trial::{IMAGE, PREPARATION, blank, place};
-use super::{Event, Observer};
+use super::performed::Measured;
+use super::trial::{IMAGE, PREPARATION, place};
 use crate::aged::{self, AgedError, State};
 use crate::filesystem::Format;
+use crate::guest::Message;
 use crate::host::program::Rules;
 use crate::host::sysfs::BlockDevice;
 use crate::lab::{Start, Tools};
 use crate::meter::environment;
-use crate::plan::schedule::Trial;
-use crate::plan::{Age, Bytes, LabKind, Levels, Schedule, Setup, Target};
-use crate::results::{Aged, Record};
+use crate::plan::{Age, Bytes, LabKind, LevelError, Levels, Setup, Target};
+use crate::results::Aged;
 use crate::workload::Place;
 
 /// The version of what is kept.
@@ -104,27 +104,17 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    /// Tells the record of a trial that started from it.
-    pub fn mark(self, state: Option<String>, record: &mut Record) {
-        record.applied.extend(self.mkfs.map(|line| ("mkfs".to_owned(), line)));
-        record.aged = Some(Aged { state, ..self.aged });
-    }
-
-    /// From the record of a trial that did nothing but age.
-    pub fn of(mut record: Record) -> Option<Self> {
-        Some(Self { mkfs: record.applied.remove("mkfs"), aged: record.aged? })
+    /// Enters them into what a trial that started from it has measured.
+    pub fn enter(self, state: Option<String>, measured: &mut Measured) {
+        measured.applied.extend(self.mkfs.map(|line| ("mkfs".to_owned(), line)));
+        measured.aged = Some(Aged { state, ..self.aged });
     }
 }
 
-/// The levels that an aged filesystem is made with.
-pub(super) fn shaping(levels: &Levels) -> Levels {
-    let shaping = levels.0.iter().filter(|(factor, _)| factor.shapes_aged());
-    Levels(shaping.map(|(factor, level)| (*factor, level.clone())).collect())
-}
-
-fn shaping_setup(schedule: &Schedule, trial: Trial) -> Result<Setup, Failure> {
-    let levels = shaping(&schedule.treatments[trial.treatment].levels);
-    Setup::new(&levels).map_err(|error| Failure::Failed(error.message))
+/// What an aged filesystem is made with: every option that does not shape it has its default.
+pub(super) fn shaping(setup: &Setup) -> Result<Setup, LevelError> {
+    let shaping = setup.levels.0.iter().filter(|(factor, _)| factor.shapes_aged());
+    Setup::new(&Levels(shaping.map(|(factor, level)| (*factor, level.clone())).collect()))
 }
 
 impl Here<'_> {
@@ -132,13 +122,11 @@ impl Here<'_> {
     pub(super) fn kept_state(
         &mut self,
         setup: &Setup,
-        trial: Trial,
-        observer: &mut dyn Observer,
+        seed: u64,
+        told: &mut dyn FnMut(Message),
         rules: Rules<'_>,
     ) -> Result<Option<State<Facts>>, Failure> {
-        let (Some(age), Some(Target::Image { size_bytes, .. })) =
-            (setup.age, &self.schedule.target)
-        else {
+        let (Some(age), Target::Image { size_bytes, .. }) = (setup.age, self.target) else {
             return Ok(None);
         };
         let place = BTreeMap::from([
@@ -146,15 +134,13 @@ impl Here<'_> {
             ("size_bytes", size_bytes.to_string()),
             ("kernel", rustix::system::uname().release().to_string_lossy().into_owned()),
         ]);
-        let made_from = MadeFrom::new(age, setup, trial.seed, place)?;
+        let made_from = MadeFrom::new(age, setup, seed, place)?;
         let (store, interrupt) = (self.aged, self.interrupt);
         store
             .get(&made_from, interrupt, |folder| {
-                let levels =
-                    &self.schedule.distinct(&self.schedule.treatments[trial.treatment].levels);
-                observer.notice(Event::PhaseStarted { trial, name: "ageing", levels });
+                told(Message::Begins("ageing".to_owned()));
                 let mark = self.journal.mark();
-                let facts = self.age_blank(age, trial, rules);
+                let facts = self.age_blank(setup, seed, rules);
                 // The image is whole when nothing has it any more.
                 let undone = self.journal.undo_to(mark);
                 let facts = facts?;
@@ -166,49 +152,44 @@ impl Here<'_> {
                 let copied =
                     File::open(made).and_then(|made| aged::copy(&made, &options.open(&image)?));
                 copied.map_err(Failure::step("keep the aged image in", &image))?;
-                observer.notice(Event::PhaseEnded { name: "ageing" });
                 Ok(facts)
             })
             .map(Some)
     }
 
     /// Attaches a blank device and ages the filesystem that it gets.
-    fn age_blank(&mut self, age: Age, trial: Trial, rules: Rules<'_>) -> Result<Facts, Failure> {
+    fn age_blank(&mut self, setup: &Setup, seed: u64, rules: Rules<'_>) -> Result<Facts, Failure> {
         let device = self.lab.attach(None, &mut Tools { journal: self.journal, rules })?;
-        self.age(age, device.as_ref(), trial, rules)
+        self.age(setup, device.as_ref(), seed, rules)
     }
 
     /// What a guest does that ages its drive for others' trials.
-    pub(super) fn ageing(&mut self, trial: Trial) -> (Record, Option<Failure>) {
-        let mut record = blank(self.schedule, trial);
+    pub(super) fn ageing(&mut self, setup: &Setup, seed: u64) -> Result<Facts, Failure> {
         let marker = self.journal.marker().to_owned();
         let rules = Rules { marker: &marker, limit: PREPARATION, interrupt: self.interrupt };
-        let aged = shaping_setup(self.schedule, trial).and_then(|setup| match setup.age {
-            Some(age) => self.age_blank(age, trial, rules),
-            None => Err(Failure::Failed("there is nothing to age by".to_owned())),
-        });
-        let failure = aged.map(|facts| facts.mark(None, &mut record)).err();
-        (record, failure)
+        self.age_blank(setup, seed, rules)
     }
 
-    /// Makes the filesystem of a trial with every option that does not shape it at its default,
-    /// ages it, and unmounts it.
+    /// Makes the filesystem of a setup, ages it, and unmounts it.
     pub(super) fn age(
         &mut self,
-        age: Age,
+        setup: &Setup,
         device: Option<&BlockDevice>,
-        trial: Trial,
+        seed: u64,
         rules: Rules<'_>,
     ) -> Result<Facts, Failure> {
-        let setup = shaping_setup(self.schedule, trial)?;
+        let Some(age) = setup.age else {
+            return Err(Failure::Failed("there is nothing to age by".to_owned()));
+        };
+        let setup = shaping(setup)?;
         let mut tools = Tools { journal: self.journal, rules };
-        let mut ground = self.lab.prepare(device, &setup, Start::Blank, trial.seed, &mut tools)?;
+        let mut ground = self.lab.prepare(device, &setup, Start::Blank, seed, &mut tools)?;
         let directory = ground.directory.with_file_name("aged");
         fs::create_dir(&directory).map_err(Failure::step("make", &directory))?;
         let place = Place { directory: &directory, ..place(&ground, rules) };
         let aged = self
             .workload
-            .age(age, trial.seed, place)
+            .age(age, seed, place)
             .map_err(|error| Failure::from(error).during("ageing"))?;
         // The trial makes its own.
         fs::remove_dir(&ground.directory).map_err(Failure::step("remove", &ground.directory))?;
@@ -236,42 +217,4 @@ impl From<AgedError> for Failure {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::plan::Factor;
-
-    fn made_from(more: &[(Factor, &str)]) -> String {
-        let of_all = [(Factor::Filesystem, "btrfs"), (Factor::Age, "mail")];
-        let levels = of_all.iter().chain(more).map(|(factor, l)| (*factor, (*l).to_owned()));
-        let setup = Setup::new(&shaping(&Levels(levels.collect()))).unwrap();
-        let made_from = MadeFrom::new(setup.age.unwrap(), &setup, 1, BTreeMap::new()).unwrap();
-        serde_json::to_string(&made_from).unwrap()
-    }
-
-    #[test]
-    fn what_a_state_was_made_from_is_told_in_a_line() {
-        let setup = Setup::new(&Levels(BTreeMap::from([
-            (Factor::Filesystem, "ext4".to_owned()),
-            (Factor::Age, "mail to 0.7".to_owned()),
-        ])))
-        .unwrap();
-        let place = BTreeMap::from([
-            ("lab", LabKind::Image.to_string()),
-            ("size_bytes", (4_u64 << 30).to_string()),
-        ]);
-        let made_from = MadeFrom::new(setup.age.unwrap(), &setup, 7, place).unwrap();
-        let says = aged_from(&serde_json::to_value(made_from).unwrap()).unwrap();
-        assert_eq!(says, "ext4, mail to 0.7, image lab, 4.0 GiB, seed 7");
-        assert_eq!(aged_from(&serde_json::json!({ "seed": 7 })), None);
-    }
-
-    #[test]
-    fn a_state_is_shared_by_all_that_age_alike() {
-        let plain = made_from(&[]);
-        assert_eq!(made_from(&[(Factor::Discard, "on")]), plain);
-        assert_eq!(made_from(&[(Factor::Compression, "off")]), plain);
-        let compressed = made_from(&[(Factor::Compression, "zstd")]);
-        let hashed = made_from(&[(Factor::Checksums, "sha256")]);
-        assert!(compressed != plain && hashed != plain && compressed != hashed);
-    }
-}
+mod tests;

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use ssdlab_trace::{Options, Reader};
 
+use super::performed::Measured;
 use crate::filesystem::{Filesystem, Layout};
 use crate::host::mounts::Mounted;
 use crate::host::sysfs::BlockDevice;
@@ -19,7 +20,7 @@ use crate::ledger::{self, Known, Read};
 use crate::meter::block::Counters;
 use crate::meter::requests::Requests;
 use crate::plan::schedule::Trial;
-use crate::results::{ByKind, Phase, Record, Written};
+use crate::results::{ByKind, Phase, Written};
 use crate::undo::{Change, Journal};
 
 /// The books of this machine's trials.
@@ -27,6 +28,8 @@ use crate::undo::{Change, Journal};
 pub struct Books {
     /// Where the logs of requests go; none where none are kept.
     logs: Option<PathBuf>,
+    /// The log of the trial that runs.
+    log: Option<PathBuf>,
     /// The recording of the trial that runs, or why there is none.
     open: Option<Result<Recorded, String>>,
 }
@@ -42,18 +45,18 @@ impl Books {
     /// Books that keep a log of each trial's requests in a folder.
     #[must_use]
     pub fn in_folder(logs: &Path) -> Self {
-        Self { logs: Some(logs.to_owned()), open: None }
+        Self { logs: Some(logs.to_owned()), ..Self::default() }
+    }
+
+    /// Turns to the page of a trial.
+    pub(super) fn turn_to(&mut self, trial: Trial) {
+        self.log = self.logs.as_ref().map(|logs| log_of(logs, trial));
     }
 
     /// Begins to record what is asked of the device of a trial.
-    pub(super) fn open(
-        &mut self,
-        device: Option<&BlockDevice>,
-        trial: Trial,
-        journal: &mut Journal,
-    ) {
-        if let Some((logs, device)) = self.logs.as_ref().zip(device) {
-            self.open = Some(record(logs, device, trial, journal).map_err(|e| e.to_string()));
+    pub(super) fn open(&mut self, device: Option<&BlockDevice>, journal: &mut Journal) {
+        if let Some((log, device)) = self.log.take().zip(device) {
+            self.open = Some(record(log, device, journal).map_err(|e| e.to_string()));
         }
     }
 
@@ -73,7 +76,7 @@ impl Books {
 
 /// Enters what was recorded of a trial, whose filesystem lies unmounted on a device.
 pub(super) fn close(
-    record: &mut Record,
+    measured: &mut Measured,
     log: Result<PathBuf, String>,
     device: &Path,
     filesystem: &Filesystem,
@@ -83,25 +86,19 @@ pub(super) fn close(
         let layout = layout.map_err(str::to_owned)?;
         let node = File::open(device).map_err(|e| format!("{}: {e}", device.display()))?;
         let mut read = |offset, into: &mut [u8]| node.read_exact_at(into, offset);
-        enter(record, &log, &Kept { filesystem, layout }, &mut read);
+        enter(measured, &log, &Kept { filesystem, layout }, &mut read);
         Ok(())
     });
     if let Err(reason) = entered {
-        leave_out(record, &reason);
+        leave_out(measured, &reason);
     }
 }
 
-fn record(
-    logs: &Path,
-    device: &BlockDevice,
-    trial: Trial,
-    journal: &mut Journal,
-) -> io::Result<Recorded> {
+fn record(log: PathBuf, device: &BlockDevice, journal: &mut Journal) -> io::Result<Recorded> {
     let name = format!("ssdlab-{}", journal.marker());
     let instance = instances(journal, &name)?.join(&name);
     journal.will(Change::Trace { instance: instance.clone() })?;
-    fs::create_dir_all(logs)?;
-    let log = log_of(logs, trial);
+    log.parent().map_or(Ok(()), fs::create_dir_all)?;
     Ok(Recorded { requests: Requests::record(instance, device, &log)?, log })
 }
 
@@ -135,34 +132,34 @@ pub(super) struct Kept<'a> {
 
 /// Enters what the requests of a trial, in a log, come to. `read` reads the device as the trial has
 /// left it.
-pub(super) fn enter(record: &mut Record, log: &Path, kept: &Kept<'_>, read: Read<'_>) {
-    match pages(record, log, kept, read) {
+pub(super) fn enter(measured: &mut Measured, log: &Path, kept: &Kept<'_>, read: Read<'_>) {
+    match pages(measured, log, kept, read) {
         Ok(pages) => {
-            let ledgers = record.phases.iter_mut().filter_map(|phase| phase.ledger.as_mut());
+            let ledgers = measured.phases.iter_mut().filter_map(|phase| phase.ledger.as_mut());
             for (ledger, page) in ledgers.zip(pages) {
                 ledger.by_kind = Some(page);
             }
         }
-        Err(reason) => leave_out(record, &reason),
+        Err(reason) => leave_out(measured, &reason),
     }
 }
 
 /// Says in a record why nothing could be entered.
-pub(super) fn leave_out(record: &mut Record, reason: &str) {
-    for ledger in record.phases.iter_mut().filter_map(|phase| phase.ledger.as_mut()) {
+pub(super) fn leave_out(measured: &mut Measured, reason: &str) {
+    for ledger in measured.phases.iter_mut().filter_map(|phase| phase.ledger.as_mut()) {
         ledger.reason = Some(reason.to_owned());
     }
 }
 
 /// What was written in each phase.
 fn pages(
-    record: &Record,
+    measured: &Measured,
     log: &Path,
     kept: &Kept<'_>,
     read: Read<'_>,
 ) -> Result<Vec<ByKind>, String> {
     let say = |what: String| format!("{}: {what}", log.display());
-    let Some(moments) = moments(record) else {
+    let Some(moments) = moments(measured) else {
         return Err("the device's counters were not read".to_owned());
     };
     let file = File::open(log).map_err(|cause| say(cause.to_string()))?;
@@ -179,14 +176,14 @@ fn pages(
 
 /// What the device had counted since the trial began when the first phase did, and at the end of
 /// each.
-fn moments(record: &Record) -> Option<Vec<Written>> {
+fn moments(measured: &Measured) -> Option<Vec<Written>> {
     let written = |counters: &Counters| Written {
         bytes: counters.written_bytes,
         requests: counters.write_requests,
     };
-    let grown = record.phases.iter().map(|phase: &Phase| phase.device.as_ref());
+    let grown = measured.phases.iter().map(|phase: &Phase| phase.device.as_ref());
     let mut sum = Written::default();
-    std::iter::once(record.before.as_ref())
+    std::iter::once(measured.before.as_ref())
         .chain(grown)
         .map(|counters| {
             sum += written(counters?);

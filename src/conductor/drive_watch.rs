@@ -7,9 +7,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use ssdlab_disk::Flash;
 use ssdlab_flash::{FlashActivity, FlashTotals, Nanos};
 
+use super::performed::Measured;
 use crate::guest::Message;
 use crate::plan::schedule::Phase;
-use crate::results::{DriveCourse, Record};
+use crate::results::DriveCourse;
 
 /// Moments of a drive's course.
 const MOMENTS: usize = 48;
@@ -74,15 +75,15 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Adds what was seen to the guest's record.
-    pub fn complete(mut self, record: &mut Record) {
-        for phase in &mut record.phases {
+    /// Adds what was seen to what the guest has measured.
+    pub fn complete(mut self, measured: &mut Measured) {
+        for phase in &mut measured.phases {
             phase.flash = self.phases.remove(&phase.name);
             if let Some((ledger, flash)) = phase.ledger.as_mut().zip(phase.flash) {
                 ledger.by_layer.reach(&flash);
             }
         }
-        record.drive = self.course;
+        measured.drive = self.course;
     }
 }
 

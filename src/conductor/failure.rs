@@ -5,17 +5,20 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::host::interrupt::Interrupt;
 use crate::host::program::ProgramError;
 use crate::lab::LabError;
-use crate::results::{Record, Status};
+use crate::plan::LevelError;
+use crate::results::Status;
 use crate::workload::WorkloadError;
 
 /// How much later than a program's end it may be heard that all is to end.
 const HEARSAY: Duration = Duration::from_millis(200);
 
 /// Why a trial did not end well.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Failure {
     /// This machine cannot run the treatment.
     Unavailable(String),
@@ -28,16 +31,14 @@ pub(super) enum Failure {
 }
 
 impl Failure {
-    /// Writes the failure into the record of its trial.
-    pub fn mark(self, record: &mut Record) {
-        let (status, reason) = match self {
+    /// What the record of its trial says: how it ended, and why.
+    pub fn told(self) -> (Status, String) {
+        match self {
             Self::Unavailable(reason) => (Status::Unavailable, reason),
             Self::Failed(reason) => (Status::Failed, reason),
             Self::Void(reason) => (Status::Void, reason),
             Self::Interrupted => (Status::Failed, "interrupted".to_owned()),
-        };
-        record.status = status;
-        record.reason = Some(reason);
+        }
     }
 
     /// A failure as it looks to a run that may be to stop: whatever ends a job ends its programs
@@ -88,6 +89,12 @@ impl From<LabError> for Failure {
             LabError::Damaged { .. } => Self::Void(error.to_string()),
             other => Self::Failed(other.to_string()),
         }
+    }
+}
+
+impl From<LevelError> for Failure {
+    fn from(error: LevelError) -> Self {
+        Self::Failed(error.message)
     }
 }
 

@@ -8,20 +8,23 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use miette::Diagnostic;
+use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 use ssdlab_disk::{Disk, DiskError, Fingerprint, Flash, Memory, Shape};
 use ssdlab_flash::{ConditionError, Drive, Nanos, Preparation, Specification};
 use thiserror::Error;
 
+use super::assignment::Assignment;
 use super::books::{self, Kept};
 use super::drive_watch::{Watch, locked};
 use super::failure::Failure;
 use super::inside::Job;
 use super::measure::nanos;
-use super::trial::{PREPARATION, blank};
+use super::performed::{Began, Measured, Performed};
+use super::trial::PREPARATION;
 use super::{ConductorError, Desk, Stage};
 use crate::aged::Store;
 use crate::filesystem::{Filesystem, Layout};
@@ -31,9 +34,8 @@ use crate::host::program::{self, ProgramError, Rules};
 use crate::kernel::{self, KernelError, LabKernel};
 use crate::lab;
 use crate::plan::recordings::Recording;
-use crate::plan::schedule::{Tree, Trial};
-use crate::plan::{Discard, Factor, HostModel, Schedule, Setup, Simulated};
-use crate::results::Record;
+use crate::plan::schedule::{Tree, Trial, Workload};
+use crate::plan::{Discard, HostModel, Schedule, Setup, Simulated};
 use crate::undo::Journal;
 use crate::workload::{self, InputError};
 
@@ -137,7 +139,7 @@ pub(super) struct Run<'a> {
 enum News {
     Begun(Trial),
     Phase(Trial, String),
-    Ended(Box<Record>, Option<Failure>),
+    Ended(Trial, Box<Performed>),
 }
 
 impl<'a> Guests<'a> {
@@ -218,19 +220,18 @@ impl<'a> Guests<'a> {
             && let Some(trial) = next()
         {
             let _ = news.send(News::Begun(trial));
-            let started = Instant::now();
-            let mut record = blank(self.schedule, trial);
-            let failure = self.trial(&mut record, news).err();
-            let failure = failure.map(|failure| failure.seen_by(self.interrupt));
-            record.took_ns = nanos(started.elapsed());
-            let _ = news.send(News::Ended(Box::new(record), failure));
+            let began = Began::now();
+            let mut performed = self.trial(trial, news).unwrap_or_else(Performed::from);
+            performed.ended = performed.ended.map_err(|failure| failure.seen_by(self.interrupt));
+            // The guest's own clock is virtual.
+            performed.took = began.took();
+            let _ = news.send(News::Ended(trial, Box::new(performed)));
         }
     }
 
-    fn trial(&self, record: &mut Record, news: &mpsc::Sender<News>) -> Result<(), Failure> {
-        let trial = record.trial;
-        let setup = self.schedule.treatments[trial.treatment].setup.clone();
-        let setup = setup.map_err(|error| Failure::Failed(error.message))?;
+    fn trial(&self, trial: Trial, news: &mpsc::Sender<News>) -> Result<Performed, Failure> {
+        let assignment = Assignment::of(self.schedule, trial)?;
+        let setup = &assignment.setup;
         let simulated = &setup.simulated;
         let Some(drive) = self.drives.get(&simulated.drive) else {
             return Err(Failure::Failed(format!("there is no drive {}", simulated.drive)));
@@ -241,7 +242,7 @@ impl<'a> Guests<'a> {
             None => (Flash::new(fresh()?), None),
             Some(age) => {
                 let _ = news.send(News::Phase(trial, "ageing".to_owned()));
-                let (flash, state) = self.aged(age, &setup, specification, trial)?;
+                let (flash, state) = self.aged(age, setup, specification, trial)?;
                 (flash, Some(state))
             }
         };
@@ -257,11 +258,12 @@ impl<'a> Guests<'a> {
             name: &format!("guest-{}", trial.position),
             host: simulated.host,
             seed: trial.seed,
-            limit: self.limit(trial),
+            limit: limit(&assignment.workload),
         };
-        let mut watch = Watch::new(&flash, &self.schedule.workload.phases);
-        let (done, fingerprint) =
-            self.run(&run, &job(self.schedule, trial), &flash, log, |now, message| {
+        let mut watch = Watch::new(&flash, &assignment.workload.phases);
+        let job = job(&assignment, self.schedule.seed)?;
+        let (mut performed, fingerprint): (Performed, _) =
+            self.run(&run, &job, &flash, log, |now, message| {
                 watch.hear(now, message);
                 match message {
                     Message::Begins(name) => {
@@ -276,19 +278,24 @@ impl<'a> Guests<'a> {
                     _ => {}
                 }
             })?;
-        self.merge(record, done);
-        watch.complete(record);
+        // What only the host knows.
+        let measured = &mut performed.measured;
+        watch.complete(measured);
         if let Some((filesystem, log)) = setup.filesystem.zip(self.log_of(trial)) {
-            attribute(record, filesystem, layout, &log);
+            attribute(measured, filesystem, layout, &log);
         }
         if let Some(state) = aged {
-            state.facts.mark(Some(state.contents), record);
+            state.facts.enter(Some(state.contents), measured);
         }
-        record.applied.insert("drive".to_owned(), specification.name.clone());
-        record.applied.insert("drive_identity".to_owned(), identity(specification));
-        record.applied.insert("host".to_owned(), simulated.host.name.to_owned());
-        record.fingerprint = Some(fingerprint.to_string());
-        Ok(())
+        measured.environment.tools.clone_from(&self.tools);
+        measured.applied.extend([
+            ("lab_kernel".to_owned(), self.kernel.identity.clone()),
+            ("drive".to_owned(), specification.name.clone()),
+            ("drive_identity".to_owned(), identity(specification)),
+            ("host".to_owned(), simulated.host.name.to_owned()),
+        ]);
+        measured.fingerprint = Some(fingerprint.to_string());
+        Ok(performed)
     }
 
     /// The log of a trial's requests, if logs are kept.
@@ -297,21 +304,21 @@ impl<'a> Guests<'a> {
     }
 
     /// Has a guest do a job on a drive. `told` hears each of its messages at its moment. Returns
-    /// the guest's record.
-    pub(super) fn run(
+    /// the guest's answer.
+    pub(super) fn run<T: DeserializeOwned>(
         &self,
         run: &Run<'_>,
         job: &Job,
         flash: &Arc<Mutex<Flash>>,
         log: Option<BufWriter<File>>,
         mut told: impl FnMut(Nanos, &Message) + Send,
-    ) -> Result<(Record, Fingerprint), Failure> {
+    ) -> Result<(T, Fingerprint), Failure> {
         let specification = locked(flash).drive().specification().clone();
         let done = Mutex::new(None);
         let channel = Channel::new(job, |now, message| {
             told(now, &message);
-            if let Message::Done(record) = message {
-                *done.lock().unwrap_or_else(PoisonError::into_inner) = Some(record);
+            if let Message::Done(answer) = message {
+                *done.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
             }
         });
         let folder = self.folder.join(run.name);
@@ -346,74 +353,65 @@ impl<'a> Guests<'a> {
         fs::remove_dir_all(&folder).map_err(Failure::step("remove", &folder))?;
         let Some(done) = done else {
             return Err(Failure::Failed(format!(
-                "the guest ended without a record; its console says:\n{}",
+                "the guest ended without an answer; its console says:\n{}",
                 ended.console
             )));
         };
         let done = serde_json::from_value(done)
-            .map_err(|error| Failure::Failed(format!("the guest's record is none: {error}")))?;
+            .map_err(|error| Failure::Failed(format!("the guest's answer is invalid: {error}")))?;
         Ok((done, ended.fingerprint))
     }
+}
 
-    /// The guest's time in which a trial must have ended, whatever goes wrong in it.
-    fn limit(&self, trial: Trial) -> Nanos {
-        let phases = self.schedule.phases(trial.treatment);
-        // A phase may wait for quiet as long as it may work.
-        let phases: u64 = phases.iter().map(|phase| phase.limit_ns.saturating_mul(2)).sum();
-        Nanos(phases.saturating_add(8 * nanos(PREPARATION)))
-    }
-
-    /// Completes the guest's record with what only its host knows.
-    fn merge(&self, record: &mut Record, done: Record) {
-        let levels = std::mem::take(&mut record.levels);
-        let Record { trial, lab, started_s, .. } = *record;
-        *record = Record { trial, levels, lab, started_s, ..done };
-        record.applied.insert("lab_kernel".to_owned(), self.kernel.identity.clone());
-        record.environment.tools.clone_from(&self.tools);
-    }
+/// The guest's time in which a trial must have ended, whatever goes wrong in it.
+fn limit(workload: &Workload) -> Nanos {
+    // A phase may wait for quiet as long as it may work.
+    let phases: u64 = workload.phases.iter().map(|phase| phase.limit_ns.saturating_mul(2)).sum();
+    Nanos(phases.saturating_add(8 * nanos(PREPARATION)))
 }
 
 /// Enters what the guest has written, by the log of its requests, and by where its filesystem keeps
 /// what and, if that says no more, what it has left.
 fn attribute(
-    record: &mut Record,
+    measured: &mut Measured,
     filesystem: &Filesystem,
     told: Option<(serde_json::Value, Option<Memory>)>,
     log: &Path,
 ) {
     let Some((layout, contents)) = told else {
-        return books::leave_out(record, "the guest does not say where its filesystem keeps what");
+        return books::leave_out(
+            measured,
+            "the guest does not say where its filesystem keeps what",
+        );
     };
     let layout: Result<Layout, String> = serde_json::from_value(layout)
         .unwrap_or_else(|error| Err(format!("the guest's layout is none: {error}")));
     match layout {
-        Err(reason) => books::leave_out(record, &reason),
+        Err(reason) => books::leave_out(measured, &reason),
         Ok(layout) => {
             let mut read = |offset_bytes, into: &mut [u8]| match &contents {
                 Some(contents) => contents.load(offset_bytes, into).map_err(io::Error::other),
                 None => Err(io::Error::other("its contents were not kept")),
             };
             let kept = Kept { filesystem, layout: &layout };
-            books::enter(record, log, &kept, &mut read);
+            books::enter(measured, log, &kept, &mut read);
         }
     }
 }
 
 /// The job of a trial: what it does, and nothing of where and when, of what is compared, or of
 /// what is simulated; so equal trials are equal jobs, to the byte.
-fn job(schedule: &Schedule, trial: Trial) -> Job {
-    let mut levels = schedule.treatments[trial.treatment].levels.clone();
-    levels.0.retain(|factor, _| !factor.is_simulated() && *factor != Factor::NodeFeature);
-    let mut workload = schedule.workload.clone();
-    if let Some(Tree::Archive { path, .. }) = &mut workload.tree {
+fn job(assignment: &Assignment, run_seed: u64) -> Result<Job, Failure> {
+    let mut assignment = assignment.for_guest()?;
+    if let Some(Tree::Archive { path, .. }) = &mut assignment.workload.tree {
         *path = Path::new("/").join(ARCHIVE);
     }
-    for (number, recording) in workload.recordings_mut().enumerate() {
+    for (number, recording) in assignment.workload.recordings_mut().enumerate() {
         if let Recording::File(path) = recording {
             *path = Path::new("/").join(recording_name(number));
         }
     }
-    Job::new(levels, workload, trial.seed, schedule.seed, schedule.verify)
+    Ok(Job::Trial { assignment, run_seed })
 }
 
 /// Where an operation log is in the guest, by its place among those of the workload.
@@ -472,14 +470,14 @@ impl Stage for Guests<'_> {
                 match news {
                     News::Begun(trial) => desk.begin(trial),
                     News::Phase(trial, name) => desk.phase(trial, &name),
-                    News::Ended(_, Some(Failure::Interrupted)) => {}
-                    // Another trial of its treatment has found that it cannot run.
-                    News::Ended(record, _) if !desk.is_open(&record.trial) => {}
-                    News::Ended(mut record, failure) => {
-                        if let Some(failure) = failure {
-                            failure.mark(&mut record);
+                    News::Ended(trial, performed) => {
+                        let is_interrupted = matches!(performed.ended, Err(Failure::Interrupted));
+                        // Or another trial of its treatment has found that it cannot run.
+                        if is_interrupted || !desk.is_open(&trial) {
+                            continue;
                         }
-                        kept = kept.and_then(|()| desk.keep(*record));
+                        let record = performed.record(this.schedule, trial);
+                        kept = kept.and_then(|()| desk.keep(record));
                         if kept.is_err() {
                             // Without a place for its records a run has no sense.
                             this.interrupt.set();
@@ -514,37 +512,4 @@ impl From<DiskError> for Failure {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::plan::{LabKind, Overrides};
-
-    /// A schedule of one plan, with a drive file in some folder.
-    fn schedule(plan: &str, base: &str) -> Schedule {
-        let overrides = Overrides { lab: Some(LabKind::Virtual), ..Overrides::default() };
-        crate::plan::schedule("plan.toml", plan, &overrides, Path::new(base)).unwrap()
-    }
-
-    #[test]
-    fn equal_trials_are_equal_jobs_wherever_and_for_whatever_they_run() {
-        let work = "[workload]\nphases = [{ do = \"unpack\", sync = true }]\n";
-        let plan = |name: &str, rest: &str| {
-            format!(
-                "name = \"{name}\"\nquestion = \"{name}?\"\n[factors]\ndrive = \"./x.toml\"\n\
-                 discard = [\"off\", \"on\"]\n{work}{rest}"
-            )
-        };
-        let claim = "[[claims]]\nid = \"c\"\nsays = \"s\"\nphases = [\"unpack\"]\n\
-                     compare = { discard = \"on\" }\nat_least = 2\n";
-        let one = schedule(&plan("one", ""), "/here");
-        let other = schedule(&plan("other", &format!("{claim}[virtual]\nseeds = 7\n")), "/there");
-        let text = |schedule: &Schedule, trial: &Trial| {
-            serde_json::to_string(&job(schedule, *trial)).unwrap()
-        };
-        let first = one.trials[0];
-        assert_eq!(text(&one, &first), text(&other, &other.trials[0]));
-        assert!(!text(&one, &first).contains("here"));
-        // Another treatment is another job.
-        let second = one.trials.iter().find(|trial| trial.treatment != first.treatment).unwrap();
-        assert_ne!(text(&one, &first), text(&one, second));
-    }
-}
+mod tests;

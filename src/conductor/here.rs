@@ -1,24 +1,27 @@
 //! The stage for trials on this machine: one at a time, each on ground that its lab has made and
 //! that is taken back before the next.
 
+use super::assignment::Assignment;
 use super::books::Books;
 use super::failure::Failure;
+use super::performed::Performed;
 use super::{ConductorError, Desk, Event, Stage};
 use crate::aged::Store;
+use crate::guest::Message;
 use crate::host::interrupt::Interrupt;
 use crate::host::lock::Holder;
 use crate::host::turn::{Told, Turn};
 use crate::lab::Lab;
 use crate::plan::schedule::Trial;
-use crate::plan::{Schedule, Setup};
+use crate::plan::{Setup, Target};
 use crate::undo::Journal;
 use crate::workload::Workload;
 
 /// This machine.
 pub struct Here<'a> {
-    /// What to do.
-    pub schedule: &'a Schedule,
-    /// Where.
+    /// Where trials take place.
+    pub target: &'a Target,
+    /// The lab there.
     pub lab: &'a mut dyn Lab,
     /// The workload.
     pub workload: &'a mut Workload,
@@ -68,24 +71,28 @@ impl Here<'_> {
         };
         desk.begin(trial);
         let mark = self.journal.mark();
-        let (mut record, failure) = self.trial(trial, desk.observer);
-        let failure = failure.map(|failure| failure.seen_by(self.interrupt));
+        self.books.turn_to(trial);
+        let mut performed = match Assignment::of(desk.schedule, trial) {
+            Ok(assignment) => self.perform_one(&assignment, &mut |message| {
+                if let Message::Begins(name) = message {
+                    desk.phase(trial, &name);
+                }
+            }),
+            Err(failure) => Performed::from(failure),
+        };
+        performed.ended = performed.ended.map_err(|failure| failure.seen_by(self.interrupt));
+        let record = match performed.ended {
+            Err(Failure::Interrupted) => None,
+            _ => Some(performed.record(desk.schedule, trial)),
+        };
         let undone = self.journal.undo_to(mark);
-        match failure {
-            Some(Failure::Interrupted) => {
-                undone?;
-                self.give_back(desk);
-                return Ok(false);
-            }
-            Some(failure) => failure.mark(&mut record),
-            None => {}
-        }
+        let is_done = record.is_some();
         // The record is safe before anything else can go wrong.
-        desk.keep(record)?;
+        record.map_or(Ok(()), |record| desk.keep(record))?;
         undone?;
         self.give_back(desk);
         drop(turn);
-        Ok(true)
+        Ok(is_done)
     }
 
     /// A device that cannot be given back has gone: the next trial says so in its record.

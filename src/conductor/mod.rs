@@ -6,6 +6,7 @@
 
 mod aged_drive;
 mod ageing;
+mod assignment;
 mod books;
 mod cancel;
 mod collect;
@@ -21,6 +22,7 @@ mod inside;
 mod measure;
 mod observer;
 mod patience;
+mod performed;
 mod presence;
 mod submission;
 #[cfg(test)]
@@ -43,6 +45,8 @@ pub use presence::Presence;
 pub use submission::{Expected, Submission};
 pub use tools::tools;
 
+use self::failure::Failure;
+use self::performed::Performed;
 use crate::advice;
 use crate::plan::schedule::Trial;
 use crate::results::{Ending, Status};
@@ -125,10 +129,8 @@ impl Conductor<'_> {
                 Err(error) => Some(error.message.clone()),
             };
             if let Some(reason) = reason {
-                let mut record = trial::blank(schedule, *first);
-                record.status = Status::Unavailable;
-                record.reason = Some(reason);
-                self.desk.keep(record)?;
+                let performed = Performed::from(Failure::Unavailable(reason));
+                self.desk.keep(performed.record(schedule, *first))?;
             }
         }
         Ok(())

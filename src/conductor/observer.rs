@@ -1,6 +1,5 @@
 //! What a run tells about its progress while it runs.
 
-use crate::filesystem::Layout;
 use crate::plan::Levels;
 use crate::plan::schedule::Trial;
 use crate::results::Record;
@@ -35,17 +34,6 @@ pub enum Event<'a> {
         name: &'a str,
         /// The levels by which its trial differs from others.
         levels: &'a Levels,
-    },
-    /// The phase is over, and the device quiet if it was waited for.
-    PhaseEnded {
-        /// The phase.
-        name: &'a str,
-    },
-    /// All phases are over, and the filesystem has been asked where it keeps what: what it says, or
-    /// why it does not.
-    LaidOut {
-        /// The answer.
-        layout: Result<&'a Layout, &'a str>,
     },
     /// Something that no record can hold.
     Trouble {

@@ -61,6 +61,7 @@ impl Lab for MockLab {
             is_shared: true,
             applied: BTreeMap::new(),
             commit: Vec::new(),
+            compresses: false,
         })
     }
 
@@ -148,7 +149,7 @@ fn conduct_schedule(
     let aged = Store::of_user();
     let mut here = Here {
         books: Books::default(),
-        schedule,
+        target: schedule.target.as_ref().unwrap(),
         lab: &mut lab,
         workload: &mut workload,
         journal: &mut journal,

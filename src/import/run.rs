@@ -6,7 +6,7 @@ use std::path::Path;
 use super::error::{Fault, ImportError};
 use super::{Found, Sample, Source, check_trials};
 use crate::plan::schedule::{
-    Action, Hashes, Phase, Repetitions, SCHEDULE_SCHEMA, Treatment, Trial, Workload,
+    Action, Phase, Repetitions, SCHEDULE_SCHEMA, Treatment, Trial, Workload,
 };
 use crate::plan::{Factor, Levels, Schedule, check_name};
 use crate::results::{Imported, Record, Status};
@@ -212,29 +212,13 @@ fn schedule(
         schema: SCHEDULE_SCHEMA,
         plan: head.name.to_owned(),
         question: head.question,
-        source: None,
         metric: head.metric.to_owned(),
-        needs: Vec::new(),
-        target: None,
         treatments: treatments.into_iter().enumerate().map(treatment).collect(),
         baseline,
-        workload: Workload { tree: None, build: None, bonnie: None, quiet_ns: 0, phases },
-        repetitions: Repetitions {
-            least: blocks,
-            most: blocks,
-            precision: 0.0,
-            time_ns: None,
-            written_bytes: None,
-        },
-        ranking: None,
-        steps: Vec::new(),
-        claims: Vec::new(),
-        published: Vec::new(),
-        seed: 0,
-        verify: false,
-        overrides: Vec::new(),
-        inputs: Hashes::new(),
+        workload: Workload { phases, ..Workload::default() },
+        repetitions: Repetitions { least: blocks, most: blocks, ..Repetitions::default() },
         trials: placed.iter().enumerate().map(trial).collect(),
         notes: head.notes,
+        ..Schedule::default()
     }
 }

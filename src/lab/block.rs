@@ -178,7 +178,8 @@ impl<S: Source> Lab for BlockLab<S> {
         let directory = target.join("ssdlab");
         fs::create_dir(&directory).map_err(LabError::step("make", &directory))?;
         let commit = pool::commit(filesystem, rules.marker)?;
-        Ok(Ground { directory, mounted_at: target, is_shared: false, commit, applied })
+        let compresses = mounting::compresses(&applied);
+        Ok(Ground { directory, mounted_at: target, is_shared: false, commit, compresses, applied })
     }
 
     fn remount(

@@ -138,6 +138,7 @@ impl Lab for Directory {
             mounted_at: self.mount.target.clone(),
             is_shared: true,
             commit: Vec::new(),
+            compresses: mounting::compresses(&applied),
             applied,
         })
     }

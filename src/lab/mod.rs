@@ -60,6 +60,8 @@ pub struct Ground {
     /// The words of the command that commits what sync(2) leaves in memory; none where it leaves
     /// nothing.
     pub commit: Vec<String>,
+    /// Whether the filesystem compresses, so that less may reach the device than is written.
+    pub compresses: bool,
     /// Every setting as the kernel or mkfs reports it.
     pub applied: BTreeMap<String, String>,
 }

@@ -12,7 +12,7 @@ use super::error::Fault;
 use super::lab_kind::LabKind;
 use super::metric;
 use super::overrides::Overrides;
-use super::schedule::{Hashes, Repetitions, SCHEDULE_SCHEMA, Schedule, Trial};
+use super::schedule::{Repetitions, SCHEDULE_SCHEMA, Schedule, Trial};
 use super::target::Target;
 use super::written::Plan;
 use super::{claims, needs, order, steps, treatments, varied, workload};
@@ -49,20 +49,15 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
         metric: metric(plan)?,
         target: Some(target),
         needs: needs::resolve(plan)?,
-        trials: Vec::new(),
         treatments: treatments.treatments,
         baseline: treatments.baseline,
         workload,
         steps: steps::resolve(plan, &factors, repetitions.least)?,
         repetitions,
-        ranking: None,
-        claims: Vec::new(),
-        published: Vec::new(),
         seed: overrides.seed.unwrap_or(1),
-        verify: false,
         notes,
         overrides: overrides.arguments(),
-        inputs: Hashes::new(),
+        ..Schedule::default()
     };
     needs::check(&schedule)?;
     schedule.trials = trials(&schedule)?;

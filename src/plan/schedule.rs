@@ -23,7 +23,7 @@ use super::transactions::{DATABASE, PAGE_BYTES, Transactions};
 pub const SCHEDULE_SCHEMA: u32 = 1;
 
 /// Everything a run will do.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Schedule {
     /// The version of this format.
     pub schema: u32,
@@ -131,7 +131,7 @@ pub struct Trial {
 }
 
 /// What is done to the filesystem.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Workload {
     /// The tree of `unpack` and `delete`.
     pub tree: Option<Tree>,
@@ -341,7 +341,7 @@ impl Phase {
 }
 
 /// When to stop.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Repetitions {
     /// Blocks to run before precision is looked at.
     pub least: u32,

@@ -4,6 +4,9 @@
 
 use std::collections::BTreeMap;
 
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use super::age::{self, Age};
 use super::factor::{Factor, Levels};
 use super::level_error::{LevelError, leave_out, unknown};
@@ -54,6 +57,8 @@ pub const ANY_FILESYSTEM: &str = "any";
 /// machine's or mkfs's default.
 #[derive(Debug, Clone)]
 pub struct Setup {
+    /// The levels themselves.
+    pub levels: Levels,
     /// The filesystem to make; `None` means whatever a directory is on.
     pub filesystem: Option<&'static Filesystem>,
     /// With or without a journal.
@@ -84,6 +89,19 @@ pub struct Setup {
     pub simulated: Simulated,
 }
 
+impl Serialize for Setup {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.levels.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Setup {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let levels = Levels::deserialize(deserializer)?;
+        Self::new(&levels).map_err(|error| D::Error::custom(error.message))
+    }
+}
+
 impl Setup {
     /// Reads a treatment's levels.
     pub fn new(levels: &Levels) -> Result<Self, LevelError> {
@@ -91,6 +109,7 @@ impl Setup {
         let filesystem = read_filesystem(level(Factor::Filesystem).unwrap_or(ANY_FILESYSTEM))?;
         let scheduler = level(Factor::Scheduler).map(scheduler::read).transpose()?;
         let setup = Self {
+            levels: levels.clone(),
             filesystem,
             journal: level(Factor::Journal).map(|l| switch(Factor::Journal, l)).transpose()?,
             settings: setting::read(levels, filesystem)?,
@@ -356,101 +375,4 @@ fn switch(factor: Factor, level: &str) -> Result<bool, LevelError> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn levels(pairs: &[(Factor, &str)]) -> Levels {
-        Levels(pairs.iter().map(|(factor, level)| (*factor, (*level).to_owned())).collect())
-    }
-
-    #[test]
-    fn a_journal_on_xfs_is_refused_with_the_way_out() {
-        let xfs = levels(&[(Factor::Filesystem, "xfs"), (Factor::Journal, "on")]);
-        let error = Setup::new(&xfs).unwrap_err();
-        assert_eq!(error.factor, Factor::Journal);
-        assert!(error.help.contains("exclude"));
-        assert!(Setup::new(&levels(&[(Factor::Journal, "on")])).is_err());
-    }
-
-    #[test]
-    fn zfs_is_made_and_mounted_without_what_it_does_not_have() {
-        let with =
-            |factor, level| Setup::new(&levels(&[(Factor::Filesystem, "zfs"), (factor, level)]));
-        for (factor, level) in [(Factor::Discard, "on"), (Factor::Atime, "relatime")] {
-            assert!(with(factor, level).unwrap_err().help.contains("exclude"), "{level}");
-        }
-        assert!(with(Factor::Mount, "commit=5").is_err());
-        assert!(with(Factor::Atime, "noatime").is_ok());
-        assert!(with(Factor::Mkfs, "-Ocompression=on -oashift=12").is_ok());
-        for elsewhere in ["-Omountpoint=none", "-O mountpoint=none", "-R x", "-f", "-oaltroot=x"] {
-            assert!(with(Factor::Mkfs, elsewhere).is_err(), "{elsewhere}");
-        }
-    }
-
-    #[test]
-    fn ext2_and_ext3_are_what_their_journal_says() {
-        for (name, possible, impossible) in [("ext3", "on", "off"), ("ext2", "off", "on")] {
-            let with = |journal| levels(&[(Factor::Filesystem, name), (Factor::Journal, journal)]);
-            assert!(Setup::new(&with(possible)).is_ok());
-            assert!(Setup::new(&with(impossible)).is_err());
-        }
-    }
-
-    #[test]
-    fn a_filesystem_without_discards_has_them_off() {
-        let of = |discard| {
-            Setup::new(&levels(&[(Factor::Filesystem, "reiserfs"), (Factor::Discard, discard)]))
-        };
-        assert!(of("off").is_ok());
-        assert!(of("on").unwrap_err().help.contains("discard = \"on\""));
-        assert!(of("fstrim").unwrap_err().help.contains("discard = \"fstrim\""));
-    }
-
-    #[test]
-    fn old_scheduler_names_mean_todays() {
-        let setup = Setup::new(&levels(&[(Factor::Scheduler, "cfq")])).unwrap();
-        assert_eq!(setup.scheduler, Some("bfq"));
-        assert!(Setup::new(&levels(&[(Factor::Scheduler, "elevator")])).is_err());
-    }
-
-    #[test]
-    fn one_thing_is_said_in_one_place() {
-        let twice = levels(&[(Factor::Atime, "noatime"), (Factor::Mount, "commit=5,relatime")]);
-        assert!(Setup::new(&twice).unwrap_err().message.contains("relatime"));
-        let free = levels(&[(Factor::Mount, "commit=5,noatime")]);
-        assert_eq!(Setup::new(&free).unwrap().mount, ["commit=5", "noatime"]);
-    }
-
-    #[test]
-    fn free_options_cannot_force_or_reach_another_device() {
-        let mkfs = |filesystem, text| {
-            Setup::new(&levels(&[(Factor::Filesystem, filesystem), (Factor::Mkfs, text)]))
-        };
-        for (filesystem, bad) in [
-            ("btrfs", "-f /dev/sdb"),
-            ("btrfs", "--forc loop1"),
-            ("btrfs", "loop1"),
-            ("ext4", "-F"),
-            ("ext4", "-qF"),
-            ("ext4", "-z undo.e2"),
-            ("ext4", "-J device=UUID=1"),
-            ("xfs", "-l logdev=/dev/sdb"),
-            ("xfs", "-d file,name=x"),
-            ("f2fs", "-c /dev/sdb"),
-            ("f2fs", "-g android"),
-            ("reiserfs", "-j /dev/sdb"),
-            ("nilfs2", "-f"),
-            ("jfs", "-J device=/dev/sdb"),
-            ("zfs", "-Ochecksum= -f"),
-            ("zfs", "-Omountpoint=/home"),
-        ] {
-            assert!(mkfs(filesystem, bad).is_err(), "{filesystem} {bad}");
-        }
-        assert!(mkfs("ext4", "-O ^has_journal -I 128 -E stride=16 -Tlargefile -Lfoo").is_ok());
-        assert!(mkfs("xfs", "-m reflink=0").is_ok());
-        assert!(mkfs("btrfs", "--csum=xxhash -n 16k").is_ok());
-        for bad in ["device=/dev/sdb", "logdev=/dev/sdb", "journal_path=x", "journal_dev=1793"] {
-            assert!(Setup::new(&levels(&[(Factor::Mount, bad)])).is_err(), "{bad}");
-        }
-    }
-}
+mod tests;
