@@ -64,20 +64,4 @@ fn steers(c: char) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nothing_steers_and_values_are_equal() {
-        let mut hostile: String = ('\0'..='\u{a0}').collect();
-        hostile += "\u{61c}\u{200f}\u{202e}\u{2066}\u{feff}é\u{1f600}";
-        let mut pretty = Vec::new();
-        write(&[&hostile], &mut pretty).unwrap();
-        for text in [String::from_utf8(pretty).unwrap(), line(&[&hostile]).unwrap()] {
-            assert!(text.contains("\\u009b") && text.contains("\\u202e"), "{text}");
-            assert!(text.contains("é\u{1f600}"), "{text}");
-            assert!(!text.contains(|c: char| c.is_control() && c != '\n' || is_unseen(c)));
-            assert_eq!(serde_json::from_str::<[String; 1]>(&text).unwrap(), [hostile.clone()]);
-        }
-    }
-}
+mod tests;

@@ -75,24 +75,4 @@ fn user(uid: u32) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn whoever_holds_a_lock_is_named() {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        assert_eq!(holder(file.path()), None);
-        file.as_file().lock().unwrap();
-        let found = holder(file.path()).unwrap();
-        assert_eq!(found.pid, i32::try_from(std::process::id()).ok());
-        let says = found.to_string();
-        let own = std::env::args().next().unwrap();
-        let user = user(rustix::process::getuid().as_raw()).unwrap();
-        assert!(says.contains(&format!(" of {user}: ")), "{says}");
-        assert!(says.contains(&own[..own.len().min(40)]), "{says}");
-        file.as_file().unlock().unwrap();
-        assert_eq!(holder(file.path()), None);
-        assert!(Holder { pid: None }.to_string().contains("an unknown process"));
-        assert!(Holder { pid: Some(i32::MAX) }.to_string().contains("has ended"));
-    }
-}
+mod tests;

@@ -2,6 +2,7 @@
 //! `ssdlab restore` after a kill.
 
 mod change;
+#[cfg(fuzzing)]
 mod fuzzing;
 mod journal;
 mod name;
@@ -16,6 +17,7 @@ use crate::host::base_folder::{base_folder, named_by};
 
 pub use change::Change;
 #[doc(hidden)]
+#[cfg(fuzzing)]
 pub use fuzzing::fuzz_journal;
 pub use journal::{Journal, Restored, restore};
 

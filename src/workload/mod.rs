@@ -14,6 +14,7 @@ mod content;
 mod decode;
 mod error;
 mod fio;
+#[cfg(fuzzing)]
 mod fuzzing;
 mod input;
 mod io;
@@ -43,6 +44,7 @@ use self::bonnie::Bonnie;
 use self::content::{Content, Contents};
 pub use self::error::WorkloadError;
 #[doc(hidden)]
+#[cfg(fuzzing)]
 pub use self::fuzzing::fuzz_archive;
 pub use self::input::{InputError, private};
 use self::player::{Bounds, Player, sync_filesystem};

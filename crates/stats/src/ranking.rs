@@ -110,38 +110,4 @@ fn groups(order: &[usize], apart: &[(usize, usize)]) -> Vec<Vec<usize>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_far_apart_is_told_apart_and_what_is_close_is_not() {
-        let values = [
-            vec![10.0, 10.1, 9.9, 10.0],
-            vec![100.0, 101.0, 99.0, 100.0],
-            vec![10.1, 10.0, 10.0, 9.8],
-            vec![1.0, 1.01, 0.99, 1.02],
-        ];
-        let ranking = Ranking::of(&values, 0.95).unwrap();
-        assert_eq!(ranking.order, [1, 0, 2, 3]);
-        assert_eq!(ranking.places, [(2, 3), (1, 1), (2, 3), (4, 4)]);
-        assert_eq!(ranking.groups, [vec![1], vec![0, 2], vec![3]]);
-    }
-
-    #[test]
-    fn groups_may_overlap() {
-        // 0 and 2 are told apart, 1 from neither.
-        assert_eq!(groups(&[0, 1, 2], &[(0, 2)]), [vec![0, 1], vec![1, 2]]);
-        assert_eq!(groups(&[0, 1, 2], &[(0, 1), (0, 2)]), [vec![0], vec![1, 2]]);
-        assert_eq!(groups(&[2, 0, 1], &[]), [vec![2, 0, 1]]);
-    }
-
-    #[test]
-    fn one_block_tells_nothing_apart() {
-        let ranking = Ranking::of(&[vec![1.0], vec![100.0], vec![3.0]], 0.95).unwrap();
-        assert_eq!(ranking.order, [1, 2, 0]);
-        assert_eq!(ranking.places, [(1, 3); 3]);
-        assert_eq!(ranking.groups, [vec![1, 2, 0]]);
-        assert!(Ranking::of(&[], 0.95).unwrap().groups.is_empty());
-        assert!(Ranking::of(&[vec![0.0]], 0.95).is_err());
-    }
-}
+mod tests;

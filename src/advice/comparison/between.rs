@@ -91,47 +91,4 @@ fn pairs(own: &[(u64, f64)], baseline: &[(u64, f64)]) -> Option<(Vec<f64>, Vec<f
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const OWN: [(u64, f64); 3] = [(1, 2.2), (2, 4.0), (3, 9.0)];
-    const BASELINE: [(u64, f64); 3] = [(1, 1.1), (2, 2.0), (3, 4.5)];
-
-    #[test]
-    fn equal_seeds_are_pairs_where_a_seed_decides() {
-        let paired = between(&OWN, &BASELINE, true).unwrap();
-        assert_eq!((paired.method, paired.n), (Method::PairedBySeed, [3, 3]));
-        let [lo, hi] = paired.interval.unwrap();
-        assert!((lo - 2.0).abs() < 1e-9 && (hi - 2.0).abs() < 1e-9, "{paired:?}");
-        let unpaired = between(&OWN, &BASELINE, false).unwrap();
-        assert_eq!((unpaired.method, unpaired.n), (Method::Unpaired, [3, 3]));
-        assert!(unpaired.interval.unwrap()[0] < 1.0, "{unpaired:?}");
-    }
-
-    /// One seed in common of three would throw away four values for one pair.
-    #[test]
-    fn few_seeds_in_common_are_no_pairs() {
-        let other = [(3, 4.5), (4, 1.1), (5, 2.0)];
-        assert_eq!(between(&OWN, &other, true).unwrap().method, Method::Unpaired);
-        let most = [(3, 4.5), (2, 2.0), (5, 1.1)];
-        let most = between(&OWN, &most, true).unwrap();
-        assert_eq!((most.method, most.n), (Method::PairedBySeed, [2, 2]));
-    }
-
-    #[test]
-    fn near_needs_the_whole_interval() {
-        let steady = [(1, 1.0), (2, 1.01), (3, 0.99)];
-        assert!(between(&steady, &steady, true).unwrap().is_near);
-        let wide = [(4, 1.0), (5, 1.2), (6, 0.8)];
-        let wide = between(&wide, &steady, true).unwrap();
-        assert!(!wide.is_near && wide.interval.is_some());
-        let once = between(&steady[..1], &steady[..1], true).unwrap();
-        assert!(!once.is_near && once.interval.is_none() && once.p.is_none());
-    }
-
-    #[test]
-    fn a_count_of_nothing_has_no_ratio() {
-        assert!(between(&[(1, 0.0)], &[(1, 3.0)], true).is_err());
-        assert!(between(&[(1, 1.0)], &[(2, 0.0)], false).is_err());
-    }
-}
+mod tests;

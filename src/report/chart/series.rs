@@ -136,13 +136,4 @@ fn rates(phase: &Phase, unit: Unit, step_ns: u64) -> Option<Vec<f64>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn steps_are_taken_together_until_they_are_few() {
-        assert_eq!(coarse_enough(10, 640.0, 64.0), 10);
-        assert_eq!(coarse_enough(10, 641.0, 64.0), 20);
-        assert_eq!(coarse_enough(10, 1e300, 64.0), 10 << 60);
-    }
-}
+mod tests;

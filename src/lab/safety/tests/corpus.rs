@@ -2,7 +2,7 @@
 //! machines would give them, each with the expected message. Those that can be made anywhere are in
 //! `tests/machine/unsafe_targets.rs`.
 
-use super::*;
+use super::super::*;
 
 /// The disk that everything in the table is about.
 fn disk() -> Survey {

@@ -1,0 +1,30 @@
+use super::*;
+
+#[test]
+fn scattered_ranks_are_all_different() {
+    for pages in [1, 2, 7, 1000, 4096] {
+        let mut seen: Vec<u32> = (0..pages).map(|rank| scatter(rank, pages)).collect();
+        seen.sort_unstable();
+        assert!(seen.into_iter().eq(0..pages), "{pages} pages");
+    }
+}
+
+#[test]
+fn zipf_draws_each_rank_as_often_as_it_should() {
+    for skew_ppm in [500_000, 1_000_000, 1_200_000] {
+        let zipf = Zipf::new(1000, skew_ppm);
+        let skew = f64::from(skew_ppm) / 1e6;
+        let total: f64 = (1..=1000).map(|rank| f64::from(rank).powf(-skew)).sum();
+        let mut random = Random::new(1);
+        let mut drawn = [0_u32; 1000];
+        for _ in 0..1_000_000 {
+            drawn[zipf.rank(&mut random) as usize] += 1;
+        }
+        for rank in [0_u32, 1, 9, 99] {
+            let expected = 1e6 * f64::from(rank + 1).powf(-skew) / total;
+            let found = f64::from(drawn[rank as usize]);
+            // Five standard deviations.
+            assert!((found - expected).abs() < 5.0 * expected.sqrt(), "{skew} {rank} {found}");
+        }
+    }
+}

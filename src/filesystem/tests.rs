@@ -1,0 +1,81 @@
+use super::*;
+
+#[test]
+fn plan_options_come_last_so_that_they_win() {
+    for filesystem in ALL {
+        let format = Format { extra: vec!["--plan".to_owned()], ..Format::default() };
+        let arguments = filesystem.format_arguments(&format);
+        // Of a pool, where it is mounted and what it is called come after its options.
+        let last = arguments.len() - if filesystem.pool.is_some() { 4 } else { 1 };
+        assert_eq!(arguments[last], "--plan");
+    }
+}
+
+#[test]
+fn what_a_pool_is_asked_for_is_found_in_its_command_line() {
+    let zfs = find("zfs").unwrap();
+    let extra = vec!["-Ocompression=lzjb".to_owned()];
+    let format = Format { atime: Some(false), extra, ..Format::default() };
+    let line = zfs.format_arguments(&format).join(" ");
+    let asked: Vec<_> = zfs.pool.unwrap().asked_for(&line).collect();
+    assert_eq!(asked, [("atime", "off"), ("compression", "lzjb")]);
+}
+
+#[test]
+fn every_fact_has_a_source_and_every_snapshot_is_stated() {
+    for Filesystem { name, facts, snapshot, .. } in ALL {
+        let limits = [facts.longest_name, facts.largest_file, facts.largest_volume];
+        assert!(limits.iter().all(|l| l.bytes == 0 || !l.source.is_empty()), "{name}");
+        let features = [
+            facts.checksums,
+            facts.snapshots,
+            facts.devices,
+            facts.compression,
+            facts.journal,
+            facts.discard,
+            facts.reflink,
+            facts.encryption,
+        ];
+        assert!(features.iter().all(|feature| !feature.source.is_empty()), "{name}");
+        assert_eq!(facts.snapshots.is_there(), snapshot.is_some(), "{name}");
+    }
+    for filesystem in ALL {
+        let can = filesystem.discard_on.is_some();
+        assert_eq!(filesystem.facts.discard.is_there(), can, "{}", filesystem.name);
+    }
+}
+
+#[test]
+fn ext4_leaves_no_initialisation_to_the_background() {
+    let arguments = find("ext4").unwrap().format_arguments(&Format::default()).join(" ");
+    assert!(arguments.contains("lazy_itable_init=0"));
+    assert!(arguments.contains("lazy_journal_init=0"));
+}
+
+#[test]
+fn a_plans_extended_options_do_not_replace_ours() {
+    let extra = ["-E", "stride=16", "-I", "128"].map(str::to_owned).to_vec();
+    let format = Format { extra, ..Format::default() };
+    let arguments = find("ext4").unwrap().format_arguments(&format);
+    assert_eq!(arguments.iter().filter(|word| *word == "-E").count(), 1);
+    assert!(arguments[4].contains("lazy_itable_init=0") && arguments[4].ends_with("stride=16"));
+    assert_eq!(arguments[5..], ["-I", "128"]);
+}
+
+#[test]
+fn mkfs_is_never_told_to_force_and_its_uuid_follows_from_the_seed() {
+    for filesystem in ALL {
+        let of = |seed| filesystem.format_arguments(&Format { seed, ..Format::default() });
+        assert!(!of(1).iter().any(|word| word == "-f" || word == "-F" || word == "--force"));
+        let has_no_option = ["jfs", "nilfs2", "zfs"].contains(&filesystem.name);
+        assert_eq!(of(1) == of(2), has_no_option, "{}", filesystem.name);
+        assert_eq!(of(1), of(1));
+    }
+}
+
+#[test]
+fn journal_is_a_feature_flag_of_ext4() {
+    let off = Format { journal: Some(false), ..Format::default() };
+    assert!(find("ext4").unwrap().format_arguments(&off).contains(&"^has_journal".to_owned()));
+    assert!(find("nosuchfs").is_none());
+}

@@ -1,0 +1,86 @@
+use super::*;
+
+fn rules(interrupt: &Interrupt, limit: Duration) -> Rules<'_> {
+    Rules { marker: "test", limit, interrupt }
+}
+
+fn shell(script: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", script]);
+    command
+}
+
+#[test]
+fn a_failing_program_is_reported_with_what_it_said() {
+    let interrupt = Interrupt::default();
+    let long = Duration::from_mins(1);
+    let error = run(shell("echo no luck >&2; exit 3"), rules(&interrupt, long)).unwrap_err();
+    let message = error.to_string();
+    assert!(message.contains("exit code 3") && message.contains("no luck"), "{message}");
+    let finished = run(shell("echo good"), rules(&interrupt, long)).unwrap();
+    assert_eq!(finished.stdout, "good\n");
+}
+
+#[test]
+fn a_program_ends_at_its_limit_and_on_an_interrupt() {
+    let interrupt = Interrupt::default();
+    let error = run(shell("sleep 300"), rules(&interrupt, Duration::from_millis(20)));
+    assert!(matches!(error.unwrap_err(), ProgramError::Limit { .. }));
+    interrupt.set();
+    let error = run(shell("sleep 300"), rules(&interrupt, Duration::from_mins(1)));
+    assert!(matches!(error.unwrap_err(), ProgramError::Interrupted));
+}
+
+#[test]
+fn a_program_is_followed_line_by_line() {
+    let interrupt = Interrupt::default();
+    let mut lines = Vec::new();
+    let mut note = |line: &str| lines.push(line.to_owned());
+    let script = "echo unseen; echo one >&2; echo two >&2; exit 3";
+    let status = follow(shell(script), "test", &interrupt, &mut note).unwrap();
+    assert_eq!(status.code(), Some(3));
+    assert_eq!(lines, ["one", "two"]);
+}
+
+#[test]
+fn a_followed_program_and_its_children_may_clean_up_on_an_interrupt() {
+    let interrupt = Interrupt::default();
+    let place = tempfile::tempdir().unwrap();
+    let cleaned = place.path().join("cleaned");
+    let script = format!(
+        "trap 'touch {}; exit 1' TERM; (trap '' TERM; sleep 300) & echo up >&2; wait",
+        cleaned.display()
+    );
+    let started = Instant::now();
+    let mut stop = |_: &str| interrupt.set();
+    let error = follow(shell(&script), "test-follow", &interrupt, &mut stop).unwrap_err();
+    assert!(matches!(error, ProgramError::Interrupted));
+    assert!(cleaned.exists() && started.elapsed() < Duration::from_mins(1));
+}
+
+#[test]
+fn much_output_does_not_hang() {
+    let interrupt = Interrupt::default();
+    let script = "head -c 3000000 /dev/zero | tr '\\0' x";
+    let finished = run(shell(script), rules(&interrupt, Duration::from_mins(1))).unwrap();
+    assert_eq!(finished.stdout.len(), 3_000_000);
+}
+
+#[test]
+fn neither_programs_nor_their_children_are_looked_for_where_one_happens_to_be() {
+    assert_eq!(absolute_only(Some(":/a:.:b/c::/d:".as_ref())), "/a:/d");
+    for nothing in [None, Some(""), Some(":."), Some("bin")] {
+        assert_eq!(absolute_only(nothing.map(OsStr::new)), USUAL_PATH);
+    }
+    let interrupt = Interrupt::default();
+    let mut command = shell("echo $PATH");
+    command.env("PATH", ":/usr/bin:.:/bin");
+    let finished = run(command, rules(&interrupt, Duration::from_mins(1))).unwrap();
+    assert_eq!(finished.stdout, "/usr/bin:/bin\n");
+}
+
+#[test]
+fn a_missing_program_names_its_package() {
+    let error = find("mkfs.nosuchfs", "nosuch-progs").unwrap_err();
+    assert!(error.help().unwrap().to_string().contains("nosuch-progs"));
+}

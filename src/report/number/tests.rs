@@ -1,0 +1,47 @@
+use super::*;
+
+#[test]
+fn three_digits_and_a_unit() {
+    assert_eq!(duration(1_214_000_000.0), "1.21 s");
+    assert_eq!(duration(999_700_000.0), "1.00 s");
+    assert_eq!(duration(40_410_000_000.0), "40.4 s");
+    assert_eq!(duration(360e9), "6 min 00 s");
+    assert_eq!(duration(12.0), "12 ns");
+    assert_eq!(value("written_bytes", 493e6), "493 MB");
+    assert_eq!(value("years_until_worn", 1.2345), "1.23 years");
+    assert_eq!(value("written_bytes", 0.0), "0 B");
+    assert_eq!(value("write_requests", 36_706.0), "36.7 k");
+    assert_eq!(value("flushes", 8.0), "8");
+    assert_eq!(value("flushes", 8.4), "8.40");
+    assert_eq!(value("phoronix.lower_is_better", 0.345), "0.345");
+    assert_eq!(value("phoronix.lower_is_better", 12.34), "12.3");
+    assert_eq!(value("beside.bytes_per_second", 8.01e6), "8.01 MB/s");
+    assert_eq!(value("fio.read_iops", 509.0), "509/s");
+    assert_eq!(value("written_bytes", 512.4), "512 B");
+    assert_eq!(rate(493e6, 2.87e9), "172 MB/s");
+    assert_eq!(value("ops_per_second", 36_706.0), "36.7 k/s");
+}
+
+#[test]
+fn every_moment_can_be_told() {
+    assert_eq!(moment(1_310_000_000), "2011-07-07T00:53:20Z");
+    assert_eq!(moment(u64::MAX), "9999-12-31T23:59:59Z");
+}
+
+#[test]
+fn p_values_are_as_long_as_they_are_sure() {
+    let written = [1.0, 0.614, 0.0421, 0.0032, 0.000_31, 0.0].map(p_value);
+    let expected = ["p = 1.00", "p = 0.61", "p = 0.042", "p = 0.0032", "p = 0.00031"];
+    assert_eq!(written[..5], expected);
+    assert_eq!(written[5], "p < 0.0001");
+}
+
+#[test]
+fn small_effects_keep_their_digits() {
+    assert_eq!(effect(1.0415, Some([1.039, 1.0441])), "x1.042 [1.039, 1.044]");
+    assert_eq!(effect(63.9, Some([58.2, 104.4])), "x63.9 [58.2, 104.4]");
+    assert_eq!(effect(2.0, None), "x2.00");
+    assert_eq!(effect(1.5e40, Some([0.5, 1e80])), "x1.50e40 [0, 1.00e80]");
+    assert_eq!(effect(0.028_71, Some([0.028_5, 0.029])), "x0.0287 [0.0285, 0.0290]");
+    assert_eq!(effect(0.5, Some([0.35, 0.72])), "x0.500 [0.350, 0.720]");
+}

@@ -1,0 +1,23 @@
+use super::super::random::{Stream, to_u64};
+use super::*;
+
+#[test]
+fn names_are_unique_and_valid_however_short() {
+    let mut random = Random::new(1, Stream::Tree);
+    let mut names = Names::default();
+    let mut seen = BTreeSet::new();
+    for round in 0..500 {
+        let name = names.claim(round % 3, "c", &mut random);
+        let allowed = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        assert!(name.chars().all(allowed), "{name}");
+        assert!(seen.insert(name));
+    }
+}
+
+#[test]
+fn words_have_the_length_asked_for() {
+    let mut random = Random::new(1, Stream::Tree);
+    for length in 1..60 {
+        assert_eq!(to_u64(word(length, &mut random).len()), length);
+    }
+}
