@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use ssdlab::workload::printed::bonnie::{self, Rate, Tested};
+use ssdlab_workload::printed::bonnie::{self, Rate, Tested};
 
 const ROUNDS: usize = 5;
 

@@ -3,8 +3,8 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use ssdlab::workload::synthetic::content::ContentPool;
-use ssdlab::workload::synthetic::tree::{TreeShape, synthetic};
+use ssdlab_workload::synthetic::content::ContentPool;
+use ssdlab_workload::synthetic::tree::{TreeShape, synthetic};
 
 /// What the player writes at a time, and the mean file of a kernel tree.
 const BUFFERS: [usize; 2] = [1 << 20, 13_431];

@@ -18,8 +18,8 @@ use std::time::Duration;
 use rustix::fs::OFlags;
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::Value;
-use ssdlab::guest;
 use ssdlab_engine::{Block, End, Job, Pattern, SyncPolicy, run};
+use ssdlab_guest as guest;
 
 const ROUNDS: usize = 7;
 

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    ssdlab::cli::main(ssdlab_version::version!())
+    ssdlab_cli::main(ssdlab_version::version!())
 }

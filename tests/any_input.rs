@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use proptest::prelude::*;
-use ssdlab::import;
-use ssdlab::plan::{self, Overrides, shipped};
-use ssdlab::results::fuzz_records;
-use ssdlab::workload::printed::bonnie;
+use ssdlab_import as import;
+use ssdlab_plan::{self as plan, Overrides, shipped};
+use ssdlab_results::fuzz_records;
+use ssdlab_workload::printed::bonnie;
 
 fn resolve(text: &str) -> bool {
     plan::schedule("plan.toml", text, &Overrides::default(), Path::new("/")).is_ok()

@@ -7,10 +7,10 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::json;
-use ssdlab::advice::{self, Analysis};
-use ssdlab::plan::{self, LabKind, Levels, Overrides, Schedule, shipped};
-use ssdlab::report::{Chart, charts};
-use ssdlab::results::{Ending, Record};
+use ssdlab_advice::{self as advice, Analysis};
+use ssdlab_plan::{self as plan, LabKind, Levels, Overrides, Schedule, shipped};
+use ssdlab_report::{Chart, charts};
+use ssdlab_results::{Ending, Record};
 
 /// A plan with some treatments; each phase is named, because names are the plan's.
 fn plan(factors: &str, baseline: &str, phases: &[&str]) -> Schedule {
@@ -77,7 +77,7 @@ fn records(
             "reason": null, "fingerprint": null, "started_s": 0, "took_ns": 1,
             "written_bytes": 0, "background_written_bytes": 0,
             "phases": phases(levels, trial.block), "teardown": null, "applied": {},
-            "environment": ssdlab::meter::environment::Environment::default(), "smart": null,
+            "environment": ssdlab_meter::environment::Environment::default(), "smart": null,
         }))
         .unwrap()
     };
@@ -311,7 +311,7 @@ fn an_interval_without_bounds_leaves_room_for_the_chart() {
 fn every_sample_is_a_dot() {
     let schedule = plan(DISCARD[0], DISCARD[1], &["unpack", "sync"]);
     let mut records = records(&schedule, slow_sync);
-    records[1].status = ssdlab::results::Status::Failed;
+    records[1].status = ssdlab_results::Status::Failed;
     let charts = drawn(&schedule, &records);
     // Three blocks of two treatments and two phases, of which one trial failed.
     assert_eq!(count(&find(&charts, "samples").svg, "circle"), (3 * 2 - 1) * 2);
@@ -343,7 +343,7 @@ fn a_run_without_a_good_trial_has_no_charts() {
     let schedule = plan(DISCARD[0], DISCARD[1], &["sync"]);
     let mut records = records(&schedule, |_, _| Vec::new());
     for record in &mut records {
-        record.status = ssdlab::results::Status::Failed;
+        record.status = ssdlab_results::Status::Failed;
     }
     assert_eq!(drawn(&schedule, &records), []);
     assert_eq!(drawn(&schedule, &[]), []);

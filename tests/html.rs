@@ -2,10 +2,10 @@
 
 mod records;
 
-use ssdlab::advice::{self, Analysis, CheckOutcome};
-use ssdlab::plan::{Schedule, shipped};
-use ssdlab::report::html;
-use ssdlab::results::{Ending, Record, Status};
+use ssdlab_advice::{self as advice, Analysis, CheckOutcome};
+use ssdlab_plan::{Schedule, shipped};
+use ssdlab_report::html;
+use ssdlab_results::{Ending, Record, Status};
 
 use self::records::{HOSTILE, chain, fleet, hostile, post_1, schedule};
 

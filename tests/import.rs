@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
-use ssdlab::advice::{self, Check, CheckOutcome, Criterion};
-use ssdlab::import::{self, Source};
-use ssdlab::report::{Style, method, text};
-use ssdlab::results::Ending;
+use ssdlab_advice::{self as advice, Check, CheckOutcome, Criterion};
+use ssdlab_import::{self as import, Source};
+use ssdlab_report::{Style, method, text};
+use ssdlab_results::Ending;
 
 fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)

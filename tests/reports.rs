@@ -6,10 +6,10 @@ mod units;
 
 use std::path::Path;
 
-use ssdlab::advice::{self, Verdict};
-use ssdlab::plan::{self, LabKind, Overrides, shipped};
-use ssdlab::report::{Style, markdown, text};
-use ssdlab::results::{Ending, Record, Status};
+use ssdlab_advice::{self as advice, Verdict};
+use ssdlab_plan::{self as plan, LabKind, Overrides, shipped};
+use ssdlab_report::{Style, markdown, text};
+use ssdlab_results::{Ending, Record, Status};
 
 use self::records::{chain, fleet, phase, post_1, record, schedule, work};
 

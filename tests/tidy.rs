@@ -1,93 +1,27 @@
-//! House rules that a compiler does not know: arrows between rooms, module headers, sizes.
+//! House rules that a compiler does not know: floors of rooms, circles, module headers, sizes.
 
 #[path = "tidy/circles.rs"]
 mod circles;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// What each room may use. `plan`, `filesystem` and `host` are vocabulary: facts and thin calls.
-const ARROWS: [(&str, &[&str]); 21] = [
-    ("filesystem", &[]),
-    ("host", &[]),
-    ("slurm", &["host"]),
-    ("plan", &["filesystem"]),
-    ("undo", &["host"]),
-    ("meter", &["host"]),
-    ("kernel", &["host"]),
-    ("aged", &["host"]),
-    ("guest", &["plan", "host"]),
-    ("workload", &["plan", "host"]),
-    ("lab", &["plan", "filesystem", "host", "undo", "aged"]),
-    ("results", &["plan", "filesystem", "host", "meter"]),
-    ("ledger", &["filesystem", "results"]),
-    ("import", &["plan", "meter", "results", "workload"]),
-    ("advice", &["plan", "filesystem", "results"]),
-    ("simulation", &[]),
-    ("watch", &[]),
-    ("export", &["plan", "results", "advice"]),
-    ("report", &["plan", "filesystem", "results", "advice", "simulation"]),
-    (
-        "conductor",
-        &[
-            "plan",
-            "filesystem",
-            "host",
-            "undo",
-            "aged",
-            "lab",
-            "kernel",
-            "guest",
-            "slurm",
-            "workload",
-            "meter",
-            "results",
-            "ledger",
-            "advice",
-            "simulation",
-        ],
-    ),
-    (
-        "cli",
-        &[
-            "plan",
-            "filesystem",
-            "host",
-            "undo",
-            "aged",
-            "lab",
-            "workload",
-            "meter",
-            "results",
-            "advice",
-            "simulation",
-            "kernel",
-            "report",
-            "watch",
-            "export",
-            "import",
-            "conductor",
-            "slurm",
-        ],
-    ),
-];
 
 /// Crates whose rooms are pure must not name these.
 const IMPURE: [&str; 6] =
     ["std::fs", "std::net", "std::process", "Instant::now", "SystemTime", "HashMap"];
 
 const PURE: [&str; 16] = [
-    "src/plan",
-    "src/filesystem",
-    "src/report",
-    "src/export",
-    "src/advice",
-    "src/workload/synthetic",
-    "src/workload/printed",
-    "src/import",
-    "src/ledger",
-    "src/simulation",
+    "crates/plan/src",
+    "crates/filesystem/src",
+    "crates/report/src",
+    "crates/export/src",
+    "crates/advice/src",
+    "crates/workload/src/synthetic",
+    "crates/workload/src/printed",
+    "crates/import/src",
+    "crates/ledger/src",
+    "crates/simulation/src",
     "crates/flash/src",
     "crates/latency/src",
     "crates/quantity/src",
@@ -96,23 +30,23 @@ const PURE: [&str; 16] = [
     "crates/trace/src",
 ];
 
-/// Where files do not use each other in circles: the root of a crate, and a folder of it.
-const WITHOUT_CIRCLES: [(&str, &str); 15] = [
-    ("src", "src/plan"),
-    ("src", "src/advice"),
-    ("src", "src/conductor"),
-    ("src", "src/host"),
-    ("src", "src/slurm"),
-    ("src", "src/meter"),
-    ("src", "src/guest"),
-    ("src", "src/watch"),
-    ("src", "src/export"),
-    ("src", "src/cli"),
-    ("crates/stats/src", "crates/stats/src"),
-    ("crates/disk/src", "crates/disk/src"),
-    ("crates/serve/src", "crates/serve/src"),
-    ("crates/quantity/src", "crates/quantity/src"),
-    ("crates/flash/src", "crates/flash/src"),
+/// Rooms whose files do not use each other in circles.
+const WITHOUT_CIRCLES: [&str; 15] = [
+    "advice",
+    "cli",
+    "conductor",
+    "disk",
+    "export",
+    "flash",
+    "guest",
+    "host",
+    "meter",
+    "plan",
+    "quantity",
+    "serve",
+    "slurm",
+    "stats",
+    "watch",
 ];
 
 const LONGEST_FILE: usize = 600;
@@ -145,30 +79,11 @@ fn short(path: &Path) -> String {
 }
 
 #[test]
-fn rooms_use_only_the_rooms_they_may() {
-    let allowed: BTreeMap<&str, &[&str]> = ARROWS.into();
-    let mut wrong = Vec::new();
-    for (path, text) in sources("src") {
-        // Files beside the rooms (lib.rs, main.rs) belong to none.
-        let Some((room, _)) = path.strip_prefix("src/").and_then(|path| path.split_once('/'))
-        else {
-            continue;
-        };
-        let arrows = allowed.get(room).unwrap_or_else(|| panic!("an unknown room: {room}"));
-        for (index, line) in text.lines().enumerate() {
-            for used in rooms_in(line) {
-                if used != room && allowed.contains_key(used) && !arrows.contains(&used) {
-                    wrong.push(format!("{path}:{}: {room} -> {used}", index + 1));
-                }
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-#[test]
 fn files_of_a_room_do_not_use_each_other_in_circles() {
-    let of_room = |(root, room): &(&str, &str)| circles::circles(root, &sources(room));
+    let of_room = |room: &&str| {
+        let root = format!("crates/{room}/src");
+        circles::circles(&root, &sources(&root))
+    };
     let found: Vec<String> = WITHOUT_CIRCLES.iter().flat_map(of_room).collect();
     assert!(
         found.is_empty(),
@@ -177,50 +92,35 @@ fn files_of_a_room_do_not_use_each_other_in_circles() {
     );
 }
 
-/// The rooms that a line names: `crate::room` and `use crate::{room, ...}`.
-fn rooms_in(line: &str) -> Vec<&str> {
-    let mut rooms = Vec::new();
-    for rest in line.split("crate::").skip(1) {
-        let list = rest.strip_prefix('{').and_then(|rest| rest.split('}').next());
-        for path in list.unwrap_or(rest).split(',') {
-            let end = path.trim().find(|c: char| !c.is_ascii_lowercase() && c != '_');
-            rooms.push(path.trim().get(..end.unwrap_or(path.trim().len())).unwrap_or_default());
-            if list.is_none() {
-                break;
-            }
+#[test]
+fn rooms_use_rooms_of_lower_floors_only() {
+    let floors = floors();
+    let mut wrong = Vec::new();
+    for folder in fs::read_dir(root().join("crates")).unwrap() {
+        let folder = folder.unwrap().path();
+        let room = folder.file_name().unwrap().to_str().unwrap();
+        let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+        let paths = manifest.lines().filter_map(|line| line.split_once("path = \"../"));
+        let used = paths.filter_map(|(_, rest)| rest.split('"').next());
+        let lowest = used.map(|used| floors.get(used).copied().unwrap_or(u32::MAX)).max();
+        if floors.get(room).copied() != Some(lowest.unwrap_or(0).saturating_add(1)) {
+            wrong.push(format!("{room}: uses rooms of floor {lowest:?}"));
         }
     }
-    rooms
+    assert!(wrong.is_empty(), "not as in ARCHITECTURE.md's picture:\n{}", wrong.join("\n"));
 }
 
-#[test]
-fn crates_use_only_the_crates_they_may() {
-    let used: BTreeMap<String, BTreeSet<String>> = fs::read_dir(root().join("crates"))
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .map(|folder| {
-            let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
-            let paths = manifest.lines().filter_map(|line| line.split_once("path = \"../"));
-            let names = paths.filter_map(|(_, rest)| rest.split('"').next());
-            (short(&folder), names.map(|name| format!("crates/{name}")).collect())
-        })
-        .collect();
-    assert_eq!(used, arrows_of_crates());
-}
-
-/// The rows of ARCHITECTURE.md's arrows that begin with a crate.
-fn arrows_of_crates() -> BTreeMap<String, BTreeSet<String>> {
+/// The rooms in ARCHITECTURE.md's picture: the first block of code, a line a floor.
+fn floors() -> BTreeMap<String, u32> {
     let text = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
-    let (_, arrows) = text.split_once("\n## Arrows\n").unwrap();
-    let rows = arrows.lines().take_while(|line| !line.starts_with("## "));
-    let crates = |cell: &str| -> BTreeSet<String> {
-        let names = cell.split('`').filter(|name| name.starts_with("crates/"));
-        names.map(str::to_owned).collect()
-    };
-    rows.filter(|row| row.starts_with("| `crates/"))
-        .filter_map(|row| row.trim_matches('|').split_once('|'))
-        .flat_map(|(of, may)| crates(of).into_iter().map(move |name| (name, crates(may))))
-        .collect()
+    let picture = text.split("```\n").nth(1).expect("a picture of the rooms");
+    let mut floors = BTreeMap::new();
+    for line in picture.lines() {
+        let mut words = line.split_whitespace();
+        let floor = words.next().and_then(|word| word.parse().ok()).expect("a floor");
+        floors.extend(words.map(|room| (room.to_owned(), floor)));
+    }
+    floors
 }
 
 #[test]
@@ -272,13 +172,13 @@ fn every_unsafe_block_says_why_it_is_safe_and_few_files_have_one() {
         .collect();
     // A prefetch, a ring, ioctls and the step between fork and exec: nothing else needs it.
     let known = [
-        "src/guest/machine.rs",
-        "src/host/block_ioctl.rs",
-        "src/host/extents.rs",
-        "src/host/loop_device.rs",
-        "src/host/program.rs",
         "crates/engine/src/ring.rs",
         "crates/flash/src/prefetch.rs",
+        "crates/guest/src/machine.rs",
+        "crates/host/src/block_ioctl.rs",
+        "crates/host/src/extents.rs",
+        "crates/host/src/loop_device.rs",
+        "crates/host/src/program.rs",
     ];
     assert_eq!(with_unsafe, known);
 }

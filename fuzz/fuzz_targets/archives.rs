@@ -4,4 +4,4 @@
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| ssdlab::workload::fuzz_archive(bytes));
+fuzz_target!(|bytes: &[u8]| ssdlab_workload::fuzz_archive(bytes));

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use ssdlab::plan::{self, Overrides, Schedule};
+use ssdlab_plan::{self as plan, Overrides, Schedule};
 
 fuzz_target!(|text: &str| {
     let plan = plan::schedule("plan.toml", text, &Overrides::default(), Path::new("/"));

@@ -4,4 +4,4 @@
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| ssdlab::results::fuzz_records(bytes));
+fuzz_target!(|bytes: &[u8]| ssdlab_results::fuzz_records(bytes));

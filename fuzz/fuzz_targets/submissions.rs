@@ -8,9 +8,9 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use ssdlab::conductor::Submission;
-use ssdlab::plan::{self, Overrides, Schedule};
-use ssdlab::results::{ATTEMPTS, AttemptId, Attempts, node_of};
+use ssdlab_conductor::Submission;
+use ssdlab_plan::{self as plan, Overrides, Schedule};
+use ssdlab_results::{ATTEMPTS, AttemptId, Attempts, node_of};
 use tempfile::TempDir;
 
 /// A run's folder. It stays in the temporary folder, which is whoever's that runs the fuzzer.

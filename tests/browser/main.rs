@@ -13,11 +13,11 @@ use std::process::Command;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::{Value, json};
-use ssdlab::advice::{self, Analysis};
-use ssdlab::host::program;
-use ssdlab::plan::{Schedule, shipped};
-use ssdlab::report::{charts, html};
-use ssdlab::results::{Ending, Record};
+use ssdlab_advice::{self as advice, Analysis};
+use ssdlab_host::program;
+use ssdlab_plan::{Schedule, shipped};
+use ssdlab_report::{charts, html};
+use ssdlab_results::{Ending, Record};
 
 use self::records::{HOSTILE, chain, hostile, post_1, schedule};
 

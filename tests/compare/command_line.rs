@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
-use ssdlab::plan::LabKind;
-use ssdlab::results::{Ending, Run};
+use ssdlab_plan::LabKind;
+use ssdlab_results::{Ending, Run};
 use tempfile::TempDir;
 
 use super::{PLAN, records, schedule};

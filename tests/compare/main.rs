@@ -5,12 +5,12 @@ mod command_line;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use ssdlab::advice::{self, Candidate, Comparison, Incomparable, Method};
-use ssdlab::meter::block::Counters;
-use ssdlab::meter::environment::Environment;
-use ssdlab::plan::{self, LabKind, Overrides, Schedule};
-use ssdlab::report::{Style, comparison, comparison_markdown};
-use ssdlab::results::{Ending, Phase, Record, Status};
+use ssdlab_advice::{self as advice, Candidate, Comparison, Incomparable, Method};
+use ssdlab_meter::block::Counters;
+use ssdlab_meter::environment::Environment;
+use ssdlab_plan::{self as plan, LabKind, Overrides, Schedule};
+use ssdlab_report::{Style, comparison, comparison_markdown};
+use ssdlab_results::{Ending, Phase, Record, Status};
 
 const PLAN: &str = r#"
 name = "delete"

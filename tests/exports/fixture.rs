@@ -5,15 +5,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
-use ssdlab::meter::block::Counters;
-use ssdlab::plan::schedule::Trial;
-use ssdlab::plan::{self, LabKind, Overrides, Schedule, shipped};
-use ssdlab::results::{
+use ssdlab_flash::FlashActivity;
+use ssdlab_latency::LatencySummary;
+use ssdlab_meter::block::Counters;
+use ssdlab_plan::schedule::Trial;
+use ssdlab_plan::{self as plan, LabKind, Overrides, Schedule, shipped};
+use ssdlab_results::{
     ByKind, ByLayer, Ending, Latency, Ledger, Phase, Record, Run, Series, Status, Teardown, Work,
     Written,
 };
-use ssdlab_flash::FlashActivity;
-use ssdlab_latency::LatencySummary;
 use tempfile::TempDir;
 
 /// A run's folder and a place for what is made of it.

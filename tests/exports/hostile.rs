@@ -7,8 +7,8 @@ use csv::StringRecord;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
 use serde_json::Value;
-use ssdlab::plan::Factor;
-use ssdlab::results::Status;
+use ssdlab_plan::Factor;
+use ssdlab_results::Status;
 
 use super::fixture::{Fixture, records, schedule};
 use super::{Case, Needs, tools};
@@ -48,7 +48,7 @@ fn fixture() -> Fixture {
     for claim in &mut schedule.claims {
         HOSTILE.clone_into(&mut claim.says);
     }
-    let level = |levels: &mut ssdlab::plan::Levels| {
+    let level = |levels: &mut ssdlab_plan::Levels| {
         levels.0.insert(Factor::Mkfs, HOSTILE.to_owned());
     };
     schedule.treatments.iter_mut().for_each(|treatment| level(&mut treatment.levels));

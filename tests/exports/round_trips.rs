@@ -8,8 +8,8 @@ use csv::StringRecord;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
 use serde_json::Value;
-use ssdlab::plan::{self, LabKind, Overrides};
-use ssdlab::results::{Attempt, AttemptId};
+use ssdlab_plan::{self as plan, LabKind, Overrides};
+use ssdlab_results::{Attempt, AttemptId};
 
 use super::fixture::{Fixture, Numbers, schedule};
 use super::{Case, Needs, fixture, tools};

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 
 use serde_json::Value;
-use ssdlab::workload::layout_score;
+use ssdlab_workload::layout_score;
 
 use super::support::{Loop, Place, sh, shown, wait_for};
 use super::{Case, case};

@@ -1,8 +1,8 @@
 //! The reader that runs beside a phase, on a filesystem that takes direct I/O.
 
-use ssdlab::plan::metric::METRICS;
-use ssdlab::workload::Reader;
-use ssdlab::workload::synthetic::content::ContentPool;
+use ssdlab_plan::metric::METRICS;
+use ssdlab_workload::Reader;
+use ssdlab_workload::synthetic::content::ContentPool;
 
 use super::{Case, Needs};
 

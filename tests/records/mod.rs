@@ -4,16 +4,16 @@
 
 use std::path::Path;
 
-use ssdlab::advice;
-use ssdlab::meter::block::Counters;
-use ssdlab::meter::environment::Environment;
-use ssdlab::plan::schedule::Trial;
-use ssdlab::plan::{self, LabKind, Overrides, Schedule, shipped};
-use ssdlab::results::{
+use ssdlab_advice as advice;
+use ssdlab_latency::LatencySummary;
+use ssdlab_meter::block::Counters;
+use ssdlab_meter::environment::Environment;
+use ssdlab_plan::schedule::Trial;
+use ssdlab_plan::{self as plan, LabKind, Overrides, Schedule, shipped};
+use ssdlab_results::{
     Attempt, AttemptId, ByKind, ByLayer, Latency, Layer, Ledger, Phase, Record, Series, Status,
     Work, Written,
 };
-use ssdlab_latency::LatencySummary;
 
 pub fn schedule(plan: &str, runs: u32) -> Schedule {
     let overrides =

@@ -4,17 +4,17 @@ use std::fmt::Write;
 use std::path::Path;
 
 use serde_json::Value;
-use ssdlab::advice;
-use ssdlab::export::{Samples, csv};
-use ssdlab::meter::block::Counters;
-use ssdlab::plan::metric::{METRICS, Unit, of};
-use ssdlab::plan::{self, LabKind, Overrides, Schedule};
-use ssdlab::report::{Going, Shown, Style, charts, html, live, markdown, text};
-use ssdlab::results::{
-    ByKind, ByLayer, Ending, Latency, Ledger, Phase, Record, Series, Work, Written,
-};
+use ssdlab_advice as advice;
+use ssdlab_export::{Samples, csv};
 use ssdlab_flash::FlashActivity;
 use ssdlab_latency::LatencySummary;
+use ssdlab_meter::block::Counters;
+use ssdlab_plan::metric::{METRICS, Unit, of};
+use ssdlab_plan::{self as plan, LabKind, Overrides, Schedule};
+use ssdlab_report::{Going, Shown, Style, charts, html, live, markdown, text};
+use ssdlab_results::{
+    ByKind, ByLayer, Ending, Latency, Ledger, Phase, Record, Series, Work, Written,
+};
 
 use super::records::record;
 

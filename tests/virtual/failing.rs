@@ -9,12 +9,12 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use ssdlab::guest::{self, Channel, Ended, Line, Machine, MachineError, Root};
-use ssdlab::host::interrupt::Interrupt;
-use ssdlab::host::program::Rules;
-use ssdlab::plan::HOSTS;
 use ssdlab_disk::{Disk, Memory, Shape};
 use ssdlab_flash::Nanos;
+use ssdlab_guest::{self as guest, Channel, Ended, Line, Machine, MachineError, Root};
+use ssdlab_host::interrupt::Interrupt;
+use ssdlab_host::program::Rules;
+use ssdlab_plan::HOSTS;
 
 use super::support::{Place, kernel};
 

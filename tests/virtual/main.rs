@@ -15,9 +15,9 @@ use std::sync::OnceLock;
 
 use libtest_mimic::{Arguments, Trial};
 use serde_json::{Value, json};
-use ssdlab::filesystem;
-use ssdlab::plan::shipped;
+use ssdlab_filesystem as filesystem;
 use ssdlab_flash::presets;
+use ssdlab_plan::shipped;
 
 use self::support::{Load, Place, kernel};
 

@@ -1,6 +1,6 @@
 //! A corpus of devices that must not be written to, each with what is said of it. What needs a
 //! kernel or a drive that is not at hand is a survey written by hand
-//! (`src/lab/safety/tests/corpus.rs`).
+//! (`crates/lab/src/safety/tests/corpus.rs`).
 
 mod contents;
 mod pools;

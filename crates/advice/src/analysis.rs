@@ -1,0 +1,209 @@
+//! The whole analysis of a run: what `--json` prints and every report is made from.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use ssdlab_plan::metric;
+use ssdlab_plan::{LabKind, Levels, Origin, Schedule};
+use ssdlab_results::{Ending, Record};
+
+use super::case::{Judgement, Verdict};
+use super::claims;
+use super::effects::{self, Effect};
+use super::environment;
+use super::hosts::{self, ByHost};
+use super::method::{self, Check};
+use super::pairs::Blocks;
+use super::ranking::{self, StepRanking};
+use super::treatment::{self, TreatmentResult};
+use super::warning::Warned;
+use super::warnings;
+
+/// The version of the analysis' format.
+pub const ANALYSIS_SCHEMA: u32 = 1;
+
+/// What a run found out.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Analysis {
+    /// The version of this format.
+    pub schema: u32,
+    /// The run's name.
+    pub run: String,
+    /// The plan's name.
+    pub plan: String,
+    /// The question.
+    pub question: String,
+    /// Where the trials ran.
+    pub lab: Origin,
+    /// Whether the run came to its planned end.
+    pub status: Completeness,
+    /// Why it ended.
+    pub ending: Ending,
+    /// The metric the plan is about.
+    pub metric: String,
+    /// The seed of the run; absent if it was imported.
+    pub seed: Option<u64>,
+    /// What trials ran on: each fact with every value that it had in any of them.
+    pub environment: BTreeMap<String, BTreeSet<String>>,
+    /// The settings that the kernel reported alike in all trials that have them.
+    pub applied: BTreeMap<String, String>,
+    /// Every treatment, also those that could not run.
+    pub treatments: Vec<TreatmentResult>,
+    /// What each treatment does to each metric, against its baseline.
+    pub effects: Vec<Effect>,
+    /// Which of the effects on the plan's metric and of the claims' ratios each host has; empty
+    /// where fewer than two hosts have measured, and where hosts make no difference (virtual lab).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub by_host: Vec<ByHost>,
+    /// Which treatments are better than which, step by step; empty where the plan ranks nothing.
+    pub rankings: Vec<StepRanking>,
+    /// The plan's claims, judged.
+    pub claims: Vec<Judgement>,
+    /// The settings that follow from the verdicts.
+    pub settings: Vec<RecommendedSetting>,
+    /// Whether it was done so that its numbers can be believed.
+    pub method: Vec<Check>,
+    /// What a reader must know before believing the numbers.
+    pub warnings: Vec<Warned>,
+}
+
+impl Analysis {
+    /// What a treatment does to a metric in one phase, if that was found.
+    #[must_use]
+    pub fn effect(&self, metric: &str, levels: &Levels, phase: &str) -> Option<&Effect> {
+        self.effects.iter().find(|effect| {
+            effect.metric == metric && effect.levels == *levels && effect.phases == [phase]
+        })
+    }
+}
+
+/// Whether a run came to its planned end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Completeness {
+    /// It did.
+    Complete,
+    /// It was interrupted, and can be resumed.
+    Partial,
+}
+
+impl Completeness {
+    /// What an ending says of it.
+    #[must_use]
+    pub fn of(ending: Ending) -> Self {
+        match ending {
+            Ending::Interrupted => Self::Partial,
+            _ => Self::Complete,
+        }
+    }
+}
+
+/// A setting that follows from a verdict.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RecommendedSetting {
+    /// What to do.
+    pub says: String,
+    /// The claims it follows from.
+    pub claims: Vec<String>,
+}
+
+/// Analyses a run; `run` is its name, `ending` why it ended. What is measured goes into the
+/// analysis, so records that are given away are not copied.
+#[must_use]
+pub fn analyse<'a>(
+    run: &str,
+    schedule: &Schedule,
+    records: impl Into<Cow<'a, [Record]>>,
+    ending: Ending,
+) -> Analysis {
+    let records = records.into();
+    let mut analysis = summarise(run, schedule, &records, ending);
+    treatment::add_trials(&mut analysis.treatments, records);
+    analysis
+}
+
+/// Analyses a run as [`analyse`] does, but for the trials: treatments have none.
+#[must_use]
+pub fn summarise(run: &str, schedule: &Schedule, records: &[Record], ending: Ending) -> Analysis {
+    let treatments: Vec<TreatmentResult> = (0..schedule.treatments.len())
+        .map(|index| treatment::summarise(index, schedule, records))
+        .collect();
+    let blocks = Blocks::of(schedule, records);
+    let effects = effects::all(schedule, &blocks);
+    let of_claims = hosts::of_claims(schedule, &blocks);
+    let mut claims = claims::judge_all(schedule, &blocks, &of_claims);
+    for claim in &mut claims {
+        claim.scope = scope(schedule.origin(), &claim.metric).map(str::to_owned);
+    }
+    let method = method::checks(schedule, records, &claims);
+    let mut by_host = hosts::of_effects(schedule, &blocks, &effects);
+    by_host.extend(of_claims.into_iter().map(|(by_host, _)| by_host));
+    let mut warnings = warnings::all(schedule, records, &treatments, &method);
+    let of_hosts = hosts::warnings(schedule, records, &blocks, &by_host);
+    warnings.extend(of_hosts.into_iter().map(Warned::from));
+    let rankings = ranking::all(schedule, &blocks);
+    let (environment, applied) = (environment::of(records), environment::applied(records));
+    Analysis {
+        schema: ANALYSIS_SCHEMA,
+        run: run.to_owned(),
+        plan: schedule.plan.clone(),
+        question: schedule.question.clone(),
+        lab: schedule.origin(),
+        status: Completeness::of(ending),
+        ending,
+        metric: schedule.metric.clone(),
+        seed: schedule.target.is_some().then_some(schedule.seed),
+        environment,
+        applied,
+        settings: settings(schedule.origin(), &claims),
+        warnings,
+        method,
+        treatments,
+        effects,
+        by_host,
+        rankings,
+        claims,
+    }
+}
+
+/// The settings that follow. A verdict never claims more than its lab can show: the times of an
+/// image file say nothing about a drive, so no setting follows from them.
+fn settings(origin: Origin, claims: &[Judgement]) -> Vec<RecommendedSetting> {
+    let is_of_the_drive = |claim: &Judgement| metric::of(&claim.metric).is_of_the_drive();
+    let shows = |claim: &Judgement| match origin {
+        Origin::Lab(LabKind::Virtual | LabKind::Device) => true,
+        Origin::Lab(LabKind::Image) => !is_of_the_drive(claim),
+        // The device's counts include what others did.
+        Origin::Lab(LabKind::Directory) => is_of_the_drive(claim),
+        // Nobody here knows how it was measured.
+        Origin::Imported => false,
+    };
+    let of = |claim: &Judgement| match claim.verdict {
+        Verdict::Holds => claim.if_holds.clone(),
+        Verdict::Refuted => claim.if_refuted.clone(),
+        Verdict::Undecided => None,
+    };
+    let mut settings: Vec<RecommendedSetting> = Vec::new();
+    for claim in claims.iter().filter(|claim| shows(claim)) {
+        let Some(says) = of(claim) else { continue };
+        match settings.iter_mut().find(|known| known.says == says) {
+            Some(known) => known.claims.push(claim.id.clone()),
+            None => settings.push(RecommendedSetting { says, claims: vec![claim.id.clone()] }),
+        }
+    }
+    settings
+}
+
+/// What a verdict about a metric is limited to.
+fn scope(origin: Origin, metric: &str) -> Option<&'static str> {
+    let Origin::Lab(lab) = origin else { return Some("of imported results") };
+    let is_of_the_drive = metric::of(metric).is_of_the_drive();
+    match lab {
+        LabKind::Virtual if is_of_the_drive => Some("of a simulated drive"),
+        LabKind::Image if is_of_the_drive => Some("of an image file, not of a drive"),
+        LabKind::Directory if !is_of_the_drive => Some("with whatever else ran there"),
+        _ => None,
+    }
+}

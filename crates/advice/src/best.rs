@@ -1,0 +1,82 @@
+//! Judges claims that one treatment is better than every other of its kind.
+
+use ssdlab_plan::metric::{self, Better};
+use ssdlab_plan::{Factor, Schedule};
+use ssdlab_stats::LogRatio;
+
+use super::case::{Case, Evidence, Judgement, named, weigh as weigh_pair};
+use super::pairs::Blocks;
+
+/// The treatments that one is claimed to be better than: those with other levels of the factors
+/// that the claim names.
+pub(super) fn rivals(schedule: &Schedule, case: &Case<'_>) -> Vec<usize> {
+    let best = &schedule.treatments[case.side.treatment].levels;
+    let is_rival = |index: &usize| {
+        let levels = &schedule.treatments[*index].levels;
+        let competes = |(factor, among): (&Factor, &Vec<String>)| {
+            levels.0.get(factor).is_some_and(|level| among.contains(level))
+        };
+        levels != best
+            && levels.with(&case.claim.compare) == *best
+            && case.claim.among.iter().all(competes)
+    };
+    (0..schedule.treatments.len()).filter(is_rival).collect()
+}
+
+/// Whether a treatment is better than each of its rivals. It must be shown of every one (R. L.
+/// Berger 1982, "Multiparameter hypothesis testing and acceptance sampling", Technometrics 24: an
+/// intersection-union test, which needs no correction), and it is refuted by any that is better.
+/// The ratio shown is to the nearest rival, or to the best of those that are ahead.
+pub(super) fn weigh(
+    schedule: &Schedule,
+    blocks: &Blocks<'_>,
+    case: &Case<'_>,
+    is_one_of_several: bool,
+) -> (Judgement, Option<Evidence>) {
+    let is_higher = metric::of(&case.claim.metric).better == Better::More;
+    let asked = case.claim.at_least.unwrap_or(1.0);
+    // The lead as a ratio of the metric, which may be better when it is lower.
+    let lead = if is_higher { asked } else { 1.0 / asked };
+    let ahead = |ratio: &LogRatio| {
+        let (above, below) = (ratio.p_above(lead), ratio.p_below(lead));
+        if is_higher { (above, below) } else { (below, above) }
+    };
+    let mut measured: Vec<(Case<'_>, LogRatio)> = Vec::new();
+    let mut not_measured = Vec::new();
+    for rival in rivals(schedule, case) {
+        let against = Case { baseline: Some(rival.into()), ..*case };
+        if let Ok(ratio) = against.measured(blocks) {
+            measured.push((against, ratio));
+        } else {
+            let levels = &schedule.treatments[rival].levels;
+            not_measured.push(schedule.distinct(levels).to_string());
+        }
+    }
+    let distance = |ratio: &LogRatio| if is_higher { ratio.mean_log() } else { -ratio.mean_log() };
+    let by_distance = |a: &&(Case<'_>, LogRatio), b: &&(Case<'_>, LogRatio)| {
+        distance(&a.1).total_cmp(&distance(&b.1))
+    };
+    let Some((nearest, ratio)) = measured.iter().min_by(by_distance) else {
+        let mut judgement = named(schedule, case, is_one_of_several);
+        judgement.reason = Some("it was not measured beside any other".to_owned());
+        return (judgement, None);
+    };
+    let (mut judgement, _) = weigh_pair(schedule, blocks, nearest, is_one_of_several);
+    judgement.not_measured = not_measured;
+    let bound = (is_higher.then_some(lead), (!is_higher).then_some(lead));
+    (judgement.at_least, judgement.at_most) = bound;
+    let tests: Option<Vec<(f64, f64)>> = measured
+        .iter()
+        .map(|(_, ratio)| {
+            let (ahead, behind) = ahead(ratio);
+            Some((ahead?, behind?))
+        })
+        .collect();
+    let evidence = tests.map(|tests| {
+        let p_holds = tests.iter().map(|(ahead, _)| *ahead).fold(0.0, f64::max);
+        let p_behind = tests.iter().map(|(_, behind)| *behind).fold(1.0, f64::min);
+        let p_refuted = (p_behind * tests.len() as f64).min(1.0);
+        Evidence { ratio: Some(ratio.clone()), p_holds, p_refuted }
+    });
+    (judgement, evidence)
+}

@@ -1,0 +1,225 @@
+//! One case of a claim: the treatments it compares, what was measured of them, and what that
+//! proves.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use ssdlab_plan::schedule::Claim;
+use ssdlab_plan::{Levels, Schedule};
+use ssdlab_stats::LogRatio;
+
+use super::CONFIDENCE;
+use super::effects::ends;
+use super::pairs::{Blocks, Quantity, Side, Which};
+
+/// A claim and what became of it.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Judgement {
+    /// The claim's name; with the treatment in brackets where it applies to several.
+    pub id: String,
+    /// The claim in words.
+    pub says: String,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Why there is no verdict, where the reason is not the number of runs.
+    pub reason: Option<String>,
+    /// The metric.
+    pub metric: String,
+    /// The phases whose sum is compared.
+    pub phases: Vec<String>,
+    /// The treatment; absent where it is not in this run.
+    pub levels: Option<Levels>,
+    /// The treatment it is compared with.
+    pub baseline: Option<Levels>,
+    /// Whether ratio, interval and bounds are of the metric itself, in its unit; nothing is
+    /// compared then.
+    pub is_absolute: bool,
+    /// It holds if the ratio is at least this.
+    pub at_least: Option<f64>,
+    /// It holds if the ratio is at most this.
+    pub at_most: Option<f64>,
+    /// The ratio that was found: over blocks, or across hosts (`across_hosts`).
+    pub ratio: Option<f64>,
+    /// Its 95 % interval, not adjusted for the number of claims.
+    pub interval: Option<[f64; 2]>,
+    /// Blocks it rests on.
+    pub n: usize,
+    /// How many hosts it was judged across, where these are shown to differ: ratio, interval and
+    /// p-value then count hosts and not blocks (random effects, one degree of freedom less than
+    /// hosts). Absent where it was judged over blocks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub across_hosts: Option<usize>,
+    /// The two-sided p-value of the verdict, adjusted for the number of claims.
+    pub p: Option<f64>,
+    /// About how many more runs a verdict takes; absent where it is not the number that lacks.
+    pub more_runs: Option<u32>,
+    /// The treatments that it should have been compared with, and that were not measured.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_measured: Vec<String>,
+    /// What the verdict is limited to: what the lab cannot show, it does not claim.
+    pub scope: Option<String>,
+    /// The setting that follows if it holds.
+    #[serde(skip)]
+    pub if_holds: Option<String>,
+    /// The setting that follows if it is refuted.
+    #[serde(skip)]
+    pub if_refuted: Option<String>,
+}
+
+/// What became of a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// It was shown to be true here.
+    Holds,
+    /// It was shown to be false here.
+    Refuted,
+    /// Neither was shown.
+    Undecided,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Holds => "holds",
+            Self::Refuted => "refuted",
+            Self::Undecided => "undecided",
+        })
+    }
+}
+
+/// A claim about one pair of treatments, or about one and all its rivals.
+#[derive(Clone, Copy)]
+pub(super) struct Case<'a> {
+    pub claim: &'a Claim,
+    pub side: Side,
+    /// None where the claim is about the metric itself.
+    pub baseline: Option<Side>,
+}
+
+impl Case<'_> {
+    /// What was measured of it, or why nothing was.
+    pub fn measured(&self, blocks: &Blocks<'_>) -> Result<LogRatio, String> {
+        let quantity = Quantity { metric: &self.claim.metric, phases: &self.claim.phases };
+        match self.baseline {
+            Some(baseline) => blocks.compare(quantity, self.side, baseline, Which::FirstStep),
+            None => blocks.values(quantity, self.side, Which::FirstStep),
+        }
+    }
+}
+
+/// Every pair of treatments in the schedule that a claim is about.
+pub(super) fn cases<'a>(schedule: &Schedule, claim: &'a Claim) -> Vec<Case<'a>> {
+    let side = |levels: &Levels| {
+        let treatment = schedule.find(levels)?;
+        let excess_over = match &claim.excess_over {
+            Some(part) => Some(schedule.find(&levels.with(part))?),
+            None => None,
+        };
+        Some(Side { treatment, excess_over })
+    };
+    schedule
+        .treatments
+        .iter()
+        .filter(|t| t.levels.matches(&claim.only) && t.levels.matches(&claim.compare))
+        .filter_map(|t| {
+            let is_compared = !claim.is_absolute && !claim.is_best;
+            let against = is_compared.then(|| t.levels.with(&claim.against));
+            let baseline = match against {
+                Some(levels) => Some(side(&levels)?),
+                None => None,
+            };
+            Some(Case { claim, side: side(&t.levels)?, baseline })
+        })
+        .collect()
+}
+
+/// The tests of one case, before the correction for several claims.
+pub(super) struct Evidence {
+    /// The ratio over blocks, of which more may tell; none across hosts, where they do not.
+    pub ratio: Option<LogRatio>,
+    pub p_holds: f64,
+    pub p_refuted: f64,
+}
+
+/// What a claim says, before anything is judged; `id` is the name of the judgement.
+pub(super) fn blank(claim: &Claim, id: String) -> Judgement {
+    Judgement {
+        id,
+        says: claim.says.clone(),
+        verdict: Verdict::Undecided,
+        reason: None,
+        metric: claim.metric.clone(),
+        phases: claim.phases.clone(),
+        levels: None,
+        baseline: None,
+        is_absolute: claim.is_absolute,
+        at_least: claim.at_least,
+        at_most: claim.at_most,
+        ratio: None,
+        interval: None,
+        n: 0,
+        across_hosts: None,
+        p: None,
+        more_runs: None,
+        not_measured: Vec::new(),
+        scope: None,
+        if_holds: claim.if_holds.clone(),
+        if_refuted: claim.if_refuted.clone(),
+    }
+}
+
+/// A judgement of a case, before anything is judged.
+pub(super) fn named(schedule: &Schedule, case: &Case<'_>, is_one_of_several: bool) -> Judgement {
+    let claim = case.claim;
+    let levels = &schedule.treatments[case.side.treatment].levels;
+    let distinct = schedule.distinct(levels);
+    let id = if is_one_of_several { format!("{}[{distinct}]", claim.id) } else { claim.id.clone() };
+    Judgement { levels: Some(levels.clone()), ..blank(claim, id) }
+}
+
+/// Weighs a case by its blocks.
+pub(super) fn weigh(
+    schedule: &Schedule,
+    blocks: &Blocks<'_>,
+    case: &Case<'_>,
+    is_one_of_several: bool,
+) -> (Judgement, Option<Evidence>) {
+    let claim = case.claim;
+    let mut judgement = named(schedule, case, is_one_of_several);
+    judgement.baseline =
+        case.baseline.map(|side| schedule.treatments[side.treatment].levels.clone());
+    let ratio = match case.measured(blocks) {
+        Ok(ratio) => ratio,
+        Err(reason) => {
+            judgement.reason = Some(reason);
+            return (judgement, None);
+        }
+    };
+    judgement.ratio = Some(ratio.ratio());
+    judgement.interval = ratio.interval(CONFIDENCE).map(ends);
+    judgement.n = ratio.n();
+    if ratio.n() < 2 {
+        judgement.reason = Some("one run has no interval".to_owned());
+        judgement.more_runs = Some(1);
+        return (judgement, None);
+    }
+    let tests = tests(claim, |bound| ratio.p_above(bound), |bound| ratio.p_below(bound));
+    let evidence = |(p_holds, p_refuted)| Evidence { ratio: Some(ratio), p_holds, p_refuted };
+    (judgement, tests.map(evidence))
+}
+
+/// The p-values of "it holds" and "it is refuted", by those of lying above and below a bound.
+pub(super) fn tests(
+    claim: &Claim,
+    above: impl Fn(f64) -> Option<f64>,
+    below: impl Fn(f64) -> Option<f64>,
+) -> Option<(f64, f64)> {
+    Some(match (claim.at_least, claim.at_most) {
+        (Some(low), Some(high)) => (above(low)?.max(below(high)?), below(low)?.min(above(high)?)),
+        (Some(low), None) => (above(low)?, below(low)?),
+        (None, Some(high)) => (below(high)?, above(high)?),
+        (None, None) => return None,
+    })
+}

@@ -1,0 +1,109 @@
+//! Judges claims: holds, refuted, or undecided and how many more runs it would take.
+//!
+//! A claim bounds a ratio. It holds when the ratio is shown to lie within the bounds and is
+//! refuted when it is shown to lie outside, each by one-sided t tests at half the error a
+//! two-sided 95 % interval has; "not significant" is never taken for "the same". Where a plan
+//! makes several claims, the p-values are adjusted by Holm's method, so that the chance of even
+//! one wrong verdict stays below 5 %.
+//!
+//! Blocks are what is counted, unless it is shown that the ratio is not the same on all hosts: then
+//! it is hosts, as a claim about SSDs is not true because one of them has many blocks.
+
+use ssdlab_plan::Schedule;
+use ssdlab_plan::schedule::Claim;
+use ssdlab_stats::{Heterogeneity, LogRatio, holm, runs_to_separate};
+
+use super::case::{Evidence, Judgement, Verdict, blank, cases, tests, weigh};
+use super::effects::ends;
+use super::hosts::Found;
+use super::pairs::Blocks;
+use super::{CONFIDENCE, best};
+
+/// Judges every claim of the schedule; `by_host` are their ratios on each host.
+pub(super) fn judge_all(
+    schedule: &Schedule,
+    blocks: &Blocks<'_>,
+    by_host: &[Found],
+) -> Vec<Judgement> {
+    let mut judged: Vec<(Judgement, Option<Evidence>)> = Vec::new();
+    for claim in &schedule.claims {
+        let cases = cases(schedule, claim);
+        if cases.is_empty() {
+            let mut judgement = blank(claim, claim.id.clone());
+            judgement.reason = Some("this run has no such pair of treatments".to_owned());
+            judged.push((judgement, None));
+        }
+        for case in &cases {
+            if claim.is_best {
+                judged.push(best::weigh(schedule, blocks, case, cases.len() > 1));
+                continue;
+            }
+            let (mut judgement, over_blocks) = weigh(schedule, blocks, case, cases.len() > 1);
+            let own = |(one, _): &&Found| one.claim.as_deref() == Some(&*judgement.id);
+            let differing = by_host.iter().find(own).filter(|(one, _)| one.hosts_differ());
+            let across = differing.and_then(|(_, groups)| groups.as_ref());
+            let evidence = match across {
+                Some(groups) => across_hosts(&mut judgement, claim, groups),
+                None => over_blocks,
+            };
+            judged.push((judgement, evidence));
+        }
+    }
+    settle(&mut judged);
+    judged.into_iter().map(|(judgement, _)| judgement).collect()
+}
+
+/// Weighs a case by what its hosts have in common, instead of by its blocks.
+fn across_hosts(
+    judgement: &mut Judgement,
+    claim: &Claim,
+    groups: &Heterogeneity,
+) -> Option<Evidence> {
+    judgement.ratio = Some(groups.ratio());
+    judgement.interval = Some(ends(groups.interval(CONFIDENCE)));
+    judgement.across_hosts = Some(groups.k);
+    let above = |bound: f64| Some(groups.p_above(bound));
+    let (p_holds, p_refuted) = tests(claim, above, |bound| Some(groups.p_below(bound)))?;
+    Some(Evidence { ratio: None, p_holds, p_refuted })
+}
+
+/// Turns evidence into verdicts, corrected for the number of claims.
+fn settle(judged: &mut [(Judgement, Option<Evidence>)]) {
+    let raw: Vec<f64> = judged
+        .iter()
+        .filter_map(|(_, evidence)| evidence.as_ref())
+        .map(|evidence| (2.0 * evidence.p_holds.min(evidence.p_refuted)).min(1.0))
+        .collect();
+    let error = 1.0 - CONFIDENCE;
+    let each = error / raw.len().max(1) as f64;
+    let mut adjusted = holm(&raw).into_iter();
+    for (judgement, evidence) in judged {
+        let Some(evidence) = evidence else { continue };
+        let p = adjusted.next().expect("one p-value per evidence");
+        judgement.p = Some(p);
+        judgement.verdict = match p < error {
+            true if evidence.p_holds < evidence.p_refuted => Verdict::Holds,
+            true => Verdict::Refuted,
+            false => Verdict::Undecided,
+        };
+        if judgement.verdict != Verdict::Undecided {
+            continue;
+        }
+        if let Some(ratio) = &evidence.ratio {
+            judgement.more_runs = more_runs(judgement, ratio, each);
+        } else {
+            judgement.reason = Some("only more hosts may tell".to_owned());
+        }
+    }
+}
+
+/// Runs beyond those done until the interval is expected to clear the nearest bound.
+fn more_runs(judgement: &Judgement, ratio: &LogRatio, error: f64) -> Option<u32> {
+    let distance = |bound: &f64| (ratio.mean_log() - bound.ln()).abs();
+    let bounds = [judgement.at_least, judgement.at_most];
+    let nearest =
+        bounds.into_iter().flatten().min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
+    let total = runs_to_separate(ratio.mean_log(), ratio.sd_log()?, nearest, error)?;
+    let done = u32::try_from(ratio.n()).ok()?;
+    Some(total.saturating_sub(done).max(1))
+}

@@ -1,0 +1,172 @@
+//! What a comparison keeps of a run: its values, their seeds, and what it ran on.
+//!
+//! Runs are read one after another, and their records, which are large, need not be kept.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use ssdlab_plan::metric::{self, Together};
+use ssdlab_plan::{Factor, Levels, Origin, Schedule};
+use ssdlab_results::{Ending, Phase, Record, Status};
+
+use super::facts::{Facts, facts};
+use crate::Completeness;
+
+/// A run that is compared.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Compared {
+    /// Its name.
+    pub run: String,
+    /// The plan's name.
+    pub plan: String,
+    /// Where its trials ran.
+    pub lab: Origin,
+    /// When its first trial started, in seconds since 1970.
+    pub started_s: u64,
+    /// Whether it came to its planned end.
+    pub status: Completeness,
+    /// Why it ended.
+    pub ending: Ending,
+    /// Its trials.
+    pub trials: usize,
+    /// Those that went well.
+    pub trials_ok: usize,
+}
+
+/// A run that is to be compared.
+#[derive(Debug)]
+pub struct Candidate {
+    pub(super) run: String,
+    pub(super) schedule: Schedule,
+    pub(super) metric: String,
+    /// For each treatment, the phases that are taken together: each alone, then all.
+    pub(super) quantities: Vec<Vec<Vec<String>>>,
+    /// For each treatment, what differs between runs beside what was measured.
+    pub(super) facts: Vec<Facts>,
+    /// The metrics that any trial has.
+    pub(super) metrics: BTreeSet<String>,
+    /// Why the first trial that did not go well did not.
+    pub(super) first_reason: Option<String>,
+    samples: Vec<Vec<Sample>>,
+    ending: Ending,
+    started_s: u64,
+    trials: usize,
+    trials_ok: usize,
+}
+
+/// A trial that went well.
+#[derive(Debug)]
+struct Sample {
+    seed: u64,
+    /// The metric, for each of the treatment's quantities.
+    values: Vec<Option<f64>>,
+}
+
+impl Candidate {
+    /// Takes of a run what is needed to compare its `metric`; `run` is its name.
+    #[must_use]
+    pub fn new(
+        run: &str,
+        schedule: Schedule,
+        records: &[Record],
+        ending: Ending,
+        metric: &str,
+    ) -> Self {
+        let count = schedule.treatments.len();
+        let quantities: Vec<_> =
+            (0..count).map(|index| quantities(&schedule, index, metric)).collect();
+        let good = |record: &&Record| record.status == Status::Ok;
+        // Where a trial was recorded twice, the first counts.
+        let mut well: BTreeMap<(usize, u32), &Record> = BTreeMap::new();
+        for record in records.iter().filter(good) {
+            well.entry((record.trial.treatment, record.trial.block)).or_insert(record);
+        }
+        let mut samples: Vec<Vec<Sample>> = Vec::new();
+        let mut all_facts = Vec::new();
+        let mut metrics = BTreeSet::new();
+        for (treatment, quantities) in quantities.iter().enumerate() {
+            let own =
+                || well.range((treatment, 0)..=(treatment, u32::MAX)).map(|(_, record)| *record);
+            // Trials that a treatment was chosen by would flatter it.
+            let step_of = |record: &Record| schedule.step_of(record.trial.block);
+            let last = own().map(step_of).max();
+            let shown = || own().filter(|record| Some(step_of(record)) == last);
+            // What is left where some trials lack it would be a selection.
+            let is_whole = |phases: &Vec<String>| !shown().any(|r| r.lacks(metric, phases));
+            let whole: Vec<bool> = quantities.iter().map(is_whole).collect();
+            let sample = |record: &Record| {
+                let value = |(phases, whole): (&Vec<String>, &bool)| {
+                    whole.then(|| record.over(metric, phases)).flatten()
+                };
+                let values = quantities.iter().zip(&whole).map(value).collect();
+                Sample { seed: record.trial.seed, values }
+            };
+            samples.push(shown().map(sample).collect());
+            all_facts.push(facts(shown()));
+            metrics.extend(shown().flat_map(measured));
+        }
+        let bad = records.iter().find(|record| record.status != Status::Ok);
+        Self {
+            run: run.to_owned(),
+            metric: metric.to_owned(),
+            quantities,
+            facts: all_facts,
+            metrics,
+            first_reason: bad.and_then(|record| record.reason.clone()),
+            samples,
+            ending,
+            started_s: records.iter().map(|record| record.started_s).min().unwrap_or(0),
+            trials: records.len(),
+            trials_ok: records.iter().filter(good).count(),
+            schedule,
+        }
+    }
+
+    /// The treatments without the levels of some factors.
+    pub(super) fn keys(&self, without: &BTreeSet<Factor>) -> Vec<Levels> {
+        let key = |levels: &Levels| {
+            let mut key = levels.clone();
+            key.0.retain(|factor, _| !without.contains(factor));
+            key
+        };
+        self.schedule.treatments.iter().map(|treatment| key(&treatment.levels)).collect()
+    }
+
+    /// The values of one of a treatment's quantities, each with its trial's seed.
+    pub(super) fn values(&self, treatment: usize, quantity: usize) -> Vec<(u64, f64)> {
+        let value = |sample: &Sample| Some((sample.seed, (*sample.values.get(quantity)?)?));
+        self.samples[treatment].iter().filter_map(value).collect()
+    }
+
+    pub(super) fn has_good_trials(&self) -> bool {
+        self.trials_ok > 0
+    }
+
+    pub(super) fn described(&self) -> Compared {
+        Compared {
+            run: self.run.clone(),
+            plan: self.schedule.plan.clone(),
+            lab: self.schedule.origin(),
+            started_s: self.started_s,
+            status: Completeness::of(self.ending),
+            ending: self.ending,
+            trials: self.trials,
+            trials_ok: self.trials_ok,
+        }
+    }
+}
+
+/// Each phase of a treatment, and all of them where the metric can be taken together.
+fn quantities(schedule: &Schedule, treatment: usize, metric: &str) -> Vec<Vec<String>> {
+    let phases: Vec<String> =
+        schedule.phases(treatment).into_iter().map(|phase| phase.name).collect();
+    let total = phases.len() > 1 && metric::of(metric).together != Together::Never;
+    phases.iter().map(|phase| vec![phase.clone()]).chain(total.then(|| phases.clone())).collect()
+}
+
+/// The metrics that a trial's phases have.
+fn measured(record: &Record) -> BTreeSet<String> {
+    let metrics = record.phases.iter().flat_map(Phase::metrics);
+    metrics.map(|(name, _)| name.to_owned()).collect()
+}

@@ -1,0 +1,200 @@
+//! What is not compared, because the numbers would not be of the same thing.
+
+use miette::Diagnostic;
+use serde::Serialize;
+use serde_json::json;
+use ssdlab_plan::metric;
+use ssdlab_plan::schedule::{self, Workload};
+use ssdlab_plan::{Levels, Origin};
+use thiserror::Error;
+
+use super::candidate::Candidate;
+use super::facts::done_differently;
+
+/// The most treatments or phases that a message names.
+const MOST_NAMED: usize = 4;
+
+/// Runs that cannot be compared.
+#[derive(Debug, Error, Diagnostic)]
+pub enum Incomparable {
+    /// A run in which nothing was measured.
+    #[error("{run} has no trial that went well: {reason}")]
+    #[diagnostic(help("go on with it (`ssdlab run --resume {run}`), or leave it out"))]
+    NothingMeasured {
+        /// The run.
+        run: String,
+        /// Why not.
+        reason: String,
+    },
+    /// Other operations.
+    #[error("{run} and {first} did not do the same: {what}")]
+    #[diagnostic(help(
+        "a ratio would be that of the workloads; run the same plan again with the same --scale and \
+         --source, and compare that"
+    ))]
+    Workload {
+        /// The run.
+        run: String,
+        /// The one it is compared with.
+        first: String,
+        /// What differs.
+        what: String,
+    },
+    /// Another clock.
+    #[error("{metric} of {run} is of the {lab} lab, and that of {first} of the {first_lab} lab")]
+    #[diagnostic(help(
+        "virtual time, the times of an image file and those of a drive are not of the same thing; \
+         what a filesystem writes is: --metric written_bytes"
+    ))]
+    Lab {
+        /// The metric.
+        metric: String,
+        /// The run.
+        run: String,
+        /// Its lab.
+        lab: Origin,
+        /// The one it is compared with.
+        first: String,
+        /// Its lab.
+        first_lab: Origin,
+    },
+    /// A metric that a run does not have.
+    #[error("no trial of {run} has the metric {metric}")]
+    #[diagnostic(help("it has: {known}"))]
+    NotMeasured {
+        /// The run.
+        run: String,
+        /// The metric.
+        metric: String,
+        /// What it has.
+        known: String,
+    },
+    /// Other treatments.
+    #[error("{run} and {first} have no treatment in common: {own} against {others}")]
+    #[diagnostic(help(
+        "treatments are the same if all their levels are, but for what all trials of a run found \
+         alike (drive, condition, host, age, prefill, stale); `ssdlab report` compares treatments \
+         within one run"
+    ))]
+    Treatments {
+        /// The run.
+        run: String,
+        /// The one it is compared with.
+        first: String,
+        /// Its treatments.
+        own: String,
+        /// The other's.
+        others: String,
+    },
+}
+
+/// Refuses what shows without looking at treatments.
+pub(super) fn check_all(candidates: &[Candidate]) -> Result<(), Incomparable> {
+    let first = &candidates[0];
+    for candidate in candidates {
+        let run = || candidate.run.clone();
+        if !candidate.has_good_trials() {
+            let reason = candidate.first_reason.clone();
+            let reason = reason.unwrap_or_else(|| "none has run yet".to_owned());
+            return Err(Incomparable::NothingMeasured { run: run(), reason });
+        }
+        let workloads = (&candidate.schedule.workload, &first.schedule.workload);
+        if let Some(what) = difference(workloads.0, workloads.1) {
+            return Err(Incomparable::Workload { run: run(), first: first.run.clone(), what });
+        }
+        let (lab, first_lab) = (candidate.schedule.origin(), first.schedule.origin());
+        let metric = first.metric.clone();
+        if lab != first_lab && metric::of(&metric).is_of_the_drive() {
+            let first = first.run.clone();
+            return Err(Incomparable::Lab { metric, run: run(), lab, first, first_lab });
+        }
+        if !candidate.metrics.contains(&metric) {
+            let known: Vec<&str> = candidate.metrics.iter().map(String::as_str).collect();
+            let known = known.join(", ");
+            return Err(Incomparable::NotMeasured { run: run(), metric, known });
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a run that shares no treatment with the first.
+pub(super) fn check_shared(
+    candidates: &[Candidate],
+    keys: &[Vec<Levels>],
+    shared: &[Vec<Option<usize>>],
+) -> Result<(), Incomparable> {
+    let lonely = |run: &usize| shared.iter().all(|places| places[*run].is_none());
+    let Some(run) = (1..candidates.len()).find(lonely) else {
+        return check_imports(candidates, shared);
+    };
+    let named = |run: usize| {
+        let of = &candidates[run].schedule;
+        let varied = |levels: &Levels| {
+            if keys[run].len() > 1 { of.distinct(levels) } else { levels.clone() }
+        };
+        listed(keys[run].iter().map(|levels| varied(levels).to_string()))
+    };
+    Err(Incomparable::Treatments {
+        run: candidates[run].run.clone(),
+        first: candidates[0].run.clone(),
+        own: named(run),
+        others: named(0),
+    })
+}
+
+/// Refuses imports of which the files say that something else was done.
+fn check_imports(
+    candidates: &[Candidate],
+    shared: &[Vec<Option<usize>>],
+) -> Result<(), Incomparable> {
+    let first = &candidates[0];
+    for places in shared {
+        for (run, place) in candidates.iter().zip(places).skip(1) {
+            let facts = places[0].zip(*place).map(|(a, b)| (&first.facts[a], &run.facts[b]));
+            if let Some(what) = facts.and_then(|(one, other)| done_differently(other, one)) {
+                let (run, first) = (run.run.clone(), first.run.clone());
+                return Err(Incomparable::Workload { run, first, what });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn listed(all: impl Iterator<Item = String>) -> String {
+    let all: Vec<String> = all.collect();
+    let more = all.len().saturating_sub(MOST_NAMED);
+    let some = all[..all.len() - more].join("; ");
+    if more == 0 { some } else { format!("{some}; {more} more") }
+}
+
+/// What one workload does that another does not do.
+fn difference(one: &Workload, other: &Workload) -> Option<String> {
+    let differ = |what: &str, one: String, other: String| {
+        (one != other).then(|| format!("{what} {one} against {other}"))
+    };
+    let names = |workload: &Workload| -> String {
+        listed(workload.phases.iter().map(|phase| phase.name.clone()))
+    };
+    let does = |phase: &schedule::Phase| {
+        let schedule::Phase { action, sync, cold, reader, .. } = phase;
+        worded(&json!({ "do": action, "sync": sync, "cold": cold, "reader": reader }))
+    };
+    let whole = differ("a tree of", worded(&one.tree), worded(&other.tree))
+        .or_else(|| differ("a build of", worded(&one.build), worded(&other.build)))
+        .or_else(|| differ("Bonnie's sizes", worded(&one.bonnie), worded(&other.bonnie)))
+        .or_else(|| {
+            let is_equal = one.phases.len() == other.phases.len()
+                && one.phases.iter().zip(&other.phases).all(|(a, b)| a.name == b.name);
+            (!is_equal).then(|| format!("phases {} against {}", names(one), names(other)))
+        });
+    let phases = || one.phases.iter().zip(&other.phases);
+    let phase = |(one, other): (&schedule::Phase, &schedule::Phase)| {
+        differ(&format!("`{}`", one.name), does(one), does(other))
+    };
+    whole.or_else(|| phases().find_map(phase))
+}
+
+/// A part of a schedule in the words of its file.
+fn worded(part: &impl Serialize) -> String {
+    serde_json::to_string(part).expect("a schedule is plain data").replace('"', "")
+}

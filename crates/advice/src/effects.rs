@@ -1,0 +1,123 @@
+//! Effects: the ratio of a metric to the baseline treatment's, paired by block.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rayon::prelude::*;
+use schemars::JsonSchema;
+use serde::Serialize;
+use ssdlab_plan::metric::{self, Together};
+use ssdlab_plan::{Levels, Schedule};
+use ssdlab_stats::{Interval, Resamples, holm};
+
+use super::CONFIDENCE;
+use super::pairs::{Blocks, Quantity, Which};
+
+/// Resamples of the bootstrap interval; its seed is fixed, so that a report is reproducible.
+const RESAMPLES: usize = 2_000;
+const BOOTSTRAP_SEED: u64 = 0x5eed;
+
+/// What a treatment does to a metric.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Effect {
+    /// The metric.
+    pub metric: String,
+    /// The phases whose sum is compared.
+    pub phases: Vec<String>,
+    /// The treatment.
+    pub levels: Levels,
+    /// The treatment it is compared with.
+    pub baseline: Levels,
+    /// The geometric mean of the ratios within blocks.
+    pub ratio: f64,
+    /// Student's t interval of it, 95 %; absent for one block.
+    pub interval: Option<[f64; 2]>,
+    /// The `BCa` bootstrap interval, 95 %, which assumes no distribution but is too narrow for
+    /// few blocks; absent below three.
+    pub bootstrap: Option<[f64; 2]>,
+    /// The two-sided p-value of "the ratio is 1", adjusted for the number of effects on the
+    /// metric (Holm); absent for one block.
+    pub p: Option<f64>,
+    /// Blocks it rests on.
+    pub n: usize,
+}
+
+impl Effect {
+    /// Whether it is shown to be any, at 5 % error over all effects on its metric.
+    #[must_use]
+    pub fn is_shown(&self) -> bool {
+        self.p.is_some_and(|p| p < 1.0 - CONFIDENCE)
+    }
+}
+
+/// The metrics effects are computed of, besides the plan's own.
+const USUAL: [&str; 4] = ["time_ns", "settled_ns", "written_bytes", "write_requests"];
+
+/// Every effect there is: per treatment with a baseline, metric and phase, and over all phases
+/// that both have.
+pub(super) fn all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Effect> {
+    let mut metrics = vec![schedule.metric.as_str()];
+    metrics.extend(USUAL.into_iter().filter(|usual| *usual != schedule.metric));
+    let mut ratios = Vec::new();
+    for (index, treatment) in schedule.treatments.iter().enumerate() {
+        let Some(baseline) = treatment.baseline else {
+            continue;
+        };
+        let shared = shared_phases(schedule, index, baseline);
+        for metric in &metrics {
+            let singles = shared.iter().map(|phase| vec![phase.clone()]);
+            let is_total = shared.len() > 1 && metric::of(metric).together != Together::Never;
+            let total = is_total.then(|| shared.clone());
+            for phases in singles.chain(total) {
+                let quantity = Quantity { metric, phases: &phases };
+                // What is left where some trials lack it would be a selection.
+                if [index, baseline].iter().any(|side| blocks.any_lacks(quantity, *side)) {
+                    continue;
+                }
+                let compared =
+                    blocks.compare(quantity, index.into(), baseline.into(), Which::LastStep);
+                if let Ok(ratio) = compared {
+                    ratios.push((*metric, phases, (index, baseline), ratio));
+                }
+            }
+        }
+    }
+    // Of long runs the bootstrap is most of the work of a report.
+    let numbers: BTreeSet<usize> = ratios.iter().map(|(.., ratio)| ratio.n()).collect();
+    let draw = |n: usize| (n, Resamples::new(n, RESAMPLES, BOOTSTRAP_SEED));
+    let resamples: BTreeMap<usize, Resamples> = numbers.into_iter().map(draw).collect();
+    let mut effects: Vec<Effect> = ratios
+        .into_par_iter()
+        .map(|(metric, phases, (index, baseline), ratio)| Effect {
+            metric: metric.to_owned(),
+            phases,
+            levels: schedule.treatments[index].levels.clone(),
+            baseline: schedule.treatments[baseline].levels.clone(),
+            ratio: ratio.ratio(),
+            interval: ratio.interval(CONFIDENCE).map(ends),
+            bootstrap: ratio.bca_from(&resamples[&ratio.n()], CONFIDENCE).map(ends),
+            p: ratio.p_differs(),
+            n: ratio.n(),
+        })
+        .collect();
+    for metric in metrics {
+        let of_metric = || effects.iter().filter(|effect| effect.metric == metric);
+        let raw: Vec<f64> = of_metric().filter_map(|effect| effect.p).collect();
+        let mut adjusted = holm(&raw).into_iter();
+        let tested = |effect: &&mut Effect| effect.metric == metric && effect.p.is_some();
+        for effect in effects.iter_mut().filter(tested) {
+            effect.p = adjusted.next();
+        }
+    }
+    effects
+}
+
+pub(super) fn ends(interval: Interval) -> [f64; 2] {
+    [interval.lo, interval.hi]
+}
+
+/// The phases both treatments have, in order.
+pub(super) fn shared_phases(schedule: &Schedule, one: usize, other: usize) -> Vec<String> {
+    let others: Vec<String> = schedule.phases(other).into_iter().map(|phase| phase.name).collect();
+    let own = schedule.phases(one).into_iter().map(|phase| phase.name);
+    own.filter(|name| others.contains(name)).collect()
+}

@@ -1,0 +1,240 @@
+//! Effects by host: is it true of this SSD, or of SSDs?
+//!
+//! Blocks are within hosts, so each host has effects of its own. Across hosts it is hosts that
+//! count, not blocks: a thousand blocks on two hosts say much of these two and little of a third.
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use ssdlab_plan::{Levels, Schedule};
+use ssdlab_results::{Record, Status};
+use ssdlab_stats::{Heterogeneity, LogRatio, holm};
+
+use super::CONFIDENCE;
+use super::case::{cases, named};
+use super::effects::{Effect, ends};
+use super::machine::{self, Host, Machine};
+use super::pairs::{Blocks, Quantity, Side, Which};
+use super::warning::Warning;
+
+/// A ratio by host: of an effect on the plan's metric in one phase, or of a claim.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ByHost {
+    /// The claim; absent for an effect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub claim: Option<String>,
+    /// The metric.
+    pub metric: String,
+    /// The phases whose sum is compared.
+    pub phases: Vec<String>,
+    /// The treatment.
+    pub levels: Levels,
+    /// The treatment it is compared with.
+    pub baseline: Levels,
+    /// Each host that measured both, at least two.
+    pub hosts: Vec<OfHost>,
+    /// What the hosts have in common; absent where none has two pairs.
+    pub across: Option<Across>,
+}
+
+/// A ratio on one host.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct OfHost {
+    /// The host.
+    #[serde(flatten)]
+    pub host: Host,
+    /// The geometric mean of the ratios within blocks.
+    pub ratio: f64,
+    /// Student's t interval of it, 95 %; absent for one block.
+    pub interval: Option<[f64; 2]>,
+    /// Blocks it rests on.
+    pub n: usize,
+    /// The p-value of "it agrees with the other hosts", adjusted for the number of hosts and
+    /// ratios (Holm), and not below that of "the ratio is the same on all hosts"; absent where
+    /// nothing tells chance from difference.
+    pub p_agrees: Option<f64>,
+}
+
+impl OfHost {
+    /// Whether it is shown that it disagrees, at 5 % error over all hosts and ratios; only where
+    /// it is shown that hosts differ.
+    #[must_use]
+    pub fn disagrees(&self) -> bool {
+        self.p_agrees.is_some_and(|p| p < 1.0 - CONFIDENCE)
+    }
+}
+
+/// A ratio across hosts, each of which may have its own.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct Across {
+    /// The geometric mean over hosts such as these.
+    pub ratio: f64,
+    /// Its interval, 95 %, which counts hosts and not blocks (Hartung and Knapp), and is never
+    /// narrower than chance makes it.
+    pub interval: [f64; 2],
+    /// The standard deviation of the natural logarithms of the hosts' true ratios.
+    pub tau: f64,
+    /// Cochran's Q.
+    pub q: f64,
+    /// The p-value of "the ratio is the same on all hosts": the larger of two analyses of
+    /// variance, with one scatter for all hosts and with each its own (Welch), adjusted for the
+    /// number of ratios (Holm).
+    pub p_same: f64,
+    /// The share of the variance between hosts' ratios that is not chance (I²), from 0 to 1.
+    pub i_squared: f64,
+}
+
+impl ByHost {
+    /// Whether it is shown that the hosts differ: where all are equal in all ratios, this is said
+    /// of any ratio in 5 % of runs.
+    #[must_use]
+    pub fn hosts_differ(&self) -> bool {
+        self.across.is_some_and(|across| across.p_same < 1.0 - CONFIDENCE)
+    }
+
+    /// The hosts that are shown to disagree.
+    pub fn disagreeing(&self) -> impl Iterator<Item = &OfHost> {
+        self.hosts.iter().filter(|own| own.disagrees())
+    }
+}
+
+/// A ratio by host, and how its hosts stand to each other.
+pub(super) type Found = (ByHost, Option<Heterogeneity>);
+
+/// The effects on the plan's metric, wherever two hosts have measured.
+pub(super) fn of_effects(
+    schedule: &Schedule,
+    blocks: &Blocks<'_>,
+    effects: &[Effect],
+) -> Vec<ByHost> {
+    let is_shown = |effect: &&Effect| effect.metric == schedule.metric && effect.phases.len() == 1;
+    let of_effects = effects.iter().filter(is_shown).filter_map(|effect| {
+        let sides = [&effect.levels, &effect.baseline].map(|levels| schedule.find(levels));
+        let [side, baseline] = [sides[0]?.into(), sides[1]?.into()];
+        let quantity = Quantity { metric: &effect.metric, phases: &effect.phases };
+        found(schedule, blocks, quantity, [side, baseline], Which::LastStep)
+    });
+    settled(of_effects.collect()).into_iter().map(|(by_host, _)| by_host).collect()
+}
+
+/// The claims' ratios, wherever two hosts have measured. As effects and claims themselves, each are
+/// corrected for their number.
+pub(super) fn of_claims(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Found> {
+    let of_claims = schedule.claims.iter().flat_map(|claim| {
+        let cases = cases(schedule, claim);
+        let is_one_of_several = cases.len() > 1;
+        cases.into_iter().filter_map(move |case| {
+            let quantity = Quantity { metric: &claim.metric, phases: &claim.phases };
+            let sides = [case.side, case.baseline?];
+            let (found, groups) = found(schedule, blocks, quantity, sides, Which::FirstStep)?;
+            let claim = Some(named(schedule, &case, is_one_of_several).id);
+            Some((ByHost { claim, ..found }, groups))
+        })
+    });
+    settled(of_claims.collect())
+}
+
+fn found(
+    schedule: &Schedule,
+    blocks: &Blocks<'_>,
+    quantity: Quantity<'_>,
+    [side, baseline]: [Side; 2],
+    which: Which,
+) -> Option<Found> {
+    let by_host = blocks.compare_by_host(quantity, side, baseline, which);
+    if by_host.len() < 2 {
+        return None;
+    }
+    let (hosts, ratios): (Vec<Host>, Vec<LogRatio>) = by_host.into_iter().unzip();
+    let of_host = |(host, ratio): (Host, &LogRatio)| OfHost {
+        host,
+        ratio: ratio.ratio(),
+        interval: ratio.interval(CONFIDENCE).map(ends),
+        n: ratio.n(),
+        p_agrees: None,
+    };
+    let levels = |side: Side| schedule.treatments[side.treatment].levels.clone();
+    let by_host = ByHost {
+        claim: None,
+        metric: quantity.metric.to_owned(),
+        phases: quantity.phases.to_vec(),
+        levels: levels(side),
+        baseline: levels(baseline),
+        hosts: hosts.into_iter().zip(&ratios).map(of_host).collect(),
+        across: None,
+    };
+    Some((by_host, Heterogeneity::among(&ratios)))
+}
+
+/// Tells which hosts differ, corrected for the number of ratios and hosts.
+fn settled(mut found: Vec<Found>) -> Vec<Found> {
+    let groups = || found.iter().filter_map(|(_, groups)| groups.as_ref());
+    let mut p_same = holm(&groups().map(|groups| groups.p).collect::<Vec<_>>()).into_iter();
+    let deviations = groups().flat_map(|groups| &groups.deviations);
+    let p: Vec<f64> =
+        deviations.flat_map(|own| own.p.into_iter().chain([own.p_reversed])).collect();
+    let mut p_agrees = holm(&p).into_iter();
+    for (by_host, groups) in &mut found {
+        let Some(groups) = groups else { continue };
+        let p_same = p_same.next().expect("one p-value per ratio");
+        by_host.across = Some(Across {
+            ratio: groups.ratio(),
+            interval: ends(groups.interval(CONFIDENCE)),
+            tau: groups.tau,
+            q: groups.q,
+            p_same,
+            i_squared: groups.i_squared,
+        });
+        for (host, deviation) in by_host.hosts.iter_mut().zip(&groups.deviations) {
+            let tests = usize::from(deviation.p.is_some()) + 1;
+            let p = p_agrees.by_ref().take(tests).reduce(f64::min);
+            host.p_agrees = p.map(|p| p.max(p_same));
+        }
+    }
+    found
+}
+
+/// What a reader must know of the hosts.
+pub(super) fn warnings(
+    schedule: &Schedule,
+    records: &[Record],
+    blocks: &Blocks<'_>,
+    by_host: &[ByHost],
+) -> Vec<Warning> {
+    let well = records.iter().filter(|record| record.status == Status::Ok);
+    let machines: BTreeSet<Option<Machine<'_>>> = well.map(Machine::of).collect();
+    let mut warnings = Vec::new();
+    if let [Some(only)] = Vec::from_iter(machines)[..] {
+        warnings.push(Warning::OneHost { host: only.into() });
+    }
+    let what = machine::unlike(records);
+    if !what.is_empty() {
+        warnings.push(Warning::UnlikeHosts { what });
+    }
+    let pairs = blocks.across_machines();
+    if pairs > 0 {
+        warnings.push(Warning::AcrossMachines { pairs });
+    }
+    for one in by_host {
+        let Some(across) = one.across else { continue };
+        for own in one.disagreeing() {
+            let warning = Warning::HostDisagrees {
+                host: own.host.clone(),
+                metric: one.metric.clone(),
+                phases: one.phases.clone(),
+                levels: schedule.distinct(&one.levels),
+                ratio: own.ratio,
+                across: across.ratio,
+            };
+            // A claim may be about what is an effect, too.
+            if !warnings.contains(&warning) {
+                warnings.push(warning);
+            }
+        }
+    }
+    warnings
+}
+
+#[cfg(test)]
+mod tests;

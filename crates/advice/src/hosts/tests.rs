@@ -1,0 +1,306 @@
+use std::path::Path;
+use std::time::Duration;
+
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use ssdlab_plan::{self as plan, LabKind, Origin, Overrides};
+use ssdlab_results::{Attempt, AttemptId, Ending, Phase};
+
+use super::*;
+use crate::{Analysis, Verdict, Warned, effects, summarise};
+
+const PLAN: &str = r#"
+        name = "hosts"
+        question = "Is it so on every SSD?"
+        [factors]
+        filesystem = "ext4"
+        discard = ["off", "on"]
+        [baseline]
+        discard = "off"
+        [workload]
+        phases = [{ do = "unpack", sync = true }, { do = "delete", sync = true }]
+        [[claims]]
+        id = "slower"
+        says = "slower with discard"
+        phases = ["unpack", "delete"]
+        compare = { discard = "on" }
+        at_least = 1.1
+    "#;
+
+fn schedule(blocks: u32) -> Schedule {
+    let overrides =
+        Overrides { lab: Some(LabKind::Image), runs: Some(blocks), ..Overrides::default() };
+    plan::schedule("plan.toml", PLAN, &overrides, Path::new("/")).unwrap()
+}
+
+/// About normal, with a standard deviation of 1.
+fn normal(rng: &mut Xoshiro256PlusPlus) -> f64 {
+    (0..12).map(|_| f64::from(rng.next_u32()) / 2.0_f64.powi(32)).sum::<f64>() - 6.0
+}
+
+/// Blocks dealt out to nodes, of which each is faster than the one before; discarding
+/// multiplies the time of a phase by `effect`, with a scatter of 5 %.
+fn records(
+    schedule: &Schedule,
+    nodes: u32,
+    rng: &mut Xoshiro256PlusPlus,
+    effect: impl Fn(u32, &str) -> f64,
+) -> Vec<Record> {
+    let of = |trial: &plan::schedule::Trial| {
+        let node = trial.block % nodes;
+        let discards = schedule.treatments[trial.treatment].baseline.is_some();
+        let mut phase = |name: &str| {
+            let effect = if discards { effect(node, name) } else { 1.0 };
+            let s = effect * (0.05 * normal(rng)).exp() / f64::from(node + 1);
+            let name = name.to_owned();
+            let time_ns = u64::try_from(Duration::from_secs_f64(s).as_nanos()).ok();
+            Phase { name, time_ns, ..Phase::default() }
+        };
+        let phases = ["unpack", "delete"].map(&mut phase).to_vec();
+        let id = AttemptId::read(&format!("7_{}", trial.block)).unwrap();
+        let attempt = Some(Attempt { id, node: format!("node{node}") });
+        Record { attempt, phases, ..Record::new(schedule, *trial, 0) }
+    };
+    schedule.trials.iter().map(of).collect()
+}
+
+fn rng() -> Xoshiro256PlusPlus {
+    Xoshiro256PlusPlus::seed_from_u64(2011)
+}
+
+fn analysed(schedule: &Schedule, records: &[Record]) -> Analysis {
+    summarise("run", schedule, records, Ending::AllBlocks)
+}
+
+fn of_phase<'a>(analysis: &'a Analysis, phase: &str) -> &'a ByHost {
+    let mut effects = analysis.by_host.iter().filter(|one| one.claim.is_none());
+    effects.find(|one| one.phases == [phase]).unwrap()
+}
+
+fn named(by_host: &ByHost) -> Vec<&str> {
+    by_host.disagreeing().map(|own| own.host.node.as_str()).collect()
+}
+
+#[test]
+fn a_host_that_disagrees_is_named_and_no_other() {
+    let schedule = schedule(12);
+    let effect = |node, phase: &str| match (node, phase) {
+        (3, "delete") => 0.9,
+        (_, "delete") => 8.0,
+        _ => 1.0,
+    };
+    let records = records(&schedule, 4, &mut rng(), effect);
+    let analysis = analysed(&schedule, &records);
+    let delete = of_phase(&analysis, "delete");
+    assert_eq!(named(delete), ["node3"]);
+    assert_eq!(delete.hosts.iter().map(|own| own.n).collect::<Vec<_>>(), [3; 4]);
+    let across = delete.across.unwrap();
+    assert!(across.p_same < 1e-4 && across.i_squared > 0.9 && across.tau > 0.5, "{across:?}");
+    // Over blocks the effect is sure; over hosts it is not.
+    assert!(across.interval[0] < 1.0 && across.interval[1] > 8.0, "{across:?}");
+    let unpack = of_phase(&analysis, "unpack");
+    assert!(!unpack.hosts_differ() && named(unpack).is_empty(), "{unpack:?}");
+    assert!(unpack.across.unwrap().interval[0] > 0.8);
+    let warned = analysis.warnings.iter().filter(|warned| {
+        matches!(&warned.warning, Warning::HostDisagrees { host, phases, .. }
+                if host.node == "node3" && *phases == ["delete"])
+    });
+    assert_eq!(warned.count(), 1);
+    // The claim is about both phases, and judged by host as well.
+    let claim = analysis.by_host.iter().find(|one| one.claim.as_deref() == Some("slower"));
+    assert_eq!(named(claim.unwrap()), ["node3"]);
+}
+
+#[test]
+fn equal_hosts_are_called_different_as_rarely_as_promised() {
+    const RUNS: usize = 1000;
+    let schedule = schedule(12);
+    let mut rng = rng();
+    let equal = |_, phase: &str| if phase == "delete" { 8.0 } else { 1.0 };
+    let mut one_run = || records(&schedule, 4, &mut rng, equal);
+    let first = one_run();
+    let effects = effects::all(&schedule, &Blocks::of(&schedule, &first));
+    let (mut named, mut different) = (0, 0);
+    for _ in 0..RUNS {
+        let records = one_run();
+        let found = of_effects(&schedule, &Blocks::of(&schedule, &records), &effects);
+        assert_eq!(found.len(), 2);
+        named += usize::from(found.iter().any(|one| one.disagreeing().next().is_some()));
+        different += usize::from(found.iter().any(ByHost::hosts_differ));
+    }
+    // With three blocks each, the rule errs to the safe side.
+    assert!((1..=RUNS / 20).contains(&different), "{different}");
+    assert!(named <= different, "{named} of {different}");
+}
+
+/// Three hosts with an effect, and one with none: over blocks it is sure, over hosts it is not.
+#[test]
+fn a_claim_that_one_host_contradicts_is_not_true_of_hosts() {
+    let schedule = schedule(40);
+    let claim = |effects: [f64; 4]| {
+        let records = records(&schedule, 4, &mut rng(), |node, _| effects[node as usize]);
+        analysed(&schedule, &records).claims.remove(0)
+    };
+    let contradicted = claim([8.0, 8.0, 8.0, 0.9]);
+    assert_eq!(contradicted.verdict, Verdict::Undecided, "{contradicted:?}");
+    assert_eq!((contradicted.across_hosts, contradicted.n), (Some(4), 40));
+    assert!(contradicted.interval.is_some_and(|[low, high]| low < 1.1 && high > 8.0));
+    assert_eq!(contradicted.more_runs, None);
+    assert!(contradicted.reason.is_some_and(|reason| reason.contains("more hosts")));
+    // That hosts differ does not keep a claim from being true of all, or of none.
+    for (effects, verdict) in
+        [([7.0, 8.0, 9.0, 10.0], Verdict::Holds), ([0.3, 0.4, 0.5, 0.6], Verdict::Refuted)]
+    {
+        let judged = claim(effects);
+        assert_eq!((judged.verdict, judged.across_hosts), (verdict, Some(4)), "{judged:?}");
+        assert!(judged.reason.is_none() && judged.p.is_some_and(|p| p < 0.05));
+    }
+    // Hosts that are not shown to differ are judged over all blocks.
+    let equal = claim([8.0; 4]);
+    assert_eq!((equal.verdict, equal.across_hosts), (Verdict::Holds, None));
+    let [low, high] = equal.interval.unwrap();
+    assert!(high / low < 1.1, "{equal:?}");
+}
+
+#[test]
+fn what_hosts_differ_in_besides_their_drives_is_told() {
+    let schedule = schedule(8);
+    let mut records = records(&schedule, 2, &mut rng(), |_, _| 2.0);
+    let says = |records: &[Record]| {
+        let mut kinds = analysed(&schedule, records).warnings.into_iter();
+        let unlike = kinds.find(|own| matches!(own.warning, Warning::UnlikeHosts { .. }));
+        unlike.map(|warned| warned.says)
+    };
+    assert_eq!(says(&records), None);
+    for record in records.iter_mut().filter(|record| record.trial.block % 2 == 0) {
+        record.environment.kernel = "6.1.0".to_owned();
+        record.environment.tools = vec!["mke2fs 1.47".to_owned()];
+    }
+    assert_eq!(
+        says(&records).unwrap(),
+        "the hosts differ in kernel, programs: what differs between their results may be that"
+    );
+    // On one host a change is no difference between hosts; in virtual time none matters.
+    let mut of_one = records.clone();
+    for record in &mut of_one {
+        record.attempt.as_mut().unwrap().node = "node0".to_owned();
+    }
+    assert_eq!(says(&of_one), None);
+    for record in &mut records {
+        record.lab = Origin::Lab(LabKind::Virtual);
+    }
+    assert_eq!(says(&records), None);
+}
+
+/// Each host has an effect of its own, so none is unlike the others; but one does the opposite.
+#[test]
+fn a_host_with_the_opposite_effect_is_named_among_hosts_that_differ() {
+    let schedule = schedule(40);
+    let effects = [5.0, 6.0, 9.0, 7.0, 0.5];
+    let records = records(&schedule, 5, &mut rng(), |node, _| effects[node as usize]);
+    let analysis = analysed(&schedule, &records);
+    assert_eq!(named(of_phase(&analysis, "delete")), ["node4"]);
+    // Of two that do opposite things each disagrees with the other.
+    let two = self::records(&schedule, 2, &mut rng(), |node, _| [2.0, 0.5][node as usize]);
+    assert_eq!(named(of_phase(&analysed(&schedule, &two), "delete")), ["node0", "node1"]);
+}
+
+#[test]
+fn pairs_across_machines_are_left_out_and_counted() {
+    let schedule = schedule(12);
+    let mut records = records(&schedule, 4, &mut rng(), |_, _| 2.0);
+    let baseline = |record: &Record| schedule.treatments[record.trial.treatment].baseline;
+    let moved = records.iter_mut().find(|record| baseline(record).is_some()).unwrap();
+    moved.attempt.as_mut().unwrap().node = "node9".to_owned();
+    let found = |records: &[Record]| {
+        let analysis = analysed(&schedule, records);
+        let effect = analysis.effects.iter().find(|effect| effect.phases == ["delete"]);
+        let kinds = analysis.warnings.into_iter().map(|warned| warned.warning);
+        let across: Vec<Warning> =
+            kinds.filter(|kind| matches!(kind, Warning::AcrossMachines { .. })).collect();
+        (effect.unwrap().n, analysis.claims[0].n, across)
+    };
+    assert_eq!(found(&records), (11, 11, vec![Warning::AcrossMachines { pairs: 1 }]));
+    // In virtual time every machine measures the same.
+    for record in &mut records {
+        record.lab = Origin::Lab(LabKind::Virtual);
+    }
+    assert_eq!(found(&records), (12, 12, Vec::new()));
+    assert!(analysed(&schedule, &records).by_host.is_empty());
+}
+
+#[test]
+fn one_host_says_nothing_of_others() {
+    let schedule = schedule(3);
+    let mut records = records(&schedule, 1, &mut rng(), |_, _| 2.0);
+    let says = |records: &[Record]| {
+        let analysis = analysed(&schedule, records);
+        assert!(analysis.by_host.is_empty());
+        let mut says = analysis.warnings.iter().map(|warned| warned.says.clone());
+        says.find(|says| says.contains("other SSDs"))
+    };
+    assert!(says(&records).unwrap().starts_with("all trials ran on one host, node0: "));
+    for record in &mut records {
+        record.attempt = None;
+    }
+    assert_eq!(says(&records), None);
+}
+
+/// What differs between hosts is neither a spread nor a drift of their runs. (A first run is
+/// called an outlier by chance rather often.)
+#[test]
+fn machines_of_different_speed_are_no_fault_of_the_method() {
+    let schedule = schedule(20);
+    let mut records = records(&schedule, 4, &mut rng(), |_, _| 2.0);
+    for record in &mut records {
+        // The slowest ran last.
+        let last = record.trial.block / 5;
+        let node = format!("node{last}");
+        for phase in &mut record.phases {
+            let speed = u64::from((record.trial.block % 4 + 1) * (4 - last));
+            phase.time_ns = phase.time_ns.map(|ns| ns * speed);
+        }
+        record.environment.cpu.clone_from(&node);
+        record.attempt.as_mut().unwrap().node = node;
+    }
+    let faults = |records: &[Record]| {
+        let kinds = analysed(&schedule, records).warnings.into_iter();
+        let is_fault = |warned: &Warned| {
+            matches!(
+                warned.warning,
+                Warning::Spread { .. } | Warning::Drift { .. } | Warning::MixedEnvironment { .. }
+            )
+        };
+        kinds.filter(is_fault).count()
+    };
+    assert_eq!(faults(&records), 0);
+    for record in &mut records {
+        record.attempt = None;
+    }
+    // Two treatments in two phases vary, both phases drift, and the processors differ.
+    assert!(faults(&records) >= 7);
+}
+
+#[test]
+fn single_pairs_have_no_interval_and_tell_nothing_of_their_hosts() {
+    let schedule = schedule(4);
+    let records = records(&schedule, 4, &mut rng(), |node, _| f64::from(node + 1));
+    let analysis = analysed(&schedule, &records);
+    let delete = of_phase(&analysis, "delete");
+    assert!(delete.across.is_none() && !delete.hosts_differ());
+    assert!(delete.hosts.iter().all(|own| own.interval.is_none() && own.n == 1));
+}
+
+#[test]
+fn two_drives_of_a_node_are_two_hosts() {
+    let schedule = schedule(8);
+    let mut records = records(&schedule, 2, &mut rng(), |_, _| 2.0);
+    for record in &mut records {
+        let drive = if record.trial.block < 4 { "INTEL X25-M" } else { "OCZ VERTEX-LE" };
+        record.environment.drive_model = Some(drive.to_owned());
+    }
+    let analysis = analysed(&schedule, &records);
+    let hosts = of_phase(&analysis, "delete").hosts.iter().map(|own| own.host.to_string());
+    let node = |number| ["INTEL X25-M", "OCZ VERTEX-LE"].map(|d| format!("node{number} ({d})"));
+    assert_eq!(hosts.collect::<Vec<_>>(), [node(0), node(1)].concat());
+}

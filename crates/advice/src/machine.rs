@@ -1,0 +1,82 @@
+//! The machines that trials ran on, where results depend on them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use ssdlab_plan::{LabKind, Origin};
+use ssdlab_results::{Record, Status};
+
+/// A machine and the drive it measured, as far as a record tells: what trials have to share to be
+/// compared in real time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Machine<'a> {
+    node: &'a str,
+    model: Option<&'a str>,
+    firmware: Option<&'a str>,
+}
+
+impl<'a> Machine<'a> {
+    /// The machine that results depend on: none in the virtual lab, where they are the same on
+    /// every one, and none where no scheduler of jobs has named it.
+    pub fn of(record: &'a Record) -> Option<Self> {
+        let depends = match record.lab {
+            Origin::Lab(LabKind::Image | LabKind::Device | LabKind::Directory) => true,
+            Origin::Lab(LabKind::Virtual) | Origin::Imported => false,
+        };
+        let attempt = record.attempt.as_ref().filter(|_| depends)?;
+        Some(Self {
+            node: &attempt.node,
+            model: record.environment.drive_model.as_deref(),
+            firmware: record.environment.drive_firmware.as_deref(),
+        })
+    }
+}
+
+/// A machine that ran trials, with its drive: of two drives it counts as two.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub struct Host {
+    /// The node, as the scheduler of jobs calls it.
+    pub node: String,
+    /// The drive's model and firmware; absent where there is no drive or it does not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drive: Option<String>,
+}
+
+impl From<Machine<'_>> for Host {
+    fn from(machine: Machine<'_>) -> Self {
+        let drive: Vec<&str> = machine.model.into_iter().chain(machine.firmware).collect();
+        let drive = (!drive.is_empty()).then(|| drive.join(" "));
+        Self { node: machine.node.to_owned(), drive }
+    }
+}
+
+impl fmt::Display for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.node)?;
+        self.drive.as_ref().map_or(Ok(()), |drive| write!(f, " ({drive})"))
+    }
+}
+
+/// What machines run that may differ without their being other machines, by its name in words.
+type Fact = (&'static str, fn(&Record) -> Vec<&str>);
+const SOFTWARE: [Fact; 3] = [
+    ("kernel", |record| vec![&record.environment.kernel]),
+    ("programs", |record| record.environment.tools.iter().map(String::as_str).collect()),
+    ("version of ssdlab", |record| vec![&record.environment.ssdlab]),
+];
+
+/// What of their software machines differ in; a change on one of them alone is none between them.
+pub(super) fn unlike(records: &[Record]) -> Vec<String> {
+    let differ = |(_, fact): &Fact| {
+        let mut found: BTreeMap<Machine<'_>, BTreeSet<Vec<&str>>> = BTreeMap::new();
+        for record in records.iter().filter(|record| record.status == Status::Ok) {
+            if let Some(machine) = Machine::of(record) {
+                found.entry(machine).or_default().insert(fact(record));
+            }
+        }
+        found.into_values().collect::<BTreeSet<_>>().len() > 1
+    };
+    SOFTWARE.into_iter().filter(differ).map(|(name, _)| name.to_owned()).collect()
+}

@@ -1,0 +1,185 @@
+//! Where data was when it was timed: on the device, or in memory.
+
+use ssdlab_plan::io::{Io, SyncPolicy};
+use ssdlab_plan::schedule::{Action, Phase};
+use ssdlab_plan::{Bytes, LabKind};
+
+use super::check::{Check, Criterion};
+use super::run::{ExaminedRun, few};
+use crate::warning::Warning;
+
+/// What unmounting writes is worth a word from this share of the phases' bytes on.
+const LATE_SHARE: f64 = 0.02;
+
+pub(super) fn sync(run: &ExaminedRun<'_>) -> Check {
+    let criterion = Criterion::Sync;
+    if run.is_imported() {
+        return imported_sync(run);
+    }
+    let mut warnings: Vec<Warning> = unsynced(run).into_iter().collect();
+    let mut busy: Vec<String> = Vec::new();
+    for phase in run.well.iter().flat_map(|record| &record.phases) {
+        if phase.is_quiet == Some(false) && !busy.contains(&phase.name) {
+            busy.push(phase.name.clone());
+        }
+    }
+    if !busy.is_empty() {
+        warnings.push(Warning::NotQuiet { phases: busy });
+    }
+    warnings.extend(late_writes(run));
+    if warnings.is_empty() {
+        return Check::met(criterion, "every phase that writes is synced inside the accounting");
+    }
+    let evidence = "some of what was written is in no phase";
+    let advice = "end the phase with sync = true, or put a `sync` phase after it";
+    Check::not_met(criterion, warnings, evidence, advice)
+}
+
+fn unsynced(run: &ExaminedRun<'_>) -> Option<Warning> {
+    let mut dirty = None;
+    for phase in &run.schedule.workload.phases {
+        match &phase.action {
+            _ if phase.syncs() => dirty = None,
+            // Bonnie's tests sync what they write.
+            Action::Bonnie { .. }
+            | Action::Fstrim
+            | Action::Idle { .. }
+            | Action::Io(Io { sync: SyncPolicy::AtEnd, .. }) => {}
+            Action::Io(Io { read_share, .. }) if *read_share >= 1.0 => {}
+            _ => dirty = Some(phase.name.clone()),
+        }
+    }
+    dirty.map(|phase| Warning::Unsynced { phase })
+}
+
+/// What a filesystem leaves to its unmounting is in no phase; it is said where it matters.
+fn late_writes(run: &ExaminedRun<'_>) -> Vec<Warning> {
+    let of_treatment = |index: usize| {
+        let own = run.of_treatment(index);
+        let late: u64 = own.iter().filter_map(|r| Some(r.teardown?.device.written_bytes)).sum();
+        let phases = own.iter().flat_map(|record| &record.phases);
+        let inside: u64 = phases.filter_map(|phase| Some(phase.device?.written_bytes)).sum();
+        let share = late as f64 / inside.max(1) as f64;
+        let bytes = late / (own.len().max(1) as u64);
+        let levels = run.distinct(index);
+        (late > 0 && share > LATE_SHARE).then_some(Warning::LateWrites { levels, bytes, share })
+    };
+    (0..run.schedule.treatments.len()).filter_map(of_treatment).collect()
+}
+
+fn imported_sync(run: &ExaminedRun<'_>) -> Check {
+    let criterion = Criterion::Sync;
+    let advice = "sync inside what is timed: fio end_fsync=1 (or direct=1), dd conv=fsync, \
+                  `COMMAND && sync -f DIR` under hyperfine";
+    let (mut dirty, mut unknown) = (Vec::new(), Vec::new());
+    for (phase, told) in run.told() {
+        let is_safe = |told: &&ssdlab_results::Told| {
+            told.writes == Some(false) || told.syncs == Some(true) || told.is_direct == Some(true)
+        };
+        let unsafe_ones: Vec<_> = told.iter().filter(|told| !is_safe(told)).collect();
+        if unsafe_ones.iter().any(|told| told.syncs == Some(false)) {
+            dirty.push(Warning::Unsynced { phase });
+        } else if !unsafe_ones.is_empty() || told.is_empty() {
+            unknown.push(phase);
+        }
+    }
+    if !dirty.is_empty() {
+        let evidence = "what was written last may still have been in memory";
+        return Check::not_met(criterion, dirty, evidence, advice);
+    }
+    if !unknown.is_empty() {
+        let evidence = format!("no sync is named in {}, nor whether it writes", few(&unknown));
+        return Check::unknown(criterion, evidence, advice);
+    }
+    Check::met(criterion, "what writes is synced inside its time, or goes past the page cache")
+}
+
+pub(super) fn working_set(run: &ExaminedRun<'_>) -> Check {
+    let criterion = Criterion::WorkingSet;
+    if run.is_imported() {
+        return imported_working_set(run);
+    }
+    let mut warnings = Vec::new();
+    let buffered = |value: &String| value == "off";
+    if run.well.iter().any(|r| r.applied.get("loop_direct_io").is_some_and(buffered)) {
+        warnings.push(Warning::BufferedLoop);
+    }
+    warnings.extend(cached(run));
+    if !warnings.is_empty() {
+        let evidence = "memory may have answered instead of the device";
+        let advice = "work on files of twice the memory, or give the phase cold = true";
+        return Check::not_met(criterion, warnings, evidence, advice);
+    }
+    // What a program reads is not ours to know.
+    let may_hit = |phase: &&Phase| match &phase.action {
+        Action::Command { .. } | Action::Fio { .. } | Action::Make | Action::Clone => true,
+        Action::Bonnie { test } => test.reads(),
+        Action::Io(io) => io.read_share > 0.0 && !io.direct,
+        _ => false,
+    };
+    let phases = run.schedule.workload.phases.iter().filter(|phase| !phase.cold);
+    let open: Vec<String> = phases.filter(may_hit).map(|phase| phase.name.clone()).collect();
+    if open.is_empty() {
+        return Check::met(criterion, "nothing is read that memory may still hold");
+    }
+    let evidence = format!("what {} reads may still be in memory", few(&open));
+    Check::unknown(criterion, evidence, "if it is to come from the device: cold = true")
+}
+
+/// bonnie++ asks for a file of twice the memory where the caches cannot be dropped.
+fn cached(run: &ExaminedRun<'_>) -> Option<Warning> {
+    let reads = |phase: &Phase| match phase.action {
+        Action::Bonnie { test } => test.reads() && run.schedule.is_in(LabKind::Directory),
+        _ => false,
+    };
+    if !run.schedule.workload.phases.iter().any(reads) {
+        return None;
+    }
+    let size_bytes = run.schedule.workload.bonnie.as_ref()?.size_bytes;
+    let memory_bytes = run.all.iter().map(|record| record.environment.memory_bytes).max()?;
+    (size_bytes < 2 * memory_bytes).then_some(Warning::Cached { size_bytes, memory_bytes })
+}
+
+fn imported_working_set(run: &ExaminedRun<'_>) -> Check {
+    let criterion = Criterion::WorkingSet;
+    let advice = "work on files of twice the memory (bonnie++ -s without -r), or past the page \
+                  cache (fio direct=1), and say how much memory there was";
+    let told = run.told();
+    let is_direct = |told: &&ssdlab_results::Told| told.is_direct == Some(true);
+    let fast = told.iter().filter(|(_, told)| told.iter().any(|told| told.is_too_fast));
+    let fast: Vec<String> = fast.map(|(phase, _)| phase.clone()).collect();
+    if !fast.is_empty() {
+        let warning = Warning::TooFast { phases: fast };
+        let evidence = "some tests were over before they could be measured";
+        let advice = "give bonnie++ larger sizes until no test prints +++++: -s, -n";
+        return Check::not_met(criterion, vec![warning], evidence, advice);
+    }
+    if told.iter().all(|(_, told)| !told.is_empty() && told.iter().all(is_direct)) {
+        return Check::met(criterion, "everything went past the page cache (direct I/O)");
+    }
+    let sizes = told.iter().flat_map(|(_, told)| told).filter(|told| !is_direct(told));
+    let size_bytes = sizes.filter_map(|told| told.size_bytes).min();
+    let memory_bytes = run.well.iter().map(|record| record.environment.memory_bytes).max();
+    let memory_bytes = memory_bytes.filter(|bytes| *bytes > 0);
+    let (evidence, warning) = match (size_bytes, memory_bytes) {
+        (Some(size_bytes), Some(memory_bytes)) if size_bytes >= 2 * memory_bytes => {
+            let (size, memory) = (Bytes(size_bytes), Bytes(memory_bytes));
+            return Check::met(criterion, format!("files of {size} in {memory} of memory"));
+        }
+        (Some(size_bytes), Some(memory_bytes)) => {
+            let evidence = "memory may have answered instead of the device";
+            (evidence.to_owned(), Some(Warning::Cached { size_bytes, memory_bytes }))
+        }
+        (Some(size), None) => {
+            (format!("files of {}; how much memory there was is not said", Bytes(size)), None)
+        }
+        (None, Some(memory)) => {
+            (format!("{} of memory; how large the files were is not said", Bytes(memory)), None)
+        }
+        (None, None) => ("neither the size of files nor of memory is said".to_owned(), None),
+    };
+    match warning {
+        Some(warning) => Check::not_met(criterion, vec![warning], evidence, advice),
+        None => Check::unknown(criterion, evidence, advice),
+    }
+}

@@ -1,0 +1,87 @@
+//! A run in one row: what it was about, how it went, what became of its claims.
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use ssdlab_plan::{LabKind, Origin, Schedule};
+use ssdlab_results::{Ending, Record, Status};
+
+use super::Completeness;
+use super::case::Verdict;
+use super::claims;
+use super::hosts;
+use super::pairs::Blocks;
+
+/// A run, told shortly.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Outline {
+    /// The plan's name.
+    pub plan: String,
+    /// Where its trials ran.
+    pub lab: Origin,
+    /// What they ran on: simulated drives, or the device or the directory and the drive's model.
+    pub drives: Vec<String>,
+    /// Its trials.
+    pub trials: usize,
+    /// Those that went well.
+    pub trials_ok: usize,
+    /// Whether it came to its planned end.
+    pub status: Completeness,
+    /// Why it ended.
+    pub ending: Ending,
+    /// Claims that hold.
+    pub holds: usize,
+    /// Claims that are refuted.
+    pub refuted: usize,
+    /// Claims that are undecided.
+    pub undecided: usize,
+}
+
+impl Outline {
+    /// How many claims came out so.
+    #[must_use]
+    pub fn claims(&self, verdict: Verdict) -> usize {
+        match verdict {
+            Verdict::Holds => self.holds,
+            Verdict::Refuted => self.refuted,
+            Verdict::Undecided => self.undecided,
+        }
+    }
+}
+
+/// Outlines a run.
+#[must_use]
+pub fn outline(schedule: &Schedule, records: &[Record], ending: Ending) -> Outline {
+    let blocks = Blocks::of(schedule, records);
+    let by_host = hosts::of_claims(schedule, &blocks);
+    let verdicts: Vec<Verdict> = claims::judge_all(schedule, &blocks, &by_host)
+        .into_iter()
+        .map(|claim| claim.verdict)
+        .collect();
+    let came_out = |verdict| verdicts.iter().filter(|own| **own == verdict).count();
+    Outline {
+        plan: schedule.plan.clone(),
+        lab: schedule.origin(),
+        drives: drives(schedule, records),
+        trials: records.len(),
+        trials_ok: records.iter().filter(|record| record.status == Status::Ok).count(),
+        status: Completeness::of(ending),
+        ending,
+        holds: came_out(Verdict::Holds),
+        refuted: came_out(Verdict::Refuted),
+        undecided: came_out(Verdict::Undecided),
+    }
+}
+
+fn drives(schedule: &Schedule, records: &[Record]) -> Vec<String> {
+    if schedule.is_in(LabKind::Virtual) {
+        let drives: BTreeSet<String> =
+            schedule.setups().map(|s| s.simulated.drive.clone()).collect();
+        return drives.into_iter().collect();
+    }
+    let place = schedule.target.iter().filter_map(|target| target.place());
+    let place = place.map(|path| path.display().to_string());
+    let models = records.iter().filter_map(|record| record.environment.drive_model.clone());
+    place.chain(models.collect::<BTreeSet<_>>()).collect()
+}

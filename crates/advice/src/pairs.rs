@@ -1,0 +1,266 @@
+//! Pairs values of two treatments by block.
+//!
+//! Only blocks in which both went well count; a block is the unit that shares seed and moment, and
+//! the machine: a pair across machines would compare these.
+
+use std::collections::BTreeMap;
+use std::iter;
+
+use ssdlab_plan::{Schedule, differ_in_machine};
+use ssdlab_results::{Record, Status};
+use ssdlab_stats::LogRatio;
+
+use super::machine::{Host, Machine};
+
+/// Whether two treatments are meant to run on different machines.
+fn are_of_different_machines(schedule: &Schedule, one: usize, other: usize) -> bool {
+    let levels = |treatment: usize| &schedule.treatments[treatment].levels;
+    differ_in_machine(levels(one), levels(other))
+}
+
+/// What a pair's value is made of: a metric over phases.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Quantity<'a> {
+    pub metric: &'a str,
+    pub phases: &'a [String],
+}
+
+/// One side of a comparison: a treatment, and the one its excess is taken over.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Side {
+    pub treatment: usize,
+    pub excess_over: Option<usize>,
+}
+
+impl Side {
+    /// The treatments whose values it is made of.
+    fn treatments(self) -> impl Iterator<Item = usize> {
+        iter::once(self.treatment).chain(self.excess_over)
+    }
+}
+
+impl From<usize> for Side {
+    fn from(treatment: usize) -> Self {
+        Self { treatment, excess_over: None }
+    }
+}
+
+/// Which step's blocks a comparison is taken from, where a run has steps.
+///
+/// A step's blocks flatter what they are chosen by, but they judge fairly what was not: a claim was
+/// made before the run, so it is judged in the first step that has measured both sides, whatever
+/// became of them. What is shown of each treatment is from the last: what was chosen has to do it
+/// again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Which {
+    /// The first step that has it.
+    FirstStep,
+    /// The last step that has it.
+    LastStep,
+}
+
+/// What a block says of two sides: their values, and the machine where both ran on the same.
+struct Pair<'a> {
+    values: (f64, f64),
+    machine: Option<Machine<'a>>,
+}
+
+/// The trials that went well, by block and treatment.
+pub(super) struct Blocks<'a> {
+    schedule: &'a Schedule,
+    /// The trials of each block, by treatment.
+    blocks: BTreeMap<u32, Vec<Option<&'a Record>>>,
+}
+
+impl<'a> Blocks<'a> {
+    /// Sorts records; where a trial was recorded twice, the first counts.
+    pub fn of(schedule: &'a Schedule, records: &'a [Record]) -> Self {
+        let none = || vec![None; schedule.treatments.len()];
+        let mut blocks = BTreeMap::new();
+        for record in records.iter().filter(|record| record.status == Status::Ok) {
+            let block: &mut Vec<_> = blocks.entry(record.trial.block).or_insert_with(none);
+            if let Some(place) = block.get_mut(record.trial.treatment) {
+                place.get_or_insert(record);
+            }
+        }
+        Self { schedule, blocks }
+    }
+
+    /// The paired log-ratio of two sides, or why there is none.
+    pub fn compare(
+        &self,
+        quantity: Quantity<'_>,
+        side: Side,
+        baseline: Side,
+        which: Which,
+    ) -> Result<LogRatio, String> {
+        let pairs = self.pairs(quantity, side, baseline, which);
+        if pairs.is_empty() {
+            return Err("no block in which both sides were measured".to_owned());
+        }
+        let word = if side.excess_over.is_some() { "excess of " } else { "" };
+        ratio(pairs.iter().map(|pair| pair.values)).map_err(|_| {
+            format!(
+                "the {word}{} is not above 0 in every trial, so there is no ratio",
+                quantity.metric
+            )
+        })
+    }
+
+    /// The paired log-ratios of two sides, by the host that both ran on; none where there is no
+    /// ratio over all hosts.
+    pub fn compare_by_host(
+        &self,
+        quantity: Quantity<'_>,
+        side: Side,
+        baseline: Side,
+        which: Which,
+    ) -> BTreeMap<Host, LogRatio> {
+        let mut by_machine: BTreeMap<Machine<'_>, Vec<(f64, f64)>> = BTreeMap::new();
+        for pair in self.pairs(quantity, side, baseline, which) {
+            if let Some(machine) = pair.machine {
+                by_machine.entry(machine).or_default().push(pair.values);
+            }
+        }
+        let of = |(machine, pairs): (Machine<'_>, Vec<(f64, f64)>)| {
+            Some((Host::from(machine), ratio(pairs.into_iter()).ok()?))
+        };
+        by_machine.into_iter().map(of).collect::<Option<_>>().unwrap_or_default()
+    }
+
+    fn pairs(
+        &self,
+        quantity: Quantity<'_>,
+        side: Side,
+        baseline: Side,
+        which: Which,
+    ) -> Vec<Pair<'a>> {
+        self.in_step(which, |block| {
+            let values = (value(quantity, side, block)?, value(quantity, baseline, block)?);
+            let treatments = || side.treatments().chain(baseline.treatments());
+            let mut machines = treatments().map(|treatment| Machine::of(block[treatment]?));
+            let first = machines.next()?;
+            let machine = first.filter(|_| machines.all(|other| other == first));
+            self.can_be_compared(block, treatments()).then_some(Pair { values, machine })
+        })
+    }
+
+    /// Whether a block's trials of some treatments ran on one machine, or were meant not to.
+    fn can_be_compared(
+        &self,
+        block: &[Option<&Record>],
+        mut treatments: impl Iterator<Item = usize>,
+    ) -> bool {
+        let machine = |treatment: usize| block[treatment].and_then(Machine::of);
+        treatments.next().is_none_or(|first| {
+            treatments.all(|other| {
+                machine(other) == machine(first)
+                    || are_of_different_machines(self.schedule, first, other)
+            })
+        })
+    }
+
+    /// How often a treatment and its baseline ran in one block and cannot be compared, because
+    /// they ran on different machines.
+    pub fn across_machines(&self) -> usize {
+        let sides = self.schedule.treatments.iter().enumerate();
+        let sides = sides.filter_map(|(index, treatment)| Some([index, treatment.baseline?]));
+        let is_across = |block: &&Vec<Option<&Record>>, sides: [usize; 2]| {
+            sides.iter().all(|side| block[*side].is_some())
+                && !self.can_be_compared(block, sides.into_iter())
+        };
+        let count = |sides| self.blocks.values().filter(|block| is_across(block, sides)).count();
+        sides.map(count).sum()
+    }
+
+    /// Whether a trial of a treatment lacks a quantity, in the last step it was measured in.
+    pub fn any_lacks(&self, quantity: Quantity<'_>, treatment: usize) -> bool {
+        let trials: Vec<(usize, &Record)> = self
+            .blocks
+            .iter()
+            .filter_map(|(number, block)| Some((self.schedule.step_of(*number), block[treatment]?)))
+            .collect();
+        let last = trials.last().map(|(step, _)| *step);
+        let mut shown = trials.iter().filter(|(step, _)| Some(*step) == last);
+        shown.any(|(_, record)| record.lacks(quantity.metric, quantity.phases))
+    }
+
+    /// The values of one side, as ratios to one unit of the metric.
+    pub fn values(
+        &self,
+        quantity: Quantity<'_>,
+        side: Side,
+        which: Which,
+    ) -> Result<LogRatio, String> {
+        let values = self.in_step(which, |block| {
+            let value = value(quantity, side, block)?;
+            self.can_be_compared(block, side.treatments()).then_some(value)
+        });
+        if values.is_empty() {
+            return Err("no block in which it was measured".to_owned());
+        }
+        LogRatio::paired(&values, &vec![1.0; values.len()])
+            .map_err(|_| format!("{} is not above 0 in every trial", quantity.metric))
+    }
+
+    /// What there is of each block of one step.
+    fn in_step<T>(
+        &self,
+        which: Which,
+        of_block: impl Fn(&[Option<&'a Record>]) -> Option<T>,
+    ) -> Vec<T> {
+        let mut found: Vec<(usize, T)> = self
+            .blocks
+            .iter()
+            .filter_map(|(number, block)| Some((self.schedule.step_of(*number), of_block(block)?)))
+            .collect();
+        let ends = match which {
+            Which::FirstStep => found.first(),
+            Which::LastStep => found.last(),
+        };
+        let step = ends.map(|(step, _)| *step);
+        found.retain(|(of_value, _)| Some(*of_value) == step);
+        found.into_iter().map(|(_, value)| value).collect()
+    }
+
+    /// The values of several treatments in the blocks of a step in which all were measured, one
+    /// list a treatment.
+    pub fn of_step(
+        &self,
+        quantity: Quantity<'_>,
+        treatments: &[usize],
+        step: usize,
+    ) -> Vec<Vec<f64>> {
+        let mut values = vec![Vec::new(); treatments.len()];
+        let is_of_step = |number: &u32| self.schedule.step_of(*number) == step;
+        let can_be_compared =
+            |block: &[Option<&Record>]| self.can_be_compared(block, treatments.iter().copied());
+        for (_, block) in self.blocks.iter().filter(|(number, _)| is_of_step(number)) {
+            if !can_be_compared(block) {
+                continue;
+            }
+            let of = |treatment: &usize| value(quantity, (*treatment).into(), block);
+            if let Some(all) = treatments.iter().map(of).collect::<Option<Vec<f64>>>() {
+                for (own, value) in values.iter_mut().zip(all) {
+                    own.push(value);
+                }
+            }
+        }
+        values
+    }
+}
+
+fn ratio(pairs: impl Iterator<Item = (f64, f64)>) -> Result<LogRatio, ssdlab_stats::Error> {
+    let (of_side, of_baseline): (Vec<f64>, Vec<f64>) = pairs.unzip();
+    LogRatio::paired(&of_side, &of_baseline)
+}
+
+/// The value of one side in a block, which has a place for each treatment.
+fn value(quantity: Quantity<'_>, side: Side, block: &[Option<&Record>]) -> Option<f64> {
+    let of = |treatment: usize| block[treatment]?.over(quantity.metric, quantity.phases);
+    let value = of(side.treatment)?;
+    match side.excess_over {
+        Some(other) => Some(value - of(other)?),
+        None => Some(value),
+    }
+}

@@ -1,0 +1,70 @@
+//! Whether a run has measured precisely enough to stop.
+//!
+//! Runs stop on the width of intervals, never on a verdict: a run that went on until a test
+//! says what somebody wants to hear would nearly always get there (A. Wald, Sequential
+//! Analysis, 1947, ch. 1).
+
+use ssdlab_plan::Schedule;
+use ssdlab_results::Record;
+
+use super::CONFIDENCE;
+use super::best::rivals;
+use super::case::{Case, cases};
+use super::effects::shared_phases;
+use super::pairs::{Blocks, Quantity, Side, Which};
+
+/// How precise a run is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Precision {
+    /// The widest interval among the effects that matter: half its width relative to the
+    /// effect. `None` while there is an effect without an interval.
+    pub widest: Option<f64>,
+    /// Whether that is as narrow as the plan asks for.
+    pub is_reached: bool,
+}
+
+/// The precision of the effects the plan is about: those of its claims, or without claims that
+/// of its metric over all phases. Effects that can have no ratio (a count of 0) and excesses (a
+/// small difference of large numbers) are left out: no number of runs would narrow them.
+#[must_use]
+pub fn precision(schedule: &Schedule, records: &[Record]) -> Precision {
+    let widths = widths(schedule, &Blocks::of(schedule, records));
+    let widest = widths
+        .iter()
+        .try_fold(0.0_f64, |widest, width| width.map(|w| widest.max(w)))
+        .filter(|_| !widths.is_empty());
+    let is_reached = widest.is_some_and(|widest| widest <= schedule.repetitions.precision);
+    Precision { widest, is_reached }
+}
+
+fn widths(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Option<f64>> {
+    let width = |quantity: Quantity<'_>, side: Side, baseline: Side| {
+        let ratio = blocks.compare(quantity, side, baseline, Which::LastStep).ok()?;
+        Some(ratio.relative_half_width(CONFIDENCE))
+    };
+    if schedule.claims.is_empty() {
+        return (0..schedule.treatments.len())
+            .filter_map(|index| {
+                let baseline = schedule.treatments[index].baseline?;
+                let phases = shared_phases(schedule, index, baseline);
+                let quantity = Quantity { metric: &schedule.metric, phases: &phases };
+                width(quantity, index.into(), baseline.into())
+            })
+            .collect();
+    }
+    schedule
+        .claims
+        .iter()
+        .filter(|claim| claim.excess_over.is_none())
+        .flat_map(|claim| cases(schedule, claim))
+        .flat_map(|case| {
+            if !case.claim.is_best {
+                return vec![case.measured(blocks)];
+            }
+            let against = |rival: usize| Case { baseline: Some(rival.into()), ..case };
+            let rivals = rivals(schedule, &case).into_iter();
+            rivals.map(|rival| against(rival).measured(blocks)).collect()
+        })
+        .filter_map(|measured| Some(measured.ok()?.relative_half_width(CONFIDENCE)))
+        .collect()
+}

@@ -1,0 +1,219 @@
+//! A treatment and its trials, summed up.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use ssdlab_plan::{Levels, Schedule};
+use ssdlab_results::{Aged, DriveCourse, Imported, Phase, Record, Smart, Status, Teardown};
+use ssdlab_stats::Summary;
+
+use super::CONFIDENCE;
+
+/// A treatment and its trials.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct TreatmentResult {
+    /// Its levels.
+    pub levels: Levels,
+    /// Whether it could be measured.
+    pub status: TreatmentStatus,
+    /// What went wrong, in all or some of its trials.
+    pub reason: Option<String>,
+    /// Its trials, in the order they ran.
+    pub trials: Vec<TrialResult>,
+    /// What its first trial that looked found of the features stated about its filesystem.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub features: BTreeMap<String, String>,
+    /// Means and spreads over the trials that went well.
+    pub summary: Vec<PhaseSummary>,
+}
+
+/// Whether a treatment could be measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TreatmentStatus {
+    /// At least one trial went well.
+    Ok,
+    /// This machine cannot run it.
+    Unavailable,
+    /// Every trial went wrong.
+    Failed,
+    /// None has run yet.
+    Waiting,
+    /// An earlier step did not choose it.
+    Unselected,
+}
+
+impl fmt::Display for TreatmentStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Ok => "ok",
+            Self::Unavailable => "unavailable",
+            Self::Failed => "failed",
+            Self::Waiting => "not run yet",
+            Self::Unselected => "unselected",
+        })
+    }
+}
+
+/// One trial.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct TrialResult {
+    /// The block, from 0.
+    pub block: u32,
+    /// The place in the run, from 0.
+    pub position: u32,
+    /// The seed; absent if it was imported.
+    pub seed: Option<u64>,
+    /// Where it was imported from; absent where ssdlab itself measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub imported: Option<Imported>,
+    /// How it ended.
+    pub status: Status,
+    /// Why, unless it ended well.
+    pub reason: Option<String>,
+    /// Equal for trials that were the same to the bit (virtual lab only).
+    pub fingerprint: Option<String>,
+    /// What ageing had made of the filesystem, if it was aged.
+    pub aged: Option<Aged>,
+    /// What was measured.
+    pub phases: Vec<Phase>,
+    /// What unmounting still wrote.
+    pub teardown: Option<Teardown>,
+    /// What a simulated drive went through.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drive: Option<DriveCourse>,
+    /// The drive's own counters before and after, where it has them.
+    pub smart: Option<[Smart; 2]>,
+}
+
+/// A treatment's phase, summed up.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct PhaseSummary {
+    /// The phase.
+    pub name: String,
+    /// Each metric that every trial has.
+    pub metrics: BTreeMap<String, MetricSummary>,
+}
+
+/// A metric over the trials of a treatment.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub struct MetricSummary {
+    /// Trials.
+    pub n: usize,
+    /// The arithmetic mean.
+    pub mean: f64,
+    /// Student's t interval of it, 95 %; absent for one trial.
+    pub interval: Option<[f64; 2]>,
+    /// The median.
+    pub median: f64,
+    /// The standard deviation; absent for one trial.
+    pub sd: Option<f64>,
+    /// The least value.
+    pub min: f64,
+    /// The greatest value.
+    pub max: f64,
+}
+
+/// Sums up a treatment, by its index; its trials are left out.
+pub(super) fn summarise(index: usize, schedule: &Schedule, records: &[Record]) -> TreatmentResult {
+    let mut own: Vec<&Record> =
+        records.iter().filter(|record| record.trial.treatment == index).collect();
+    own.sort_by_key(|record| record.trial.position);
+    let is_well = |record: &&Record| record.status == Status::Ok;
+    let step_of = |record: &Record| schedule.step_of(record.trial.block);
+    // Trials that a treatment was chosen by would flatter it.
+    let last = own.iter().copied().filter(is_well).map(step_of).max();
+    let is_of_last = |record: &&Record| Some(step_of(record)) == last;
+    let well: Vec<&Record> = own.iter().copied().filter(is_well).filter(is_of_last).collect();
+    let bad = own.iter().find(|record| record.status != Status::Ok);
+    let status = match bad {
+        _ if !well.is_empty() => TreatmentStatus::Ok,
+        Some(record) if record.status == Status::Unavailable => TreatmentStatus::Unavailable,
+        None if own.is_empty() && was_passed_over(index, schedule, records) => {
+            TreatmentStatus::Unselected
+        }
+        None if own.is_empty() => TreatmentStatus::Waiting,
+        _ => TreatmentStatus::Failed,
+    };
+    let reason = match bad {
+        Some(record) => {
+            let reason = record.reason.clone().unwrap_or_default();
+            let failed = own.iter().filter(|record| record.status != Status::Ok).count();
+            let some = format!("{failed} of {} trials: {reason}", own.len());
+            Some(if well.is_empty() { reason } else { some })
+        }
+        None if status == TreatmentStatus::Unselected => Some("no step chose it".to_owned()),
+        None if own.is_empty() => Some("it has not run yet".to_owned()),
+        None => None,
+    };
+    TreatmentResult {
+        levels: schedule.treatments[index].levels.clone(),
+        status,
+        reason,
+        trials: Vec::new(),
+        features: own
+            .iter()
+            .map(|record| &record.features)
+            .find(|features| !features.is_empty())
+            .cloned()
+            .unwrap_or_default(),
+        summary: schedule.phases(index).iter().map(|phase| summary(&phase.name, &well)).collect(),
+    }
+}
+
+/// Whether a step has begun that it could have been in, and the steps before have not kept it.
+fn was_passed_over(index: usize, schedule: &Schedule, records: &[Record]) -> bool {
+    let reached = records.iter().map(|record| schedule.step_of(record.trial.block)).max();
+    let could = |step: usize| schedule.is_of_step(index, step);
+    reached.is_some_and(|reached| (1..=reached).any(could))
+}
+
+/// Hands each treatment its trials, in the order they ran.
+pub(super) fn add_trials(treatments: &mut [TreatmentResult], records: Cow<'_, [Record]>) {
+    let mut add = |record: Record| {
+        let Some(treatment) = treatments.get_mut(record.trial.treatment) else { return };
+        treatment.trials.push(TrialResult {
+            block: record.trial.block,
+            position: record.trial.position,
+            seed: record.imported.is_none().then_some(record.trial.seed),
+            imported: record.imported,
+            status: record.status,
+            reason: record.reason,
+            fingerprint: record.fingerprint,
+            aged: record.aged,
+            phases: record.phases,
+            teardown: record.teardown,
+            drive: record.drive,
+            smart: record.smart,
+        });
+    };
+    match records {
+        Cow::Owned(records) => records.into_iter().for_each(&mut add),
+        Cow::Borrowed(records) => records.iter().cloned().for_each(&mut add),
+    }
+    for treatment in treatments {
+        treatment.trials.sort_by_key(|trial| trial.position);
+    }
+}
+
+fn summary(phase: &str, well: &[&Record]) -> PhaseSummary {
+    let measured: Vec<&Phase> = well
+        .iter()
+        .filter_map(|record| record.phases.iter().find(|measured| measured.name == phase))
+        .collect();
+    let names = measured.first().into_iter().flat_map(|first| first.metrics());
+    let metrics = names
+        .filter_map(|(name, _)| {
+            let values: Option<Vec<f64>> =
+                measured.iter().map(|phase| phase.metric(name)).collect();
+            let summary = Summary::of(&values?)?;
+            let interval = summary.interval(CONFIDENCE).map(|interval| [interval.lo, interval.hi]);
+            let Summary { n, mean, median, sd, min, max, .. } = summary;
+            Some((name.to_owned(), MetricSummary { n, mean, interval, median, sd, min, max }))
+        })
+        .collect();
+    PhaseSummary { name: phase.to_owned(), metrics }
+}

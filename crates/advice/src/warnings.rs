@@ -1,0 +1,105 @@
+//! What a reader must know before believing the numbers.
+
+use ssdlab_filesystem::facts;
+use ssdlab_plan::{LabKind, Schedule};
+use ssdlab_results::{Record, Status};
+
+use super::method::Check;
+use super::treatment::{TreatmentResult, TreatmentStatus};
+use super::warning::{Warned, Warning};
+
+pub(super) fn all(
+    schedule: &Schedule,
+    records: &[Record],
+    treatments: &[TreatmentResult],
+    method: &[Check],
+) -> Vec<Warned> {
+    let mut warnings = vec![Warning::Lab { lab: schedule.origin() }];
+    warnings.extend(schedule.notes.iter().map(|text| Warning::Note { text: text.clone() }));
+    let selected = treatments.iter().filter(|t| t.status != TreatmentStatus::Unselected);
+    warnings.extend(selected.filter_map(|treatment| {
+        let reason = treatment.reason.clone()?;
+        Some(Warning::Trials { levels: schedule.distinct(&treatment.levels), reason })
+    }));
+    warnings.extend(daemons(schedule));
+    let mut warnings: Vec<Warned> = warnings.into_iter().map(Warned::from).collect();
+    warnings.extend(method.iter().flat_map(|check| check.warnings.clone()));
+    warnings.extend(remarks(records).map(Warned::from));
+    warnings.extend(ledgers(records).map(Warned::from));
+    warnings.extend(features(schedule, treatments).into_iter().map(Warned::from));
+    warnings.extend(no_atime(schedule, treatments).into_iter().map(Warned::from));
+    warnings
+}
+
+/// Filesystems that are programs, where computing costs nothing.
+fn daemons(schedule: &Schedule) -> Option<Warning> {
+    let mut filesystems = schedule.setups().filter_map(|setup| setup.filesystem);
+    let served = filesystems.find(|filesystem| filesystem.pool.is_some())?;
+    let is_virtual = schedule.is_in(LabKind::Virtual);
+    is_virtual.then(|| Warning::Daemon { filesystem: served.name.to_owned() })
+}
+
+/// Trials of which it is not known what they wrote, and why of the first.
+fn ledgers(records: &[Record]) -> Option<Warning> {
+    let reason = |record: &Record| {
+        let mut ledgers = record.phases.iter().filter_map(|phase| phase.ledger.as_ref());
+        ledgers.find_map(|ledger| ledger.reason.clone())
+    };
+    let reasons: Vec<String> = records.iter().filter_map(reason).collect();
+    let first = reasons.first()?.clone();
+    Some(Warning::NoLedger { trials: reasons.len(), reason: first })
+}
+
+/// What phases say of themselves, each remark once.
+fn remarks(records: &[Record]) -> impl Iterator<Item = Warning> {
+    let mut remarks: Vec<&String> = Vec::new();
+    let well = records.iter().filter(|record| record.status == Status::Ok);
+    for remark in well.flat_map(|r| &r.phases).filter_map(|phase| phase.remark.as_ref()) {
+        if !remarks.contains(&remark) {
+            remarks.push(remark);
+        }
+    }
+    remarks.into_iter().map(|text| Warning::Note { text: text.clone() })
+}
+
+/// What a filesystem is found to be, against what is stated about it.
+fn features(schedule: &Schedule, treatments: &[TreatmentResult]) -> Vec<Warning> {
+    let of_treatment = |(index, treatment): (usize, &TreatmentResult)| {
+        let stated = schedule.treatments[index]
+            .setup
+            .as_ref()
+            .ok()
+            .and_then(|setup| Some(setup.filesystem?.stated()));
+        let differs = stated.unwrap_or_default().into_iter().filter_map(|(feature, stated)| {
+            let found = treatment.features.get(feature).filter(|found| **found != stated)?;
+            Some(Warning::Feature {
+                levels: schedule.distinct(&treatment.levels),
+                feature: feature.to_owned(),
+                stated,
+                found: found.clone(),
+            })
+        });
+        differs.collect::<Vec<_>>()
+    };
+    treatments.iter().enumerate().flat_map(of_treatment).collect()
+}
+
+/// What was found of the attribute A, once a filesystem.
+fn no_atime(schedule: &Schedule, treatments: &[TreatmentResult]) -> Vec<Warning> {
+    let mut found = Vec::new();
+    for (index, treatment) in treatments.iter().enumerate() {
+        let filesystem =
+            schedule.treatments[index].setup.as_ref().ok().and_then(|setup| setup.filesystem);
+        let Some((filesystem, by)) =
+            filesystem.zip(treatment.features.get(facts::NO_ATIME_INHERITED))
+        else {
+            continue;
+        };
+        let filesystem = filesystem.name.to_owned();
+        let warning = Warning::NoAtime { filesystem, inherited_by: by.clone() };
+        if !found.contains(&warning) {
+            found.push(warning);
+        }
+    }
+    found
+}

@@ -1,0 +1,279 @@
+//! Expensive states that are cached per user: made once, verified before use, and safe to remove at
+//! any time. A state is a folder with the files of its maker, `facts.json`, the maker's description
+//! of it, and `state.json`, its origin and the hash of every other file. It is made in a folder
+//! with another name, which is renamed when it is complete; its maker holds that folder's lock, and
+//! everybody else who needs it waits. The least recently used states are evicted when space is
+//! short.
+
+mod shelf;
+mod sparse;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, DirBuilder, File};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::sleep;
+use std::time::Duration;
+
+use miette::Diagnostic;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use ssdlab_host::base_folder::cache_folder;
+use ssdlab_host::interrupt::Interrupt;
+use ssdlab_host::sync::sync_tree;
+use ssdlab_host::trust::{Exposed, exposed};
+use thiserror::Error;
+
+pub use self::shelf::{Cleared, Kept};
+use self::shelf::{DIGITS, Held, WORK};
+pub use self::sparse::{copy, each_block};
+
+/// The file of a state that says what it is.
+const RECORD: &str = "state.json";
+
+/// The file with what its maker has to say.
+const FACTS: &str = "facts.json";
+
+/// The interval at which a waiter polls.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// A state that cannot be kept or had.
+#[derive(Debug, Error, Diagnostic)]
+pub enum AgedError {
+    /// No cache folder is known.
+    #[error("no cache for aged filesystems: neither XDG_CACHE_HOME nor HOME is set")]
+    NoCache,
+    /// Others could change it.
+    #[error(
+        "refusing to use aged filesystems in {}, because others could change them: {exposed}",
+        path.display()
+    )]
+    #[diagnostic(help(
+        "chmod go-w {}, or set XDG_CACHE_HOME to a folder of this user's own",
+        exposed.path.display()
+    ))]
+    Exposed {
+        /// The folder.
+        path: PathBuf,
+        /// The part of its path that they could change.
+        exposed: Exposed,
+    },
+    /// The machine could not do a step.
+    #[error("cannot {step} {}: {cause}", path.display())]
+    Step {
+        /// What was attempted.
+        step: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// Why not.
+        cause: io::Error,
+    },
+    /// The run is to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl AgedError {
+    fn step(step: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |cause| Self::Step { step, path, cause }
+    }
+}
+
+/// The states of this user.
+#[derive(Debug)]
+pub struct Store {
+    /// None where this user has no place for caches.
+    folder: Option<PathBuf>,
+    /// Those that this run has checked.
+    checked: Mutex<BTreeSet<String>>,
+    /// The most room that states take.
+    most_bytes: u64,
+}
+
+/// A complete state. It is not removed before it is dropped.
+#[derive(Debug)]
+pub struct State<T> {
+    /// The folder its files are in.
+    pub folder: PathBuf,
+    /// Equal for states with equal contents: the first digits of a hash of its hashes.
+    pub contents: String,
+    /// Its maker's description of it.
+    pub facts: T,
+    _in_use: Held,
+}
+
+/// The contents of [`RECORD`].
+#[derive(Debug, Serialize, Deserialize)]
+struct Record {
+    made_from: serde_json::Value,
+    /// By the names of files.
+    sha256: BTreeMap<String, String>,
+}
+
+impl Record {
+    fn contents(&self) -> String {
+        let mut hash = Sha256::new();
+        for (name, digest) in &self.sha256 {
+            hash.update(format!("{name} {digest}\n"));
+        }
+        hex::encode(hash.finalize())[..16].to_owned()
+    }
+}
+
+impl Store {
+    /// The user's: `$XDG_CACHE_HOME/ssdlab/aged`, or below `~/.cache`.
+    #[must_use]
+    pub fn of_user() -> Self {
+        Self::at(cache_folder().map(|cache| cache.join("aged")))
+    }
+
+    fn at(folder: Option<PathBuf>) -> Self {
+        Self { folder, checked: Mutex::default(), most_bytes: shelf::MOST_BYTES }
+    }
+
+    /// The state with this origin. If there is none, or it is damaged, `make` is called to fill an
+    /// empty folder; on failure nothing remains.
+    pub fn get<T, E>(
+        &self,
+        made_from: &impl Serialize,
+        interrupt: &Interrupt,
+        make: impl FnOnce(&Path) -> Result<T, E>,
+    ) -> Result<State<T>, E>
+    where
+        T: Serialize + DeserializeOwned,
+        E: From<AgedError>,
+    {
+        let made_from = serde_json::to_value(made_from).expect("it is plain data");
+        let hash = Sha256::digest(made_from.to_string());
+        let identity = hex::encode(hash)[..DIGITS].to_owned();
+        let all = self.folder.as_ref().ok_or(AgedError::NoCache)?;
+        open(all)?;
+        let folder = all.join(&identity);
+        let work = all.join(format!("{WORK}{identity}"));
+        let _lock = claim(&work, interrupt)?;
+        let mut is_kept = false;
+        let found = match self.find(&identity, &folder, &made_from) {
+            Some((facts, record)) => Held::of_state(&folder)
+                .map(|in_use| (facts, record, in_use))
+                .map_err(|cause| AgedError::step("lock", &folder)(cause).into()),
+            None => empty(&work)
+                .and_then(|()| empty(&folder))
+                .map_err(|cause| AgedError::step("empty", all)(cause).into())
+                .and_then(|()| make(&work))
+                .and_then(|facts| {
+                    let (record, in_use) = keep(&work, &folder, made_from, &facts)
+                        .map_err(AgedError::step("keep what was aged in", &folder))?;
+                    is_kept = true;
+                    self.checked().insert(identity.clone());
+                    Ok((facts, record, in_use))
+                }),
+        };
+        // After waiting for the lock, the folder may have been replaced or removed. A folder that
+        // was kept has another name by now, and one with this name belongs to another maker.
+        if !is_kept {
+            let _ = fs::remove_dir_all(&work);
+        }
+        let (facts, record, in_use) = found?;
+        if is_kept {
+            self.make_room()?;
+        }
+        Ok(State { folder, contents: record.contents(), facts, _in_use: in_use })
+    }
+
+    fn checked(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.checked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The facts and the record of an existing, intact state with this origin.
+    fn find<T: DeserializeOwned>(
+        &self,
+        identity: &str,
+        folder: &Path,
+        made_from: &serde_json::Value,
+    ) -> Option<(T, Record)> {
+        let record: Record = parsed(&folder.join(RECORD))?;
+        let is_good = record.made_from == *made_from
+            && (self.checked().contains(identity) || hashes(folder).ok()? == record.sha256);
+        if !is_good {
+            return None;
+        }
+        self.checked().insert(identity.to_owned());
+        Some((parsed(&folder.join(FACTS))?, record))
+    }
+}
+
+/// Makes the folder, and ensures that nobody else can write to it: its contents are mounted.
+fn open(folder: &Path) -> Result<(), AgedError> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(AgedError::step("make the folder", folder))?;
+    let found = exposed(folder, rustix::process::geteuid().as_raw());
+    match found.map_err(AgedError::step("look at", folder))? {
+        None => Ok(()),
+        Some(exposed) => Err(AgedError::Exposed { path: folder.to_owned(), exposed }),
+    }
+}
+
+fn parsed<T: DeserializeOwned>(path: &Path) -> Option<T> {
+    serde_json::from_slice(&fs::read(path).ok()?).ok()
+}
+
+/// Makes a folder and takes its lock, waiting for other holders.
+fn claim(folder: &Path, interrupt: &Interrupt) -> Result<Held, AgedError> {
+    loop {
+        if interrupt.is_set() {
+            return Err(AgedError::Interrupted);
+        }
+        match Held::of_work(folder).map_err(AgedError::step("lock", folder))? {
+            Some(held) => return Ok(held),
+            None => sleep(GLANCE),
+        }
+    }
+}
+
+/// Removes all files of a folder, if there is one.
+fn empty(folder: &Path) -> io::Result<()> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    for entry in entries {
+        fs::remove_file(entry?.path())?;
+    }
+    Ok(())
+}
+
+/// Writes the record of a new state, syncs it, and renames it. It is in use even before the rename.
+fn keep(
+    work: &Path,
+    folder: &Path,
+    made_from: serde_json::Value,
+    facts: &impl Serialize,
+) -> io::Result<(Record, Held)> {
+    fs::write(work.join(FACTS), serde_json::to_vec_pretty(facts)?)?;
+    let record = Record { made_from, sha256: hashes(work)? };
+    fs::write(work.join(RECORD), serde_json::to_vec_pretty(&record)?)?;
+    sync_tree(work)?;
+    let in_use = Held::of_state(work)?;
+    fs::rename(work, folder)?;
+    Ok((record, in_use))
+}
+
+/// The hashes of a state's files but its record.
+fn hashes(folder: &Path) -> io::Result<BTreeMap<String, String>> {
+    let mut hashes = BTreeMap::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name != RECORD {
+            hashes.insert(name, sparse::hash(&File::open(entry.path())?)?);
+        }
+    }
+    Ok(hashes)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,65 @@
+//! `ssdlab cancel`: cancels a run's Slurm jobs, and has nodes undo their remaining changes.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use miette::{IntoDiagnostic, Report};
+use ssdlab_conductor::{self as conductor, Submission};
+use ssdlab_report::counted;
+use ssdlab_results::{self as results, StoreError};
+
+use super::exit::{Exit, Wrong, explain};
+use super::{output, report};
+
+/// Arguments of `ssdlab cancel`.
+#[derive(Debug, Args)]
+pub struct Cancel {
+    /// The run's name or folder.
+    run: PathBuf,
+    /// The results folder.
+    #[arg(long, value_name = "DIR")]
+    results: Option<PathBuf>,
+}
+
+impl Cancel {
+    /// Runs the command.
+    pub fn run(&self) -> Result<Exit, Report> {
+        let folder = submitted(&self.run, self.results.clone())?;
+        let program = std::env::current_exe().into_diagnostic()?;
+        let cancelled = conductor::cancel(&folder, &program)?;
+        let elements = counted(cancelled.elements, "element");
+        output::print(&format!("{elements} cancelled; finished trials are recorded\n"));
+        for node in &cancelled.undone {
+            output::print(&format!("{node}: remaining changes undone\n"));
+        }
+        for (node, says) in &cancelled.failed {
+            output::tell(&format!("{node}: not undone, run `ssdlab restore` there: {says}"));
+        }
+        for says in &cancelled.unasked {
+            output::tell(&format!("{says}; run `ssdlab cancel` again when it answers"));
+        }
+        let is_done = cancelled.failed.is_empty()
+            && cancelled.unasked.is_empty()
+            && cancelled.unreadable.is_empty();
+        for error in cancelled.unreadable {
+            explain(&error.into());
+        }
+        Ok(if is_done { Exit::Done } else { Exit::Failed })
+    }
+}
+
+/// The folder of a run that was submitted.
+pub fn submitted(run: &std::path::Path, results: Option<PathBuf>) -> Result<PathBuf, Report> {
+    let results = results.unwrap_or_else(results::default_folder);
+    let folder = report::find(run, &results);
+    if !folder.join("schedule.json").exists() {
+        return Err(StoreError::NoRun { path: folder, folder: results }.into());
+    }
+    if Submission::all(&folder).into_diagnostic()?.is_empty() {
+        return Err(Wrong::report(
+            format!("{} was not submitted to Slurm", run.display()),
+            "`ssdlab report RUN` shows the results of any run",
+        ));
+    }
+    folder.canonicalize().into_diagnostic()
+}

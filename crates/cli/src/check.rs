@@ -1,0 +1,91 @@
+//! `ssdlab check`: what a plan would do, without running it.
+
+use std::fmt::Write;
+
+use clap::Args;
+use miette::Report;
+use ssdlab_plan::{self as plan, Levels, Schedule};
+use ssdlab_report::{self as report, roughly};
+
+use super::exit::Exit;
+use super::output;
+use super::plan_arguments::PlanArguments;
+
+/// Arguments of `ssdlab check`.
+#[derive(Debug, Args)]
+pub struct Check {
+    #[command(flatten)]
+    plan: PlanArguments,
+    /// Print the whole schedule as one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Check {
+    /// Runs the command.
+    pub fn run(&self) -> Result<Exit, Report> {
+        let schedule = self.plan.resolve()?.schedule;
+        if self.json {
+            output::print_json(&schedule);
+        } else {
+            output::print(&summary(&schedule).expect("a String takes everything"));
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn summary(schedule: &Schedule) -> Result<String, std::fmt::Error> {
+    let mut out = String::new();
+    writeln!(out, "{}: {}", schedule.plan, schedule.question)?;
+    let limits = &schedule.repetitions;
+    let times = if limits.least == limits.most {
+        limits.least.to_string()
+    } else {
+        format!("{} to {}", limits.least, limits.most)
+    };
+    writeln!(
+        out,
+        "{} treatments, {times} times each, in the {} lab:",
+        schedule.treatments.len(),
+        schedule.origin()
+    )?;
+    let shared = schedule.shared();
+    if schedule.treatments.len() > 1 && !shared.0.is_empty() {
+        writeln!(out, "  all: {shared}")?;
+    }
+    for treatment in &schedule.treatments {
+        let distinct = |levels: &Levels| schedule.distinct(levels);
+        let compared = treatment.baseline.map(|index| &schedule.treatments[index].levels);
+        let against =
+            compared.map(|levels| format!("  against {}", distinct(levels))).unwrap_or_default();
+        writeln!(out, "  {}{against}", distinct(&treatment.levels))?;
+    }
+    for (index, step) in schedule.steps.iter().enumerate() {
+        let keeps = step.keep.map(|keep| match keep.count {
+            1 => format!("; the best {} is kept", keep.factor),
+            count => format!("; the best {count} levels of {} are kept", keep.factor),
+        });
+        let treatments = schedule.expected_treatments(index);
+        let keeps = keeps.unwrap_or_default();
+        writeln!(out, "step {}: {treatments} treatments{keeps}", step.name)?;
+    }
+    writeln!(out, "phases: {}", schedule.phase_names().join(", "))?;
+    let order: Vec<String> = schedule
+        .trials
+        .iter()
+        .take_while(|trial| trial.block < limits.least)
+        .map(|trial| (trial.treatment + 1).to_string())
+        .collect();
+    writeln!(out, "order of the first {} blocks: {}", limits.least, order.join(" "))?;
+    writeln!(out, "claims: {}", schedule.claims.len())?;
+    if let Some(estimate) = plan::estimate(schedule) {
+        let (time, trials) = (roughly(estimate.time), schedule.expected_trials());
+        let written = report::bytes(estimate.written_bytes as f64);
+        writeln!(out, "time: {trials} trials, about {time} if run one at a time")?;
+        writeln!(out, "writes: about {written}")?;
+    }
+    for note in &schedule.notes {
+        writeln!(out, "note: {note}")?;
+    }
+    Ok(out)
+}

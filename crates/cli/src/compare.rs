@@ -1,0 +1,87 @@
+//! `ssdlab compare`: the same treatments in several runs.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use miette::Report as Error;
+use ssdlab_advice::{self as advice, Candidate};
+use ssdlab_plan::metric;
+use ssdlab_results::{self as results, Contents};
+
+use super::exit::{Exit, Wrong};
+use super::{output, report};
+
+/// Arguments of `ssdlab compare`.
+#[derive(Debug, Args)]
+pub struct Compare {
+    /// The runs' names or folders. The first is the reference.
+    #[arg(required = true, num_args = 2..)]
+    runs: Vec<PathBuf>,
+    /// The metric to compare (default: that of the first run's plan).
+    #[arg(long)]
+    metric: Option<String>,
+    /// The results folder.
+    #[arg(long, value_name = "DIR")]
+    results: Option<PathBuf>,
+    /// The output format.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+    /// Print the whole comparison as one JSON object (same as `--format json`).
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+}
+
+/// An output format of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Tables for the terminal.
+    Text,
+    /// The whole comparison as one JSON object.
+    Json,
+    /// Tables to paste into an issue.
+    Markdown,
+}
+
+impl Compare {
+    /// Runs the command.
+    pub fn run(&self) -> Result<Exit, Error> {
+        if let Some(metric) = self.metric.as_ref().filter(|metric| metric::find(metric).is_none()) {
+            let help = format!("known metrics: {}", metric::names());
+            return Err(Wrong::report(format!("there is no metric `{metric}`"), help));
+        }
+        let results = self.results.clone().unwrap_or_else(results::default_folder);
+        let folders: Vec<PathBuf> =
+            self.runs.iter().map(|run| report::find(run, &results)).collect();
+        for (index, folder) in folders.iter().enumerate() {
+            if folders[..index].contains(folder) {
+                return Err(Wrong::report(
+                    format!("{} is named twice", folder.display()),
+                    "a run does not differ from itself; name another run",
+                ));
+            }
+        }
+        let mut candidates: Vec<Candidate> = Vec::new();
+        let mut metric = self.metric.clone();
+        // One at a time, so that only one run's records are in memory.
+        for folder in &folders {
+            candidates.push(candidate(folder, &mut metric)?);
+        }
+        let comparison = advice::compare(&candidates)?;
+        let format = if self.json { Format::Json } else { self.format };
+        match format {
+            Format::Text => {
+                output::print(&ssdlab_report::comparison(&comparison, output::style()));
+            }
+            Format::Markdown => output::print(&ssdlab_report::comparison_markdown(&comparison)),
+            Format::Json => output::print_json(&comparison),
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// Reads a run; the first one decides the metric if none is given.
+fn candidate(folder: &Path, metric: &mut Option<String>) -> Result<Candidate, Error> {
+    let (run, Contents { schedule, records, ending, .. }) = report::read(folder)?;
+    let metric = metric.get_or_insert_with(|| schedule.metric.clone());
+    Ok(Candidate::new(&run, schedule, &records, ending, metric))
+}

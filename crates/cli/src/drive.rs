@@ -1,0 +1,169 @@
+//! `ssdlab drive`: simulated drives, shipped and user-defined.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+
+use clap::{Args, Subcommand};
+use miette::{IntoDiagnostic, Report, WrapErr};
+use schemars::JsonSchema;
+use serde::Serialize;
+use ssdlab_flash::drive_file::DriveFile;
+use ssdlab_flash::evidence::Evidence;
+use ssdlab_flash::{DriveFileError, Grounded, Specification, presets};
+use ssdlab_plan::{self as plan, Bytes, Fault};
+use ssdlab_report as report;
+
+use super::exit::{Exit, Wrong};
+use super::{input, output};
+
+/// The version of what `drive show --json` prints.
+const SHOWN_SCHEMA: u32 = 1;
+
+/// Arguments of `ssdlab drive`.
+#[derive(Debug, Args)]
+pub struct Drive {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// List the shipped drives.
+    List,
+    /// Print a drive file, with the evidence for every value, as a starting point for your own.
+    Show {
+        /// The name of a drive that comes with the program, or a drive file.
+        drive: String,
+        /// Print one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Check a drive file and show the resulting drive.
+    Check {
+        /// A drive file, or the name of a shipped drive.
+        drive: String,
+        /// Override its capacity; spare space and caches scale with it.
+        #[arg(long, value_name = "SIZE")]
+        capacity: Option<Bytes>,
+    },
+}
+
+/// What `ssdlab drive show --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Shown {
+    /// The version of this format.
+    schema: u32,
+    name: String,
+    /// What it stands for, in a sentence.
+    description: String,
+    /// The file's values as TOML writes them, by dotted key (`trim.per_command`).
+    values: BTreeMap<String, String>,
+    /// What the values rest on, by the same keys; absent for a value without evidence.
+    evidence: BTreeMap<String, Evidence>,
+}
+
+impl Drive {
+    /// Runs the command.
+    pub fn run(&self) -> Result<Exit, Report> {
+        match &self.what {
+            What::List => output::print(&list()),
+            What::Show { drive, json: false } => output::print(&Source::of(drive)?.text),
+            What::Show { drive, json: true } => output::print_json(&Source::of(drive)?.shown()?),
+            What::Check { drive, capacity } => {
+                let source = Source::of(drive)?;
+                output::print(&report::specification(&source.specification(*capacity)?));
+                let values = source.grounded()?;
+                let bare = values.iter().filter(|value| value.evidence.is_none());
+                let bare: Vec<&str> = bare.map(|value| value.key.as_str()).collect();
+                if !bare.is_empty() {
+                    output::tell(&format!(
+                        "without evidence: {}; say in [evidence] what they rest on, as \
+                         `ssdlab drive show vertex-le` does",
+                        bare.join(", ")
+                    ));
+                }
+            }
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn list() -> String {
+    let mut out = String::new();
+    for preset in presets::ALL {
+        let drive = Specification::parse(preset.text).expect("a test parses every preset");
+        let _ = writeln!(out, "  {:13}  {}", drive.name, drive.description);
+    }
+    out
+}
+
+/// Reads a drive: a file, or a shipped one.
+pub fn load(drive: &str, capacity: Option<Bytes>) -> Result<Specification, Report> {
+    Source::of(drive)?.specification(capacity)
+}
+
+/// The text of a drive file.
+struct Source {
+    /// The file, or the drive that comes with the program.
+    name: String,
+    text: String,
+}
+
+impl Source {
+    fn of(drive: &str) -> Result<Self, Report> {
+        let is_path = plan::is_drive_file(drive);
+        let (name, text) = match presets::find(drive) {
+            Some(preset) if !is_path => (preset.name, preset.text.to_owned()),
+            None if !is_path && !Path::new(drive).exists() => return Err(unknown(drive)),
+            _ => {
+                let text = input::read(Path::new(drive))
+                    .into_diagnostic()
+                    .wrap_err_with(|| format!("the drive file {drive} cannot be read"))
+                    .map_err(|error| {
+                        Wrong::report(
+                            format!("{error}: {}", error.root_cause()),
+                            "name a drive file, or one of `ssdlab drive list`",
+                        )
+                    })?;
+                (drive, text)
+            }
+        };
+        Ok(Self { name: name.to_owned(), text })
+    }
+
+    fn specification(&self, capacity: Option<Bytes>) -> Result<Specification, Report> {
+        let mut file = DriveFile::parse(&self.text).map_err(|error| self.at_its_place(error))?;
+        if let Some(capacity) = capacity {
+            file.with_capacity(capacity);
+        }
+        file.resolve().map_err(|error| self.at_its_place(error))
+    }
+
+    fn grounded(&self) -> Result<Vec<Grounded>, Report> {
+        ssdlab_flash::grounded(&self.text).map_err(|error| self.at_its_place(error))
+    }
+
+    fn shown(&self) -> Result<Shown, Report> {
+        let Specification { name, description, .. } = self.specification(None)?;
+        let (mut values, mut evidence) = (BTreeMap::new(), BTreeMap::new());
+        for value in self.grounded()? {
+            evidence.extend(value.evidence.map(|evidence| (value.key.clone(), evidence)));
+            values.insert(value.key, value.value);
+        }
+        Ok(Shown { schema: SHOWN_SCHEMA, name, description, values, evidence })
+    }
+
+    fn at_its_place(&self, error: DriveFileError) -> Report {
+        let fault = Fault { message: error.message, at: error.at, help: Some(error.help) };
+        Report::new(fault.in_file(&self.name, &self.text))
+    }
+}
+
+fn unknown(name: &str) -> Report {
+    let names: Vec<&str> = presets::ALL.iter().map(|preset| preset.name).collect();
+    Wrong::report(
+        format!("there is neither a drive nor a file named `{name}`"),
+        format!("name a drive file, or one of {}", names.join(", ")),
+    )
+}

@@ -1,0 +1,178 @@
+//! Exit codes, and their assignment to errors.
+
+use std::process::ExitCode;
+
+use miette::{GraphicalReportHandler, GraphicalTheme, Report};
+use ssdlab_advice::Incomparable;
+use ssdlab_conductor::{ConductorError, FleetError, GuestsError};
+use ssdlab_host::program::ProgramError;
+use ssdlab_import::ImportError;
+use ssdlab_kernel::KernelError;
+use ssdlab_lab::LabError;
+use ssdlab_plan::PlanError;
+use ssdlab_results::StoreError;
+use ssdlab_simulation::SimulationError;
+use ssdlab_slurm::SlurmError;
+use ssdlab_workload::WorkloadError;
+
+/// How the program ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// Done.
+    Done,
+    /// A trial failed, or something else went wrong on the way.
+    Failed,
+    /// The plan or the command line is wrong.
+    Wrong,
+    /// Refused for safety.
+    Refused,
+    /// This machine lacks something.
+    Lacking,
+    /// Interrupted.
+    Interrupted,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Done => 0,
+            Exit::Failed => 1,
+            Exit::Wrong => 2,
+            Exit::Refused => 3,
+            Exit::Lacking => 4,
+            Exit::Interrupted => 130,
+        })
+    }
+}
+
+/// Prints an error and chooses its exit code.
+pub fn explain(error: &Report) -> Exit {
+    let theme = if super::output::is_coloured(&std::io::stderr()) {
+        GraphicalTheme::unicode()
+    } else {
+        GraphicalTheme::unicode_nocolor()
+    };
+    let handler =
+        GraphicalReportHandler::new_themed(theme).with_width(super::output::error_width());
+    let mut text = String::new();
+    match handler.render_report(&mut text, error.as_ref()) {
+        Ok(()) => super::output::tell(text.trim_end()),
+        Err(_) => super::output::tell(&error.to_string()),
+    }
+    code(error)
+}
+
+fn code(error: &Report) -> Exit {
+    let is_wrong = error.is::<PlanError>()
+        || error.is::<Wrong>()
+        || error.is::<Incomparable>()
+        || error.is::<ImportError>();
+    if is_wrong {
+        return Exit::Wrong;
+    }
+    if let Some(error) = error.downcast_ref::<LabError>() {
+        return of_lab(error);
+    }
+    if let Some(error) = error.downcast_ref::<KernelError>() {
+        return of_kernel(error);
+    }
+    if let Some(error) = error.downcast_ref::<SlurmError>() {
+        return of_slurm(error);
+    }
+    if let Some(ConductorError::Fleet(error)) = error.downcast_ref::<ConductorError>() {
+        return match &**error {
+            FleetError::Slurm(error) => of_slurm(error),
+            FleetError::Silent { .. } | FleetError::Submission { .. } | FleetError::Lost { .. } => {
+                Exit::Failed
+            }
+        };
+    }
+    if let Some(SimulationError::Interrupted) = error.downcast_ref::<SimulationError>() {
+        return Exit::Interrupted;
+    }
+    match error.downcast_ref::<GuestsError>() {
+        Some(error) if error.is_interrupted() => return Exit::Interrupted,
+        Some(error) if error.is_of_this_machine() => return Exit::Lacking,
+        Some(_) => return Exit::Failed,
+        None => {}
+    }
+    if let Some(StoreError::NoRun { .. } | StoreError::Newer { .. }) =
+        error.downcast_ref::<StoreError>()
+    {
+        return Exit::Wrong;
+    }
+    match error.downcast_ref::<WorkloadError>() {
+        Some(WorkloadError::Program(ProgramError::Missing { .. })) => Exit::Lacking,
+        Some(_) => Exit::Wrong,
+        None => Exit::Failed,
+    }
+}
+
+fn of_lab(error: &LabError) -> Exit {
+    match error {
+        LabError::Refused(_) => Exit::Refused,
+        LabError::NeedsRoot { .. }
+        | LabError::Unavailable { .. }
+        | LabError::NoSpace { .. }
+        | LabError::Program(ProgramError::Missing { .. }) => Exit::Lacking,
+        LabError::Program(ProgramError::Interrupted) => Exit::Interrupted,
+        LabError::Step { cause, .. } if is_in_use(cause) => Exit::Refused,
+        LabError::Step { cause, .. } if is_of_the_argument(cause) => Exit::Wrong,
+        _ => Exit::Failed,
+    }
+}
+
+fn of_slurm(error: &SlurmError) -> Exit {
+    match error {
+        error if error.is_of_this_machine() => Exit::Lacking,
+        error if error.is_interrupted() => Exit::Interrupted,
+        _ => Exit::Failed,
+    }
+}
+
+fn of_kernel(error: &KernelError) -> Exit {
+    match error {
+        KernelError::NoCache
+        | KernelError::NotBuilt { .. }
+        | KernelError::OtherRecipe { .. }
+        | KernelError::Damaged { .. }
+        | KernelError::NoSource { .. }
+        | KernelError::Lacking { .. }
+        | KernelError::File { .. }
+        | KernelError::Program(ProgramError::Missing { .. }) => Exit::Lacking,
+        KernelError::NoLabKernel { .. } | KernelError::Source { .. } => Exit::Wrong,
+        KernelError::Exposed { .. } => Exit::Refused,
+        KernelError::Program(ProgramError::Interrupted) => Exit::Interrupted,
+        KernelError::Busy { .. } | KernelError::Failed { .. } | KernelError::Program(_) => {
+            Exit::Failed
+        }
+    }
+}
+
+/// A device that another process took between the check and the claim.
+fn is_in_use(cause: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{ResourceBusy, WouldBlock};
+    matches!(cause.kind(), ResourceBusy | WouldBlock)
+}
+
+/// A path on the command line that does not exist, or is of the wrong kind.
+fn is_of_the_argument(cause: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{InvalidInput, NotADirectory, NotFound};
+    matches!(cause.kind(), NotFound | NotADirectory | InvalidInput)
+}
+
+/// An error in the command line that clap cannot detect.
+#[derive(Debug, thiserror::Error, miette::Diagnostic)]
+#[error("{message}")]
+pub struct Wrong {
+    message: String,
+    #[help]
+    help: String,
+}
+
+impl Wrong {
+    /// A message and a remedy.
+    pub fn report(message: impl Into<String>, help: impl Into<String>) -> Report {
+        Report::new(Self { message: message.into(), help: help.into() })
+    }
+}

@@ -1,0 +1,90 @@
+//! `ssdlab import`: imports the results of other programs as a run.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use miette::Report;
+use ssdlab_advice as advice;
+use ssdlab_import::{self as import, LARGEST_BYTES, Source};
+use ssdlab_plan::Bytes;
+use ssdlab_results::{self as results, Ending};
+
+use super::exit::{Exit, Wrong};
+use super::{output, run};
+
+/// Arguments of `ssdlab import`.
+#[derive(Debug, Args)]
+pub struct Import {
+    /// Results of fio, bonnie++, hyperfine or the Phoronix Test Suite, all from the same program;
+    /// LABEL=FILE names the treatment, and files with the same label are its trials.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<String>,
+    /// The name of the run (default: the program's name).
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// The results folder.
+    #[arg(long, value_name = "DIR")]
+    results: Option<PathBuf>,
+}
+
+impl Import {
+    /// Runs the command.
+    pub fn run(&self) -> Result<Exit, Report> {
+        let named: Vec<(Option<&str>, &str)> = self.files.iter().map(|text| named(text)).collect();
+        let contents = named.iter().map(|(_, file)| read(file)).collect::<Result<Vec<_>, _>>()?;
+        let sources: Vec<Source<'_>> = named
+            .iter()
+            .zip(&contents)
+            .map(|((label, name), contents)| Source { name, label: *label, contents })
+            .collect();
+        let imported = import::import(self.name.as_deref(), &sources)?;
+        let folder = self.results.clone().unwrap_or_else(results::default_folder);
+        let (schedule, records) = (&imported.schedule, &imported.records);
+        let plan = "# Imported: there is no plan. What is known is in schedule.json.\n";
+        let mut run = results::Run::create(&folder, &run::new_id(schedule), plan, schedule)?;
+        let stored = run.push_all(records).and_then(|()| run.ended(Ending::AllBlocks));
+        if let Err(error) = stored {
+            // A truncated result would look complete.
+            let _ = fs::remove_dir_all(run.folder());
+            return Err(error.into());
+        }
+        let analysis = advice::analyse(&run.id(), schedule, records, Ending::AllBlocks);
+        output::print(&ssdlab_report::text(schedule, &analysis, output::style()));
+        output::print(&format!("\nRecords: {}\n", run.folder().display()));
+        Ok(Exit::Done)
+    }
+}
+
+/// A file and the label of its treatment; a file name may contain a `=`.
+fn named(text: &str) -> (Option<&str>, &str) {
+    match text.split_once('=') {
+        Some((label, file)) if !label.is_empty() && !Path::new(text).exists() => {
+            (Some(label), file)
+        }
+        _ => (None, text),
+    }
+}
+
+fn read(file: &str) -> Result<Vec<u8>, Report> {
+    let wrong = |message: &str| {
+        Wrong::report(format!("{file}: {message}"), "name a file with results, or LABEL=FILE")
+    };
+    let path = Path::new(file);
+    let found = fs::metadata(path).map_err(|error| wrong(&error.to_string()))?;
+    if !found.is_file() {
+        return Err(wrong("it is not a regular file"));
+    }
+    let mut contents = Vec::new();
+    let opened =
+        File::open(path).and_then(|file| file.take(LARGEST_BYTES + 1).read_to_end(&mut contents));
+    opened.map_err(|error| wrong(&error.to_string()))?;
+    if contents.len() as u64 > LARGEST_BYTES {
+        let (size, most) = (Bytes(found.len()), Bytes(LARGEST_BYTES));
+        return Err(wrong(&format!(
+            "it has {size}, expected {most} at most: result files are not that large"
+        )));
+    }
+    Ok(contents)
+}

@@ -1,0 +1,145 @@
+//! The command line: one file per subcommand.
+
+mod cache;
+mod cancel;
+mod charts;
+mod check;
+mod cluster;
+mod compare;
+mod drive;
+mod exit;
+mod guest;
+mod history;
+mod import;
+mod input;
+mod json;
+mod kernel;
+mod list;
+mod method;
+mod node;
+mod node_drives;
+mod output;
+mod plan_arguments;
+mod progress;
+mod record;
+mod report;
+mod restore;
+mod run;
+mod schema;
+mod serve;
+mod simulate;
+mod simulation_progress;
+mod stages;
+mod status;
+mod sweep;
+mod trace;
+mod trace_files;
+mod watching;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use ssdlab_meter::environment;
+
+use self::exit::Exit;
+
+/// Settles questions about filesystems on SSDs by controlled experiment.
+#[derive(Debug, Parser)]
+#[command(
+    name = "ssdlab",
+    version,
+    after_help = "Exit codes: 0 done, 1 a trial failed, 2 the plan or the command line is wrong, 3 \
+                  refused for safety, 4 this machine lacks something, 130 interrupted."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run a plan, or resume a run.
+    Run(run::Run),
+    /// Show the progress of a run submitted to Slurm.
+    Status(status::Status),
+    /// Cancel a run's Slurm jobs, and undo their changes on nodes.
+    Cancel(cancel::Cancel),
+    /// Check a plan and show what it would do, without running it.
+    Check(check::Check),
+    /// Show a run's results, or export them.
+    Report(report::Report),
+    /// Compare the same treatments across several runs.
+    Compare(compare::Compare),
+    /// List all runs.
+    History(history::History),
+    /// Check the method of a run: whether its numbers can be trusted.
+    Method(method::Method),
+    /// Import results of fio, bonnie++, hyperfine or the Phoronix Test Suite as a run.
+    Import(import::Import),
+    /// Record a program's file operations in a directory, for replay in any lab.
+    Record(record::Record),
+    /// Run patterns or a trace on simulated drives: every combination of drive, pattern, condition
+    /// and seed.
+    Simulate(simulate::Simulate),
+    /// Serve a simulated drive in real time, as a file or to a virtual machine.
+    Serve(serve::Serve),
+    /// Summarise and plot the requests of a run or of a block trace.
+    Trace(trace::Trace),
+    /// List, show and check simulated drives.
+    Drive(drive::Drive),
+    /// Build and show the lab kernel, which the virtual lab runs.
+    Kernel(kernel::Kernel),
+    /// Show or clear the cache of aged filesystems and lab kernels.
+    Cache(cache::Cache),
+    /// List plans, filesystems and their features, factors, schedulers, workloads or metrics.
+    List(list::List),
+    /// Print the JSON schema of plans, or of `--json` output.
+    Schema(schema::Schema),
+    /// Undo the changes that a killed run left on this machine.
+    Restore(restore::Restore),
+    /// Run one Slurm array task.
+    #[command(hide = true)]
+    Node(node::Node),
+    /// Run as the init process of a guest of the virtual lab.
+    #[command(hide = true)]
+    Guest(guest::Guest),
+}
+
+/// Runs the program, which records name by `version`, and returns its exit code.
+#[must_use]
+pub fn main(version: &'static str) -> ExitCode {
+    environment::set_program(version);
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        // Help and version succeed; everything else is a wrong command line.
+        Err(error) => {
+            let code = if error.use_stderr() { Exit::Wrong } else { Exit::Done };
+            let _ = error.print();
+            return code.into();
+        }
+    };
+    let done = match cli.command {
+        Command::Run(run) => run.run(),
+        Command::Status(status) => status.run(),
+        Command::Cancel(cancel) => cancel.run(),
+        Command::Node(node) => node.run(),
+        Command::Check(check) => check.run(),
+        Command::Report(report) => report.run(),
+        Command::Compare(compare) => compare.run(),
+        Command::History(history) => history.run(),
+        Command::Method(method) => method.run(),
+        Command::Import(import) => import.run(),
+        Command::List(list) => Ok(list.run()),
+        Command::Schema(schema) => Ok(schema.run()),
+        Command::Record(record) => record.run(),
+        Command::Simulate(simulate) => simulate.run(),
+        Command::Trace(trace) => trace.run(),
+        Command::Serve(serve) => serve.run(),
+        Command::Drive(drive) => drive.run(),
+        Command::Kernel(kernel) => kernel.run(),
+        Command::Cache(cache) => cache.run(),
+        Command::Restore(restore) => restore.run(),
+        Command::Guest(_) => guest::Guest::run(),
+    };
+    done.unwrap_or_else(|error| exit::explain(&error)).into()
+}

@@ -1,0 +1,54 @@
+//! `ssdlab method`: checks whether the numbers of a run can be trusted.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use miette::Report;
+use schemars::JsonSchema;
+use serde::Serialize;
+use ssdlab_advice::{self as advice, ANALYSIS_SCHEMA, Check};
+use ssdlab_results::{self as results, Contents};
+
+use super::exit::Exit;
+use super::{output, report};
+
+/// Arguments of `ssdlab method`.
+#[derive(Debug, Args)]
+pub struct Method {
+    /// The name or folder of the run, your own or imported.
+    run: PathBuf,
+    /// The results folder.
+    #[arg(long, value_name = "DIR")]
+    results: Option<PathBuf>,
+    /// Print the checks as one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+/// The `--json` output.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Checked {
+    /// The version of this format, shared with the analysis.
+    schema: u32,
+    /// The run's name.
+    run: String,
+    /// The checks.
+    checks: Vec<Check>,
+}
+
+impl Method {
+    /// Runs the command.
+    pub fn run(&self) -> Result<Exit, Report> {
+        let results = self.results.clone().unwrap_or_else(results::default_folder);
+        let (run, contents) = report::read(&report::find(&self.run, &results))?;
+        let Contents { schedule, records, ending, .. } = contents;
+        let analysis = advice::analyse(&run, &schedule, records, ending);
+        if self.json {
+            let checks = analysis.method;
+            output::print_json(&Checked { schema: ANALYSIS_SCHEMA, run, checks });
+        } else {
+            output::print(&ssdlab_report::method(&run, &analysis.method, output::style()));
+        }
+        Ok(Exit::Done)
+    }
+}

@@ -1,0 +1,149 @@
+//! The arguments that name a plan and change it, shared by `run` and `check`.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use miette::{IntoDiagnostic, Report};
+use ssdlab_plan::{self as plan, Bytes, Factor, LabKind, Overrides, Schedule, shipped};
+
+use super::exit::Wrong;
+use super::input;
+
+/// A plan and its overrides on the command line.
+#[derive(Debug, Args)]
+pub struct PlanArguments {
+    /// A plan: a TOML file, or the name of a shipped plan (`ssdlab list plans`).
+    pub plan: Option<String>,
+    /// Where trials run.
+    #[arg(long, value_enum)]
+    lab: Option<LabKind>,
+    /// The simulated drive: a drive file, or a name from `ssdlab drive list`; several, separated by
+    /// commas, are compared (virtual lab).
+    #[arg(long, value_name = "NAME|FILE")]
+    drive: Option<String>,
+    /// Override the capacity of every simulated drive; spare space and caches scale with it.
+    #[arg(long, value_name = "SIZE")]
+    capacity: Option<Bytes>,
+    /// The device to wipe and measure (device lab).
+    #[arg(long, value_name = "PATH")]
+    device: Option<PathBuf>,
+    /// The directory to measure in (directory lab), or to keep the image in (image lab; default
+    /// /var/tmp).
+    #[arg(long, value_name = "PATH")]
+    dir: Option<PathBuf>,
+    /// Unpack this archive, or clone and build this repository, instead of using the synthetic
+    /// tree.
+    #[arg(long, value_name = "PATH")]
+    source: Option<PathBuf>,
+    /// Replace a factor's levels. Repeat the option for other factors, and for further levels of
+    /// `mkfs` and `mount`, whose options contain commas.
+    #[arg(long, value_name = "FACTOR=LEVEL,LEVEL")]
+    set: Vec<String>,
+    /// Multiply the workload's size.
+    #[arg(long, value_name = "F")]
+    scale: Option<f64>,
+    /// Run exactly this many blocks, each with one trial of every treatment.
+    #[arg(long, value_name = "N")]
+    runs: Option<u32>,
+    /// The seed of all randomness: order, tree, content (default 1).
+    #[arg(long, value_name = "S")]
+    seed: Option<u64>,
+}
+
+/// A plan's text and its schedule.
+pub struct Resolved {
+    /// The text, as it is stored with the run.
+    pub text: String,
+    /// The schedule.
+    pub schedule: Schedule,
+}
+
+impl PlanArguments {
+    /// Whether any argument is given that would change a plan.
+    pub fn changes_anything(&self) -> bool {
+        self.plan.is_some()
+            || self.lab.is_some()
+            || self.drive.is_some()
+            || self.capacity.is_some()
+            || self.device.is_some()
+            || self.dir.is_some()
+            || self.source.is_some()
+            || !self.set.is_empty()
+            || self.scale.is_some()
+            || self.runs.is_some()
+            || self.seed.is_some()
+    }
+
+    /// Reads the plan and resolves it.
+    pub fn resolve(&self) -> Result<Resolved, Report> {
+        let Some(named) = &self.plan else {
+            return Err(no_plan("no plan was named"));
+        };
+        let here = env::current_dir().into_diagnostic()?;
+        let (file, text, base) = read(named, &here)?;
+        // Schedules are text.
+        let absolute = |option: &str, path: &Option<PathBuf>| {
+            let path = path.as_ref().map(|path| here.join(path));
+            match path {
+                Some(odd) if odd.to_str().is_none() => Err(Wrong::report(
+                    format!("{option} {}: the name is not UTF-8", odd.display()),
+                    "use a symbolic link with a UTF-8 name",
+                )),
+                plain => Ok(plain),
+            }
+        };
+        let overrides = Overrides {
+            lab: self.lab,
+            drive: self.drive.as_ref().map(|drives| absolute_drives(drives, &here)),
+            capacity: self.capacity.map(|capacity| capacity.0),
+            device: absolute("--device", &self.device)?,
+            directory: absolute("--dir", &self.dir)?,
+            source: absolute("--source", &self.source)?,
+            set: self.set.iter().map(|set| absolute_set(set, &here)).collect(),
+            scale: self.scale,
+            runs: self.runs,
+            seed: self.seed,
+        };
+        let schedule = plan::schedule(&file, &text, &overrides, &base)?;
+        Ok(Resolved { text, schedule })
+    }
+}
+
+/// Makes paths of drive files absolute; names of shipped drives stay.
+fn absolute_drives(drives: &str, here: &Path) -> String {
+    let absolute = |drive: &str| {
+        let is_file = plan::is_drive_file(drive);
+        if is_file { here.join(drive).display().to_string() } else { drive.to_owned() }
+    };
+    drives.split(',').map(|drive| absolute(drive.trim())).collect::<Vec<_>>().join(",")
+}
+
+/// The same for `--set drive=FILE`.
+fn absolute_set(set: &str, here: &Path) -> String {
+    match set.split_once('=') {
+        Some((name, drives)) if name == Factor::Drive.name() => {
+            format!("{name}={}", absolute_drives(drives, here))
+        }
+        _ => set.to_owned(),
+    }
+}
+
+/// A name without a slash or an extension means a shipped plan, unless a file has that name.
+fn read(named: &str, here: &Path) -> Result<(String, String, PathBuf), Report> {
+    let path = here.join(named);
+    if !path.is_file()
+        && let Some(plan) = shipped::find(named)
+    {
+        return Ok((format!("{named}.toml"), plan.text.to_owned(), here.to_owned()));
+    }
+    let text =
+        input::read(&path).map_err(|error| no_plan(&format!("the plan `{named}`: {error}")))?;
+    let base = path.parent().unwrap_or(here).to_owned();
+    Ok((named.to_owned(), text, base))
+}
+
+fn no_plan(message: &str) -> Report {
+    let known: Vec<_> = shipped::ALL.iter().map(|plan| plan.name).collect();
+    Wrong::report(message, format!("name a TOML file or a shipped plan: {}", known.join(", ")))
+}

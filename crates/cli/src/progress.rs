@@ -1,0 +1,118 @@
+//! Progress on standard error: a bar on a terminal, plain lines elsewhere.
+
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use ssdlab_conductor::{Event, Observer};
+use ssdlab_plan::Levels;
+use ssdlab_report::{counted, duration};
+use ssdlab_results::{Record, Status};
+
+use super::output;
+
+/// Shows the progress of a run.
+pub struct Progress {
+    bar: Option<ProgressBar>,
+    started: Instant,
+    /// Records from earlier sessions.
+    resumed: Option<usize>,
+    /// Trials started in this session; several may run at once.
+    begun: usize,
+    /// The time left, as estimated when the last trial began.
+    left: Option<Duration>,
+}
+
+impl Progress {
+    /// Progress in a form that suits standard error.
+    pub fn new() -> Self {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let style = ProgressStyle::with_template("{bar:24} {pos}/{len} {wide_msg}")
+                .expect("the template is right");
+            ProgressBar::new(0).with_style(style)
+        });
+        Self { bar, started: Instant::now(), resumed: None, begun: 0, left: None }
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    /// The time left at the current pace; `None` until the first trial has ended.
+    fn left(&self, done: usize, planned: usize) -> Option<Duration> {
+        let here = u32::try_from(done - self.resumed?).ok().filter(|here| *here > 0)?;
+        let pace = self.started.elapsed() / here;
+        Some(pace * u32::try_from(planned.saturating_sub(done)).ok()?)
+    }
+
+    /// The time left, as estimated when the last trial began, in words.
+    pub fn says_left(&self) -> Option<String> {
+        let left = Duration::from_secs(self.left?.as_secs() + 1);
+        Some(format!("about {} left", humantime::format_duration(left)))
+    }
+
+    fn shown_left(&self) -> String {
+        self.says_left().map(|left| format!("{left}, ")).unwrap_or_default()
+    }
+
+    fn say(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.println(output::harmless(text)),
+            None => output::tell(text),
+        }
+    }
+
+    fn ended(&self, record: &Record, levels: &Levels) {
+        let on = record.attempt.as_ref().map(|of| format!(" on {}", of.node)).unwrap_or_default();
+        let line = match (record.status, &record.reason) {
+            (Status::Ok, _) => format!("ok{on}, {}", duration(record.took_ns as f64)),
+            (status, reason) => {
+                format!("{status}{on}: {}", reason.as_deref().unwrap_or(""))
+            }
+        };
+        match &self.bar {
+            Some(bar) if record.status == Status::Ok => bar.inc(1),
+            Some(bar) => {
+                bar.inc(1);
+                bar.println(output::harmless(&format!("{levels}: {line}")));
+            }
+            None => output::tell(&format!("  {levels}: {line}")),
+        }
+    }
+}
+
+impl Observer for Progress {
+    fn notice(&mut self, event: Event<'_>) {
+        match event {
+            Event::TrialStarted { levels, done, planned, .. } => {
+                let resumed = *self.resumed.get_or_insert(done);
+                self.begun += 1;
+                self.left = self.left(done, planned);
+                let trial = format!("{}{levels}", self.shown_left());
+                if let Some(bar) = &self.bar {
+                    bar.set_length(planned as u64);
+                    bar.set_position(done as u64);
+                    bar.set_message(output::harmless(&trial));
+                } else {
+                    let number = resumed + self.begun;
+                    output::tell(&format!("trial {number} of {planned}: {trial}"));
+                }
+            }
+            Event::PhaseStarted { name, levels, .. } => {
+                if let Some(bar) = &self.bar {
+                    let left = self.shown_left();
+                    bar.set_message(output::harmless(&format!("{left}{name}, {levels}")));
+                }
+            }
+            Event::Submitted { job, elements } => {
+                let text = format!("submitted {}: Slurm job {job}", counted(elements, "element"));
+                self.say(&text);
+            }
+            Event::Trouble { text } => self.say(text),
+            Event::TrialEnded { record, levels, .. } => self.ended(record, levels),
+        }
+    }
+}

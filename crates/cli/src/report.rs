@@ -1,0 +1,145 @@
+//! `ssdlab report`: shows or exports a run's results from its records.
+
+use std::cell::OnceCell;
+use std::io::{self, IsTerminal, Write};
+use std::mem;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use miette::Report as Error;
+use ssdlab_advice::{self as advice, Analysis};
+use ssdlab_export::{self as export, Samples};
+use ssdlab_plan::Schedule;
+use ssdlab_report::{self as report, Style};
+use ssdlab_results::{self as results, Contents, Ending, Record, Run};
+
+use super::exit::{Exit, Wrong};
+use super::{charts, json, output};
+
+/// Arguments of `ssdlab report`.
+#[derive(Debug, Args)]
+pub struct Report {
+    /// The run's name or folder.
+    run: PathBuf,
+    /// The results folder.
+    #[arg(long, value_name = "DIR")]
+    results: Option<PathBuf>,
+    /// The format of the report.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+    /// Print the whole analysis as one JSON object (same as `--format json`).
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+    /// Write the report to a file, which is replaced once the new one is complete.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Also save the charts, as SVG and PNG, in a folder.
+    #[arg(long, value_name = "DIR")]
+    charts: Option<PathBuf>,
+}
+
+/// A format of reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Tables and verdicts for the terminal.
+    Text,
+    /// The same, to paste into an issue.
+    Markdown,
+    /// The whole analysis as one JSON object.
+    Json,
+    /// One page with everything, for a browser.
+    Html,
+    /// Every sample, one per row.
+    Csv,
+    /// Every sample, typed.
+    Parquet,
+    /// A spreadsheet: samples, summary, claims and chart data.
+    Ods,
+}
+
+impl Report {
+    /// Runs the command.
+    pub fn run(&self) -> Result<Exit, Error> {
+        let format = if self.json { Format::Json } else { self.format };
+        let is_binary = matches!(format, Format::Parquet | Format::Ods);
+        if is_binary && self.out.is_none() && io::stdout().is_terminal() {
+            let says = "this format is not for terminals";
+            return Err(Wrong::report(says, "name a file with `--out FILE`, or use a pipe"));
+        }
+        let results = self.results.clone().unwrap_or_else(results::default_folder);
+        let (id, contents) = read(&find(&self.run, &results))?;
+        let is_of_samples = matches!(format, Format::Csv | Format::Parquet | Format::Ods);
+        let Contents { schedule, plan, mut records, ending, .. } = contents;
+        let analysis = if is_of_samples {
+            OnceCell::new()
+        } else {
+            // The records are not needed again, so they are moved.
+            let records = mem::take(&mut records);
+            OnceCell::from(advice::analyse(&id, &schedule, records, ending))
+        };
+        let told = Told { id: &id, schedule, plan, records, ending, analysis };
+        if let Some(folder) = &self.charts {
+            charts::save(&report::charts(&told.schedule, told.analysis()), folder)?;
+        }
+        match &self.out {
+            None => output::print_written(|out| told.write(format, output::style(), out)),
+            Some(file) => output::save(file, |out| told.write(format, Style::default(), out))?,
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// A run to report on. It is analysed at most once, and only if the output needs it.
+struct Told<'a> {
+    id: &'a str,
+    schedule: Schedule,
+    plan: String,
+    /// The data that samples are exported from.
+    records: Vec<Record>,
+    ending: Ending,
+    analysis: OnceCell<Analysis>,
+}
+
+impl Told<'_> {
+    fn analysis(&self) -> &Analysis {
+        self.analysis
+            .get_or_init(|| advice::analyse(self.id, &self.schedule, &self.records, self.ending))
+    }
+
+    fn write(&self, format: Format, style: Style, out: &mut dyn Write) -> io::Result<()> {
+        let schedule = &self.schedule;
+        let samples = || Samples::new(self.id, schedule, &self.records);
+        let text = match format {
+            Format::Text => output::harmless(&report::text(schedule, self.analysis(), style)),
+            Format::Markdown => report::markdown(schedule, self.analysis()),
+            Format::Html => report::html(schedule, self.analysis(), &self.plan),
+            Format::Json => return json::write(self.analysis(), out),
+            Format::Csv => return export::csv(&samples(), out),
+            Format::Parquet => return export::parquet(&samples(), out),
+            Format::Ods => {
+                let analysis = advice::summarise(self.id, schedule, &self.records, self.ending);
+                return export::ods(&samples(), schedule, &analysis, out);
+            }
+        };
+        out.write_all(text.as_bytes())
+    }
+}
+
+/// Reads a run from its folder, reports irregularities, and returns its name.
+pub fn read(folder: &Path) -> Result<(String, Contents), Error> {
+    let contents = Run::read(folder)?;
+    for warning in &contents.warnings {
+        output::tell(warning);
+    }
+    let id = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy().into_owned();
+    Ok((id, contents))
+}
+
+/// The folder of a run given by path or by name.
+pub fn find(named: &Path, results: &Path) -> PathBuf {
+    let own = results.join(named);
+    let is_run = named.join("schedule.json").exists();
+    // A path that exists but is not a run is passed on unchanged, for the error message.
+    let path = if is_run || named.exists() && !own.exists() { named.to_owned() } else { own };
+    path.canonicalize().unwrap_or(path)
+}

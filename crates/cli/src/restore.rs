@@ -1,0 +1,58 @@
+//! `ssdlab restore`: undoes the changes of killed runs.
+
+use clap::Args;
+use miette::{IntoDiagnostic, Report};
+use ssdlab_undo as undo;
+
+use super::exit::{Exit, explain};
+use super::output;
+
+/// Arguments of `ssdlab restore`.
+#[derive(Debug, Args)]
+pub struct Restore {}
+
+impl Restore {
+    /// Runs the command.
+    #[expect(
+        clippy::unused_self,
+        clippy::unnecessary_wraps,
+        reason = "every subcommand runs like this"
+    )]
+    pub fn run(&self) -> Result<Exit, Report> {
+        let folders = undo::folders();
+        let (mut undone, mut failed) = (0, 0);
+        for folder in &folders {
+            let restored = match undo::restore(folder).into_diagnostic() {
+                Ok(restored) => restored,
+                // The journal may be in another.
+                Err(error) => {
+                    explain(&error);
+                    failed += 1;
+                    continue;
+                }
+            };
+            for path in &restored.alive {
+                output::print(&format!("skipped, its run is still active: {}\n", path.display()));
+            }
+            for (path, host) in &restored.elsewhere {
+                output::print(&format!(
+                    "skipped, it belongs to another machine, {host}: {path}\n  run `ssdlab \
+                     restore` on {host}; if that is a former name of this machine, or no longer \
+                     exists, undo the changes that the file lists by hand and remove it\n",
+                    path = path.display()
+                ));
+            }
+            undone += restored.undone;
+            failed += restored.failed.len();
+            for error in restored.failed {
+                explain(&error.into());
+            }
+        }
+        let folders: Vec<_> = folders.iter().map(|folder| folder.display().to_string()).collect();
+        output::print(&format!(
+            "{undone} changes undone, {failed} failed (journals in {})\n",
+            folders.join(", ")
+        ));
+        Ok(if failed == 0 { Exit::Done } else { Exit::Failed })
+    }
+}

@@ -1,0 +1,399 @@
+//! `ssdlab run`: runs a plan and shows its answer.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use clap::Args;
+use miette::{IntoDiagnostic, Report};
+use ssdlab_advice::{self as advice, Analysis};
+use ssdlab_conductor::{
+    self as conductor, Conductor, ConductorError, Desk, Fleet, Observer, Rsync, Stage, Submission,
+    Submitter,
+};
+use ssdlab_host::interrupt::Interrupt;
+use ssdlab_plan::{self as plan, LabKind, Schedule};
+use ssdlab_report::{bytes, counted, roughly};
+use ssdlab_results::{self as results, Ending, Record, Status};
+use ssdlab_slurm::{Slurm, SlurmError};
+use ssdlab_undo as undo;
+use ssdlab_watch::Watch;
+use ssdlab_workload::Workload;
+
+use super::cluster::{self, Collect, On};
+use super::exit::{Exit, Wrong};
+use super::plan_arguments::{PlanArguments, Resolved};
+use super::progress::Progress;
+use super::stages::{self, Manner, Ready};
+use super::watching::{self, Watching};
+use super::{output, report};
+
+/// Arguments of `ssdlab run`.
+#[derive(Debug, Args)]
+pub struct Run {
+    #[command(flatten)]
+    plan: PlanArguments,
+    /// Allow all data on --device to be destroyed; type its serial or by-id name.
+    #[arg(long, value_name = "ID")]
+    wipe: Option<String>,
+    /// The results folder.
+    #[arg(long, value_name = "DIR")]
+    results: Option<PathBuf>,
+    /// Resume an interrupted run, given by name or folder.
+    #[arg(long, value_name = "RUN")]
+    resume: Option<PathBuf>,
+    /// After each trial, read its files back and compare them with what its operations must have
+    /// left, and run the filesystem's own check (fsck); a difference voids the trial.
+    #[arg(long)]
+    verify: bool,
+    /// Trials to run in parallel (virtual lab; default: as many as processors and memory allow;
+    /// elsewhere always one).
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
+    /// Run the trials on Slurm nodes, of the default partition (`slurm`) or of another
+    /// (`slurm:PARTITION`). The nodes need ssdlab and access to the results folder.
+    #[arg(long, value_name = "slurm[:PARTITION]")]
+    on: Option<On>,
+    /// How to fetch records from nodes without access to the results folder.
+    #[arg(long, requires = "on")]
+    collect: Option<Collect>,
+    /// The lab kernel (virtual lab; default: the one built by `ssdlab kernel build`).
+    #[arg(long, value_name = "FILE")]
+    kernel: Option<PathBuf>,
+    /// Do not record block requests (image and device labs): this disables the write ledger and the
+    /// request logs.
+    #[arg(long)]
+    no_trace: bool,
+    /// Serve a read-only live page of the run: on a port of this machine only, or at an address
+    /// that others can reach.
+    #[arg(long, value_name = "[ADDR:]PORT", value_parser = watching::address)]
+    watch: Option<SocketAddr>,
+    /// Print the whole analysis as one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+/// The outcome of a run.
+type Ended = Result<Ending, ConductorError>;
+
+/// A run before it starts.
+enum Planned {
+    New(Resolved),
+    Resumed(Session),
+}
+
+impl Planned {
+    fn schedule(&self) -> &Schedule {
+        match self {
+            Self::New(resolved) => &resolved.schedule,
+            Self::Resumed(session) => &session.schedule,
+        }
+    }
+
+    /// Stores the hashes of the plan's files, which hold for the whole run.
+    fn look_at_inputs(&mut self) -> Result<(), Report> {
+        let schedule = match self {
+            Self::New(resolved) => &mut resolved.schedule,
+            Self::Resumed(session) => &mut session.schedule,
+        };
+        if schedule.inputs.is_empty() {
+            schedule.inputs = cluster::inputs(schedule)?;
+        }
+        Ok(())
+    }
+
+    /// The submissions of earlier sessions to Slurm, by name.
+    fn submitted(&self) -> Result<BTreeMap<String, Submission>, Report> {
+        match self {
+            Self::New(_) => Ok(BTreeMap::new()),
+            Self::Resumed(session) => Submission::all(session.run.folder()).into_diagnostic(),
+        }
+    }
+
+    fn start(self, folder: &Path) -> Result<Session, Report> {
+        match self {
+            Self::New(resolved) => start(folder, resolved),
+            Self::Resumed(session) => Ok(session),
+        }
+    }
+}
+
+/// A run that is ready to start or resume.
+struct Session {
+    run: results::Run,
+    schedule: Schedule,
+    records: Vec<Record>,
+}
+
+impl Run {
+    /// Runs the command.
+    pub fn run(&self) -> Result<Exit, Report> {
+        let folder = self.results.clone().unwrap_or_else(results::default_folder);
+        // All errors that can be found early are, before a folder is made or a device is touched.
+        let mut planned = match &self.resume {
+            None => {
+                let mut resolved = self.plan.resolve()?;
+                resolved.schedule.verify = self.verify;
+                Planned::New(resolved)
+            }
+            Some(_) if self.verify || self.plan.changes_anything() => {
+                return Err(Wrong::report(
+                    "--resume continues a run as it was planned",
+                    "omit the plan and the options that change it",
+                ));
+            }
+            Some(run) => Planned::Resumed(resume(run, &folder)?),
+        };
+        planned.look_at_inputs()?;
+        let schedule = planned.schedule().clone();
+        let lab = stages::target(&schedule)?.lab();
+        if schedule.verify && lab == LabKind::Directory {
+            return Err(Wrong::report(
+                "--verify reads back from the device, but the directory lab does not unmount",
+                "omit it, or choose a lab that makes filesystems: --lab image or virtual",
+            ));
+        }
+        if lab != LabKind::Virtual {
+            self.check_wall_clock(lab)?;
+        }
+        let submitted = planned.submitted()?;
+        let slurm = if let Some(on) = &self.on {
+            self.check_submitted()?;
+            cluster::check_submitted(&schedule)?;
+            let partition = conductor::partition(&submitted);
+            if !submitted.is_empty() && on.partition.is_some() && on.partition != partition {
+                let own = partition.as_deref().unwrap_or("the default one");
+                return Err(Wrong::report(
+                    format!("the run was submitted to another partition: {own}"),
+                    "omit the partition: all of a run goes to one",
+                ));
+            }
+            Some(Slurm::find(on.partition.clone().or(partition))?)
+        } else {
+            cluster::check_local(&submitted, &schedule)?;
+            None
+        };
+        let is_staged = self.collect.is_some() || submitted.values().any(|of| of.staged.is_some());
+        let watch = self.watch.map(serve).transpose()?;
+        let watch = watch.as_ref();
+        let session = || planned.start(&folder);
+        let (ended, session) = match slurm {
+            Some(slurm) => self.on_slurm(slurm, &schedule, is_staged, session, watch)?,
+            None => self.on_this_machine(&schedule, session, watch)?,
+        };
+        let ending = *ended.as_ref().unwrap_or(&Ending::Interrupted);
+        let id = session.run.id();
+        let analysis = advice::analyse(&id, &session.schedule, &session.records, ending);
+        self.show(&session, &analysis);
+        Ok(exit(ended?, &session.records))
+    }
+
+    /// Refuses options that each node decides for itself.
+    fn check_submitted(&self) -> Result<(), Report> {
+        let given = [
+            (self.wipe.is_some(), "--wipe", "each node's /etc/ssdlab/drives.toml names its drive"),
+            (self.jobs.is_some(), "--jobs", "nodes run as many as Slurm allocates processors"),
+            (self.kernel.is_some(), "--kernel", "nodes use their own, from `ssdlab kernel build`"),
+        ];
+        match given.into_iter().find(|(is_given, ..)| *is_given) {
+            Some((_, option, help)) => {
+                Err(Wrong::report(format!("{option} cannot be combined with --on slurm"), help))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses options that only guests support.
+    fn check_wall_clock(&self, lab: LabKind) -> Result<(), Report> {
+        if let Some(jobs) = self.jobs.filter(|jobs| *jobs != 1) {
+            return Err(Wrong::report(
+                format!("--jobs {jobs}: wall-clock trials run one at a time"),
+                "parallel trials would disturb each other; omit --jobs",
+            ));
+        }
+        if self.kernel.is_some() {
+            return Err(Wrong::report(
+                format!("--kernel is for guests, but the {lab} lab has none"),
+                "omit it, or add --lab virtual",
+            ));
+        }
+        Ok(())
+    }
+
+    fn on_this_machine(
+        &self,
+        schedule: &Schedule,
+        session: impl FnOnce() -> Result<Session, Report>,
+        watch: Option<&Watch>,
+    ) -> Result<(Ended, Session), Report> {
+        let interrupt = Interrupt::on_signals().into_diagnostic()?;
+        let mut journal = undo::start().map_err(|error| no_journal(&error))?;
+        let manner = Manner {
+            wipe: self.wipe.as_deref(),
+            kernel: self.kernel.as_deref(),
+            jobs: self.jobs.map(usize::from),
+            no_trace: self.no_trace,
+            ..Manner::default()
+        };
+        let act = |mut ready: Ready<'_>| {
+            announce(schedule, ready.jobs());
+            let mut session = session()?;
+            ready.log_to(&session.run.folder().join("requests"))?;
+            Ok((conduct(&mut session, ready.stage(), watch), session))
+        };
+        let done = stages::with_stage(schedule, manner, &mut journal, &interrupt, act)?;
+        // Incomplete undoing is reported, but does not replace the measured results.
+        let (ended, session) = done;
+        let undone = journal.finish().map_err(ConductorError::from);
+        Ok((ended.and_then(|ending| undone.map(|()| ending)), session))
+    }
+
+    fn on_slurm(
+        &self,
+        slurm: Slurm,
+        schedule: &Schedule,
+        is_staged: bool,
+        session: impl FnOnce() -> Result<Session, Report>,
+        watch: Option<&Watch>,
+    ) -> Result<(Ended, Session), Report> {
+        let interrupt = Interrupt::on_requests().into_diagnostic()?;
+        // The nodes would find this out too, one by one.
+        Workload::new(&schedule.workload, &schedule.inputs, schedule.seed)?;
+        let rsync = is_staged.then(Rsync::find).transpose();
+        let by = Submitter {
+            schedule,
+            expected: cluster::expected(schedule)?,
+            no_trace: self.no_trace,
+            memory_bytes: stages::memory_elsewhere(schedule)?,
+            program: std::env::current_exe().into_diagnostic()?,
+            rsync: rsync.map_err(SlurmError::from)?,
+            staging: cluster::staging(),
+            interrupt: &interrupt,
+            slurm,
+        };
+        Fleet::check(&by.slurm, schedule)?;
+        let mut session = session()?;
+        announce(schedule, 1);
+        let folder = session.run.folder().canonicalize().into_diagnostic()?;
+        let mut fleet = Fleet::open(by, &folder, &session.records).map_err(ConductorError::from)?;
+        let ended = conduct(&mut session, &mut fleet, watch);
+        Ok((ended, session))
+    }
+
+    fn show(&self, session: &Session, analysis: &Analysis) {
+        if self.json {
+            output::print_json(analysis);
+            return;
+        }
+        output::print(&ssdlab_report::text(&session.schedule, analysis, output::style()));
+        let folder = session.run.folder();
+        let name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
+        let is_found_by_name = folder.parent() == Some(&results::default_folder());
+        let run = if is_found_by_name { name.clone() } else { folder.to_string_lossy() };
+        let run = shlex::try_quote(&run).unwrap_or_default();
+        output::print(&format!(
+            "\nRecords: {}\nAs a page with charts: ssdlab report {run} --format html --out \
+             {name}.html\n",
+            folder.display()
+        ));
+    }
+}
+
+/// Announces the trials, their estimated time, and the bytes written to the device.
+fn announce(schedule: &Schedule, jobs: usize) {
+    let trials = schedule.expected_trials();
+    let jobs = jobs.min(trials).max(1);
+    let least =
+        if schedule.repetitions.least < schedule.repetitions.most { "at least " } else { "" };
+    let mut says =
+        vec![format!("{least}{} in the {} lab", counted(trials, "trial"), schedule.origin())];
+    if jobs > 1 {
+        says.push(format!("{jobs} at a time"));
+    }
+    if let Some(estimate) = plan::estimate(schedule) {
+        let time = estimate.time / u32::try_from(jobs).unwrap_or(1);
+        says.push(format!("about {}", roughly(time)));
+        // Simulated drives do not wear out.
+        if !schedule.is_in(LabKind::Virtual) {
+            says.push(format!("writing about {}", bytes(estimate.written_bytes as f64)));
+        }
+    }
+    output::tell(&says.join(", "));
+}
+
+fn conduct(session: &mut Session, stage: &mut dyn Stage, watch: Option<&Watch>) -> Ended {
+    let mut progress = Progress::new();
+    let id = session.run.id();
+    let records = std::mem::take(&mut session.records);
+    let mut watching = None;
+    let observer: &mut dyn Observer = match watch {
+        None => &mut progress,
+        Some(watch) => {
+            let schedule = &session.schedule;
+            watching.insert(Watching::new(&mut progress, watch, schedule, &id, &records))
+        }
+    };
+    let desk = Desk::new(&session.schedule, &mut session.run, observer, records);
+    let mut conductor = Conductor { desk, stage };
+    let ended = conductor.conduct();
+    session.records = std::mem::take(&mut conductor.desk.records);
+    if let Some(mut watching) = watching {
+        watching.ended(&session.records, ended.as_ref().ok().copied());
+    }
+    progress.finish();
+    ended
+}
+
+/// Serves the page, and announces its address.
+fn serve(address: SocketAddr) -> Result<Watch, Report> {
+    let watch = Watch::serve(address).map_err(|error| {
+        Wrong::report(
+            format!("cannot serve the run at {address}: {error}"),
+            "name another port, or 0 for any free one",
+        )
+    })?;
+    let reach =
+        if address.ip().is_loopback() { "" } else { ", by everybody who can reach this address" };
+    output::tell(&format!("this run can be watched at http://{}/{reach}", watch.address()));
+    Ok(watch)
+}
+
+/// The name of a run that starts now.
+pub fn new_id(schedule: &Schedule) -> String {
+    let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+    let stamp: String = now.chars().filter(char::is_ascii_digit).collect();
+    let (day, time) = stamp.split_at(8);
+    format!("{}-{day}-{time}", schedule.plan)
+}
+
+fn start(folder: &Path, resolved: Resolved) -> Result<Session, Report> {
+    let id = new_id(&resolved.schedule);
+    let run = results::Run::create(folder, &id, &resolved.text, &resolved.schedule)?;
+    Ok(Session { run, schedule: resolved.schedule, records: Vec::new() })
+}
+
+fn resume(named: &Path, folder: &Path) -> Result<Session, Report> {
+    let (run, contents) = results::Run::append(&report::find(named, folder))?;
+    for warning in &contents.warnings {
+        output::tell(warning);
+    }
+    Ok(Session { run, schedule: contents.schedule, records: contents.records })
+}
+
+pub fn no_journal(error: &std::io::Error) -> Report {
+    Wrong::report(
+        format!("cannot keep an undo journal: {error}"),
+        "ssdlab changes nothing on a machine without one; set XDG_STATE_HOME to a private folder",
+    )
+}
+
+fn exit(ending: Ending, records: &[Record]) -> Exit {
+    let failed = |record: &Record| matches!(record.status, Status::Failed | Status::Void);
+    match ending {
+        Ending::Interrupted => Exit::Interrupted,
+        _ if records.iter().any(failed) => Exit::Failed,
+        Ending::NothingRuns => Exit::Lacking,
+        _ => Exit::Done,
+    }
+}

@@ -1,0 +1,72 @@
+//! `ssdlab schema`: JSON schemas of plans and of machine-readable output.
+
+use clap::{Args, ValueEnum};
+use schemars::schema_for;
+use ssdlab_advice::{Analysis, Comparison};
+use ssdlab_plan::Plan;
+use ssdlab_report::History;
+use ssdlab_results::Record;
+use ssdlab_simulation::Outcome;
+
+use super::cache::Cached;
+use super::drive::Shown;
+use super::exit::Exit;
+use super::method::Checked;
+use super::output;
+use super::status::Standing;
+use super::trace::Printed;
+
+/// Arguments of `ssdlab schema`.
+#[derive(Debug, Args)]
+pub struct Schema {
+    /// The format to describe.
+    #[arg(default_value = "plan")]
+    of: Of,
+}
+
+/// A format with a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Of {
+    /// A plan.
+    Plan,
+    /// A line of a run's records.jsonl.
+    Record,
+    /// The output of `ssdlab run --json` and `ssdlab report --json`.
+    Analysis,
+    /// The output of `ssdlab method --json`.
+    Method,
+    /// The output of `ssdlab compare --json`.
+    Comparison,
+    /// The output of `ssdlab history --json`.
+    History,
+    /// The output of `ssdlab status --json`.
+    Status,
+    /// The output of `ssdlab cache --json`.
+    Cache,
+    /// What `ssdlab drive show --json` prints.
+    Drive,
+    /// A line of `ssdlab simulate --json-lines`; `--json` prints the same with additions.
+    Simulation,
+    /// The output of `ssdlab trace --json`, for a run or for a block trace.
+    Trace,
+}
+
+impl Schema {
+    /// Runs the command.
+    pub fn run(&self) -> Exit {
+        output::print_json(&match self.of {
+            Of::Plan => schema_for!(Plan),
+            Of::Record => schema_for!(Record),
+            Of::Analysis => schema_for!(Analysis),
+            Of::Method => schema_for!(Checked),
+            Of::Comparison => schema_for!(Comparison),
+            Of::History => schema_for!(History),
+            Of::Status => schema_for!(Standing),
+            Of::Cache => schema_for!(Cached),
+            Of::Drive => schema_for!(Shown),
+            Of::Simulation => schema_for!(Outcome),
+            Of::Trace => schema_for!(Printed<'_>),
+        });
+        Exit::Done
+    }
+}

@@ -1,0 +1,207 @@
+//! The stages that run trials on this machine: the machine itself, or guests.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::path::Path;
+
+use miette::Report;
+use ssdlab_aged::Store;
+use ssdlab_conductor::{self as conductor, Books, Guests, Here, Provided, Stage};
+use ssdlab_flash::Specification;
+use ssdlab_host::interrupt::Interrupt;
+use ssdlab_host::memory;
+use ssdlab_host::program::Rules;
+use ssdlab_kernel as kernel;
+use ssdlab_lab::{self as lab, LabError, Tools};
+use ssdlab_plan::{Bytes, LabKind, Schedule, Target, is_drive_file};
+use ssdlab_undo::Journal;
+use ssdlab_workload::{self as workload, Workload, WorkloadError};
+
+use super::cluster;
+use super::drive;
+use super::exit::Wrong;
+
+/// The bytes kept of a guest's writes, as a rule of thumb.
+const WRITTEN_BYTES: u64 = 1 << 30;
+
+/// Options for trials on this machine.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Manner<'a> {
+    /// The proof that the device may be wiped (device lab).
+    pub wipe: Option<&'a str>,
+    /// The lab kernel (virtual lab); `None` means the cached one.
+    pub kernel: Option<&'a Path>,
+    /// Trials to run in parallel (virtual lab); `None` means as many as fit.
+    pub jobs: Option<usize>,
+    /// The maximum, however many fit.
+    pub most_jobs: Option<usize>,
+    /// Whether recording of block requests is off.
+    pub no_trace: bool,
+}
+
+/// A stage that is ready.
+pub enum Ready<'a> {
+    /// This machine, and whether requests are recorded.
+    Here(Here<'a>, bool),
+    /// Guests, and how many run in parallel.
+    Guests(Guests<'a>, usize),
+}
+
+impl Ready<'_> {
+    /// Trials that run in parallel.
+    pub fn jobs(&self) -> usize {
+        match self {
+            Self::Here(..) => 1,
+            Self::Guests(_, jobs) => *jobs,
+        }
+    }
+
+    /// Sends request logs to a folder, if they are kept.
+    pub fn log_to(&mut self, folder: &Path) -> Result<(), Report> {
+        match self {
+            Self::Here(here, true) => here.books = Books::in_folder(folder),
+            Self::Here(_, false) => {}
+            Self::Guests(guests, _) => guests.log_to(folder)?,
+        }
+        Ok(())
+    }
+
+    /// The stage.
+    pub fn stage(&mut self) -> &mut dyn Stage {
+        match self {
+            Self::Here(here, _) => here,
+            Self::Guests(guests, _) => guests,
+        }
+    }
+}
+
+/// The target of a schedule's trials; an imported run has none.
+pub fn target(schedule: &Schedule) -> Result<&Target, Report> {
+    schedule.target.as_ref().ok_or_else(|| {
+        Wrong::report(
+            format!("{} was imported and cannot be run", schedule.plan),
+            "import it again with additional files: ssdlab import FILE...",
+        )
+    })
+}
+
+/// Prepares the stage for a schedule's trials, and calls a function with it.
+pub fn with_stage<T>(
+    schedule: &Schedule,
+    manner: Manner<'_>,
+    journal: &mut Journal,
+    interrupt: &Interrupt,
+    act: impl FnOnce(Ready<'_>) -> Result<T, Report>,
+) -> Result<T, Report> {
+    let target = target(schedule)?;
+    let mut workload = Workload::new(&schedule.workload, &schedule.inputs, schedule.seed)?;
+    let marker = journal.marker().to_owned();
+    let rules = Rules { marker: &marker, limit: lab::LOOK, interrupt };
+    let mut tools = Tools { journal, rules };
+    let mut lab = match target {
+        Target::Virtual { .. } => {
+            let kernel = kernel::find(manner.kernel)?;
+            let drives = drives(schedule)?;
+            drives.values().try_for_each(check_memory)?;
+            let jobs = manner.jobs.unwrap_or_else(|| fitting_jobs(schedule, &drives));
+            let jobs = jobs.min(manner.most_jobs.unwrap_or(jobs)).max(1);
+            let provided = Provided { schedule, kernel, drives, jobs, interrupt };
+            return act(Ready::Guests(Guests::open(provided, journal)?, jobs));
+        }
+        Target::Image { size_bytes, folder } => {
+            check_fits(&workload, *size_bytes)?;
+            lab::open_image(*size_bytes, folder.as_deref(), &mut tools)?
+        }
+        Target::Device { path } => {
+            let node = path.as_ref().ok_or_else(cluster::no_device)?;
+            lab::open_device(node, manner.wipe, &mut tools)?
+        }
+        Target::Directory { path } => lab::open_directory(path)?,
+    };
+    let here = Here {
+        target,
+        lab: &mut *lab,
+        workload: &mut workload,
+        journal,
+        interrupt,
+        books: Books::default(),
+        aged: &Store::of_user(),
+        tools: conductor::tools(schedule),
+    };
+    act(Ready::Here(here, !manner.no_trace))
+}
+
+/// The drives that a schedule's treatments name.
+fn drives(schedule: &Schedule) -> Result<BTreeMap<String, Specification>, Report> {
+    let mut drives = BTreeMap::new();
+    for setup in schedule.setups() {
+        let name = setup.simulated.drive.clone();
+        if let Entry::Vacant(place) = drives.entry(name) {
+            let capacity = target(schedule)?.size_bytes().map(Bytes);
+            if is_drive_file(place.key()) {
+                let file = workload::private(Path::new(place.key()), &schedule.inputs);
+                file.map_err(WorkloadError::from)?;
+            }
+            let drive = drive::load(place.key(), capacity)?;
+            place.insert(drive);
+        }
+    }
+    Ok(drives)
+}
+
+/// As many guests as there are processors, as far as memory for them and their drives allows.
+fn fitting_jobs(schedule: &Schedule, drives: &BTreeMap<String, Specification>) -> usize {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let guests = memory::available_bytes() / memory_of_guest(schedule, drives);
+    processors.min(usize::try_from(guests).unwrap_or(usize::MAX)).max(1)
+}
+
+/// The approximate peak memory of a trial in a guest, in bytes.
+fn memory_of_guest(schedule: &Schedule, drives: &BTreeMap<String, Specification>) -> u64 {
+    let hosts = schedule.setups().map(|setup| setup.simulated.host.memory_bytes);
+    let guest = hosts.max().unwrap_or(0);
+    let drive = drives.values().map(map_bytes).max().unwrap_or(0);
+    guest + drive + WRITTEN_BYTES
+}
+
+/// The same for a trial that runs elsewhere; `None` where it has its machine to itself.
+pub fn memory_elsewhere(schedule: &Schedule) -> Result<Option<u64>, Report> {
+    if !schedule.is_in(LabKind::Virtual) {
+        return Ok(None);
+    }
+    Ok(Some(memory_of_guest(schedule, &drives(schedule)?)))
+}
+
+/// The memory of a simulated drive's maps, as measured: 9 bytes per page and 26 per block.
+fn map_bytes(drive: &Specification) -> u64 {
+    9 * u64::from(drive.logical_pages) + 26 * u64::from(drive.blocks)
+}
+
+/// A drive whose maps do not fit into memory would get this program, or another, killed.
+fn check_memory(drive: &Specification) -> Result<(), Report> {
+    let (needed, available) = (map_bytes(drive), memory::available_bytes());
+    if needed + WRITTEN_BYTES <= available {
+        return Ok(());
+    }
+    let reason = format!(
+        "{} has {}; its maps take about {} of memory, but only {} are free: choose a smaller \
+         drive, or reduce its --capacity",
+        drive.name,
+        Bytes(drive.capacity_bytes()),
+        Bytes(needed),
+        Bytes(available)
+    );
+    Err(LabError::Unavailable { reason }.into())
+}
+
+/// The size of an archive's tree is known only now.
+fn check_fits(workload: &Workload, image: u64) -> Result<(), Report> {
+    let tree = workload.archive_bytes();
+    if tree <= image {
+        return Ok(());
+    }
+    Err(Wrong::report(
+        format!("the archive holds {}, the image has {}", Bytes(tree), Bytes(image)),
+        "set a larger size in the plan's [target], or unpack part of the archive: --scale",
+    ))
+}

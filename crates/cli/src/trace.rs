@@ -1,0 +1,244 @@
+//! `ssdlab trace`: summarises the requests of a run or of a block trace.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use miette::Report as Error;
+use rayon::prelude::*;
+use schemars::JsonSchema;
+use serde::Serialize;
+use ssdlab_conductor as conductor;
+use ssdlab_plan::Schedule;
+use ssdlab_report::{self as report, Chart, Traced};
+use ssdlab_results::{self as results, Contents, Record};
+use ssdlab_trace::{Course, Request, Summary, Tally, TraceError};
+
+use super::exit::{Exit, Wrong};
+use super::report::{find, read};
+use super::trace_files::{self, Reading};
+use super::{charts, output};
+
+/// Arguments of `ssdlab trace`.
+#[derive(Debug, Args)]
+pub struct Trace {
+    /// The run's name or folder; or a block trace, with all its files.
+    #[arg(id = "trace", value_name = "RUN|FILE", required = true)]
+    named: Vec<PathBuf>,
+    /// Only this trial of a run, by its position from 0.
+    #[arg(long, value_name = "N")]
+    trial: Option<u32>,
+    /// The results folder.
+    #[arg(long, value_name = "DIR")]
+    results: Option<PathBuf>,
+    #[command(flatten)]
+    reading: Reading,
+    /// Also plot requests by position and time, as SVG and PNG in a folder: one chart per trial.
+    #[arg(long, value_name = "DIR")]
+    charts: Option<PathBuf>,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+/// The `--json` output.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Printed<'a> {
+    /// Of a run.
+    Run {
+        /// Its name.
+        run: &'a str,
+        /// Its trials that have a log, in order.
+        trials: &'a [Traced],
+    },
+    /// Of a block trace.
+    Files {
+        /// The files.
+        trace: &'a str,
+        /// The summary of their requests.
+        summary: &'a Summary,
+        /// Where and how they are truncated, if they are.
+        cut_off: Option<&'a str>,
+    },
+}
+
+/// The contents of a trace.
+struct Looked {
+    summary: Summary,
+    /// Where and how the trace is truncated, if it is.
+    cut_off: Option<String>,
+    /// The data of a chart, if one is requested.
+    course: Option<Course>,
+}
+
+impl Trace {
+    /// Runs the command.
+    pub fn run(&self) -> Result<Exit, Error> {
+        match &self.named[..] {
+            [run] if !run.is_file() => self.of_run(run),
+            files => self.of_files(files),
+        }
+    }
+
+    fn of_files(&self, files: &[PathBuf]) -> Result<Exit, Error> {
+        if self.trial.is_some() {
+            let says = "--trial selects a trial of a run, but this is a file";
+            return Err(Wrong::report(says, "omit --trial, or name a run"));
+        }
+        let name = trace_files::names(files);
+        let Looked { summary, cut_off, course } = self.look(files)?;
+        if let Some(folder) = &self.charts {
+            let chart = course.map(|course| report::trace_chart("trace", &name, &summary, &course));
+            charts::save(chart.as_slice(), folder)?;
+        }
+        if self.json {
+            output::print_json(&Printed::Files {
+                trace: &name,
+                summary: &summary,
+                cut_off: cut_off.as_deref(),
+            });
+        } else {
+            output::print(&report::trace(&name, &summary, None, output::style()));
+        }
+        Ok(Exit::Done)
+    }
+
+    fn of_run(&self, named: &Path) -> Result<Exit, Error> {
+        let results = self.results.clone().unwrap_or_else(results::default_folder);
+        let folder = find(named, &results);
+        let (run, Contents { schedule, records, .. }) = read(&folder)?;
+        let logged = self.logged(&run, &folder, &records)?;
+        let looked: Vec<Result<(Traced, Option<Chart>), Error>> =
+            logged.par_iter().map(|(record, log)| self.of_trial(&schedule, record, log)).collect();
+        let (mut trials, mut drawn) = (Vec::new(), Vec::new());
+        for looked in looked {
+            match looked {
+                Ok((traced, chart)) => {
+                    trials.push(traced);
+                    drawn.extend(chart);
+                }
+                // The logs of other trials are unaffected.
+                Err(error) if logged.len() > 1 => output::tell(&error.to_string()),
+                Err(error) => return Err(error),
+            }
+        }
+        if let Some(folder) = &self.charts {
+            charts::save(&drawn, folder)?;
+        }
+        if self.json {
+            output::print_json(&Printed::Run { run: &run, trials: &trials });
+        } else if let [traced] = &trials[..] {
+            let name = format!("{run}, {}", traced.name());
+            let merged = traced.merged_writes;
+            output::print(&report::trace(&name, &traced.summary, merged, output::style()));
+        } else {
+            output::print(&report::traces(&trials, output::style()));
+        }
+        Ok(if trials.len() == logged.len() { Exit::Done } else { Exit::Failed })
+    }
+
+    /// The requested trials that have a log, in order.
+    fn logged<'a>(
+        &self,
+        run: &str,
+        folder: &Path,
+        records: &'a [Record],
+    ) -> Result<Vec<(&'a Record, PathBuf)>, Error> {
+        let logs = folder.join("requests");
+        let of = |record: &'a Record| (record, conductor::log_of(&logs, record.trial));
+        let mut all: Vec<_> = records.iter().map(of).filter(|(_, log)| log.is_file()).collect();
+        // Records are in the order in which trials ended.
+        all.sort_by_key(|(record, _)| record.trial.position);
+        if all.is_empty() {
+            return Err(Wrong::report(
+                format!("the run {run} has no request logs"),
+                "runs in the virtual, image and device labs keep them unless started with \
+                 --no-trace: run the plan again",
+            ));
+        }
+        let Some(trial) = self.trial else { return Ok(all) };
+        let known: Vec<u32> = all.iter().map(|(record, _)| record.trial.position).collect();
+        let mut chosen = all;
+        chosen.retain(|(record, _)| record.trial.position == trial);
+        if chosen.is_empty() {
+            let ends = [known.first(), known.last()].map(|end| end.copied().unwrap_or(0));
+            return Err(Wrong::report(
+                format!("the run {run} has no request log of trial {trial}"),
+                format!("it has {} logs, from trial {} to {}", known.len(), ends[0], ends[1]),
+            ));
+        }
+        Ok(chosen)
+    }
+
+    fn of_trial(
+        &self,
+        schedule: &Schedule,
+        record: &Record,
+        log: &Path,
+    ) -> Result<(Traced, Option<Chart>), Error> {
+        let Looked { summary, cut_off, course } = self.look(&[log.to_owned()])?;
+        let trial = record.trial.position;
+        let of_phase = |phase: &results::Phase| Some(phase.device?.write_merges);
+        let merged: Option<Vec<u64>> = record.phases.iter().map(of_phase).collect();
+        let merged_writes = merged.filter(|all| !all.is_empty()).map(|all| all.iter().sum());
+        let levels = schedule.distinct(&record.levels);
+        let traced = Traced { trial, levels, summary, merged_writes, cut_off };
+        let id = format!("trace-{trial:04}");
+        let chart =
+            course.map(|course| report::trace_chart(&id, &traced.name(), &traced.summary, &course));
+        Ok((traced, chart))
+    }
+
+    /// Reads a trace, twice if a chart is requested. Of a damaged trace, the part before the damage
+    /// is used and the rest reported.
+    fn look(&self, files: &[PathBuf]) -> Result<Looked, Error> {
+        let mut tally = Tally::new();
+        let fault = each(self.reading.open(files)?, |request| tally.add(request));
+        let summary = tally.finish();
+        let cut_off = match fault {
+            None => None,
+            Some(error) if summary.requests > 0 && is_damage(&error) => Some(error.to_string()),
+            Some(error) => return Err(self.reading.explained(files, &error)),
+        };
+        if let Some(cut_off) = &cut_off {
+            let (files, requests) = (trace_files::names(files), summary.requests);
+            output::tell(&format!(
+                "{files}: {cut_off}; showing the {requests} requests before that"
+            ));
+        }
+        let course = self.charts.is_some().then(|| self.course(files, &summary)).transpose()?;
+        Ok(Looked { summary, cut_off, course })
+    }
+
+    fn course(&self, files: &[PathBuf], summary: &Summary) -> Result<Course, Error> {
+        let mut course = Course::new(summary);
+        // The log of an active run may have grown.
+        let known = usize::try_from(summary.requests).unwrap_or(usize::MAX);
+        // Errors were reported on the first read.
+        each(self.reading.open(files)?.take(known), |request| course.add(request));
+        course.finish();
+        Ok(course)
+    }
+}
+
+/// Whether the trace is valid up to the error, and is the requested one.
+fn is_damage(error: &TraceError) -> bool {
+    matches!(
+        error,
+        TraceError::Truncated { .. } | TraceError::Malformed { .. } | TraceError::Read { .. }
+    )
+}
+
+/// Processes each request up to the first error, which it returns.
+fn each(
+    trace: impl Iterator<Item = Result<Request, TraceError>>,
+    mut take: impl FnMut(&Request),
+) -> Option<TraceError> {
+    for request in trace {
+        match request {
+            Ok(request) => take(&request),
+            Err(error) => return Some(error),
+        }
+    }
+    None
+}

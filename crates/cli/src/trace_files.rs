@@ -1,0 +1,83 @@
+//! Opens the files of a block trace, and explains errors in them.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use miette::Report;
+use ssdlab_simulation::TraceFiles;
+use ssdlab_trace::{Format, Merge, Options, Reader, Stage, TraceError};
+
+use super::exit::Wrong;
+
+/// The read buffer, in bytes.
+const BUFFER_BYTES: usize = 1 << 20;
+
+/// How to read a trace; the command has an argument `trace` for its files.
+#[derive(Debug, Args)]
+pub struct Reading {
+    /// The trace's format (default: detected): blktrace, blkparse, msr-cambridge, fio or ssdlab.
+    #[arg(long, value_name = "FORMAT", requires = "trace", value_parser = format)]
+    format: Option<Format>,
+    /// The drive to read from a trace of several, as the trace names it.
+    #[arg(long, value_name = "NAME", requires = "trace")]
+    trace_drive: Option<String>,
+    /// Use a trace's requests as they were queued, not as they were issued to the drive.
+    #[arg(long, requires = "trace")]
+    queued: bool,
+}
+
+impl Reading {
+    /// Opens the files of one trace, of which there may be one per processor.
+    pub fn open(&self, files: &[PathBuf]) -> Result<Merge<BufReader<File>>, Report> {
+        let readers = files.iter().map(|path| self.reader(path, files));
+        Ok(ssdlab_trace::merge(readers.collect::<Result<_, _>>()?))
+    }
+
+    fn reader(&self, path: &Path, files: &[PathBuf]) -> Result<Reader<BufReader<File>>, Report> {
+        let stage = if self.queued { Stage::Queued } else { Stage::Issued };
+        let options = Options { stage, drive: self.trace_drive.clone() };
+        let file = File::open(path).map_err(|error| {
+            Wrong::report(format!("{}: {error}", path.display()), "name a readable trace")
+        })?;
+        let input = BufReader::with_capacity(BUFFER_BYTES, file);
+        match self.format {
+            Some(format) => Reader::new(input, format, &options),
+            None => Reader::detect(input, &options),
+        }
+        .map_err(|error| self.explained(files, &error))
+    }
+
+    /// The files and how they are read, for the output.
+    pub fn of(&self, files: &[PathBuf]) -> TraceFiles {
+        TraceFiles {
+            files: files.iter().map(|path| path.display().to_string()).collect(),
+            drive: self.trace_drive.clone(),
+            is_queued: self.queued,
+        }
+    }
+
+    /// An error in a trace, with a remedy.
+    pub fn explained(&self, files: &[PathBuf], error: &TraceError) -> Report {
+        let help = match error {
+            TraceError::SeveralDrives { .. } | TraceError::NoSuchDrive { .. } => {
+                "choose one with --trace-drive"
+            }
+            TraceError::NoneAtStage { .. } if self.queued => "omit --queued",
+            TraceError::NoneAtStage { .. } => "--queued reads them",
+            _ => "name the format with --format if it was misdetected",
+        };
+        Wrong::report(format!("{}: {error}", names(files)), help)
+    }
+}
+
+/// The files of a trace, for a message.
+pub fn names(files: &[PathBuf]) -> String {
+    let names: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
+    names.join(", ")
+}
+
+fn format(text: &str) -> Result<Format, String> {
+    text.parse().map_err(|error: TraceError| error.to_string())
+}

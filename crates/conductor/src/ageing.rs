@@ -1,0 +1,220 @@
+//! Aged filesystems: what one is made from, how it is made on this machine, and where from a trial
+//! takes it.
+//!
+//! Ageing takes longer than most trials, so a state is made once and kept where it can be copied:
+//! an image, and in the virtual lab a drive. A real drive is aged in each trial, and is mounted
+//! anew with the trial's own options then, so that it is the same state everywhere. Each block has
+//! a state of its own, from the block's seed, which all its treatments share: an effect is then
+//! what the treatments do to used filesystems, and not to one that happened to come about.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+
+use serde::{Deserialize, Serialize};
+use ssdlab_aged::{self as aged, AgedError, State};
+use ssdlab_filesystem::Format;
+use ssdlab_guest::Message;
+use ssdlab_host::program::Rules;
+use ssdlab_host::sysfs::BlockDevice;
+use ssdlab_lab::{Start, Tools};
+use ssdlab_meter::environment;
+use ssdlab_plan::{Age, Bytes, LabKind, LevelError, Levels, Setup, Target};
+use ssdlab_results::Aged;
+use ssdlab_workload::Place;
+
+use super::failure::Failure;
+use super::here::Here;
+use super::performed::Measured;
+use super::trial::{IMAGE, PREPARATION, place};
+
+/// The version of what is kept.
+const FORMAT: u32 = 1;
+
+/// What an aged filesystem is made from: whoever has all of this in common may share it.
+#[derive(Debug, Serialize)]
+pub(super) struct MadeFrom {
+    format: u32,
+    profile: &'static str,
+    profile_version: u32,
+    target: Option<f64>,
+    filesystem: &'static str,
+    mkfs: Vec<String>,
+    mkfs_version: Option<String>,
+    mount: Vec<String>,
+    seed: u64,
+    /// What it lies on and what it was aged by.
+    place: BTreeMap<&'static str, String>,
+}
+
+impl MadeFrom {
+    pub fn new(
+        age: Age,
+        setup: &Setup,
+        seed: u64,
+        place: BTreeMap<&'static str, String>,
+    ) -> Result<Self, Failure> {
+        let Some(filesystem) = setup.filesystem else {
+            return Err(Failure::Unavailable("no filesystem is named to be aged".to_owned()));
+        };
+        let format =
+            Format { journal: setup.journal, seed, extra: setup.mkfs_words(), ..Format::default() };
+        Ok(Self {
+            format: FORMAT,
+            profile: age.profile.name,
+            profile_version: age.profile.version,
+            target: age.target,
+            filesystem: filesystem.name,
+            mkfs: filesystem.format_arguments(&format),
+            mkfs_version: environment::version(filesystem.mkfs, "-V"),
+            mount: setup.mount_of_settings(),
+            seed,
+            place,
+        })
+    }
+}
+
+/// What an aged filesystem was made from, in a line, from what is kept with it; none where that is
+/// something else.
+#[must_use]
+pub fn aged_from(made_from: &serde_json::Value) -> Option<String> {
+    let text = |of: &serde_json::Value, name: &str| Some(of.get(name)?.as_str()?.to_owned());
+    let place = made_from.get("place")?;
+    let target = made_from.get("target").and_then(serde_json::Value::as_f64);
+    let target = target.map(|target| format!(" to {target}")).unwrap_or_default();
+    let mut parts = vec![
+        text(made_from, "filesystem")?,
+        text(made_from, "profile")? + &target,
+        text(place, "lab")? + " lab",
+    ];
+    parts.extend(["condition", "host"].iter().filter_map(|name| text(place, name)));
+    if let Some(size_bytes) = text(place, "size_bytes").and_then(|size| size.parse().ok()) {
+        parts.push(Bytes(size_bytes).to_string());
+    }
+    parts.push(format!("seed {}", made_from.get("seed")?.as_u64()?));
+    Some(parts.join(", "))
+}
+
+/// What is kept beside an aged filesystem.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Facts {
+    /// The command line that made it.
+    pub mkfs: Option<String>,
+    /// What ageing came to.
+    pub aged: Aged,
+}
+
+impl Facts {
+    /// Enters them into what a trial that started from it has measured.
+    pub fn enter(self, state: Option<String>, measured: &mut Measured) {
+        measured.applied.extend(self.mkfs.map(|line| ("mkfs".to_owned(), line)));
+        measured.aged = Some(Aged { state, ..self.aged });
+    }
+}
+
+/// What an aged filesystem is made with: every option that does not shape it has its default.
+pub(super) fn shaping(setup: &Setup) -> Result<Setup, LevelError> {
+    let shaping = setup.levels.0.iter().filter(|(factor, _)| factor.shapes_aged());
+    Setup::new(&Levels(shaping.map(|(factor, level)| (*factor, level.clone())).collect()))
+}
+
+impl Here<'_> {
+    /// The aged state that a trial on an image starts from; none where it starts otherwise.
+    pub(super) fn kept_state(
+        &mut self,
+        setup: &Setup,
+        seed: u64,
+        told: &mut dyn FnMut(Message),
+        rules: Rules<'_>,
+    ) -> Result<Option<State<Facts>>, Failure> {
+        let (Some(age), Target::Image { size_bytes, .. }) = (setup.age, self.target) else {
+            return Ok(None);
+        };
+        let place = BTreeMap::from([
+            ("lab", LabKind::Image.to_string()),
+            ("size_bytes", size_bytes.to_string()),
+            ("kernel", rustix::system::uname().release().to_string_lossy().into_owned()),
+        ]);
+        let made_from = MadeFrom::new(age, setup, seed, place)?;
+        let (store, interrupt) = (self.aged, self.interrupt);
+        store
+            .get(&made_from, interrupt, |folder| {
+                told(Message::Begins("ageing".to_owned()));
+                let mark = self.journal.mark();
+                let facts = self.age_blank(setup, seed, rules);
+                // The image is whole when nothing has it any more.
+                let undone = self.journal.undo_to(mark);
+                let facts = facts?;
+                undone.map_err(|error| Failure::Failed(error.to_string()))?;
+                let made = self.lab.file().expect("the image lab's devices are files");
+                let image = folder.join(IMAGE);
+                let mut options = OpenOptions::new();
+                options.write(true).create_new(true);
+                let copied =
+                    File::open(made).and_then(|made| aged::copy(&made, &options.open(&image)?));
+                copied.map_err(Failure::step("keep the aged image in", &image))?;
+                Ok(facts)
+            })
+            .map(Some)
+    }
+
+    /// Attaches a blank device and ages the filesystem that it gets.
+    fn age_blank(&mut self, setup: &Setup, seed: u64, rules: Rules<'_>) -> Result<Facts, Failure> {
+        let device = self.lab.attach(None, &mut Tools { journal: self.journal, rules })?;
+        self.age(setup, device.as_ref(), seed, rules)
+    }
+
+    /// What a guest does that ages its drive for others' trials.
+    pub(super) fn ageing(&mut self, setup: &Setup, seed: u64) -> Result<Facts, Failure> {
+        let marker = self.journal.marker().to_owned();
+        let rules = Rules { marker: &marker, limit: PREPARATION, interrupt: self.interrupt };
+        self.age_blank(setup, seed, rules)
+    }
+
+    /// Makes the filesystem of a setup, ages it, and unmounts it.
+    pub(super) fn age(
+        &mut self,
+        setup: &Setup,
+        device: Option<&BlockDevice>,
+        seed: u64,
+        rules: Rules<'_>,
+    ) -> Result<Facts, Failure> {
+        let Some(age) = setup.age else {
+            return Err(Failure::Failed("there is nothing to age by".to_owned()));
+        };
+        let setup = shaping(setup)?;
+        let mut tools = Tools { journal: self.journal, rules };
+        let mut ground = self.lab.prepare(device, &setup, Start::Blank, seed, &mut tools)?;
+        let directory = ground.directory.with_file_name("aged");
+        fs::create_dir(&directory).map_err(Failure::step("make", &directory))?;
+        let place = Place { directory: &directory, ..place(&ground, rules) };
+        let aged = self
+            .workload
+            .age(age, seed, place)
+            .map_err(|error| Failure::from(error).during("ageing"))?;
+        // The trial makes its own.
+        fs::remove_dir(&ground.directory).map_err(Failure::step("remove", &ground.directory))?;
+        self.lab.unmount(device, &ground, &setup, rules)?;
+        let aged = Aged {
+            state: None,
+            layout_score: aged.layout_score,
+            rounds: aged.rounds,
+            written_bytes: aged.written_bytes,
+            files: aged.files,
+            is_at_target: aged.is_at_target,
+        };
+        Ok(Facts { mkfs: ground.applied.remove("mkfs"), aged })
+    }
+}
+
+impl From<AgedError> for Failure {
+    fn from(error: AgedError) -> Self {
+        match error {
+            AgedError::Interrupted => Self::Interrupted,
+            AgedError::NoCache => Self::Unavailable(error.to_string()),
+            other => Self::Failed(other.to_string()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

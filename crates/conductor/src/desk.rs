@@ -1,0 +1,179 @@
+//! Where trials take place, and the desk on which their records are put.
+
+use std::collections::BTreeSet;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use ssdlab_advice as advice;
+use ssdlab_host::interrupt::Interrupt;
+use ssdlab_plan::schedule::Trial;
+use ssdlab_plan::{Schedule, Setup};
+use ssdlab_results::{Ending, Record, Run, Status, StoreError};
+
+use super::error::ConductorError;
+use super::observer::{Event, Observer};
+
+/// Where the trials of a run take place: on this machine, in guests, or on other machines.
+pub trait Stage {
+    /// Why this treatment cannot run here at all; `None` if it can.
+    fn missing(&self, setup: &Setup) -> Option<String>;
+
+    /// Runs trials, of as many blocks as need not be looked at before the next, and puts each
+    /// record on the desk as soon as it is there. False means that the run is to stop.
+    fn perform(&mut self, trials: &[Trial], desk: &mut Desk<'_>) -> Result<bool, ConductorError>;
+}
+
+/// What a run is to do and has done: its schedule and its records.
+pub struct Desk<'a> {
+    /// What to do.
+    pub schedule: &'a Schedule,
+    /// Where records go.
+    pub run: &'a mut Run,
+    /// Who is told about progress.
+    pub observer: &'a mut dyn Observer,
+    /// The records so far; those of an earlier session of the run come first.
+    pub records: Vec<Record>,
+    /// The trials that are recorded, by block and treatment.
+    recorded: BTreeSet<(u32, usize)>,
+    /// The treatments that cannot run.
+    pub(super) unavailable: BTreeSet<usize>,
+    /// Whether a record that finds no room waits for it, until this is set.
+    patient_until: Option<&'a Interrupt>,
+}
+
+/// How long a record waits for room.
+const WAIT_FOR_ROOM: Duration = Duration::from_mins(10);
+
+impl<'a> Desk<'a> {
+    /// The desk of a run that has some records already.
+    pub fn new(
+        schedule: &'a Schedule,
+        run: &'a mut Run,
+        observer: &'a mut dyn Observer,
+        records: Vec<Record>,
+    ) -> Self {
+        let mut desk = Self {
+            schedule,
+            run,
+            observer,
+            records: Vec::new(),
+            recorded: BTreeSet::new(),
+            unavailable: BTreeSet::new(),
+            patient_until: None,
+        };
+        for record in records {
+            desk.enter(record);
+        }
+        desk
+    }
+
+    /// The same where a full disk is not the end: others fill a shared folder, and may empty it.
+    #[must_use]
+    pub fn patient(self, until: &'a Interrupt) -> Self {
+        Self { patient_until: Some(until), ..self }
+    }
+
+    fn enter(&mut self, record: Record) {
+        self.recorded.insert((record.trial.block, record.trial.treatment));
+        if record.status == Status::Unavailable {
+            self.unavailable.insert(record.trial.treatment);
+        }
+        self.records.push(record);
+    }
+
+    /// A trial begins.
+    pub(super) fn begin(&mut self, trial: Trial) {
+        self.observer.notice(Event::TrialStarted {
+            trial,
+            levels: &self.schedule.distinct(&self.schedule.treatments[trial.treatment].levels),
+            done: self.ran(),
+            planned: self.planned(),
+        });
+    }
+
+    /// A phase of a trial begins.
+    pub(super) fn phase(&mut self, trial: Trial, name: &str) {
+        let levels = &self.schedule.distinct(&self.schedule.treatments[trial.treatment].levels);
+        self.observer.notice(Event::PhaseStarted { trial, name, levels });
+    }
+
+    /// Stores the record of a trial.
+    pub(super) fn keep(&mut self, record: Record) -> Result<(), ConductorError> {
+        self.store(&record)?;
+        let levels = self.schedule.distinct(&record.levels);
+        self.enter(record);
+        if let Some(record) = self.records.last() {
+            let (levels, records, done) = (&levels, &self.records, self.ran());
+            self.observer.notice(Event::TrialEnded { record, levels, records, done });
+        }
+        Ok(())
+    }
+
+    fn store(&mut self, record: &Record) -> Result<(), StoreError> {
+        let started = Instant::now();
+        loop {
+            match (self.run.push(record), self.patient_until) {
+                (Err(error), Some(until))
+                    if error.is_for_room()
+                        && !until.is_set()
+                        && started.elapsed() < WAIT_FOR_ROOM =>
+                {
+                    sleep(Duration::from_secs(1));
+                }
+                (stored, _) => return stored,
+            }
+        }
+    }
+
+    /// Whether a trial is still to be run; that may change within its block.
+    pub(super) fn is_open(&self, trial: &Trial) -> bool {
+        !self.recorded.contains(&(trial.block, trial.treatment))
+            && !self.unavailable.contains(&trial.treatment)
+    }
+
+    /// Whether a trial of a treatment has run.
+    pub(super) fn has_run(&self, treatment: usize) -> bool {
+        let is_of = |record: &&Record| record.trial.treatment == treatment;
+        self.records.iter().filter(is_of).any(|record| record.status != Status::Unavailable)
+    }
+
+    /// Trials that will run at least.
+    fn planned(&self) -> usize {
+        let blocks = self.schedule.repetitions.least as usize;
+        let missing = &self.unavailable;
+        let able = self.schedule.treatments.len() - missing.len();
+        if !self.schedule.steps.is_empty() {
+            let expected = self.schedule.expected_trials();
+            let missing = missing.iter().filter(|index| self.schedule.is_of_step(**index, 0));
+            return expected.saturating_sub(missing.count() * blocks).max(self.ran() + 1);
+        }
+        let least = able * blocks;
+        // Beyond the least number, blocks are added one at a time.
+        least.max((self.ran() + 1).next_multiple_of(able.max(1)))
+    }
+
+    fn ran(&self) -> usize {
+        self.records.iter().filter(|record| record.status != Status::Unavailable).count()
+    }
+
+    pub(super) fn is_enough(&self, block: u32) -> Option<Ending> {
+        let limits = &self.schedule.repetitions;
+        if self.unavailable.len() == self.schedule.treatments.len() {
+            return Some(Ending::NothingRuns);
+        }
+        if self.schedule.blocks().last().is_some_and(|last| block + 1 >= last.end) {
+            return Some(Ending::AllBlocks);
+        }
+        let took_ns: u64 = self.records.iter().map(|record| record.took_ns).sum();
+        if limits.time_ns.is_some_and(|budget| took_ns >= budget) {
+            return Some(Ending::TimeSpent);
+        }
+        let written: u64 = self.records.iter().map(|record| record.written_bytes).sum();
+        if limits.written_bytes.is_some_and(|budget| written >= budget) {
+            return Some(Ending::BytesSpent);
+        }
+        let is_due = self.schedule.steps.is_empty() && block + 1 >= limits.least;
+        (is_due && advice::precision(self.schedule, &self.records).is_reached)
+            .then_some(Ending::Precise)
+    }
+}

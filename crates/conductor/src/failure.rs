@@ -1,0 +1,115 @@
+//! Why a trial did not end well, and what its record says about it.
+
+use std::io;
+use std::path::Path;
+use std::thread::sleep;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use ssdlab_host::interrupt::Interrupt;
+use ssdlab_host::program::ProgramError;
+use ssdlab_lab::LabError;
+use ssdlab_plan::LevelError;
+use ssdlab_results::Status;
+use ssdlab_workload::WorkloadError;
+
+/// How much later than a program's end it may be heard that all is to end.
+const HEARSAY: Duration = Duration::from_millis(200);
+
+/// Why a trial did not end well.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Failure {
+    /// This machine cannot run the treatment.
+    Unavailable(String),
+    /// Something went wrong.
+    Failed(String),
+    /// Two counts of the same thing disagree, or what is left is not what must be.
+    Void(String),
+    /// The run is to stop; there is nothing to record.
+    Interrupted,
+}
+
+impl Failure {
+    /// What the record of its trial says: how it ended, and why.
+    pub fn told(self) -> (Status, String) {
+        match self {
+            Self::Unavailable(reason) => (Status::Unavailable, reason),
+            Self::Failed(reason) => (Status::Failed, reason),
+            Self::Void(reason) => (Status::Void, reason),
+            Self::Interrupted => (Status::Failed, "interrupted".to_owned()),
+        }
+    }
+
+    /// A failure as it looks to a run that may be to stop: whatever ends a job ends its programs
+    /// too, and of their ends is heard first.
+    pub fn seen_by(self, interrupt: &Interrupt) -> Self {
+        if matches!(self, Self::Failed(_)) {
+            sleep(HEARSAY);
+            if interrupt.is_set() {
+                return Self::Interrupted;
+            }
+        }
+        self
+    }
+
+    /// Names the step and the thing an I/O error is about.
+    pub fn step(step: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |cause| Self::Failed(format!("cannot {step} {}: {cause}", path.display()))
+    }
+
+    /// The same failure, with the phase it happened in.
+    pub fn during(self, phase: &str) -> Self {
+        match self {
+            Self::Failed(reason) => Self::Failed(format!("in phase `{phase}`: {reason}")),
+            Self::Void(reason) => Self::Void(format!("in phase `{phase}`: {reason}")),
+            other => other,
+        }
+    }
+}
+
+impl From<ProgramError> for Failure {
+    fn from(error: ProgramError) -> Self {
+        match error {
+            ProgramError::Interrupted => Self::Interrupted,
+            ProgramError::Missing { program, package } => {
+                Self::Unavailable(format!("{program} is not installed (package {package})"))
+            }
+            other => Self::Failed(other.to_string()),
+        }
+    }
+}
+
+impl From<LabError> for Failure {
+    fn from(error: LabError) -> Self {
+        match error {
+            LabError::Unavailable { reason } => Self::Unavailable(reason),
+            LabError::Program(error) => error.into(),
+            LabError::Damaged { .. } => Self::Void(error.to_string()),
+            other => Self::Failed(other.to_string()),
+        }
+    }
+}
+
+impl From<LevelError> for Failure {
+    fn from(error: LevelError) -> Self {
+        Self::Failed(error.message)
+    }
+}
+
+impl From<WorkloadError> for Failure {
+    fn from(error: WorkloadError) -> Self {
+        match error {
+            WorkloadError::Interrupted => Self::Interrupted,
+            WorkloadError::Program(error) => error.into(),
+            WorkloadError::Differs { .. } => Self::Void(error.to_string()),
+            other => Self::Failed(other.to_string()),
+        }
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Self::Failed(format!("a counter could not be read: {error}"))
+    }
+}

@@ -1,0 +1,515 @@
+//! The stage for trials in guests: each on a simulated drive of its own under the lab kernel, in
+//! virtual time, so that several run at once and none measures another.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fs::{self, File};
+use std::io::{self, BufWriter};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use miette::Diagnostic;
+use serde::de::DeserializeOwned;
+use sha2::{Digest, Sha256};
+use ssdlab_aged::Store;
+use ssdlab_disk::{Disk, DiskError, Fingerprint, Flash, Memory, Shape};
+use ssdlab_filesystem::{Filesystem, Layout};
+use ssdlab_flash::{ConditionError, Drive, Nanos, Preparation, Specification};
+use ssdlab_guest::{Channel, Machine, MachineError, Message, Root, RootError, pin, room};
+use ssdlab_host::interrupt::Interrupt;
+use ssdlab_host::program::{self, ProgramError, Rules};
+use ssdlab_kernel::{self as kernel, KernelError, LabKernel};
+use ssdlab_lab as lab;
+use ssdlab_plan::recordings::Recording;
+use ssdlab_plan::schedule::{Tree, Trial, Workload};
+use ssdlab_plan::{Discard, HostModel, Schedule, Setup, Simulated};
+use ssdlab_undo::Journal;
+use ssdlab_workload::{self as workload, InputError};
+use thiserror::Error;
+
+use super::assignment::Assignment;
+use super::books::{self, Kept};
+use super::drive_watch::{Watch, locked};
+use super::failure::Failure;
+use super::inside::Job;
+use super::measure::nanos;
+use super::performed::{Began, Measured, Performed};
+use super::trial::PREPARATION;
+use super::{ConductorError, Desk, Stage};
+
+/// How long a guest may compute, in real time, without asking for anything.
+const PATIENCE: Duration = Duration::from_mins(5);
+
+/// Where an archive is in the guest.
+const ARCHIVE: &str = "archive";
+
+/// The virtual lab cannot be opened.
+#[derive(Debug, Error, Diagnostic)]
+pub enum GuestsError {
+    /// Its folder cannot be made.
+    #[error("cannot make the folder {}: {cause}", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// Why not.
+        cause: io::Error,
+    },
+    /// A file that the plan names cannot be used.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Input(#[from] InputError),
+    /// The guests' files cannot be made.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Root(#[from] RootError),
+    /// The lab kernel does not say what it has.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Kernel(#[from] KernelError),
+    /// There is no room for a guest.
+    #[error(transparent)]
+    Memory(#[from] MachineError),
+}
+
+impl GuestsError {
+    /// Whether the run was to stop.
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        matches!(self, Self::Root(RootError::Libraries { cause: ProgramError::Interrupted, .. }))
+    }
+
+    /// Whether this machine lacks something.
+    #[must_use]
+    pub fn is_of_this_machine(&self) -> bool {
+        matches!(self, Self::Root(RootError::NoLibrary { .. }) | Self::Memory(_))
+    }
+}
+
+/// What the virtual lab is made of.
+pub struct Guests<'a> {
+    pub(super) schedule: &'a Schedule,
+    pub(super) kernel: LabKernel,
+    /// The filesystems of the lab kernel.
+    filesystems: Vec<&'static str>,
+    drives: BTreeMap<String, Specification>,
+    /// Where aged drives are kept.
+    pub(super) aged: Store,
+    root: Root,
+    /// Holds a folder for each guest.
+    folder: PathBuf,
+    /// Where the guests' memory is.
+    memory: PathBuf,
+    /// Where request logs go.
+    logs: Option<PathBuf>,
+    marker: String,
+    jobs: usize,
+    pub(super) interrupt: &'a Interrupt,
+    tools: Vec<String>,
+}
+
+/// What the caller of a virtual lab provides.
+pub struct Provided<'a> {
+    /// What to do.
+    pub schedule: &'a Schedule,
+    /// The lab kernel.
+    pub kernel: LabKernel,
+    /// The drives, by the levels that name them.
+    pub drives: BTreeMap<String, Specification>,
+    /// Trials that run at the same time.
+    pub jobs: usize,
+    /// The request to stop.
+    pub interrupt: &'a Interrupt,
+}
+
+/// One run of a guest.
+pub(super) struct Run<'a> {
+    /// What its folder is called.
+    pub name: &'a str,
+    /// The computer it stands for.
+    pub host: &'a HostModel,
+    /// The seed of its randomness.
+    pub seed: u64,
+    /// How far its time may go.
+    pub limit: Nanos,
+}
+
+/// What a worker has to tell.
+enum News {
+    Begun(Trial),
+    Phase(Trial, String),
+    Ended(Trial, Box<Performed>),
+}
+
+impl<'a> Guests<'a> {
+    /// Makes what all guests share: their read-only files.
+    pub fn open(provided: Provided<'a>, journal: &mut Journal) -> Result<Self, GuestsError> {
+        let Provided { schedule, mut kernel, drives, jobs, interrupt } = provided;
+        let marker = journal.marker().to_owned();
+        let folder = journal.private_folder().join(format!("ssdlab-{marker}"));
+        journal.make_folder(&folder).map_err(at(&folder))?;
+        let root = folder.join("root");
+        fs::create_dir(&root).map_err(at(&root))?;
+        let rules = Rules { marker: &marker, limit: PREPARATION, interrupt };
+        let root = Root::make(&root, rules)?;
+        let mut programs = vec![("fstrim", "util-linux")];
+        for filesystem in schedule.setups().filter_map(|setup| setup.filesystem) {
+            let check = filesystem.check.filter(|_| schedule.verify).map(|check| check.program);
+            let snapshot = filesystem.snapshot.map(|snapshot| snapshot.call().program);
+            let layout = filesystem.layout.into_iter().flat_map(|probe| probe.questions);
+            let asked = layout.map(|question| question.call.program);
+            let own = filesystem.programs().into_iter().chain(check).chain(snapshot).chain(asked);
+            programs.extend(own.map(|program| (program, filesystem.package)));
+        }
+        for (name, package) in programs {
+            // What is missing, its treatment's record will say.
+            if let Ok(path) = program::find(name, package) {
+                root.add_program(&path, rules)?;
+            }
+        }
+        if let Some(Tree::Archive { path, .. }) = &schedule.workload.tree {
+            root.add_file(&mut workload::private(path, &schedule.inputs)?, ARCHIVE)?;
+        }
+        for (number, recording) in schedule.workload.recordings().enumerate() {
+            if let Recording::File(path) = recording {
+                let mut contents = workload::private(path, &schedule.inputs)?;
+                root.add_file(&mut contents, &recording_name(number))?;
+            }
+        }
+        let filesystems = kernel::filesystems(&kernel)?;
+        // Another may take its place in the middle of the run.
+        let copy = folder.join("linux");
+        fs::copy(&kernel.path, &copy).map_err(at(&copy))?;
+        kernel.path = copy;
+        let hosts = schedule.setups().map(|setup| setup.simulated.host.memory_bytes);
+        let each = hosts.max().unwrap_or(0);
+        let fits = |jobs: &usize| room(each * *jobs as u64).is_ok();
+        let jobs = (1..=jobs.min(schedule.trials.len())).rev().find(fits).unwrap_or(1);
+        let memory = room(each * jobs as u64)?;
+        let tools = super::tools(schedule);
+        Ok(Self {
+            schedule,
+            kernel,
+            filesystems,
+            drives,
+            aged: Store::of_user(),
+            root,
+            folder,
+            memory,
+            logs: None,
+            marker,
+            jobs,
+            interrupt,
+            tools,
+        })
+    }
+
+    /// Keeps a log of each trial's requests in a folder.
+    pub fn log_to(&mut self, folder: &Path) -> Result<(), GuestsError> {
+        fs::create_dir_all(folder).map_err(at(folder))?;
+        self.logs = Some(folder.to_owned());
+        Ok(())
+    }
+
+    /// Performs trials one after the other.
+    fn work(&self, worker: usize, queue: &Mutex<VecDeque<Trial>>, news: &mpsc::Sender<News>) {
+        pin(worker);
+        let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        while !self.interrupt.is_set()
+            && let Some(trial) = next()
+        {
+            let _ = news.send(News::Begun(trial));
+            let began = Began::now();
+            let mut performed = self.trial(trial, news).unwrap_or_else(Performed::from);
+            performed.ended = performed.ended.map_err(|failure| failure.seen_by(self.interrupt));
+            // The guest's own clock is virtual.
+            performed.took = began.took();
+            let _ = news.send(News::Ended(trial, Box::new(performed)));
+        }
+    }
+
+    fn trial(&self, trial: Trial, news: &mpsc::Sender<News>) -> Result<Performed, Failure> {
+        let assignment = Assignment::of(self.schedule, trial)?;
+        let setup = &assignment.setup;
+        let simulated = &setup.simulated;
+        let Some(drive) = self.drives.get(&simulated.drive) else {
+            return Err(Failure::Failed(format!("there is no drive {}", simulated.drive)));
+        };
+        let specification = &simulated.changed(drive);
+        let fresh = || conditioned(specification, simulated, trial.seed, self.interrupt);
+        let (flash, aged) = match setup.age {
+            None => (Flash::new(fresh()?), None),
+            Some(age) => {
+                let _ = news.send(News::Phase(trial, "ageing".to_owned()));
+                let (flash, state) = self.aged(age, setup, specification, trial)?;
+                (flash, Some(state))
+            }
+        };
+        let flash = Arc::new(Mutex::new(flash));
+        let log = match self.log_of(trial) {
+            Some(log) => {
+                Some(BufWriter::new(File::create(&log).map_err(Failure::step("make", &log))?))
+            }
+            None => None,
+        };
+        let mut layout = None;
+        let run = Run {
+            name: &format!("guest-{}", trial.position),
+            host: simulated.host,
+            seed: trial.seed,
+            limit: limit(&assignment.workload),
+        };
+        let mut watch = Watch::new(&flash, &assignment.workload.phases);
+        let job = job(&assignment, self.schedule.seed)?;
+        let (mut performed, fingerprint): (Performed, _) =
+            self.run(&run, &job, &flash, log, |now, message| {
+                watch.hear(now, message);
+                match message {
+                    Message::Begins(name) => {
+                        let _ = news.send(News::Phase(trial, name.clone()));
+                    }
+                    Message::Layout(told) => {
+                        // What comes after it mounts the filesystem again.
+                        let teller = setup.filesystem.and_then(|of| of.layout?.contents);
+                        let contents = teller.map(|_| locked(&flash).contents().clone());
+                        layout = Some((told.clone(), contents));
+                    }
+                    _ => {}
+                }
+            })?;
+        // What only the host knows.
+        let measured = &mut performed.measured;
+        watch.complete(measured);
+        if let Some((filesystem, log)) = setup.filesystem.zip(self.log_of(trial)) {
+            attribute(measured, filesystem, layout, &log);
+        }
+        if let Some(state) = aged {
+            state.facts.enter(Some(state.contents), measured);
+        }
+        measured.environment.tools.clone_from(&self.tools);
+        measured.applied.extend([
+            ("lab_kernel".to_owned(), self.kernel.identity.clone()),
+            ("drive".to_owned(), specification.name.clone()),
+            ("drive_identity".to_owned(), identity(specification)),
+            ("host".to_owned(), simulated.host.name.to_owned()),
+        ]);
+        measured.fingerprint = Some(fingerprint.to_string());
+        Ok(performed)
+    }
+
+    /// The log of a trial's requests, if logs are kept.
+    fn log_of(&self, trial: Trial) -> Option<PathBuf> {
+        Some(books::log_of(self.logs.as_ref()?, trial))
+    }
+
+    /// Has a guest do a job on a drive. `told` hears each of its messages at its moment. Returns
+    /// the guest's answer.
+    pub(super) fn run<T: DeserializeOwned>(
+        &self,
+        run: &Run<'_>,
+        job: &Job,
+        flash: &Arc<Mutex<Flash>>,
+        log: Option<BufWriter<File>>,
+        mut told: impl FnMut(Nanos, &Message) + Send,
+    ) -> Result<(T, Fingerprint), Failure> {
+        let specification = locked(flash).drive().specification().clone();
+        let done = Mutex::new(None);
+        let channel = Channel::new(job, |now, message| {
+            told(now, &message);
+            if let Message::Done(answer) = message {
+                *done.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
+            }
+        });
+        let folder = self.folder.join(run.name);
+        fs::create_dir(&folder).map_err(Failure::step("make", &folder))?;
+        let machine = Machine {
+            kernel: &self.kernel.path,
+            root: &self.root,
+            folder: &folder,
+            memory: &self.memory,
+            host: run.host,
+            seed: run.seed,
+            limit: run.limit,
+            patience: PATIENCE,
+            marker: &self.marker,
+        };
+        let mut drive = Disk::new(
+            "drive",
+            machine.door("drive")?,
+            Arc::clone(flash),
+            Shape::of(&specification),
+        )?;
+        if let Some(log) = log {
+            drive = drive.with_log(log)?;
+        }
+        let mut disks =
+            [drive, Disk::new("channel", machine.door("channel")?, channel, Shape::default())?];
+        let ended = machine.run(&mut disks, self.interrupt);
+        drop(disks);
+        let done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let ended = ended?;
+        // The guest is gone, and with it all that used the folder.
+        fs::remove_dir_all(&folder).map_err(Failure::step("remove", &folder))?;
+        let Some(done) = done else {
+            return Err(Failure::Failed(format!(
+                "the guest ended without an answer; its console says:\n{}",
+                ended.console
+            )));
+        };
+        let done = serde_json::from_value(done)
+            .map_err(|error| Failure::Failed(format!("the guest's answer is invalid: {error}")))?;
+        Ok((done, ended.fingerprint))
+    }
+}
+
+/// The guest's time in which a trial must have ended, whatever goes wrong in it.
+fn limit(workload: &Workload) -> Nanos {
+    // A phase may wait for quiet as long as it may work.
+    let phases: u64 = workload.phases.iter().map(|phase| phase.limit_ns.saturating_mul(2)).sum();
+    Nanos(phases.saturating_add(8 * nanos(PREPARATION)))
+}
+
+/// Enters what the guest has written, by the log of its requests, and by where its filesystem keeps
+/// what and, if that says no more, what it has left.
+fn attribute(
+    measured: &mut Measured,
+    filesystem: &Filesystem,
+    told: Option<(serde_json::Value, Option<Memory>)>,
+    log: &Path,
+) {
+    let Some((layout, contents)) = told else {
+        return books::leave_out(
+            measured,
+            "the guest does not say where its filesystem keeps what",
+        );
+    };
+    let layout: Result<Layout, String> = serde_json::from_value(layout)
+        .unwrap_or_else(|error| Err(format!("the guest's layout is none: {error}")));
+    match layout {
+        Err(reason) => books::leave_out(measured, &reason),
+        Ok(layout) => {
+            let mut read = |offset_bytes, into: &mut [u8]| match &contents {
+                Some(contents) => contents.load(offset_bytes, into).map_err(io::Error::other),
+                None => Err(io::Error::other("its contents were not kept")),
+            };
+            let kept = Kept { filesystem, layout: &layout };
+            books::enter(measured, log, &kept, &mut read);
+        }
+    }
+}
+
+/// The job of a trial: what it does, and nothing of where and when, of what is compared, or of
+/// what is simulated; so equal trials are equal jobs, to the byte.
+fn job(assignment: &Assignment, run_seed: u64) -> Result<Job, Failure> {
+    let mut assignment = assignment.for_guest()?;
+    if let Some(Tree::Archive { path, .. }) = &mut assignment.workload.tree {
+        *path = Path::new("/").join(ARCHIVE);
+    }
+    for (number, recording) in assignment.workload.recordings_mut().enumerate() {
+        if let Recording::File(path) = recording {
+            *path = Path::new("/").join(recording_name(number));
+        }
+    }
+    Ok(Job::Trial { assignment, run_seed })
+}
+
+/// Where an operation log is in the guest, by its place among those of the workload.
+fn recording_name(number: usize) -> String {
+    format!("recording-{number}")
+}
+
+/// Tells drives of one name apart, and a drive file before and after it was changed.
+pub(super) fn identity(specification: &Specification) -> String {
+    let hash = Sha256::digest(format!("{specification:?}"));
+    let first = hash.first_chunk().copied().unwrap_or_default();
+    format!("{:016x}", u64::from_be_bytes(first))
+}
+
+/// A drive in the state that the treatment asks for.
+pub(super) fn conditioned(
+    specification: &Specification,
+    simulated: &Simulated,
+    seed: u64,
+    interrupt: &Interrupt,
+) -> Result<Drive, Failure> {
+    let mut go_on = |_, _| {
+        if interrupt.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let preparation = Preparation::whole(specification.clone(), simulated.condition, seed);
+    match preparation.prepare(&mut go_on) {
+        Ok((drive, _)) => Ok(drive),
+        Err(ConditionError::Stopped) => Err(Failure::Interrupted),
+        Err(refused) => Err(Failure::Failed(refused.to_string())),
+    }
+}
+
+impl Stage for Guests<'_> {
+    fn missing(&self, setup: &Setup) -> Option<String> {
+        let discards = matches!(setup.discard, Some(Discard::On | Discard::Fstrim));
+        let drive = self.drives.get(&setup.simulated.drive);
+        if let Some(drive) = drive.filter(|drive| discards && !drive.trim.honoured) {
+            return Some(format!("{} takes no discards", drive.name));
+        }
+        lab::missing_in_guest(setup.filesystem?, &self.filesystems)
+    }
+
+    fn perform(&mut self, trials: &[Trial], desk: &mut Desk<'_>) -> Result<bool, ConductorError> {
+        let open = trials.iter().copied().filter(|trial| desk.is_open(trial));
+        let queue: Mutex<VecDeque<Trial>> = Mutex::new(open.collect());
+        let (tell, hear) = mpsc::channel();
+        let this = &*self;
+        thread::scope(|scope| {
+            for worker in 0..this.jobs {
+                let (queue, tell) = (&queue, tell.clone());
+                scope.spawn(move || this.work(worker, queue, &tell));
+            }
+            drop(tell);
+            let mut kept = Ok(());
+            for news in hear {
+                match news {
+                    News::Begun(trial) => desk.begin(trial),
+                    News::Phase(trial, name) => desk.phase(trial, &name),
+                    News::Ended(trial, performed) => {
+                        let is_interrupted = matches!(performed.ended, Err(Failure::Interrupted));
+                        // Or another trial of its treatment has found that it cannot run.
+                        if is_interrupted || !desk.is_open(&trial) {
+                            continue;
+                        }
+                        let record = performed.record(this.schedule, trial);
+                        kept = kept.and_then(|()| desk.keep(record));
+                        if kept.is_err() {
+                            // Without a place for its records a run has no sense.
+                            this.interrupt.set();
+                        }
+                    }
+                }
+            }
+            kept
+        })?;
+        Ok(!self.interrupt.is_set())
+    }
+}
+
+fn at(path: &Path) -> impl FnOnce(io::Error) -> GuestsError + use<> {
+    let path = path.to_owned();
+    move |cause| GuestsError::Folder { path, cause }
+}
+
+impl From<MachineError> for Failure {
+    fn from(error: MachineError) -> Self {
+        match error {
+            MachineError::Interrupted => Self::Interrupted,
+            other => Self::Failed(other.to_string()),
+        }
+    }
+}
+
+impl From<DiskError> for Failure {
+    fn from(error: DiskError) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,36 @@
+//! Equal trials are equal jobs.
+
+use ssdlab_plan::{LabKind, Overrides};
+
+use super::*;
+
+/// A schedule of one plan, with a drive file in some folder.
+fn schedule(plan: &str, base: &str) -> Schedule {
+    let overrides = Overrides { lab: Some(LabKind::Virtual), ..Overrides::default() };
+    ssdlab_plan::schedule("plan.toml", plan, &overrides, Path::new(base)).unwrap()
+}
+
+#[test]
+fn equal_trials_are_equal_jobs_wherever_and_for_whatever_they_run() {
+    let work = "[workload]\nphases = [{ do = \"unpack\", sync = true }]\n";
+    let plan = |name: &str, rest: &str| {
+        format!(
+            "name = \"{name}\"\nquestion = \"{name}?\"\n[factors]\ndrive = \"./x.toml\"\n\
+             discard = [\"off\", \"on\"]\n{work}{rest}"
+        )
+    };
+    let claim = "[[claims]]\nid = \"c\"\nsays = \"s\"\nphases = [\"unpack\"]\n\
+                 compare = { discard = \"on\" }\nat_least = 2\n";
+    let one = schedule(&plan("one", ""), "/here");
+    let other = schedule(&plan("other", &format!("{claim}[virtual]\nseeds = 7\n")), "/there");
+    let text = |schedule: &Schedule, trial: &Trial| {
+        let assignment = Assignment::of(schedule, *trial).unwrap();
+        serde_json::to_string(&job(&assignment, schedule.seed).unwrap()).unwrap()
+    };
+    let first = one.trials[0];
+    assert_eq!(text(&one, &first), text(&other, &other.trials[0]));
+    assert!(!text(&one, &first).contains("here"));
+    // Another treatment is another job.
+    let second = one.trials.iter().find(|trial| trial.treatment != first.treatment).unwrap();
+    assert_ne!(text(&one, &first), text(&one, second));
+}

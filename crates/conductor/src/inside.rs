@@ -1,0 +1,105 @@
+//! What a guest of the virtual lab does: the trial of its job, by the same code as on any machine.
+
+use std::io;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use ssdlab_aged::Store;
+use ssdlab_guest::{self as guest, Line, Message};
+use ssdlab_host::interrupt::Interrupt;
+use ssdlab_host::program::Rules;
+use ssdlab_lab::{self as lab, Tools};
+use ssdlab_plan::schedule::{Hashes, Workload};
+use ssdlab_plan::{Setup, Target};
+use ssdlab_undo::Journal;
+use ssdlab_workload as workload;
+
+use super::assignment::Assignment;
+use super::books::Books;
+use super::here::Here;
+
+/// Where the channel is in the guest.
+const CHANNEL: &str = "/dev/vdb";
+
+/// Where the guest's own undo journal is kept; it goes with the guest.
+const JOURNAL: &str = "/run/ssdlab";
+
+/// What a guest is to do.
+#[expect(clippy::large_enum_variant, reason = "a guest has one")]
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Job {
+    /// Perform a trial, and answer with what came of it.
+    Trial {
+        /// What to do.
+        assignment: Assignment,
+        /// The seed of the whole run.
+        run_seed: u64,
+    },
+    /// Age the drive for trials to come, and answer with the facts or the failure.
+    Ageing {
+        /// What shapes the filesystem.
+        setup: Setup,
+        /// The seed of the trials.
+        seed: u64,
+    },
+}
+
+/// The life of a guest's first process. It returns only if the guest cannot end.
+#[must_use]
+pub fn guest() -> io::Error {
+    if let Err(error) = work() {
+        // The console is all there is to tell it by.
+        eprintln!("ssdlab guest: {error}");
+    }
+    guest::shut_down()
+}
+
+fn work() -> io::Result<()> {
+    guest::prepare()?;
+    let line = Line::open(Path::new(CHANNEL))?;
+    let job: Job = line.job()?;
+    line.tell(&Message::Done(perform(&job, &line)?))
+}
+
+fn perform(job: &Job, line: &Line) -> io::Result<serde_json::Value> {
+    let nothing = Workload::default();
+    let (workload, run_seed) = match job {
+        Job::Trial { assignment, run_seed } => (&assignment.workload, *run_seed),
+        Job::Ageing { seed, .. } => (&nothing, *seed),
+    };
+    let interrupt = Interrupt::default();
+    let mut journal = Journal::create_alone(Path::new(JOURNAL))?;
+    let marker = journal.marker().to_owned();
+    // The host has compared them.
+    let inputs = Hashes::new();
+    let mut workload =
+        workload::Workload::new(workload, &inputs, run_seed).map_err(io::Error::other)?;
+    let rules = Rules { marker: &marker, limit: lab::LOOK, interrupt: &interrupt };
+    let mut tools = Tools { journal: &mut journal, rules };
+    let mut lab = lab::open_in_guest(&mut tools).map_err(io::Error::other)?;
+    // Nothing of a guest is kept.
+    let aged = Store::of_user();
+    let mut here = Here {
+        target: &Target::Virtual { capacity_bytes: None },
+        lab: &mut *lab,
+        workload: &mut workload,
+        journal: &mut journal,
+        interrupt: &interrupt,
+        // The host has the requests.
+        books: Books::default(),
+        aged: &aged,
+        tools: Vec::new(),
+    };
+    let answer = match job {
+        Job::Trial { assignment, .. } => {
+            let mut told = |message: Message| {
+                if let Err(error) = line.tell(&message) {
+                    eprintln!("ssdlab guest: the channel is broken: {error}");
+                }
+            };
+            serde_json::to_value(here.perform_one(assignment, &mut told))
+        }
+        Job::Ageing { setup, seed } => serde_json::to_value(here.ageing(setup, *seed)),
+    };
+    Ok(answer?)
+}

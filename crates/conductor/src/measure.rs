@@ -1,0 +1,201 @@
+//! Measures one phase: the clock and the counters around it, and the checks between counts.
+
+use std::time::{Duration, Instant};
+
+use ssdlab_host::interrupt::Interrupt;
+use ssdlab_host::sysfs::BlockDevice;
+use ssdlab_host::thread::Usage;
+use ssdlab_meter::block::{self, Counters};
+use ssdlab_meter::{ext4, jbd2, process, quiet};
+use ssdlab_plan::schedule;
+use ssdlab_results::{ByLayer, Layer, Ledger, Phase, Work};
+use ssdlab_workload::Done;
+
+use super::failure::Failure;
+
+/// ext4 counts whole KiB and rounds down twice, at the start and at the end.
+const LIFETIME_SLACK_BYTES: u64 = 1023;
+
+/// How often the device's and ext4's counts are read until they are of one moment.
+const TRIES: usize = 100;
+
+/// The counters at one moment.
+#[derive(Debug, Clone, Copy, Default)]
+struct Moment {
+    device: Option<Counters>,
+    lifetime_kib: Option<u64>,
+    commits: Option<u64>,
+}
+
+/// The device under a trial: its counters as of the last phase's end, and how its quiet is
+/// waited for.
+///
+/// A phase is charged from the last reading on, not from a reading of its own: whatever the device
+/// does between two phases is in one of them, and the phases' counts add up to the trial's.
+pub(super) struct Watched<'a> {
+    /// The device.
+    pub device: Option<&'a BlockDevice>,
+    /// Whether others use it too, so that its quiet cannot be waited for.
+    is_shared: bool,
+    interrupt: &'a Interrupt,
+    last: Moment,
+}
+
+impl<'a> Watched<'a> {
+    /// Watches the device of a trial from now on.
+    pub fn new(
+        device: Option<&'a BlockDevice>,
+        is_shared: bool,
+        interrupt: &'a Interrupt,
+    ) -> Result<Self, Failure> {
+        let mut watched = Self { device, is_shared, interrupt, last: Moment::default() };
+        watched.last = watched.read()?;
+        Ok(watched)
+    }
+
+    /// What the device had done by the last reading since an earlier one.
+    pub fn since(&self, earlier: &Self) -> Option<Counters> {
+        grown(self.last.device, earlier.last.device)
+    }
+
+    /// What the device has done since the last phase.
+    pub fn advance(&mut self) -> Result<Option<Counters>, Failure> {
+        let now = self.read()?;
+        let before = std::mem::replace(&mut self.last, now);
+        Ok(grown(now.device, before.device))
+    }
+
+    /// Reads the device's counters and ext4's, both of one moment: the device's are read again
+    /// until nothing has happened in between.
+    fn read(&self) -> Result<Moment, Failure> {
+        let Some(device) = self.device else { return Ok(Moment::default()) };
+        let commits = jbd2::commits(&device.name);
+        let mut counters = block::read(&device.number)?.counters;
+        for _ in 0..TRIES {
+            let lifetime_kib = ext4::lifetime_kib(&device.name);
+            let again = block::read(&device.number)?.counters;
+            if lifetime_kib.is_none() || again == counters {
+                return Ok(Moment { device: Some(again), lifetime_kib, commits });
+            }
+            counters = again;
+        }
+        Ok(Moment { device: Some(counters), lifetime_kib: None, commits })
+    }
+
+    /// Runs `work` as a phase and measures it; `silence` is how long the device must be silent
+    /// to count as quiet.
+    pub fn measure(
+        &mut self,
+        phase: &schedule::Phase,
+        silence: Duration,
+        work: impl FnOnce() -> Result<Done, Failure>,
+    ) -> Result<Phase, Failure> {
+        let usage = process::read()?;
+        let started = Instant::now();
+        let done = work();
+        let time = started.elapsed();
+        let used = process::read()?;
+        let at_return = self.read()?;
+        let done = done?;
+        check_written(&done, usage, used)?;
+
+        let (mut settled, mut is_quiet, mut end) = (time, true, at_return);
+        if let Some(device) = self.device
+            && !self.is_shared
+            && phase.settles()
+        {
+            let patience = Duration::from_nanos(phase.limit_ns);
+            let how = quiet::Wait { silence, patience, has_reader: phase.reader };
+            let quiet = quiet::wait(&device.number, how, &|| self.interrupt.is_set())?;
+            if Some(quiet.counters) != at_return.device && quiet.was_active {
+                settled = quiet.last_activity.duration_since(started).max(time);
+            }
+            is_quiet = quiet.is_quiet;
+            end = self.read()?;
+        }
+        let before = std::mem::replace(&mut self.last, end);
+        let lifetime = end.lifetime_kib.zip(before.lifetime_kib);
+        let commits = end.commits.zip(before.commits);
+        // A remount starts ext4's counts anew.
+        let remounts = phase.cold || phase.action == schedule::Action::Remount;
+        let is_counted = !self.is_shared && !remounts;
+        let device = grown(end.device, before.device);
+        let application = application(&done, usage, used);
+        let measured = Phase {
+            name: phase.name.clone(),
+            time_ns: Some(nanos(time)),
+            settled_ns: Some(nanos(settled)),
+            is_quiet: Some(is_quiet),
+            cpu_ns: Some(used.cpu_ns.saturating_sub(usage.cpu_ns) + done.threads.cpu_ns),
+            application_bytes: done.application_bytes,
+            device,
+            at_return: grown(at_return.device, before.device),
+            lifetime_kib: lifetime.filter(|_| is_counted).and_then(|(l, e)| l.checked_sub(e)),
+            commits: commits.filter(|_| is_counted).and_then(|(l, e)| l.checked_sub(e)),
+            work: done.counted.as_ref().and_then(Work::of),
+            reported: done.reported,
+            remark: done.remark,
+            ledger: device.filter(|_| !self.is_shared).map(|device| Ledger {
+                by_layer: ByLayer::of(application, &device),
+                by_kind: None,
+                reason: None,
+            }),
+            ..Phase::default()
+        };
+        check_lifetime(&measured)?;
+        Ok(measured)
+    }
+}
+
+/// What the workload handed to write(2); its calls are counted by the kernel, for its thread and
+/// those it started, but for what went through a ring.
+fn application(done: &Done, before: Usage, after: Usage) -> Layer {
+    let calls = || {
+        let own = after.write_calls?.checked_sub(before.write_calls?)?;
+        Some(own + done.threads.write_calls?)
+    };
+    let is_counted = done.application_bytes.is_some() && done.ring_bytes == 0;
+    Layer { bytes: done.application_bytes, requests: calls().filter(|_| is_counted) }
+}
+
+fn grown(later: Option<Counters>, earlier: Option<Counters>) -> Option<Counters> {
+    Some(later?.since(&earlier?))
+}
+
+/// What the workload counted must be what the kernel counted for its thread and those it started,
+/// but for what went through a ring.
+fn check_written(done: &Done, before: Usage, after: Usage) -> Result<(), Failure> {
+    let (Some(ours), Some(before), Some(after), Some(threads)) =
+        (done.application_bytes, before.wchar_bytes, after.wchar_bytes, done.threads.wchar_bytes)
+    else {
+        return Ok(());
+    };
+    let (ours, theirs) = (ours - done.ring_bytes, after - before + threads);
+    if ours == theirs {
+        return Ok(());
+    }
+    Err(Failure::Void(format!("the workload wrote {ours} bytes, the kernel counted {theirs}")))
+}
+
+/// What ext4 says it wrote must be what its device says was written: then the counters are those
+/// of the device under this filesystem, and nothing else wrote to it.
+fn check_lifetime(phase: &Phase) -> Result<(), Failure> {
+    let (Some(lifetime_kib), Some(device)) = (phase.lifetime_kib, phase.device) else {
+        return Ok(());
+    };
+    if (lifetime_kib * 1024).abs_diff(device.written_bytes) > LIFETIME_SLACK_BYTES {
+        return Err(Failure::Void(format!(
+            "ext4 says it wrote {lifetime_kib} KiB, its device counted {} bytes",
+            device.written_bytes
+        )));
+    }
+    Ok(())
+}
+
+/// A duration in ns.
+pub(super) fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,61 @@
+//! What a run tells about its progress while it runs.
+
+use ssdlab_plan::Levels;
+use ssdlab_plan::schedule::Trial;
+use ssdlab_results::Record;
+use ssdlab_slurm::JobId;
+
+/// Something that happened.
+#[derive(Debug, Clone, Copy)]
+pub enum Event<'a> {
+    /// A trial begins.
+    TrialStarted {
+        /// Which.
+        trial: Trial,
+        /// The levels by which it differs from others.
+        levels: &'a Levels,
+        /// Records there are.
+        done: usize,
+        /// Records there will be at least.
+        planned: usize,
+    },
+    /// Trials were submitted to Slurm.
+    Submitted {
+        /// The job.
+        job: JobId,
+        /// The elements of its array.
+        elements: usize,
+    },
+    /// A phase of it begins.
+    PhaseStarted {
+        /// Of which trial.
+        trial: Trial,
+        /// The phase.
+        name: &'a str,
+        /// The levels by which its trial differs from others.
+        levels: &'a Levels,
+    },
+    /// Something that no record can hold.
+    Trouble {
+        /// What.
+        text: &'a str,
+    },
+    /// A trial has ended and its record is stored.
+    TrialEnded {
+        /// Its record.
+        record: &'a Record,
+        /// The levels by which it differs from others.
+        levels: &'a Levels,
+        /// All records there are now; its own is the last.
+        records: &'a [Record],
+        /// How many of them ran.
+        done: usize,
+    },
+}
+
+/// Somebody who wants to know.
+pub trait Observer {
+    /// Called for every event, between phases, never within one; trials that run at the same time
+    /// take turns.
+    fn notice(&mut self, event: Event<'_>);
+}

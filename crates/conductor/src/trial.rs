@@ -1,0 +1,405 @@
+//! One trial, from bare ground to what was measured on it.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use ssdlab_guest::Message;
+use ssdlab_host::interrupt::Interrupt;
+use ssdlab_host::program::Rules;
+use ssdlab_host::sysfs::BlockDevice;
+use ssdlab_lab::{self as lab, Ground, LabError, Start, Tools};
+use ssdlab_meter::environment;
+use ssdlab_meter::smart;
+use ssdlab_plan::schedule::{Action, Phase};
+use ssdlab_plan::{Amount, LabKind, Setup};
+use ssdlab_results::{self as results, Teardown};
+use ssdlab_workload::{Done, Material, Place, Reader, WorkloadError};
+
+use super::assignment::Assignment;
+use super::books;
+use super::failure::Failure;
+use super::here::Here;
+use super::measure::{Watched, nanos};
+use super::performed::{Began, Measured, Performed};
+
+/// The longest mkfs, a mount or a prefill may take.
+pub(super) const PREPARATION: Duration = Duration::from_hours(1);
+
+/// The file of a kept state that has the contents of its device.
+pub(super) const IMAGE: &str = "image";
+
+impl Here<'_> {
+    /// Performs an assignment; `told` hears of its phases.
+    pub(super) fn perform_one(
+        &mut self,
+        assignment: &Assignment,
+        told: &mut dyn FnMut(Message),
+    ) -> Performed {
+        let began = Began::now();
+        let mut measured = Measured::default();
+        let ended = self.fill(&mut measured, assignment, told);
+        Performed { took: began.took(), measured, ended }
+    }
+
+    /// Gives the lab's device back when the changes of a trial have been undone. An interrupted run
+    /// leaves its device as blank as a finished one, so this is not to be interrupted.
+    pub(super) fn finish_trial(&mut self) -> Result<(), LabError> {
+        let marker = self.journal.marker().to_owned();
+        let never = Interrupt::default();
+        let rules = Rules { marker: &marker, limit: PREPARATION, interrupt: &never };
+        let tools = Tools { journal: self.journal, rules };
+        self.lab.finish_trial(&tools)
+    }
+
+    fn fill(
+        &mut self,
+        measured: &mut Measured,
+        assignment: &Assignment,
+        told: &mut dyn FnMut(Message),
+    ) -> Result<(), Failure> {
+        let Assignment { setup, seed, .. } = assignment;
+        self.workload.seed(*seed);
+        let marker = self.journal.marker().to_owned();
+        let rules = Rules { marker: &marker, limit: PREPARATION, interrupt: self.interrupt };
+        let kept = self.kept_state(setup, *seed, told, rules)?;
+        let image = kept.as_ref().map(|state| state.folder.join(IMAGE));
+        let mut lab_tools = Tools { journal: self.journal, rules };
+        let device = self.lab.attach(image.as_deref(), &mut lab_tools)?;
+        let mut total = Watched::new(device.as_ref(), false, self.interrupt)?;
+        // What others ask of a device that is theirs, too, is none of our business.
+        let own = device.as_ref().filter(|_| self.target.lab() != LabKind::Directory);
+        self.books.open(own, self.journal);
+        let ended = self.on_device(measured, &total, assignment, told, rules);
+        self.books.forget();
+        if let Some(state) = kept {
+            state.facts.enter(Some(state.contents), measured);
+        }
+        // Also what a failed trial wrote is spent.
+        measured.written_bytes = total.advance()?.map_or(0, |device| device.written_bytes);
+        ended
+    }
+
+    fn on_device(
+        &mut self,
+        measured: &mut Measured,
+        total: &Watched<'_>,
+        assignment: &Assignment,
+        told: &mut dyn FnMut(Message),
+        rules: Rules<'_>,
+    ) -> Result<(), Failure> {
+        let Assignment { setup, workload, seed, .. } = assignment;
+        let device = total.device;
+        measured.environment = environment::read(device, &self.tools);
+        let is_in_place = setup.age.is_some() && self.target.lab() == LabKind::Device;
+        let aged = is_in_place.then(|| self.age(setup, device, *seed, rules)).transpose()?;
+        let start = if setup.age.is_some() { Start::Aged } else { Start::Blank };
+        let mut lab_tools = Tools { journal: self.journal, rules };
+        let ground = self.lab.prepare(device, setup, start, *seed, &mut lab_tools)?;
+        measured.applied.clone_from(&ground.applied);
+        if let Some(facts) = aged {
+            facts.enter(None, measured);
+        }
+        self.use_before(&ground, device, assignment, rules)?;
+
+        let smart_before = self.smart(device, rules);
+        let mut watched = Watched::new(device, ground.is_shared, self.interrupt)?;
+        let silence = Duration::from_nanos(workload.quiet_ns);
+        measured.background_written_bytes = self.settle(&ground, rules, silence, &mut watched)?;
+        measured.before = watched.since(total);
+        let mut tally = Tally::default();
+        for phase in &workload.phases {
+            let name = &phase.name;
+            told(Message::Begins(name.clone()));
+            let found = self
+                .observed(phase, &ground, assignment, rules, &mut watched)
+                .map_err(|failure| failure.during(name))?;
+            told(Message::Over(name.clone()));
+            let checked = tally.check(phase, &found, ground.compresses);
+            measured.phases.push(found);
+            checked.map_err(|failure| failure.during(name))?;
+            if self.interrupt.is_set() {
+                return Err(Failure::Interrupted);
+            }
+        }
+        self.unmount(measured, &ground, setup, rules, &mut watched)?;
+        self.attribute(measured, device, setup, told, rules);
+        measured.smart = smart_before.zip(self.smart(device, rules)).map(|(a, b)| [a, b]);
+        if assignment.verify {
+            self.verify(measured, &ground, device, assignment, rules)?;
+        }
+        // Last: what the checks write and leave is in nothing that was measured or verified.
+        if assignment.checks_features && !ground.is_shared {
+            let found = self.lab.features(device, &ground, setup, rules);
+            measured.features = found.unwrap_or_else(|error| lab::unchecked(&error));
+        }
+        Ok(())
+    }
+
+    /// Makes the filesystem a used one, beside the workload's directory, writes the files that
+    /// phases work on, and drops the caches.
+    fn use_before(
+        &mut self,
+        ground: &Ground,
+        device: Option<&BlockDevice>,
+        assignment: &Assignment,
+        rules: Rules<'_>,
+    ) -> Result<(), Failure> {
+        let Assignment { setup, workload, seed, .. } = assignment;
+        let (prefill, stale) =
+            (amount_bytes(setup.prefill, device)?, amount_bytes(setup.stale, device)?);
+        let has_reader = !ground.is_shared && workload.phases.iter().any(|phase| phase.reader);
+        let has_files = self.workload.begins_with_files(workload);
+        if prefill == 0 && stale == 0 && !has_reader && !has_files {
+            return Ok(());
+        }
+        let is_simulated = self.target.lab() == LabKind::Virtual;
+        let is_direct = setup.filesystem.is_some_and(|filesystem| filesystem.writes_directly);
+        let material = if is_simulated { Material::Zeros { is_direct } } else { Material::Text };
+        let during =
+            |what: &'static str| move |error: WorkloadError| Failure::from(error).during(what);
+        // All of it before the workload's files, which then lie where they would on a used disk.
+        for (name, bytes) in [("prefill", prefill), ("stale", stale)] {
+            let directory = ground.directory.with_file_name(name);
+            fs::create_dir(&directory).map_err(Failure::step("make", &directory))?;
+            let place = Place { directory: &directory, ..place(ground, rules) };
+            self.workload.fill(bytes, *seed, material, place).map_err(during(name))?;
+            if name == "stale" {
+                self.workload.empty(place).map_err(during(name))?;
+            }
+        }
+        if has_files {
+            let place = place(ground, rules);
+            self.workload.lay_out(workload, place).map_err(during("files"))?;
+        }
+        if has_reader {
+            let path = reader_file(ground);
+            let made = self.workload.make_reader(&path, *seed);
+            made.map_err(Failure::step("make the reader's file", &path))?;
+        }
+        if !ground.is_shared {
+            self.lab.remount(device, ground, setup, rules)?;
+        }
+        Ok(())
+    }
+
+    /// Lets everything that mkfs, mount and prefill left behind end before the first phase;
+    /// returns the bytes that were written although nothing was asked for.
+    fn settle(
+        &mut self,
+        ground: &Ground,
+        rules: Rules<'_>,
+        silence: Duration,
+        watched: &mut Watched<'_>,
+    ) -> Result<u64, Failure> {
+        if ground.is_shared {
+            return Ok(0);
+        }
+        let limit_ns = nanos(PREPARATION);
+        let step = |action| Phase::new("settle", action, limit_ns);
+        let place = place(ground, rules);
+        self.workload.perform(&step(Action::Sync), place)?;
+        watched.advance()?;
+        let idle = step(Action::Idle { quiet_ns: nanos(silence) });
+        let measured = watched.measure(&idle, silence, || Ok(Done::default()))?;
+        Ok(measured.device.map_or(0, |device| device.written_bytes))
+    }
+
+    /// Measures a phase, with a reader beside it if it has one.
+    fn observed(
+        &mut self,
+        phase: &Phase,
+        ground: &Ground,
+        assignment: &Assignment,
+        rules: Rules<'_>,
+        watched: &mut Watched<'_>,
+    ) -> Result<results::Phase, Failure> {
+        // What unmounting and mounting do is in the phase's counts, and not in its time.
+        if phase.cold && !ground.is_shared {
+            self.lab.remount(watched.device, ground, &assignment.setup, rules)?;
+        }
+        // Beside a folder of somebody else's nothing is left lying about.
+        if !phase.reader || ground.is_shared {
+            return self.phase(phase, ground, assignment, rules, watched);
+        }
+        let path = reader_file(ground);
+        let reader = Reader::open(&path, assignment.seed)
+            .map_err(Failure::step("open, past the page cache, the reader's file", &path))?;
+        let (measured, read) =
+            reader.beside(|| self.phase(phase, ground, assignment, rules, watched));
+        let mut measured = measured?;
+        let read = read.map_err(Failure::step("read, beside the phase,", &path))?;
+        measured.reported.extend(read);
+        Ok(measured)
+    }
+
+    fn phase(
+        &mut self,
+        phase: &Phase,
+        ground: &Ground,
+        assignment: &Assignment,
+        rules: Rules<'_>,
+        watched: &mut Watched<'_>,
+    ) -> Result<results::Phase, Failure> {
+        let rules = Rules { limit: Duration::from_nanos(phase.limit_ns), ..rules };
+        let place = place(ground, rules);
+        let device = watched.device;
+        let silence = Duration::from_nanos(assignment.workload.quiet_ns);
+        match phase.action {
+            Action::Remount => watched.measure(phase, silence, || {
+                self.lab.remount(device, ground, &assignment.setup, rules)?;
+                Ok(Done::default())
+            }),
+            // Waiting is what the measuring itself does after every phase that settles.
+            Action::Idle { quiet_ns } => {
+                let silence = Duration::from_nanos(quiet_ns);
+                watched.measure(phase, silence, || Ok(Done::default()))
+            }
+            _ => watched.measure(phase, silence, || Ok(self.workload.perform(phase, place)?)),
+        }
+    }
+
+    /// Unmounting writes too; what it writes is in the record.
+    fn unmount(
+        &mut self,
+        measured: &mut Measured,
+        ground: &Ground,
+        setup: &Setup,
+        rules: Rules<'_>,
+        watched: &mut Watched<'_>,
+    ) -> Result<(), Failure> {
+        if ground.is_shared {
+            return Ok(());
+        }
+        let started = Instant::now();
+        self.lab.unmount(watched.device, ground, setup, rules)?;
+        let time_ns = nanos(started.elapsed());
+        measured.teardown = watched.advance()?.map(|device| Teardown { time_ns, device });
+        Ok(())
+    }
+
+    /// Asks the filesystem where it keeps what, and closes the books; in a guest, those are kept by
+    /// who is told.
+    fn attribute(
+        &mut self,
+        measured: &mut Measured,
+        device: Option<&BlockDevice>,
+        setup: &Setup,
+        told: &mut dyn FnMut(Message),
+        rules: Rules<'_>,
+    ) {
+        // What the tools ask of the device is not the trial's.
+        let log = self.books.stop();
+        let is_wanted = log.is_some() || self.target.lab() == LabKind::Virtual;
+        let (Some(device), Some(filesystem)) = (device.filter(|_| is_wanted), setup.filesystem)
+        else {
+            return;
+        };
+        let asked = self.lab.layout(Some(device), setup, rules).map_err(|e| e.to_string());
+        let layout = asked.as_ref().map_err(String::as_str);
+        match log {
+            Some(log) => books::close(measured, log, &device.node, filesystem, layout),
+            None => told(Message::Layout(serde_json::json!(layout))),
+        }
+    }
+
+    /// Compares what the trial left with what it must have left, and has the filesystem check
+    /// itself. All that is measured has been by then; another mount reads from the device.
+    fn verify(
+        &mut self,
+        measured: &mut Measured,
+        ground: &Ground,
+        device: Option<&BlockDevice>,
+        assignment: &Assignment,
+        rules: Rules<'_>,
+    ) -> Result<(), Failure> {
+        let setup = &assignment.setup;
+        self.lab.remount(device, ground, setup, rules)?;
+        let place = place(ground, rules);
+        let compared = self.workload.verify(&assignment.workload.phases, place)?;
+        self.lab.unmount(device, ground, setup, rules)?;
+        let checked = self.lab.check(device, ground, setup, rules)?;
+        let tree = compared.then(|| "the tree".to_owned());
+        let verified: Vec<String> = tree.into_iter().chain(checked).collect();
+        measured.applied.insert("verified".to_owned(), verified.join(", "));
+        Ok(())
+    }
+
+    /// Only a real drive has counters of its own.
+    fn smart(&self, device: Option<&BlockDevice>, rules: Rules<'_>) -> Option<smart::Smart> {
+        let is_drive = self.target.lab() == LabKind::Device;
+        device.filter(|_| is_drive).and_then(|device| smart::read(&device.node, rules))
+    }
+}
+
+/// An amount in bytes.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a share of a size is a size"
+)]
+fn amount_bytes(amount: Option<Amount>, device: Option<&BlockDevice>) -> Result<u64, Failure> {
+    match (amount, device) {
+        (None, _) => Ok(0),
+        (Some(Amount::Bytes(bytes)), _) => Ok(bytes),
+        (Some(Amount::Share(share)), Some(device)) => {
+            Ok((device.size_bytes()? as f64 * share) as u64)
+        }
+        (Some(Amount::Share(_)), None) => {
+            Err(Failure::Unavailable("a share of what? there is no device".to_owned()))
+        }
+    }
+}
+
+/// Where the workload works.
+pub(super) fn place<'a>(ground: &'a Ground, rules: Rules<'a>) -> Place<'a> {
+    let Ground { directory, mounted_at, commit, .. } = ground;
+    Place { directory, mounted_at, commit, rules }
+}
+
+/// The reader's file lies beside the workload's directory.
+fn reader_file(ground: &Ground) -> PathBuf {
+    ground.directory.with_file_name("reader")
+}
+
+/// Application bytes that must have reached the device by the next sync.
+#[derive(Debug, Default)]
+struct Tally {
+    expected_bytes: u64,
+    written_bytes: u64,
+}
+
+impl Tally {
+    /// After a phase that synced, the device must have written at least what the application
+    /// wrote, unless the application took some of it back or the filesystem compresses.
+    fn check(
+        &mut self,
+        phase: &Phase,
+        measured: &results::Phase,
+        compresses: bool,
+    ) -> Result<(), Failure> {
+        let Some(device) = measured.device else {
+            return Ok(());
+        };
+        self.written_bytes += device.written_bytes;
+        match (&phase.action, measured.application_bytes) {
+            (Action::Unpack | Action::Clone, Some(bytes)) => self.expected_bytes += bytes,
+            (Action::Sync | Action::Remount | Action::Fstrim | Action::Idle { .. }, _) => {}
+            _ => *self = Self::default(),
+        }
+        if !phase.syncs() {
+            return Ok(());
+        }
+        let Self { expected_bytes, written_bytes } = std::mem::take(self);
+        if written_bytes >= expected_bytes || compresses {
+            return Ok(());
+        }
+        Err(Failure::Void(format!(
+            "the workload wrote and synced {expected_bytes} bytes, the device counted only \
+             {written_bytes}"
+        )))
+    }
+}
+
+#[cfg(test)]
+mod tests;

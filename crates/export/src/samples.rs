@@ -1,0 +1,176 @@
+//! The samples of a run: which columns they have, and in which order they come.
+
+use std::borrow::Cow;
+
+use ssdlab_plan::metric::{self, Unit};
+use ssdlab_plan::{Factor, Schedule};
+use ssdlab_results::{Phase, Record, Teardown};
+
+use super::{Cell, ColumnType};
+
+/// The columns that say which trial a sample is of; the factors follow.
+const OF_TRIAL: [(&str, ColumnType); 11] = [
+    ("run", ColumnType::Text),
+    ("plan", ColumnType::Text),
+    ("lab", ColumnType::Text),
+    ("seed", ColumnType::Integer),
+    ("block", ColumnType::Integer),
+    ("position", ColumnType::Integer),
+    ("step", ColumnType::Text),
+    ("status", ColumnType::Text),
+    ("reason", ColumnType::Text),
+    ("fingerprint", ColumnType::Text),
+    ("started_s", ColumnType::Integer),
+];
+
+/// The columns of the sample itself.
+const OF_SAMPLE: [(&str, ColumnType); 4] = [
+    ("phase", ColumnType::Text),
+    ("metric", ColumnType::Text),
+    ("unit", ColumnType::Text),
+    ("value", ColumnType::Number),
+];
+
+/// The phase that samples of unmounting are filed under.
+const TEARDOWN: &str = "teardown";
+
+/// The samples of a run, trial by trial in the order of the schedule.
+#[derive(Debug)]
+pub struct Samples<'a> {
+    run: &'a str,
+    schedule: &'a Schedule,
+    records: Vec<&'a Record>,
+    factors: Vec<Factor>,
+}
+
+/// A trial: what all its samples share, and the samples.
+pub(super) struct TrialRows<'a> {
+    /// What the columns of the trial hold, and those of the factors.
+    pub cells: Vec<Cell<'a>>,
+    /// Its samples, phase by phase; none where nothing was measured.
+    pub samples: Vec<Sample<'a>>,
+}
+
+/// A metric of a phase in a trial.
+pub(super) struct Sample<'a> {
+    pub phase: &'a str,
+    pub metric: Cow<'a, str>,
+    unit: Unit,
+    pub value: f64,
+}
+
+impl<'a> Samples<'a> {
+    /// The samples of the run of this name.
+    #[must_use]
+    pub fn new(run: &'a str, schedule: &'a Schedule, records: &'a [Record]) -> Self {
+        let mut records: Vec<&Record> = records.iter().collect();
+        // Trials that run side by side end in any order.
+        records.sort_by_key(|record| record.trial.position);
+        Self { run, schedule, records, factors: factors(schedule) }
+    }
+
+    /// The columns that say which trial a sample is of.
+    pub(super) fn trial_columns(&self) -> impl Iterator<Item = (&'static str, ColumnType)> {
+        let factors = self.factors.iter().map(|factor| (factor.name(), ColumnType::Text));
+        OF_TRIAL.into_iter().chain(factors)
+    }
+
+    /// All columns.
+    pub(super) fn columns(&self) -> impl Iterator<Item = (&'static str, ColumnType)> {
+        self.trial_columns().chain(OF_SAMPLE)
+    }
+
+    /// The trials.
+    pub(super) fn trials(&self) -> impl ExactSizeIterator<Item = TrialRows<'a>> {
+        self.records.iter().copied().map(|record| self.trial(record))
+    }
+
+    /// Every metric that any trial has, in the order in which they first come.
+    pub(super) fn metrics(&self) -> Vec<Cow<'a, str>> {
+        let mut metrics: Vec<Cow<'_, str>> = Vec::new();
+        for record in self.records.iter().copied() {
+            for Sample { metric, .. } in samples(record) {
+                if !metrics.contains(&metric) {
+                    metrics.push(metric);
+                }
+            }
+        }
+        metrics
+    }
+
+    fn trial(&self, record: &'a Record) -> TrialRows<'a> {
+        let step = self.schedule.steps.get(self.schedule.step_of(record.trial.block));
+        // No seed and no blocks are made up for what was imported.
+        let own = |value: u64| Cell::from(record.imported.is_none().then_some(value));
+        let started = Some(record.started_s).filter(|at| *at > 0);
+        let mut cells = vec![
+            Cell::text(self.run),
+            Cell::text(self.schedule.plan.as_str()),
+            Cell::text(record.lab.to_string()),
+            own(record.trial.seed),
+            own(record.trial.block.into()),
+            Cell::from(record.trial.position),
+            Cell::text(step.map_or("", |step| step.name.as_str())),
+            Cell::text(record.status.to_string()),
+            Cell::text(record.reason.as_deref().unwrap_or_default()),
+            Cell::text(record.fingerprint.as_deref().unwrap_or_default()),
+            Cell::from(started),
+        ];
+        let level = |factor| record.levels.0.get(factor).map_or("", String::as_str);
+        cells.extend(self.factors.iter().map(|factor| Cell::text(level(factor))));
+        TrialRows { cells, samples: samples(record).collect() }
+    }
+}
+
+impl<'a> TrialRows<'a> {
+    /// The last columns of each of its rows. A trial in which nothing was measured has a row, too.
+    pub fn rows(&self) -> Vec<[Cell<'a>; 4]> {
+        if self.samples.is_empty() {
+            return vec![[Cell::Empty, Cell::Empty, Cell::Empty, Cell::Empty]];
+        }
+        self.samples.iter().map(Sample::cells).collect()
+    }
+}
+
+impl<'a> Sample<'a> {
+    fn cells(&self) -> [Cell<'a>; 4] {
+        [
+            Cell::text(self.phase),
+            Cell::text(self.metric.clone()),
+            Cell::text(self.unit.symbol()),
+            Cell::from(self.value),
+        ]
+    }
+}
+
+/// The factors of any treatment, in the order of the plan's levels.
+pub(super) fn factors(schedule: &Schedule) -> Vec<Factor> {
+    let all = schedule.treatments.iter().flat_map(|treatment| treatment.levels.0.keys());
+    let mut factors: Vec<Factor> = all.copied().collect();
+    factors.sort_unstable();
+    factors.dedup();
+    factors
+}
+
+/// The samples of a trial.
+fn samples(record: &Record) -> impl Iterator<Item = Sample<'_>> {
+    let phases = record.phases.iter().flat_map(|phase| {
+        phase.metrics().map(move |(name, value)| {
+            let (metric, unit) = (Cow::Borrowed(name), metric::of(name).unit);
+            Sample { phase: &phase.name, metric, unit, value }
+        })
+    });
+    phases.chain(record.teardown.iter().flat_map(of_teardown))
+}
+
+/// What unmounting did, in the metrics of a phase. Their names tell them from those of a phase that
+/// a plan calls `teardown`.
+fn of_teardown(teardown: &Teardown) -> Vec<Sample<'_>> {
+    let Teardown { time_ns, device } = *teardown;
+    let phase = Phase { time_ns: Some(time_ns), device: Some(device), ..Phase::default() };
+    let sample = |(name, value)| {
+        let (metric, unit) = (Cow::Owned(format!("{TEARDOWN}.{name}")), metric::of(name).unit);
+        Sample { phase: TEARDOWN, metric, unit, value }
+    };
+    phase.metrics().map(sample).collect()
+}

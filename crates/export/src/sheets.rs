@@ -1,0 +1,194 @@
+//! The sheets of a spreadsheet: raw samples, their summary, the claims, and what charts draw.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use ssdlab_advice::{Analysis, Effect, Judgement, MetricSummary, TreatmentResult};
+use ssdlab_plan::{Factor, Levels, Schedule, metric};
+
+use super::ods::{Sheet, workbook};
+use super::samples::{Sample, TrialRows, factors};
+use super::{Cell, Samples};
+
+/// Writes the sheets `samples`, `summary`, `claims` and `charts` as an `OpenDocument` spreadsheet.
+///
+/// A sheet has room for about a million rows, so the samples have one row a trial and phase, and a
+/// column a metric.
+pub fn ods(
+    samples: &Samples<'_>,
+    schedule: &Schedule,
+    analysis: &Analysis,
+    mut out: impl Write,
+) -> io::Result<()> {
+    let factors = factors(schedule);
+    let sheets = vec![
+        phases(samples),
+        summary(&factors, analysis),
+        claims(analysis),
+        charts(&factors, analysis),
+    ];
+    out.write_all(&workbook(sheets)?)
+}
+
+fn phases<'a>(samples: &'a Samples<'_>) -> Sheet<'a> {
+    let metrics = samples.metrics();
+    let of_trial = samples.trial_columns().map(|(name, _)| name).chain(["phase"]);
+    let columns = of_trial.map(Cow::from).chain(metrics.iter().cloned()).collect();
+    let rows = samples.trials().flat_map(move |trial| phase_rows(&trial, &metrics));
+    Sheet { name: "samples", columns, rows: Box::new(rows) }
+}
+
+/// A trial's rows, one a phase; one in any case.
+fn phase_rows<'a>(trial: &TrialRows<'a>, metrics: &[Cow<'_, str>]) -> Vec<Vec<Cell<'a>>> {
+    if trial.samples.is_empty() {
+        return vec![trial.cells.clone()];
+    }
+    let of_phase = trial.samples.chunk_by(|one, next| one.phase == next.phase);
+    let row = |samples: &[Sample<'a>]| {
+        let mut row = trial.cells.clone();
+        row.push(Cell::text(samples[0].phase));
+        row.extend(metrics.iter().map(|metric| {
+            let sample = samples.iter().find(|sample| sample.metric == *metric);
+            Cell::from(sample.map(|sample| sample.value))
+        }));
+        row
+    };
+    of_phase.map(row).collect()
+}
+
+fn summary<'a>(factors: &[Factor], analysis: &'a Analysis) -> Sheet<'a> {
+    let mut columns: Vec<&str> = factors.iter().map(|factor| factor.name()).collect();
+    columns.extend(["status", "reason", "phase", "metric", "unit"]);
+    columns.extend(["n", "mean", "median", "sd", "min", "max"]);
+    columns.extend(["ratio", "ratio_low", "ratio_high", "blocks"]);
+    let mut effects: BTreeMap<(&Levels, &str, &str), &Effect> = BTreeMap::new();
+    for effect in &analysis.effects {
+        if let [phase] = effect.phases.as_slice() {
+            effects.insert((&effect.levels, phase.as_str(), effect.metric.as_str()), effect);
+        }
+    }
+    let mut rows: Vec<Vec<Cell<'a>>> = Vec::new();
+    for treatment in &analysis.treatments {
+        let mut head = levels(factors, &treatment.levels);
+        head.push(Cell::text(treatment.status.to_string()));
+        head.push(Cell::text(treatment.reason.as_deref().unwrap_or_default()));
+        let before = rows.len();
+        for (phase, metric, summary) in summaries(treatment) {
+            let effect = effects.get(&(&treatment.levels, phase, metric));
+            let mut row = head.clone();
+            row.extend(measured(phase, metric));
+            row.extend([Cell::from(summary.n), Cell::from(summary.mean)]);
+            row.extend([Cell::from(summary.median), Cell::from(summary.sd)]);
+            row.extend([Cell::from(summary.min), Cell::from(summary.max)]);
+            if let Some(effect) = effect {
+                row.extend(interval(Some(effect.ratio), effect.interval));
+                row.push(Cell::from(effect.n));
+            }
+            rows.push(row);
+        }
+        if rows.len() == before {
+            rows.push(head);
+        }
+    }
+    Sheet { name: "summary", columns: header(columns), rows: Box::new(rows.into_iter()) }
+}
+
+fn claims(analysis: &Analysis) -> Sheet<'_> {
+    let columns = vec![
+        "id",
+        "says",
+        "verdict",
+        "reason",
+        "metric",
+        "phases",
+        "treatment",
+        "baseline",
+        "claimed",
+        "at_least",
+        "at_most",
+        "found",
+        "found_low",
+        "found_high",
+        "n",
+        "across_hosts",
+        "p",
+        "more_runs",
+        "scope",
+    ];
+    let rows = analysis.claims.iter().map(claim);
+    Sheet { name: "claims", columns: header(columns), rows: Box::new(rows) }
+}
+
+fn header(columns: Vec<&str>) -> Vec<Cow<'_, str>> {
+    columns.into_iter().map(Cow::from).collect()
+}
+
+fn claim(claim: &Judgement) -> Vec<Cell<'_>> {
+    let shown = |levels: &Option<Levels>| {
+        Cell::text(levels.as_ref().map(Levels::to_string).unwrap_or_default())
+    };
+    let mut row = vec![
+        Cell::text(claim.id.as_str()),
+        Cell::text(claim.says.as_str()),
+        Cell::text(claim.verdict.to_string()),
+        Cell::text(claim.reason.as_deref().unwrap_or_default()),
+        Cell::text(claim.metric.as_str()),
+        Cell::text(claim.phases.join(", ")),
+        shown(&claim.levels),
+        shown(&claim.baseline),
+        Cell::text(if claim.is_absolute {
+            metric::of(&claim.metric).unit.symbol()
+        } else {
+            "ratio"
+        }),
+        Cell::from(claim.at_least),
+        Cell::from(claim.at_most),
+    ];
+    row.extend(interval(claim.ratio, claim.interval));
+    row.extend([Cell::from(claim.n), Cell::from(claim.across_hosts)]);
+    row.extend([Cell::from(claim.p), Cell::from(claim.more_runs)]);
+    row.push(Cell::text(claim.scope.as_deref().unwrap_or_default()));
+    row
+}
+
+/// What charts of the plan's metric draw besides the samples: means with their intervals.
+fn charts<'a>(factors: &[Factor], analysis: &'a Analysis) -> Sheet<'a> {
+    let mut columns = vec!["phase", "metric", "unit"];
+    columns.extend(factors.iter().map(|factor| factor.name()));
+    columns.extend(["mean", "low", "high"]);
+    let mut rows: Vec<Vec<Cell<'a>>> = Vec::new();
+    for treatment in &analysis.treatments {
+        for (phase, metric, summary) in summaries(treatment) {
+            if metric == analysis.metric {
+                let mut row = Vec::from(measured(phase, metric));
+                row.extend(levels(factors, &treatment.levels));
+                row.extend(interval(Some(summary.mean), summary.interval));
+                rows.push(row);
+            }
+        }
+    }
+    Sheet { name: "charts", columns: header(columns), rows: Box::new(rows.into_iter()) }
+}
+
+fn summaries(treatment: &TreatmentResult) -> impl Iterator<Item = (&str, &str, &MetricSummary)> {
+    treatment.summary.iter().flat_map(|phase| {
+        let metrics = phase.metrics.iter();
+        metrics.map(move |(metric, summary)| (phase.name.as_str(), metric.as_str(), summary))
+    })
+}
+
+fn measured<'a>(phase: &'a str, metric: &'a str) -> [Cell<'a>; 3] {
+    [Cell::text(phase), Cell::text(metric), Cell::text(metric::of(metric).unit.symbol())]
+}
+
+/// An estimate and the ends of its interval.
+fn interval<'a>(estimate: Option<f64>, interval: Option<[f64; 2]>) -> [Cell<'a>; 3] {
+    let [low, high] = interval.map_or([None, None], |ends| ends.map(Some));
+    [estimate, low, high].map(Cell::from)
+}
+
+fn levels<'a>(factors: &[Factor], levels: &'a Levels) -> Vec<Cell<'a>> {
+    let level = |factor| levels.0.get(factor).map_or("", String::as_str);
+    factors.iter().map(|factor| Cell::text(level(factor))).collect()
+}

@@ -1,0 +1,76 @@
+//! Where jfs keeps what: superblocks, log and block map have places, as `jfs_debugfs` tells; inodes
+//! and the pages of its trees can be recognised.
+//!
+//! Sources: `jfs_debugfs(8)` of jfsutils 1.1.15; in fs/jfs of Linux, `jfs_filsys.h` for what has a
+//! fixed place, and `jfs_dinode.h`, `jfs_dtree.h`, `jfs_xtree.h` for what blocks begin with.
+
+use super::answer::Answer;
+use super::{Area, Kind, Layout, LayoutFault, Probe, Question};
+use crate::Call;
+
+pub const LAYOUT: Probe = Probe {
+    questions: &[Question {
+        call: Call { program: "jfs_debugfs", arguments: &[] },
+        // The superblock; inode 2 of the aggregate, which is the block map. `x` leaves each.
+        input: "superblock\nx\ninode 2 a\nx\nquit\n",
+        answer_file: None,
+    }],
+    without_owners: &[],
+    marks_metadata: false,
+    parse,
+    contents: Some(contents),
+};
+
+const PAGE_BYTES: u64 = 4096;
+const SUPERBLOCKS_AT: [u64; 2] = [0x8000, 0xf000];
+/// The map of the aggregate's inodes, two pages between the first superblock and the inodes.
+const INODE_MAP_AT: u64 = 0x9000;
+const INODES_AT: u64 = 0xb000;
+const BLOCK_MAP_AT: u64 = 0x10000;
+
+fn parse(answers: &[String]) -> Result<Layout, LayoutFault> {
+    let answer = Answer::new(answers, 0, "jfs_debugfs of jfsutils 1.1.15");
+    let block_bytes = answer.block_bytes("s_bsize:")?;
+    let [log, log_blocks] = [answer.number("s_logpxd.address:")?, answer.number("s_logpxd.len:")?];
+    let [work, work_blocks] =
+        [answer.number("s_fsckpxd.address:")?, answer.number("s_fsckpxd.len:")?];
+    let fixed = |offset_bytes, length_bytes, kind| Area { offset_bytes, length_bytes, kind };
+    let areas = [
+        fixed(SUPERBLOCKS_AT[0], PAGE_BYTES, Kind::Superblock),
+        fixed(SUPERBLOCKS_AT[1], PAGE_BYTES, Kind::Superblock),
+        fixed(INODE_MAP_AT, INODES_AT - INODE_MAP_AT, Kind::Allocation),
+        fixed(INODES_AT, SUPERBLOCKS_AT[1] - INODES_AT, Kind::Inode),
+        fixed(BLOCK_MAP_AT, answer.number("di_size:")?, Kind::Allocation),
+        Area::of_blocks(log, log_blocks, block_bytes, Kind::Journal),
+    ];
+    // The log is behind what fsck works in, or, on another device, that is the last.
+    let ends = [(log, log_blocks), (work, work_blocks)];
+    let end = ends.map(|(first, count)| first.saturating_add(count)).into_iter().max();
+    let size_bytes = end.unwrap_or_default().saturating_mul(block_bytes);
+    answer.layout(size_bytes, block_bytes, Kind::Unattributed, areas)
+}
+
+/// What a block is. None begins with a magic number; an inode says which fileset it is of and how
+/// long its extent is, and a page of a tree how many slots it has and how long it is.
+///
+/// Pages of the map of the files' inodes and extended attributes say nothing.
+fn contents(block: &[u8]) -> Option<Kind> {
+    const FILES: [u8; 4] = 16_u32.to_le_bytes();
+    /// Of 32 inodes of 512 bytes, in blocks of 4096 bytes, the only size that Linux takes.
+    const INODE_EXTENT: [u8; 3] = [4, 0, 0];
+    const ONE_BLOCK: [u8; 3] = [1, 0, 0];
+    const LEAF_OR_INTERNAL: u8 = 0x02 | 0x04;
+    const DIRECTORY_SLOTS: u8 = 128;
+    const EXTENT_SLOTS: [u8; 2] = 256_u16.to_le_bytes();
+
+    if block.get(4..8)? == FILES && block.get(16..19)? == INODE_EXTENT {
+        return Some(Kind::Inode);
+    }
+    let slots = block.get(20..22)?;
+    let is_page = block[16] & LEAF_OR_INTERNAL != 0 && block.get(24..27)? == ONE_BLOCK;
+    let has_slots = slots[0] == DIRECTORY_SLOTS || slots == EXTENT_SLOTS;
+    (is_page && has_slots).then_some(Kind::Directory)
+}
+
+#[cfg(test)]
+mod tests;

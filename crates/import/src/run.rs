@@ -1,0 +1,225 @@
+//! From what files say to what a run's folder holds: treatments, blocks and trials.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use ssdlab_plan::schedule::{
+    Action, Phase, Repetitions, SCHEDULE_SCHEMA, Treatment, Trial, Workload,
+};
+use ssdlab_plan::{Factor, Levels, Schedule, check_name};
+use ssdlab_results::{Imported, Record, Status};
+
+use super::error::{Fault, ImportError};
+use super::{Found, Sample, Source, check_trials};
+
+/// Bounds of what is read: the largest results seen have some hundred tests of some dozen systems.
+const MOST_PHASES: usize = 1000;
+const MOST_CELLS: usize = 50_000;
+
+/// What a run's folder holds.
+#[derive(Debug)]
+pub struct Run {
+    /// What was done, as far as it is known.
+    pub schedule: Schedule,
+    /// What was measured.
+    pub records: Vec<Record>,
+}
+
+/// A sample and where it comes from.
+struct Placed {
+    treatment: usize,
+    block: u32,
+    file: usize,
+    sample: Sample,
+}
+
+/// Makes one run of what was found in files of one program.
+pub(super) fn assemble(
+    name: Option<&str>,
+    files: Vec<(Source<'_>, String, Found)>,
+) -> Result<Run, ImportError> {
+    let (first, _, found) = files.first().expect("the command line asks for a file at least");
+    let (program, metric) = (found.program, found.metric);
+    let name = name.unwrap_or(if program == "bonnie++" { "bonnie" } else { program });
+    check_name(name).map_err(|message| {
+        Fault::new(message, "use letters, digits, `-` and `_`: --name NAME").of(first.name)
+    })?;
+    let question = question(&files);
+    let mut notes: Vec<String> =
+        files.iter().flat_map(|(_, _, found)| found.notes.clone()).collect();
+
+    let names: Vec<&str> = files.iter().map(|(source, ..)| source.name).collect();
+    let mut origins = Vec::new();
+    let mut treatments: Vec<Levels> = Vec::new();
+    // Of each treatment its index, and its trials so far.
+    let mut known: BTreeMap<Levels, (usize, u32)> = BTreeMap::new();
+    let mut placed: Vec<Placed> = Vec::new();
+    let mut is_in_order = files.len() == 1;
+    for (file, (source, sha256, found)) in files.into_iter().enumerate() {
+        is_in_order &= found.is_in_order;
+        let is_alone = found.samples.windows(2).all(|two| two[0].name == two[1].name);
+        for sample in found.samples {
+            let label = label(&source, sample.name.as_deref(), is_alone, &names);
+            let levels = sample.levels.with(&Levels([(Factor::Label, label)].into()));
+            let next = treatments.len();
+            let (treatment, trials) = known.entry(levels).or_insert_with_key(|levels| {
+                treatments.push(levels.clone());
+                (next, 0)
+            });
+            placed.push(Placed { treatment: *treatment, block: *trials, file, sample });
+            *trials += 1;
+        }
+        origins.push((source.name.to_owned(), sha256, found.version));
+    }
+    check_numbers(&placed).map_err(|fault| fault.of(names[0]))?;
+    let phases = phases(&placed);
+    check_trials(placed.len())
+        .and_then(|()| check_size(treatments.len(), phases.len()))
+        .map_err(|fault| fault.of(names[0]))?;
+    let is_order_known = is_in_order || sort_by_time(&mut placed);
+    if treatments.len() > 1 {
+        notes.push(
+            "the trials were not in blocks: the nth of one treatment is compared with the nth of \
+             another, and the first treatment is the baseline"
+                .to_owned(),
+        );
+    }
+    let head = Head { name, question, metric, notes };
+    let schedule = schedule(head, treatments, phases, &placed);
+    let record = |(placed, trial): (Placed, &Trial)| {
+        let (file, sha256, version) = origins[placed.file].clone();
+        let program = program.to_owned();
+        let told = placed.sample.told;
+        let imported = Imported { file, sha256, program, version, is_order_known, told };
+        let failure = placed.sample.failure;
+        Record {
+            imported: Some(imported),
+            status: if failure.is_some() { Status::Failed } else { Status::Ok },
+            reason: failure,
+            phases: placed.sample.phases,
+            applied: placed.sample.applied,
+            environment: placed.sample.environment,
+            ..Record::new(&schedule, *trial, placed.sample.at_ms.unwrap_or(0) / 1000)
+        }
+    };
+    let records = placed.into_iter().zip(&schedule.trials).map(record).collect();
+    Ok(Run { schedule, records })
+}
+
+/// What a treatment is called: by the command line, by the file, or by the file's name. Files of
+/// one name in different folders are different treatments.
+fn label(source: &Source<'_>, own: Option<&str>, is_alone: bool, names: &[&str]) -> String {
+    match (source.label, own) {
+        (Some(label), Some(own)) if !is_alone => format!("{label}, {own}"),
+        (Some(label), _) => label.to_owned(),
+        (None, Some(own)) => own.to_owned(),
+        (None, None) => {
+            let stem = |name: &str| Some(Path::new(name).file_stem()?.to_str()?.to_owned());
+            let own = stem(source.name);
+            let is_shared = names.iter().filter(|name| stem(name) == own).count() > 1;
+            own.filter(|_| !is_shared).unwrap_or_else(|| source.name.to_owned())
+        }
+    }
+}
+
+/// Sorts by the times that files tell; whether all do, and all differ.
+fn sort_by_time(placed: &mut [Placed]) -> bool {
+    let mut times: Vec<Option<u64>> = placed.iter().map(|placed| placed.sample.at_ms).collect();
+    times.sort_unstable();
+    let is_known =
+        times.iter().all(Option::is_some) && times.windows(2).all(|two| two[0] != two[1]);
+    if is_known {
+        placed.sort_by_key(|placed| placed.sample.at_ms);
+    }
+    is_known
+}
+
+fn question(files: &[(Source<'_>, String, Found)]) -> String {
+    let (_, _, found) = &files[0];
+    let version = found.version.as_deref().unwrap_or_default();
+    // fio's version has its name in it.
+    let program = match version.strip_prefix(found.program) {
+        Some(_) => version.to_owned(),
+        None => format!("{} {version}", found.program).trim_end().to_owned(),
+    };
+    let names: Vec<&str> = files.iter().map(|(source, ..)| source.name).collect();
+    let listed = match names.as_slice() {
+        [first, .., last] if names.len() > 3 => format!("{first} to {last}, {} files", names.len()),
+        _ => names.join(", "),
+    };
+    format!("What {program} measured elsewhere ({listed})")
+}
+
+/// What a schedule says besides its trials.
+struct Head<'a> {
+    name: &'a str,
+    question: String,
+    metric: &'static str,
+    notes: Vec<String>,
+}
+
+/// Refuses what no program measures: less than nothing, or more than there are numbers for.
+fn check_numbers(placed: &[Placed]) -> Result<(), Fault> {
+    let phases = placed.iter().flat_map(|placed| &placed.sample.phases);
+    let mut numbers = phases.flat_map(|phase| phase.reported.iter().map(move |all| (phase, all)));
+    match numbers.find(|(_, (_, value))| !(0.0..f64::MAX).contains(*value)) {
+        None => Ok(()),
+        Some((phase, (metric, value))) => Err(Fault::new(
+            format!("`{}`: {metric} is {value}, expected a number from 0 up", phase.name),
+            "the file was changed, or the program that wrote it failed",
+        )),
+    }
+}
+
+/// Refuses what nobody could read as a report.
+fn check_size(treatments: usize, phases: usize) -> Result<(), Fault> {
+    let refused = |found: usize, what: &str, most: usize| {
+        let message = format!("it has {found} {what}, expected {most} at most");
+        Err(Fault::new(message, "import a part of it"))
+    };
+    match (treatments * phases, phases) {
+        (_, phases) if phases > MOST_PHASES => refused(phases, "phases", MOST_PHASES),
+        (cells, _) if cells > MOST_CELLS => {
+            refused(cells, "phases of all treatments together", MOST_CELLS)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The phases of all samples, in the order in which they come up.
+fn phases(placed: &[Placed]) -> Vec<Phase> {
+    let mut names: BTreeSet<&str> = BTreeSet::new();
+    let all = placed.iter().flat_map(|placed| &placed.sample.phases);
+    let new = all.filter(|phase| names.insert(&phase.name));
+    new.map(|phase| Phase::new(&phase.name, Action::Imported, 0)).collect()
+}
+
+fn schedule(
+    head: Head<'_>,
+    treatments: Vec<Levels>,
+    phases: Vec<Phase>,
+    placed: &[Placed],
+) -> Schedule {
+    let trial = |(position, placed): (usize, &Placed)| Trial {
+        block: placed.block,
+        position: u32::try_from(position).expect("a file is too small for so many"),
+        treatment: placed.treatment,
+        seed: 0,
+    };
+    let blocks = placed.iter().map(|placed| placed.block + 1).max().unwrap_or(0);
+    let baseline = treatments.first().cloned().unwrap_or_default();
+    let treatment = |(index, levels)| Treatment::new(levels, (index > 0).then_some(0));
+    Schedule {
+        schema: SCHEDULE_SCHEMA,
+        plan: head.name.to_owned(),
+        question: head.question,
+        metric: head.metric.to_owned(),
+        treatments: treatments.into_iter().enumerate().map(treatment).collect(),
+        baseline,
+        workload: Workload { phases, ..Workload::default() },
+        repetitions: Repetitions { least: blocks, most: blocks, ..Repetitions::default() },
+        trials: placed.iter().enumerate().map(trial).collect(),
+        notes: head.notes,
+        ..Schedule::default()
+    }
+}

@@ -1,0 +1,120 @@
+//! Inspects a lab kernel: whether it may be run, its version and its features.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+use ssdlab_host::interrupt::Interrupt;
+use ssdlab_host::program::{self, Rules};
+use ssdlab_host::trust::exposed;
+
+use super::{KernelError, LabKernel};
+
+/// How long a kernel may take to print its configuration.
+const LIMIT: Duration = Duration::from_secs(5);
+
+/// The maximum size of a lab kernel; typical ones have some 8 MB.
+const LARGEST_BYTES: u64 = 256 << 20;
+
+/// A parameter that every lab kernel understands, and no other program.
+const PARAMETERS: [&str; 2] = ["ssdlab.seed=", "ssdlab.cpu="];
+
+/// Options of `config`, and their names in plans.
+const FILESYSTEMS: [(&str, &str); 12] = [
+    ("EXT4_USE_FOR_EXT2", "ext2"),
+    ("EXT4_FS", "ext3"),
+    ("EXT4_FS", "ext4"),
+    ("XFS_FS", "xfs"),
+    ("BTRFS_FS", "btrfs"),
+    ("F2FS_FS", "f2fs"),
+    ("JFS_FS", "jfs"),
+    ("NILFS2_FS", "nilfs2"),
+    ("REISERFS_FS", "reiserfs"),
+    ("BCACHEFS_FS", "bcachefs"),
+    ("REISER4_FS", "reiser4"),
+    ("FUSE_FS", "fuse"),
+];
+const SCHEDULERS: [(&str, &str); 4] = [
+    ("BLOCK", "none"),
+    ("MQ_IOSCHED_DEADLINE", "mq-deadline"),
+    ("MQ_IOSCHED_KYBER", "kyber"),
+    ("IOSCHED_BFQ", "bfq"),
+];
+
+/// Looks at a program before it is run: it must be out of others' reach and a lab kernel.
+pub fn inspect(path: &Path) -> Result<LabKernel, KernelError> {
+    let no_kernel = |reason: String| KernelError::NoLabKernel { path: path.to_owned(), reason };
+    let mut bytes = Vec::new();
+    let real = path.canonicalize().map_err(|cause| no_kernel(cause.to_string()))?;
+    // Reading or opening anything but a regular file could block for ever.
+    if !real.is_file() {
+        return Err(no_kernel("it is not a regular file".to_owned()));
+    }
+    is_out_of_reach(&real)?;
+    File::open(&real)
+        .and_then(|file| file.take(LARGEST_BYTES).read_to_end(&mut bytes))
+        .map_err(|cause| no_kernel(cause.to_string()))?;
+    let understands = |parameter: &str| {
+        bytes.windows(parameter.len()).any(|window| window == parameter.as_bytes())
+    };
+    if let Some(parameter) = PARAMETERS.iter().find(|parameter| !understands(parameter)) {
+        return Err(no_kernel(format!("it does not know the parameter {parameter}")));
+    }
+    let version = match program::version(&real, "--version") {
+        Some(version) if version.ends_with("-ssdlab") => version,
+        Some(other) => {
+            return Err(no_kernel(format!(
+                "its version is `{other}`, expected one like 6.1.192-ssdlab"
+            )));
+        }
+        None => return Err(no_kernel("it does not run: `--version` prints nothing".to_owned())),
+    };
+    let identity = hex::encode(Sha256::digest(&bytes))[..16].to_owned();
+    Ok(LabKernel { path: real, identity, version })
+}
+
+/// Refuses a kernel that users other than this one and root can change.
+pub fn is_out_of_reach(path: &Path) -> Result<(), KernelError> {
+    let found = exposed(path, rustix::process::geteuid().as_raw());
+    match found.map_err(KernelError::at("look at", path))? {
+        None => Ok(()),
+        Some(exposed) => Err(KernelError::Exposed { path: path.to_owned(), exposed }),
+    }
+}
+
+/// A kernel's configuration, as it prints it itself.
+pub struct Config(String);
+
+/// Asks a kernel for its configuration.
+pub fn config(kernel: &LabKernel) -> Result<Config, KernelError> {
+    let mut command = Command::new(&kernel.path);
+    command.arg("--showconfig");
+    let interrupt = Interrupt::default();
+    let rules = Rules { marker: "kernel-config", limit: LIMIT, interrupt: &interrupt };
+    Ok(Config(program::run(command, rules)?.stdout))
+}
+
+impl Config {
+    /// The filesystems that are on.
+    pub fn filesystems(&self) -> Vec<&'static str> {
+        self.those_on(&FILESYSTEMS)
+    }
+
+    /// The I/O schedulers that are on.
+    pub fn schedulers(&self) -> Vec<&'static str> {
+        self.those_on(&SCHEDULERS)
+    }
+
+    fn those_on(&self, known: &[(&str, &'static str)]) -> Vec<&'static str> {
+        let is_on = |option: &str| {
+            self.0.lines().any(|line| {
+                line.strip_prefix("CONFIG_").and_then(|rest| rest.strip_suffix("=y"))
+                    == Some(option)
+            })
+        };
+        known.iter().filter(|(option, _)| is_on(option)).map(|(_, name)| *name).collect()
+    }
+}

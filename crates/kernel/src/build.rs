@@ -1,0 +1,121 @@
+//! Builds the lab kernel: runs the recipe's script in the cache, and turns its output into progress
+//! or into the reason for its failure.
+
+use std::collections::VecDeque;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use ssdlab_host::interrupt::Interrupt;
+use ssdlab_host::program;
+
+use super::cache::Cache;
+use super::origin::{Kind, Origin, Source};
+use super::recipe::Recipe;
+use super::{KernelError, LabKernel, Progress, binary};
+
+/// How many files a build compiles: 906 of Linux 6.1.192, 945 of 6.12.117.
+const FILES: u32 = 920;
+
+/// How many lines of a failed build are shown.
+const MOST_SHOWN: usize = 12;
+
+/// Builds a kernel into a cache, unless it is there.
+pub fn build(
+    cache: &Cache,
+    recipe: &Recipe,
+    source: &Source,
+    interrupt: &Interrupt,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<LabKernel, KernelError> {
+    let _claimed = cache.claim()?;
+    let compiler = compiler();
+    if let Ok((kernel, origin)) = cache.kernel(recipe) {
+        let is_same = source.kind == Kind::Tarball && origin.source.sha256 == source.sha256;
+        if is_same && Some(&origin.compiler) == compiler.as_ref() {
+            progress(Progress::Current);
+            cache.clean()?;
+            return Ok(kernel);
+        }
+    }
+    let (files, output) = (cache.work().join("recipe"), cache.work().join("output"));
+    recipe.unpack(&files)?;
+    let mut command = Command::new("sh");
+    command.arg(files.join("build")).arg(&source.path).arg(&output);
+    let mut heard = Heard::new(output.join("tree"));
+    let listen = &mut |line: &str| heard.listen(line, progress);
+    let status = program::follow(command, "kernel-build", interrupt, listen)?;
+    if !status.success() {
+        return Err(heard.failure());
+    }
+    let built = binary::inspect(&output.join("linux"))?;
+    let origin = Origin {
+        identity: built.identity.clone(),
+        recipe: recipe.identity(),
+        source: source.clone(),
+        compiler: compiler.unwrap_or_default(),
+    };
+    let kernel = cache.keep(&built, &origin)?;
+    progress(Progress::Step("remove the tree"));
+    cache.clean()?;
+    Ok(kernel)
+}
+
+/// The version of the compiler that the script uses; `None` if there is none.
+fn compiler() -> Option<String> {
+    let named = std::env::var("CC").ok().filter(|name| !name.is_empty());
+    program::version(Path::new(named.as_deref().unwrap_or("gcc")), "--version")
+}
+
+/// The output of a build.
+struct Heard {
+    tree: PathBuf,
+    files: u32,
+    /// From configuring on the source is there and patched.
+    is_prepared: bool,
+    /// The last lines that are not make's usual ones.
+    last: VecDeque<String>,
+}
+
+impl Heard {
+    fn new(tree: PathBuf) -> Self {
+        Self { tree, files: 0, is_prepared: false, last: VecDeque::new() }
+    }
+
+    fn listen(&mut self, line: &str, progress: &mut dyn FnMut(Progress<'_>)) {
+        if let Some(step) = line.strip_prefix("== ") {
+            self.last.clear();
+            self.is_prepared |= step == "configure" || step.starts_with("compile");
+            progress(Progress::Step(step));
+            if step.starts_with("compile") {
+                // An interrupted build has some of them already.
+                self.files = objects(&self.tree);
+            }
+        } else if let Some(what) = line.strip_prefix("  ") {
+            if what.starts_with("CC ") {
+                self.files += 1;
+                progress(Progress::Compiled { files: self.files, about: FILES });
+            }
+        } else if !line.trim().is_empty() {
+            self.last.push_back(line.to_owned());
+            if self.last.len() > MOST_SHOWN {
+                self.last.pop_front();
+            }
+        }
+    }
+
+    fn failure(self) -> KernelError {
+        let said = Vec::from(self.last).join("\n");
+        if self.is_prepared { KernelError::Failed { said } } else { KernelError::Lacking { said } }
+    }
+}
+
+/// How many object files a tree has.
+fn objects(tree: &Path) -> u32 {
+    let entries = fs::read_dir(tree).into_iter().flatten().flatten();
+    let count = |entry: fs::DirEntry| match entry.file_type() {
+        Ok(kind) if kind.is_dir() => objects(&entry.path()),
+        _ => entry.path().extension().is_some_and(|ending| ending == "o").into(),
+    };
+    entries.map(count).sum()
+}

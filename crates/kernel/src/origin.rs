@@ -1,0 +1,90 @@
+//! The origin of a lab kernel: the choice of a source, and its record.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use ssdlab_host::checksum::checksum;
+
+use super::error::KernelError;
+
+/// The versions of Linux that the patch was made for; the first is preferred, because it was
+/// used most.
+const VERSIONS: std::ops::RangeInclusive<(u32, u32)> = (6, 1)..=(6, 12);
+
+/// The origin of a kernel in the cache.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// The kernel's identity.
+    pub identity: String,
+    /// The identity of the files it was built by.
+    pub recipe: String,
+    /// Its source.
+    pub source: Source,
+    /// The compiler, as it calls itself.
+    pub compiler: String,
+}
+
+/// A source of Linux.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What it is.
+    pub kind: Kind,
+    /// A tarball's SHA-256. A tree has none: it may change at any time.
+    pub sha256: Option<String>,
+}
+
+/// A kind of source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// A compressed archive.
+    Tarball,
+    /// An unpacked tree.
+    Tree,
+}
+
+impl Source {
+    /// A tarball or a tree that the user named.
+    pub fn named(path: &Path) -> Result<Self, KernelError> {
+        let unreadable = |cause| KernelError::Source { path: path.to_owned(), cause };
+        let whole = fs::canonicalize(path).map_err(unreadable)?;
+        if whole.is_dir() {
+            return Ok(Self { path: whole, kind: Kind::Tree, sha256: None });
+        }
+        let sha256 = Some(checksum(&whole).map_err(unreadable)?);
+        Ok(Self { path: whole, kind: Kind::Tarball, sha256 })
+    }
+
+    /// The best tarball that a distribution's package has put into `folder`.
+    pub fn installed(folder: &Path) -> Result<Self, KernelError> {
+        let mut found: Vec<((u32, u32), PathBuf)> = fs::read_dir(folder)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter_map(|entry| Some((version(entry.file_name().to_str()?)?, entry.path())))
+            .collect();
+        found.sort();
+        let suitable = || found.iter().filter(|(version, _)| VERSIONS.contains(version));
+        let preferred = suitable().find(|(version, _)| version == VERSIONS.start());
+        if let Some((_, path)) = preferred.or_else(|| suitable().next_back()) {
+            return Self::named(path);
+        }
+        let names = found.iter().filter_map(|(_, path)| path.file_name());
+        let names: Vec<_> = names.map(|name| name.to_string_lossy()).collect();
+        let found = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        Err(KernelError::NoSource { folder: folder.to_owned(), found })
+    }
+}
+
+/// The version in a name such as `linux-source-6.1.tar.xz` or `linux-source-6.8.0.tar.bz2`.
+fn version(name: &str) -> Option<(u32, u32)> {
+    let (version, _) = name.strip_prefix("linux-source-")?.split_once(".tar.")?;
+    let mut numbers = version.split('.').map(|number| number.parse().ok());
+    Some((numbers.next()??, numbers.next()??))
+}
+
+#[cfg(test)]
+mod tests;

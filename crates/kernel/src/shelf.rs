@@ -1,0 +1,75 @@
+//! Lists the cached lab kernel and any unfinished build.
+
+use std::fs::{self, Metadata};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use ssdlab_host::lock;
+
+use super::KernelError;
+use super::cache::Cache;
+
+/// Something in the cache.
+#[derive(Debug)]
+pub struct Kept {
+    /// The program, or the folder of a build.
+    pub path: PathBuf,
+    /// Whether it is a build that has not ended.
+    pub is_unfinished: bool,
+    /// Its size on disk.
+    pub size_bytes: u64,
+    /// When it was last used, in seconds since 1970; of a kernel to within a day.
+    pub used_s: u64,
+    /// Whether a build is running there. Whether a kernel is running is not known.
+    pub is_in_use: bool,
+}
+
+impl Cache {
+    /// The kernels and the build that are there.
+    pub fn kept(&self) -> Result<Vec<Kept>, KernelError> {
+        let mut kept = Vec::new();
+        let folder = self.folder();
+        let entries = match fs::read_dir(folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(kept),
+            entries => entries.map_err(KernelError::at("read", folder))?,
+        };
+        for entry in entries.flatten() {
+            let path = entry.path();
+            let is_unfinished = path == self.work();
+            if !is_unfinished && !entry.file_name().to_string_lossy().starts_with("linux-") {
+                continue;
+            }
+            // A build may just have removed it.
+            let Ok(metadata) = path.symlink_metadata() else { continue };
+            kept.push(Kept {
+                is_unfinished,
+                size_bytes: size_bytes(&path, &metadata),
+                used_s: u64::try_from(metadata.atime().max(metadata.mtime())).unwrap_or(0),
+                is_in_use: is_unfinished && lock::holder(&folder.join("lock")).is_some(),
+                path,
+            });
+        }
+        Ok(kept)
+    }
+
+    /// Removes what is left of a build that is not at work.
+    pub fn clear(&self) -> Result<(), KernelError> {
+        if !self.work().exists() {
+            return Ok(());
+        }
+        let _claimed = self.claim()?;
+        self.clean()
+    }
+}
+
+/// The disk usage of a file or folder.
+fn size_bytes(path: &Path, metadata: &Metadata) -> u64 {
+    let own = metadata.blocks() * 512;
+    if !metadata.is_dir() {
+        return own;
+    }
+    let entries = fs::read_dir(path).into_iter().flatten().flatten();
+    let of = |entry: fs::DirEntry| Some(size_bytes(&entry.path(), &entry.metadata().ok()?));
+    own + entries.filter_map(of).sum::<u64>()
+}

@@ -1,0 +1,204 @@
+//! Builds by a recipe that takes no time, in a cache of their own.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use ssdlab_host::interrupt::Interrupt;
+use tempfile::TempDir;
+
+use super::cache::Cache;
+use super::recipe::Recipe;
+use super::{KernelError, LabKernel, Progress, Source, binary, build};
+
+/// Makes a kernel of what the source says; the words `flex` and `broken` make it fail.
+const BUILD: &str = r#"#!/bin/sh
+exec 1>&2
+echo "== unpack $1"
+mkdir -p "$2/tree"
+if grep -q flex "$1"; then echo "build: missing programs: flex"; exit 1; fi
+echo "== configure"
+echo "== compile with 2 jobs"
+echo "  CC      kernel/fork.o"
+if grep -q broken "$1"; then echo "fork.c:1: error"; echo "build: compiling failed"; exit 1; fi
+cat >"$2/linux" <<END
+#!/bin/sh
+# It knows ssdlab.seed= and ssdlab.cpu= and was made of $(cksum <"$1").
+case \$1 in
+--version) echo 6.1.192-ssdlab ;;
+--showconfig) echo CONFIG_EXT4_FS=y; echo '# CONFIG_XFS_FS is not set'; echo CONFIG_BLOCK=y ;;
+esac
+END
+chmod 755 "$2/linux"
+"#;
+
+struct Place {
+    folder: TempDir,
+    recipe: Recipe,
+}
+
+impl Place {
+    fn new() -> Self {
+        let recipe = Recipe { files: vec![("build", BUILD)] };
+        Self { folder: tempfile::tempdir().unwrap(), recipe }
+    }
+
+    fn cache(&self) -> Cache {
+        Cache::at(self.cache_folder())
+    }
+
+    fn cache_folder(&self) -> PathBuf {
+        self.folder.path().join("cache")
+    }
+
+    fn found(&self) -> Result<LabKernel, KernelError> {
+        self.cache().kernel(&self.recipe).map(|(kernel, _)| kernel)
+    }
+
+    /// Builds from a source with this text; the progress is put into words.
+    fn build(&self, source: &str) -> (Result<LabKernel, KernelError>, Vec<String>) {
+        let path = self.folder.path().join("source.tar");
+        fs::write(&path, source).unwrap();
+        let source = Source::named(&path).unwrap();
+        let mut told = Vec::new();
+        let mut tell = |progress: Progress<'_>| {
+            told.push(match progress {
+                Progress::Current => "current".to_owned(),
+                Progress::Step(step) => step.split(' ').next().unwrap().to_owned(),
+                Progress::Compiled { files, .. } => format!("{files} compiled"),
+            });
+        };
+        let interrupt = Interrupt::default();
+        let built = build::build(&self.cache(), &self.recipe, &source, &interrupt, &mut tell);
+        (built, told)
+    }
+
+    fn files(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.cache_folder()).unwrap().flatten();
+        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        let mut names: Vec<_> = names.collect();
+        names.sort();
+        names
+    }
+}
+
+#[test]
+fn a_kernel_is_built_once_and_found() {
+    let place = Place::new();
+    assert!(matches!(place.found(), Err(KernelError::NotBuilt { .. })));
+    let (built, told) = place.build("6.1");
+    let built = built.unwrap();
+    assert_eq!(told, ["unpack", "configure", "compile", "1 compiled", "remove"]);
+    assert_eq!(built.version, "6.1.192-ssdlab");
+    assert_eq!(place.found().unwrap(), built);
+    // The tree is gone.
+    assert_eq!(place.files(), ["kernel.json", &format!("linux-{}", built.identity), "lock"]);
+    assert_eq!(place.build("6.1").1, ["current"]);
+    let config = binary::config(&built).unwrap();
+    assert_eq!(config.filesystems(), ["ext3", "ext4"]);
+    assert_eq!(config.schedulers(), ["none"]);
+}
+
+#[test]
+fn another_source_takes_the_place_of_the_first() {
+    let place = Place::new();
+    let first = place.build("6.1").0.unwrap();
+    let (second, told) = place.build("6.12");
+    let second = second.unwrap();
+    assert!(first.identity != second.identity && told.len() == 5);
+    assert_eq!(place.found().unwrap(), second);
+    assert!(!first.path.exists());
+}
+
+#[test]
+fn a_failed_build_says_why_and_leaves_the_kernel() {
+    let place = Place::new();
+    let kernel = place.build("6.1").0.unwrap();
+    let lacking = place.build("flex").0.unwrap_err();
+    assert!(matches!(&lacking, KernelError::Lacking { said } if said.contains("programs: flex")));
+    let failed = place.build("broken").0.unwrap_err();
+    assert!(matches!(&failed, KernelError::Failed { said } if said.starts_with("fork.c:1: error")));
+    assert_eq!(place.found().unwrap(), kernel);
+    // What has been done of it is there to go on with.
+    assert!(place.files().contains(&"work".to_owned()));
+    place.build("6.1").0.unwrap();
+    assert!(!place.files().contains(&"work".to_owned()));
+}
+
+#[test]
+fn a_kernel_of_another_recipe_is_not_used() {
+    let mut place = Place::new();
+    place.build("6.1").0.unwrap();
+    place.recipe.files.push(("config", "CONFIG_XFS_FS=y\n"));
+    assert!(matches!(place.found(), Err(KernelError::OtherRecipe { .. })));
+    place.build("6.1").0.unwrap();
+    place.found().unwrap();
+}
+
+#[test]
+fn a_kernel_that_was_changed_is_not_used() {
+    let place = Place::new();
+    let kernel = place.build("6.1").0.unwrap();
+    let text = fs::read_to_string(&kernel.path).unwrap();
+    fs::write(&kernel.path, text.replace("XFS", "EXT")).unwrap();
+    assert!(matches!(place.found(), Err(KernelError::Damaged { .. })));
+    fs::remove_file(&kernel.path).unwrap();
+    assert!(matches!(place.found(), Err(KernelError::Damaged { .. })));
+    assert_eq!(place.build("6.1").0.unwrap(), kernel);
+}
+
+#[test]
+fn what_others_may_write_to_is_not_run() {
+    let place = Place::new();
+    let kernel = place.build("6.1").0.unwrap();
+    for path in [place.folder.path().to_owned(), place.cache_folder(), kernel.path] {
+        let mode = fs::metadata(&path).unwrap().permissions();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).unwrap();
+        let KernelError::Exposed { exposed, .. } = place.found().unwrap_err() else { panic!() };
+        assert_eq!(exposed.path, path);
+        fs::set_permissions(&path, mode).unwrap();
+        place.found().unwrap();
+    }
+}
+
+#[test]
+fn two_do_not_build_at_once() {
+    let place = Place::new();
+    let _other = place.cache().claim().unwrap();
+    assert!(matches!(place.build("6.1").0, Err(KernelError::Busy { .. })));
+}
+
+#[test]
+fn the_shipped_recipe_is_all_that_a_build_takes() {
+    let here = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../kernel");
+    let carried: Vec<_> = Recipe::shipped().files.iter().map(|(name, _)| *name).collect();
+    let mut missing: Vec<_> = fs::read_dir(here)
+        .unwrap()
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .filter(|name| !carried.contains(&name.as_str()))
+        .collect();
+    missing.sort();
+    assert_eq!(missing, ["README.md", "check", "check.c"]);
+}
+
+#[test]
+fn only_what_is_left_of_a_build_is_cleared() {
+    let place = Place::new();
+    let cache = place.cache();
+    assert!(cache.kept().unwrap().is_empty());
+    cache.clear().unwrap();
+    place.build("source").0.unwrap();
+    let kept = cache.kept().unwrap();
+    assert!(matches!(&kept[..], [kernel] if !kernel.is_unfinished && kernel.size_bytes > 0));
+    place.build("broken").0.unwrap_err();
+    let unfinished = || cache.kept().unwrap().into_iter().find(|kept| kept.is_unfinished);
+    assert!(unfinished().is_some_and(|kept| kept.size_bytes > 0 && !kept.is_in_use));
+    let claim = cache.claim().unwrap();
+    assert!(matches!(cache.clear(), Err(KernelError::Busy { .. })));
+    assert!(unfinished().is_some());
+    drop(claim);
+    cache.clear().unwrap();
+    assert!(unfinished().is_none());
+    place.found().unwrap();
+}

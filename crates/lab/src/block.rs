@@ -1,0 +1,288 @@
+//! The common part of the labs with a block device: settings, mkfs, mount, remount.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use ssdlab_filesystem::{Filesystem, Layout};
+use ssdlab_host::kernel;
+use ssdlab_host::mounts::{self, Mounted};
+use ssdlab_host::program::{self, ProgramError, Rules};
+use ssdlab_host::sysfs::BlockDevice;
+use ssdlab_plan::Setup;
+use ssdlab_undo::Change;
+
+use super::layout::Owners;
+use super::{
+    Ground, Lab, LabError, Start, Tools, attribute, features, format, layout, mounting, pool,
+    settings,
+};
+
+/// How long a workload's processes may keep the filesystem busy once they are told to end.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Where a lab's block device comes from.
+pub(super) trait Source {
+    /// Provides the device of a trial, in the same state for every trial: free of signatures, or a
+    /// copy of a kept file where the device is one.
+    fn attach(
+        &mut self,
+        kept: Option<&Path>,
+        tools: &mut Tools<'_>,
+    ) -> Result<BlockDevice, LabError>;
+
+    /// The file that stands for the device, where it is a file of ours.
+    fn file(&self) -> Option<&Path> {
+        None
+    }
+
+    /// What its kernel says of whose bytes a write carries.
+    fn owners(&self) -> Owners {
+        Owners::Marked
+    }
+
+    /// What is worth recording about it.
+    fn facts(&self, device: &BlockDevice) -> Vec<(String, String)>;
+
+    /// Called when mkfs and mount are about to claim the device.
+    fn hand_over(&mut self) -> Result<(), LabError> {
+        Ok(())
+    }
+
+    /// Called when the filesystem is unmounted and the trial's changes are taken back.
+    fn take_back(&mut self, _: &Tools<'_>) -> Result<(), LabError> {
+        Ok(())
+    }
+}
+
+/// The device of a trial: this lab always attaches one.
+fn attached(device: Option<&BlockDevice>) -> &BlockDevice {
+    device.expect("this lab attaches a device")
+}
+
+/// The reason why this machine cannot make and mount a filesystem; `None` if it can.
+#[must_use]
+pub fn missing(filesystem: &Filesystem) -> Option<String> {
+    let is_driven = kernel::has_filesystem(filesystem.name);
+    // What only the daemon needs is not missed where the kernel drives it.
+    let programs = if is_driven { vec![filesystem.mkfs] } else { filesystem.programs() };
+    lacking(filesystem, &programs).or_else(|| match filesystem.pool {
+        _ if is_driven => None,
+        Some(pool) => pool::missing(pool),
+        None => Some(format!("this kernel has no {}", filesystem.name)),
+    })
+}
+
+/// The reason why a guest whose kernel has these filesystems could not; `None` if it can.
+#[must_use]
+pub fn missing_in_guest(filesystem: &Filesystem, of_kernel: &[&str]) -> Option<String> {
+    let driver = if filesystem.pool.is_some() { "fuse" } else { filesystem.name };
+    lacking(filesystem, &filesystem.programs()).or_else(|| {
+        (!of_kernel.contains(&driver)).then(|| format!("the lab kernel has no {driver}"))
+    })
+}
+
+fn lacking(filesystem: &Filesystem, programs: &[&str]) -> Option<String> {
+    let lacking = |program: &&str| match program::find(program, filesystem.package) {
+        Err(ProgramError::Missing { program, package }) => {
+            Some(format!("{program} is not installed (package {package})"))
+        }
+        _ => None,
+    };
+    programs.iter().find_map(lacking)
+}
+
+/// A lab that makes a filesystem on a block device for every trial.
+#[derive(Debug)]
+pub(super) struct BlockLab<S> {
+    source: S,
+    mount_point: PathBuf,
+    /// What serves the filesystem of the trial.
+    daemon: Option<program::Daemon>,
+}
+
+impl<S: Source> BlockLab<S> {
+    /// Makes the mount point, in a folder that nobody else can write to: a link in its place would
+    /// be mounted over.
+    pub fn new(source: S, tools: &mut Tools<'_>) -> Result<Self, LabError> {
+        let name = format!("ssdlab-{}", tools.journal.marker());
+        let folder = tools.journal.private_folder().join(name);
+        let mount_point = folder.join("mnt");
+        tools.journal.make_folder(&folder).map_err(LabError::step("make", &folder))?;
+        fs::create_dir(&mount_point).map_err(LabError::step("make", &mount_point))?;
+        Ok(Self { source, mount_point, daemon: None })
+    }
+}
+
+impl<S: Source> Lab for BlockLab<S> {
+    fn missing(&self, setup: &Setup) -> Option<String> {
+        missing(mounting::made(setup))
+    }
+
+    fn attach(
+        &mut self,
+        kept: Option<&Path>,
+        tools: &mut Tools<'_>,
+    ) -> Result<Option<BlockDevice>, LabError> {
+        self.source.attach(kept, tools).map(Some)
+    }
+
+    fn file(&self) -> Option<&Path> {
+        self.source.file()
+    }
+
+    fn prepare(
+        &mut self,
+        device: Option<&BlockDevice>,
+        setup: &Setup,
+        start: Start,
+        seed: u64,
+        tools: &mut Tools<'_>,
+    ) -> Result<Ground, LabError> {
+        let device = attached(device);
+        if start != Start::Blank && mounting::made(setup).pool.is_some() {
+            // A pool is called and mounted as it was made, which another run made.
+            let name = mounting::made(setup).name;
+            return Err(LabError::Unavailable {
+                reason: format!("an aged {name} cannot be reused"),
+            });
+        }
+        let mut applied = settings::apply(device, setup, tools)?;
+        applied.extend(self.source.facts(device));
+        self.source.hand_over()?;
+        let target = self.mount_point.clone();
+        let filesystem = mounting::made(setup);
+        let rules = tools.rules;
+        if let Some(pool) = filesystem.pool {
+            self.daemon = pool::serve(filesystem, pool, tools)?;
+        }
+        tools
+            .journal
+            .will(Change::Mount { target: target.clone(), mounted: ours(device, setup, rules) })
+            .map_err(LabError::step("journal the mount on", &target))?;
+        if start == Start::Blank {
+            applied.extend(format::make(device, setup, seed, &target, rules)?);
+            if filesystem.pool.is_some() {
+                // Making it has mounted it.
+                applied.extend(pool::properties(device, setup, &target, &applied["mkfs"], rules)?);
+                let_go(device, setup, &target, rules)?;
+            }
+        }
+        // What mkfs has left in the device's cache is not there on a disk that was made earlier.
+        mounting::drop_caches(device)?;
+        applied.extend(format::read_back(device, setup)?);
+        let started = Instant::now();
+        applied.extend(take(device, setup, &target, rules)?);
+        applied.insert("mount_ns".to_owned(), started.elapsed().as_nanos().to_string());
+        attribute::set(&target, setup)?;
+        let directory = target.join("ssdlab");
+        fs::create_dir(&directory).map_err(LabError::step("make", &directory))?;
+        let commit = pool::commit(filesystem, rules.marker)?;
+        let compresses = mounting::compresses(&applied);
+        Ok(Ground { directory, mounted_at: target, is_shared: false, commit, compresses, applied })
+    }
+
+    fn remount(
+        &mut self,
+        device: Option<&BlockDevice>,
+        ground: &Ground,
+        setup: &Setup,
+        rules: Rules<'_>,
+    ) -> Result<(), LabError> {
+        self.unmount(device, ground, setup, rules)?;
+        let device = attached(device);
+        mounting::drop_caches(device)?;
+        take(device, setup, &ground.mounted_at, rules)?;
+        Ok(())
+    }
+
+    fn unmount(
+        &mut self,
+        device: Option<&BlockDevice>,
+        ground: &Ground,
+        setup: &Setup,
+        rules: Rules<'_>,
+    ) -> Result<(), LabError> {
+        let_go(attached(device), setup, &ground.mounted_at, rules)
+    }
+
+    fn check(
+        &self,
+        device: Option<&BlockDevice>,
+        ground: &Ground,
+        setup: &Setup,
+        rules: Rules<'_>,
+    ) -> Result<Option<String>, LabError> {
+        format::check(attached(device), setup, &ground.mounted_at, rules)
+    }
+
+    fn layout(
+        &self,
+        device: Option<&BlockDevice>,
+        setup: &Setup,
+        rules: Rules<'_>,
+    ) -> Result<Layout, LabError> {
+        let folder = self.mount_point.parent().expect("the mount point is in a folder of ours");
+        layout::of(attached(device), setup, self.source.owners(), folder, rules)
+    }
+
+    fn features(
+        &mut self,
+        device: Option<&BlockDevice>,
+        ground: &Ground,
+        setup: &Setup,
+        rules: Rules<'_>,
+    ) -> Result<BTreeMap<String, String>, LabError> {
+        self.remount(device, ground, setup, rules)?;
+        let filesystem = mounting::made(setup);
+        let found =
+            features::check(filesystem, attached(device), setup, &ground.mounted_at, rules)?;
+        self.unmount(device, ground, setup, rules)?;
+        Ok(found)
+    }
+
+    fn finish_trial(&mut self, tools: &Tools<'_>) -> Result<(), LabError> {
+        self.daemon = None;
+        self.source.take_back(tools)
+    }
+}
+
+/// Mounts what was made, and returns what is in force.
+fn take(
+    device: &BlockDevice,
+    setup: &Setup,
+    target: &Path,
+    rules: Rules<'_>,
+) -> Result<BTreeMap<String, String>, LabError> {
+    match mounting::made(setup).pool {
+        None => mounting::mount(device, setup, target),
+        Some(pool) => pool::mount(pool, device, setup, target, rules),
+    }
+}
+
+/// What the mount table has when it is mounted.
+fn ours(device: &BlockDevice, setup: &Setup, rules: Rules<'_>) -> Mounted {
+    match mounting::made(setup).pool {
+        None => Mounted::Device(device.number.clone()),
+        Some(_) => Mounted::Source(pool::name(rules.marker)),
+    }
+}
+
+/// Unmounts it, so that nobody has the device any more. It may be unmounted already.
+fn let_go(
+    device: &BlockDevice,
+    setup: &Setup,
+    target: &Path,
+    rules: Rules<'_>,
+) -> Result<(), LabError> {
+    let mount = mounts::at(target).map_err(LabError::step("look for the mount on", target))?;
+    let filesystem = mounting::made(setup);
+    let pool = filesystem.pool.filter(|_| mount.is_some());
+    if pool.is_some() {
+        pool::drain(target)?;
+    }
+    mounts::unmount(target, &ours(device, setup, rules), rules.marker, PATIENCE)
+        .map_err(LabError::step("unmount", target))?;
+    pool.map_or(Ok(()), |pool| pool::export(filesystem, pool, device, target, rules))
+}

@@ -1,0 +1,185 @@
+//! The device lab: a real drive or partition, which is wiped.
+//!
+//! The device is claimed (`O_EXCL`) for the whole run, except while mkfs and the mounted
+//! filesystem hold that same claim themselves: the kernel knows one claim, so it is handed over
+//! and taken back; meanwhile the disk's lock keeps udev and its helpers away. Before every trial
+//! the device is compared with the one that was judged; a name that meanwhile means another drive
+//! is not written to.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::Command;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{FlockOperation, flock};
+use ssdlab_host::sysfs::{self, BlockDevice};
+use ssdlab_host::{block_ioctl, program};
+
+use super::block::{BlockLab, Source};
+use super::safety::{self, Survey};
+use super::survey::{claim, identity, survey, survey_claimed};
+use super::{Lab, LabError, Tools, blank, settings};
+
+/// How long a claim or the disk's lock is waited for when somebody has just given it up.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+#[derive(Debug)]
+pub(super) struct Device {
+    /// The device as it was found when it was judged.
+    found: BlockDevice,
+    judged: Survey,
+    claim: Option<File>,
+    /// The lock of the whole disk, which also keeps its number from being given to another.
+    _lock: File,
+}
+
+/// Opens the device lab on a drive or a partition, or says why it cannot or must not be.
+pub fn open(
+    named: &Path,
+    wipe: Option<&str>,
+    tools: &mut Tools<'_>,
+) -> Result<Box<dyn Lab>, LabError> {
+    if !rustix::process::geteuid().is_root() {
+        return Err(LabError::NeedsRoot { lab: "device" });
+    }
+    // A link is followed once; from here on the kernel's own node is meant.
+    let found = BlockDevice::open(named).map_err(LabError::step("use the device", named))?;
+    let node = found.node.clone();
+    let judged = survey(&node, tools)?;
+    safety::judge(&judged, wipe)?;
+    let held = claim(&node).map_err(LabError::step("claim", &node))?;
+    let lock = lock(&found)?;
+    // What happened to it before it was claimed would be destroyed unseen.
+    let claimed = survey_claimed(&node, &held, tools)?;
+    let destroyed = safety::judge(&claimed, wipe)?;
+    safety::compare(&judged, &claimed)?;
+    for line in &destroyed {
+        // A closed standard error is ignored.
+        let _ = writeln!(io::stderr(), "will be destroyed on {judged}: {line}");
+    }
+    let device = Device { found, judged, claim: Some(held), _lock: lock };
+    Ok(Box::new(BlockLab::new(device, tools)?))
+}
+
+/// Takes the lock that udev and partitioning tools respect (systemd's block device locking): while
+/// it is held, nobody probes the disk or mounts what appears on it.
+fn lock(device: &BlockDevice) -> Result<File, LabError> {
+    let disk = device.disk_folder();
+    let node = Path::new("/dev").join(disk.file_name().unwrap_or_default());
+    let file = File::open(&node).map_err(LabError::step("open", &node))?;
+    let take = || Ok(flock(&file, FlockOperation::NonBlockingLockExclusive)?);
+    patiently(io::ErrorKind::WouldBlock, take)
+        .map_err(LabError::step("lock (another program is using it)", &node))?;
+    Ok(file)
+}
+
+/// Tries again while somebody else is in the way, who may be about to leave: a child of ours
+/// whose last descriptor is being closed, or udev, which looks at a disk that was written to.
+fn patiently<T>(in_the_way: io::ErrorKind, act: impl Fn() -> io::Result<T>) -> io::Result<T> {
+    let started = Instant::now();
+    loop {
+        match act() {
+            Err(error) if error.kind() == in_the_way && started.elapsed() < PATIENCE => {
+                sleep(Duration::from_millis(5));
+            }
+            done => return done,
+        }
+    }
+}
+
+impl Device {
+    /// Compares the device that is held with the one that was judged, and with the one that its
+    /// name means now: programs are given the name.
+    fn check_identity(&self) -> Result<(), LabError> {
+        let node = &self.judged.node;
+        let named = File::open(node).map_err(LabError::step("find", node))?;
+        for held in self.claim.iter().chain([&named]) {
+            let found = identity(held).map_err(LabError::step("identify", node))?;
+            safety::same_device(node, &self.judged.identity, &found)?;
+        }
+        Ok(())
+    }
+
+    fn discards(&self) -> bool {
+        let limit = self.found.queue_attribute("discard_max_bytes");
+        sysfs::read(&limit).is_ok_and(|bytes| bytes != "0")
+    }
+
+    /// Gives every block back to the drive, where it can: the state every trial starts from.
+    fn discard_all(&self) -> Result<(), LabError> {
+        let node = &self.judged.node;
+        if !self.discards() {
+            return Ok(());
+        }
+        let Some(held) = &self.claim else {
+            return Err(LabError::step("discard", node)(io::Error::other("it is not claimed")));
+        };
+        block_ioctl::discard(held, self.judged.identity.size_bytes)
+            .map_err(LabError::step("discard", node))
+    }
+
+    /// Erases the signatures; wipefs claims the device itself and refuses one that is in use.
+    fn erase_signatures(&mut self, tools: &Tools<'_>) -> Result<(), LabError> {
+        self.check_identity()?;
+        self.claim = None;
+        let mut command = Command::new(program::find("wipefs", "util-linux")?);
+        command.args(["--all", "--quiet"]).arg(&self.judged.node);
+        program::run(command, tools.rules)?;
+        self.claim_again()?;
+        self.blank()
+    }
+
+    /// Claims the device when a child that had it has ended; the last close may still be on its
+    /// way.
+    fn claim_again(&mut self) -> Result<(), LabError> {
+        let node = &self.judged.node;
+        let held = patiently(io::ErrorKind::ResourceBusy, || claim(node));
+        self.claim = Some(held.map_err(LabError::step("claim", node))?);
+        self.check_identity()
+    }
+
+    /// Zeros wherever a survey looks for data, so that the device is as blank as it was.
+    fn blank(&self) -> Result<(), LabError> {
+        let node = &self.judged.node;
+        let Some(held) = &self.claim else {
+            return Err(LabError::step("blank", node)(io::Error::other("it is not claimed")));
+        };
+        blank::erase(held).map_err(LabError::step("blank", node))
+    }
+}
+
+impl Source for Device {
+    fn attach(&mut self, _: Option<&Path>, tools: &mut Tools<'_>) -> Result<BlockDevice, LabError> {
+        self.check_identity()?;
+        if self.claim.is_none() {
+            self.claim_again()?;
+        }
+        self.discard_all()?;
+        self.erase_signatures(tools)?;
+        Ok(self.found.clone())
+    }
+
+    fn facts(&self, device: &BlockDevice) -> Vec<(String, String)> {
+        let mut facts: Vec<_> = settings::recorded(device).into_iter().collect();
+        facts.push(("device_bytes".to_owned(), self.judged.identity.size_bytes.to_string()));
+        let equalised = if self.discards() { "discarded" } else { "no" };
+        facts.push(("equalised".to_owned(), equalised.to_owned()));
+        facts.extend(self.judged.model.clone().map(|model| ("model".to_owned(), model)));
+        facts.extend(self.judged.names.first().map(|name| ("identity".to_owned(), name.clone())));
+        facts
+    }
+
+    fn hand_over(&mut self) -> Result<(), LabError> {
+        self.check_identity()?;
+        self.claim = None;
+        Ok(())
+    }
+
+    /// A trial leaves the device as blank as it was found, so that the next run needs no
+    /// `--wipe` for what this one made.
+    fn take_back(&mut self, tools: &Tools<'_>) -> Result<(), LabError> {
+        self.erase_signatures(tools)
+    }
+}

@@ -1,0 +1,174 @@
+//! The directory lab: an existing directory on a filesystem that somebody else made.
+//!
+//! Nothing about the filesystem can be set, so a treatment runs only where it describes what is
+//! there already; the others keep their row with both values.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags};
+use ssdlab_host::mounts::{self, Mount};
+use ssdlab_host::program::Rules;
+use ssdlab_host::sysfs::{self, BlockDevice};
+use ssdlab_plan::{Discard, Setup};
+
+use super::mounting::Maker;
+use super::{Ground, Lab, LabError, Start, Tools, attribute, mounting, settings};
+
+#[derive(Debug)]
+pub(super) struct Directory {
+    path: PathBuf,
+    mount: Mount,
+    device: Option<BlockDevice>,
+    /// The folder of the trial that runs.
+    held: Option<File>,
+}
+
+/// Opens a folder that this user has just made, and not a link or somebody else's.
+fn hold(folder: &Path) -> io::Result<File> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let held = File::from(rustix::fs::open(folder, flags, Mode::empty())?);
+    if held.metadata()?.uid() != rustix::process::geteuid().as_raw() {
+        return Err(io::Error::other("it has been replaced by another folder"));
+    }
+    Ok(held)
+}
+
+/// Opens the directory lab on a directory, or says why it cannot be.
+pub fn open(path: &Path) -> Result<Box<dyn Lab>, LabError> {
+    let path = path.canonicalize().map_err(LabError::step("use the directory", path))?;
+    if !path.is_dir() {
+        let cause = io::Error::from(io::ErrorKind::NotADirectory);
+        return Err(LabError::step("use the directory", &path)(cause));
+    }
+    let mount = mounts::containing(&path)
+        .and_then(|mount| {
+            mount.ok_or_else(|| io::Error::other("it is not in any mounted filesystem"))
+        })
+        .map_err(LabError::step("find the filesystem of", &path))?;
+    let device = BlockDevice::numbered(&mount.device).ok();
+    Ok(Box::new(Directory { path, mount, device, held: None }))
+}
+
+impl Directory {
+    /// Says that the filesystem is not the one a treatment describes.
+    fn differs(&self, error: LabError) -> String {
+        let place = self.mount.target.display();
+        let LabError::Mismatch { what, asked, found } = error else { return error.to_string() };
+        let hint = if found == self.mount.kind { "; --set filesystem=any accepts any" } else { "" };
+        format!(
+            "the directory lab uses {place} unchanged: {what} is `{found}`, not `{asked}`{hint}"
+        )
+    }
+}
+
+impl Lab for Directory {
+    fn missing(&self, setup: &Setup) -> Option<String> {
+        if setup.age.is_some() {
+            return Some("the directory lab does not age somebody else's filesystem".to_owned());
+        }
+        if setup.prefill.is_some() {
+            return Some("the directory lab does not fill somebody else's filesystem".to_owned());
+        }
+        if setup.discard == Some(Discard::Fstrim) {
+            return Some(
+                "fstrim would trim the whole filesystem, which does not belong to the trial"
+                    .to_owned(),
+            );
+        }
+        let is_made = setup.settings.iter().any(|chosen| chosen.setting.is_made());
+        if !setup.mkfs.is_empty() || setup.journal.is_some() || is_made {
+            return Some("the directory lab makes no filesystem".to_owned());
+        }
+        let options = match (setup.filesystem, &self.device) {
+            (Some(filesystem), Some(device)) => mounting::driver_options(filesystem.driver, device),
+            _ => Vec::new(),
+        };
+        if let Err(error) = mounting::check(setup, &self.mount, &options, Maker::Other) {
+            return Some(self.differs(error));
+        }
+        let attribute = |name| {
+            let text = sysfs::read(&self.device.as_ref()?.queue_attribute(name)).ok()?;
+            Some(sysfs::selected(&text))
+        };
+        let asked_scheduler = setup.scheduler.map(str::to_owned);
+        if asked_scheduler.is_some() && attribute("scheduler") != asked_scheduler {
+            return Some("the directory lab cannot set the scheduler".to_owned());
+        }
+        if !setup.tunables.is_empty() {
+            return Some("the directory lab cannot set the scheduler's tunables".to_owned());
+        }
+        setup.write_cache.map(|_| "the directory lab cannot set the write cache".to_owned())
+    }
+
+    fn attach(
+        &mut self,
+        _: Option<&Path>,
+        _: &mut Tools<'_>,
+    ) -> Result<Option<BlockDevice>, LabError> {
+        Ok(self.device.clone())
+    }
+
+    fn prepare(
+        &mut self,
+        device: Option<&BlockDevice>,
+        setup: &Setup,
+        _start: Start,
+        _seed: u64,
+        tools: &mut Tools<'_>,
+    ) -> Result<Ground, LabError> {
+        let folder = self.path.join(format!("ssdlab-{}", tools.journal.marker()));
+        tools.journal.make_folder(&folder).map_err(LabError::step("make", &folder))?;
+        attribute::set(&folder, setup)?;
+        // By descriptor: in a directory of somebody else, a link can take the folder's place.
+        let held = hold(&folder).map_err(LabError::step("hold", &folder))?;
+        let directory = PathBuf::from(format!("/proc/self/fd/{}", held.as_raw_fd()));
+        self.held = Some(held);
+        let mut applied = BTreeMap::from([
+            ("mount_type".to_owned(), self.mount.kind.clone()),
+            ("mount_options".to_owned(), self.mount.options.join(",")),
+        ]);
+        applied.extend(device.into_iter().flat_map(settings::recorded));
+        Ok(Ground {
+            directory,
+            mounted_at: self.mount.target.clone(),
+            is_shared: true,
+            commit: Vec::new(),
+            compresses: mounting::compresses(&applied),
+            applied,
+        })
+    }
+
+    fn remount(
+        &mut self,
+        _: Option<&BlockDevice>,
+        ground: &Ground,
+        _: &Setup,
+        _: Rules<'_>,
+    ) -> Result<(), LabError> {
+        Err(LabError::Unavailable {
+            reason: format!(
+                "the directory lab does not remount {}: caches are kept",
+                ground.mounted_at.display()
+            ),
+        })
+    }
+
+    fn unmount(
+        &mut self,
+        _: Option<&BlockDevice>,
+        _: &Ground,
+        _: &Setup,
+        _: Rules<'_>,
+    ) -> Result<(), LabError> {
+        Ok(())
+    }
+
+    fn finish_trial(&mut self, _: &Tools<'_>) -> Result<(), LabError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,95 @@
+//! What can go wrong in a lab.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use miette::Diagnostic;
+use ssdlab_host::program::ProgramError;
+use ssdlab_undo::UndoError;
+use thiserror::Error;
+
+use super::safety::Refused;
+
+/// A lab that cannot be opened, or a ground that cannot be made.
+#[derive(Debug, Error, Diagnostic)]
+pub enum LabError {
+    /// The lab needs root.
+    #[error("the {lab} lab needs root: it makes and mounts filesystems")]
+    #[diagnostic(help(
+        "run it with sudo, or measure an existing directory: --lab directory --dir DIR"
+    ))]
+    NeedsRoot {
+        /// The lab's name.
+        lab: &'static str,
+    },
+    /// A device must not be written to.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Refused(#[from] Refused),
+    /// This machine lacks something.
+    #[error("{reason}")]
+    Unavailable {
+        /// What is missing.
+        reason: String,
+    },
+    /// The place is too small.
+    #[error(
+        "{} has {free_bytes} bytes free; the image may grow to {needed_bytes}",
+        folder.display()
+    )]
+    #[diagnostic(help(
+        "name a folder with more space by --dir, or a smaller size in the plan's [target]"
+    ))]
+    NoSpace {
+        /// The folder.
+        folder: PathBuf,
+        /// Free bytes.
+        free_bytes: u64,
+        /// The image's size.
+        needed_bytes: u64,
+    },
+    /// A setting did not take.
+    #[error("{what} was set to `{asked}`, but reads back as `{found}`")]
+    Mismatch {
+        /// The setting.
+        what: String,
+        /// What was asked for.
+        asked: String,
+        /// What was read back.
+        found: String,
+    },
+    /// The filesystem's own check found damage.
+    #[error("`{check}` finds damage: {said}")]
+    Damaged {
+        /// The check.
+        check: String,
+        /// The end of what it printed.
+        said: String,
+    },
+    /// The kernel refused a step.
+    #[error("cannot {step} {}: {cause}", path.display())]
+    Step {
+        /// What was attempted.
+        step: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// Why not.
+        cause: io::Error,
+    },
+    /// A program failed.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Program(#[from] ProgramError),
+    /// A change could not be taken back.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Undo(#[from] UndoError),
+}
+
+impl LabError {
+    /// Names the step and the thing an I/O error is about.
+    pub(super) fn step(step: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |cause| Self::Step { step, path, cause }
+    }
+}

@@ -1,0 +1,108 @@
+//! Making a filesystem with its own mkfs, and checking it with its own check.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::process::Command;
+
+use ssdlab_filesystem::{Bits, Format};
+use ssdlab_host::program::{self, Rules};
+use ssdlab_host::sysfs::BlockDevice;
+use ssdlab_plan::{Atime, Chosen, Setup};
+
+use super::mounting::made;
+use super::{LabError, pool};
+
+/// Runs mkfs; returns the command line and how long it took. It is never told to force anything:
+/// the device is free of signatures when it gets here. What lives in a pool is mounted then.
+pub(super) fn make(
+    device: &BlockDevice,
+    setup: &Setup,
+    seed: u64,
+    target: &Path,
+    rules: Rules<'_>,
+) -> Result<BTreeMap<String, String>, LabError> {
+    let filesystem = made(setup);
+    let path = program::find(filesystem.mkfs, filesystem.package)?;
+    if filesystem.pool.is_some() && target.to_str().is_none() {
+        let (name, target) = (filesystem.name, target.display());
+        return Err(LabError::Unavailable {
+            reason: format!(
+                "{name} needs a UTF-8 mount point, which {target} is not: set XDG_STATE_HOME to a \
+                 folder with a UTF-8 name"
+            ),
+        });
+    }
+    let arguments = filesystem.format_arguments(&Format {
+        journal: setup.journal,
+        atime: setup.atime.map(|atime| atime != Atime::None),
+        seed,
+        extra: setup.mkfs_words(),
+        pool: pool::name(rules.marker),
+        mounted_at: target.to_string_lossy().into_owned(),
+    });
+    let mut command = Command::new(path);
+    command.args(&arguments).arg(&device.node).current_dir("/");
+    let finished = program::run(command, rules)?;
+    Ok(BTreeMap::from([
+        ("mkfs".to_owned(), format!("{} {}", filesystem.mkfs, arguments.join(" "))),
+        ("mkfs_ns".to_owned(), finished.took.as_nanos().to_string()),
+    ]))
+}
+
+/// Checks by its superblock that it was made as the treatment asks, and returns what that says.
+pub(super) fn read_back(
+    device: &BlockDevice,
+    setup: &Setup,
+) -> Result<BTreeMap<String, String>, LabError> {
+    let mut found = BTreeMap::new();
+    for Chosen { factor, setting, level } in &setup.settings {
+        let Some(Bits { at, mask }) = setting.superblock else { continue };
+        let mut byte = [0];
+        File::open(&device.node)
+            .and_then(|node| node.read_exact_at(&mut byte, at))
+            .map_err(LabError::step("read the superblock of", &device.node))?;
+        let bits = byte[0] & mask;
+        if bits != level.bits {
+            let other = setting.levels.iter().find(|level| level.bits == bits);
+            return Err(LabError::Mismatch {
+                what: factor.name().to_owned(),
+                asked: level.name.to_owned(),
+                found: other.map_or_else(|| format!("{bits:#x}"), |other| other.name.to_owned()),
+            });
+        }
+        found.insert(factor.name().to_owned(), level.name.to_owned());
+    }
+    Ok(found)
+}
+
+/// Runs the filesystem's own check, which changes nothing, on the unmounted device; returns the
+/// command line, or nothing where there is no check.
+pub(super) fn check(
+    device: &BlockDevice,
+    setup: &Setup,
+    target: &Path,
+    rules: Rules<'_>,
+) -> Result<Option<String>, LabError> {
+    let filesystem = made(setup);
+    let Some(check) = filesystem.check else { return Ok(None) };
+    let line = format!("{} {}", check.program, check.arguments.join(" "));
+    let mut command = Command::new(program::find(check.program, filesystem.package)?);
+    command.args(check.arguments);
+    if filesystem.pool.is_some() {
+        command.arg(pool::name(rules.marker)).current_dir(pool::folder(device, target)?);
+    } else {
+        command.arg(&device.node).current_dir("/");
+    }
+    let finished = program::run_to_any_end(command, rules)?;
+    if finished.status.success() {
+        return Ok(Some(line));
+    }
+    // Which of the two says what is wrong differs from one program to the next.
+    let said = program::tail(&(finished.stdout + &finished.stderr));
+    Err(LabError::Damaged { check: line, said })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,117 @@
+//! The image lab: a loop device over a sparse file that is made anew for every trial, empty or as
+//! a copy of one that was aged.
+//!
+//! A new file is the one state every trial can start from: nothing of an earlier trial is left,
+//! and the space it took has been given back to the filesystem the image is on.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use ssdlab_aged as aged;
+use ssdlab_host::loop_device::{self, FileId};
+use ssdlab_host::sysfs::BlockDevice;
+use ssdlab_undo::Change;
+
+use super::block::{BlockLab, Source};
+use super::{Lab, LabError, Tools};
+
+/// Where images are put unless the command line says otherwise: on a disk, not in memory.
+const DEFAULT_FOLDER: &str = "/var/tmp";
+
+#[derive(Debug)]
+pub(super) struct Image {
+    path: PathBuf,
+    size_bytes: u64,
+}
+
+/// Opens the image lab, with images of a size in a folder, or says why it cannot be.
+pub fn open(
+    size_bytes: u64,
+    folder: Option<&Path>,
+    tools: &mut Tools<'_>,
+) -> Result<Box<dyn Lab>, LabError> {
+    if !rustix::process::geteuid().is_root() {
+        return Err(LabError::NeedsRoot { lab: "image" });
+    }
+    let parent = folder.unwrap_or(Path::new(DEFAULT_FOLDER));
+    let parent = parent.canonicalize().map_err(LabError::step("use the folder", parent))?;
+    let space = rustix::fs::statvfs(&parent)
+        .map_err(|errno| LabError::step("look at", &parent)(errno.into()))?;
+    let free_bytes = space.f_bavail.saturating_mul(space.f_frsize);
+    if free_bytes < size_bytes {
+        let needed_bytes = size_bytes;
+        return Err(LabError::NoSpace { folder: parent, free_bytes, needed_bytes });
+    }
+    let folder = parent.join(format!("ssdlab-{}", tools.journal.marker()));
+    tools.journal.make_folder(&folder).map_err(LabError::step("make", &folder))?;
+    let image = Image { path: folder.join("disk.img"), size_bytes };
+    Ok(Box::new(BlockLab::new(image, tools)?))
+}
+
+impl Source for Image {
+    fn attach(
+        &mut self,
+        kept: Option<&Path>,
+        tools: &mut Tools<'_>,
+    ) -> Result<BlockDevice, LabError> {
+        let file = new_file(&self.path, self.size_bytes)
+            .and_then(|file| kept.map_or(Ok(()), |kept| copy(kept, &file)).map(|()| file))
+            .map_err(LabError::step("make the image", &self.path))?;
+        let id = FileId::of(&file).map_err(LabError::step("look at", &self.path))?;
+        // Another program may take the free device between asking and attaching.
+        for _ in 0..64 {
+            let device = loop_device::find_free().map_err(|cause| no_loop_devices(&cause))?;
+            let backing = self.path.clone();
+            tools
+                .journal
+                .will(Change::Loop { device: device.clone(), backing, file: Some(id) })
+                .map_err(LabError::step("journal the use of", &device))?;
+            match loop_device::attach(&device, &file) {
+                Ok(()) => {
+                    return BlockDevice::open(&device).map_err(LabError::step("open", &device));
+                }
+                Err(error)
+                    if error.raw_os_error() == Some(rustix::io::Errno::BUSY.raw_os_error()) => {}
+                Err(cause) => return Err(LabError::step("attach", &device)(cause)),
+            }
+        }
+        Err(LabError::Unavailable {
+            reason: "other programs take every free loop device first".to_owned(),
+        })
+    }
+
+    fn file(&self) -> Option<&Path> {
+        Some(&self.path)
+    }
+
+    fn facts(&self, device: &BlockDevice) -> Vec<(String, String)> {
+        let direct = if loop_device::has_direct_io(&device.node) { "on" } else { "off" };
+        vec![
+            ("image_bytes".to_owned(), self.size_bytes.to_string()),
+            ("loop_direct_io".to_owned(), direct.to_owned()),
+        ]
+    }
+}
+
+fn new_file(path: &Path, size_bytes: u64) -> io::Result<File> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
+    file.set_len(size_bytes)?;
+    Ok(file)
+}
+
+/// Shares the blocks of a kept file where the filesystem can; elsewhere copies what is not zeros.
+fn copy(kept: &Path, to: &File) -> io::Result<()> {
+    let kept = File::open(kept)?;
+    rustix::fs::ioctl_ficlone(to, &kept).or_else(|_| aged::copy(&kept, to))
+}
+
+fn no_loop_devices(cause: &io::Error) -> LabError {
+    LabError::Unavailable {
+        reason: format!("this machine offers no loop devices (/dev/loop-control: {cause})"),
+    }
+}

@@ -1,0 +1,77 @@
+//! Determines a filesystem's layout with its own tools.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+use std::process::Command;
+
+use ssdlab_filesystem::layout::Question;
+use ssdlab_filesystem::{Kind, Layout};
+use ssdlab_host::program::{self, Rules};
+use ssdlab_host::sysfs::BlockDevice;
+use ssdlab_plan::Setup;
+
+use super::LabError;
+use super::mounting::made;
+
+/// The longest answer in a file that is read: of a device of a TB.
+const LONGEST_ANSWER_BYTES: u64 = 256 << 20;
+
+/// What the kernel says of whose bytes a write carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Owners {
+    /// A lab kernel tells of each page.
+    Told,
+    /// Only what a filesystem marks as metadata is known.
+    Marked,
+}
+
+/// The layout of an unmounted filesystem; an unknown one where nobody can tell. Its tools work in
+/// `folder`, and leave nothing there.
+pub(super) fn of(
+    device: &BlockDevice,
+    setup: &Setup,
+    owners: Owners,
+    folder: &Path,
+    rules: Rules<'_>,
+) -> Result<Layout, LabError> {
+    let filesystem = made(setup);
+    let Some(probe) = filesystem.layout else { return Ok(Layout::unknown()) };
+    let is_told = owners == Owners::Told;
+    let others = if is_told { [].as_slice() } else { probe.without_owners };
+    let answers: Result<Vec<String>, LabError> = probe
+        .questions
+        .iter()
+        .chain(others)
+        .map(|question| ask(question, filesystem.package, device, folder, rules))
+        .collect();
+    let mut layout = (probe.parse)(&answers?)
+        .map_err(|fault| LabError::Unavailable { reason: fault.to_string() })?;
+    if !is_told && !probe.marks_metadata {
+        layout.files = Kind::Unattributed;
+    }
+    Ok(layout)
+}
+
+fn ask(
+    question: &Question,
+    package: &str,
+    device: &BlockDevice,
+    folder: &Path,
+    rules: Rules<'_>,
+) -> Result<String, LabError> {
+    let Question { call, input, answer_file } = question;
+    let mut command = Command::new(program::find(call.program, package)?);
+    command.args(call.arguments).arg(&device.node).current_dir(folder);
+    // debugfs shows its answers through a program of the user's.
+    command.env("DEBUGFS_PAGER", "__none__").env("PAGER", "__none__");
+    let finished = program::run_with_input(command, input, rules)?;
+    let Some(name) = answer_file else { return Ok(finished.stdout) };
+    let path = folder.join(name);
+    let mut answer = String::new();
+    let read = File::open(&path)
+        .and_then(|file| file.take(LONGEST_ANSWER_BYTES).read_to_string(&mut answer));
+    fs::remove_file(&path).map_err(LabError::step("remove", &path))?;
+    read.map_err(LabError::step("read", &path))?;
+    Ok(answer)
+}

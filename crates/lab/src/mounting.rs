@@ -1,0 +1,246 @@
+//! Mounting with a treatment's options, and checking that the kernel took every one.
+
+use std::collections::BTreeMap;
+use std::ffi::CString;
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+
+use rustix::mount::MountFlags;
+use ssdlab_filesystem::{Driver, Filesystem, Journal};
+use ssdlab_host::block_ioctl;
+use ssdlab_host::mounts::{self, Mount};
+use ssdlab_host::sysfs::BlockDevice;
+use ssdlab_plan::{Atime, Chosen, Discard, Setup};
+
+use super::LabError;
+
+/// Words of a free `mount` option that are flags of mount(2), not options of a filesystem.
+const FLAGS: [(&str, MountFlags); 11] = [
+    ("noatime", MountFlags::NOATIME),
+    ("relatime", MountFlags::RELATIME),
+    ("strictatime", MountFlags::STRICTATIME),
+    ("nodiratime", MountFlags::NODIRATIME),
+    ("lazytime", MountFlags::LAZYTIME),
+    ("sync", MountFlags::SYNCHRONOUS),
+    ("dirsync", MountFlags::DIRSYNC),
+    ("nodev", MountFlags::NODEV),
+    ("nosuid", MountFlags::NOSUID),
+    ("noexec", MountFlags::NOEXEC),
+    ("silent", MountFlags::SILENT),
+];
+
+/// Mounts the device and returns what the kernel says about the mount.
+pub(super) fn mount(
+    device: &BlockDevice,
+    setup: &Setup,
+    target: &Path,
+) -> Result<BTreeMap<String, String>, LabError> {
+    let (flags, data) = options(setup);
+    let filesystem = made(setup);
+    let kind = filesystem.name;
+    let text = CString::new(data.join(",")).map_err(|_| LabError::Unavailable {
+        reason: "a mount option contains a zero byte".to_owned(),
+    })?;
+    rustix::mount::mount(&device.node, target, kind, flags, text.as_c_str()).map_err(|errno| {
+        match errno {
+            rustix::io::Errno::NODEV => {
+                LabError::Unavailable { reason: format!("this kernel has no {kind}") }
+            }
+            rustix::io::Errno::INVAL => {
+                let options = match data.join(",") {
+                    none if none.is_empty() => none,
+                    options => format!(" with the options `{options}`"),
+                };
+                let refusal = format!("{kind} refused it{options} (the kernel log says why)");
+                let cause = io::Error::new(io::ErrorKind::InvalidInput, refusal);
+                LabError::step("mount", target)(cause)
+            }
+            errno => LabError::step("mount on", target)(errno.into()),
+        }
+    })?;
+    let mount = mounts::at(target)
+        .and_then(|mount| mount.ok_or_else(|| io::Error::other("it is not in the mount table")))
+        .map_err(LabError::step("read back the mount on", target))?;
+    let driver = driver_options(filesystem.driver, device);
+    check(setup, &mount, &driver, Maker::Us)?;
+    check_journal(setup, device)?;
+    Ok(BTreeMap::from([
+        ("mount_type".to_owned(), mount.kind),
+        ("mount_options".to_owned(), mount.options.join(",")),
+        ("driver_options".to_owned(), driver.join(",")),
+    ]))
+}
+
+/// Whether a filesystem compresses, by its mount options or the properties of its pool, which are
+/// listed also where they are off.
+pub(super) fn compresses(applied: &BTreeMap<String, String>) -> bool {
+    let texts = ["mount_options", "properties"].into_iter().filter_map(|what| applied.get(what));
+    texts.flat_map(|text| text.split(',')).any(|option| {
+        let (name, value) = option.split_once('=').unwrap_or((option, "on"));
+        name.starts_with("compress") && !matches!(value, "off" | "none")
+    })
+}
+
+/// The filesystem that was made: a schedule for a lab with a device always names one.
+pub(super) fn made(setup: &Setup) -> &'static Filesystem {
+    setup.filesystem.expect("a lab that makes a filesystem knows which")
+}
+
+/// The flags and the filesystem's options a setup stands for.
+fn options(setup: &Setup) -> (MountFlags, Vec<String>) {
+    let mut flags = match setup.atime {
+        Some(Atime::Strict | Atime::Attribute) => MountFlags::STRICTATIME,
+        Some(Atime::Relative) => MountFlags::RELATIME,
+        Some(Atime::None) => MountFlags::NOATIME,
+        None => MountFlags::empty(),
+    };
+    let mut data = Vec::new();
+    match setup.discard {
+        Some(Discard::On) => data.extend(made(setup).discard_on.map(str::to_owned)),
+        Some(Discard::Off | Discard::Fstrim) => {
+            data.extend(made(setup).discard_off.map(str::to_owned));
+        }
+        None => {}
+    }
+    data.extend(setup.mount_of_settings());
+    let is_default = |option: &&String| matches!(option.as_str(), "defaults" | "rw");
+    for option in setup.mount.iter().filter(|option| !is_default(option)) {
+        match FLAGS.iter().find(|(word, _)| word == option) {
+            Some((_, flag)) => flags |= *flag,
+            None => data.push(option.clone()),
+        }
+    }
+    (flags, data)
+}
+
+/// Who mounted a filesystem.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Maker {
+    /// This program, with the options asked for.
+    Us,
+    /// Somebody else.
+    Other,
+}
+
+/// Checks the options of a mount against the treatment. `driver` holds what the filesystem's
+/// driver lists beyond the mount table.
+pub(super) fn check(
+    setup: &Setup,
+    mount: &Mount,
+    driver: &[String],
+    maker: Maker,
+) -> Result<(), LabError> {
+    let shown = |word: &str| {
+        mount.options.iter().chain(driver).any(|option| {
+            // Kernels add a detail to some: `discard=async`, `compress=zstd:3`.
+            let detail = option.strip_prefix(word);
+            detail.is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '=']))
+        })
+    };
+    let mismatch = |what: &str, asked: &str| LabError::Mismatch {
+        what: what.to_owned(),
+        asked: asked.to_owned(),
+        found: mount.options.join(","),
+    };
+    if let Some(filesystem) = setup.filesystem
+        && mount.kind != filesystem.name
+    {
+        return Err(LabError::Mismatch {
+            what: "the filesystem".to_owned(),
+            asked: filesystem.name.to_owned(),
+            found: mount.kind.clone(),
+        });
+    }
+    let atime = match setup.atime {
+        Some(Atime::Strict | Atime::Attribute) => {
+            (!shown("noatime") && !shown("relatime"), "strictatime")
+        }
+        Some(Atime::Relative) => (shown("relatime"), "relatime"),
+        Some(Atime::None) => (shown("noatime"), "noatime"),
+        None => (true, ""),
+    };
+    let discards = shown("discard");
+    let discard = match setup.discard {
+        Some(Discard::On) => (discards, "discard"),
+        Some(Discard::Off | Discard::Fstrim) => (!discards, "no discard"),
+        None => (true, ""),
+    };
+    for (what, (is_as_asked, asked)) in [("atime", atime), ("discard", discard)] {
+        if !is_as_asked {
+            return Err(mismatch(what, asked));
+        }
+    }
+    for Chosen { factor, setting, level } in &setup.settings {
+        let is_as_asked = match level.mount {
+            [] => !mount.options.iter().any(|option| setting.is_said_by(option)),
+            asked => asked.iter().all(|option| shown(option)),
+        };
+        if !is_as_asked {
+            return Err(mismatch(factor.name(), level.name));
+        }
+    }
+    for option in &setup.mount {
+        let positive = option.strip_prefix("no").filter(|rest| !rest.is_empty());
+        // The kernel accepted it when we mounted, and lists no default that is off.
+        let is_flag = FLAGS.iter().any(|(word, _)| word == option);
+        let is_switched_off =
+            maker == Maker::Us && !is_flag && positive.is_some_and(|word| !shown(word));
+        let is_strict = option == "strictatime" && !shown("relatime") && !shown("noatime");
+        let is_hidden = matches!(option.as_str(), "defaults" | "rw" | "silent");
+        if !shown(option) && !is_switched_off && !is_strict && !is_hidden {
+            return Err(mismatch(&format!("the mount option {option}"), option));
+        }
+    }
+    Ok(())
+}
+
+/// A mounted ext filesystem with a journal has an entry in jbd2's folder.
+fn check_journal(setup: &Setup, device: &BlockDevice) -> Result<(), LabError> {
+    let filesystem = made(setup);
+    if filesystem.driver != Driver::Ext4 {
+        return Ok(());
+    }
+    let asked = match (filesystem.journal, setup.journal) {
+        (Journal::Always, _) => true,
+        (Journal::Never, _) => false,
+        (_, Some(journal)) => journal,
+        (_, None) => return Ok(()),
+    };
+    let prefix = format!("{}-", device.name);
+    let found = fs::read_dir("/proc/fs/jbd2").is_ok_and(|entries| {
+        entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with(&prefix))
+    });
+    let word = |on: bool| if on { "on" } else { "off" }.to_owned();
+    if asked == found {
+        return Ok(());
+    }
+    Err(LabError::Mismatch {
+        what: "the journal".to_owned(),
+        asked: word(asked),
+        found: word(found),
+    })
+}
+
+/// Options in force that the mount table leaves out because they are defaults.
+pub(super) fn driver_options(driver: Driver, device: &BlockDevice) -> Vec<String> {
+    match driver {
+        Driver::Ext4 => {
+            let path = Path::new("/proc/fs/ext4").join(&device.name).join("options");
+            let text = fs::read_to_string(path).unwrap_or_default();
+            text.lines().map(str::to_owned).collect()
+        }
+        Driver::Other => Vec::new(),
+    }
+}
+
+/// Drops what the block device's own cache holds. The filesystem's cache went with its
+/// unmounting; other filesystems' caches are nobody's business here.
+pub(super) fn drop_caches(device: &BlockDevice) -> Result<(), LabError> {
+    File::open(&device.node)
+        .and_then(|node| block_ioctl::drop_caches(&node))
+        .map_err(LabError::step("drop the caches of", &device.node))
+}
+
+#[cfg(test)]
+mod tests;

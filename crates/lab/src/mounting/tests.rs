@@ -1,0 +1,101 @@
+//! Options of mounts, asked for and read back.
+
+use ssdlab_plan::{Factor, Levels};
+
+use super::*;
+
+#[test]
+fn what_compresses_says_so_in_its_options_or_properties() {
+    let compresses = |what: &str, text: &str| {
+        super::compresses(&BTreeMap::from([(what.to_owned(), text.to_owned())]))
+    };
+    assert!(compresses("mount_options", "rw,compress=zstd:3"));
+    assert!(compresses("mount_options", "rw,compress-force=lzo"));
+    assert!(compresses("properties", "atime=on,compression=on"));
+    assert!(!compresses("properties", "atime=on,compression=off"));
+    assert!(!compresses("mount_options", "rw,nocompress"));
+    assert!(!compresses("driver_options", "compress=zstd"));
+}
+
+fn setup(pairs: &[(Factor, &str)]) -> Setup {
+    let levels = pairs.iter().map(|(factor, level)| (*factor, (*level).to_owned()));
+    Setup::new(&Levels(levels.collect())).unwrap()
+}
+
+fn mounted(kind: &str, options: &str) -> Mount {
+    Mount {
+        device: "7:0".to_owned(),
+        target: "/mnt".into(),
+        source: "/dev/loop0".into(),
+        kind: kind.to_owned(),
+        options: options.split(',').map(str::to_owned).collect(),
+    }
+}
+
+#[test]
+fn a_setting_that_did_not_take_is_reported_with_both_values() {
+    let asked = setup(&[(Factor::Atime, "noatime")]);
+    let error = check(&asked, &mounted("ext4", "rw,relatime"), &[], Maker::Us).unwrap_err();
+    let message = error.to_string();
+    assert!(message.contains("noatime") && message.contains("rw,relatime"), "{message}");
+    assert!(check(&asked, &mounted("ext4", "rw,noatime"), &[], Maker::Us).is_ok());
+}
+
+#[test]
+fn discard_off_is_checked_too() {
+    let off = setup(&[(Factor::Filesystem, "btrfs"), (Factor::Discard, "off")]);
+    assert!(check(&off, &mounted("btrfs", "rw,discard=async"), &[], Maker::Us).is_err());
+    assert_eq!(options(&off).1, ["nodiscard"]);
+    let on = setup(&[(Factor::Filesystem, "btrfs"), (Factor::Discard, "on")]);
+    assert!(check(&on, &mounted("btrfs", "rw,discard=async"), &[], Maker::Us).is_ok());
+    let ext4 = setup(&[(Factor::Filesystem, "ext4"), (Factor::Discard, "off")]);
+    assert!(
+        check(&ext4, &mounted("ext4", "rw,relatime"), &["nodiscard".to_owned()], Maker::Us).is_ok()
+    );
+}
+
+#[test]
+fn compression_and_its_absence_are_read_back() {
+    let of = |level| setup(&[(Factor::Filesystem, "btrfs"), (Factor::Compression, level)]);
+    let table = |options| mounted("btrfs", options);
+    assert_eq!(options(&of("zstd")).1, ["compress=zstd"]);
+    assert!(check(&of("zstd"), &table("rw,compress=zstd:3"), &[], Maker::Us).is_ok());
+    assert!(check(&of("zstd"), &table("rw,compress=lzo"), &[], Maker::Us).is_err());
+    assert!(check(&of("off"), &table("rw,compress-force=lzo"), &[], Maker::Other).is_err());
+    assert!(check(&of("off"), &table("rw"), &[], Maker::Us).is_ok());
+    let bare = setup(&[(Factor::Filesystem, "btrfs"), (Factor::Checksums, "off")]);
+    assert!(check(&bare, &table("rw,nodatasum"), &[], Maker::Us).is_ok());
+    assert!(check(&bare, &table("rw"), &[], Maker::Us).is_err());
+}
+
+#[test]
+fn free_options_are_looked_for_where_the_kernel_lists_them() {
+    let free = setup(&[(Factor::Mount, "commit=60,data=ordered,noauto_da_alloc,lazytime")]);
+    let driver = ["commit=60".to_owned(), "data=ordered".to_owned()];
+    let options = "rw,relatime,lazytime,noauto_da_alloc";
+    assert!(check(&free, &mounted("ext4", options), &driver, Maker::Us).is_ok());
+    assert!(check(&free, &mounted("ext4", options), &driver[..1], Maker::Us).is_err());
+}
+
+#[test]
+fn an_option_we_did_not_give_must_be_listed() {
+    let asked = setup(&[(Factor::Mount, "nosuchthing")]);
+    assert!(check(&asked, &mounted("ext4", "rw"), &[], Maker::Other).is_err());
+    let flag = setup(&[(Factor::Mount, "noatime")]);
+    assert!(check(&flag, &mounted("ext4", "rw,relatime"), &[], Maker::Us).is_err());
+}
+
+#[test]
+fn flags_of_mount_are_not_handed_to_the_filesystem() {
+    let (flags, data) = options(&setup(&[(Factor::Mount, "nodiratime,commit=60")]));
+    assert_eq!(flags, MountFlags::NODIRATIME);
+    assert_eq!(data, ["commit=60"]);
+}
+
+#[test]
+fn another_filesystem_than_asked_for_is_a_mismatch() {
+    let error =
+        check(&setup(&[(Factor::Filesystem, "ext4")]), &mounted("ext3", "rw"), &[], Maker::Us)
+            .unwrap_err();
+    assert!(error.to_string().contains("ext3"));
+}

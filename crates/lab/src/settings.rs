@@ -1,0 +1,151 @@
+//! Settings of a block device: the scheduler and the write cache, set, read back and recorded.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use ssdlab_host::drive_identity::{self, DriveIdentity, only_disk_named};
+use ssdlab_host::sysfs::{self, BlockDevice};
+use ssdlab_plan::Setup;
+use ssdlab_undo::Change;
+
+use super::{LabError, Tools};
+
+/// Queue attributes that are recorded with every trial, whether set or not.
+const RECORDED: [&str; 8] = [
+    "scheduler",
+    "write_cache",
+    "rotational",
+    "logical_block_size",
+    "physical_block_size",
+    "discard_granularity",
+    "discard_max_bytes",
+    "nr_requests",
+];
+
+/// Sets what the treatment asks for and returns every recorded setting as the kernel has it.
+pub(super) fn apply(
+    device: &BlockDevice,
+    setup: &Setup,
+    tools: &mut Tools<'_>,
+) -> Result<BTreeMap<String, String>, LabError> {
+    // Without these counters the device cannot be measured.
+    set(&device.queue_attribute("iostats"), "the device's counters", "1", tools)?;
+    if let Some(scheduler) = setup.scheduler {
+        let attribute = device.queue_attribute("scheduler");
+        set(&attribute, "the I/O scheduler", scheduler, tools)
+            .map_err(|error| unless_offered(error, &attribute, scheduler, &device.name))?;
+    }
+    let mut applied = BTreeMap::new();
+    for (name, value) in &setup.tunables {
+        let attribute = device.queue_attribute(&format!("iosched/{name}"));
+        if !attribute.exists() {
+            let scheduler = setup.scheduler.unwrap_or("scheduler");
+            return Err(LabError::Unavailable {
+                reason: format!("this kernel's {scheduler} has no {name}"),
+            });
+        }
+        let (name, value) = (format!("scheduler.{name}"), value.to_string());
+        set(&attribute, &name, &value, tools)?;
+        applied.insert(name, value);
+    }
+    if let Some(on) = setup.write_cache {
+        set_write_cache(device, if on { "write back" } else { "write through" }, tools)?;
+    }
+    applied.extend(recorded(device));
+    Ok(applied)
+}
+
+/// The recorded settings of a device.
+pub(super) fn recorded(device: &BlockDevice) -> BTreeMap<String, String> {
+    let value = |name: &&str| {
+        let text = sysfs::read(&device.queue_attribute(name)).ok()?;
+        Some(((*name).to_owned(), sysfs::selected(&text)))
+    };
+    RECORDED.iter().filter_map(value).collect()
+}
+
+/// Switches the write cache. A SCSI, ATA or virtio disk is asked itself and asked again, so a
+/// drive that ignores the switch is found out (founding post 2's `hdparm -W0` was not). A loop
+/// device's cache is the kernel's own. Of other drives, `queue/write_cache` would only stop the
+/// flushes and leave the cache on: there the level is not available.
+fn set_write_cache(
+    device: &BlockDevice,
+    value: &str,
+    tools: &mut Tools<'_>,
+) -> Result<(), LabError> {
+    let what = "the write cache";
+    let disk = device.disk_folder();
+    if let Some(attribute) = sysfs::scsi_cache_type(&disk).filter(|path| path.exists()) {
+        // It may outlive a reboot, after which the kernel's name may be another drive's.
+        let disks = Path::new(drive_identity::DISKS);
+        let name = DriveIdentity::read(&disk).name();
+        let Some(drive) = name.filter(|name| only_disk_named(disks, name).is_some()) else {
+            return Err(LabError::Unavailable {
+                reason: format!(
+                    "{} has no WWID or serial of its own by which its write cache could be \
+                     restored after a crash",
+                    device.name
+                ),
+            });
+        };
+        let after = value.to_owned();
+        return set_by(&attribute, what, value, tools, |before| Change::WriteCache {
+            drive,
+            before,
+            after,
+        });
+    }
+    let of_loop = device.name.starts_with("loop").then(|| device.queue_attribute("write_cache"));
+    let candidates = [Some(disk.join("cache_type")), of_loop];
+    match candidates.into_iter().flatten().find(|path| path.exists()) {
+        Some(attribute) => set(&attribute, what, value, tools),
+        None => Err(LabError::Unavailable {
+            reason: format!("the kernel cannot switch the write cache of {}", device.name),
+        }),
+    }
+}
+
+/// Writes a value and reads it back; what was there before ends with the boot.
+fn set(attribute: &Path, what: &str, value: &str, tools: &mut Tools<'_>) -> Result<(), LabError> {
+    let (path, after) = (attribute.to_owned(), value.to_owned());
+    let disk = sysfs::disk_sequence(attribute);
+    set_by(attribute, what, value, tools, |before| Change::Sysfs { path, disk, before, after })
+}
+
+/// Writes a value and reads it back, as a change that is made from the value before.
+fn set_by(
+    attribute: &Path,
+    what: &str,
+    value: &str,
+    tools: &mut Tools<'_>,
+    change: impl FnOnce(String) -> Change,
+) -> Result<(), LabError> {
+    let read = || sysfs::read(attribute).map(|text| sysfs::selected(&text));
+    let before = read().map_err(LabError::step("read", attribute))?;
+    if before == value {
+        return Ok(());
+    }
+    let change = change(before);
+    tools.journal.will(change).map_err(LabError::step("journal the setting of", attribute))?;
+    fs::write(attribute, value).map_err(LabError::step("set", attribute))?;
+    let found = read().map_err(LabError::step("read", attribute))?;
+    if found == value {
+        return Ok(());
+    }
+    Err(LabError::Mismatch { what: what.to_owned(), asked: value.to_owned(), found })
+}
+
+/// `EINVAL` is the kernel's way to say that it has no such scheduler.
+fn unless_offered(error: LabError, attribute: &Path, scheduler: &str, device: &str) -> LabError {
+    match error {
+        LabError::Step { cause, .. } if cause.kind() == io::ErrorKind::InvalidInput => {
+            let offered = sysfs::read(attribute).unwrap_or_default();
+            LabError::Unavailable {
+                reason: format!("this kernel has no {scheduler} for {device}: it offers {offered}"),
+            }
+        }
+        other => other,
+    }
+}

@@ -1,0 +1,264 @@
+//! The users of a device: mounts, swap, stacked devices, processes, and other paths to its drive.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use ssdlab_host::drive_identity::{self, DriveIdentity};
+use ssdlab_host::loop_device::{self, Backing};
+use ssdlab_host::mounts;
+use ssdlab_host::open_files::{self, Object};
+use ssdlab_host::sysfs::{self, BlockDevice};
+
+use super::file::{LoopFile, other_loops};
+use super::{backing_device, exports, in_folder, names};
+use crate::safety::{Purpose, Relation, Use};
+
+/// How long a process may keep a device open before it counts as one that uses it, and how often
+/// it is looked for meanwhile.
+const PATIENCE: Duration = Duration::from_secs(3);
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// Where the generic nodes of `NVMe` namespaces are.
+const NVME_GENERIC: &str = "/sys/class/nvme-generic";
+
+/// What uses a device or a relative of it. Where the kernel says nothing, the processes are asked.
+pub(super) fn of(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> {
+    let mut uses = by_the_kernel(relatives)?;
+    uses.extend(second_paths(relatives));
+    if uses.is_empty() {
+        uses = by_processes(relatives)?;
+    }
+    Ok(uses)
+}
+
+/// Those that have something of it open. Somebody who only has a look (udev, blkid, another
+/// program's survey) is gone in a moment and is waited for.
+fn by_processes(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> {
+    let mut objects = Vec::new();
+    for (relation, device) in relatives {
+        objects.push((Object::Device(number(&device.number)?), *relation, device));
+        let file = loop_device::backing(&Path::new("/dev").join(&device.name))?;
+        if let Some(Backing { filesystem, inode, device: None }) = file {
+            objects.push((Object::File { filesystem, inode }, *relation, device));
+        }
+        if !device.is_partition() {
+            for generic in generic_nodes(&device.folder, Path::new(NVME_GENERIC)) {
+                objects.push((Object::Character(number(&generic)?), *relation, device));
+            }
+        }
+    }
+    let wanted: Vec<Object> = objects.iter().map(|(object, ..)| *object).collect();
+    let started = Instant::now();
+    loop {
+        let found = open_files::holders(&wanted);
+        if found.is_empty() || started.elapsed() > PATIENCE {
+            let as_use = |(held, holder)| {
+                let (object, relation, device) =
+                    objects.iter().find(|(object, ..)| *object == held)?;
+                let purpose = match object {
+                    Object::Device(_) | Object::Character(_) => Purpose::Open(holder),
+                    Object::File { .. } => Purpose::FileOpen(holder),
+                };
+                Some(Use { name: device.name.clone(), relation: *relation, purpose })
+            };
+            return Ok(found.into_iter().filter_map(as_use).collect());
+        }
+        sleep(GLANCE);
+    }
+}
+
+/// A device number from the kernel's `major:minor`.
+fn number(text: &str) -> io::Result<u64> {
+    let number = text.split_once(':').and_then(|(major, minor)| {
+        Some(rustix::fs::makedev(major.parse().ok()?, minor.parse().ok()?))
+    });
+    number.ok_or_else(|| io::Error::other(format!("{text} is not a device number")))
+}
+
+/// The numbers of the character devices through which commands get to a disk past its block
+/// device: `sgN` of SCSI, `ngXnY` of `NVMe`.
+fn generic_nodes(disk: &Path, nvme: &Path) -> Vec<String> {
+    let scsi = disk.join("device/scsi_generic");
+    let mut nodes: Vec<PathBuf> = names(&scsi).iter().map(|name| scsi.join(name)).collect();
+    let namespace = name(disk).strip_prefix("nvme").map(|numbers| format!("ng{numbers}"));
+    nodes.extend(namespace.map(|name| nvme.join(name)));
+    nodes.iter().filter_map(|node| sysfs::read(&node.join("dev")).ok()).collect()
+}
+
+/// Other disks that lead to the drive of the device, or to one that it stands on.
+fn second_paths(relatives: &[(Relation, BlockDevice)]) -> Vec<Use> {
+    let mut own: Vec<(Relation, PathBuf)> = Vec::new();
+    for (relation, device) in relatives {
+        let disk = device.disk_folder();
+        if !own.iter().any(|(_, known)| *known == disk) {
+            own.push((*relation, disk));
+        }
+    }
+    let all = drive_identity::disks(Path::new(drive_identity::DISKS));
+    let others: Vec<(PathBuf, DriveIdentity)> = all
+        .into_iter()
+        .filter(|disk| {
+            let folder = disk.canonicalize();
+            folder.is_ok_and(|folder| own.iter().all(|(_, known)| *known != folder))
+        })
+        .map(|disk| (disk.clone(), DriveIdentity::read(&disk)))
+        .collect();
+    let mut uses = Vec::new();
+    for (relation, disk) in &own {
+        let identity = DriveIdentity::read(disk);
+        for (other, their_identity) in &others {
+            let Some(proof) = identity.shared_with(their_identity) else { continue };
+            let purpose = Purpose::SecondPath { disk: name(other), proof };
+            uses.push(Use { name: name(disk), relation: *relation, purpose });
+        }
+    }
+    uses
+}
+
+fn name(folder: &Path) -> String {
+    folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// What the kernel says that uses it.
+fn by_the_kernel(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> {
+    let mut uses = Vec::new();
+    let mut add = |relation: Relation, device: &BlockDevice, purpose: Purpose| {
+        uses.push(Use { name: device.name.clone(), relation, purpose });
+    };
+    let (mounts, swap_areas) = (mounts::all()?, mounts::swap_areas()?);
+    let mounted: Vec<(&Path, BTreeSet<String>)> = mounts
+        .iter()
+        .filter_map(|mount| Some((&*mount.target, under_mount(&mount.device, &mount.source)?)))
+        .collect();
+    let swap_devices = swap_areas.iter().filter_map(|area| sysfs::block_number(area));
+    let swaps: BTreeSet<String> = swap_devices.flat_map(|number| under(&number)).collect();
+    let exports = exports::all(Path::new(exports::CONFIG));
+    for (relation, device) in relatives {
+        for holder in names(&device.folder.join("holders")) {
+            add(*relation, device, Purpose::Holder(holder));
+        }
+        for (target, devices) in &mounted {
+            if devices.contains(&device.number) {
+                add(*relation, device, Purpose::Mounted(target.to_path_buf()));
+            }
+        }
+        if swaps.contains(&device.number) {
+            add(*relation, device, Purpose::Swap);
+        }
+        let file = LoopFile::of(&device.name)?;
+        for export in &exports {
+            let is_device = sysfs::block_number(&export.path).as_ref() == Some(&device.number);
+            if is_device || file.as_ref().is_some_and(|file| file.is(&export.path)) {
+                add(*relation, device, Purpose::Holder(export.target.clone()));
+            }
+        }
+        for purpose in file.iter().flat_map(|file| file.uses(&mounts, &swap_areas)) {
+            add(*relation, device, purpose);
+        }
+    }
+    let mut over: Vec<(Relation, BlockDevice, String)> = Vec::new();
+    for (relation, device) in relatives {
+        let others = loops_over(device)?.into_iter();
+        over.extend(others.map(|other| (*relation, device.clone(), other)));
+    }
+    // A target below another relative's loop device is that loop device's own stack.
+    let own = relatives.first().map(|(_, device)| name(&device.disk_folder())).unwrap_or_default();
+    for (relation, device, other) in over {
+        if other != own {
+            add(relation, &device, Purpose::Holder(other));
+        }
+    }
+    if let Some((_, device)) = relatives.first() {
+        for other in other_loops(device)? {
+            add(Relation::Itself, device, Purpose::Holder(other));
+        }
+        for slave in names(&device.folder.join("slaves")) {
+            // What is built on other devices (LVM, RAID, LUKS) shares them with others.
+            add(Relation::Itself, device, Purpose::BuiltOn(slave));
+        }
+        // A partition of the disk under `/` is refused with its disk: its traffic would be in
+        // the numbers, and one wrong digit would cost the system.
+        let root: BTreeSet<String> = mounted
+            .iter()
+            .filter(|(target, _)| target.as_os_str() == "/")
+            .flat_map(|(_, devices)| disks(devices))
+            .collect();
+        let own = disks(&BTreeSet::from([device.number.clone()]));
+        if root.is_empty() {
+            let message = "cannot determine which disk carries the root filesystem";
+            return Err(io::Error::other(message));
+        }
+        if uses.is_empty() && own.intersection(&root).next().is_some() {
+            let name = in_folder(&device.disk_folder())?.name;
+            let purpose = Purpose::Mounted("/".into());
+            uses.push(Use { name, relation: Relation::Disk, purpose });
+        }
+    }
+    Ok(uses)
+}
+
+/// The devices a mount lies on, through all layers. Filesystems with several devices (btrfs)
+/// have a number of their own and are found by their source.
+fn under_mount(number: &str, source: &OsStr) -> Option<BTreeSet<String>> {
+    let folder = |number: &str| Path::new("/sys/dev/block").join(number);
+    if folder(number).exists() {
+        return Some(under(number));
+    }
+    sysfs::block_number(Path::new(source)).map(|number| under(&number))
+}
+
+/// A device number and every number below it: the slaves of a stacked device, and what a loop
+/// device stands on.
+fn under(number: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut todo = vec![number.to_owned()];
+    while let Some(number) = todo.pop() {
+        let Ok(folder) = fs::canonicalize(Path::new("/sys/dev/block").join(&number)) else {
+            continue;
+        };
+        if !found.insert(number) {
+            continue;
+        }
+        let Ok(device) = in_folder(&folder) else {
+            continue;
+        };
+        let slaves = folder.join("slaves");
+        todo.extend(
+            names(&slaves).iter().filter_map(|n| sysfs::read(&slaves.join(n).join("dev")).ok()),
+        );
+        todo.extend(backing_device(&device).ok().flatten().map(|below| below.number));
+    }
+    found
+}
+
+/// The whole disks that some devices lie on, by number.
+fn disks(numbers: &BTreeSet<String>) -> BTreeSet<String> {
+    numbers
+        .iter()
+        .flat_map(|number| under(number))
+        .filter_map(|number| {
+            let folder = fs::canonicalize(Path::new("/sys/dev/block").join(number)).ok()?;
+            sysfs::read(&in_folder(&folder).ok()?.disk_folder().join("dev")).ok()
+        })
+        .collect()
+}
+
+/// Loop devices that stand on a device. They do not claim it, so nothing else shows them.
+fn loops_over(device: &BlockDevice) -> io::Result<Vec<String>> {
+    let mut over = Vec::new();
+    for name in names(Path::new("/sys/block")) {
+        let Ok(other) = in_folder(&Path::new("/sys/block").join(&name)) else { continue };
+        if backing_device(&other)?.is_some_and(|below| below.number == device.number) {
+            over.push(name);
+        }
+    }
+    Ok(over)
+}
+
+#[cfg(test)]
+mod tests;

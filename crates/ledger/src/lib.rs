@@ -1,0 +1,149 @@
+//! The ledger: classifies the bytes that a filesystem has written.
+//!
+//! The requests of a trial tell where bytes went and to whom they belong, the filesystem's layout
+//! what lies there. The device's own counters locate the end of each phase among the requests, and
+//! give their required sum: no clock is needed, and a missing request is detected. Bytes decide,
+//! because the kernel's write counter includes requests that only flush.
+
+mod attribution;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::io;
+
+use ssdlab_filesystem::Layout;
+use ssdlab_filesystem::layout::Kind;
+use ssdlab_results::{ByKind, Written};
+use ssdlab_trace::{Kind as Does, Request, TraceError};
+use thiserror::Error;
+
+use self::attribution::Attribution;
+
+/// Tells from the beginning of a block of the filesystem's own what it is.
+pub type Teller = fn(&[u8]) -> Option<Kind>;
+
+/// Reads the device from an offset in bytes, until the slice is full.
+pub type Read<'a> = &'a mut dyn FnMut(u64, &mut [u8]) -> io::Result<()>;
+
+/// The knowledge about the filesystem whose writes are attributed.
+pub struct Known<'a> {
+    /// Where it keeps what.
+    pub layout: &'a Layout,
+    /// Tells what a block outside all areas is; `None` where its layout says that, too.
+    pub teller: Option<Teller>,
+    /// The device as the trial has left it.
+    pub read: Read<'a>,
+}
+
+/// Why the kinds of what was written are not known.
+#[derive(Debug, Error)]
+pub enum LedgerError {
+    /// The log of requests cannot be read.
+    #[error("the request log: {0}")]
+    Log(#[from] TraceError),
+    /// The device cannot be read.
+    #[error(
+        "cannot read the device at byte {offset_bytes} to classify what was written there: {cause}"
+    )]
+    Device {
+        /// Where.
+        offset_bytes: u64,
+        /// Why not.
+        cause: io::Error,
+    },
+    /// Requests are missing, or there are more than the device has counted.
+    #[error(
+        "the recorded requests do not add up to the device's counters: expected {} bytes in {} \
+         writes, found {} in {}; a driver without a request queue (dm, md) reports no requests: \
+         measure the disk below it, or disable recording with --no-trace",
+        expected.bytes, expected.requests, found.bytes, found.requests
+    )]
+    Skewed {
+        /// The device's counters.
+        expected: Written,
+        /// The sums over the requests.
+        found: Written,
+    },
+}
+
+/// The bytes written between moments, by kind.
+///
+/// `requests` are in submission order, from the beginning of a trial; `moments` are the device's
+/// counts since then. The first result covers the writes before the first moment; there is one
+/// result per moment.
+pub fn by_kind(
+    requests: impl IntoIterator<Item = Result<Request, TraceError>>,
+    moments: &[Written],
+    known: Known<'_>,
+) -> Result<Vec<ByKind>, LedgerError> {
+    let mut pages =
+        Pages { moments, done: Vec::new(), open: ByKind::default(), sum: Written::default() };
+    let mut attribution = Attribution::new(known);
+    // The device counts what is completed. All that is submitted later is completed later, too.
+    let mut on_their_way: BTreeMap<(u64, u64), Request> = BTreeMap::new();
+    for (number, request) in (0..).zip(requests) {
+        let request = request?;
+        while let Some(first) = on_their_way.first_entry()
+            && first.key().0 <= request.submitted_ns
+        {
+            pages.enter(&first.remove(), &mut attribution)?;
+        }
+        if let Some(completed_ns) = request.completed_ns
+            && matches!(request.kind, Does::Write | Does::WriteZeroes)
+        {
+            on_their_way.insert((completed_ns, number), request);
+        }
+    }
+    for request in on_their_way.into_values() {
+        pages.enter(&request, &mut attribution)?;
+    }
+    pages.close()
+}
+
+/// The pages of the ledger: one for what comes before each moment.
+struct Pages<'a> {
+    moments: &'a [Written],
+    done: Vec<ByKind>,
+    open: ByKind,
+    /// All requests so far.
+    sum: Written,
+}
+
+impl Pages<'_> {
+    fn enter(
+        &mut self,
+        request: &Request,
+        attribution: &mut Attribution<'_>,
+    ) -> Result<(), LedgerError> {
+        self.turn()?;
+        // Writes after the last moment belong to no phase.
+        if self.done.len() < self.moments.len() {
+            attribution.add(request, &mut self.open)?;
+        }
+        self.sum += Written { bytes: request.length_bytes, requests: 1 };
+        Ok(())
+    }
+
+    /// Begins a new page for each moment that has come.
+    fn turn(&mut self) -> Result<(), LedgerError> {
+        while let Some(moment) = self.moments.get(self.done.len()) {
+            if moment.bytes < self.sum.bytes || moment.requests < self.sum.requests {
+                return Err(LedgerError::Skewed { expected: *moment, found: self.sum });
+            }
+            if moment.bytes > self.sum.bytes {
+                break;
+            }
+            self.done.push(std::mem::take(&mut self.open));
+        }
+        Ok(())
+    }
+
+    fn close(mut self) -> Result<Vec<ByKind>, LedgerError> {
+        self.turn()?;
+        match self.moments.get(self.done.len()) {
+            Some(moment) => Err(LedgerError::Skewed { expected: *moment, found: self.sum }),
+            None => Ok(self.done),
+        }
+    }
+}

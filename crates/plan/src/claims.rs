@@ -1,0 +1,282 @@
+//! Resolves a plan's claims: which treatments, phases and metric they are about.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use ssdlab_quantity::{Bytes, Span};
+
+use super::error::Fault;
+use super::factor::{Factor, Levels};
+use super::metric::{self, Better, Source, Together, Unit};
+use super::schedule::{Claim, Published, Schedule};
+use super::varied::{Origin, Varied, modern};
+use super::written::{self, Bound, Plan};
+
+pub(super) fn resolve(
+    plan: &Plan,
+    schedule: &Schedule,
+    factors: &[Varied],
+) -> Result<Vec<Claim>, Fault> {
+    let mut claims: Vec<Claim> = Vec::new();
+    for entry in &plan.claims {
+        let claim = claim(plan, entry.get_ref(), entry.span(), schedule, factors)?;
+        if claims.iter().any(|earlier| earlier.id == claim.id) {
+            return Err(Fault::at(
+                entry.span(),
+                format!("two claims are called `{}`", claim.id),
+                "give each claim an id of its own",
+            ));
+        }
+        claims.push(claim);
+    }
+    Ok(claims)
+}
+
+fn claim(
+    plan: &Plan,
+    written: &written::Claim,
+    at: Range<usize>,
+    schedule: &Schedule,
+    factors: &[Varied],
+) -> Result<Claim, Fault> {
+    let fault = |message: String, help: &str| Fault::at(at.clone(), message, help);
+    let id = &written.id;
+    let metric = written.metric.clone().unwrap_or_else(|| schedule.metric.clone());
+    let known_metric = metric::find(&metric).ok_or_else(|| {
+        let help = format!("metrics: {}", metric::names());
+        fault(format!("claim `{id}`: there is no metric `{metric}`"), &help)
+    })?;
+    let lacks_a_day = |phase: &&String| {
+        let mut planned = schedule.workload.phases.iter();
+        planned.any(|planned| planned.name == **phase && planned.a_day.is_none())
+    };
+    if known_metric.source == Source::YearsUntilWorn
+        && let Some(phase) = written.phases.iter().find(lacks_a_day)
+    {
+        return Err(fault(
+            format!("claim `{id}`: the plan does not say how often a day `{phase}` runs"),
+            "give the phase `a_day`, for example a_day = 10",
+        ));
+    }
+    if written.phases.len() > 1 && known_metric.together == Together::Never {
+        let message = format!("claim `{id}`: `{metric}` cannot be combined over several phases");
+        return Err(fault(message, "name one phase"));
+    }
+    let known = schedule.phase_names();
+    if let Some(phase) = written.phases.iter().find(|phase| is_unknown(phase, &known, factors)) {
+        let message = format!("claim `{id}`: there is no phase `{phase}`");
+        return Err(fault(message, &format!("phases: {}", known.join(", "))));
+    }
+    if written.phases.is_empty() {
+        return Err(fault(format!("claim `{id}` names no phase"), "name at least one"));
+    }
+    // The plan's own baseline: where the command line has dropped it, the claim stays open.
+    let baseline = || match &plan.baseline {
+        Some(written) => modern(written.get_ref()),
+        None => schedule.baseline.clone(),
+    };
+    let against = match &written.best {
+        Some(_) => Levels::default(),
+        None => written.against.as_ref().map_or_else(baseline, modern),
+    };
+    let is_best = written.best.is_some();
+    if is_best && (!written.compare.0.is_empty() || written.against.is_some()) {
+        return Err(fault(
+            format!("claim `{id}` has `best` and a comparison"),
+            "`best` compares with every other level: omit `compare` and `against`",
+        ));
+    }
+    let compare = modern(written.best.as_ref().unwrap_or(&written.compare));
+    let only = modern(&written.only);
+    let excess_over = written.excess_over.as_ref().map(modern);
+    for levels in [&compare, &against, &only].into_iter().chain(&excess_over) {
+        check_levels(id, levels, factors).map_err(|(message, help)| fault(message, &help))?;
+    }
+    let bounds = bounds(written, &metric).map_err(|message| {
+        fault(
+            format!("claim `{id}`: {message}"),
+            "give at_least, at_most or both: ratios above 0 (1.1 means ten percent more), or \
+             amounts of the metric (\"3 min\", \"10 MB\", \"5 years\", or \"20\" for a count)",
+        )
+    })?;
+    if is_best && (compare.0.is_empty() || bounds.are_absolute || bounds.at_most.is_some()) {
+        return Err(fault(
+            format!(
+                "claim `{id}`: `best` takes levels and, optionally, only the margin by which they \
+                lead"
+            ),
+            "for example best = { filesystem = \"ext4\" }, at_least = 1.1",
+        ));
+    }
+    if is_best && known_metric.better == Better::Neither {
+        let message = format!("claim `{id}`: neither more nor less of `{metric}` is better");
+        return Err(fault(message, "name another metric, or bound its ratio with `compare`"));
+    }
+    if is_best && written.excess_over.is_some() {
+        let message = format!("claim `{id}`: an excess is compared with one other treatment");
+        return Err(fault(message, "omit `best` or `excess_over`"));
+    }
+    if !bounds.are_absolute && !is_best && (compare.0.is_empty() || against.matches(&compare)) {
+        return Err(fault(
+            format!("claim `{id}` compares a treatment with itself"),
+            "in `compare`, name levels other than those of the baseline (or of `against`)",
+        ));
+    }
+    Ok(Claim {
+        id: id.clone(),
+        says: written.says.clone(),
+        metric,
+        phases: written.phases.clone(),
+        compare,
+        against,
+        only,
+        is_best,
+        among: among(written, factors).map_err(|(message, help)| fault(message, &help))?,
+        excess_over,
+        is_absolute: bounds.are_absolute,
+        at_least: bounds.at_least,
+        at_most: bounds.at_most,
+        if_holds: written.if_holds.clone(),
+        if_refuted: written.if_refuted.clone(),
+    })
+}
+
+/// The competitors of a claim to be the best, with today's names.
+fn among(
+    written: &written::Claim,
+    factors: &[Varied],
+) -> Result<BTreeMap<Factor, Vec<String>>, (String, String)> {
+    let id = &written.id;
+    let mut among = BTreeMap::new();
+    for (factor, levels) in &written.among {
+        if written.best.is_none() {
+            let message =
+                format!("claim `{id}`: `among` names competitors, but the claim has no `best`");
+            return Err((message, "use it with `best`".to_owned()));
+        }
+        let mut todays = Vec::new();
+        for level in levels {
+            let level = modern(&Levels([(*factor, level.clone())].into()));
+            check_levels(id, &level, factors)?;
+            todays.extend(level.0.into_values());
+        }
+        among.insert(*factor, todays);
+    }
+    Ok(among)
+}
+
+/// Resolves what somebody else has measured.
+pub(super) fn published(
+    plan: &Plan,
+    schedule: &Schedule,
+    factors: &[Varied],
+) -> Result<Vec<Published>, Fault> {
+    let known = schedule.phase_names();
+    let one = |entry: &toml::Spanned<written::Published>| {
+        let fault = |message: String, help: String| Fault::at(entry.span(), message, help);
+        let only = modern(&entry.get_ref().only);
+        check_levels("published", &only, factors)
+            .map_err(|(message, help)| fault(message, help))?;
+        let mut values = BTreeMap::new();
+        for (phase, value) in &entry.get_ref().values {
+            if is_unknown(phase, &known, factors) {
+                let help = format!("phases: {}", known.join(", "));
+                return Err(fault(format!("there is no phase `{phase}`"), help));
+            }
+            let value = amount(value, &schedule.metric)
+                .map_err(|message| fault(message, format!("write a {}", schedule.metric)))?;
+            values.insert(phase.clone(), value);
+        }
+        Ok(Published { only, values })
+    };
+    plan.published.iter().map(one).collect()
+}
+
+/// `fstrim` exists only where a treatment asks for it; the command line may have dropped it.
+fn is_unknown(phase: &str, known: &[String], factors: &[Varied]) -> bool {
+    let is_dropped = phase == "fstrim"
+        && factors
+            .iter()
+            .any(|varied| varied.factor == Factor::Discard && varied.origin == Origin::Elsewhere);
+    !is_dropped && !known.iter().any(|name| name == phase)
+}
+
+fn check_levels(id: &str, levels: &Levels, factors: &[Varied]) -> Result<(), (String, String)> {
+    for (factor, level) in &levels.0 {
+        let Some(varied) = factors.iter().find(|varied| varied.factor == *factor) else {
+            return Err((
+                format!("`{id}` names `{factor}`, which the plan does not vary"),
+                format!("add `{factor}` to [factors]"),
+            ));
+        };
+        // Levels that the command line dropped leave the claim undecided, not the plan wrong.
+        if varied.lacks(level) {
+            return Err((
+                format!("`{id}`: {factor} = \"{level}\" is not one of the plan's levels"),
+                format!("levels of `{factor}`: {}", varied.levels.join(", ")),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The bounds of a claim, as numbers.
+struct Bounds {
+    are_absolute: bool,
+    at_least: Option<f64>,
+    at_most: Option<f64>,
+}
+
+fn bounds(claim: &written::Claim, metric: &str) -> Result<Bounds, String> {
+    let written = [&claim.at_least, &claim.at_most];
+    let is_amount = |bound: &&Bound| matches!(bound, Bound::Amount(_));
+    let amounts = written.into_iter().flatten().filter(is_amount).count();
+    let given = written.into_iter().flatten().count();
+    if amounts > 0 && amounts < given {
+        return Err("one bound is a ratio, the other an amount".to_owned());
+    }
+    if amounts > 0 && claim.excess_over.is_some() {
+        return Err("an excess is bounded by a ratio".to_owned());
+    }
+    let number = |bound: &Option<Bound>| bound.as_ref().map(|b| amount(b, metric)).transpose();
+    let (at_least, at_most) = (number(&claim.at_least)?, number(&claim.at_most)?);
+    if [at_least, at_most].iter().flatten().any(|bound| !bound.is_finite() || *bound <= 0.0) {
+        return Err("a bound must be above 0".to_owned());
+    }
+    match (at_least, at_most) {
+        (None, None) if claim.best.is_some() => {
+            Ok(Bounds { are_absolute: false, at_least: Some(1.0), at_most: None })
+        }
+        (None, None) => Err("it has no bound".to_owned()),
+        (Some(low), Some(high)) if low >= high => {
+            Err(format!("no value is both at least {low} and at most {high}"))
+        }
+        _ => Ok(Bounds { are_absolute: amounts > 0, at_least, at_most }),
+    }
+}
+
+/// A ratio or a number as it is, an amount in the metric's unit.
+fn amount(bound: &Bound, metric: &str) -> Result<f64, String> {
+    let text = match bound {
+        Bound::Ratio(number) => return Ok(*number),
+        Bound::Amount(text) => text,
+    };
+    let unit = metric::of(metric).unit;
+    let (number, help) = match (unit, unit.symbol()) {
+        (Unit::Ns, _) => return text.parse::<Span>().map(|span| span.nanos() as f64),
+        (Unit::Bytes, _) => return text.parse::<Bytes>().map(|bytes| bytes.0 as f64),
+        (Unit::Years, _) => {
+            let years = text.trim_end_matches('s').strip_suffix("year").map(str::trim_end);
+            (years, "\"5 years\"".to_owned())
+        }
+        (_, "") => (Some(text.as_str()), "a number, such as \"20\"".to_owned()),
+        (_, symbol) => (Some(text.as_str()), format!("a number, in {symbol}")),
+    };
+    let amount = number.and_then(|number| number.parse().ok());
+    amount
+        .filter(|amount: &f64| amount.is_finite())
+        .ok_or_else(|| format!("`{text}` is not an amount of `{metric}`: write {help}"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,51 @@
+use std::path::Path;
+
+use super::*;
+use crate::{Overrides, schedule, shipped};
+
+fn of(plan: &str, lab: LabKind, runs: u32) -> Option<Estimate> {
+    let overrides = Overrides { lab: Some(lab), runs: Some(runs), ..Overrides::default() };
+    let schedule = schedule("p.toml", plan, &overrides, Path::new("/")).unwrap();
+    estimate(&schedule)
+}
+
+#[test]
+fn a_run_of_twice_the_trials_takes_twice_the_time() {
+    for plan in shipped::ALL {
+        for lab in [LabKind::Virtual, LabKind::Image] {
+            let (one, two) = (of(plan.text, lab, 2).unwrap(), of(plan.text, lab, 4).unwrap());
+            assert_eq!(one.time * 2, two.time, "{}", plan.name);
+            assert_eq!(one.written_bytes * 2, two.written_bytes, "{}", plan.name);
+            assert!(one.time > Duration::from_secs(1), "{}: {one:?}", plan.name);
+        }
+    }
+}
+
+fn of_transactions(keys: &str) -> Estimate {
+    let plan = format!(
+        "name = \"p\"\nquestion = \"?\"\n[target]\nsize = \"4 GB\"\n[workload]\n\
+             phases = [{{ do = \"transactions\", transactions = {{ {keys} }} }}]\n"
+    );
+    of(&plan, LabKind::Image, 1).unwrap()
+}
+
+#[test]
+fn a_stream_writes_on_when_its_file_is_full() {
+    let keys = |time| format!("time = \"{time} s\", beside = \"10 MB/s\"");
+    let (minute, hour) = (of_transactions(&keys(60)), of_transactions(&keys(3600)));
+    assert_eq!(minute.written_bytes, 600_000_000);
+    assert_eq!(hour.written_bytes, 36_000_000_000);
+}
+
+#[test]
+fn what_never_ends_is_estimated_too() {
+    let endless = of_transactions("number = 9_000_000_000_000_000_000");
+    assert!(endless.time > Duration::from_hours(1_000_000), "{endless:?}");
+}
+
+#[test]
+fn what_a_program_takes_is_not_guessed() {
+    let plan = "name = \"p\"\nquestion = \"?\"\n[workload]\n\
+                    phases = [{ do = \"command\", run = \"sleep 9\" }]\n";
+    assert_eq!(of(plan, LabKind::Image, 3), None);
+}

@@ -1,0 +1,290 @@
+//! Phases that read and write one file (`do = "io"`): how a plan says so, and what it means.
+
+use std::fmt;
+use std::ops::Range;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_quantity::{Bytes, PerSecond, Share, Span};
+
+use super::error::Fault;
+
+/// The file's name where the plan gives none.
+const FILE: &str = "data";
+
+/// What the blocks of files that bypass the page cache are whole multiples of, in bytes.
+const DIRECT_BYTES: u32 = 4096;
+
+/// The largest block in bytes, the deepest queue, and the memory of both in bytes.
+const LARGEST_BLOCK_BYTES: u64 = 64 << 20;
+const DEEPEST: u32 = 1024;
+const MOST_BUFFER_BYTES: u64 = 1 << 30;
+
+/// Reads and writes of one file, as a plan writes them.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WrittenIo {
+    /// The file's name in the trial's directory (default `data`). It is written before the first
+    /// phase, and phases that name the same file work on the same.
+    pub file: Option<String>,
+    /// The file's size.
+    pub size: Bytes,
+    /// The order of places (default `random`).
+    #[serde(default)]
+    pub pattern: Pattern,
+    /// The share of operations that read (default `0 %`: all write).
+    pub reads: Option<Share>,
+    /// The block size, or several with their weights: `["4 KiB: 3", "64 KiB: 1"]` (default
+    /// `4 KiB`).
+    pub block: Option<Sizes>,
+    /// Operations under way at the same time (default 1).
+    pub depth: Option<u32>,
+    /// Whether the page cache is bypassed (default false).
+    #[serde(default)]
+    pub direct: bool,
+    /// When what was written is made to last: `none`, `end`, or `every N writes`, by fdatasync
+    /// (default `none`).
+    #[serde(default)]
+    #[schemars(with = "String")]
+    pub sync: SyncPolicy,
+    /// Ends when so much has been read and written.
+    pub amount: Option<Bytes>,
+    /// Ends after so many operations.
+    pub operations: Option<u64>,
+    /// Ends after so long.
+    pub time: Option<Span>,
+    /// Operations that are due a second (`"1000/s"`), whether or not earlier ones are done; a
+    /// latency then counts from when the operation was due (default: one begins when one ends).
+    pub rate: Option<PerSecond>,
+}
+
+/// One block size, or several.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Sizes {
+    /// All blocks are of it.
+    One(String),
+    /// Each with its weight.
+    Mix(Vec<String>),
+}
+
+/// The order in which places of a file are visited.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Pattern {
+    /// Each place as likely as any other.
+    #[default]
+    Random,
+    /// One after the other.
+    Sequential,
+}
+
+/// When what was written is made to last.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum SyncPolicy {
+    /// Never.
+    #[default]
+    Never,
+    /// When all operations are done.
+    AtEnd,
+    /// After so many writes.
+    Every(u64),
+}
+
+impl TryFrom<String> for SyncPolicy {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let every = || {
+            let number = text.strip_prefix("every")?.trim_end_matches('s').strip_suffix("write")?;
+            number.trim().parse().ok().filter(|number| *number > 0)
+        };
+        match (text.as_str(), every()) {
+            ("none", _) => Ok(Self::Never),
+            ("end", _) => Ok(Self::AtEnd),
+            (_, Some(number)) => Ok(Self::Every(number)),
+            _ => Err(format!(
+                "\"{text}\" is not a sync policy; write \"none\", \"end\" or \"every 16 writes\""
+            )),
+        }
+    }
+}
+
+impl From<SyncPolicy> for String {
+    fn from(policy: SyncPolicy) -> Self {
+        policy.to_string()
+    }
+}
+
+impl fmt::Display for SyncPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Never => f.write_str("none"),
+            Self::AtEnd => f.write_str("end"),
+            Self::Every(number) => write!(f, "every {number} writes"),
+        }
+    }
+}
+
+/// Reads and writes of one file, with everything explicit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Io {
+    /// The file's name in the trial's directory.
+    pub file: String,
+    /// Its size in bytes.
+    pub size_bytes: u64,
+    /// The order of places.
+    pub pattern: Pattern,
+    /// The share of operations that read, 0 to 1.
+    pub read_share: f64,
+    /// The block sizes.
+    pub blocks: Vec<Block>,
+    /// Operations under way at the same time.
+    pub depth: u32,
+    /// Whether the page cache is bypassed.
+    pub direct: bool,
+    /// When what was written is made to last.
+    pub sync: SyncPolicy,
+    /// When it ends.
+    pub end: End,
+    /// The time between two operations of an open load, in ns; none for a closed one.
+    pub period_ns: Option<u64>,
+}
+
+/// A block size and how often it occurs, written as `"4 KiB: 3"` or `"4 KiB"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Block {
+    /// The size in bytes.
+    pub bytes: u32,
+    /// How often, relative to the others.
+    pub weight: u32,
+}
+
+/// When a phase that counts its operations ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum End {
+    /// When so many bytes have been read and written.
+    Bytes(u64),
+    /// After so many operations.
+    Operations(u64),
+    /// After so many ns.
+    Time(u64),
+}
+
+impl FromStr for Block {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (size, weight) = text.split_once(':').unwrap_or((text, "1"));
+        let bytes: Bytes = size.trim().parse()?;
+        let weight = weight.trim().parse().ok().filter(|weight| *weight > 0);
+        let bytes = u32::try_from(bytes.0).ok().filter(|bytes| {
+            (1..=LARGEST_BLOCK_BYTES).contains(&u64::from(*bytes)) && bytes.is_multiple_of(512)
+        });
+        match (bytes, weight) {
+            (Some(bytes), Some(weight)) => Ok(Self { bytes, weight }),
+            (None, _) => Err(format!(
+                "\"{text}\" is not a block size: a multiple of 512 bytes, at most {}",
+                Bytes(LARGEST_BLOCK_BYTES)
+            )),
+            (_, None) => {
+                Err(format!("\"{text}\" has no weight: a number above 0, as in \"4 KiB: 3\""))
+            }
+        }
+    }
+}
+
+/// Resolves what a plan says; `scaled` multiplies the file's size and how much is done.
+pub(super) fn resolve(
+    written: &WrittenIo,
+    at: &Range<usize>,
+    scaled: impl Fn(u64) -> u64,
+) -> Result<Io, Fault> {
+    let fault = |message: String, help: &str| Fault::at(at.clone(), message, help);
+    let sizes = match &written.block {
+        Some(Sizes::One(size)) => std::slice::from_ref(size),
+        Some(Sizes::Mix(sizes)) => sizes,
+        None => &["4 KiB".to_owned()][..],
+    };
+    let blocks = sizes.iter().map(|text| text.parse()).collect::<Result<Vec<Block>, _>>();
+    let blocks = blocks.map_err(|message| fault(message, "for example block = \"4 KiB\""))?;
+    let Some(largest) = blocks.iter().map(|block| block.bytes).max() else {
+        return Err(fault("there is no block size".to_owned(), "for example block = \"4 KiB\""));
+    };
+    if written.direct && blocks.iter().any(|block| !block.bytes.is_multiple_of(DIRECT_BYTES)) {
+        return Err(fault(
+            "with direct I/O block sizes must be multiples of 4 KiB".to_owned(),
+            "choose other sizes, or omit `direct`",
+        ));
+    }
+    let depth = written.depth.unwrap_or(1);
+    if !(1..=DEEPEST).contains(&depth) || u64::from(depth) * u64::from(largest) > MOST_BUFFER_BYTES
+    {
+        return Err(fault(
+            format!("a depth of {depth} is out of range"),
+            "choose 1 to 1024, with less than 1 GiB of outstanding blocks",
+        ));
+    }
+    let file = written.file.clone().unwrap_or_else(|| FILE.to_owned());
+    check_name(&file).map_err(|message| fault(message, "for example file = \"data\""))?;
+    let end = End::of(written.amount, written.operations, written.time)
+        .ok_or_else(|| {
+            fault(
+                "the end of the phase is not defined".to_owned(),
+                "give one of amount = \"1 GiB\", operations = 10000, time = \"10 s\"",
+            )
+        })?
+        .scaled(&scaled);
+    Ok(Io {
+        file,
+        // At least one of the largest blocks, and room for whole ones.
+        size_bytes: scaled(written.size.0).next_multiple_of(u64::from(largest)),
+        pattern: written.pattern,
+        read_share: written.reads.map_or(0.0, |share| share.0),
+        blocks,
+        depth,
+        direct: written.direct,
+        sync: written.sync,
+        end,
+        period_ns: written.rate.map(PerSecond::period_ns),
+    })
+}
+
+impl End {
+    /// When exactly one of them is given.
+    pub(super) fn of(
+        amount: Option<Bytes>,
+        operations: Option<u64>,
+        time: Option<Span>,
+    ) -> Option<Self> {
+        match (amount, operations, time) {
+            (Some(amount), None, None) => Some(Self::Bytes(amount.0)),
+            (None, Some(operations), None) => Some(Self::Operations(operations)),
+            (None, None, Some(time)) => Some(Self::Time(time.nanos())),
+            _ => None,
+        }
+    }
+
+    pub(super) fn scaled(self, scaled: impl Fn(u64) -> u64) -> Self {
+        match self {
+            Self::Bytes(bytes) => Self::Bytes(scaled(bytes)),
+            Self::Operations(operations) => Self::Operations(scaled(operations)),
+            Self::Time(nanos) => Self::Time(scaled(nanos)),
+        }
+    }
+}
+
+/// A name is one plain file in the trial's directory.
+fn check_name(name: &str) -> Result<(), String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    if name.is_empty() || name.len() > 64 || !name.chars().all(is_plain) {
+        return Err(format!("`{name}` is not a valid file name: use letters, digits, `-` and `_`"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

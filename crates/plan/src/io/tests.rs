@@ -1,0 +1,79 @@
+use super::*;
+use crate::schedule::Action;
+
+#[test]
+fn syncs_are_read_as_they_are_written() {
+    for text in ["none", "end", "every 16 writes"] {
+        assert_eq!(SyncPolicy::try_from(text.to_owned()).unwrap().to_string(), text);
+    }
+    assert_eq!(SyncPolicy::try_from("every 1 write".to_owned()), Ok(SyncPolicy::Every(1)));
+    for text in ["", "every", "every 0 writes", "every writes", "every -1 writes", "always"] {
+        assert!(SyncPolicy::try_from(text.to_owned()).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn blocks_have_a_size_and_a_weight() {
+    assert_eq!("4 KiB: 3".parse(), Ok(Block { bytes: 4096, weight: 3 }));
+    assert_eq!("64 KiB".parse(), Ok(Block { bytes: 65_536, weight: 1 }));
+    for text in ["", ":", "4 KiB:", "4 KiB: 0", "4 KiB: -1", "0", "100", "1 TiB", "x: 1"] {
+        assert!(text.parse::<Block>().is_err(), "{text}");
+    }
+}
+
+/// Resolves a plan with these phases; the error is its message.
+fn plan(phases: &str) -> Result<crate::Schedule, String> {
+    let text = format!("name = \"x\"\nquestion = \"?\"\n[workload]\nphases = [{phases}]\n");
+    let overrides = crate::Overrides { scale: Some(0.5), ..Default::default() };
+    crate::schedule("plan.toml", &text, &overrides, std::path::Path::new("/"))
+        .map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_phase_that_makes_no_sense_is_refused() {
+    for (phases, told) in [
+        ("{ do = \"io\" }", "needs `io`"),
+        ("{ do = \"sync\", io = { size = 1, time = 1 } }", "does not apply"),
+        ("{ do = \"io\", io = { size = 1 } }", "the end of the phase"),
+        ("{ do = \"io\", io = { size = 1, time = 1, amount = 1 } }", "the end of the phase"),
+        ("{ do = \"io\", io = { size = 1, time = 1, block = [] } }", "no block size"),
+        ("{ do = \"io\", io = { size = 1, time = 1, block = \"5\" } }", "not a block size"),
+        ("{ do = \"io\", io = { size = 1, time = 1, block = \"512\", direct = true } }", "4 KiB"),
+        ("{ do = \"io\", io = { size = 1, time = 1, depth = 0 } }", "depth of 0"),
+        ("{ do = \"io\", io = { size = 1, time = 1, depth = 1024, block = \"4 MiB\" } }", "1024"),
+        ("{ do = \"io\", io = { size = 1, time = 1, file = \"../x\" } }", "not a valid file name"),
+        ("{ do = \"io\", io = { size = 1, time = 1, sync = \"often\" } }", "is not a sync policy"),
+        ("{ do = \"io\", io = { size = 1, time = 1, rate = \"0/s\" } }", "no rate"),
+        ("{ do = \"transactions\" }", "needs `transactions`"),
+        ("{ do = \"transactions\", transactions = {} }", "the end of the phase"),
+        ("{ do = \"transactions\", transactions = { number = 1, pages = 9999 } }", "9999 pages"),
+        (
+            "{ do = \"transactions\", transactions = { number = 1, think = 1, rate = \
+                 \"1/s\" } }",
+            "due",
+        ),
+        ("{ do = \"delete\" }, { do = \"io\", io = { size = 1, time = 1 } }", "already deleted"),
+        (
+            "{ do = \"io\", io = { size = 1, time = 1 } }, { do = \
+                 \"io\", name = \"b\", io = { size = 9999999, time = 1 } }",
+            "in an earlier phase",
+        ),
+    ] {
+        let message = plan(phases).unwrap_err();
+        assert!(message.contains(told), "{phases}: {message}");
+    }
+}
+
+#[test]
+fn a_scale_is_of_the_file_and_of_what_is_done() {
+    let schedule = plan(
+        "{ do = \"io\", io = { size = \"1 MiB\", amount = \"2 MiB\", rate = \"1000/s\" } }, { \
+             do = \"transactions\", transactions = { number = 100 } }",
+    );
+    let phases = schedule.unwrap().workload.phases;
+    let Action::Io(io) = &phases[0].action else { panic!("{:?}", phases[0]) };
+    assert_eq!((io.size_bytes, io.end), (512 << 10, End::Bytes(1 << 20)));
+    assert_eq!(io.period_ns, Some(1_000_000));
+    let Action::Transactions(work) = &phases[1].action else { panic!("{:?}", phases[1]) };
+    assert_eq!((work.database_pages, work.end), (4096, End::Operations(50)));
+}

@@ -1,0 +1,331 @@
+//! The table of metrics: what each is called, its unit, which way it is better, how it adds up over
+//! phases, and what of a phase's record it is.
+//!
+//! Whoever reads, compares or shows a metric asks this table, and nobody its name.
+
+use ssdlab_filesystem::layout::Kind;
+
+use super::bonnie::BonnieTest;
+
+/// What is known of a metric besides its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Metric {
+    /// Its unit.
+    pub unit: Unit,
+    /// Which way it is better.
+    pub better: Better,
+    /// How its values in several phases are taken together.
+    pub together: Together,
+    /// What of a phase's record it is.
+    pub source: Source,
+}
+
+/// The unit of a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Nanoseconds.
+    Ns,
+    /// Bytes.
+    Bytes,
+    /// Bytes a second.
+    BytesPerS,
+    /// Operations a second.
+    PerS,
+    /// Years.
+    Years,
+    /// None: a ratio of two numbers of one unit.
+    Ratio,
+    /// Per cent.
+    Percent,
+    /// None: a count, or what a program reports without saying its unit.
+    Number,
+}
+
+/// Which way a metric is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Better {
+    /// Less of it is better.
+    Less,
+    /// More of it is better.
+    More,
+    /// It describes the work and does not say how well it was done.
+    Neither,
+}
+
+/// How values of one metric in several phases are taken together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Together {
+    /// They add up.
+    Sum,
+    /// Rates and latencies of unlike work: by their geometric mean, in which a tenth more counts
+    /// the same in every phase (P. J. Fleming and J. J. Wallace, "How not to lie with statistics:
+    /// the correct way to summarize benchmark results", Communications of the ACM 29, 1986).
+    Mean,
+    /// They are not.
+    Never,
+}
+
+/// What of a phase's record a metric is; `results` reads it there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the table says what each is")]
+#[rustfmt::skip]
+pub enum Source {
+    Time, Settled, Cpu, ApplicationBytes, Commits,
+    WrittenBytes, WriteRequests, WriteMerges, ReadBytes, ReadRequests, DiscardedBytes,
+    DiscardRequests, Flushes,
+    Written(Kind),
+    FlashWrittenBytes, FlashReadBytes, Erases, Stalled, HottestErases, RepeatsUntilWorn,
+    YearsUntilWorn, WriteAmplification,
+    Operations, OpsRate, ByteRate,
+    LatencyMean, LatencyP50, LatencyP90, LatencyP99, LatencyP999, LatencyMax,
+    /// What the workload, or a program that it ran, reported by the metric's name.
+    Reported,
+}
+
+use Better::{Less, More, Neither};
+use Source::{
+    ApplicationBytes, ByteRate, Commits, Cpu, DiscardRequests, DiscardedBytes, Erases,
+    FlashReadBytes, FlashWrittenBytes, Flushes, HottestErases, LatencyMax, LatencyMean, LatencyP50,
+    LatencyP90, LatencyP99, LatencyP999, Operations, OpsRate, ReadBytes, ReadRequests,
+    RepeatsUntilWorn, Reported, Settled, Stalled, Time, WriteAmplification, WriteMerges,
+    WriteRequests, Written, WrittenBytes, YearsUntilWorn,
+};
+use Together::{Mean, Never, Sum};
+use Unit::{Bytes, BytesPerS, Ns, Number, PerS, Percent, Ratio, Years};
+
+/// The prefix of metrics that fio reports: `fio.read_iops`, or of several jobs
+/// `fio.JOB.read_iops`.
+pub const FIO_PREFIX: &str = "fio.";
+
+/// The prefix of metrics that bonnie++ reports: `bonnie++.TEST.bytes_per_second`.
+pub const BONNIE_PREFIX: &str = "bonnie++.";
+
+/// A test's result in its own unit, which the Phoronix Test Suite calls HIB.
+pub const PHORONIX_HIGHER: &str = "phoronix.higher_is_better";
+
+/// A test's result in its own unit, which the Phoronix Test Suite calls LIB.
+pub const PHORONIX_LOWER: &str = "phoronix.lower_is_better";
+
+const fn m(unit: Unit, better: Better, together: Together, source: Source) -> Metric {
+    Metric { unit, better, together, source }
+}
+
+/// What a phase takes.
+const fn cost(unit: Unit, source: Source) -> Metric {
+    m(unit, Less, Sum, source)
+}
+
+/// Bytes written of a kind.
+const fn kind(kind: Kind) -> Metric {
+    cost(Bytes, Written(kind))
+}
+
+/// What a workload or its program reports.
+const fn reported(unit: Unit, better: Better) -> Metric {
+    m(unit, better, Never, Reported)
+}
+
+/// Every metric whose name is fixed: the name, what it is, and the same in words.
+#[rustfmt::skip]
+pub const METRICS: [(&str, Metric, &str); 60] = [
+    // What every phase may have.
+    ("time_ns", cost(Ns, Time), "time until the phase returned"),
+    ("settled_ns", cost(Ns, Settled), "time until the device was quiet after it"),
+    ("cpu_ns", cost(Ns, Cpu), "processor time, user and system"),
+    ("application_bytes", m(Bytes, Neither, Sum, ApplicationBytes),
+        "bytes the workload handed to write(2)"),
+    ("written_bytes", cost(Bytes, WrittenBytes), "bytes written to the device until it was quiet"),
+    ("write_requests", cost(Number, WriteRequests), "write requests the device completed"),
+    ("write_merges", m(Number, Neither, Sum, WriteMerges),
+        "writes merged into others before the device saw them"),
+    ("read_bytes", cost(Bytes, ReadBytes), "bytes read from the device"),
+    ("read_requests", cost(Number, ReadRequests), "read requests the device completed"),
+    ("discarded_bytes", m(Bytes, Neither, Sum, DiscardedBytes), "bytes discarded (trimmed)"),
+    ("discard_requests", m(Number, Neither, Sum, DiscardRequests),
+        "discard commands the device completed"),
+    ("flushes", cost(Number, Flushes), "cache flushes the device completed"),
+    ("commits", cost(Number, Commits), "transactions the journal of ext3 or ext4 committed"),
+    // What a filesystem wrote, kind by kind: together they are `written_bytes`.
+    ("data_bytes", kind(Kind::Data), "of the bytes written: file contents"),
+    ("journal_bytes", kind(Kind::Journal), "of the bytes written: the journal or log"),
+    ("inode_bytes", kind(Kind::Inode), "of the bytes written: inodes, access times included"),
+    ("directory_bytes", kind(Kind::Directory), "of the bytes written: directories and extents"),
+    ("allocation_bytes", kind(Kind::Allocation),
+        "of the bytes written: bitmaps and trees of free space"),
+    ("superblock_bytes", kind(Kind::Superblock),
+        "of the bytes written: superblocks, group descriptors, checkpoints"),
+    ("cow_metadata_bytes", kind(Kind::CowMetadata),
+        "of the bytes written: trees that are never written in place"),
+    ("unattributed_bytes", kind(Kind::Unattributed),
+        "of the bytes written: could not be attributed"),
+    // What a phase does to the flash of a simulated drive. The hottest block of one phase need not
+    // be that of another.
+    ("flash_written_bytes", cost(Bytes, FlashWrittenBytes),
+        "bytes a simulated drive programmed into its flash"),
+    ("flash_read_bytes", cost(Bytes, FlashReadBytes),
+        "bytes a simulated drive read from its flash"),
+    ("erases", cost(Number, Erases), "blocks a simulated drive erased"),
+    ("stalled_ns", cost(Ns, Stalled),
+        "time pages waited for a simulated drive's own work, summed over pages"),
+    ("hottest_erases", m(Number, Less, Never, HottestErases),
+        "erases of the flash block that was erased most"),
+    ("repeats_until_worn", m(Number, More, Never, RepeatsUntilWorn),
+        "how often the phase can be done until that block is worn out"),
+    ("years_until_worn", m(Years, More, Never, YearsUntilWorn),
+        "for how many years, at `a_day` times a day"),
+    ("write_amplification", m(Ratio, Less, Never, WriteAmplification),
+        "bytes programmed into flash for each byte written to the drive"),
+    // What a phase counts of its own operations.
+    ("operations", m(Number, More, Sum, Operations), "operations that the workload counted"),
+    ("ops_per_second", m(PerS, More, Mean, OpsRate),
+        "operations a second, by the workload's clock"),
+    ("bytes_per_second", m(BytesPerS, More, Mean, ByteRate),
+        "bytes read or written a second, by the same clock"),
+    ("latency.mean_ns", m(Ns, Less, Mean, LatencyMean), "mean latency of the operations"),
+    ("latency.p50_ns", m(Ns, Less, Mean, LatencyP50), "their median latency"),
+    ("latency.p90_ns", m(Ns, Less, Mean, LatencyP90), "latency that 10 % of them exceeded"),
+    ("latency.p99_ns", m(Ns, Less, Mean, LatencyP99), "latency that 1 % of them exceeded"),
+    ("latency.p999_ns", m(Ns, Less, Mean, LatencyP999), "latency that 0.1 % of them exceeded"),
+    ("latency.max_ns", m(Ns, Less, Mean, LatencyMax), "the longest operation"),
+    // What a phase reports that reads, writes and syncs one file.
+    ("read.ops_per_second", reported(PerS, More), "reads of the workload a second, by its clock"),
+    ("read.p50_ns", reported(Ns, Less), "their median latency"),
+    ("read.p99_ns", reported(Ns, Less), "latency that 1 % of them exceeded"),
+    ("read.p999_ns", reported(Ns, Less), "latency that 0.1 % of them exceeded"),
+    ("read.max_ns", reported(Ns, Less), "the longest read"),
+    ("write.ops_per_second", reported(PerS, More), "writes of the workload a second, by its clock"),
+    ("write.p50_ns", reported(Ns, Less), "their median latency"),
+    ("write.p99_ns", reported(Ns, Less), "latency that 1 % of them exceeded"),
+    ("write.p999_ns", reported(Ns, Less), "latency that 0.1 % of them exceeded"),
+    ("write.max_ns", reported(Ns, Less), "the longest write"),
+    ("sync.ops_per_second", reported(PerS, More), "syncs of the workload a second, by its clock"),
+    ("sync.p50_ns", reported(Ns, Less), "their median latency"),
+    ("sync.p99_ns", reported(Ns, Less), "latency that 1 % of them exceeded"),
+    ("sync.p999_ns", reported(Ns, Less), "latency that 0.1 % of them exceeded"),
+    ("sync.max_ns", reported(Ns, Less), "the longest sync"),
+    ("beside.bytes_per_second", reported(BytesPerS, More),
+        "bytes a second of the writer beside transactions"),
+    // What the reader beside a phase reports.
+    ("reader.p50_ns", reported(Ns, Less), "median latency of the reader beside the phase"),
+    ("reader.p99_ns", reported(Ns, Less), "latency that 1 % of its reads exceeded"),
+    ("reader.max_ns", reported(Ns, Less), "its longest read"),
+    ("reader.reads", reported(Number, More), "reads it made"),
+    // What the Phoronix Test Suite reports, in each test's own unit.
+    (PHORONIX_HIGHER, reported(Number, More), "an imported test's result: HIB"),
+    (PHORONIX_LOWER, reported(Number, Less), "an imported test's result: LIB"),
+];
+
+/// The metric of this name, if there is one.
+#[must_use]
+pub fn find(name: &str) -> Option<Metric> {
+    let fixed = |name: &str| METRICS.iter().find(|row| row.0 == name).map(|row| row.1);
+    fixed(name).or_else(|| {
+        let alike = if let Some(of_fio) = name.strip_prefix(FIO_PREFIX) {
+            let of_job = of_fio.rsplit_once('.').map_or(of_fio, |(_, of_job)| of_job);
+            fio(of_job)?
+        } else {
+            let (test, measured) = name.strip_prefix(BONNIE_PREFIX)?.split_once('.')?;
+            let is_of_a_test = BonnieTest::ALL.iter().any(|known| known.name() == test)
+                && ["bytes_per_second", "ops_per_second", "latency.max_ns"].contains(&measured);
+            fixed(measured).filter(|_| is_of_a_test)?
+        };
+        Some(Metric { together: Never, source: Reported, ..alike })
+    })
+}
+
+/// What fio reports of a job.
+fn fio(name: &str) -> Option<Metric> {
+    let (unit, better) = match name.split_once('_')? {
+        ("read" | "write" | "trim", "iops") => (PerS, More),
+        ("read" | "write" | "trim", "bytes_per_s") => (BytesPerS, More),
+        (
+            "read" | "write" | "trim",
+            "clat_mean_ns" | "clat_p50_ns" | "clat_p99_ns" | "clat_p999_ns",
+        )
+        | ("sync", "p99_ns") => (Ns, Less),
+        _ => return None,
+    };
+    Some(reported(unit, better))
+}
+
+/// The metric of this name. Of one that is not known, nothing is claimed: a record may have what a
+/// later version reports.
+#[must_use]
+pub fn of(name: &str) -> Metric {
+    find(name).unwrap_or(reported(Number, Neither))
+}
+
+/// The metric of a kind of written bytes.
+#[must_use]
+pub fn written(kind: Kind) -> &'static str {
+    let row = METRICS.iter().find(|row| row.1.source == Written(kind));
+    row.map_or("", |row| row.0)
+}
+
+impl Metric {
+    /// Whether it depends on what is under the block layer: times, what programs time, and what a
+    /// simulated drive did. The others are counted above it.
+    #[must_use]
+    pub fn is_of_the_drive(&self) -> bool {
+        let is_counted_above = matches!(
+            self.source,
+            ApplicationBytes
+                | WrittenBytes
+                | WriteRequests
+                | WriteMerges
+                | ReadBytes
+                | ReadRequests
+                | DiscardedBytes
+                | DiscardRequests
+                | Flushes
+                | Commits
+                | Written(_)
+        );
+        !is_counted_above
+    }
+
+    /// Values in several phases, taken together; `None` where there are none, or where they cannot
+    /// be.
+    #[must_use]
+    pub fn taken_together(&self, values: &[f64]) -> Option<f64> {
+        match (self.together, values) {
+            (_, []) => None,
+            (_, [value]) => Some(*value),
+            (Sum, _) => Some(values.iter().sum()),
+            (Mean, _) => {
+                let logs: f64 = values.iter().map(|value| value.ln()).sum();
+                Some((logs / values.len() as f64).exp())
+            }
+            (Never, _) => None,
+        }
+    }
+}
+
+impl Unit {
+    /// Its symbol; empty where there is none.
+    #[must_use]
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Ns => "ns",
+            Bytes => "B",
+            BytesPerS => "B/s",
+            PerS => "1/s",
+            Years => "years",
+            Percent => "%",
+            Ratio | Number => "",
+        }
+    }
+}
+
+/// The known names, for messages.
+#[must_use]
+pub fn names() -> String {
+    let known: Vec<_> = METRICS.iter().map(|(name, ..)| *name).collect();
+    format!(
+        "{}, or {FIO_PREFIX}NAME and {BONNIE_PREFIX}NAME for what fio and bonnie++ report",
+        known.join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,378 @@
+//! What a treatment's levels mean: the setup that a lab makes.
+//!
+//! Making one is the only place where levels are checked.
+
+use std::collections::BTreeMap;
+
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use ssdlab_filesystem::{self as filesystem, Filesystem, Journal};
+use ssdlab_quantity::{Bytes, split_words};
+
+use super::age::{self, Age};
+use super::factor::{Factor, Levels};
+use super::level_error::{LevelError, leave_out, unknown};
+use super::node_feature;
+use super::scheduler;
+use super::setting::{self, Chosen};
+use super::simulated::Simulated;
+
+/// Access-time policies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Atime {
+    /// Every read updates it.
+    Strict,
+    /// A read updates it when it is older than the last change, or than a day.
+    Relative,
+    /// No read updates it.
+    None,
+    /// `chattr +A` on the root directory; every inode made below inherits it.
+    Attribute,
+}
+
+/// How the drive learns what is free.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Discard {
+    /// It does not.
+    Off,
+    /// At once, by the mount option.
+    On,
+    /// By an explicit trim.
+    Fstrim,
+}
+
+/// An amount of data.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Amount {
+    /// In bytes.
+    Bytes(u64),
+    /// A share of the device, 0 to 1.
+    Share(f64),
+}
+
+/// The level of `filesystem` that takes a directory as it is.
+pub const ANY_FILESYSTEM: &str = "any";
+
+/// What a treatment's levels mean: everything the lab has to set. A `None` leaves the
+/// machine's or mkfs's default.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// The levels themselves.
+    pub levels: Levels,
+    /// The filesystem to make; `None` means whatever a directory is on.
+    pub filesystem: Option<&'static Filesystem>,
+    /// With or without a journal.
+    pub journal: Option<bool>,
+    /// What its filesystem has in its own words: checksums, compression.
+    pub settings: Vec<Chosen>,
+    /// The access-time policy.
+    pub atime: Option<Atime>,
+    /// How the drive learns what is free.
+    pub discard: Option<Discard>,
+    /// The scheduler, by the kernel's name.
+    pub scheduler: Option<&'static str>,
+    /// Its tunables, by name.
+    pub tunables: BTreeMap<String, u64>,
+    /// Words added to mkfs.
+    pub mkfs: Vec<String>,
+    /// Options added to mount.
+    pub mount: Vec<String>,
+    /// Files that came and went first.
+    pub age: Option<Age>,
+    /// Data written first.
+    pub prefill: Option<Amount>,
+    /// Data written after that, and deleted again.
+    pub stale: Option<Amount>,
+    /// The drive's write cache.
+    pub write_cache: Option<bool>,
+    /// The simulated machine, which only the virtual lab has.
+    pub simulated: Simulated,
+}
+
+impl Serialize for Setup {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.levels.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Setup {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let levels = Levels::deserialize(deserializer)?;
+        Self::new(&levels).map_err(|error| D::Error::custom(error.message))
+    }
+}
+
+impl Setup {
+    /// Reads a treatment's levels.
+    pub fn new(levels: &Levels) -> Result<Self, LevelError> {
+        let level = |factor: Factor| levels.0.get(&factor).map(String::as_str);
+        let filesystem = read_filesystem(level(Factor::Filesystem).unwrap_or(ANY_FILESYSTEM))?;
+        let scheduler = level(Factor::Scheduler).map(scheduler::read).transpose()?;
+        let setup = Self {
+            levels: levels.clone(),
+            filesystem,
+            journal: level(Factor::Journal).map(|l| switch(Factor::Journal, l)).transpose()?,
+            settings: setting::read(levels, filesystem)?,
+            atime: level(Factor::Atime).map(read_atime).transpose()?,
+            discard: level(Factor::Discard).map(read_discard).transpose()?,
+            scheduler,
+            tunables: level(Factor::SchedulerTunables)
+                .map(|l| scheduler::tunables(l, scheduler))
+                .transpose()?
+                .unwrap_or_default(),
+            mkfs: read_mkfs(level(Factor::Mkfs).unwrap_or(""))?,
+            mount: read_mount(level(Factor::Mount).unwrap_or(""))?,
+            age: age::read(level(Factor::Age).unwrap_or("off"))?,
+            prefill: read_amount(Factor::Prefill, level(Factor::Prefill))?,
+            stale: read_amount(Factor::Stale, level(Factor::Stale))?,
+            write_cache: level(Factor::WriteCache)
+                .map(|l| switch(Factor::WriteCache, l))
+                .transpose()?,
+            simulated: Simulated::new(levels)?,
+        };
+        level(Factor::NodeFeature).map(node_feature::read).transpose()?;
+        setup.check_mkfs()?;
+        setup.check_journal()?;
+        setup.check_discard()?;
+        setup.check_pool()?;
+        setup.check_mount()?;
+        setup.check_settings()?;
+        Ok(setup)
+    }
+
+    /// What is added to mkfs, by levels and as it is.
+    #[must_use]
+    pub fn mkfs_words(&self) -> Vec<String> {
+        let of_settings = self.settings.iter().flat_map(|chosen| chosen.level.mkfs);
+        let of_settings = of_settings.map(|word| (*word).to_owned());
+        of_settings.chain(self.mkfs.iter().cloned()).collect()
+    }
+
+    /// The mount options that the settings stand for.
+    #[must_use]
+    pub fn mount_of_settings(&self) -> Vec<String> {
+        let words = self.settings.iter().flat_map(|chosen| chosen.level.mount);
+        words.map(|word| (*word).to_owned()).collect()
+    }
+
+    /// Only options that say what the filesystem is like: never where it is made, never to force
+    /// anything: mkfs runs as root, and its own checks stay on.
+    fn check_mkfs(&self) -> Result<(), LevelError> {
+        let Some(filesystem) = self.filesystem else { return Ok(()) };
+        let known = filesystem.mkfs_options;
+        let mut words = self.mkfs.iter();
+        while let Some(word) = words.next() {
+            let option = known.iter().find(|option| {
+                let rest = word.strip_prefix(**option);
+                rest.is_some_and(|rest| {
+                    rest.is_empty() || !word.starts_with("--") || rest.starts_with('=')
+                })
+            });
+            let Some(option) = option else {
+                return Err(LevelError {
+                    factor: Factor::Mkfs,
+                    message: format!("plans may not use the mkfs option `{word}`"),
+                    help: format!("options with a value: {}", known.join(" ")),
+                });
+            };
+            // The value is the next word, unless the option ends where its value begins.
+            if word == option && !option.ends_with('=') {
+                words.next();
+            }
+        }
+        Ok(())
+    }
+
+    fn check_journal(&self) -> Result<(), LevelError> {
+        let Some(journal) = self.journal else {
+            return Ok(());
+        };
+        let Some(filesystem) = self.filesystem else {
+            return Err(LevelError {
+                factor: Factor::Journal,
+                message: "the journal is chosen when a filesystem is made".to_owned(),
+                help: "name the filesystem: filesystem = \"ext4\"".to_owned(),
+            });
+        };
+        let name = filesystem.name;
+        let message = match (filesystem.journal, journal) {
+            (Journal::Optional, _) | (Journal::Always, true) | (Journal::Never, false) => {
+                return Ok(());
+            }
+            (Journal::Always, false) => format!("{name} always has a journal; it cannot be off"),
+            (Journal::Never, true) => format!("{name} has no journal; it cannot be on"),
+            (Journal::NotApplicable, _) => {
+                format!("the journal of {name} cannot be switched on or off")
+            }
+        };
+        let help = leave_out(name, &[(Factor::Journal, if journal { "on" } else { "off" })]);
+        Err(LevelError { factor: Factor::Journal, message, help })
+    }
+
+    fn check_discard(&self) -> Result<(), LevelError> {
+        let Some(filesystem) = self.filesystem.filter(|filesystem| filesystem.discard_on.is_none())
+        else {
+            return Ok(());
+        };
+        let level = match self.discard {
+            Some(Discard::On) => "on",
+            Some(Discard::Fstrim) => "fstrim",
+            Some(Discard::Off) | None => return Ok(()),
+        };
+        let name = filesystem.name;
+        Err(LevelError {
+            factor: Factor::Discard,
+            message: format!("{name} does not support discards"),
+            help: leave_out(name, &[(Factor::Discard, level)]),
+        })
+    }
+
+    /// What lives in a pool is not mounted by options.
+    fn check_pool(&self) -> Result<(), LevelError> {
+        let Some(filesystem) = self.filesystem.filter(|filesystem| filesystem.pool.is_some())
+        else {
+            return Ok(());
+        };
+        let name = filesystem.name;
+        if !self.mount.is_empty() {
+            return Err(LevelError {
+                factor: Factor::Mount,
+                message: format!("{name} is mounted without options"),
+                help: "set the option at creation, as a level of `mkfs`".to_owned(),
+            });
+        }
+        let level = match self.atime {
+            Some(Atime::Relative) => "relatime",
+            Some(Atime::Attribute) => "chattr",
+            Some(Atime::Strict | Atime::None) | None => return Ok(()),
+        };
+        Err(LevelError {
+            factor: Factor::Atime,
+            message: format!("{name} updates access times on every read or never"),
+            help: leave_out(name, &[(Factor::Atime, level)]),
+        })
+    }
+
+    /// A factor and a free option that say the same thing would make the treatments differ in
+    /// something undeclared.
+    fn check_mount(&self) -> Result<(), LevelError> {
+        let declared: [(bool, &[&str], Factor); 2] = [
+            (
+                self.atime.is_some(),
+                &["atime", "noatime", "relatime", "strictatime", "norelatime"],
+                Factor::Atime,
+            ),
+            (self.discard.is_some(), &["discard", "nodiscard"], Factor::Discard),
+        ];
+        for (is_declared, words, factor) in declared {
+            let clash = |option: &&String| words.contains(&option.split('=').next().unwrap_or(""));
+            if is_declared && let Some(option) = self.mount.iter().find(clash) {
+                return Err(said_twice(Factor::Mount, option, factor));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_settings(&self) -> Result<(), LevelError> {
+        for Chosen { factor, setting, .. } in &self.settings {
+            for (free, words) in [(Factor::Mkfs, &self.mkfs), (Factor::Mount, &self.mount)] {
+                if let Some(word) = words.iter().find(|word| setting.is_said_by(word)) {
+                    return Err(said_twice(free, word, *factor));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn said_twice(free: Factor, option: &str, factor: Factor) -> LevelError {
+    LevelError {
+        factor: free,
+        message: format!("the {free} option `{option}` contradicts the factor `{factor}`"),
+        help: format!("set it in one place only: as a level of `{factor}`"),
+    }
+}
+
+fn read_filesystem(level: &str) -> Result<Option<&'static Filesystem>, LevelError> {
+    if level == ANY_FILESYSTEM {
+        return Ok(None);
+    }
+    filesystem::find(level)
+        .map(Some)
+        .ok_or_else(|| unknown(Factor::Filesystem, level, &filesystem::names().join(", ")))
+}
+
+fn read_atime(level: &str) -> Result<Atime, LevelError> {
+    match level {
+        "strictatime" => Ok(Atime::Strict),
+        "relatime" => Ok(Atime::Relative),
+        "noatime" => Ok(Atime::None),
+        "chattr" => Ok(Atime::Attribute),
+        _ => Err(unknown(Factor::Atime, level, "strictatime, relatime, noatime, chattr")),
+    }
+}
+
+fn read_discard(level: &str) -> Result<Discard, LevelError> {
+    match level {
+        "off" => Ok(Discard::Off),
+        "on" => Ok(Discard::On),
+        "fstrim" => Ok(Discard::Fstrim),
+        _ => Err(unknown(Factor::Discard, level, "off, on, fstrim")),
+    }
+}
+
+fn read_mkfs(level: &str) -> Result<Vec<String>, LevelError> {
+    let words = split_words(level).map_err(|message| LevelError {
+        factor: Factor::Mkfs,
+        message,
+        help: "write the options as on a command line".to_owned(),
+    })?;
+    stays_on_its_device(Factor::Mkfs, words)
+}
+
+fn read_mount(level: &str) -> Result<Vec<String>, LevelError> {
+    let words = level.split(',').map(str::trim).filter(|word| !word.is_empty());
+    stays_on_its_device(Factor::Mount, words.map(str::to_owned).collect())
+}
+
+/// Options can name a second device (a log, a journal, another member), which nobody has checked.
+fn stays_on_its_device(factor: Factor, words: Vec<String>) -> Result<Vec<String>, LevelError> {
+    let names_another = |word: &&String| {
+        word.contains('/')
+            || ["device=", "dev=", "journal_path", "name="].iter().any(|key| word.contains(key))
+    };
+    match words.iter().find(names_another) {
+        None => Ok(words),
+        Some(word) => Err(LevelError {
+            factor,
+            message: format!("the option `{word}` names a path or another device"),
+            help: "a trial may only touch its own device: omit it".to_owned(),
+        }),
+    }
+}
+
+/// An amount of data; none where the level says that nothing is to be written.
+fn read_amount(factor: Factor, level: Option<&str>) -> Result<Option<Amount>, LevelError> {
+    let Some(level) = level else { return Ok(None) };
+    let amount = if let Some(percent) = level.trim().strip_suffix('%') {
+        let percent = percent.trim().parse::<f64>().ok().filter(|p| (0.0..=95.0).contains(p));
+        let percent = percent.ok_or_else(|| unknown(factor, level, "0 % to 95 %"))?;
+        Amount::Share(percent / 100.0)
+    } else {
+        let known = "an amount (\"10 GB\") or a share (\"60 %\")";
+        let bytes: Bytes = level.parse().map_err(|_| unknown(factor, level, known))?;
+        Amount::Bytes(bytes.0)
+    };
+    Ok(Some(amount).filter(|amount| !matches!(amount, Amount::Share(0.0) | Amount::Bytes(0))))
+}
+
+fn switch(factor: Factor, level: &str) -> Result<bool, LevelError> {
+    match level {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err(unknown(factor, level, "on, off")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,148 @@
+//! Phases that commit transactions as `SQLite` does (`do = "transactions"`): how a plan says so,
+//! and what it means.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_quantity::{Bytes, PerSecond, Rate, Span};
+
+use super::error::Fault;
+use super::io::End;
+
+/// A page in bytes: `SQLite`'s default since 3.12.0 (2016).
+pub const PAGE_BYTES: usize = 4096;
+
+/// The database's name in the trial's directory.
+pub const DATABASE: &str = "database";
+
+/// The name of what is written beside the transactions, and the most that it grows to, in bytes.
+pub const STREAM: &str = "stream";
+/// See [`STREAM`].
+pub const STREAM_BYTES: u64 = 1 << 30;
+
+/// What the plan leaves out.
+const DATABASE_BYTES: Bytes = Bytes(16 << 20);
+const PAGES: u64 = 4;
+const THINK: Duration = Duration::from_millis(100);
+
+/// Transactions, as a plan writes them.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WrittenTransactions {
+    /// The size of the database, which is written before the first phase (default 16 MiB).
+    pub database: Option<Bytes>,
+    /// Pages of 4 KiB that a transaction changes, besides the first (default 4).
+    pub pages: Option<u64>,
+    /// How a transaction is made atomic (default `rollback`).
+    #[serde(default)]
+    pub journal: JournalMode,
+    /// Ends after so many transactions.
+    pub number: Option<u64>,
+    /// Ends after so long.
+    pub time: Option<Span>,
+    /// The time from the end of a transaction to the next (default 100 ms).
+    pub think: Option<Span>,
+    /// Transactions that are due a second (`"10/s"`), whether or not earlier ones are done; a
+    /// latency then counts from when the transaction was due.
+    pub rate: Option<PerSecond>,
+    /// How fast another thread writes into another file meanwhile, through the page cache
+    /// (`"32 MB/s"`; default: nobody does).
+    pub beside: Option<Rate>,
+}
+
+/// How a transaction is made atomic.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum JournalMode {
+    /// The old pages are kept in a file that is deleted to commit.
+    #[default]
+    Rollback,
+    /// The new pages are kept in a log, and moved into the database from time to time.
+    Wal,
+}
+
+/// Transactions, with everything explicit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Transactions {
+    /// Pages of the database.
+    pub database_pages: u64,
+    /// Pages that a transaction changes, besides the first.
+    pub pages: u64,
+    /// How a transaction is made atomic.
+    pub journal: JournalMode,
+    /// When it ends.
+    pub end: End,
+    /// The time between the end of a transaction and the next of a closed load, in ns.
+    pub think_ns: u64,
+    /// The time between two transactions of an open load, in ns; none for a closed one.
+    pub period_ns: Option<u64>,
+    /// Bytes a second that another thread writes meanwhile.
+    pub beside_bytes_per_second: Option<u64>,
+}
+
+impl Transactions {
+    /// The time from one to the next, as far as the plan decides it, in ns.
+    #[must_use]
+    pub fn pause_ns(&self) -> u64 {
+        self.period_ns.unwrap_or(self.think_ns)
+    }
+
+    /// A lower bound of how long they take, in ns: while they are due or, in a closed load, while
+    /// somebody thinks.
+    #[must_use]
+    pub fn lasts_ns(&self) -> u64 {
+        match self.end {
+            End::Operations(number) => number.saturating_mul(self.pause_ns()),
+            End::Time(ns) => ns,
+            End::Bytes(_) => 0,
+        }
+    }
+
+    /// A lower bound of what is written beside them, in bytes. Of it at most [`STREAM_BYTES`] are
+    /// there at a time.
+    #[must_use]
+    pub fn streamed_bytes(&self) -> u64 {
+        (self.lasts_ns() / 1_000_000_000).saturating_mul(self.beside_bytes_per_second.unwrap_or(0))
+    }
+}
+
+/// Resolves what a plan says; `scaled` multiplies how much is done.
+pub(super) fn resolve(
+    written: &WrittenTransactions,
+    at: &Range<usize>,
+    scaled: impl Fn(u64) -> u64,
+) -> Result<Transactions, Fault> {
+    let fault = |message: String, help: &str| Fault::at(at.clone(), message, help);
+    let end = End::of(None, written.number, written.time).ok_or_else(|| {
+        let help = "give one of number = 500, time = \"60 s\"";
+        fault("the end of the phase is not defined".to_owned(), help)
+    })?;
+    if written.think.is_some() && written.rate.is_some() {
+        return Err(fault(
+            "transactions are either due at a `rate`, or follow each other after a `think` time"
+                .to_owned(),
+            "omit one of the two",
+        ));
+    }
+    let database = written.database.unwrap_or(DATABASE_BYTES);
+    let pages = written.pages.unwrap_or(PAGES);
+    let database_pages = database.0 / PAGE_BYTES as u64;
+    // Others than the first are drawn until they differ, which takes no time while they are few.
+    if pages == 0 || pages > database_pages / 4 {
+        return Err(fault(
+            format!("a transaction cannot change {pages} pages of {database}"),
+            "`pages` must be from 1 to a quarter of the database's 4 KiB pages",
+        ));
+    }
+    Ok(Transactions {
+        database_pages,
+        pages,
+        journal: written.journal,
+        end: end.scaled(scaled),
+        think_ns: written.think.unwrap_or(Span(THINK)).nanos(),
+        period_ns: written.rate.map(PerSecond::period_ns),
+        beside_bytes_per_second: written.beside.map(|rate| rate.0),
+    })
+}

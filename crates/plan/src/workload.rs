@@ -1,0 +1,519 @@
+//! Resolves a plan's workload: which phases make sense, what they work on, at which scale.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use ssdlab_quantity::Bytes;
+
+use super::bonnie::{self, Bonnie, BonnieTest, WrittenBonnie};
+use super::error::Fault;
+use super::lab_kind::LabKind;
+use super::overrides::Overrides;
+use super::recordings::{self, Recording};
+use super::schedule::{Action, Build, Phase, Treatment, Tree, Workload};
+use super::setup::{Amount, Discard, Setup};
+use super::target::Target;
+use super::transactions::STREAM_BYTES;
+use super::written::{self, Verb};
+use super::{io, transactions};
+
+/// Linux 2.6.39, the tree of founding post 1.
+const TREE_FILES: u64 = 36_706;
+const TREE_BYTES: u64 = 493_000_000;
+/// About Linux 2.6.29, the tree of founding post 3.
+const BUILD_FILES: u64 = 26_700;
+const BUILD_BYTES: u64 = 340_000_000;
+
+/// The most files of a tree.
+const MOST_FILES: u64 = 5_000_000;
+
+/// What a synthetic build adds to its tree, at the most, as a factor (objects and links).
+const BUILD_GROWTH: f64 = 1.8;
+
+/// Resolves the workload, and checks whether it is possible for a target and each treatment.
+pub(super) fn resolve(
+    written: &written::Workload,
+    overrides: &Overrides,
+    base: &Path,
+    target: &Target,
+    treatments: &[Treatment],
+) -> Result<Workload, Fault> {
+    let quiet_ns = nanos(written.quiet.map_or(Duration::from_millis(5), |span| span.0));
+    let limit = written.limit.map_or(Duration::from_mins(30), |span| span.0);
+    let scale = scale(overrides)?;
+    let mut phases: Vec<Phase> = Vec::new();
+    for entry in written.phases.get_ref() {
+        let common = Common { quiet_ns, limit, base, scale };
+        for phase in self::phases(entry.get_ref(), &entry.span(), &common)? {
+            check_file(&phase, &phases, entry.span())?;
+            let taken = phase.name == "fstrim" && !matches!(phase.action, Action::Fstrim);
+            if taken || phases.iter().any(|earlier| earlier.name == phase.name) {
+                return Err(Fault::at(
+                    entry.span(),
+                    format!("the phase name `{}` is already taken", phase.name),
+                    "give each phase a name of its own: name = \"...\"",
+                ));
+            }
+            phases.push(phase);
+        }
+    }
+    let at = written.phases.span();
+    if phases.is_empty() {
+        return Err(Fault::at(at, "the workload has no phases", "add at least one"));
+    }
+    let does = |verbs: &[Verb]| {
+        written.phases.get_ref().iter().any(|phase| verbs.contains(&phase.get_ref().verb))
+    };
+    let (builds, unpacks) = (does(&[Verb::Clone, Verb::Make, Verb::Clean]), does(&[Verb::Unpack]));
+    check_order(written)?;
+    check_tests(written)?;
+    if overrides.source.is_some() && !builds && !unpacks {
+        return Err(Fault::nowhere(
+            "--source names a tree, but no phase unpacks or clones one",
+            "omit --source, or run a plan with such a phase",
+        ));
+    }
+    let source = |own: Option<&PathBuf>, ours: bool| {
+        let path = overrides.source.as_ref().filter(|_| ours).cloned();
+        path.or_else(|| own.map(|path| base.join(path)))
+    };
+    let own = written.tree.clone().or_else(|| unpacks.then(written::Tree::default));
+    let tree = own.map(|own| tree(&own, source(own.archive.as_ref(), unpacks), scale));
+    let own = builds.then(|| written.build.clone().unwrap_or_default());
+    let build = own.map(|own| build(&own, source(own.repository.as_ref(), !unpacks), scale));
+    let plays_bonnie = does(&[Verb::Bonnie]);
+    let own = written.bonnie.clone().or_else(|| plays_bonnie.then(WrittenBonnie::default));
+    let bonnie = own.map(|own| bonnie::resolve(&own, |amount| scaled(amount, scale), target.lab()));
+    let (tree, build, bonnie) = (tree.transpose()?, build.transpose()?, bonnie.transpose()?);
+    let has_own = does(&[Verb::Io, Verb::Transactions]);
+    #[expect(clippy::float_cmp, reason = "only an explicit 1 changes nothing")]
+    if tree.is_none() && build.is_none() && bonnie.is_none() && !has_own && scale != 1.0 {
+        return Err(Fault::nowhere(
+            "--scale has nothing to scale: programs and fio jobs define their own sizes",
+            "change the size in the plan's command or job file",
+        ));
+    }
+    let workload = Workload { tree, build, bonnie, quiet_ns, phases };
+    check_programs(&workload, target)?;
+    for setup in treatments.iter().filter_map(|treatment| treatment.setup.as_ref().ok()) {
+        check_setup(&workload, target, setup, &written.phases.span())?;
+    }
+    Ok(workload)
+}
+
+/// Phases that need what an earlier one makes.
+fn check_order(written: &written::Workload) -> Result<(), Fault> {
+    let mut done: Vec<Verb> = Vec::new();
+    for entry in written.phases.get_ref() {
+        let verb = entry.get_ref().verb;
+        let (needs, why) = match verb {
+            Verb::Make => (Verb::Clone, "there is nothing to build"),
+            Verb::Clean => (Verb::Make, "there is nothing to clean"),
+            Verb::Unpack | Verb::Clone => {
+                let undone = done.iter().rposition(|earlier| *earlier == Verb::Delete);
+                let made = done.iter().rposition(|earlier| *earlier == verb);
+                if made > undone || (made.is_some() && undone.is_none()) {
+                    return Err(Fault::at(
+                        entry.span(),
+                        format!("`{}` would overwrite its own files", verb.name()),
+                        "delete them first: a phase with do = \"delete\"",
+                    ));
+                }
+                done.push(verb);
+                continue;
+            }
+            _ => {
+                done.push(verb);
+                continue;
+            }
+        };
+        let undone = done.iter().rposition(|earlier| *earlier == Verb::Delete);
+        let made = done.iter().rposition(|earlier| *earlier == needs);
+        if made.is_none() || made < undone {
+            return Err(Fault::at(
+                entry.span(),
+                format!("{why}: no `{}` before this phase", needs.name()),
+                format!("add a phase with do = \"{}\" before it", needs.name()),
+            ));
+        }
+        done.push(verb);
+    }
+    Ok(())
+}
+
+/// What phases have in common.
+struct Common<'a> {
+    quiet_ns: u64,
+    limit: Duration,
+    base: &'a Path,
+    scale: f64,
+}
+
+/// A file that several phases work on is one file, and there when they begin.
+fn check_file(phase: &Phase, earlier: &[Phase], at: Range<usize>) -> Result<(), Fault> {
+    let Some((name, bytes)) = phase.action.file() else { return Ok(()) };
+    if earlier.iter().any(|other| other.action == Action::Delete) {
+        return Err(Fault::at(
+            at,
+            format!("the file `{name}` is already deleted: files are made before the first phase"),
+            "move the `delete` phase after this one",
+        ));
+    }
+    let mut files = earlier.iter().filter_map(|other| other.action.file());
+    match files.find(|(other, size)| *other == name && *size != bytes) {
+        Some((_, other)) => Err(Fault::at(
+            at,
+            format!(
+                "the file `{name}` has {} here, but {} in an earlier phase",
+                Bytes(bytes),
+                Bytes(other)
+            ),
+            "give it one size, or two names",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// The phases of one entry: Bonnie's tests are a phase each.
+fn phases(
+    written: &written::Phase,
+    at: &Range<usize>,
+    common: &Common<'_>,
+) -> Result<Vec<Phase>, Fault> {
+    check_keys(written, at)?;
+    if written.a_day.is_some_and(|times| !times.is_finite() || times <= 0.0) {
+        return Err(Fault::at(
+            at.clone(),
+            "`a_day` must be above 0".to_owned(),
+            "for example a_day = 10",
+        ));
+    }
+    let phase = |name: String, action: Action, cold: bool| Phase {
+        name,
+        action,
+        sync: written.sync,
+        cold: written.cold.unwrap_or(cold),
+        reader: written.reader,
+        a_day: written.a_day,
+        limit_ns: written.limit.map_or(nanos(common.limit), |span| nanos(span.0)),
+    };
+    if written.verb != Verb::Bonnie {
+        let name = written.name.clone().unwrap_or_else(|| written.verb.name().to_owned());
+        return Ok(vec![phase(name, action(written, at, common)?, false)]);
+    }
+    let tests = tests(written);
+    let name = |test: BonnieTest| match &written.name {
+        Some(name) if tests.len() == 1 => name.clone(),
+        Some(name) => format!("{name}_{}", test.name()),
+        None => test.name().to_owned(),
+    };
+    let of = |test: &BonnieTest| phase(name(*test), Action::Bonnie { test: *test }, test.reads());
+    Ok(tests.iter().map(of).collect())
+}
+
+/// The tests of Bonnie's that a phase performs; none where it does something else.
+fn tests(written: &written::Phase) -> &[BonnieTest] {
+    match (&written.tests, written.verb) {
+        (Some(tests), Verb::Bonnie) => tests,
+        (None, Verb::Bonnie) => &BonnieTest::ALL,
+        _ => &[],
+    }
+}
+
+/// Bonnie's tests that need what an earlier one makes, or find it in the way.
+fn check_tests(written: &written::Workload) -> Result<(), Fault> {
+    let mut made: Vec<BonnieTest> = Vec::new();
+    for entry in written.phases.get_ref() {
+        if entry.get_ref().verb == Verb::Delete {
+            made.clear();
+        }
+        for test in tests(entry.get_ref()).iter().copied() {
+            let fault = |message: String, other: BonnieTest| {
+                let help = format!("add the test \"{}\" before it", other.name());
+                Err(Fault::at(entry.span(), message, help))
+            };
+            if let Some(needs) = test.needs()
+                && !made.contains(&needs)
+            {
+                let (name, needs_name) = (test.name(), needs.name());
+                return fault(format!("`{name}` works on the files of `{needs_name}`"), needs);
+            }
+            if let Some(undone_by) = test.undone_by()
+                && made.contains(&test)
+            {
+                let name = test.name();
+                return fault(format!("`{name}` would overwrite its own files"), undone_by);
+            }
+            made.retain(|earlier| earlier.undone_by() != Some(test));
+            made.push(test);
+        }
+    }
+    Ok(())
+}
+
+/// A key that means nothing to what the phase does is a mistake.
+fn check_keys(written: &written::Phase, at: &Range<usize>) -> Result<(), Fault> {
+    let verb = written.verb;
+    for (is_set, key, owner) in [
+        (written.run.is_some(), "run", Verb::Command),
+        (written.env.is_some(), "env", Verb::Command),
+        (written.job.is_some(), "job", Verb::Fio),
+        (written.tests.is_some(), "tests", Verb::Bonnie),
+        (written.io.is_some(), "io", Verb::Io),
+        (written.transactions.is_some(), "transactions", Verb::Transactions),
+        (written.log.is_some(), "log", Verb::Replay),
+        (written.quiet.is_some(), "quiet", Verb::Idle),
+    ] {
+        if is_set && verb != owner {
+            return Err(Fault::at(
+                at.clone(),
+                format!("`{key}` does not apply to do = \"{}\"", verb.name()),
+                format!("use `{key}` with do = \"{}\"", owner.name()),
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn action(
+    written: &written::Phase,
+    at: &Range<usize>,
+    common: &Common<'_>,
+) -> Result<Action, Fault> {
+    let Common { quiet_ns, base, scale, .. } = *common;
+    let needs = |key: &str, example: &str| {
+        Fault::at(
+            at.clone(),
+            format!("do = \"{}\" needs `{key}`", written.verb.name()),
+            format!("for example {example}"),
+        )
+    };
+    Ok(match written.verb {
+        Verb::Unpack => Action::Unpack,
+        Verb::Delete => Action::Delete,
+        Verb::Sync => Action::Sync,
+        Verb::Fstrim => Action::Fstrim,
+        Verb::Idle => {
+            Action::Idle { quiet_ns: written.quiet.map_or(quiet_ns, |span| nanos(span.0)) }
+        }
+        Verb::Remount => Action::Remount,
+        Verb::Clone => Action::Clone,
+        Verb::Make => Action::Make,
+        Verb::Clean => Action::Clean,
+        Verb::Command => Action::Command {
+            run: written
+                .run
+                .as_ref()
+                .ok_or_else(|| needs("run", "run = \"tar xf /tmp/x.tar\""))?
+                .0
+                .clone(),
+            env: written.env.clone().unwrap_or_default(),
+        },
+        Verb::Fio => Action::Fio {
+            job: base
+                .join(written.job.as_ref().ok_or_else(|| needs("job", "job = \"randwrite.fio\""))?),
+        },
+        Verb::Bonnie => unreachable!("its tests are phases of their own"),
+        Verb::Io => {
+            let example = "io = { size = \"512 MiB\", time = \"10 s\" }";
+            let io = written.io.as_ref().ok_or_else(|| needs("io", example))?;
+            Action::Io(io::resolve(io, at, |amount| scaled(amount, scale))?)
+        }
+        Verb::Transactions => {
+            let example = "transactions = { number = 500 }";
+            let work = written.transactions.as_ref();
+            let work = work.ok_or_else(|| needs("transactions", example))?;
+            Action::Transactions(transactions::resolve(work, at, |amount| scaled(amount, scale))?)
+        }
+        Verb::Replay => {
+            let log = written.log.as_ref().ok_or_else(|| needs("log", "log = \"zstd-make\""))?;
+            let shipped = log.to_str().filter(|name| recordings::find(name).is_some());
+            let log = match shipped {
+                Some(name) => Recording::Shipped(name.to_owned()),
+                None => Recording::File(base.join(log)),
+            };
+            Action::Replay { log }
+        }
+    })
+}
+
+fn scale(overrides: &Overrides) -> Result<f64, Fault> {
+    let scale = overrides.scale.unwrap_or(1.0);
+    if !scale.is_finite() || scale <= 0.0 || scale > 10_000.0 {
+        return Err(Fault::nowhere(
+            format!("--scale {scale} is out of range"),
+            "give a number above 0 and at most 10000",
+        ));
+    }
+    Ok(scale)
+}
+
+fn tree(written: &written::Tree, archive: Option<PathBuf>, scale: f64) -> Result<Tree, Fault> {
+    let Some(path) = archive else {
+        return Ok(Tree::Synthetic {
+            files: count(written.files.unwrap_or(TREE_FILES), scale)?,
+            bytes: scaled(written.size.map_or(TREE_BYTES, |size| size.0), scale),
+        });
+    };
+    if scale > 1.0 {
+        return Err(Fault::nowhere(
+            "--scale above 1 cannot make an archive larger",
+            "use --scale of 1 or below, or a synthetic tree",
+        ));
+    }
+    Ok(Tree::Archive { path, share: scale })
+}
+
+fn build(
+    written: &written::Build,
+    repository: Option<PathBuf>,
+    scale: f64,
+) -> Result<Build, Fault> {
+    let Some(repository) = repository else {
+        return Ok(Build::Synthetic {
+            files: count(written.files.unwrap_or(BUILD_FILES), scale)?,
+            bytes: scaled(written.size.map_or(BUILD_BYTES, |size| size.0), scale),
+        });
+    };
+    #[expect(clippy::float_cmp, reason = "only an explicit 1 changes nothing")]
+    if scale != 1.0 {
+        return Err(Fault::nowhere(
+            "--scale cannot make a repository larger or smaller",
+            "omit --scale, or use the synthetic build",
+        ));
+    }
+    let words = |own: &Option<ssdlab_quantity::Words>, default: &[&str]| match own {
+        Some(words) => words.0.clone(),
+        None => default.iter().map(|word| (*word).to_owned()).collect(),
+    };
+    Ok(Build::Git {
+        repository,
+        make: words(&written.make, &["make", "-j2"]),
+        clean: words(&written.clean, &["make", "clean"]),
+    })
+}
+
+/// A number of files: each is an entry of a list in memory.
+fn count(files: u64, scale: f64) -> Result<u64, Fault> {
+    let files = scaled(files, scale);
+    if files > MOST_FILES {
+        return Err(Fault::nowhere(
+            format!("a tree of {files} files is too large"),
+            format!("stay below {MOST_FILES}"),
+        ));
+    }
+    Ok(files)
+}
+
+/// At least one: a workload of nothing answers nothing.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "scale is positive")]
+fn scaled(amount: u64, scale: f64) -> u64 {
+    ((amount as f64 * scale).round() as u64).max(1)
+}
+
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Refuses what cannot fit before anything is made, and treatments that would not differ.
+fn check_setup(
+    workload: &Workload,
+    target: &Target,
+    setup: &Setup,
+    at: &Range<usize>,
+) -> Result<(), Fault> {
+    let own_trim = workload.phases.iter().any(|phase| phase.action == Action::Fstrim);
+    if own_trim && setup.discard == Some(Discard::Fstrim) {
+        return Err(Fault::at(
+            at.clone(),
+            "discard = \"fstrim\" appends an fstrim phase, but every treatment here has one \
+             already",
+            "remove the fstrim phase from the workload, or the level from the plan",
+        ));
+    }
+    if setup.filesystem.is_none() && target.lab() != LabKind::Directory {
+        return Err(Fault::nowhere(
+            "filesystem = \"any\" uses an existing directory, but this lab makes a filesystem",
+            "name one: --set filesystem=ext4, or use --lab directory",
+        ));
+    }
+    // How large other devices are, nobody has looked yet.
+    let (device, what, help) = match *target {
+        Target::Image { size_bytes, .. } => (size_bytes, "image", "size in [target]"),
+        Target::Virtual { capacity_bytes: Some(capacity) } => (capacity, "drive", "capacity"),
+        _ => return Ok(()),
+    };
+    if let Some(filesystem) = setup.filesystem
+        && device < filesystem.smallest_bytes
+    {
+        return Err(Fault::nowhere(
+            format!("a size of {} is too small for {}", Bytes(device), filesystem.name),
+            format!("set the {help} to {} or more", Bytes(filesystem.smallest_bytes)),
+        ));
+    }
+    let needed = needed_bytes(workload, setup, device);
+    if needed > device {
+        return Err(Fault::nowhere(
+            format!(
+                "the workload needs about {}, but the {what} has {}",
+                Bytes(needed),
+                Bytes(device)
+            ),
+            format!("set a larger {help}, or a smaller --scale"),
+        ));
+    }
+    Ok(())
+}
+
+/// A guest of the virtual lab has the programs that make and check filesystems, and no others.
+fn check_programs(workload: &Workload, target: &Target) -> Result<(), Fault> {
+    let foreign = workload.phases.iter().find(|phase| match phase.action {
+        Action::Command { .. } | Action::Fio { .. } => true,
+        Action::Clone | Action::Make | Action::Clean => {
+            matches!(workload.build, Some(Build::Git { .. }))
+        }
+        _ => false,
+    });
+    match foreign {
+        Some(phase) if target.lab() == LabKind::Virtual => Err(Fault::nowhere(
+            format!("phase `{}` runs a program of this machine", phase.name),
+            "the virtual lab has no such programs: use --lab image (with root) or --lab directory",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// A lower bound of the space the workload takes: each file rounded up to half a block more.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "sizes are positive")]
+fn needed_bytes(workload: &Workload, setup: &Setup, device: u64) -> u64 {
+    let files = |files: u64, bytes: u64| bytes.saturating_add(files.saturating_mul(2048));
+    let tree = match &workload.tree {
+        Some(Tree::Synthetic { files: count, bytes }) => files(*count, *bytes),
+        _ => 0,
+    };
+    let build = match &workload.build {
+        Some(Build::Synthetic { files: count, bytes }) => {
+            (files(*count, *bytes) as f64 * BUILD_GROWTH) as u64
+        }
+        _ => 0,
+    };
+    let bonnie = workload.bonnie.as_ref().map_or(0, Bonnie::needed_bytes);
+    let amount = |amount: Option<Amount>| match amount {
+        Some(Amount::Bytes(bytes)) => bytes,
+        Some(Amount::Share(share)) => (device as f64 * share) as u64,
+        None => 0,
+    };
+    // What is stale by then still has to fit beside the prefill.
+    let work = tree.saturating_add(build).saturating_add(bonnie).max(amount(setup.stale));
+    let files: u64 = workload.files().values().sum();
+    let stream = workload.phases.iter().filter_map(|phase| match &phase.action {
+        Action::Transactions(work) => Some(work.streamed_bytes().min(STREAM_BYTES)),
+        _ => None,
+    });
+    let stream = stream.max().unwrap_or(0);
+    // An aged filesystem has the rest free.
+    let aged = setup.age.map_or(0, |age| device / 100 * age.profile.fill_percent);
+    let work = work.saturating_add(files).saturating_add(stream);
+    work.saturating_add(amount(setup.prefill)).saturating_add(aged)
+}

@@ -1,0 +1,395 @@
+//! The plan as a person writes it: TOML, one doc line a key, unset means default.
+//!
+//! This is only the shape of the file; `resolve` turns it into a schedule in which everything
+//! is explicit. Keys this version does not know are refused, so a typo cannot change an
+//! experiment silently.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_quantity::{Bytes, Share, Span, Words};
+use toml::Spanned;
+
+use super::bonnie::{BonnieTest, WrittenBonnie};
+use super::factor::{Factor, Level, Levels};
+use super::io::WrittenIo;
+use super::lab_kind::LabKind;
+use super::transactions::WrittenTransactions;
+
+/// A question about filesystems on SSDs, and the experiment that settles it.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// The name results are filed under: letters, digits, `-` and `_`.
+    #[schemars(with = "String")]
+    pub name: Spanned<String>,
+    /// The question that the experiment is to settle, in one sentence.
+    pub question: String,
+    /// Where the question or the claims come from.
+    pub source: Option<String>,
+    /// The metric the table shows and precision is judged on (default `time_ns`).
+    #[schemars(with = "Option<String>")]
+    pub metric: Option<Spanned<String>>,
+    /// Where the trials run.
+    #[serde(default)]
+    pub target: Target,
+    /// Requirements on machines that a batch scheduler chooses (`--on slurm`); ignored elsewhere.
+    #[serde(default)]
+    pub needs: Needs,
+    /// The factors and their levels: `discard = ["off", "on"]`. A single level fixes a setting.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<Factor, OneOrMany>")]
+    pub factors: BTreeMap<Factor, Spanned<OneOrMany>>,
+    /// Differences in the virtual lab.
+    #[serde(default, rename = "virtual")]
+    pub simulated: Simulated,
+    /// Combinations of levels to leave out.
+    #[serde(default)]
+    #[schemars(with = "Vec<Levels>")]
+    pub exclude: Vec<Spanned<Levels>>,
+    /// The levels every other is compared with. Factors it does not name stay equal within a
+    /// comparison.
+    #[schemars(with = "Option<Levels>")]
+    pub baseline: Option<Spanned<Levels>>,
+    /// What is done to the filesystem.
+    pub workload: Workload,
+    /// How often, how precisely, and when to give up.
+    #[serde(default)]
+    pub repetitions: Repetitions,
+    /// The ranking of treatments (default with steps: by the metric over all phases; without:
+    /// none).
+    #[schemars(with = "Option<Ranking>")]
+    pub ranking: Option<Spanned<Ranking>>,
+    /// Narrows the choice step by step; each step has blocks of its own.
+    #[serde(default)]
+    #[schemars(with = "Vec<Step>")]
+    pub steps: Vec<Spanned<Step>>,
+    /// Statements to judge.
+    #[serde(default)]
+    #[schemars(with = "Vec<Claim>")]
+    pub claims: Vec<Spanned<Claim>>,
+    /// Published measurements, shown next to the measured values.
+    #[serde(default)]
+    #[schemars(with = "Vec<Published>")]
+    pub published: Vec<Spanned<Published>>,
+}
+
+/// One level, or a list of them.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(
+    untagged,
+    expecting = "expected a level or a list of levels; scheduler tunables are a separate factor: \
+        scheduler_tunables = \"read_expire=100\""
+)]
+pub enum OneOrMany {
+    /// A setting that every treatment shares.
+    One(Level),
+    /// Levels that treatments differ in.
+    Many(Vec<Level>),
+}
+
+impl OneOrMany {
+    /// The levels, as words.
+    #[must_use]
+    pub fn levels(&self) -> Vec<String> {
+        match self {
+            Self::One(level) => vec![level.to_string()],
+            Self::Many(levels) => levels.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
+/// Where the trials run.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Target {
+    /// The lab (default `virtual`); `--lab` overrides it.
+    pub lab: Option<LabKind>,
+    /// The size of the image file (default 4 GiB).
+    pub size: Option<Bytes>,
+}
+
+/// Requirements on a machine that a batch scheduler chooses.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Needs {
+    /// The kind of drive: Slurm nodes with the feature `ssd=` and this name.
+    #[schemars(with = "Option<String>")]
+    pub drive: Option<Spanned<String>>,
+    /// Further features of nodes, all of which it must have.
+    #[serde(default)]
+    #[schemars(with = "Vec<String>")]
+    pub features: Vec<Spanned<String>>,
+}
+
+/// Differences in the virtual lab.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Simulated {
+    /// Factors and levels for simulated drives only, because they would take too long on real ones
+    /// or wear them out. In other labs each factor has only its first level.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<Factor, OneOrMany>")]
+    pub factors: BTreeMap<Factor, Spanned<OneOrMany>>,
+    /// Gives every drive this capacity (default: each has its own).
+    pub capacity: Option<Bytes>,
+    /// The number of blocks, each with a seed of its own (default 3): there is no noise to average
+    /// out, and repeating a seed would repeat every nanosecond.
+    pub seeds: Option<u32>,
+}
+
+/// What is done to the filesystem, phase by phase.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Workload {
+    /// The file tree that `unpack` and `delete` work on.
+    pub tree: Option<Tree>,
+    /// The build that `clone`, `make` and `clean` perform.
+    pub build: Option<Build>,
+    /// The sizes of Bonnie's tests.
+    pub bonnie: Option<WrittenBonnie>,
+    /// How long the device must be inactive to count as idle (default 5 ms).
+    pub quiet: Option<Span>,
+    /// The longest a phase may take before its trial fails (default 30 min).
+    pub limit: Option<Span>,
+    /// The timed steps, in order.
+    #[schemars(with = "Vec<Phase>")]
+    pub phases: Spanned<Vec<Spanned<Phase>>>,
+}
+
+/// A file tree: made from a seed with the shape of kernel sources, or from an archive.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Tree {
+    /// Files of a synthetic tree (default 36706, the sources of Linux 2.6.39).
+    pub files: Option<u64>,
+    /// Bytes in them (default 493 MB).
+    pub size: Option<Bytes>,
+    /// A tar archive (.tar, .gz, .xz, .zst) to unpack instead; `--source` overrides it.
+    pub archive: Option<PathBuf>,
+}
+
+/// A build: the file operations of a kernel build, or a real one.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Build {
+    /// Files of the synthetic source tree (default 26700, about Linux 2.6.29).
+    pub files: Option<u64>,
+    /// Bytes in them (default 340 MB).
+    pub size: Option<Bytes>,
+    /// A git repository to really clone, make and clean instead; `--source` overrides it.
+    pub repository: Option<PathBuf>,
+    /// The program of the `make` phase with a repository (default `make -j2`).
+    pub make: Option<Words>,
+    /// The program of the `clean` phase with a repository (default `make clean`).
+    pub clean: Option<Words>,
+}
+
+/// A timed step of the workload.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Phase {
+    /// Its name in tables and results (default: what it does).
+    pub name: Option<String>,
+    /// What it does.
+    #[serde(rename = "do")]
+    pub verb: Verb,
+    /// Whether it ends with a sync of the filesystem, inside the clock (default false).
+    #[serde(default)]
+    pub sync: bool,
+    /// Whether the filesystem is unmounted and mounted again first, outside the clock, so that
+    /// nothing is cached (default false, and true for those of Bonnie's tests that read the large
+    /// file; the directory lab only drops the file from the cache).
+    pub cold: Option<bool>,
+    /// Whether a small reader runs concurrently until the device is idle; its latencies are metrics
+    /// (`reader.p99_ns`; default false; not in the directory lab).
+    #[serde(default)]
+    pub reader: bool,
+    /// How often it is done per day of use; for a simulated drive this gives the lifetime in years
+    /// (`years_until_worn`).
+    pub a_day: Option<f64>,
+    /// `command`: the program and its arguments; it starts in the trial's directory.
+    pub run: Option<Words>,
+    /// `command`: environment variables to add.
+    pub env: Option<BTreeMap<String, String>>,
+    /// `fio`: the job file.
+    pub job: Option<PathBuf>,
+    /// `bonnie`: its tests (default: all twelve); each becomes a phase of its own.
+    pub tests: Option<Vec<BonnieTest>>,
+    /// `replay`: the operation log, a file or the name of one that is shipped (`zstd-clone`,
+    /// `zstd-make`, `zstd-clean`).
+    pub log: Option<PathBuf>,
+    /// `io`: the file, and what is read and written.
+    pub io: Option<WrittenIo>,
+    /// `transactions`: the database, and what is committed.
+    pub transactions: Option<WrittenTransactions>,
+    /// `idle`: how long the device must be inactive (default: the workload's `quiet`).
+    pub quiet: Option<Span>,
+    /// The longest it may take before the trial fails (default: the workload's `limit`).
+    pub limit: Option<Span>,
+}
+
+/// What a phase does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Verb {
+    /// Makes the tree's directories and files.
+    Unpack,
+    /// Deletes everything, as `rm -rf` does.
+    Delete,
+    /// Syncs the filesystem.
+    Sync,
+    /// Trims all free space.
+    Fstrim,
+    /// Waits until the device is quiet.
+    Idle,
+    /// Unmounts, drops the caches of the device, mounts again.
+    Remount,
+    /// Clones the repository.
+    Clone,
+    /// Builds it.
+    Make,
+    /// Removes what the build made.
+    Clean,
+    /// Runs a program.
+    Command,
+    /// Runs fio.
+    Fio,
+    /// Performs Bonnie's tests.
+    Bonnie,
+    /// Reads and writes a file, each operation timed.
+    Io,
+    /// Commits small transactions as `SQLite` does, each timed.
+    Transactions,
+    /// Performs what a program did: a log made by `ssdlab record`.
+    Replay,
+}
+
+impl Verb {
+    /// The word in plans.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Unpack => "unpack",
+            Self::Delete => "delete",
+            Self::Sync => "sync",
+            Self::Fstrim => "fstrim",
+            Self::Idle => "idle",
+            Self::Remount => "remount",
+            Self::Clone => "clone",
+            Self::Make => "make",
+            Self::Clean => "clean",
+            Self::Command => "command",
+            Self::Fio => "fio",
+            Self::Bonnie => "bonnie",
+            Self::Io => "io",
+            Self::Transactions => "transactions",
+            Self::Replay => "replay",
+        }
+    }
+}
+
+/// How often, how precisely, and when to give up. A block is one trial of every treatment.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Repetitions {
+    /// Blocks to run before precision is looked at (default 8).
+    pub least: Option<u32>,
+    /// Blocks after which to stop in any case (default 20).
+    pub most: Option<u32>,
+    /// Stop when the interval of every effect is this narrow: half its width, relative to the
+    /// effect (default 5 %).
+    pub precision: Option<Share>,
+    /// Stop when the trials have taken this long (default: no limit).
+    pub time: Option<Span>,
+    /// Stop when this much has been written to the device (default: no limit).
+    pub written: Option<Bytes>,
+}
+
+/// What treatments are ranked by.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Ranking {
+    /// The metric (default: the plan's).
+    pub metric: Option<String>,
+    /// The phases it is taken over (default: all).
+    pub phases: Option<Vec<String>>,
+}
+
+/// A step of a run that narrows the choice.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// Its name in the report.
+    pub name: String,
+    /// The treatments that it is limited to, beside what earlier steps have kept.
+    #[serde(default, rename = "where")]
+    pub only: Levels,
+    /// How many levels of a factor go on to the next step: the best by the ranking, for each
+    /// combination of the other factors' levels.
+    pub keep: Option<BTreeMap<Factor, usize>>,
+}
+
+/// A statement about an effect, to be judged.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// A short name: letters, digits, `-` and `_`.
+    pub id: String,
+    /// The claim in words.
+    pub says: String,
+    /// The metric it is about (default: the plan's).
+    pub metric: Option<String>,
+    /// The phases it is about; their sum is compared.
+    pub phases: Vec<String>,
+    /// The levels whose effect it states.
+    #[serde(default)]
+    pub compare: Levels,
+    /// In place of `compare`: the levels it says are better than every other of the same factors;
+    /// by `at_least`, if that is given.
+    pub best: Option<Levels>,
+    /// With `best`: the levels that compete, by factor (default: all of the plan's).
+    #[serde(default)]
+    pub among: BTreeMap<Factor, Vec<String>>,
+    /// The levels they are compared with (default: the plan's baseline). With bounds that are
+    /// amounts nothing is compared.
+    pub against: Option<Levels>,
+    /// The treatments it is limited to.
+    #[serde(default, rename = "where")]
+    pub only: Levels,
+    /// Compare not the metric but its excess over the same treatment with these levels.
+    pub excess_over: Option<Levels>,
+    /// It holds if the ratio is at least this; or, with an amount such as `"3 min"`, the metric
+    /// itself.
+    pub at_least: Option<Bound>,
+    /// It holds if the ratio, or the metric, is at most this.
+    pub at_most: Option<Bound>,
+    /// The setting that follows if it holds.
+    pub if_holds: Option<String>,
+    /// The setting that follows if it is refuted.
+    pub if_refuted: Option<String>,
+}
+
+/// What somebody else has measured.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// The treatments it stands beside.
+    #[serde(default, rename = "where")]
+    pub only: Levels,
+    /// The plan's metric in phases: a time, a size or a number.
+    pub values: BTreeMap<String, Bound>,
+}
+
+/// A bound of a claim.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Bound {
+    /// Of a ratio.
+    Ratio(f64),
+    /// Of the metric itself, in its unit: a time, a size, years, or the number alone of what has
+    /// none.
+    Amount(String),
+}

@@ -1,0 +1,187 @@
+//! What charts show of an analysis: treatments that were measured, their names, colours, samples.
+
+use plotters::style::RGBColor;
+use ssdlab_advice::{Analysis, MetricSummary, TreatmentResult, TreatmentStatus, TrialResult};
+use ssdlab_plan::metric::{METRICS, Unit};
+use ssdlab_plan::{Factor, Schedule};
+use ssdlab_results::{Phase, Status};
+
+use super::canvas::Key;
+use super::label;
+use super::palette::{COLOURS, PLAIN, SYMBOLS, Symbol};
+use crate::text::plain;
+use crate::{number, table};
+
+/// The most points of a chart. Of more, every nth is drawn, which the chart then says.
+const MOST_POINTS: usize = 3000;
+
+/// An analysis as charts see it.
+pub(super) struct Data<'a> {
+    pub schedule: &'a Schedule,
+    pub analysis: &'a Analysis,
+    /// Treatments with trials that went well.
+    pub treatments: Vec<Shown<'a>>,
+    /// The phases, in order.
+    pub phases: Vec<String>,
+    /// The factor whose levels have colours: the first with a few of them.
+    coloured: Option<(Factor, Vec<String>)>,
+}
+
+/// A treatment in a chart.
+pub(super) struct Shown<'a> {
+    pub treatment: &'a TreatmentResult,
+    pub name: String,
+    pub colour: RGBColor,
+    pub symbol: Symbol,
+    /// The trials that its means are of: those of the last step it was measured in.
+    pub trials: Vec<&'a TrialResult>,
+}
+
+impl<'a> Data<'a> {
+    pub fn new(schedule: &'a Schedule, analysis: &'a Analysis) -> Self {
+        let coloured = coloured(schedule);
+        let is_well = |treatment: &&TreatmentResult| treatment.status == TreatmentStatus::Ok;
+        let with_trials: Vec<&TreatmentResult> =
+            analysis.treatments.iter().filter(is_well).collect();
+        let shown = |treatment: &'a TreatmentResult| {
+            let step = |trial: &&TrialResult| schedule.step_of(trial.block);
+            let well = || treatment.trials.iter().filter(|trial| trial.status == Status::Ok);
+            let last = well().map(|trial| step(&trial)).max()?;
+            let place = coloured.as_ref().and_then(|(factor, levels)| {
+                let level = treatment.levels.0.get(factor)?;
+                levels.iter().position(|known| known == level)
+            });
+            Some(Shown {
+                treatment,
+                name: name(schedule, &with_trials, treatment),
+                colour: place.map_or(PLAIN, |place| COLOURS[place]),
+                symbol: SYMBOLS[place.unwrap_or(0)],
+                trials: well().filter(|trial| step(trial) == last).collect(),
+            })
+        };
+        let treatments = analysis.treatments.iter().filter_map(shown).collect();
+        Self { schedule, analysis, treatments, phases: schedule.phase_names(), coloured }
+    }
+
+    /// The metric that a phase is shown by.
+    pub fn metric(&self, phase: &str) -> &str {
+        table::charted(self.analysis, &self.analysis.metric, phase)
+    }
+
+    /// What the colours mean; nothing where they mean nothing.
+    pub fn keys(&self) -> Vec<Key> {
+        let Some((factor, levels)) = &self.coloured else { return Vec::new() };
+        let is_shown = |level: &&String| {
+            let has = |shown: &Shown<'_>| shown.treatment.levels.0.get(factor) == Some(*level);
+            self.treatments.iter().any(has)
+        };
+        let key = |(place, level): (usize, &String)| Key {
+            symbol: SYMBOLS[place],
+            colour: COLOURS[place],
+            says: label::cut(&plain(&table::level_name(*factor, level)), 40),
+        };
+        levels.iter().enumerate().filter(|(_, level)| is_shown(level)).map(key).collect()
+    }
+}
+
+impl<'a> Shown<'a> {
+    /// A metric of a phase, summed up.
+    pub fn summary(&self, phase: &str, metric: &str) -> Option<&'a MetricSummary> {
+        let summary = self.treatment.summary.iter().find(|summary| summary.name == phase)?;
+        summary.metrics.get(metric)
+    }
+
+    /// The mean of a metric of a phase; 0 where there is none.
+    pub fn mean(&self, phase: &str, metric: &str) -> f64 {
+        self.summary(phase, metric).map_or(0.0, |found| found.mean)
+    }
+
+    /// A phase in each trial that has it.
+    pub fn measured(&self, phase: &'a str) -> impl Iterator<Item = &'a Phase> {
+        self.trials.iter().filter_map(move |trial| self::phase(trial, phase))
+    }
+
+    /// A metric of a phase in each trial that has it.
+    pub fn samples(&self, phase: &str, metric: &str) -> Vec<f64> {
+        let of = |trial: &&TrialResult| self::phase(trial, phase)?.metric(metric);
+        self.trials.iter().filter_map(of).filter(|value| value.is_finite()).collect()
+    }
+}
+
+/// A phase of a trial.
+pub(super) fn phase<'a>(trial: &'a TrialResult, name: &str) -> Option<&'a Phase> {
+    trial.phases.iter().find(|phase| phase.name == name)
+}
+
+/// What sets a treatment apart from those that are shown.
+fn name(schedule: &Schedule, shown: &[&TreatmentResult], treatment: &TreatmentResult) -> String {
+    let distinct = schedule.distinct(&treatment.levels);
+    let differs = |factor: &Factor| {
+        shown.iter().any(|other| other.levels.0.get(factor) != treatment.levels.0.get(factor))
+    };
+    let levels = distinct.0.iter().filter(|(factor, _)| differs(factor) || shown.len() == 1);
+    let names = levels.map(|(factor, level)| table::level_name(*factor, level));
+    plain(&names.collect::<Vec<_>>().join(", "))
+}
+
+fn coloured(schedule: &Schedule) -> Option<(Factor, Vec<String>)> {
+    let first = schedule.treatments.first()?;
+    first.levels.0.keys().find_map(|factor| {
+        let mut levels: Vec<String> = Vec::new();
+        for treatment in &schedule.treatments {
+            let level = treatment.levels.0.get(factor)?;
+            if !levels.contains(level) {
+                levels.push(level.clone());
+            }
+        }
+        (2..=COLOURS.len()).contains(&levels.len()).then_some((*factor, levels))
+    })
+}
+
+/// A step of a line over trials: the mean, and the least and the greatest of them.
+pub(super) type Step = (f64, [f64; 2]);
+
+/// The steps of trials of any lengths, each over the trials that are still at it.
+pub(super) fn over_trials(trials: &[Vec<f64>]) -> Vec<Step> {
+    let longest = trials.iter().map(Vec::len).max().unwrap_or(0);
+    let of_step = |step: usize| {
+        let values = || trials.iter().filter_map(|trial| trial.get(step).copied());
+        let mean = values().sum::<f64>() / values().count() as f64;
+        (mean, [values().fold(f64::MAX, f64::min), values().fold(0.0, f64::max)])
+    };
+    (0..longest).map(of_step).collect()
+}
+
+/// Of how many points one is drawn, and the sentence that says so.
+pub(super) fn thinned(points: usize) -> (usize, String) {
+    let every = points.div_ceil(MOST_POINTS).max(1);
+    let says =
+        if every == 1 { String::new() } else { format!(" Of every {every} samples one is drawn.") };
+    (every, says)
+}
+
+/// A value and whose it is.
+pub(super) type Named<'a> = (f64, &'a str);
+
+/// The least and the greatest of some values of one unit, as part of a sentence.
+pub(super) fn range(unit: Unit, values: &[Named<'_>]) -> Option<String> {
+    range_of(values, |value| number::amount(unit, value))
+}
+
+/// The least and the greatest of some values, each written out, as part of a sentence.
+pub(super) fn range_of(values: &[Named<'_>], written: impl Fn(f64) -> String) -> Option<String> {
+    let by_value = |one: &&Named<'_>, other: &&Named<'_>| one.0.total_cmp(&other.0);
+    let (least, greatest) = (values.iter().min_by(by_value)?, values.iter().max_by(by_value)?);
+    let one = |named: &Named<'_>| format!("{} ({})", written(named.0), named.1);
+    Some(match values {
+        [only] => one(only),
+        _ if written(least.0) == written(greatest.0) => format!("{} (all)", written(least.0)),
+        _ => format!("{} to {}", one(least), one(greatest)),
+    })
+}
+
+/// A metric and what it is.
+pub(super) fn described(metric: &str) -> String {
+    let known = METRICS.iter().find(|(name, ..)| *name == metric);
+    known.map_or_else(|| plain(metric), |(name, _, says)| format!("{name}, {says}"))
+}

@@ -1,0 +1,120 @@
+//! The effects chart, a forest plot: ratios to the baseline with their intervals.
+
+use ssdlab_advice::Effect;
+use ssdlab_plan::Levels;
+use ssdlab_plan::metric::{self, Better, Unit};
+
+use super::canvas::Heading;
+use super::data::{Data, Shown, described};
+use super::palette::{PLAIN, Symbol};
+use super::rows::{Mark, Panel, Row, Rows, panels_in_a_chart};
+use super::scale::Scale;
+use super::{Chart, label};
+use crate::number;
+use crate::text::plain;
+
+/// The ratios of the plan's metric, phase by phase and over all phases together.
+pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
+    let metric = data.analysis.metric.as_str();
+    let all: Vec<&Effect> =
+        data.analysis.effects.iter().filter(|effect| effect.metric == metric).collect();
+    let mut panels: Vec<&[String]> = Vec::new();
+    for effect in &all {
+        if !panels.contains(&effect.phases.as_slice()) {
+            panels.push(&effect.phases);
+        }
+    }
+    panels.sort_by_key(|phases| phases.len());
+    let is_compared = |levels: &Levels| all.iter().any(|effect| effect.levels == *levels);
+    let rows: Vec<&Shown<'_>> =
+        data.treatments.iter().filter(|shown| is_compared(&shown.treatment.levels)).collect();
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let find = |shown: &Shown<'_>, phases: &[String]| {
+        let is_it =
+            |effect: &&&Effect| effect.phases == phases && effect.levels == shown.treatment.levels;
+        all.iter().copied().find(|effect| is_it(&effect))
+    };
+    let parts = panels.chunks(panels_in_a_chart(rows.len()));
+    parts
+        .map(|part| {
+            let panels: Vec<Panel> = part
+                .iter()
+                .map(|phases| {
+                    let effects = rows.iter().map(|shown| find(shown, phases)).collect::<Vec<_>>();
+                    panel(phases, &effects)
+                })
+                .collect();
+            let better = match metric::of(metric).better {
+                Better::Less => ", of which less is better",
+                Better::More => ", of which more is better",
+                Better::Neither => "",
+            };
+            let notes = format!(
+                "Disc: ratio to the baseline ({}){better}. Whisker: its 95 % interval; an end \
+                 without a cap lies outside. The line is at 1, where there is no difference.",
+                plain(&data.schedule.baseline.to_string())
+            );
+            let title = format!("Effects: {}", described(metric));
+            let heading = Heading { title: title.clone(), notes, keys: Vec::new() };
+            let names = rows.iter().map(|shown| shown.name.clone()).collect();
+            let shown = rows.iter().flat_map(|shown| {
+                let of = |phases: &&[String]| Some((find(shown, phases)?, shown.name.as_str()));
+                part.iter().filter_map(of).collect::<Vec<_>>()
+            });
+            let says = says(metric, &shown.collect::<Vec<_>>());
+            Chart::of("effects", title, says, |says| Rows { heading, names, panels }.svg(says))
+        })
+        .collect()
+}
+
+fn panel(phases: &[String], effects: &[Option<&Effect>]) -> Panel {
+    let ratios: Vec<f64> = effects.iter().flatten().map(|effect| effect.ratio).collect();
+    let (least, greatest) = ratios
+        .iter()
+        .fold((1.0f64, 1.0f64), |(low, high), ratio| (low.min(*ratio), high.max(*ratio)));
+    // A wide interval must not hide the others' ratios.
+    let room = (greatest / least).max(1.1);
+    let mut values = vec![least, greatest];
+    for [low, high] in effects.iter().flatten().filter_map(|effect| effect.interval) {
+        values.extend([low.max(least / room), high.min(greatest * room)]);
+    }
+    let row = |effect: Option<&Effect>| {
+        let Some(effect) = effect else { return Row::default() };
+        let mut marks: Vec<Mark> = effect.interval.map(Mark::Whisker).into_iter().collect();
+        marks.push(Mark::Point {
+            at: effect.ratio,
+            lane: 0,
+            symbol: Symbol::Disc,
+            colour: PLAIN,
+            radius: 8,
+        });
+        Row { marks, says: number::effect(effect.ratio, effect.interval) }
+    };
+    let title = match phases {
+        [phase] => plain(phase),
+        _ => "all phases together".to_owned(),
+    };
+    let rows = effects.iter().copied().map(row).collect();
+    Panel { title, scale: Scale::logarithmic(Unit::Ratio, &values), reference: Some(1.0), rows }
+}
+
+fn says(metric: &str, effects: &[(&Effect, &str)]) -> String {
+    let shown = effects.iter().filter(|(effect, _)| effect.is_shown()).count();
+    let distance = |(effect, _): &&(&Effect, &str)| effect.ratio.ln().abs();
+    let largest = effects.iter().max_by(|one, other| distance(one).total_cmp(&distance(other)));
+    let largest = largest.map_or(String::new(), |(effect, name)| {
+        let phases = match &effect.phases[..] {
+            [phase] => label::cut(&plain(phase), 60),
+            _ => "all phases together".to_owned(),
+        };
+        let effect = number::effect(effect.ratio, effect.interval);
+        format!(" The largest: {name} in {phases}, {effect}.")
+    });
+    format!(
+        "{shown} of {} ratios of {metric} to the baseline are shown not to be 1, at 5 % error over \
+         all of them.{largest}",
+        effects.len()
+    )
+}

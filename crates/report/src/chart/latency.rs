@@ -1,0 +1,82 @@
+//! The latency chart: percentiles of how long operations took, on a logarithmic axis.
+
+use ssdlab_plan::metric::Unit;
+
+use super::canvas::{Heading, Key};
+use super::data::{Data, Shown, range};
+use super::palette::{COLOURS, PLAIN, SYMBOLS};
+use super::rows::{Mark, Panel, Row, Rows, panels_in_a_chart};
+use super::scale::Scale;
+use super::{Chart, label};
+use crate::number;
+use crate::text::plain;
+
+/// The percentiles, by metric and name.
+const PERCENTILES: [(&str, &str); 5] = [
+    ("latency.p50_ns", "median"),
+    ("latency.p90_ns", "90 %"),
+    ("latency.p99_ns", "99 %"),
+    ("latency.p999_ns", "99.9 %"),
+    ("latency.max_ns", "longest"),
+];
+
+/// A panel for each phase that timed its operations.
+pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
+    let is_timed =
+        |shown: &&Shown<'_>| data.phases.iter().any(|phase| means(shown, phase).is_some());
+    let rows: Vec<&Shown<'_>> = data.treatments.iter().filter(is_timed).collect();
+    let phases =
+        data.phases.iter().filter(|phase| rows.iter().any(|row| means(row, phase).is_some()));
+    let phases: Vec<&String> = phases.collect();
+    let parts = phases.chunks(panels_in_a_chart(rows.len()));
+    parts.map(|phases| chart(&rows, phases)).collect()
+}
+
+fn means(shown: &Shown<'_>, phase: &str) -> Option<[f64; PERCENTILES.len()]> {
+    let mean = |name: &str| shown.summary(phase, name).map(|found| found.mean);
+    let [p50, p90, p99, p999, max] = PERCENTILES.map(|(name, _)| mean(name));
+    Some([p50?, p90?, p99?, p999?, max?])
+}
+
+fn chart(rows: &[&Shown<'_>], phases: &[&String]) -> Chart {
+    let title = "Latency of operations".to_owned();
+    let notes = "How long operations took at most: half of them, 90 %, 99 %, 99.9 %, all; means \
+                 over trials. The number is that of 99 %.";
+    let key = |((_, says), place): ((&str, &str), usize)| Key {
+        symbol: SYMBOLS[place],
+        colour: COLOURS[place],
+        says: says.to_owned(),
+    };
+    let keys = PERCENTILES.into_iter().zip(0..).map(key).collect();
+    let heading = Heading { title: title.clone(), notes: notes.to_owned(), keys };
+    let names = rows.iter().map(|shown| shown.name.clone()).collect();
+    let panels = phases.iter().map(|phase| panel(rows, phase)).collect();
+    let ranges = phases.iter().filter_map(|phase| {
+        let p99 = |shown: &&Shown<'_>| means(shown, phase).map(|means| means[2]);
+        let values: Vec<(f64, &str)> =
+            rows.iter().filter_map(|shown| Some((p99(shown)?, shown.name.as_str()))).collect();
+        Some(format!("{} {}", label::cut(&plain(phase), 60), range(Unit::Ns, &values)?))
+    });
+    let ranges: Vec<String> = ranges.collect();
+    let says = format!("What 1 % of operations exceeded: {}.", ranges.join("; "));
+    Chart::of("latency", title, says, |says| Rows { heading, names, panels }.svg(says))
+}
+
+fn panel(rows: &[&Shown<'_>], phase: &str) -> Panel {
+    let all: Vec<Option<[f64; PERCENTILES.len()]>> =
+        rows.iter().map(|shown| means(shown, phase)).collect();
+    let values: Vec<f64> = all.iter().flatten().flatten().copied().collect();
+    let scale = Scale::logarithmic(Unit::Ns, &values);
+    let row = |means: &Option<[f64; PERCENTILES.len()]>| {
+        let Some(means) = means else { return Row::default() };
+        let ends = [means[0], means[PERCENTILES.len() - 1]];
+        let mut marks = vec![Mark::Span { ends, colour: PLAIN }];
+        marks.extend(means.iter().zip(0..).filter(|(at, _)| scale.has(**at)).map(|(at, place)| {
+            let (symbol, colour) = (SYMBOLS[place], COLOURS[place]);
+            Mark::Point { at: *at, lane: 0, symbol, colour, radius: 8 }
+        }));
+        Row { marks, says: number::duration(means[2]) }
+    };
+    let rows = all.iter().map(row).collect();
+    Panel { title: plain(phase), scale, reference: None, rows }
+}

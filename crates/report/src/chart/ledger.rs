@@ -1,0 +1,108 @@
+//! The chart of the write ledger: what the bytes are that reached the device, phase by phase.
+
+use plotters::style::RGBColor;
+use ssdlab_filesystem::layout::Kind;
+use ssdlab_plan::metric::{self, Unit};
+
+use super::canvas::{Heading, Key};
+use super::data::{Data, Shown, range};
+use super::palette::{KINDS, Symbol};
+use super::rows::{Panel, Row, Rows, panels_in_a_chart};
+use super::scale::Scale;
+use super::{Chart, part};
+use crate::reason::called;
+use crate::text::plain;
+
+/// The share of all bytes below which a phase is not shown.
+const WORTH_A_PANEL: f64 = 0.005;
+
+/// What is written on the bars of each kind.
+const MARKS: [char; Kind::ALL.len()] = ['F', 'J', 'I', 'D', 'A', 'S', 'C', '?'];
+
+/// A panel for each phase in which something is written, if it is known what.
+pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
+    let most = |phase: &String| {
+        data.treatments.iter().filter_map(|shown| total(shown, phase)).fold(0.0, f64::max)
+    };
+    let of_run = data.phases.iter().map(most).fold(0.0, f64::max);
+    let phases: Vec<&String> =
+        data.phases.iter().filter(|phase| most(phase) > WORTH_A_PANEL * of_run).collect();
+    let kinds = kinds(data);
+    let parts: Vec<_> = phases.chunks(panels_in_a_chart(data.treatments.len())).collect();
+    let of = parts.len();
+    let parts = parts.into_iter().enumerate();
+    parts.map(|(index, phases)| chart(data, phases, &kinds, &part(index, of))).collect()
+}
+
+/// A kind of written bytes, and how it is drawn.
+struct Drawn {
+    kind: Kind,
+    colour: RGBColor,
+    /// What is written on its bars.
+    mark: char,
+}
+
+impl Drawn {
+    /// What was written of it in a phase, in the mean over trials.
+    fn mean(&self, shown: &Shown<'_>, phase: &str) -> f64 {
+        shown.mean(phase, metric::written(self.kind))
+    }
+}
+
+/// The kinds of which something was written.
+fn kinds(data: &Data<'_>) -> Vec<Drawn> {
+    let is_written = |drawn: &Drawn| {
+        let of = |shown: &Shown<'_>| data.phases.iter().any(|phase| drawn.mean(shown, phase) > 0.0);
+        data.treatments.iter().any(of)
+    };
+    let kinds = Kind::ALL.into_iter().zip(KINDS).zip(MARKS);
+    kinds.map(|((kind, colour), mark)| Drawn { kind, colour, mark }).filter(is_written).collect()
+}
+
+/// All that was written; `None` if it is not known of every trial what it was.
+fn total(shown: &Shown<'_>, phase: &str) -> Option<f64> {
+    let found = Kind::ALL.map(|kind| shown.summary(phase, metric::written(kind))).into_iter();
+    found.map(|found| Some(found?.mean)).sum()
+}
+
+fn chart(data: &Data<'_>, phases: &[&String], kinds: &[Drawn], part: &str) -> Chart {
+    let title = format!("What was written to the device{part}");
+    let notes = "Means over trials, by what the bytes are to the filesystem.";
+    let key = |drawn: &Drawn| Key {
+        symbol: Symbol::Square,
+        colour: drawn.colour,
+        says: format!("{} {}", drawn.mark, called(drawn.kind)),
+    };
+    let keys = kinds.iter().map(key).collect();
+    let heading = Heading { title: title.clone(), notes: notes.to_owned(), keys };
+    let names = data.treatments.iter().map(|shown| shown.name.clone()).collect();
+    let panel = |phase: &&String| {
+        let totals = data.treatments.iter().filter_map(|shown| total(shown, phase));
+        Panel {
+            title: plain(phase),
+            scale: Scale::from_zero(Unit::Bytes, totals.fold(0.0, f64::max)),
+            reference: None,
+            rows: data.treatments.iter().map(|shown| row(shown, phase, kinds)).collect(),
+        }
+    };
+    let panels = phases.iter().map(panel).collect();
+    let ranges = kinds.iter().filter_map(|drawn| {
+        let of =
+            |shown: &Shown<'_>| phases.iter().map(|phase| drawn.mean(shown, phase)).sum::<f64>();
+        let is_known = |shown: &&Shown<'_>| phases.iter().all(|p| total(shown, p).is_some());
+        let known = data.treatments.iter().filter(is_known);
+        let totals: Vec<(f64, &str)> =
+            known.map(|shown| (of(shown), shown.name.as_str())).collect();
+        Some(format!("{}: {}", called(drawn.kind), range(Unit::Bytes, &totals)?))
+    });
+    let says = format!("Over these phases, {}.", ranges.collect::<Vec<_>>().join("; "));
+    Chart::of("ledger", title, says, |says| Rows { heading, names, panels }.svg(says))
+}
+
+fn row(shown: &Shown<'_>, phase: &str, kinds: &[Drawn]) -> Row {
+    if total(shown, phase).is_none() {
+        return Row { marks: Vec::new(), says: "not known".to_owned() };
+    }
+    let part = |drawn: &Drawn| (drawn.mean(shown, phase), drawn.colour, drawn.mark.to_string());
+    Row::stacked(Unit::Bytes, kinds.iter().map(part))
+}

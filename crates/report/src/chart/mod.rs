@@ -1,0 +1,88 @@
+//! Charts of a run, as SVG: drawn by plotters, laid out here so that no text lies on another.
+//!
+//! A chart is made only where the run has its data. There are two layouts, rows of treatments
+//! (`rows`) and small panels with two axes (`grid`); what does not fit into one chart goes on in
+//! the next.
+
+mod canvas;
+mod data;
+mod drift;
+mod drive;
+mod effects;
+mod grid;
+mod label;
+mod latency;
+mod ledger;
+mod palette;
+mod png;
+mod rows;
+mod samples;
+mod scale;
+mod series;
+mod trace;
+mod wear;
+mod written;
+
+use std::collections::BTreeSet;
+
+pub use trace::trace as trace_chart;
+
+use data::Data;
+use ssdlab_advice::Analysis;
+use ssdlab_plan::Schedule;
+
+/// A chart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chart {
+    /// Its name, of small letters, digits and hyphens; no two of a run are equal.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// Its main numbers, for who cannot see it.
+    pub says: String,
+    /// One `svg` element with a `viewBox` and no ground; it fills what it is put into.
+    pub svg: String,
+}
+
+impl Chart {
+    /// Draws a chart from what it says.
+    fn of(id: &str, title: String, says: String, draw: impl FnOnce(&str) -> String) -> Self {
+        let svg = draw(&says);
+        Self { id: id.to_owned(), title, says, svg }
+    }
+}
+
+/// Every chart that a run has the data for.
+#[must_use]
+pub fn charts(schedule: &Schedule, analysis: &Analysis) -> Vec<Chart> {
+    let data = Data::new(schedule, analysis);
+    let kinds: [fn(&Data<'_>) -> Vec<Chart>; 9] = [
+        samples::charts,
+        effects::charts,
+        latency::charts,
+        series::charts,
+        written::charts,
+        ledger::charts,
+        drive::charts,
+        wear::charts,
+        drift::charts,
+    ];
+    let mut charts: Vec<Chart> = kinds.into_iter().flat_map(|kind| kind(&data)).collect();
+    let mut taken = BTreeSet::new();
+    for chart in &mut charts {
+        let alone = chart.id.trim_end_matches('-').to_owned();
+        let mut id = alone.clone();
+        let mut number = 1;
+        while !taken.insert(id.clone()) {
+            number += 1;
+            id = format!("{alone}-{number}");
+        }
+        chart.id = id;
+    }
+    charts
+}
+
+/// Which of several charts of a kind one is, to be put behind its title.
+fn part(index: usize, of: usize) -> String {
+    if of == 1 { String::new() } else { format!(" ({} of {of})", index + 1) }
+}

@@ -1,0 +1,118 @@
+//! The samples chart: means with their intervals, and every sample.
+
+use ssdlab_plan::metric;
+
+use super::canvas::Heading;
+use super::data::{Data, Shown, described, range, thinned};
+use super::palette::Symbol;
+use super::rows::{Mark, Panel, Row, Rows, panels_in_a_chart};
+use super::scale::Scale;
+use super::{Chart, label};
+use crate::number;
+use crate::text::plain;
+
+/// Across a row, samples lie in lanes, so that equal ones are seen.
+const LANES: [i32; 5] = [0, 80, -80, 40, -40];
+
+/// A chart or more for each metric, of the phases that are shown by it.
+pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
+    let mut metrics: Vec<&str> = Vec::new();
+    for phase in &data.phases {
+        if !metrics.contains(&data.metric(phase)) {
+            metrics.push(data.metric(phase));
+        }
+    }
+    let parts = metrics.into_iter().flat_map(|metric| {
+        let has = |shown: &Shown<'_>, phase: &str| !shown.samples(phase, metric).is_empty();
+        let phases = data.phases.iter().filter(|phase| {
+            data.metric(phase) == metric && data.treatments.iter().any(|shown| has(shown, phase))
+        });
+        let phases: Vec<&str> = phases.map(String::as_str).collect();
+        let parts = phases.chunks(panels_in_a_chart(data.treatments.len()));
+        parts.map(|phases| chart(data, metric, phases)).collect::<Vec<_>>()
+    });
+    parts.collect()
+}
+
+fn chart(data: &Data<'_>, metric: &str, phases: &[&str]) -> Chart {
+    let samples: Vec<Vec<Vec<f64>>> = phases
+        .iter()
+        .map(|phase| data.treatments.iter().map(|shown| shown.samples(phase, metric)).collect())
+        .collect();
+    let unit = metric::of(metric).unit;
+    let (every, thinned) = thinned(samples.iter().flatten().map(Vec::len).sum());
+    let panels: Vec<Panel> = phases
+        .iter()
+        .zip(&samples)
+        .map(|(phase, samples)| panel(data, metric, phase, samples, every))
+        .collect();
+    let ranges = phases.iter().filter_map(|phase| {
+        let mean = |shown: &'_ Shown<'_>| shown.summary(phase, metric).map(|found| found.mean);
+        let means: Vec<(f64, &str)> = data
+            .treatments
+            .iter()
+            .filter_map(|shown| Some((mean(shown)?, shown.name.as_str())))
+            .collect();
+        Some(format!("{} {}", label::cut(&plain(phase), 60), range(unit, &means)?))
+    });
+    let ranges: Vec<String> = ranges.collect();
+    let says = format!("Means of {metric}: {}.{thinned}", ranges.join("; "));
+    let marks = if panels.iter().any(|panel| panel.scale.is_log) {
+        "Bar, or thick line where the axis is logarithmic: mean"
+    } else {
+        "Bar: mean"
+    };
+    let notes = format!(
+        "{marks}. Whisker: its 95 % interval; an end without a cap lies outside. \
+                         Dot: a sample.{thinned}"
+    );
+    let title = format!("Samples: {}", described(metric));
+    let names = data.treatments.iter().map(|shown| shown.name.clone()).collect();
+    let heading = Heading { title: title.clone(), notes, keys: Vec::new() };
+    Chart::of("samples", title, says, |says| Rows { heading, names, panels }.svg(says))
+}
+
+fn panel(data: &Data<'_>, metric: &str, phase: &str, samples: &[Vec<f64>], every: usize) -> Panel {
+    let summaries: Vec<_> =
+        data.treatments.iter().map(|shown| shown.summary(phase, metric)).collect();
+    let highest = summaries.iter().flatten().filter_map(|found| found.interval.map(|ends| ends[1]));
+    let mut values: Vec<f64> = samples.iter().flatten().copied().collect();
+    let unit = metric::of(metric).unit;
+    let scale = Scale::fitting(unit, &values);
+    // An interval may reach farther than any sample; but a wide one must not hide the samples.
+    let greatest = values.iter().copied().fold(0.0, f64::max);
+    values.extend(highest.map(|end| end.min(greatest * 1.5)));
+    let scale = if scale.is_log {
+        Scale::logarithmic(unit, &values)
+    } else {
+        Scale::from_zero(unit, values.iter().copied().fold(0.0, f64::max))
+    };
+    let rows =
+        data.treatments.iter().zip(summaries).zip(samples).map(|((shown, found), samples)| {
+            let mut marks = Vec::new();
+            if let Some(found) = found {
+                if !scale.is_log {
+                    let (from, to) = (scale.low(), found.mean);
+                    let colour = shown.colour;
+                    marks.push(Mark::Bar { from, to, colour, is_pale: true, says: String::new() });
+                }
+                if scale.has(found.mean) {
+                    marks.push(Mark::Tick(found.mean));
+                }
+            }
+            let points = samples.iter().step_by(every).enumerate().map(|(index, at)| Mark::Point {
+                at: *at,
+                lane: LANES[index % LANES.len()],
+                symbol: Symbol::Disc,
+                colour: shown.colour,
+                radius: 5,
+            });
+            marks.extend(found.and_then(|found| found.interval).map(Mark::Whisker));
+            marks.extend(points);
+            Row {
+                marks,
+                says: found.map_or(String::new(), |found| number::amount(unit, found.mean)),
+            }
+        });
+    Panel { title: label::cut(&plain(phase), 60), rows: rows.collect(), reference: None, scale }
+}

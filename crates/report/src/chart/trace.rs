@@ -1,0 +1,134 @@
+//! The chart of a trace: where on the drive requests go over time, how much they move, and how
+//! many are under way.
+//!
+//! What requests touch is drawn by steps of time and rows of the drive, so that a chart of a
+//! million of them is no larger than one of a thousand.
+
+use ssdlab_plan::metric::Unit;
+use ssdlab_trace::{Course, Kind, Patch, Summary};
+
+use super::Chart;
+use super::canvas::Heading;
+use super::grid::{Grid, Panel, Shares};
+use super::palette::{COLOURS, PLAIN};
+use super::scale::Scale;
+use crate::number;
+use crate::text::plain;
+
+/// The kinds that have a place on the drive, and what their panels are called.
+const PLACED: [(Kind, &str); 4] = [
+    (Kind::Read, "read: position"),
+    (Kind::Write, "written: position"),
+    (Kind::Discard, "discarded: position"),
+    (Kind::WriteZeroes, "written with zeroes: position"),
+];
+
+/// The kinds that move data, and what their panels are called.
+const MOVING: [(Kind, &str); 2] =
+    [(Kind::Read, "read a second"), (Kind::Write, "written a second")];
+
+/// A trace over time, with panels below each other. `course` is of the requests that come to
+/// `summary`; no two charts of a folder have one `id`.
+#[must_use]
+pub fn trace(id: &str, name: &str, summary: &Summary, course: &Course) -> Chart {
+    let title = format!("Requests over time: {}", plain(name));
+    let notes = format!(
+        "Position: what requests touch, in steps of {} and rows of {} of the drive, when they are \
+         submitted. In flight: mean over each step; band: from the least to the most at once.",
+        number::duration(course.step_ns() as f64),
+        number::bytes(course.row_bytes() as f64),
+    );
+    let heading = Heading { title: title.clone(), notes, keys: Vec::new() };
+    let across = Scale::from_zero(Unit::Ns, summary.span_ns as f64);
+    let mut panels = positions(summary, course, &across);
+    panels.extend(rates(summary, course, &across));
+    panels.extend(in_flight(summary, course, &across));
+    Chart::of(id, title, says(summary), |says| {
+        let shares = Shares { across: true, up: false };
+        Grid { heading, columns: 1, shares, panels }.svg(says)
+    })
+}
+
+fn positions(summary: &Summary, course: &Course, across: &Scale) -> Vec<Panel> {
+    let up = Scale::from_zero(Unit::Bytes, summary.end_bytes as f64);
+    let placed = PLACED.into_iter().zip(COLOURS);
+    let panels = placed.filter(|((kind, _), _)| summary.of(*kind).is_some());
+    panels
+        .map(|((kind, title), colour)| Panel {
+            patches: course.patches(kind).iter().map(|patch| corners(course, patch)).collect(),
+            ..Panel::new(title.to_owned(), across.clone(), up.clone(), colour)
+        })
+        .collect()
+}
+
+/// Two opposite corners of a patch, in ns and bytes.
+fn corners(course: &Course, Patch { steps, rows }: &Patch) -> [(f64, f64); 2] {
+    let corner = |step: usize, row: usize| {
+        (step as f64 * course.step_ns() as f64, row as f64 * course.row_bytes() as f64)
+    };
+    [corner(steps.start, rows.start), corner(steps.end, rows.end)]
+}
+
+/// None where a trace has no times.
+fn rates(summary: &Summary, course: &Course, across: &Scale) -> Vec<Panel> {
+    if summary.span_ns == 0 {
+        return Vec::new();
+    }
+    let step_ns = course.step_ns() as f64;
+    let moving = MOVING.into_iter().filter(|(kind, _)| summary.of(*kind).is_some());
+    moving
+        .map(|(kind, title)| {
+            let rate = |bytes: &u64| *bytes as f64 / (step_ns / 1e9);
+            let rates: Vec<f64> = course.bytes(kind).iter().map(rate).collect();
+            let greatest = rates.iter().copied().fold(0.0, f64::max);
+            let up = Scale::from_zero(Unit::BytesPerS, greatest);
+            let bar = |(step, rate): (usize, f64)| {
+                ([step as f64 * step_ns, (step as f64 + 1.0) * step_ns], rate)
+            };
+            let colour = COLOURS[PLACED.iter().position(|(of, _)| *of == kind).unwrap_or(0)];
+            Panel {
+                bars: rates
+                    .into_iter()
+                    .enumerate()
+                    .filter(|(_, rate)| *rate > 0.0)
+                    .map(bar)
+                    .collect(),
+                ..Panel::new(title.to_owned(), across.clone(), up, colour)
+            }
+        })
+        .collect()
+}
+
+/// None where it is not known when requests were completed.
+fn in_flight(summary: &Summary, course: &Course, across: &Scale) -> Option<Panel> {
+    let most = summary.in_flight?.most;
+    let steps: Vec<_> = course
+        .in_flight()
+        .iter()
+        .map(|step| (step.mean, [step.least as f64, step.most as f64]))
+        .collect();
+    let up = Scale::from_zero(Unit::Number, most as f64);
+    let middle = |step: usize| (step as f64 + 0.5) * course.step_ns() as f64;
+    let panel = Panel::new("in flight".to_owned(), across.clone(), up, PLAIN);
+    Some(panel.with_steps(&steps, middle))
+}
+
+fn says(summary: &Summary) -> String {
+    let kinds = summary.kinds.iter().map(|of| {
+        let bytes = match of.kind {
+            Kind::Flush => String::new(),
+            _ => format!(" of {}", number::bytes(of.bytes as f64)),
+        };
+        format!("{} {} requests{bytes}", number::count(of.requests as f64), of.kind.name())
+    });
+    let kinds = kinds.collect::<Vec<_>>().join("; ");
+    let span = number::duration(summary.span_ns as f64);
+    let in_flight = summary.in_flight.map_or(String::new(), |in_flight| {
+        let mean = number::count(in_flight.mean);
+        format!(" In flight: {mean} on average, {} at most.", in_flight.most)
+    });
+    format!("Over {span}: {kinds}.{in_flight}")
+}
+
+#[cfg(test)]
+mod tests;

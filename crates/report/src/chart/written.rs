@@ -1,0 +1,121 @@
+//! The chart of bytes written: what the workload wrote, what reached the device, what its flash
+//! took; stacked by phase, because a phase may write what another has handed over.
+
+use ssdlab_plan::metric::Unit;
+
+use super::canvas::{Heading, Key};
+use super::data::{Data, Shown, range};
+use super::palette::{COLOURS, Symbol};
+use super::rows::{Panel, Row, Rows, panels_in_a_chart};
+use super::scale::Scale;
+use super::{Chart, label, part};
+use crate::text::plain;
+
+/// Where bytes are counted, from the workload down.
+const LEVELS: [(&str, &str); 3] = [
+    ("application_bytes", "written by the workload"),
+    ("written_bytes", "written to the device"),
+    ("flash_written_bytes", "programmed into the flash"),
+];
+
+/// The phases that have a colour of their own; the others share the last one.
+const TOLD_APART: usize = COLOURS.len() - 1;
+
+/// What is counted where, on one axis.
+pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
+    let device = LEVELS[1].0;
+    if !data.treatments.iter().any(|shown| total(data, shown, device) > 0.0) {
+        return Vec::new();
+    }
+    let levels: Vec<(&str, &str)> = LEVELS
+        .into_iter()
+        .filter(|(metric, _)| data.treatments.iter().any(|shown| total(data, shown, metric) > 0.0))
+        .collect();
+    let totals = levels
+        .iter()
+        .flat_map(|(metric, _)| data.treatments.iter().map(|shown| total(data, shown, metric)));
+    let scale = Scale::from_zero(Unit::Bytes, totals.fold(0.0, f64::max));
+    let places = places(data);
+    let parts: Vec<_> = levels.chunks(panels_in_a_chart(data.treatments.len())).collect();
+    let of = parts.len();
+    let parts = parts.into_iter().enumerate();
+    parts.map(|(index, levels)| chart(data, levels, &scale, &places, &part(index, of))).collect()
+}
+
+fn total(data: &Data<'_>, shown: &Shown<'_>, metric: &str) -> f64 {
+    data.phases.iter().map(|phase| shown.mean(phase, metric)).sum()
+}
+
+/// The place of each phase's colour: phases with the most bytes have their own, those without any
+/// have none.
+fn places(data: &Data<'_>) -> Vec<Option<usize>> {
+    let most = |phase: &String| {
+        let of_level = |metric| data.treatments.iter().map(move |shown| shown.mean(phase, metric));
+        LEVELS.iter().flat_map(|(metric, _)| of_level(*metric)).fold(0.0, f64::max)
+    };
+    let mut order: Vec<usize> =
+        (0..data.phases.len()).filter(|phase| most(&data.phases[*phase]) > 0.0).collect();
+    order.sort_by(|one, other| most(&data.phases[*other]).total_cmp(&most(&data.phases[*one])));
+    let mut told_apart: Vec<usize> = order.into_iter().take(TOLD_APART).collect();
+    told_apart.sort_unstable();
+    let place = |phase| match told_apart.iter().position(|known| *known == phase) {
+        None if most(&data.phases[phase]) > 0.0 => Some(TOLD_APART),
+        place => place,
+    };
+    (0..data.phases.len()).map(place).collect()
+}
+
+fn chart(
+    data: &Data<'_>,
+    levels: &[(&str, &str)],
+    scale: &Scale,
+    places: &[Option<usize>],
+    part: &str,
+) -> Chart {
+    let title = format!("Bytes written{part}");
+    let notes = "Means over trials, phase by phase from the left. The number is that of all phases \
+                 together. A phase may write what an earlier one has handed to the cache.";
+    let used = |place: &usize| places.contains(&Some(*place));
+    let key = |place: usize| Key {
+        symbol: Symbol::Square,
+        colour: COLOURS[place],
+        says: format!("{} {}", place + 1, phase_name(data, places, place)),
+    };
+    let keys = (0..COLOURS.len()).filter(used).map(key).collect();
+    let heading = Heading { title: title.clone(), notes: notes.to_owned(), keys };
+    let names = data.treatments.iter().map(|shown| shown.name.clone()).collect();
+    let panels = levels.iter().map(|(metric, says)| Panel {
+        title: (*says).to_owned(),
+        scale: scale.clone(),
+        reference: None,
+        rows: data.treatments.iter().map(|shown| row(data, shown, metric, places)).collect(),
+    });
+    let panels = panels.collect();
+    let ranges = levels.iter().filter_map(|(metric, says)| {
+        let totals: Vec<(f64, &str)> = data
+            .treatments
+            .iter()
+            .map(|shown| (total(data, shown, metric), shown.name.as_str()))
+            .collect();
+        Some(format!("{says}: {}", range(Unit::Bytes, &totals)?))
+    });
+    let says = format!("All phases together, {}.", ranges.collect::<Vec<_>>().join("; "));
+    Chart::of("written", title, says, |says| Rows { heading, names, panels }.svg(says))
+}
+
+fn phase_name(data: &Data<'_>, places: &[Option<usize>], place: usize) -> String {
+    let mut of_place = data.phases.iter().zip(places).filter(|(_, own)| **own == Some(place));
+    match (of_place.next(), of_place.next()) {
+        (Some((phase, _)), None) => label::cut(&plain(phase), 30),
+        _ => "all other phases".to_owned(),
+    }
+}
+
+fn row(data: &Data<'_>, shown: &Shown<'_>, metric: &str, places: &[Option<usize>]) -> Row {
+    let parts = COLOURS.into_iter().enumerate().map(|(place, colour)| {
+        let of_place = data.phases.iter().zip(places).filter(|(_, own)| **own == Some(place));
+        let bytes = of_place.map(|(phase, _)| shown.mean(phase, metric)).sum();
+        (bytes, colour, (place + 1).to_string())
+    });
+    Row::stacked(Unit::Bytes, parts)
+}

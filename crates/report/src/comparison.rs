@@ -1,0 +1,174 @@
+//! Runs beside each other: on a terminal, or as Markdown to paste.
+
+use std::fmt::Write;
+
+use ssdlab_advice::{
+    Between, Compared, Comparison, ComparisonCell, ComparisonRow, Completeness, Difference, NEAR,
+};
+use ssdlab_plan::Levels;
+
+use super::grid::{Grid, side_by_side};
+use super::markdown::{inline, table};
+use super::number;
+use super::text::{Style, counted, plain, wrapped};
+
+/// What a treatment's and a phase's name take on a line.
+const LABEL_WIDTH: usize = 36;
+
+/// A comparison for the terminal.
+#[must_use]
+pub fn comparison(comparison: &Comparison, style: Style) -> String {
+    let mut out = String::new();
+    let draw = |table: Grid| table.text(style) + "\n";
+    let para = |first: &str, text: &str, indent: &str| wrapped(first, text, indent, style);
+    let beside = side_by_side(style, LABEL_WIDTH).saturating_sub(1).max(1);
+    write(&mut out, comparison, beside, draw, para).expect("a String takes everything");
+    out
+}
+
+/// A comparison as Markdown.
+#[must_use]
+pub fn comparison_markdown(comparison: &Comparison) -> String {
+    let mut out = String::new();
+    let para = |first: &str, text: &str, _: &str| {
+        // A paragraph of its own, unless it is an item.
+        let end = if first == "- " { "" } else { "\n" };
+        format!("{first}{}{end}", inline(text))
+    };
+    write(&mut out, comparison, usize::MAX, |grid| table(&grid), para)
+        .expect("a String takes everything");
+    out
+}
+
+/// Writes all of it; `draw` draws a table, `para` a paragraph with what is before its first and its
+/// other lines.
+fn write(
+    out: &mut String,
+    comparison: &Comparison,
+    beside: usize,
+    draw: impl Fn(Grid) -> String,
+    para: impl Fn(&str, &str, &str) -> String,
+) -> std::fmt::Result {
+    let runs = &comparison.runs;
+    writeln!(
+        out,
+        "{}",
+        para("", &format!("{} beside each other", counted(runs.len(), "run")), "")
+    )?;
+    for (index, run) in runs.iter().enumerate() {
+        writeln!(out, "{}", para("- ", &format!("run {}: {}", index + 1, described(run)), "  "))?;
+    }
+    writeln!(out)?;
+    if !comparison.differences.is_empty() {
+        writeln!(out, "{}", para("", "What differs between them", ""))?;
+        writeln!(out, "{}", draw(differences(&comparison.differences, runs.len())))?;
+    }
+    let says = format!(
+        "{}: mean, and ratio to run 1 with its 95 % interval; higher and lower are said if shown, \
+         corrected for {} (Holm), and within 5 % if the whole interval is",
+        comparison.metric,
+        counted(comparison.tests, "comparison"),
+    );
+    writeln!(out, "{}", para("", &says, ""))?;
+    let others: Vec<usize> = (1..runs.len()).collect();
+    for others in others.chunks(beside.min(runs.len())) {
+        writeln!(out, "{}", draw(effects(comparison, others)))?;
+    }
+    for unshared in &comparison.unshared {
+        let having: Vec<String> = unshared.runs.iter().map(|run| (run + 1).to_string()).collect();
+        let says = format!("only in run {}: {}", having.join(", "), unshared.levels);
+        writeln!(out, "{}", para("- ", &says, "  "))?;
+    }
+    if !comparison.unshared.is_empty() {
+        writeln!(out)?;
+    }
+    writeln!(out, "{}", para("", "Mind", ""))?;
+    for note in &comparison.notes {
+        writeln!(out, "{}", para("- ", note, "  "))?;
+    }
+    Ok(())
+}
+
+fn described(run: &Compared) -> String {
+    format!(
+        "{}, plan {}, {} lab, {}, {} of {} went well{}",
+        run.run,
+        run.plan,
+        run.lab,
+        if run.started_s > 0 { number::moment(run.started_s) } else { "time not said".to_owned() },
+        run.trials_ok,
+        counted(run.trials, "trial"),
+        match run.status {
+            Completeness::Complete => "",
+            Completeness::Partial => ", partial",
+        }
+    )
+}
+
+fn numbered(runs: impl Iterator<Item = usize>) -> impl Iterator<Item = String> {
+    runs.map(|run| format!("run {}", run + 1))
+}
+
+fn differences(differences: &[Difference], runs: usize) -> Grid {
+    let header = [String::new()].into_iter().chain(numbered(0..runs)).collect();
+    let value = |value: &Option<String>| plain(value.as_deref().unwrap_or("-"));
+    let row = |difference: &Difference| {
+        let name = plain(&difference.what);
+        [name].into_iter().chain(difference.values.iter().map(value)).collect()
+    };
+    Grid { header, rows: differences.iter().map(row).collect(), numbers: usize::MAX }
+}
+
+/// The first run and some others beside it.
+fn effects(comparison: &Comparison, others: &[usize]) -> Grid {
+    let differs = |levels: &Levels| {
+        let mut levels = levels.clone();
+        levels.0.retain(|factor, level| {
+            comparison.rows.iter().any(|row| row.levels.0.get(factor) != Some(&*level))
+        });
+        levels
+    };
+    let labelled = comparison.rows.windows(2).any(|two| two[0].levels != two[1].levels);
+    let header = labelled.then(|| "treatment".to_owned()).into_iter().chain(["phase".to_owned()]);
+    let header = header.chain(numbered([0].into_iter().chain(others.iter().copied()))).collect();
+    let mut above: Option<&Levels> = None;
+    let mut rows = Vec::new();
+    for row in &comparison.rows {
+        let is_new = above != Some(&row.levels);
+        above = Some(&row.levels);
+        let name = if is_new { plain(&differs(&row.levels).to_string()) } else { String::new() };
+        let of = |run: usize| cell(&comparison.metric, &row.cells[run]);
+        let values = [0].iter().chain(others).map(|run| of(*run));
+        let labels = labelled.then_some(name).into_iter().chain([phases(row)]);
+        rows.push(labels.chain(values).collect());
+    }
+    Grid { header, rows, numbers: 1 + usize::from(labelled) }
+}
+
+fn phases(row: &ComparisonRow) -> String {
+    match &row.phases[..] {
+        [phase] => plain(phase),
+        _ => "all phases".to_owned(),
+    }
+}
+
+fn cell(metric: &str, cell: &ComparisonCell) -> String {
+    let Some(mean) = cell.mean else { return "-".to_owned() };
+    let mean = number::value(metric, mean);
+    match &cell.effect {
+        None => mean,
+        Some(effect) => format!("{mean}\n{}", effect_of(effect)),
+    }
+}
+
+fn effect_of(effect: &Between) -> String {
+    let found = match effect {
+        Between { is_different: true, ratio, .. } if *ratio > 1.0 => Some("higher"),
+        Between { is_different: true, .. } => Some("lower"),
+        _ => None,
+    };
+    let near = effect.is_near.then(|| format!("within {:.0} %", NEAR * 100.0));
+    let words: Vec<&str> = found.into_iter().chain(near.as_deref()).collect();
+    let ratio = number::effect(effect.ratio, effect.interval);
+    if words.is_empty() { ratio } else { format!("{ratio}\n{}", words.join(", ")) }
+}

@@ -1,0 +1,69 @@
+//! What a verdict rests on, in words: what was found, what was claimed, what is missing.
+
+use ssdlab_advice::{Judgement, Verdict};
+use ssdlab_plan::{Levels, Schedule};
+
+use super::number;
+use super::text::counted;
+
+/// The evidence of a claim.
+pub(super) fn evidence(schedule: &Schedule, claim: &Judgement) -> String {
+    let mut parts = Vec::new();
+    if let Some(ratio) = claim.ratio {
+        let found = if claim.is_absolute {
+            number::measured(&claim.metric, ratio, claim.interval)
+        } else {
+            number::effect(ratio, claim.interval)
+        };
+        let scope = claim.scope.as_ref().map_or(String::new(), |scope| format!(" ({scope})"));
+        let hosts = claim
+            .across_hosts
+            .map_or(String::new(), |hosts| format!(" across {hosts} hosts, which differ"));
+        parts.push(format!("{found}{hosts}, n = {}", claim.n));
+        parts.push(format!("claimed: {}{scope}", bounds(claim)));
+        parts.extend(context(schedule, claim));
+        if !claim.not_measured.is_empty() {
+            parts.push(format!("not measured: {}", claim.not_measured.join(", ")));
+        }
+    }
+    if claim.verdict == Verdict::Undecided {
+        parts.push(match (&claim.reason, claim.more_runs) {
+            (Some(reason), _) => reason.clone(),
+            (None, Some(runs)) => format!("about {}", counted(runs as usize, "more run")),
+            (None, None) => "no number of runs would tell".to_owned(),
+        });
+    }
+    parts.join("; ")
+}
+
+/// What both sides of a claim share and other treatments do not.
+fn context(schedule: &Schedule, claim: &Judgement) -> Option<String> {
+    let levels = claim.levels.as_ref()?;
+    let [_, _, shared] = sides(schedule, levels, claim.baseline.as_ref().unwrap_or(levels));
+    (!shared.is_empty()).then_some(shared)
+}
+
+/// The levels that a treatment has instead of another's, those of the other, and those that both
+/// share and not all treatments have.
+pub(super) fn sides(schedule: &Schedule, levels: &Levels, baseline: &Levels) -> [String; 3] {
+    let part = |of: &Levels, is_changed: bool| {
+        let differs = |factor| levels.0.get(factor) != baseline.0.get(factor);
+        let kept = of.0.iter().filter(|(factor, _)| differs(factor) == is_changed);
+        Levels(kept.map(|(factor, level)| (*factor, level.clone())).collect()).to_string()
+    };
+    let distinct = schedule.distinct(levels);
+    [part(levels, true), part(baseline, true), part(&distinct, false)]
+}
+
+fn bounds(claim: &Judgement) -> String {
+    let metric = claim.metric.as_str();
+    let shown = |bound: f64| {
+        if claim.is_absolute { number::value(metric, bound) } else { number::ratio(bound) }
+    };
+    match (claim.at_least, claim.at_most) {
+        (Some(low), Some(high)) => format!("{} to {}", shown(low), shown(high)),
+        (Some(low), None) => format!("at least {}", shown(low)),
+        (None, Some(high)) => format!("at most {}", shown(high)),
+        (None, None) => String::new(),
+    }
+}

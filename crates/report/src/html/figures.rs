@@ -1,0 +1,21 @@
+//! The charts, each with what it says.
+
+use maud::{Markup, PreEscaped, html as markup};
+
+use crate::Chart;
+
+/// The charts; none where there is nothing to draw.
+pub(super) fn figures(charts: &[Chart]) -> Option<Markup> {
+    (!charts.is_empty()).then(|| {
+        markup! {
+            @for chart in charts {
+                figure id={ "chart-" (chart.id) } {
+                    div.scroll role="region" aria-label=(chart.title) tabindex="0" {
+                        (PreEscaped(&chart.svg))
+                    }
+                    figcaption { (chart.says) }
+                }
+            }
+        }
+    })
+}

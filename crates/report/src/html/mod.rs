@@ -1,0 +1,109 @@
+//! The report as one HTML page, which needs nothing but itself: no network, no other file.
+//!
+//! What is not in it cannot be asked for (the page forbids itself every request), so it can be
+//! sent and kept. Text is escaped by the template library. The page is whole without its script,
+//! which only sorts, filters, copies and switches the colours.
+
+mod again;
+mod claims;
+mod compared;
+mod figures;
+mod hosts;
+mod method;
+mod page;
+mod published;
+mod samples;
+mod treatments;
+
+use maud::{Markup, html as markup};
+use ssdlab_advice::Analysis;
+use ssdlab_plan::{Factor, Levels, Schedule};
+
+use super::answer::{answer, spoken};
+use super::charts;
+use super::number;
+use super::text::is_unseen;
+
+/// A section's name in links, its heading and what is in it.
+type Section = (&'static str, &'static str, Markup);
+
+/// The report of a run; `plan` is its text.
+#[must_use]
+pub fn html(schedule: &Schedule, analysis: &Analysis, plan: &str) -> String {
+    let sections = [
+        ("follows", "What follows", claims::settings(analysis)),
+        ("claims", "Claims", claims::claims(schedule, analysis)),
+        ("published", "Beside the published numbers", published::table(schedule, analysis)),
+        ("rankings", "Rankings", compared::rankings(schedule, analysis)),
+        ("charts", "Charts", figures::figures(&charts(schedule, analysis))),
+        ("treatments", "Treatments", Some(treatments::table(schedule, analysis))),
+        ("hosts", "By host", hosts::hosts(schedule, analysis)),
+        ("aged", "Aged filesystems", compared::layout_scores(schedule, analysis)),
+        ("features", "What the filesystems can", compared::feature_table(schedule, analysis)),
+        ("samples", "Samples", samples::samples(schedule, analysis)),
+        ("mind", "What to mind", method::warnings(analysis)),
+        ("method", "Method", Some(method::method(schedule, analysis))),
+        ("environment", "Environment", method::environment(analysis)),
+        ("again", "Run it again", again::again(schedule, plan)),
+    ];
+    let present = |(id, title, body)| Some((id, title, body?));
+    let sections: Vec<Section> = sections.into_iter().filter_map(present).collect();
+    without_controls(page::page(schedule, analysis, &answer(schedule, analysis), &sections))
+}
+
+/// Control characters are not allowed in HTML, however they are written; and what changes the
+/// direction of text would let a name pass for another.
+fn without_controls(page: Markup) -> String {
+    let allowed = |c: char| c == '\n' || c == '\t' || !c.is_control();
+    let seen = page.into_string();
+    let seen = seen.chars().filter(|c| !is_unseen(*c));
+    seen.map(|c| if allowed(c) { c } else { ' ' }).collect()
+}
+
+/// A table in a box of its own, in which it is scrolled where the page is too narrow for it.
+fn boxed(id: &str, class: &str, caption: &Markup, rows: &Markup) -> Markup {
+    markup! {
+        div.scroll role="region" aria-labelledby={ (id) "-caption" } tabindex="0" {
+            table class=(class) {
+                caption id={ (id) "-caption" } { (caption) }
+                (rows)
+            }
+        }
+    }
+}
+
+/// The factors that treatments differ in, or all where there is one treatment: columns.
+fn factors(schedule: &Schedule) -> Vec<Factor> {
+    let levels = schedule.treatments.first().map(|first| schedule.distinct(&first.levels));
+    levels.unwrap_or_default().0.into_keys().collect()
+}
+
+/// A treatment's level of a factor.
+fn level(levels: &Levels, factor: Factor) -> &str {
+    levels.0.get(&factor).map_or("", String::as_str)
+}
+
+/// The heads of a treatment's columns.
+fn factor_heads(factors: &[Factor]) -> Markup {
+    markup! { @for factor in factors { th scope="col" { (factor) } } }
+}
+
+/// A treatment's cells; the first heads its row.
+fn factor_cells(factors: &[Factor], levels: &Levels) -> Markup {
+    markup! {
+        @for (index, factor) in factors.iter().enumerate() {
+            @if index == 0 { th scope="row" { (level(levels, *factor)) } }
+            @else { td { (level(levels, *factor)) } }
+        }
+    }
+}
+
+/// A ratio with its interval.
+fn effect(ratio: f64, interval: Option<[f64; 2]>) -> String {
+    times(&number::effect(ratio, interval))
+}
+
+/// What begins with a ratio, with the sign that a terminal may lack.
+fn times(text: &str) -> String {
+    text.strip_prefix('x').map_or_else(|| text.to_owned(), |rest| format!("×{rest}"))
+}

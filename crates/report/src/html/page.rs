@@ -1,0 +1,105 @@
+//! The frame of the page: its head, what stands above the sections, how to get to them.
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use maud::{DOCTYPE, Markup, PreEscaped, html as markup};
+use sha2::{Digest, Sha256};
+use ssdlab_advice::{Analysis, Completeness};
+use ssdlab_plan::Schedule;
+
+use super::Section;
+use crate::text::how;
+
+const STYLE: &str = include_str!("style.css");
+const SCRIPT: &str = include_str!("script.js");
+
+/// The whole page.
+pub(super) fn page(
+    schedule: &Schedule,
+    analysis: &Analysis,
+    answer: &str,
+    sections: &[Section],
+) -> Markup {
+    markup! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy());
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="generator" content={ "ssdlab " (env!("CARGO_PKG_VERSION")) };
+                title { (analysis.run) ": " (analysis.question) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                a.skip href="#answer" { "Skip to the answer" }
+                header { (banner()) }
+                main {
+                    (opening(schedule, analysis, answer))
+                    (contents(sections))
+                    @for section in sections { (shown(section)) }
+                }
+                footer {
+                    p {
+                        "Made by ssdlab " (env!("CARGO_PKG_VERSION")) " from the records of "
+                        code { (analysis.run) } ", analysis schema " (analysis.schema) "."
+                    }
+                }
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    }
+}
+
+/// Forbids every request and every script but the page's own. Drawings style themselves.
+fn policy() -> String {
+    let hash = BASE64_STANDARD.encode(Sha256::digest(SCRIPT));
+    format!(
+        "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{hash}'; \
+         base-uri 'none'; form-action 'none'"
+    )
+}
+
+fn banner() -> Markup {
+    markup! {
+        div.banner {
+            span.mark { "ssdlab" }
+            button #theme type="button" hidden { "Dark" }
+        }
+    }
+}
+
+/// The question and its answer.
+fn opening(schedule: &Schedule, analysis: &Analysis, answer: &str) -> Markup {
+    let is_partial = analysis.status == Completeness::Partial;
+    markup! {
+        h1 { (analysis.question) }
+        p #answer class=[is_partial.then_some("partial")] tabindex="-1" { (answer) }
+        p.about {
+            code { (analysis.run) } ": " (how(analysis))
+            @if let Some(source) = &schedule.source { br; "The question is from " (source) }
+            @let shared = schedule.shared();
+            @if schedule.treatments.len() > 1 && !shared.0.is_empty() {
+                br; "All treatments: " (shared)
+            }
+        }
+    }
+}
+
+fn contents(sections: &[Section]) -> Markup {
+    markup! {
+        nav aria-label="Sections" {
+            ul { @for (id, title, _) in sections { li { a href={ "#" (id) } { (title) } } } }
+        }
+    }
+}
+
+fn shown((id, title, body): &Section) -> Markup {
+    markup! {
+        section id=(id) aria-labelledby={ (id) "-heading" } {
+            h2 id={ (id) "-heading" } { (title) }
+            (body)
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! What somebody else has measured, beside what was measured here.
+
+use maud::{Markup, html as markup};
+use ssdlab_advice::{Analysis, TreatmentResult};
+use ssdlab_plan::Schedule;
+
+use super::{boxed, factor_cells, factor_heads, factors, spoken};
+use crate::{number, table};
+
+/// The table; none where the plan carries no numbers of others.
+pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Option<Markup> {
+    let factors = factors(schedule);
+    let rows: Vec<(&TreatmentResult, String, f64)> = analysis
+        .treatments
+        .iter()
+        .flat_map(|treatment| {
+            let published = move |phase: String| {
+                let value = schedule.published(&treatment.levels, &phase)?;
+                Some((treatment, phase, value))
+            };
+            schedule.phase_names().into_iter().filter_map(published)
+        })
+        .collect();
+    if rows.is_empty() {
+        return None;
+    }
+    let metric = analysis.metric.as_str();
+    let caption = markup! {
+        "Means of " (spoken(metric)) " (" code { (metric) } ")"
+        @if let Some(source) = &schedule.source { "; published: " (source) }
+    };
+    let body = markup! {
+        thead {
+            tr {
+                (factor_heads(&factors))
+                th scope="col" { "phase" }
+                th.number scope="col" { "published" }
+                th.number scope="col" { "here" }
+                th.number scope="col" { "here / published" }
+            }
+        }
+        tbody {
+            @for (treatment, phase, published) in &rows {
+                @let here = table::mean(treatment, phase, metric);
+                tr {
+                    (factor_cells(&factors, &treatment.levels))
+                    td { (phase) }
+                    td.number { (number::value(metric, *published)) }
+                    @if let Some(here) = here {
+                        td.number { (number::value(metric, here)) }
+                        td.number { "×" (number::ratio(here / published)) }
+                    } @else {
+                        td.number {}
+                        td.number {}
+                    }
+                }
+            }
+        }
+    };
+    Some(boxed("published", "published", &caption, &body))
+}

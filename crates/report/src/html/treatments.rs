@@ -1,0 +1,79 @@
+//! The table of treatments: means of the plan's metric by phase, and ratios to the baseline.
+
+use maud::{Markup, html as markup};
+use ssdlab_advice::{Analysis, Effect, TreatmentResult, TreatmentStatus};
+use ssdlab_plan::Schedule;
+
+use super::{boxed, effect, factor_cells, factor_heads, factors, spoken};
+use crate::table;
+
+/// The table, which can be sorted and filtered.
+pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Markup {
+    let (factors, phases) = (factors(schedule), schedule.phase_names());
+    let reasons = analysis.treatments.iter().any(|treatment| treatment.reason.is_some());
+    let is_own = |effect: &&Effect| effect.metric == analysis.metric;
+    let effects: Vec<&Effect> = analysis.effects.iter().filter(is_own).collect();
+    let together = effects.iter().any(|effect| effect.phases.len() > 1);
+    let caption = markup! {
+        "Means of " (spoken(&analysis.metric)) " (" code { (analysis.metric) } ")"
+        @if let Some(beside) = table::beside(analysis) { ", in brackets " code { (beside) } }
+        ", by phase; below each its ratio to the baseline's with the 95 % interval"
+    };
+    let body = markup! {
+        thead {
+            tr {
+                (factor_heads(&factors))
+                th scope="col" { "status" }
+                @if together { th.number scope="col" { "all phases" } }
+                @for phase in &phases { th.number scope="col" { (phase) } }
+                @if reasons { th scope="col" { "reason" } }
+            }
+        }
+        tbody {
+            @for treatment in &analysis.treatments {
+                @let own = own(&effects, treatment);
+                @let is_measured = treatment.status == TreatmentStatus::Ok;
+                tr class=[(!is_measured).then_some("unmeasured")] {
+                    (factor_cells(&factors, &treatment.levels))
+                    td { (treatment.status) @if is_baseline(schedule, treatment) { ", baseline" } }
+                    @if together { (overall(&own)) }
+                    @for phase in &phases { (cell(analysis, &own, treatment, phase)) }
+                    @if reasons { td.reason { (treatment.reason.as_deref().unwrap_or_default()) } }
+                }
+            }
+        }
+    };
+    boxed("treatments", "sortable filterable treatments", &caption, &body)
+}
+
+fn is_baseline(schedule: &Schedule, treatment: &TreatmentResult) -> bool {
+    let index = schedule.find(&treatment.levels);
+    let others = schedule.treatments.iter().any(|other| other.baseline == index);
+    index.is_some() && others
+}
+
+/// A treatment's effects.
+fn own<'a>(effects: &[&'a Effect], treatment: &TreatmentResult) -> Vec<&'a Effect> {
+    effects.iter().copied().filter(|effect| effect.levels == treatment.levels).collect()
+}
+
+fn cell(analysis: &Analysis, own: &[&Effect], treatment: &TreatmentResult, phase: &str) -> Markup {
+    let Some((mean, shown)) = table::shown(analysis, treatment, phase) else {
+        return markup! { td.number {} };
+    };
+    let ratio = own.iter().find(|effect| effect.phases == [phase]);
+    markup! {
+        td.number data-value=(mean) {
+            (shown)
+            @if let Some(one) = ratio { small { (effect(one.ratio, one.interval)) } }
+        }
+    }
+}
+
+/// The effect on all phases together.
+fn overall(own: &[&Effect]) -> Markup {
+    let Some(one) = own.iter().find(|effect| effect.phases.len() > 1) else {
+        return markup! { td.number {} };
+    };
+    markup! { td.number data-value=(one.ratio) { (effect(one.ratio, one.interval)) } }
+}

@@ -1,0 +1,114 @@
+//! A run as it goes on, for the page that shows it.
+
+use serde::Serialize;
+use ssdlab_advice::{Analysis, Verdict};
+use ssdlab_plan::Schedule;
+use ssdlab_results::Status;
+
+use super::evidence::evidence;
+use super::number;
+use super::text::plain;
+
+/// How far a run is.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Going {
+    /// Trials that have ended.
+    pub done: usize,
+    /// Trials there will be, at least.
+    pub planned: usize,
+    /// What is known about the rest of it, in words.
+    pub pace: String,
+    /// What is being done.
+    pub running: Vec<String>,
+    /// What went wrong.
+    pub troubles: Vec<String>,
+    /// Whether it has ended.
+    pub ended: bool,
+}
+
+/// What its trials have shown so far.
+#[derive(Debug, Clone, Serialize)]
+pub struct Shown {
+    question: String,
+    run: String,
+    lab: String,
+    seed: Option<u64>,
+    metric: String,
+    claims: Vec<LiveClaim>,
+    rows: Vec<LiveRow>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct LiveClaim {
+    says: String,
+    verdict: Verdict,
+    found: String,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct LiveRow {
+    treatment: String,
+    phase: String,
+    samples: Vec<f64>,
+    mean: String,
+    ratio: String,
+}
+
+/// How far a run is and what it has shown.
+#[derive(Serialize)]
+struct State<'a> {
+    #[serde(flatten)]
+    shown: &'a Shown,
+    #[serde(flatten)]
+    going: &'a Going,
+}
+
+/// The state of a run as a JSON object.
+#[must_use]
+pub fn live(shown: &Shown, going: &Going) -> String {
+    serde_json::to_string(&State { shown, going }).expect("it is plain data")
+}
+
+impl Shown {
+    /// What the trials so far have shown, which the analysis is of.
+    #[must_use]
+    pub fn new(schedule: &Schedule, analysis: &Analysis) -> Self {
+        let claims = analysis.claims.iter().map(|claim| {
+            let (says, found) = (plain(&claim.says), plain(&evidence(schedule, claim)));
+            LiveClaim { says, verdict: claim.verdict, found }
+        });
+        Self {
+            question: analysis.question.clone(),
+            run: analysis.run.clone(),
+            lab: analysis.lab.to_string(),
+            seed: analysis.seed,
+            metric: analysis.metric.clone(),
+            claims: claims.collect(),
+            rows: rows(schedule, analysis),
+        }
+    }
+}
+
+fn rows(schedule: &Schedule, analysis: &Analysis) -> Vec<LiveRow> {
+    let metric = analysis.metric.as_str();
+    let mut rows = Vec::new();
+    for treatment in &analysis.treatments {
+        for summary in &treatment.summary {
+            let Some(of_all) = summary.metrics.get(metric) else { continue };
+            let effect = analysis.effect(metric, &treatment.levels, &summary.name);
+            let well = treatment.trials.iter().filter(|trial| trial.status == Status::Ok);
+            let phases = well.flat_map(|trial| &trial.phases);
+            let samples = phases.filter(|phase| phase.name == summary.name);
+            rows.push(LiveRow {
+                treatment: plain(&schedule.distinct(&treatment.levels).to_string()),
+                phase: summary.name.clone(),
+                samples: samples.filter_map(|phase| phase.metric(metric)).collect(),
+                mean: number::value(metric, of_all.mean),
+                ratio: effect
+                    .map(|effect| number::effect(effect.ratio, effect.interval))
+                    .unwrap_or_default(),
+            });
+        }
+    }
+    rows
+}

@@ -1,0 +1,120 @@
+//! The report as Markdown, to be pasted into an issue: the question, the verdicts, the tables.
+//!
+//! It is GitHub's dialect (GitHub Flavored Markdown Spec 0.29, section 4.10 for tables), and reads
+//! well where nothing renders it.
+
+use std::fmt::Write;
+
+use ssdlab_advice::Analysis;
+use ssdlab_plan::Schedule;
+
+use super::evidence::evidence;
+use super::grid::Grid;
+use super::hosts;
+use super::number;
+use super::reason::reasons;
+use super::table::Layout;
+use super::text::{Style, how, main_heading, plain, ranking_heading};
+
+/// Wide enough for every table to be one: pages scroll.
+const STYLE: Style = Style { is_coloured: false, width: Some(u16::MAX) };
+
+/// The report of a run.
+#[must_use]
+pub fn markdown(schedule: &Schedule, analysis: &Analysis) -> String {
+    let mut report = String::new();
+    write_report(&mut report, schedule, analysis).expect("a String takes everything");
+    report
+}
+
+fn write_report(out: &mut String, schedule: &Schedule, analysis: &Analysis) -> std::fmt::Result {
+    writeln!(out, "### {}\n", inline(&analysis.question))?;
+    for (claim, reason) in analysis.claims.iter().zip(reasons(analysis)) {
+        let (says, evidence) = (inline(&claim.says), inline(&evidence(schedule, claim)));
+        let reason = reason.map_or(String::new(), |reason| format!("<br>{}", inline(&reason)));
+        writeln!(out, "- **{}**: {says}<br>{evidence}{reason}", claim.verdict)?;
+    }
+    if !analysis.claims.is_empty() {
+        writeln!(out)?;
+    }
+    for setting in &analysis.settings {
+        writeln!(out, "**What follows**: {}\n", inline(&setting.says))?;
+    }
+    writeln!(out, "{}\n", inline(&format!("{}: {}", analysis.run, how(analysis))))?;
+    let shared = schedule.shared();
+    if schedule.treatments.len() > 1 && !shared.0.is_empty() {
+        writeln!(out, "All: {}\n", inline(&shared.to_string()))?;
+    }
+    if let Some(source) = &schedule.source {
+        writeln!(out, "Source: {}\n", inline(source))?;
+    }
+    let layout = Layout::new(schedule, analysis);
+    writeln!(out, "{}\n", inline(&main_heading(analysis)))?;
+    for table in layout.main_table(STYLE) {
+        writeln!(out, "{}", self::table(&table))?;
+    }
+    for (ranking, table) in layout.rankings() {
+        writeln!(out, "{}\n\n{}", inline(&ranking_heading(ranking)), self::table(&table))?;
+    }
+    for (heading, tables) in hosts::tables(schedule, analysis, STYLE, &number::effect) {
+        writeln!(out, "{}\n", inline(&heading))?;
+        for table in tables {
+            writeln!(out, "{}", self::table(&table))?;
+        }
+    }
+    let sentences = hosts::sentences(schedule, analysis, &number::effect);
+    for says in &sentences {
+        writeln!(out, "- {}", inline(says))?;
+    }
+    if !sentences.is_empty() {
+        writeln!(out)?;
+    }
+    if !analysis.warnings.is_empty() {
+        writeln!(out, "Mind:\n")?;
+    }
+    for warned in &analysis.warnings {
+        writeln!(out, "- {}", inline(&warned.says))?;
+    }
+    Ok(())
+}
+
+/// A table; a cell's lines are broken by the one HTML element that tables may have.
+pub(super) fn table(grid: &Grid) -> String {
+    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    let cell = |text: &String| text.lines().map(inline).collect::<Vec<_>>().join("<br>");
+    let rule = |column| if column < grid.numbers { "---" } else { "---:" }.to_owned();
+    let mut text = line(grid.header.iter().map(cell).collect());
+    text += &line((0..grid.header.len()).map(rule).collect());
+    for row in &grid.rows {
+        text += &line(row.iter().map(cell).collect());
+    }
+    text
+}
+
+/// A text on one line that means nothing but itself: no markup, no HTML, no column, no link. What
+/// is plain is left so, for readers of the source.
+pub(super) fn inline(text: &str) -> String {
+    let text: Vec<char> = plain(text).chars().collect();
+    let mut escaped = String::with_capacity(text.len());
+    for (index, c) in text.iter().enumerate() {
+        let before = index.checked_sub(1).map(|index| text[index]);
+        let is_letter = |c: Option<&char>| c.is_some_and(|c| c.is_alphanumeric());
+        let is_markup = match c {
+            '\\' | '`' | '*' | '<' | '>' | '|' | '~' | '$' | '&' | '@' => true,
+            // No address becomes a link, no picture is asked for.
+            ':' if text[index + 1..].starts_with(&['/', '/']) => true,
+            '_' => !is_letter(before.as_ref()) || !is_letter(text.get(index + 1)),
+            '(' | '[' | ':' => before == Some(']'),
+            '#' => before.is_none_or(|before| before == ' '),
+            _ => false,
+        };
+        if is_markup {
+            escaped.push('\\');
+        }
+        escaped.push(*c);
+    }
+    escaped.trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,148 @@
+//! Numbers as people read them: three digits that mean something, and their unit.
+
+use std::time::{Duration, UNIX_EPOCH};
+
+use ssdlab_plan::metric::{self, Unit};
+
+/// A value of a metric with its unit.
+pub fn value(metric: &str, value: f64) -> String {
+    amount(metric::of(metric).unit, value)
+}
+
+/// A number with its unit.
+pub fn amount(unit: Unit, value: f64) -> String {
+    match unit {
+        Unit::Ns => duration(value),
+        Unit::Bytes => bytes(value),
+        Unit::BytesPerS => format!("{}/s", bytes(value)),
+        Unit::PerS => format!("{}/s", count(value)),
+        Unit::Years => format!("{} years", count(value)),
+        Unit::Ratio => ratio(value),
+        Unit::Percent => format!("{value:.2} %"),
+        Unit::Number => count(value),
+    }
+}
+
+/// Bytes.
+#[must_use]
+pub fn bytes(bytes: f64) -> String {
+    scaled(bytes.round(), 1000.0, &["B", "kB", "MB", "GB", "TB"])
+}
+
+/// A number without a unit: a count, or what a program reports in a unit of its own.
+pub fn count(value: f64) -> String {
+    scaled(value, 1000.0, &["", "k", "M", "G", "T"]).trim_end().to_owned()
+}
+
+/// A time in ns.
+#[must_use]
+pub fn duration(ns: f64) -> String {
+    if ns >= 100e9 {
+        let seconds = (ns / 1e9).round();
+        return format!("{:.0} min {:02.0} s", (seconds / 60.0).floor(), seconds % 60.0);
+    }
+    scaled(ns.round(), 1000.0, &["ns", "us", "ms", "s"])
+}
+
+/// A time that is known roughly, in whole seconds or minutes.
+#[must_use]
+pub fn roughly(time: Duration) -> String {
+    let seconds = time.as_secs().max(1);
+    let seconds = if seconds < 100 { seconds } else { seconds.next_multiple_of(60) };
+    humantime::format_duration(Duration::from_secs(seconds)).to_string()
+}
+
+/// A moment in seconds since 1970, in UTC, to the second.
+pub fn moment(seconds: u64) -> String {
+    // The end of the year 9999.
+    let seconds = Duration::from_secs(seconds.min(253_402_300_799));
+    humantime::format_rfc3339_seconds(UNIX_EPOCH + seconds).to_string()
+}
+
+/// A throughput.
+pub fn rate(bytes: f64, ns: f64) -> String {
+    amount(Unit::BytesPerS, bytes / (ns / 1e9))
+}
+
+fn scaled(value: f64, step: f64, units: &[&str]) -> String {
+    let mut scaled = value;
+    let mut unit = 0;
+    // What would be rounded up to a thousand belongs to the next unit already.
+    while scaled.abs() >= step - 0.5 && unit + 1 < units.len() {
+        scaled /= step;
+        unit += 1;
+    }
+    let digits = match scaled.abs() {
+        whole if unit == 0 && whole.fract() == 0.0 => 0,
+        large if large >= 99.95 => 0,
+        large if large >= 9.995 => 1,
+        middle if middle >= 0.995 => 2,
+        small => small_digits(small),
+    };
+    let number = written(scaled, digits);
+    format!("{number} {}", units[unit])
+}
+
+/// A ratio to the baseline: enough digits to see a difference of one per cent of the effect.
+pub fn ratio(ratio: f64) -> String {
+    written(ratio, digits(ratio))
+}
+
+/// What has many digits before the point is written with a power of ten.
+fn written(ratio: f64, digits: usize) -> String {
+    if ratio.abs() >= 1e6 { format!("{ratio:.2e}") } else { format!("{ratio:.digits$}") }
+}
+
+fn digits(ratio: f64) -> usize {
+    match ratio {
+        r if r >= 99.95 => 0,
+        r if r >= 9.995 => 1,
+        r if r >= 1.1 => 2,
+        r => small_digits(r),
+    }
+}
+
+/// The digits after the point of a number below 1 of which three mean something, and six at most.
+fn small_digits(number: f64) -> usize {
+    match number {
+        n if n >= 0.0995 => 3,
+        n if n >= 0.009_95 => 4,
+        n if n >= 0.000_995 => 5,
+        _ => 6,
+    }
+}
+
+/// A ratio with its interval.
+pub fn effect(ratio: f64, interval: Option<[f64; 2]>) -> String {
+    let digits = digits(ratio);
+    match interval {
+        Some(ends) => {
+            let [lo, hi] = ends.map(|end| written(end, digits));
+            format!("x{} [{lo}, {hi}]", written(ratio, digits))
+        }
+        None => format!("x{}", written(ratio, digits)),
+    }
+}
+
+/// A p-value, to two digits that mean something.
+pub fn p_value(p: f64) -> String {
+    match p {
+        p if p < 0.0001 => "p < 0.0001".to_owned(),
+        p if p < 0.000_995 => format!("p = {p:.5}"),
+        p if p < 0.009_95 => format!("p = {p:.4}"),
+        p if p < 0.0995 => format!("p = {p:.3}"),
+        p => format!("p = {p:.2}"),
+    }
+}
+
+/// A value of a metric with its interval.
+pub fn measured(metric: &str, mean: f64, interval: Option<[f64; 2]>) -> String {
+    let mean = value(metric, mean);
+    match interval {
+        Some([lo, hi]) => format!("{mean} [{}, {}]", value(metric, lo), value(metric, hi)),
+        None => mean,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,176 @@
+//! Why a treatment differs from another, in one sentence of numbers: of the bytes it writes more,
+//! what they are, and what else it asks of the drive.
+
+use std::collections::BTreeSet;
+
+use ssdlab_advice::{Analysis, TreatmentResult};
+use ssdlab_filesystem::layout::Kind;
+use ssdlab_plan::{Factor, Levels, metric};
+
+use super::number;
+use super::table::mean;
+
+/// What is less than this share of all that differs is not worth a word.
+const WORTH_A_WORD: f64 = 0.02;
+
+/// How much more or less of a count is worth a word, as a ratio.
+const NOTABLE: f64 = 1.05;
+
+/// The most kinds that are named.
+const MOST_KINDS: usize = 3;
+
+/// Fewer commands more or less may be chance.
+const FEW: f64 = 10.0;
+
+/// Requests, with what they are called.
+const COMMANDS: [(&str, &str); 5] = [
+    ("write_requests", "write requests"),
+    ("discard_requests", "discards"),
+    ("flushes", "flushes"),
+    ("commits", "journal commits"),
+    ("erases", "erased flash blocks"),
+];
+
+/// What stands behind each claim that compares two treatments; said once, where several claims are
+/// about the same.
+pub(super) fn reasons(analysis: &Analysis) -> Vec<Option<String>> {
+    let mut said = BTreeSet::new();
+    let claims = analysis.claims.iter();
+    let found = claims.map(|claim| {
+        claim.ratio?;
+        let (levels, baseline) = (claim.levels.as_ref()?, claim.baseline.as_ref()?);
+        let reason = reason(analysis, [levels, baseline], &claim.phases)?;
+        let is_new = said.insert((levels, baseline, &claim.phases));
+        is_new.then(|| format!("behind it, on average: {reason}"))
+    });
+    found.collect()
+}
+
+/// What stands behind the difference of a treatment from another in some phases; `None` where
+/// nothing that was counted differs.
+pub(super) fn reason(
+    analysis: &Analysis,
+    [levels, baseline]: [&Levels; 2],
+    phases: &[String],
+) -> Option<String> {
+    let of =
+        |levels: &Levels| analysis.treatments.iter().find(|treatment| treatment.levels == *levels);
+    let sides = Sides { with: of(levels)?, without: of(baseline)?, phases };
+    let parts: Vec<String> = sides.written().into_iter().chain(sides.commands()).collect();
+    let (first, others) = parts.split_first()?;
+    let mut sentence = first.clone();
+    for other in others {
+        sentence += "; ";
+        sentence += other;
+    }
+    Some(sentence)
+}
+
+/// Two treatments, in some phases.
+struct Sides<'a> {
+    with: &'a TreatmentResult,
+    without: &'a TreatmentResult,
+    phases: &'a [String],
+}
+
+impl Sides<'_> {
+    /// A metric on both sides, over the phases.
+    fn both(&self, metric: &str) -> Option<(f64, f64)> {
+        let total = |treatment: &TreatmentResult| {
+            if metric == "commits" && has_no_journal(&treatment.levels) {
+                return Some(0.0);
+            }
+            self.phases.iter().map(|phase| mean(treatment, phase, metric)).sum::<Option<f64>>()
+        };
+        Some((total(self.with)?, total(self.without)?))
+    }
+
+    /// The bytes written more or less, and what they are.
+    fn written(&self) -> Option<String> {
+        let (with, without) = self.both("written_bytes")?;
+        let kinds: Vec<(&str, f64)> = Kind::ALL
+            .into_iter()
+            .filter_map(|kind| {
+                let (with, without) = self.both(metric::written(kind))?;
+                Some((called(kind), with - without))
+            })
+            .collect();
+        let all: f64 = kinds.iter().map(|(_, more)| more.abs()).sum();
+        let more = with - without;
+        let differs = all.max(more.abs());
+        if differs == 0.0 || differs < WORTH_A_WORD * with.max(without) {
+            return None;
+        }
+        let bytes = |value: f64| number::bytes(value.abs());
+        let mut told: Vec<(&str, f64)> =
+            kinds.into_iter().filter(|(_, more)| more.abs() >= WORTH_A_WORD * all).collect();
+        told.sort_by(|one, other| other.1.abs().total_cmp(&one.1.abs()));
+        told.truncate(MOST_KINDS);
+        let than = if more < 0.0 { "less" } else { "more" };
+        if told.is_empty() {
+            return Some(format!("it writes {} {than}", bytes(more)));
+        }
+        let is_of_one_sign = told.iter().all(|(_, of_kind)| (*of_kind < 0.0) == (more < 0.0));
+        let kinds: Vec<String> = told
+            .iter()
+            .enumerate()
+            .map(|(index, (kind, of_kind))| {
+                let says = match (is_of_one_sign, index) {
+                    (true, 0) => " are ",
+                    (true, _) => " ",
+                    (false, _) if *of_kind < 0.0 => " less ",
+                    (false, _) => " more ",
+                };
+                format!("{}{says}{kind}", bytes(*of_kind))
+            })
+            .collect();
+        let (written, kinds) = (bytes(more), listed(&kinds));
+        Some(if is_of_one_sign {
+            format!("of the {written} it writes {than}, {kinds}")
+        } else {
+            format!("it writes {written} {than}: {kinds}")
+        })
+    }
+
+    /// The commands asked for more or less often.
+    fn commands(&self) -> Option<String> {
+        let differs = |(metric, called): &(&str, &str)| {
+            let (with, without) = self.both(metric)?;
+            let (most, least) = (with.max(without), with.min(without));
+            (most - least >= FEW && most > least * NOTABLE).then(|| {
+                let count = |value| number::value(metric, value);
+                format!("{} {called} against {}", count(with), count(without))
+            })
+        };
+        let parts: Vec<String> = COMMANDS.iter().filter_map(differs).collect();
+        (!parts.is_empty()).then(|| listed(&parts))
+    }
+}
+
+/// Whether nothing can be committed. Other filesystems have journals whose commits nobody counts.
+fn has_no_journal(levels: &Levels) -> bool {
+    let has = |factor, level: &str| levels.0.get(&factor).is_some_and(|own| own == level);
+    has(Factor::Filesystem, "ext2") || has(Factor::Journal, "off")
+}
+
+/// A kind of written bytes, in words.
+pub(super) fn called(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Data => "file data",
+        Kind::Journal => "journal",
+        Kind::Inode => "inodes",
+        Kind::Directory => "directories and extents",
+        Kind::Allocation => "allocation",
+        Kind::Superblock => "superblocks",
+        Kind::CowMetadata => "copy-on-write metadata",
+        Kind::Unattributed => "unattributed",
+    }
+}
+
+/// Parts of a sentence, one after the other.
+fn listed(parts: &[String]) -> String {
+    match parts {
+        [parts @ .., last] if !parts.is_empty() => format!("{} and {last}", parts.join(", ")),
+        _ => parts.concat(),
+    }
+}

@@ -1,0 +1,342 @@
+//! The tables: phases by treatments, as the founding posts print them.
+//!
+//! Columns are the levels the question is about, the baseline first; rows are phases, once for
+//! each combination of the other factors. Where the question is about more levels than fit beside
+//! each other, treatments are rows and phases are columns, a few to a table.
+
+use std::iter;
+
+use ssdlab_advice::{Analysis, Effect, Place, StepRanking, TreatmentResult, TreatmentStatus};
+use ssdlab_plan::{BonnieTest, Factor, Levels, Schedule};
+
+use super::grid::{self, Grid};
+use super::number;
+use super::text::{Style, plain};
+
+/// The most levels that stand side by side.
+const MOST_COLUMNS: usize = 4;
+
+/// What phases that move bytes are known by, besides their operations.
+const MOVED: &str = "bytes_per_second";
+
+/// What a treatment's name takes on a line.
+const LABEL_WIDTH: usize = 14;
+
+/// How treatments are laid out: which factors make columns, which make rows.
+pub(super) struct Layout<'a> {
+    schedule: &'a Schedule,
+    analysis: &'a Analysis,
+    /// Combinations of the factors the question is about.
+    columns: Vec<Levels>,
+    /// Combinations of the others.
+    rows: Vec<Levels>,
+}
+
+impl<'a> Layout<'a> {
+    pub fn new(schedule: &'a Schedule, analysis: &'a Analysis) -> Self {
+        let asked = |factor: &Factor| schedule.baseline.0.contains_key(factor);
+        let part = |levels: &Levels, is_asked: bool| {
+            let kept = levels.0.iter().filter(|(factor, _)| asked(factor) == is_asked);
+            Levels(kept.map(|(factor, level)| (*factor, level.clone())).collect())
+        };
+        let mut columns = vec![schedule.baseline.clone()];
+        let mut rows: Vec<Levels> = Vec::new();
+        for treatment in &schedule.treatments {
+            let (column, row) = (part(&treatment.levels, true), part(&treatment.levels, false));
+            if !columns.contains(&column) {
+                columns.push(column);
+            }
+            if !rows.contains(&row) {
+                rows.push(row);
+            }
+        }
+        Self { schedule, analysis, columns, rows }
+    }
+
+    fn treatment(&self, row: &Levels, column: &Levels) -> Option<&'a TreatmentResult> {
+        let levels = row.with(column);
+        self.analysis.treatments.iter().find(|treatment| treatment.levels == levels)
+    }
+
+    /// The factors that differ between rows: the others are said once, above the table.
+    fn row_label(&self, row: &Levels) -> String {
+        let differs = |factor: &Factor| {
+            self.rows.iter().any(|other| other.0.get(factor) != self.rows[0].0.get(factor))
+        };
+        let levels = row.0.iter().filter(|(factor, _)| differs(factor));
+        let shown = |(factor, level): (&Factor, &String)| level_name(*factor, level);
+        plain(&levels.map(shown).collect::<Vec<_>>().join(", "))
+    }
+
+    fn header(&self, column: &Levels) -> String {
+        if column.0.is_empty() {
+            return String::new();
+        }
+        let is_baseline = *column == self.schedule.baseline && self.columns.len() > 1;
+        plain(&format!("{column}{}", if is_baseline { " (baseline)" } else { "" }))
+    }
+
+    /// The plan's metric: means, and the ratio to the baseline with its interval. Where it does not
+    /// fit into one table it is several.
+    pub fn main_table(&self, style: Style) -> Vec<Grid> {
+        self.table(style, |treatment, phase| self.main_cell(treatment, phase))
+    }
+
+    /// What reached the device: bytes and requests.
+    pub fn device_table(&self, style: Style) -> Vec<Grid> {
+        self.table(style, device_cell)
+    }
+
+    fn table(
+        &self,
+        style: Style,
+        cell: impl Fn(&TreatmentResult, &str) -> Option<String>,
+    ) -> Vec<Grid> {
+        if self.columns.len() > MOST_COLUMNS {
+            return self.treatments_by_phases(style, cell);
+        }
+        let labelled = self.rows.len() > 1;
+        let mut header = vec!["phase".to_owned()];
+        header.extend(self.columns.iter().map(|column| self.header(column)));
+        if labelled {
+            header.insert(0, String::new());
+        }
+        let mut rows = Vec::new();
+        for row in &self.rows {
+            let phases = self.schedule.phase_names();
+            for (index, phase) in phases.iter().enumerate() {
+                let cells: Vec<Option<String>> = self
+                    .columns
+                    .iter()
+                    .map(|column| cell(self.treatment(row, column)?, phase))
+                    .collect();
+                if cells.iter().all(Option::is_none) && index > 0 {
+                    continue;
+                }
+                let mut line = vec![plain(phase)];
+                line.extend(cells.into_iter().map(Option::unwrap_or_default));
+                if labelled {
+                    let label = if index == 0 { self.row_label(row) } else { String::new() };
+                    line.insert(0, label);
+                }
+                rows.push(line);
+            }
+        }
+        vec![Grid { header, rows, numbers: 1 + usize::from(labelled) }]
+    }
+
+    /// One row a treatment, the phases side by side, as many as fit.
+    fn treatments_by_phases(
+        &self,
+        style: Style,
+        cell: impl Fn(&TreatmentResult, &str) -> Option<String>,
+    ) -> Vec<Grid> {
+        let phases = self.schedule.phase_names();
+        let side_by_side = grid::side_by_side(style, LABEL_WIDTH);
+        let ran = self.analysis.treatments.iter();
+        let ran = ran.filter(|treatment| treatment.status != TreatmentStatus::Unselected);
+        let tables = phases.chunks(side_by_side).map(|phases| {
+            let levels = self.schedule.distinct(&self.schedule.treatments[0].levels);
+            let names: Vec<&str> = levels.0.keys().map(|factor| factor.name()).collect();
+            let row = |treatment: &TreatmentResult| {
+                let label = label(self.schedule, &treatment.levels);
+                let cells = phases.iter().map(|phase| cell(treatment, phase).unwrap_or_default());
+                iter::once(label).chain(cells).collect()
+            };
+            let header = iter::once(names.join(", ")).chain(phases.iter().cloned()).collect();
+            Grid { header, rows: ran.clone().map(row).collect(), numbers: 1 }
+        });
+        tables.collect()
+    }
+
+    /// The treatments of each step that has begun, the best first.
+    pub fn rankings(&self) -> impl Iterator<Item = (&'a StepRanking, Grid)> {
+        let rankings = self.analysis.rankings.iter();
+        rankings.map(|ranking| (ranking, places(self.schedule, ranking)))
+    }
+
+    fn main_cell(&self, treatment: &TreatmentResult, phase: &str) -> Option<String> {
+        let metric = self.analysis.metric.as_str();
+        let Some(mean) = mean(treatment, phase, metric) else {
+            let is_first = self.schedule.phase_names().first().is_some_and(|first| first == phase);
+            return (is_first && treatment.status != TreatmentStatus::Ok)
+                .then(|| treatment.status.to_string());
+        };
+        let mut cell = shown(self.analysis, treatment, phase)?.1;
+        match metric {
+            "time_ns" => {
+                if let Some(rate) = self.rate(treatment, phase) {
+                    cell = format!("{cell} ({rate})");
+                }
+                cell += &settled(treatment, phase, mean);
+            }
+            "written_bytes" => {
+                let requests = self::mean(treatment, phase, "write_requests").unwrap_or(0.0);
+                cell = format!("{cell} / {}", number::value("write_requests", requests));
+            }
+            _ => {}
+        }
+        if let Some(published) = self.schedule.published(&treatment.levels, phase) {
+            cell = format!("{cell}\npublished {}", number::value(metric, published));
+        }
+        if let Some(effect) = self.effect(treatment, phase) {
+            cell = format!("{cell}\n{}", number::effect(effect.ratio, effect.interval));
+        }
+        Some(cell)
+    }
+
+    fn effect(&self, treatment: &TreatmentResult, phase: &str) -> Option<&'a Effect> {
+        self.analysis.effect(&self.analysis.metric, &treatment.levels, phase)
+    }
+
+    /// Bytes that the phases up to this sync wrote, over the time they took together: the post's
+    /// 172 MB/s is 493 MB over unpack and sync.
+    fn rate(&self, treatment: &TreatmentResult, phase: &str) -> Option<String> {
+        let index = self.schedule.find(&treatment.levels)?;
+        let (mut bytes, mut ns) = (0.0, 0.0);
+        for step in self.schedule.phases(index) {
+            bytes += mean(treatment, &step.name, "application_bytes").unwrap_or(0.0);
+            ns += mean(treatment, &step.name, "time_ns")?;
+            if step.name == phase {
+                return (step.syncs() && bytes > 0.0).then(|| number::rate(bytes, ns));
+            }
+            if step.syncs() {
+                (bytes, ns) = (0.0, 0.0);
+            }
+        }
+        None
+    }
+}
+
+/// A level that is a name speaks for itself; an amount or a switch does not.
+pub(super) fn level_name(factor: Factor, level: &str) -> String {
+    match factor {
+        Factor::Filesystem
+        | Factor::Atime
+        | Factor::Scheduler
+        | Factor::Drive
+        | Factor::Condition
+        | Factor::Host
+        | Factor::NodeFeature
+        | Factor::Label => level.to_owned(),
+        Factor::WearLevelling if level == "none" => "no levelling".to_owned(),
+        Factor::WearLevelling => format!("{level} levelling"),
+        _ => format!("{factor} {level}"),
+    }
+}
+
+/// A ranking, the best first.
+pub(super) fn places(schedule: &Schedule, ranking: &StepRanking) -> Grid {
+    let goes_on = ranking.places.iter().any(|place| place.goes_on.is_some());
+    let header = ["place", "set", "", "to the first", "none better in"];
+    let header = header.into_iter().chain(goes_on.then_some("goes on"));
+    let row = |place: &Place| {
+        let range = if place.first == place.last {
+            place.first.to_string()
+        } else {
+            format!("{} to {}", place.first, place.last)
+        };
+        let best_in = match place.best_in.len() {
+            0 => String::new(),
+            all if all == ranking.phases.len() => "all".to_owned(),
+            _ => place.best_in.join(", "),
+        };
+        let to_the_first = number::effect(place.ratio, place.interval);
+        let label = label(schedule, &place.levels);
+        let cells = [range, letters(&place.sets), label, to_the_first, best_in];
+        let goes = place.goes_on.map(|goes| if goes { "yes" } else { "" }.to_owned());
+        cells.into_iter().chain(goes.filter(|_| goes_on)).collect()
+    };
+    Grid {
+        header: header.map(str::to_owned).collect(),
+        rows: ranking.places.iter().map(row).collect(),
+        numbers: usize::MAX,
+    }
+}
+
+/// A treatment by the levels alone in which it differs from others.
+pub(super) fn label(schedule: &Schedule, levels: &Levels) -> String {
+    let levels = schedule.distinct(levels);
+    let shown = |(factor, level): (&Factor, &String)| plain(&level_name(*factor, level));
+    levels.0.iter().map(shown).collect::<Vec<_>>().join(", ")
+}
+
+/// Sets by letters, as in agronomy: what shares no letter is told apart.
+fn letters(sets: &[usize]) -> String {
+    let letter = |set: &usize| {
+        let letter = u8::try_from((set - 1) % 26).map_or('?', |index| char::from(b'a' + index));
+        let round = (set - 1) / 26;
+        if round == 0 { letter.to_string() } else { format!("{letter}{round}") }
+    };
+    sets.iter().map(letter).collect()
+}
+
+/// Whether a phase is known by the bytes that it moves; Bonnie's seeks and small files are counted.
+fn moves_bytes(analysis: &Analysis, phase: &str) -> bool {
+    let mut counted = BonnieTest::ALL.into_iter().filter(|test| *test >= BonnieTest::RandomSeek);
+    let has_bytes = |treatment: &TreatmentResult| mean(treatment, phase, MOVED).is_some();
+    counted.all(|test| test.name() != phase) && analysis.treatments.iter().any(has_bytes)
+}
+
+/// What stands in brackets beside the plan's metric, if anything does.
+pub(super) fn beside(analysis: &Analysis) -> Option<&'static str> {
+    let mut phases = analysis.treatments.iter().flat_map(|treatment| &treatment.summary);
+    let metric = analysis.metric.as_str();
+    phases.any(|phase| charted(analysis, metric, &phase.name) != metric).then_some(MOVED)
+}
+
+/// What a chart shows of a phase instead of a metric: bytes, where its operations move them.
+pub(super) fn charted<'a>(analysis: &Analysis, metric: &'a str, phase: &str) -> &'a str {
+    if metric == "ops_per_second" && moves_bytes(analysis, phase) { MOVED } else { metric }
+}
+
+/// The mean of the plan's metric in a phase, and the same written out; of operations that move
+/// bytes, with the bytes.
+pub(super) fn shown(
+    analysis: &Analysis,
+    treatment: &TreatmentResult,
+    phase: &str,
+) -> Option<(f64, String)> {
+    let metric = analysis.metric.as_str();
+    let value = mean(treatment, phase, metric)?;
+    let written = number::value(metric, value);
+    let charted = charted(analysis, metric, phase);
+    let moved = mean(treatment, phase, charted).filter(|_| charted != metric);
+    Some(match moved {
+        Some(moved) => (value, format!("{written} ({})", number::value(charted, moved))),
+        None => (value, written),
+    })
+}
+
+/// A mean over the trials of a treatment.
+pub(super) fn mean(treatment: &TreatmentResult, phase: &str, metric: &str) -> Option<f64> {
+    let summary = treatment.summary.iter().find(|summary| summary.name == phase)?;
+    Some(summary.metrics.get(metric)?.mean)
+}
+
+/// A phase that leaves work behind is not over when it returns: said where it is a tenth or
+/// more.
+fn settled(treatment: &TreatmentResult, phase: &str, time: f64) -> String {
+    match mean(treatment, phase, "settled_ns") {
+        Some(settled) if settled > 1.1 * time => {
+            format!("\nquiet after {}", number::value("settled_ns", settled))
+        }
+        _ => String::new(),
+    }
+}
+
+fn device_cell(treatment: &TreatmentResult, phase: &str) -> Option<String> {
+    let of = |metric: &str| mean(treatment, phase, metric);
+    let mut cell = format!(
+        "{} / {}",
+        number::value("written_bytes", of("written_bytes")?),
+        number::value("write_requests", of("write_requests")?)
+    );
+    let discards = of("discard_requests")?;
+    if discards > 0.0 {
+        let bytes = number::value("discarded_bytes", of("discarded_bytes")?);
+        let requests = number::value("discard_requests", discards);
+        cell = format!("{cell}\ndiscarded {bytes} / {requests}");
+    }
+    Some(cell)
+}

@@ -1,0 +1,220 @@
+//! The report on a terminal: the table, then each claim, then the setting that follows.
+
+use std::fmt::Write;
+
+use ssdlab_advice::{Analysis, Judgement, StepRanking, Verdict};
+use ssdlab_plan::Schedule;
+use ssdlab_results::Ending;
+
+use super::aged;
+use super::bars::bars;
+use super::evidence::evidence;
+use super::features::{self, features};
+use super::grid::Grid;
+use super::hosts;
+use super::number;
+use super::reason::reasons;
+use super::table::{Layout, beside};
+
+/// What stands below a verdict.
+const INDENT: &str = "          ";
+
+/// What the terminal can show.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Style {
+    /// Whether it shows colours.
+    pub is_coloured: bool,
+    /// Its width in columns; none for a file.
+    pub width: Option<u16>,
+}
+
+/// The heading of tables that show what reached the device.
+const BYTES: &str = "bytes written / write requests, until the device was quiet";
+
+/// The report of a run.
+#[must_use]
+pub fn text(schedule: &Schedule, analysis: &Analysis, style: Style) -> String {
+    let mut report = String::new();
+    write_report(&mut report, schedule, analysis, style).expect("a String takes everything");
+    report
+}
+
+fn write_report(
+    out: &mut String,
+    schedule: &Schedule,
+    analysis: &Analysis,
+    style: Style,
+) -> std::fmt::Result {
+    writeln!(out, "{}", wrapped("", &analysis.question, "", style))?;
+    if let Some(source) = &schedule.source {
+        writeln!(out, "{}", wrapped("Source: ", source, "", style))?;
+    }
+    let says = format!("{}: {}", analysis.run, how(analysis));
+    writeln!(out, "{}", wrapped("", &says, "", style))?;
+    let shared = schedule.shared();
+    if schedule.treatments.len() > 1 && !shared.0.is_empty() {
+        writeln!(out, "{}", wrapped("All: ", &shared.to_string(), "", style))?;
+    }
+    let layout = Layout::new(schedule, analysis);
+    let drawn = |tables: Vec<Grid>| {
+        tables.iter().map(|table| table.text(style)).collect::<Vec<_>>().join("\n")
+    };
+    writeln!(out, "\n{}", wrapped("", &main_heading(analysis), "", style))?;
+    writeln!(out, "{}", drawn(layout.main_table(style)))?;
+    if let Some(bars) = bars(schedule, analysis, style) {
+        writeln!(out, "\n{bars}")?;
+    }
+    for (ranking, table) in layout.rankings() {
+        let says = wrapped("", &ranking_heading(ranking), "", style);
+        writeln!(out, "\n{says}\n{}", table.text(style))?;
+    }
+    if has_device(analysis) && !shows_bytes(analysis) {
+        writeln!(out, "\n{}", wrapped("", &format!("{BYTES}: mean"), "", style))?;
+        writeln!(out, "{}", drawn(layout.device_table(style)))?;
+    }
+    if let Some(scores) = aged::layout_scores(schedule, analysis) {
+        let scores = wrapped("Aged: layout score ", &scores, "", style);
+        writeln!(out, "\n{scores}")?;
+    }
+    // What filesystems can stands beside how fast they are.
+    let compared = features::compared(schedule, analysis);
+    if !compared.is_empty() {
+        writeln!(out, "\nWhat the filesystems can\n{}", features(&compared, style))?;
+    }
+    if !analysis.by_host.is_empty() {
+        writeln!(out, "\nBy host")?;
+    }
+    for (heading, tables) in hosts::tables(schedule, analysis, style, &number::effect) {
+        writeln!(out, "{}\n{}", wrapped("", &heading, "", style), drawn(tables))?;
+    }
+    for says in hosts::sentences(schedule, analysis, &number::effect) {
+        writeln!(out, "{}", wrapped("- ", &says, "  ", style))?;
+    }
+    if !analysis.claims.is_empty() {
+        writeln!(out, "\nClaims")?;
+    }
+    for (claim, reason) in analysis.claims.iter().zip(reasons(analysis)) {
+        write_claim(out, schedule, claim, reason.as_deref(), style)?;
+    }
+    if !analysis.settings.is_empty() {
+        writeln!(out, "\nWhat follows")?;
+    }
+    for setting in &analysis.settings {
+        writeln!(out, "{}", wrapped("- ", &setting.says, "  ", style))?;
+    }
+    writeln!(out, "\nMind")?;
+    for warned in &analysis.warnings {
+        writeln!(out, "{}", wrapped("- ", &warned.says, "  ", style))?;
+    }
+    Ok(())
+}
+
+/// Where, how often and how far it ran.
+pub(super) fn how(analysis: &Analysis) -> String {
+    let trials = analysis.treatments.iter().map(|treatment| treatment.trials.len()).max();
+    let trials = counted(trials.unwrap_or(0), "trial");
+    match analysis.seed {
+        Some(seed) => {
+            let (lab, ended) = (analysis.lab, ended(analysis.ending));
+            format!("{lab} lab, {trials} a treatment, seed {seed}{ended}")
+        }
+        None => format!("imported, {trials} a treatment"),
+    }
+}
+
+/// What is above the main table.
+pub(super) fn main_heading(analysis: &Analysis) -> String {
+    let metric = if shows_bytes(analysis) { BYTES } else { analysis.metric.as_str() };
+    let beside = beside(analysis).map_or(String::new(), |beside| format!(" ({beside})"));
+    format!("{metric}{beside}: mean, and ratio to the baseline with its 95 % interval")
+}
+
+/// What is above a ranking.
+pub(super) fn ranking_heading(ranking: &StepRanking) -> String {
+    let step = ranking.step.as_ref().map_or("Ranking".to_owned(), |name| format!("Step {name}"));
+    format!(
+        "{step}: by {} over {}; treatments with a letter in common cannot be told apart",
+        ranking.metric,
+        counted(ranking.phases.len(), "phase")
+    )
+}
+
+fn shows_bytes(analysis: &Analysis) -> bool {
+    analysis.metric == "written_bytes"
+}
+
+fn has_device(analysis: &Analysis) -> bool {
+    let mut phases = analysis.treatments.iter().flat_map(|treatment| &treatment.summary);
+    phases.any(|phase| phase.metrics.contains_key("written_bytes"))
+}
+
+fn write_claim(
+    out: &mut String,
+    schedule: &Schedule,
+    claim: &Judgement,
+    reason: Option<&str>,
+    style: Style,
+) -> std::fmt::Result {
+    let colour = match claim.verdict {
+        Verdict::Holds => 32,
+        Verdict::Refuted => 31,
+        Verdict::Undecided => 33,
+    };
+    let mut verdict = claim.verdict.to_string();
+    let padding = " ".repeat(INDENT.len() - verdict.len());
+    if style.is_coloured {
+        verdict = format!("\x1b[1;{colour}m{verdict}\x1b[0m");
+    }
+    writeln!(out, "{}", wrapped(&format!("{verdict}{padding}"), &claim.says, INDENT, style))?;
+    for says in [Some(evidence(schedule, claim).as_str()), reason].into_iter().flatten() {
+        writeln!(out, "{}", wrapped(INDENT, says, INDENT, style))?;
+    }
+    Ok(())
+}
+
+/// A number of things.
+#[must_use]
+pub fn counted(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+/// Why a run ended, where that is worth a word.
+pub(super) fn ended(ending: Ending) -> &'static str {
+    match ending {
+        Ending::Precise => "; stopped when precise enough",
+        Ending::AllBlocks => "",
+        Ending::TimeSpent => "; stopped when its time was spent",
+        Ending::BytesSpent => "; stopped when its bytes were written",
+        Ending::NothingRuns => "; nothing could run here",
+        Ending::Interrupted => "; interrupted, so partial: `ssdlab run --resume` goes on",
+    }
+}
+
+/// Breaks a text at spaces so that it fits the terminal; `first` starts the first line, `indent`
+/// every other.
+pub(super) fn wrapped(first: &str, text: &str, indent: &str, style: Style) -> String {
+    let width = style.width.map_or(usize::MAX / 2, usize::from);
+    let options = textwrap::Options::new(width)
+        .initial_indent(first)
+        .subsequent_indent(indent)
+        .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit);
+    textwrap::fill(&plain(text), options)
+}
+
+/// Text of plans and programs without what would steer a terminal, what XML forbids, and what would
+/// change the direction of other text.
+pub(super) fn plain(text: &str) -> String {
+    let seen = text.chars().filter(|c| !is_unseen(*c));
+    seen.map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// Whether a character is not seen itself and changes how others are.
+#[must_use]
+pub fn is_unseen(c: char) -> bool {
+    matches!(c, '\u{061C}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}')
+        || matches!(c, '\u{2060}'..='\u{2069}')
+        || matches!(c, '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{FFFE}' | '\u{FFFF}')
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,264 @@
+//! Attempts of nodes at trials of a run, in the run's folder `attempts`.
+//!
+//! Each attempt appends to a file of its own, so that no node waits for another, and a dead node
+//! harms no other. One program, the holder of the run, reads them all and puts each trial's record
+//! into `records.jsonl` once. A trial that was attempted twice counts once: a record in
+//! `records.jsonl` stays there, and of records that arrive together that of the attempt submitted
+//! first counts, regardless of the measured values.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use ssdlab_host::regular_file;
+use ssdlab_plan::Schedule;
+
+use super::attempt_id::AttemptId;
+use super::record::{RECORD_SCHEMA, Record, Status};
+use super::store::{StoreError, at, versioned, whole_lines};
+
+/// The folder of attempts in that of a run.
+pub const ATTEMPTS: &str = "attempts";
+
+/// What a file of an attempt's records ends with.
+const ENDING: &str = "jsonl";
+
+/// Where an attempt's records are, by its name.
+pub(super) fn records_of(run: &Path, id: AttemptId) -> PathBuf {
+    run.join(ATTEMPTS).join(id.to_string()).with_extension(ENDING)
+}
+
+/// Where the logs of requests of an attempt's trials are.
+#[must_use]
+pub fn logs_of(run: &Path, id: AttemptId) -> PathBuf {
+    run.join(ATTEMPTS).join(id.to_string())
+}
+
+/// What an attempt's program has printed.
+#[must_use]
+pub fn output_of(run: &Path, id: &str) -> PathBuf {
+    run.join(ATTEMPTS).join(id).with_extension("out")
+}
+
+/// The file that has the node of an attempt, the name of what was submitted and the path of the
+/// undo journal there, a line each, while the attempt's changes to the node are not all undone.
+/// Then it is empty.
+#[must_use]
+pub fn node_of(run: &Path, id: AttemptId) -> PathBuf {
+    run.join(ATTEMPTS).join(id.to_string()).with_extension("node")
+}
+
+/// The attempts at a run, read as they grow.
+#[derive(Debug)]
+pub struct Attempts {
+    run: PathBuf,
+    /// How far each file was read, in bytes and in lines.
+    read: BTreeMap<PathBuf, (u64, usize)>,
+    /// The trials that are recorded, by block and treatment, with the attempts that brought them.
+    recorded: BTreeMap<(u32, usize), Option<AttemptId>>,
+}
+
+/// What attempts have brought since they were last looked at.
+#[derive(Debug, Default)]
+pub struct News {
+    /// Records of trials that had none.
+    pub records: Vec<Record>,
+    /// Records that say that a node cannot run a treatment; another may have run it.
+    pub refusals: Vec<Record>,
+    /// Records that do not count, as their trials have one.
+    pub doubles: Vec<Double>,
+    /// What is not as it should be.
+    pub warnings: Vec<String>,
+}
+
+/// A record that does not count, as its trial has another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Double {
+    /// The block of the trial.
+    pub block: u32,
+    /// Its treatment.
+    pub treatment: usize,
+    /// Whose record it is.
+    pub attempt: AttemptId,
+    /// Whose record counts.
+    pub counts: String,
+}
+
+/// An attempt that has left something on its node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Left {
+    /// The attempt's name.
+    pub id: AttemptId,
+    /// The node.
+    pub node: String,
+    /// What it was an element of.
+    pub submission: String,
+    /// The undo journal on the node.
+    pub journal: PathBuf,
+}
+
+/// The attempts that have left something on their nodes.
+#[derive(Debug, Default)]
+pub struct NotUndone {
+    /// Those of which it is known what.
+    pub left: Vec<Left>,
+    /// What cannot be read, and may say that something is left.
+    pub unreadable: Vec<StoreError>,
+}
+
+impl Attempts {
+    /// The attempts at a run that has some records already.
+    #[must_use]
+    pub fn new(run: &Path, records: &[Record]) -> Self {
+        let id = |record: &Record| record.attempt.as_ref().map(|attempt| attempt.id);
+        let recorded = records.iter().map(|record| (key(record), id(record))).collect();
+        Self { run: run.to_owned(), read: BTreeMap::new(), recorded }
+    }
+
+    /// Reads what has been written since. A last line without its end is left for the next time.
+    pub fn news(&mut self, schedule: &Schedule) -> Result<News, StoreError> {
+        let mut news = News::default();
+        let mut found: Vec<(AttemptId, Record)> = Vec::new();
+        for (id, path) in self.files()? {
+            while self.read_on(id, &path, schedule, &mut news.warnings, &mut found)? {}
+        }
+        found.sort_by_key(|(id, _)| *id);
+        for (id, record) in found {
+            if record.status == Status::Unavailable {
+                news.refusals.push(record);
+                continue;
+            }
+            match self.recorded.get(&key(&record)) {
+                // It is what is recorded, read again.
+                Some(Some(counts)) if *counts == id => {}
+                Some(counts) => news.doubles.push(Double {
+                    block: record.trial.block,
+                    treatment: record.trial.treatment,
+                    attempt: id,
+                    counts: counts.map_or_else(|| "this machine".to_owned(), |id| id.to_string()),
+                }),
+                None => {
+                    self.recorded.insert(key(&record), Some(id));
+                    news.records.push(record);
+                }
+            }
+        }
+        Ok(news)
+    }
+
+    /// Reads what a file has had added; whether there may be more.
+    fn read_on(
+        &mut self,
+        id: AttemptId,
+        path: &Path,
+        schedule: &Schedule,
+        warnings: &mut Vec<String>,
+        found: &mut Vec<(AttemptId, Record)>,
+    ) -> Result<bool, StoreError> {
+        let (offset, lines) = self.read.get(path).copied().unwrap_or_default();
+        let text = read_from(path, offset)?;
+        let whole = whole_lines(&text);
+        let own: Vec<&[u8]> = text[..whole].split_inclusive(|byte| *byte == b'\n').collect();
+        for (index, line) in own.iter().enumerate() {
+            match versioned::<Record>(path, lines + index + 1, line, RECORD_SCHEMA) {
+                Ok(record) if is_of(&record, schedule, id) => {
+                    found.push((id, record));
+                }
+                Ok(_) => warnings.push(format!(
+                    "{}, line {}: not a trial of this run, or of another attempt; ignored",
+                    path.display(),
+                    lines + index + 1
+                )),
+                Err(error) => warnings.push(format!("{error}; ignored")),
+            }
+        }
+        self.read.insert(path.to_owned(), (offset + whole as u64, lines + own.len()));
+        Ok(whole > 0 && text.len() as u64 == regular_file::MOST_BYTES)
+    }
+
+    /// The attempts whose changes to their nodes are not all undone.
+    pub fn not_undone(&self) -> Result<NotUndone, StoreError> {
+        let mut found = NotUndone::default();
+        for (id, path) in self.with_ending("node")? {
+            match left(id, &path) {
+                Ok(left) => found.left.extend(left),
+                Err(error) => found.unreadable.push(error),
+            }
+        }
+        Ok(found)
+    }
+
+    fn files(&self) -> Result<BTreeSet<(AttemptId, PathBuf)>, StoreError> {
+        self.with_ending(ENDING)
+    }
+
+    /// The files of attempts that have this ending; what is not called after an attempt is not one.
+    fn with_ending(&self, ending: &str) -> Result<BTreeSet<(AttemptId, PathBuf)>, StoreError> {
+        let folder = self.run.join(ATTEMPTS);
+        let entries = match fs::read_dir(&folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeSet::new()),
+            other => other.map_err(at("read the folder", &folder))?,
+        };
+        let mut found = BTreeSet::new();
+        for entry in entries {
+            let path = entry.map_err(at("read the folder", &folder))?.path();
+            if path.extension().is_some_and(|of| of == ending) {
+                found.extend(AttemptId::of_file(&path).map(|id| (id, path)));
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// What a marker says is left; `None` if it is empty.
+fn left(id: AttemptId, path: &Path) -> Result<Option<Left>, StoreError> {
+    let bytes = regular_file::read_own(path).map_err(at("read", path))?;
+    let unreadable = || StoreError::Marker { path: path.to_owned() };
+    let text = String::from_utf8(bytes).map_err(|_| unreadable())?;
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let lines: Vec<&str> = text.lines().collect();
+    let ([node, submission, journal], true) = (&lines[..], text.ends_with('\n')) else {
+        return Err(unreadable());
+    };
+    Ok(Some(Left {
+        id,
+        node: (*node).to_owned(),
+        submission: (*submission).to_owned(),
+        journal: journal.into(),
+    }))
+}
+
+fn key(record: &Record) -> (u32, usize) {
+    (record.trial.block, record.trial.treatment)
+}
+
+/// Whether a record is that of a trial of this schedule, brought by this attempt.
+fn is_of(record: &Record, schedule: &Schedule, id: AttemptId) -> bool {
+    let levels = schedule.treatments.get(record.trial.treatment).map(|of| &of.levels);
+    let planned = schedule.trials.get(record.trial.position as usize);
+    planned == Some(&record.trial)
+        && levels == Some(&record.levels)
+        && record.attempt.as_ref().is_some_and(|attempt| attempt.id == id)
+}
+
+fn read_from(path: &Path, offset: u64) -> Result<Vec<u8>, StoreError> {
+    let mut text = Vec::new();
+    let mut read = || {
+        // Opening asks the server of a shared folder what there is; a name's size may be an old
+        // one.
+        let mut file = regular_file::open_own(path)?;
+        if file.metadata()?.len() == offset {
+            return Ok(0);
+        }
+        file.seek(SeekFrom::Start(offset))?;
+        file.take(regular_file::MOST_BYTES).read_to_end(&mut text)
+    };
+    read().map_err(at("read", path))?;
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests;

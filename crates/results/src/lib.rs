@@ -1,0 +1,25 @@
+//! Results: the record of a trial, and the folder a run keeps its records in.
+
+mod attempt_id;
+mod attempts;
+mod drive;
+mod flat;
+mod ledger;
+mod metrics;
+mod record;
+mod store;
+mod work;
+
+pub use ssdlab_meter::smart::Smart;
+
+pub use attempt_id::AttemptId;
+pub use attempts::{
+    ATTEMPTS, Attempts, Double, Left, News, NotUndone, logs_of, node_of, output_of,
+};
+pub use drive::DriveCourse;
+pub use ledger::{ByKind, ByLayer, Layer, Ledger, Written};
+pub use record::{
+    Aged, Attempt, Ending, Imported, Phase, RECORD_SCHEMA, Record, Status, Teardown, Told,
+};
+pub use store::{Contents, Run, StoreError, default_folder, fuzz_records, is_of_a_run};
+pub use work::{Latency, Series, Work};

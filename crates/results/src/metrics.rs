@@ -1,0 +1,115 @@
+//! Reads metrics from the records of phases: where each is, the table of metrics says.
+
+use ssdlab_flash::FlashActivity;
+use ssdlab_meter::block::Counters;
+use ssdlab_plan::metric::{self, METRICS, Source};
+
+use super::ledger::ByKind;
+use super::record::{Phase, Record};
+use super::work::Work;
+
+impl Record {
+    /// A metric over some phases, taken together as is right for it; `None` if a phase or the
+    /// metric is missing.
+    #[must_use]
+    pub fn over(&self, metric: &str, phases: &[String]) -> Option<f64> {
+        let value =
+            |name: &String| self.phases.iter().find(|phase| phase.name == *name)?.metric(metric);
+        if let [phase] = phases {
+            return value(phase);
+        }
+        let values: Vec<f64> = phases.iter().map(value).collect::<Option<_>>()?;
+        metric::of(metric).taken_together(&values)
+    }
+
+    /// Whether phases were done and a metric of them is missing all the same: what a program could
+    /// not measure.
+    #[must_use]
+    pub fn lacks(&self, metric: &str, phases: &[String]) -> bool {
+        let has = |name: &String| self.phases.iter().any(|phase| phase.name == *name);
+        phases.iter().all(has) && self.over(metric, phases).is_none()
+    }
+}
+
+impl Phase {
+    /// Every metric that was measured, by its name in plans.
+    pub fn metrics(&self) -> impl Iterator<Item = (&str, f64)> {
+        let own = METRICS.iter().filter_map(|(name, metric, _)| match metric.source {
+            Source::Reported => None,
+            source => Some((*name, self.measured(source).or_else(|| self.reported(name))?)),
+        });
+        let is_own = |name: &str| {
+            METRICS.iter().any(|row| row.0 == name && row.1.source != Source::Reported)
+        };
+        let reported = self.reported.iter().map(|(name, value)| (name.as_str(), *value));
+        own.chain(reported.filter(move |(name, _)| !is_own(name)))
+    }
+
+    /// A metric by its name in plans; `None` if it was not measured.
+    #[must_use]
+    pub fn metric(&self, name: &str) -> Option<f64> {
+        self.measured(metric::of(name).source).or_else(|| self.reported(name))
+    }
+
+    /// What was written, by what it is.
+    #[must_use]
+    pub fn kinds(&self) -> Option<&ByKind> {
+        self.ledger.as_ref()?.by_kind.as_ref()
+    }
+
+    fn reported(&self, name: &str) -> Option<f64> {
+        self.reported.get(name).copied()
+    }
+
+    /// What ssdlab itself measured.
+    fn measured(&self, source: Source) -> Option<f64> {
+        let device = |of: fn(&Counters) -> u64| self.device.as_ref().map(of);
+        let flash = |of: fn(&FlashActivity) -> u64| self.flash.as_ref().map(of);
+        let work = |of: fn(&Work) -> u64| self.work.as_ref().map(of);
+        let count = match source {
+            Source::Time => self.time_ns,
+            Source::Settled => self.settled_ns,
+            Source::Cpu => self.cpu_ns,
+            Source::ApplicationBytes => self.application_bytes,
+            Source::WrittenBytes => device(|device| device.written_bytes),
+            Source::WriteRequests => device(|device| device.write_requests),
+            Source::WriteMerges => device(|device| device.write_merges),
+            Source::ReadBytes => device(|device| device.read_bytes),
+            Source::ReadRequests => device(|device| device.read_requests),
+            Source::DiscardedBytes => device(|device| device.discarded_bytes),
+            Source::DiscardRequests => device(|device| device.discard_requests),
+            Source::Flushes => device(|device| device.flushes),
+            Source::Commits => self.commits,
+            Source::Written(kind) => self.kinds().map(|kinds| kinds.of(kind).bytes),
+            Source::FlashWrittenBytes => flash(|flash| flash.flash_written_bytes),
+            Source::FlashReadBytes => flash(|flash| flash.flash_read_bytes),
+            Source::Erases => flash(|flash| flash.erases),
+            Source::Stalled => flash(|flash| flash.stalled_ns),
+            Source::HottestErases => flash(|flash| flash.hottest_erases),
+            Source::RepeatsUntilWorn => return self.flash?.repeats_until_worn,
+            Source::YearsUntilWorn => return self.flash?.years_until_worn,
+            Source::WriteAmplification => return self.write_amplification(),
+            Source::Operations => work(|work| work.operations),
+            Source::OpsRate => return Some(self.work.as_ref()?.ops_per_second),
+            Source::ByteRate => return self.work.as_ref()?.bytes_per_second,
+            Source::LatencyMean => return Some(self.work.as_ref()?.latency.summary.mean_ns),
+            Source::LatencyP50 => work(|work| work.latency.summary.p50_ns),
+            Source::LatencyP90 => work(|work| work.latency.summary.p90_ns),
+            Source::LatencyP99 => work(|work| work.latency.summary.p99_ns),
+            Source::LatencyP999 => work(|work| work.latency.summary.p999_ns),
+            Source::LatencyMax => work(|work| work.latency.summary.max_ns),
+            Source::Reported => None,
+        };
+        count.map(|count| count as f64)
+    }
+
+    /// Bytes programmed into the flash for each that was written to the drive.
+    fn write_amplification(&self) -> Option<f64> {
+        let written = self.device?.written_bytes;
+        let flash = self.flash?.flash_written_bytes;
+        (written > 0).then(|| flash as f64 / written as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,61 @@
+//! Tests of reading metrics from the records of phases.
+
+use std::collections::BTreeMap;
+
+use ssdlab_latency::LatencySummary;
+
+use super::*;
+use crate::{ByLayer, Latency, Ledger, Series};
+
+fn phase() -> Phase {
+    let latency = Latency { summary: LatencySummary::default(), histogram: String::new() };
+    let series = Series { step_ns: 1, operations: Vec::new() };
+    let flash = FlashActivity { repeats_until_worn: Some(9.0), ..FlashActivity::default() };
+    Phase {
+        time_ns: Some(1),
+        settled_ns: Some(2),
+        cpu_ns: Some(3),
+        application_bytes: Some(4),
+        device: Some(Counters { written_bytes: 8, ..Counters::default() }),
+        flash: Some(flash.repeated(1.0)),
+        commits: Some(5),
+        work: Some(Work {
+            operations: 6,
+            ops_per_second: 7.0,
+            bytes_per_second: Some(8.0),
+            latency,
+            series,
+        }),
+        ledger: Some(Ledger {
+            by_layer: ByLayer::default(),
+            by_kind: Some(ByKind::default()),
+            reason: None,
+        }),
+        reported: BTreeMap::from([("fio.read_iops".to_owned(), 5.0), ("odd".to_owned(), 6.0)]),
+        ..Phase::default()
+    }
+}
+
+#[test]
+fn every_metric_that_ssdlab_measures_is_read() {
+    let phase = phase();
+    let own: Vec<&str> = METRICS
+        .iter()
+        .filter(|(_, metric, _)| metric.source != Source::Reported)
+        .map(|(name, ..)| *name)
+        .collect();
+    let found: Vec<(&str, f64)> = phase.metrics().collect();
+    let names: Vec<&str> = found.iter().map(|(name, _)| *name).collect();
+    assert_eq!(names[..own.len()], own);
+    assert_eq!(names[own.len()..], ["fio.read_iops", "odd"]);
+    assert!(found.iter().all(|(name, value)| phase.metric(name) == Some(*value)));
+    assert_eq!(phase.metric("fio.write_iops"), None);
+}
+
+#[test]
+fn what_was_imported_is_read_by_its_name() {
+    let reported = BTreeMap::from([("ops_per_second".to_owned(), 5.0)]);
+    let phase = Phase { reported, ..Phase::default() };
+    assert_eq!(phase.metrics().collect::<Vec<_>>(), [("ops_per_second", 5.0)]);
+    assert_eq!(phase.metric("ops_per_second"), Some(5.0));
+}

@@ -1,0 +1,528 @@
+//! A run's folder: `plan.toml`, `schedule.json` and `records.jsonl`, append-only.
+//!
+//! Trials that run on other machines bring their records in files of their own (see
+//! [`super::attempts`]), from which they get here.
+//!
+//! A record is one line, written and synced when its trial ends; a crash can cut the last line
+//! and nothing else. Reading never changes a file; only appending puts a cut line aside first.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use miette::Diagnostic;
+use rayon::prelude::*;
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+use serde::Deserialize;
+use ssdlab_host::base_folder::base_folder;
+use ssdlab_host::regular_file;
+use ssdlab_host::sync::sync_folder;
+use ssdlab_host::whole_file;
+use ssdlab_plan::Schedule;
+use ssdlab_plan::schedule::SCHEDULE_SCHEMA;
+use thiserror::Error;
+
+use super::attempts::{ATTEMPTS, records_of};
+use super::record::{Attempt, Ending, RECORD_SCHEMA, Record};
+
+/// The file that says why a run ended.
+const ENDING: &str = "ending.json";
+
+/// The file that has the plan.
+const PLAN: &str = "plan.toml";
+
+/// The file that has the records.
+const RECORDS: &str = "records.jsonl";
+
+/// What a run's folder may consist of.
+const PARTS: [&str; 8] =
+    [PLAN, "schedule.json", RECORDS, "records.cut", ENDING, "ending.half", "requests", ATTEMPTS];
+
+/// What is read of the records at a time, in bytes: enough for all processors.
+const PART_BYTES: u64 = 8 << 20;
+
+/// More than a record has, in bytes: what is longer is not read to its end.
+const LONGEST_LINE_BYTES: usize = 256 << 20;
+
+/// A run that cannot be stored or read.
+#[derive(Debug, Error, Diagnostic)]
+pub enum StoreError {
+    /// A file could not be read or written.
+    #[error("cannot {step} {}: {cause}", path.display())]
+    Io {
+        /// What was attempted.
+        step: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// Why not.
+        cause: io::Error,
+    },
+    /// There is no such run.
+    #[error("there is no run {}: no schedule.json found", path.display())]
+    #[diagnostic(help("runs are in {}; name one of them, or its folder", folder.display()))]
+    NoRun {
+        /// What was named.
+        path: PathBuf,
+        /// Where runs are.
+        folder: PathBuf,
+    },
+    /// A line is not a record.
+    #[error("{}, line {line} is not a record: {cause}", path.display())]
+    #[diagnostic(help(
+        "something else changed the file; the other lines are intact, so remove this line to keep \
+         them"
+    ))]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        cause: serde_json::Error,
+    },
+    /// A schedule that is none.
+    #[error("{} is not a schedule: {cause}", path.display())]
+    #[diagnostic(help("start a new run from the plan.toml beside it; the records are unchanged"))]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        cause: serde_json::Error,
+    },
+    /// A schedule whose parts do not fit each other.
+    #[error("{} was changed: its parts are inconsistent", path.display())]
+    #[diagnostic(help("start a new run from the plan.toml beside it"))]
+    Unsound {
+        /// The file.
+        path: PathBuf,
+    },
+    /// An ending that is none.
+    #[error("{} does not say how the run ended: {cause}", path.display())]
+    #[diagnostic(help(
+        "the records are unchanged; remove the file, and the run counts as interrupted"
+    ))]
+    Ending {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        cause: serde_json::Error,
+    },
+    /// A marker that says nothing.
+    #[error("{} does not name the node where changes have to be undone", path.display())]
+    #[diagnostic(help(
+        "run `ssdlab restore` on the node that ran this attempt (its output is beside the file), \
+         then empty the file"
+    ))]
+    Marker {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A newer program wrote it.
+    #[error("{} has schema {found}; this program reads up to {known}", path.display())]
+    #[diagnostic(help("read it with the version of ssdlab that wrote it, or a newer one"))]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its schema.
+        found: u64,
+        /// The newest this program reads.
+        known: u32,
+    },
+    /// Another program is appending to it.
+    #[error("{} is being written by another ssdlab", path.display())]
+    #[diagnostic(help("wait for that run to end, or stop it"))]
+    Busy {
+        /// The run's folder.
+        path: PathBuf,
+    },
+}
+
+impl StoreError {
+    /// Whether it is for want of room, which others may make.
+    #[must_use]
+    pub fn is_for_room(&self) -> bool {
+        matches!(self, Self::Io { cause, .. } if cause.kind() == io::ErrorKind::StorageFull)
+    }
+}
+
+pub(super) fn at<'a>(
+    step: &'static str,
+    path: &'a Path,
+) -> impl FnOnce(io::Error) -> StoreError + 'a {
+    move |cause| StoreError::Io { step, path: path.to_owned(), cause }
+}
+
+/// A run's folder, open for appending.
+#[derive(Debug)]
+pub struct Run {
+    folder: PathBuf,
+    /// Where records go, and its path.
+    records: File,
+    path: PathBuf,
+    /// Whose records they are, if they are not the run's own.
+    attempt: Option<Attempt>,
+}
+
+/// What a run's folder holds.
+#[derive(Debug)]
+pub struct Contents {
+    /// The plan as it was written; empty in a folder that something else has made.
+    pub plan: String,
+    /// What was to be done.
+    pub schedule: Schedule,
+    /// What was done.
+    pub records: Vec<Record>,
+    /// Why it ended; `Interrupted` in a folder that something else has made.
+    pub ending: Ending,
+    /// What is not as it should be, and harmless.
+    pub warnings: Vec<String>,
+}
+
+/// The folder for results: `$XDG_DATA_HOME/ssdlab`, or `~/.local/share/ssdlab`.
+#[must_use]
+pub fn default_folder() -> PathBuf {
+    let data = base_folder("XDG_DATA_HOME", ".local/share");
+    data.unwrap_or_else(|| PathBuf::from(".local/share")).join("ssdlab")
+}
+
+/// Whether a file, by the path of itself and not of a link to it, is what a run consists of; other
+/// files may lie in its folder.
+#[must_use]
+pub fn is_of_a_run(path: &Path) -> bool {
+    path.ancestors().take(2).any(|part| {
+        let is_part = part.file_name().is_some_and(|name| PARTS.iter().any(|part| name == *part));
+        let folder = part.parent().filter(|parent| !parent.as_os_str().is_empty());
+        is_part && folder.unwrap_or(Path::new(".")).join("schedule.json").exists()
+    })
+}
+
+impl Run {
+    /// Starts a new run's folder below `results`; its name is `id`, with a number where that
+    /// is taken.
+    pub fn create(
+        results: &Path,
+        id: &str,
+        plan: &str,
+        schedule: &Schedule,
+    ) -> Result<Self, StoreError> {
+        fs::create_dir_all(results).map_err(at("make the folder", results))?;
+        let folder = (1_u32..)
+            .map(|n| if n == 1 { id.to_owned() } else { format!("{id}-{n}") })
+            .map(|name| results.join(name))
+            .find_map(|folder| match fs::create_dir(&folder) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => None,
+                Err(error) => Some(Err(at("make the folder", &folder)(error))),
+                Ok(()) => Some(Ok(folder)),
+            })
+            .expect("there are infinitely many names")?;
+        Self::begin(&folder, plan, schedule).inspect_err(|_| {
+            // Half a run is none; it is not a run's folder yet.
+            let _ = fs::remove_dir_all(&folder);
+        })?;
+        sync_folder(results).map_err(at("sync", results))?;
+        Self::append(&folder).map(|(run, _)| run)
+    }
+
+    fn begin(folder: &Path, plan: &str, schedule: &Schedule) -> Result<(), StoreError> {
+        write_synced(&folder.join(RECORDS), b"")?;
+        write_synced(&folder.join(PLAN), plan.as_bytes())?;
+        // The schedule comes last: a folder that has one is a whole run.
+        let text = serde_json::to_vec_pretty(schedule).expect("a schedule is plain data");
+        write_synced(&folder.join("schedule.json"), &text)?;
+        sync_folder(folder).map_err(at("sync", folder))
+    }
+
+    /// Opens a run to append to it. A cut last line is put aside in `records.cut`.
+    pub fn append(folder: &Path) -> Result<(Self, Contents), StoreError> {
+        if !folder.join("schedule.json").exists() {
+            return Err(no_run(folder));
+        }
+        let path = folder.join(RECORDS);
+        let mut options = OpenOptions::new();
+        options.read(true).append(true).create(true);
+        let mut records =
+            regular_file::open_own_with(&path, &mut options).map_err(at("open", &path))?;
+        claim(&records, folder)?;
+        let contents = Self::read(folder)?;
+        let mut bytes = Vec::new();
+        records.read_to_end(&mut bytes).map_err(at("read", &path))?;
+        let whole = whole_lines(&bytes);
+        if whole < bytes.len() {
+            let cut = folder.join("records.cut");
+            write_synced(&cut, &bytes[whole..])?;
+            records.set_len(whole as u64).map_err(at("shorten", &path))?;
+        }
+        records.seek(SeekFrom::End(0)).map_err(at("open", &path))?;
+        Ok((Self { folder: folder.to_owned(), records, path, attempt: None }, contents))
+    }
+
+    /// Opens a run for an attempt at some of its trials, whose records go into a file of their own.
+    /// The attempt gets a number where its name is taken: a scheduler that has lost its memory of a
+    /// job may start it again.
+    pub fn attempt(
+        folder: &Path,
+        mut attempt: Attempt,
+    ) -> Result<(Self, Attempt, Schedule), StoreError> {
+        let schedule = read_schedule(folder)?;
+        let mut number = 1;
+        let (records, path) = loop {
+            let path = records_of(folder, attempt.id);
+            match OpenOptions::new().append(true).create_new(true).open(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    number += 1;
+                    attempt.id = attempt.id.again(number);
+                }
+                other => break (other.map_err(at("make", &path))?, path),
+            }
+        };
+        let attempts = folder.join(ATTEMPTS);
+        sync_folder(&attempts).map_err(at("sync", &attempts))?;
+        let run = Self { folder: folder.to_owned(), records, path, attempt: Some(attempt.clone()) };
+        Ok((run, attempt, schedule))
+    }
+
+    /// Reads a run without changing anything.
+    pub fn read(folder: &Path) -> Result<Contents, StoreError> {
+        let schedule = read_schedule(folder)?;
+        let (mut records, mut warnings) = Self::read_records(&folder.join(RECORDS))?;
+        warnings.extend(leave_out_foreign(&schedule, &mut records));
+        let plan = read_if_there(&folder.join(PLAN))?.unwrap_or_default();
+        let plan = String::from_utf8_lossy(&plan).into_owned();
+        let mut ending = read_ending(&folder.join(ENDING))?;
+        if ending == Ending::AllBlocks && !reaches_the_end(&schedule, &records) {
+            warnings.push(format!(
+                "{}: the run claims that all blocks were done, but its records end earlier: \
+                 treating it as partial",
+                folder.display()
+            ));
+            ending = Ending::Interrupted;
+        }
+        Ok(Contents { plan, schedule, records, ending, warnings })
+    }
+
+    fn read_records(path: &Path) -> Result<(Vec<Record>, Vec<String>), StoreError> {
+        let file = regular_file::open_own(path).map_err(at("read", path))?;
+        parse_records(path, file, LONGEST_LINE_BYTES)
+    }
+
+    /// The run's folder.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The run's name.
+    #[must_use]
+    pub fn id(&self) -> String {
+        self.folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// Stores why the run ended, in `ending.json`; a run that is killed keeps `interrupted`.
+    pub fn ended(&self, ending: Ending) -> Result<(), StoreError> {
+        let text = serde_json::to_vec(&ending).expect("an ending is plain data");
+        let path = self.folder.join(ENDING);
+        whole_file::write(&path, |out| out.write_all(&text)).map_err(at("write", &path))
+    }
+
+    /// Appends a record and waits until it is on the disk.
+    pub fn push(&mut self, record: &Record) -> Result<(), StoreError> {
+        self.push_all(std::slice::from_ref(record))
+    }
+
+    /// Appends records and waits until they are on the disk. After an error the file is as it was,
+    /// unless the error is that it cannot be shortened.
+    pub fn push_all(&mut self, records: &[Record]) -> Result<(), StoreError> {
+        let mut lines = Vec::new();
+        for record in records {
+            // Records are large: only an attempt's are copied, to be marked as its own.
+            let own =
+                self.attempt.clone().map(|own| Record { attempt: Some(own), ..record.clone() });
+            let record = own.as_ref().unwrap_or(record);
+            serde_json::to_writer(&mut lines, record).expect("a record is plain data");
+            lines.push(b'\n');
+        }
+        let before = self.records.metadata().map_err(at("look at", &self.path))?.len();
+        let written = self.records.write_all(&lines).and_then(|()| self.records.sync_data());
+        written.or_else(|cause| {
+            // Half a line would run into the next, if there were one.
+            self.records.set_len(before).map_err(at("shorten", &self.path))?;
+            Err(at("append to", &self.path)(cause))
+        })
+    }
+}
+
+/// Takes the lock of a run's records.
+fn claim(records: &File, folder: &Path) -> Result<(), StoreError> {
+    match flock(records, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(()),
+        Err(Errno::WOULDBLOCK) => Err(StoreError::Busy { path: folder.to_owned() }),
+        Err(errno) => Err(at("lock the records of", folder)(errno.into())),
+    }
+}
+
+/// A run that was killed may have said nothing.
+fn read_ending(path: &Path) -> Result<Ending, StoreError> {
+    let Some(text) = read_if_there(path)? else { return Ok(Ending::Interrupted) };
+    serde_json::from_slice(&text)
+        .map_err(|cause| StoreError::Ending { path: path.to_owned(), cause })
+}
+
+fn read_schedule(folder: &Path) -> Result<Schedule, StoreError> {
+    let path = folder.join("schedule.json");
+    let text = match regular_file::read_own(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(no_run(folder)),
+        other => other.map_err(at("read", &path))?,
+    };
+    let schedule: Schedule =
+        versioned(&path, 1, &text, SCHEDULE_SCHEMA).map_err(|error| match error {
+            StoreError::Corrupt { path, cause, .. } => StoreError::Malformed { path, cause },
+            other => other,
+        })?;
+    if schedule.is_sound() { Ok(schedule) } else { Err(StoreError::Unsound { path }) }
+}
+
+/// A file that not every run has.
+fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
+    match regular_file::read_own(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        other => other.map(Some).map_err(at("read", path)),
+    }
+}
+
+/// Leaves out records of other runs, and those of trials that are recorded already; says so.
+fn leave_out_foreign(schedule: &Schedule, records: &mut Vec<Record>) -> Vec<String> {
+    let (mut foreign, mut repeated) = (0, 0);
+    let mut known = BTreeSet::new();
+    records.retain(|record| {
+        let treatment = schedule.treatments.get(record.trial.treatment);
+        if treatment.is_none_or(|treatment| treatment.levels != record.levels) {
+            foreign += 1;
+            return false;
+        }
+        let is_new = known.insert((record.trial.block, record.trial.treatment));
+        repeated += usize::from(!is_new);
+        is_new
+    });
+    let says = |count: usize, what: &str| {
+        (count > 0).then(|| format!("records.jsonl: {count} records {what}: ignored"))
+    };
+    let foreign = says(foreign, "belong to treatments that this run does not have");
+    let repeated = says(repeated, "belong to trials that were recorded earlier");
+    foreign.into_iter().chain(repeated).collect()
+}
+
+/// Whether there is a record of the last block, as there is of a run that has done all.
+fn reaches_the_end(schedule: &Schedule, records: &[Record]) -> bool {
+    let last = schedule.trials.iter().map(|trial| trial.block).max();
+    let reached = records.iter().map(|record| record.trial.block).max();
+    !schedule.steps.is_empty() || reached >= last
+}
+
+fn no_run(folder: &Path) -> StoreError {
+    StoreError::NoRun { path: folder.to_owned(), folder: default_folder() }
+}
+
+/// Parses the records of a file, a part at a time; a last line without its end is left out, with a
+/// warning. A line longer than `longest_bytes` by more than a part is refused.
+fn parse_records(
+    path: &Path,
+    file: impl Read,
+    longest_bytes: usize,
+) -> Result<(Vec<Record>, Vec<String>), StoreError> {
+    let mut file = file.take(PART_BYTES);
+    let (mut records, mut lines) = (Vec::new(), 0);
+    let mut part = Vec::new();
+    // What is left of a part is the beginning of a line of the next.
+    loop {
+        let left = part.len();
+        if file.read_to_end(&mut part).map_err(at("read", path))? == 0 {
+            break;
+        }
+        // What is left of the part before has no line break.
+        let whole = match whole_lines(&part[left..]) {
+            0 => 0,
+            new => left + new,
+        };
+        if whole == 0 && part.len() > longest_bytes {
+            let cause = serde::de::Error::custom("it is longer than any record");
+            return Err(StoreError::Corrupt { path: path.to_owned(), line: lines + 1, cause });
+        }
+        let own: Vec<&[u8]> = part[..whole].split_inclusive(|byte| *byte == b'\n').collect();
+        let parse = |(index, line): (usize, &&[u8])| {
+            let is_blank = line.trim_ascii().is_empty();
+            (!is_blank).then(|| versioned(path, lines + index + 1, line, RECORD_SCHEMA))
+        };
+        let parsed: Vec<Option<Result<Record, StoreError>>> =
+            own.par_iter().enumerate().map(parse).collect();
+        lines += own.len();
+        for record in parsed.into_iter().flatten() {
+            let mut record = record?;
+            // A long run is kept whole; a vector that has grown has room that nobody needs.
+            record.phases.shrink_to_fit();
+            records.push(record);
+        }
+        part.drain(..whole);
+        file.set_limit(PART_BYTES);
+    }
+    let mut warnings = Vec::new();
+    if !part.is_empty() {
+        warnings.push(format!(
+            "{}: the last line was truncated ({} bytes) and is ignored; `--resume` runs its trial \
+             again",
+            path.display(),
+            part.len()
+        ));
+    }
+    Ok((records, warnings))
+}
+
+/// The length of the part that ends with a line break.
+pub(super) fn whole_lines(bytes: &[u8]) -> usize {
+    bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1)
+}
+
+/// Parses what carries a schema number, and says so when that number is too new.
+pub(super) fn versioned<T: serde::de::DeserializeOwned>(
+    path: &Path,
+    line: usize,
+    text: &[u8],
+    known: u32,
+) -> Result<T, StoreError> {
+    #[derive(Deserialize)]
+    struct Version {
+        schema: u64,
+    }
+    let corrupt = |cause| StoreError::Corrupt { path: path.to_owned(), line, cause };
+    let version: Version = serde_json::from_slice(text).map_err(corrupt)?;
+    if version.schema > u64::from(known) {
+        return Err(StoreError::Newer { path: path.to_owned(), found: version.schema, known });
+    }
+    serde_json::from_slice(text).map_err(corrupt)
+}
+
+/// Writes a file anew and waits until it is on the disk.
+fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    let mut file = regular_file::open_own_with(path, &mut options).map_err(at("write", path))?;
+    file.write_all(bytes).map_err(at("write", path))?;
+    file.sync_all().map_err(at("sync", path))
+}
+
+/// The record reader as the fuzzer drives it: what is accepted reads back as it was written.
+#[doc(hidden)]
+pub fn fuzz_records(bytes: &[u8]) {
+    let path = Path::new("records.jsonl");
+    let Ok((records, _)) = parse_records(path, bytes, LONGEST_LINE_BYTES) else { return };
+    for record in records {
+        let line = serde_json::to_string(&record).expect("a record is plain data");
+        let again: Record = versioned(path, 1, line.as_bytes(), RECORD_SCHEMA)
+            .expect("what is written can be read");
+        assert_eq!(serde_json::to_string(&again).expect("a record is plain data"), line);
+    }
+}
+
+#[cfg(test)]
+mod tests;

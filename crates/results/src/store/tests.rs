@@ -1,0 +1,60 @@
+use std::os::unix::fs::OpenOptionsExt;
+
+use ssdlab_plan::Overrides;
+
+use super::*;
+
+fn run() -> (tempfile::TempDir, Run, Schedule) {
+    let plan = "name = \"p\"\nquestion = \"?\"\n[workload]\nphases = [{ do = \"sync\" }]\n";
+    let overrides = Overrides::default();
+    let schedule = ssdlab_plan::schedule("p", plan, &overrides, Path::new("/")).unwrap();
+    let place = tempfile::tempdir().unwrap();
+    let run = Run::create(place.path(), "p", plan, &schedule).unwrap();
+    (place, run, schedule)
+}
+
+#[test]
+fn a_lock_that_cannot_be_had_is_not_taken_for_one_that_is_held() {
+    let (_place, run, _) = run();
+    let again = Run::append(run.folder()).unwrap_err();
+    assert!(matches!(again, StoreError::Busy { .. }));
+    let flags = rustix::fs::OFlags::PATH.bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(&run.path).unwrap();
+    let error = claim(&file, run.folder()).unwrap_err();
+    assert!(matches!(error, StoreError::Io { step: "lock the records of", .. }), "{error}");
+}
+
+#[test]
+fn records_that_cannot_be_shortened_are_not_waited_for_as_if_there_were_room() {
+    let (_place, mut run, schedule) = run();
+    // It is full, and no file whose length could be set.
+    run.path = "/dev/full".into();
+    run.records = OpenOptions::new().append(true).open(&run.path).unwrap();
+    let error = run.push(&Record::new(&schedule, schedule.trials[0], 1)).unwrap_err();
+    assert!(!error.is_for_room() && error.to_string().contains("shorten"), "{error}");
+}
+
+#[test]
+fn an_ending_that_cannot_be_read_is_said() {
+    let (_place, run, _) = run();
+    let path = run.folder().join(ENDING);
+    assert_eq!(Run::read(run.folder()).unwrap().ending, Ending::Interrupted);
+    run.ended(Ending::Precise).unwrap();
+    assert_eq!(Run::read(run.folder()).unwrap().ending, Ending::Precise);
+    assert_eq!(fs::read_dir(run.folder()).unwrap().count(), 4, "no half is left");
+    for text in ["", "\"prec", "\"bored\""] {
+        fs::write(&path, text).unwrap();
+        let error = Run::read(run.folder()).unwrap_err();
+        assert!(matches!(error, StoreError::Ending { .. }), "{error}");
+    }
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    let error = Run::read(run.folder()).unwrap_err();
+    assert!(matches!(error, StoreError::Io { .. }), "{error}");
+}
+
+#[test]
+fn a_line_without_end_is_not_read_for_ever() {
+    let error = parse_records(Path::new("records.jsonl"), io::repeat(b'0'), 1 << 20).unwrap_err();
+    assert!(error.to_string().contains("line 1 is not a record: it is longer"), "{error}");
+}

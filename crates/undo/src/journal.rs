@@ -1,0 +1,363 @@
+//! The undo journal: every change is recorded before it is made. One file per run, one line of JSON
+//! per change, after a first line that names the machine and the boot: a state folder may be
+//! shared, and changes to another machine are not undone here. The file is locked while the run is
+//! alive, so `ssdlab restore` can distinguish a killed run from an active one. Changes are undone
+//! newest first, and each line is truncated afterwards. The entry of a change that outlives a crash
+//! of the machine (a folder) is synced before the change is made; mounts and loop devices end with
+//! the boot, so their entries need not be.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+use ssdlab_host::machine::Machine;
+use ssdlab_host::processes;
+use ssdlab_host::sync::sync_folder;
+use ssdlab_host::trust::exposed;
+
+use super::{Change, UndoError};
+
+const ENDING: &str = "undo";
+
+/// The changes of one run, newest last.
+#[derive(Debug)]
+pub struct Journal {
+    file: File,
+    path: PathBuf,
+    marker: String,
+    changes: Vec<(u64, Change)>,
+}
+
+impl Journal {
+    /// Starts the journal of a new run.
+    pub fn create(folder: &Path) -> io::Result<Self> {
+        let journal = Self::start(&private_folder(folder)?)?;
+        // The journal must survive a crash.
+        sync_folder(journal.private_folder())?;
+        Ok(journal)
+    }
+
+    /// Starts the journal of a run that has its machine to itself. A guest has no other users, but
+    /// its root folder belongs to the user who runs the lab, so file owners are meaningless there.
+    pub fn create_alone(folder: &Path) -> io::Result<Self> {
+        fs::create_dir_all(folder)?;
+        Self::start(folder)
+    }
+
+    fn start(folder: &Path) -> io::Result<Self> {
+        // Names are never used twice, by whatever machine or container shares the folder: the
+        // run's own folders are called after its marker, and undoing removes them.
+        let mut random = [0; 8];
+        rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;
+        let marker = format!("{}-{:016x}", std::process::id(), u64::from_ne_bytes(random));
+        let path = folder.join(&marker).with_extension(ENDING);
+        // Nobody else may find it before it is locked and says whose it is.
+        let unnamed = path.with_extension("new");
+        let mut options = OpenOptions::new();
+        let mut file =
+            options.read(true).write(true).create_new(true).mode(0o600).open(&unnamed)?;
+        flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+        let Here { boot, machine } = Here::now()?;
+        let mut header = serde_json::to_vec(&Header { boot, machine: Some(machine) })?;
+        header.push(b'\n');
+        file.write_all(&header)?;
+        fs::rename(&unnamed, &path)?;
+        Ok(Self { file, path, marker, changes: Vec::new() })
+    }
+
+    /// Opens the journal of a run of this machine that is dead.
+    fn adopt(path: &Path) -> io::Result<Found> {
+        if !fs::symlink_metadata(path)?.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not a regular file"));
+        }
+        let mut file = OpenOptions::new().read(true).write(true).open(path)?;
+        let here = Here::now()?;
+        let mut text = Vec::new();
+        file.read_to_end(&mut text)?;
+        // A lock may not show whether a run on another machine is alive, so it is not tried.
+        let of = lines(&text).next().map(header).transpose()?;
+        if let Some(other) = of.and_then(|of| here.another(of)) {
+            return Ok(Found::Elsewhere(other.host));
+        }
+        if !lock_of_the_dead(&file, path)? {
+            return Ok(Found::Alive);
+        }
+        text.clear();
+        file.rewind()?;
+        file.read_to_end(&mut text)?;
+        let marker = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let changes = parse(&text, &here.boot)?;
+        Ok(Found::Dead(Self { file, path: path.to_owned(), marker, changes }))
+    }
+
+    /// A folder that only this user can write to, for a run's temporary files.
+    #[must_use]
+    pub fn private_folder(&self) -> &Path {
+        self.path.parent().expect("a journal lies in a folder")
+    }
+
+    /// The path of the journal, which is removed when everything is undone.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The name of this run, which every process it starts carries in its environment.
+    #[must_use]
+    pub fn marker(&self) -> &str {
+        &self.marker
+    }
+
+    /// Records a change. Make the change only after this has succeeded.
+    pub fn will(&mut self, change: Change) -> io::Result<()> {
+        let offset = self.file.seek(SeekFrom::End(0))?;
+        let mut line = serde_json::to_vec(&change)?;
+        line.push(b'\n');
+        let written = self
+            .file
+            .write_all(&line)
+            .and_then(|()| if change.outlives_a_crash() { self.file.sync_all() } else { Ok(()) });
+        if let Err(error) = written {
+            // A truncated line must not run into the next.
+            self.file.set_len(offset)?;
+            return Err(error);
+        }
+        self.changes.push((offset, change));
+        Ok(())
+    }
+
+    /// Makes a folder that undoing will remove with its contents.
+    pub fn make_folder(&mut self, path: &Path) -> io::Result<()> {
+        self.will(Change::Folder { path: path.to_owned() })?;
+        let made = fs::DirBuilder::new().mode(0o700).create(path);
+        if made.is_err() {
+            // A folder that existed before must not be removed.
+            let (offset, _) = self.changes.pop().expect("it was just written");
+            self.file.set_len(offset)?;
+        }
+        made
+    }
+
+    /// A point to come back to with [`Self::undo_to`].
+    #[must_use]
+    pub fn mark(&self) -> usize {
+        self.changes.len()
+    }
+
+    /// Undoes every change made since `mark`, newest first. A change that cannot be undone stays in
+    /// the journal, as do all earlier ones.
+    pub fn undo_to(&mut self, mark: usize) -> Result<(), UndoError> {
+        if self.changes.len() > mark {
+            processes::kill_marked(&self.marker);
+        }
+        while self.changes.len() > mark {
+            let (offset, change) = self.changes[self.changes.len() - 1].clone();
+            change.undo(&self.marker)?;
+            self.file
+                .set_len(offset)
+                .map_err(|cause| UndoError::new("shorten", &self.path, cause))?;
+            self.changes.pop();
+        }
+        Ok(())
+    }
+
+    /// Undoes everything and removes the journal.
+    pub fn finish(mut self) -> Result<(), UndoError> {
+        self.undo_to(0)
+    }
+}
+
+impl Drop for Journal {
+    fn drop(&mut self) {
+        // On an error path the error cannot be reported; remaining changes stay in the journal for
+        // `ssdlab restore`.
+        if self.undo_to(0).is_ok() {
+            let _ = fs::remove_file(&self.path);
+            let _ = sync_folder(self.private_folder());
+        }
+    }
+}
+
+/// Takes the lock of a dead run. A child that was being started when the run was killed may hold
+/// the lock slightly longer.
+fn lock_of_the_dead(file: &File, path: &Path) -> io::Result<bool> {
+    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let pid = name.split('-').next().unwrap_or_default().to_owned();
+    let started = Instant::now();
+    loop {
+        match flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(true),
+            Err(Errno::WOULDBLOCK) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+        let is_alive = Path::new("/proc").join(&pid).exists();
+        if is_alive || started.elapsed() > Duration::from_secs(5) {
+            return Ok(false);
+        }
+        sleep(Duration::from_millis(5));
+    }
+}
+
+/// A journal that was found.
+enum Found {
+    /// Its run is alive.
+    Alive,
+    /// Its run is dead.
+    Dead(Journal),
+    /// It is of the machine of this name.
+    Elsewhere(String),
+}
+
+/// The first line of a journal.
+#[derive(Debug, Serialize, Deserialize)]
+struct Header {
+    /// The kernel's id of the boot it was written in.
+    boot: String,
+    /// The machine; `None` in journals of earlier versions means the one that reads them.
+    machine: Option<Machine>,
+}
+
+/// This machine and its boot.
+struct Here {
+    boot: String,
+    machine: Machine,
+}
+
+impl Here {
+    fn now() -> io::Result<Self> {
+        let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id")?.trim().to_owned();
+        Ok(Self { boot, machine: Machine::this() })
+    }
+
+    /// The machine of a journal, if it is another one. With the same boot id it is this machine,
+    /// even if its name has changed.
+    fn another(&self, journal: Header) -> Option<Machine> {
+        let is_boot = journal.boot == self.boot;
+        let is_this =
+            |of: &Machine| of.id == self.machine.id && (of.host == self.machine.host || is_boot);
+        journal.machine.filter(|of| !is_this(of))
+    }
+}
+
+fn header(line: &[u8]) -> io::Result<Header> {
+    Ok(serde_json::from_slice(line)?)
+}
+
+/// The complete lines of a journal.
+fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"))
+}
+
+/// The changes in a journal's text that remain to be undone, each with its offset. Those that ended
+/// with an earlier boot are left out: their names may mean something else by now.
+pub(super) fn parse(text: &[u8], boot: &str) -> io::Result<Vec<(u64, Change)>> {
+    let mut lines = lines(text);
+    let Some(first) = lines.next() else { return Ok(Vec::new()) };
+    let header = header(first)?;
+    let mut changes = Vec::new();
+    let mut offset = first.len() as u64;
+    for line in lines {
+        let change: Change = serde_json::from_slice(line)?;
+        if header.boot == boot || change.outlives_a_crash() {
+            changes.push((offset, change));
+        }
+        offset += line.len() as u64;
+    }
+    Ok(changes)
+}
+
+/// The outcome of `restore`.
+#[derive(Debug, Default)]
+pub struct Restored {
+    /// The number of undone changes.
+    pub undone: usize,
+    /// Runs that are alive, by their journals; they are left alone.
+    pub alive: Vec<PathBuf>,
+    /// Journals of other machines, with their host names; they are left alone.
+    pub elsewhere: Vec<(PathBuf, String)>,
+    /// The changes that could not be undone.
+    pub failed: Vec<UndoError>,
+}
+
+/// Undoes the changes of dead runs, in every journal of the folder.
+pub fn restore(folder: &Path) -> io::Result<Restored> {
+    let mut restored = Restored::default();
+    if !folder.exists() {
+        return Ok(restored);
+    }
+    let folder = private_folder(folder)?;
+    let entries = fs::read_dir(&folder)?;
+    let mut paths: Vec<PathBuf> = entries
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter(|path| path.extension().is_some_and(|ending| ending == ENDING))
+        .collect();
+    paths.sort();
+    for path in paths {
+        let mut journal = match Journal::adopt(&path) {
+            Ok(Found::Dead(journal)) => journal,
+            Ok(Found::Alive) => {
+                restored.alive.push(path);
+                continue;
+            }
+            Ok(Found::Elsewhere(host)) => {
+                restored.elsewhere.push((path, host));
+                continue;
+            }
+            // Its own run may just have removed it.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(cause) => {
+                restored.failed.push(UndoError::new("read the journal", &path, cause));
+                continue;
+            }
+        };
+        processes::kill_marked(&journal.marker);
+        let before = journal.mark();
+        if let Err(error) = journal.undo_to(0) {
+            restored.failed.push(error);
+        }
+        restored.undone += before - journal.mark();
+    }
+    Ok(restored)
+}
+
+/// Makes a folder and its parents, and syncs their names.
+fn make_synced(folder: &Path) -> io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let above = folder.parent().ok_or(io::ErrorKind::NotFound)?;
+    make_synced(above)?;
+    match fs::DirBuilder::new().mode(0o700).create(folder) {
+        // Another run has made it meanwhile.
+        Err(_) if folder.is_dir() => {}
+        made => made?,
+    }
+    sync_folder(above)
+}
+
+/// Makes a folder that nobody else can write to, and returns its real path. Root reads and acts
+/// upon a journal, so nobody else may be able to write it or to replace its folder later; every
+/// folder above is checked too.
+fn private_folder(folder: &Path) -> io::Result<PathBuf> {
+    make_synced(folder)?;
+    let folder = folder.canonicalize()?;
+    match exposed(&folder, rustix::process::geteuid().as_raw())? {
+        None => Ok(folder),
+        Some(exposed) => Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            format!(
+                "{exposed}; revoke that permission, or set XDG_STATE_HOME to a folder that only \
+                 this user can write to"
+            ),
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests;

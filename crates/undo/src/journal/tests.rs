@@ -1,0 +1,175 @@
+use ssdlab_host::mounts::Mounted;
+
+use super::*;
+
+#[test]
+fn changes_are_taken_back_newest_first_and_the_journal_goes() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("undo");
+    let mut journal = Journal::create(&folder).unwrap();
+    let name = format!("ssdlab-{}", journal.marker());
+    let outer = place.path().join(&name);
+    let inner = outer.join(&name);
+    for path in [&outer, &inner] {
+        journal.make_folder(path).unwrap();
+    }
+    journal.undo_to(1).unwrap();
+    assert!(outer.exists() && !inner.exists());
+    journal.finish().unwrap();
+    assert!(!outer.exists());
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+}
+
+#[test]
+fn a_value_that_somebody_else_set_since_is_left_alone() {
+    use crate::change::restore_value;
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("scheduler");
+    fs::write(&path, "none mq-deadline [kyber]\n").unwrap();
+    restore_value(&path, "none", "bfq").unwrap();
+    assert!(fs::read_to_string(&path).unwrap().contains("kyber"));
+    restore_value(&path, "none", "kyber").unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "none");
+}
+
+#[test]
+fn restore_leaves_a_living_run_alone_and_cleans_after_a_dead_one() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("undo");
+    let left = place.path().join("ssdlab-dead");
+    let mut journal = Journal::create(&folder).unwrap();
+    journal.make_folder(&left).unwrap();
+    assert_eq!(restore(&folder).unwrap().alive.len(), 1);
+    assert!(left.exists());
+
+    // As if killed: the file stays, the lock goes. The last line was cut by the kill.
+    let copy = folder.join("dead.undo");
+    let mut text = fs::read(&journal.path).unwrap();
+    text.extend(b"{\"mount\":{\"tar");
+    fs::write(&copy, text).unwrap();
+    let restored = restore(&folder).unwrap();
+    assert_eq!(restored.undone, 1);
+    assert!(restored.failed.is_empty());
+    assert!(!left.exists() && !copy.exists());
+}
+
+#[test]
+fn a_journal_cannot_name_anything_but_what_runs_change() {
+    let sysfs = |path: &str| Change::Sysfs {
+        path: path.into(),
+        disk: None,
+        before: "x".to_owned(),
+        after: "y".to_owned(),
+    };
+    let refused = [
+        sysfs("/etc/passwd"),
+        sysfs("/sys/../etc/passwd"),
+        Change::Folder { path: "/home".into() },
+        Change::Folder { path: "/var/tmp/ssdlab-theirs".into() },
+        Change::Mount { target: "/srv/mnt".into(), mounted: Mounted::Any },
+        Change::Folder { path: "/var/ssdlab-x/..".into() },
+        Change::Loop { device: "/dev/sda".into(), backing: "x".into(), file: None },
+        Change::Daemon { folders: vec!["/run/zfs".into(), "/home".into()] },
+        Change::Daemon { folders: vec!["/run/lock/..".into()] },
+        Change::Pool { name: "tank".into() },
+        Change::Trace { instance: "/sys/kernel/tracing/instances/theirs".into() },
+        Change::Trace { instance: "/home/ssdlab-x".into() },
+    ];
+    for change in refused {
+        assert!(change.undo("m").is_err(), "{change:?}");
+    }
+}
+
+#[test]
+fn a_folder_that_others_can_write_to_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = tempfile::tempdir().unwrap();
+    fs::set_permissions(place.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    let error = Journal::create(place.path()).unwrap_err();
+    assert!(error.to_string().contains("XDG_STATE_HOME"));
+}
+
+#[test]
+fn after_a_reboot_only_what_outlives_it_is_taken_back() {
+    let folder = Change::Folder { path: "/var/tmp/ssdlab-1-x".into() };
+    let target = "/var/tmp/ssdlab-1-x/mnt".into();
+    let mount = Change::Mount { target, mounted: Mounted::Device("7:0".to_owned()) };
+    let line = |value: &Change| format!("{}\n", serde_json::to_string(value).unwrap());
+    let text = format!("{{\"boot\":\"one\"}}\n{}{}", line(&folder), line(&mount));
+    assert_eq!(parse(text.as_bytes(), "one").unwrap().len(), 2);
+    let left = parse(text.as_bytes(), "two").unwrap();
+    assert_eq!(left.into_iter().map(|(_, change)| change).collect::<Vec<_>>(), [folder]);
+    // A last line that was cut was written for a change that was never made; a line in the
+    // middle that cannot be read is an error, not an end.
+    assert_eq!(parse(&text.as_bytes()[..text.len() - 3], "one").unwrap().len(), 1);
+    let broken = text.replace("folder", "moon");
+    assert!(parse(broken.as_bytes(), "one").is_err());
+}
+
+#[test]
+fn a_journal_of_another_machine_is_left_alone_and_its_machine_named() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("undo");
+    let here = Here::now().unwrap();
+    let this = Machine::this();
+    let renamed = Machine { host: "renamed".to_owned(), ..this.clone() };
+    let cloned = Machine { host: "clone".to_owned(), ..this.clone() };
+    let other = Machine { id: Some("0".to_owned()), host: "other".to_owned() };
+    let journals = [
+        ("this", &here.boot, Some(this)),
+        ("renamed", &here.boot, Some(renamed)),
+        ("earlier", &here.boot, None),
+        ("cloned", &"another".to_owned(), Some(cloned)),
+        ("foreign", &here.boot, Some(other)),
+    ];
+    fs::DirBuilder::new().mode(0o700).create(&folder).unwrap();
+    for (name, boot, machine) in journals {
+        let left = place.path().join(format!("ssdlab-{name}"));
+        fs::create_dir(&left).unwrap();
+        let mut header = serde_json::to_value(Header { boot: boot.clone(), machine }).unwrap();
+        // Earlier versions say nothing of a machine.
+        header.as_object_mut().unwrap().retain(|_, value| !value.is_null());
+        let change = serde_json::to_string(&Change::Folder { path: left }).unwrap();
+        fs::write(folder.join(name).with_extension(ENDING), format!("{header}\n{change}\n"))
+            .unwrap();
+    }
+    let restored = restore(&folder).unwrap();
+    let mut left: Vec<_> = fs::read_dir(place.path()).unwrap().flatten().collect();
+    left.retain(|entry| entry.file_name().to_string_lossy().starts_with("ssdlab-"));
+    assert_eq!((restored.undone, left.len()), (3, 2), "{restored:?}");
+    let hosts: Vec<_> = restored.elsewhere.iter().map(|(_, host)| host.as_str()).collect();
+    assert_eq!(hosts, ["clone", "other"]);
+    assert!(restored.elsewhere.iter().all(|(path, _)| path.exists()));
+}
+
+#[test]
+fn names_that_are_not_utf_8_are_undone_and_those_of_earlier_journals_read() {
+    use std::os::unix::ffi::OsStrExt;
+    let place = tempfile::tempdir().unwrap();
+    let theirs = place.path().join(std::ffi::OsStr::from_bytes(b"\xff"));
+    fs::create_dir(&theirs).unwrap();
+    let mut journal = Journal::create(&place.path().join("undo")).unwrap();
+    let ours = theirs.join(format!("ssdlab-{}", journal.marker()));
+    journal.make_folder(&ours).unwrap();
+    let text = fs::read(journal.path()).unwrap();
+    let changes = parse(&text, &Here::now().unwrap().boot).unwrap();
+    assert_eq!(changes[0].1, Change::Folder { path: ours.clone() });
+    journal.finish().unwrap();
+    assert!(theirs.exists() && !ours.exists());
+    let earlier: Change = serde_json::from_str(r#"{"mount":{"target":"/mnt"}}"#).unwrap();
+    let target = "/mnt".into();
+    assert_eq!(earlier, Change::Mount { target, mounted: Mounted::Any });
+    let loops = r#"{"loop":{"device":"/dev/loop7","backing":"/a"}}"#;
+    assert!(serde_json::from_str::<Change>(loops).is_ok());
+}
+
+#[test]
+fn a_folder_that_was_there_before_is_not_removed() {
+    let place = tempfile::tempdir().unwrap();
+    let theirs = place.path().join("ssdlab-theirs");
+    fs::create_dir(&theirs).unwrap();
+    let mut journal = Journal::create(&place.path().join("undo")).unwrap();
+    assert!(journal.make_folder(&theirs).is_err());
+    journal.finish().unwrap();
+    assert!(theirs.exists());
+}

@@ -1,0 +1,192 @@
+//! Bonnie's tests, as bonnie++ 2.00 defines them, on the trial's directory.
+//!
+//! What is inside a test's clock, what one timed operation is, and what each test reads and writes
+//! is said where the test is, with the file of bonnie++ that defines it. What differs, and why:
+//!
+//! - A test that takes less than `least` is repeated; its rate is over all passes. bonnie++ prints
+//!   `+++++` below half a second.
+//! - The file stays, so that it can be verified; bonnie++ deletes it after the seeks.
+//! - Where bonnie++ calls sync(2), which syncs every filesystem of the machine, this syncs its own.
+//! - Before a test that reads the file, the caches are dropped; bonnie++ wants a file of twice the
+//!   memory. The small files are looked at as they were left, as in bonnie++.
+//! - Latencies are all kept; bonnie++ keeps the longest.
+
+mod clock;
+mod files;
+mod seeks;
+#[cfg(test)]
+mod tests;
+mod transfers;
+
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use rustix::fs::{CWD, Mode, OFlags, openat};
+use ssdlab_plan::{self as plan, BonnieTest};
+
+use self::clock::Clock;
+use self::files::Files;
+use self::transfers::Transfer;
+use super::content::Content;
+use super::player::Bounds;
+use super::script::Script;
+use super::synthetic::bonnie::{Chunks, Data, Order, Seeks, small_files};
+use super::{Done, Place, WorkloadError};
+
+/// The large file.
+const FILE: &str = "bonnie";
+
+/// The permission bits of every file (`CFileOp::m_open`, `COpenTest::create_a_file`).
+const FILE_MODE: u32 = 0o600;
+
+/// Bonnie's tests of one trial after the other.
+#[derive(Debug)]
+pub(super) struct Bonnie {
+    sizes: plan::Bonnie,
+    seed: u64,
+    left: Left,
+}
+
+/// What the tests have left in the directory.
+#[derive(Debug, Default)]
+struct Left {
+    file: Option<Data>,
+    sequential: Option<Files>,
+    random: Option<Files>,
+}
+
+impl Bonnie {
+    /// Tests of these sizes.
+    pub fn new(sizes: plan::Bonnie) -> Self {
+        Self { sizes, seed: 0, left: Left::default() }
+    }
+
+    /// Begins a trial.
+    pub fn seed(&mut self, seed: u64) {
+        self.seed = seed;
+        self.left = Left::default();
+    }
+
+    /// The directory was emptied.
+    pub fn forget(&mut self) {
+        self.left = Left::default();
+    }
+
+    /// Performs a test; `is_cold` says that what it reads must not be in the page cache.
+    pub fn perform(
+        &mut self,
+        test: BonnieTest,
+        is_cold: bool,
+        place: Place<'_>,
+    ) -> Result<Done, WorkloadError> {
+        let path = place.directory.display().to_string();
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let directory = openat(CWD, place.directory, flags, Mode::empty())
+            .map_err(WorkloadError::operation("open", &path))?;
+        let bounds = Bounds { interrupt: place.rules.interrupt, limit: place.rules.limit };
+        let clock = Clock::new(bounds, Duration::from_nanos(self.sizes.least_ns));
+        if test.is_of_the_file() {
+            return self.on_the_file(test, is_cold, &directory, bounds, clock);
+        }
+        let order = match test {
+            BonnieTest::SeqCreate | BonnieTest::SeqStat | BonnieTest::SeqDelete => {
+                Order::Sequential
+            }
+            _ => Order::Random,
+        };
+        let left = match order {
+            Order::Sequential => &mut self.left.sequential,
+            Order::Random => &mut self.left.random,
+        };
+        let sizes = &self.sizes;
+        let mut files = match left.take() {
+            Some(files) => files,
+            None => Files::new(sizes, order, self.seed, &directory)?,
+        };
+        let done = match test {
+            BonnieTest::SeqCreate | BonnieTest::RandomCreate => files.create(clock, place)?,
+            BonnieTest::SeqStat | BonnieTest::RandomStat => files.stat(clock)?,
+            _ => return files.delete(clock, place),
+        };
+        *left = Some(files);
+        Ok(done)
+    }
+
+    fn on_the_file(
+        &mut self,
+        test: BonnieTest,
+        is_cold: bool,
+        directory: &OwnedFd,
+        bounds: Bounds<'_>,
+        clock: Clock<'_>,
+    ) -> Result<Done, WorkloadError> {
+        let sizes = &self.sizes;
+        let chunk_bytes = usize::try_from(sizes.chunk_bytes).expect("it is 1 MiB at the most");
+        let chunks = sizes.size_bytes / sizes.chunk_bytes;
+        let char_chunks = sizes.char_bytes / sizes.chunk_bytes;
+        let mut transfer = Transfer::new(directory, chunk_bytes, is_cold, clock);
+        let none = Seeks { seed: self.seed, chunks, made: 0 };
+        let fresh = Chunks { chunk_bytes, rewrites: 0, seeks: none };
+        let mut held = match self.left.file {
+            Some(Data::Chunks(chunks)) => chunks,
+            _ => fresh,
+        };
+        match test {
+            BonnieTest::SeqOutputChar => {
+                transfer.write_characters(char_chunks)?;
+                self.left.file = Some(Data::Characters);
+                return Ok(transfer.done());
+            }
+            BonnieTest::SeqOutputBlock => {
+                transfer.write_chunks(chunks)?;
+                held = fresh;
+            }
+            BonnieTest::Rewrite => held.rewrites += transfer.rewrite(chunks)?,
+            BonnieTest::SeqInputChar => transfer.read_characters(char_chunks)?,
+            BonnieTest::SeqInputBlock => transfer.read_chunks(chunks)?,
+            _ => {
+                let seekers = seeks::Seekers { sizes, held, bounds, directory, is_cold };
+                let (done, made) = seekers.seek(transfer.clock)?;
+                held.seeks.made = made;
+                self.left.file = Some(Data::Chunks(held));
+                return Ok(done);
+            }
+        }
+        self.left.file = Some(Data::Chunks(held));
+        Ok(transfer.done())
+    }
+
+    /// What would make what is left.
+    pub fn leaves(&self) -> Script {
+        let mut script = Script::default();
+        let file = |script: &mut Script, path: &str, bytes, data| {
+            script.make_file(path, FILE_MODE, bytes, Content::Bonnie(data), None);
+        };
+        if let Some(data) = self.left.file {
+            let bytes = match data {
+                Data::Characters => self.sizes.char_bytes,
+                Data::Chunks(_) => self.sizes.size_bytes,
+            };
+            file(&mut script, FILE, bytes, data);
+        }
+        for (order, left) in
+            [(Order::Sequential, &self.left.sequential), (Order::Random, &self.left.random)]
+        {
+            if left.is_none() {
+                continue;
+            }
+            let top = files::top(order);
+            script.make_directory(top);
+            if self.sizes.directories > 1 {
+                for number in 0..self.sizes.directories {
+                    script.make_directory(&format!("{top}/{}", files::inner(number)));
+                }
+            }
+            for small in small_files(&self.sizes, order, self.seed) {
+                let path = format!("{top}/{}", files::path(&self.sizes, &small));
+                file(&mut script, &path, small.bytes, Data::Characters);
+            }
+        }
+        script
+    }
+}

@@ -1,0 +1,150 @@
+//! Random seeks: several threads read chunks at random places and write one in ten back.
+//!
+//! As in `CFileOp::seek_test` of `bon_io.cpp`, all seeks are drawn before the clock starts, and
+//! whichever seeker is free takes the next; it has opened the file itself. The clock runs from the
+//! first seeker's start until the last has synced and closed its file. bonnie++ hands seeks out
+//! through a pipe to processes; here threads take them from a list, which costs no system call,
+//! and read and write at a place instead of seeking there first.
+
+use std::os::fd::OwnedFd;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::fs::fsync;
+use rustix::io::{Errno, pread};
+use ssdlab_host::thread::{Usage, used};
+use ssdlab_plan::Bonnie;
+
+use super::super::player::{Bounds, write_all_at};
+use super::super::{Done, WorkloadError};
+use super::clock::{self, Clock};
+use super::transfers::{error, open};
+use crate::synthetic::bonnie::{Chunks, Seek};
+
+/// The seekers of a trial, and what they seek in.
+pub(super) struct Seekers<'a> {
+    pub sizes: &'a Bonnie,
+    pub held: Chunks,
+    pub bounds: Bounds<'a>,
+    pub directory: &'a OwnedFd,
+    pub is_cold: bool,
+}
+
+/// What a seeker did. Moments are counted from one that all seekers share.
+#[derive(Default)]
+struct Sought {
+    began: Duration,
+    ended: Duration,
+    /// When each seek ended, and how long it took.
+    operations: Vec<(Duration, Duration)>,
+    written_bytes: u64,
+    used: Usage,
+}
+
+impl Seekers<'_> {
+    /// `random_seek`. Returns the number of seeks made on the file so far as well.
+    pub fn seek(&self, mut clock: Clock<'_>) -> Result<(Done, u64), WorkloadError> {
+        let mut done = Done::wrote(0);
+        let mut made = self.held.seeks.made;
+        // Seeks go on where an earlier test of the trial ended.
+        let mut all = self.held.seeks.all().skip(usize::try_from(made).unwrap_or(usize::MAX));
+        let mut bytes = 0;
+        while clock.is_short() {
+            let seeks: Vec<Seek> = all.by_ref().take(self.sizes.seeks as usize).collect();
+            let sought = self.pass(&seeks)?;
+            let began = sought.iter().map(|one| one.began).min().unwrap_or_default();
+            let ended = sought.iter().map(|one| one.ended).max().unwrap_or_default();
+            let since = |(at, latency): &(Duration, Duration)| (at.saturating_sub(began), *latency);
+            let operations: Vec<_> =
+                sought.iter().flat_map(|one| one.operations.iter().map(since)).collect();
+            clock.add(ended.saturating_sub(began), &operations);
+            made += seeks.len() as u64;
+            bytes += seeks.len() as u64 * self.sizes.chunk_bytes;
+            let written_bytes: u64 = sought.iter().map(|one| one.written_bytes).sum();
+            done.application_bytes = done.application_bytes.map(|bytes| bytes + written_bytes);
+            for one in sought {
+                done.threads += one.used;
+            }
+        }
+        done.counted = Some(clock.counted(bytes));
+        Ok((done, made))
+    }
+
+    /// All seekers at once, until all seeks are made.
+    fn pass(&self, seeks: &[Seek]) -> Result<Vec<Sought>, WorkloadError> {
+        let files: Result<Vec<_>, _> =
+            (0..self.sizes.seekers).map(|_| open(self.directory, self.is_cold)).collect();
+        let files = files?;
+        let (next, ready) = (AtomicUsize::new(0), Barrier::new(files.len()));
+        let origin = Instant::now();
+        let work = |file| {
+            ready.wait();
+            let sought = self.until_none_is_left(&file, seeks, &next, origin);
+            let synced = fsync(&file).map_err(error("sync"));
+            drop(file);
+            let ended = origin.elapsed();
+            synced.and(sought).map(|sought| Sought { ended, used: used(), ..sought })
+        };
+        thread::scope(|scope| {
+            let start = |file| scope.spawn(move || work(file));
+            let seekers: Vec<_> = files.into_iter().map(start).collect();
+            let end = |seeker: thread::ScopedJoinHandle<'_, _>| {
+                seeker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            seekers.into_iter().map(end).collect()
+        })
+    }
+
+    fn until_none_is_left(
+        &self,
+        file: &OwnedFd,
+        seeks: &[Seek],
+        next: &AtomicUsize,
+        origin: Instant,
+    ) -> Result<Sought, WorkloadError> {
+        let began = origin.elapsed();
+        let mut sought = Sought { began, ..Sought::default() };
+        sought.operations.reserve(seeks.len() / self.sizes.seekers as usize * 2);
+        let mut buffer = vec![0; self.held.chunk_bytes];
+        let mut last = began;
+        while let Some(seek) = seeks.get(next.fetch_add(1, Ordering::Relaxed)) {
+            sought.written_bytes += self.one(file, *seek, &mut buffer)?;
+            let now = origin.elapsed();
+            sought.operations.push((now, now.saturating_sub(last)));
+            last = now;
+            clock::check(self.bounds, now)?;
+        }
+        Ok(sought)
+    }
+
+    /// `CFileOp::doseek`; returns the bytes it wrote.
+    fn one(&self, file: &OwnedFd, seek: Seek, buffer: &mut [u8]) -> Result<u64, WorkloadError> {
+        let offset = seek.chunk * self.sizes.chunk_bytes;
+        read_at(file, buffer, offset).map_err(error("read"))?;
+        if !seek.writes {
+            return Ok(0);
+        }
+        buffer[self.held.changed_at(seek.chunk)] = self.held.touched(seek.chunk);
+        write_all_at(file, buffer, offset).map_err(error("write"))?;
+        if self.sizes.fsync_each {
+            fsync(file).map_err(error("sync"))?;
+        }
+        Ok(self.sizes.chunk_bytes)
+    }
+}
+
+fn read_at(file: &OwnedFd, buffer: &mut [u8], at: u64) -> Result<(), Errno> {
+    let mut done = 0;
+    while done < buffer.len() {
+        match pread(file, &mut buffer[done..], at + done as u64) {
+            // The file is shorter than what was written.
+            Ok(0) => return Err(Errno::IO),
+            Ok(some) => done += some,
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+    Ok(())
+}

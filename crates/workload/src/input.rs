@@ -1,0 +1,75 @@
+//! Files that a plan names: read once, into memory that nobody else can change.
+//!
+//! Trials of one run must all work with the same bytes, whoever edits the file meanwhile. A node,
+//! and a run that is resumed, read it anew, and compare its hash with that of the run's start.
+
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::path::{Path, PathBuf};
+
+use miette::Diagnostic;
+use rustix::fs::{MemfdFlags, memfd_create};
+use ssdlab_host::checksum::checksum_of;
+use ssdlab_host::{memory, regular_file};
+use ssdlab_plan::schedule::Hashes;
+use thiserror::Error;
+
+/// A file that cannot be used.
+#[derive(Debug, Error, Diagnostic)]
+pub enum InputError {
+    /// It could not be read.
+    #[error("cannot read {}: {cause}", path.display())]
+    #[diagnostic(help("the plan names it: it must be a file that you may read"))]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        cause: io::Error,
+    },
+    /// It is not what it was.
+    #[error(
+        "{} has changed since the run began: its SHA-256 was {expected} and is {found}",
+        path.display()
+    )]
+    #[diagnostic(help("restore the file as it was, or begin another run"))]
+    Changed {
+        /// The file.
+        path: PathBuf,
+        /// Its hash when the run began.
+        expected: String,
+        /// Its hash now.
+        found: String,
+    },
+}
+
+/// A copy of a file in memory, to be read from its beginning. It is an error if the file is not one
+/// of `hashes` any more; without a hash any contents will do.
+pub fn private(path: &Path, hashes: &Hashes) -> Result<File, InputError> {
+    let unreadable = |cause| InputError::Unreadable { path: path.to_owned(), cause };
+    let mut copy = regular_file::open(path).and_then(in_memory).map_err(unreadable)?;
+    if let Some(expected) = hashes.get(path) {
+        let found = checksum_of(&mut copy).map_err(unreadable)?;
+        copy.rewind().map_err(unreadable)?;
+        if found != *expected {
+            let (path, expected) = (path.to_owned(), expected.clone());
+            return Err(InputError::Changed { path, expected, found });
+        }
+    }
+    Ok(copy)
+}
+
+/// What can be read, in memory: up to half of what is free.
+pub fn in_memory(mut from: impl Read) -> io::Result<File> {
+    let mut copy = File::from(memfd_create("input", MemfdFlags::CLOEXEC)?);
+    let most = memory::available_bytes() / 2;
+    let length = io::copy(&mut from.by_ref().take(most), &mut copy)?;
+    if length == most && from.read(&mut [0])? > 0 {
+        let message = format!("it has more than {most} bytes, half of the free memory");
+        return Err(io::Error::new(io::ErrorKind::OutOfMemory, message));
+    }
+    copy.rewind()?;
+    Ok(copy)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,86 @@
+//! Reads and writes of one file, by the engine.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::time::Duration;
+
+use rustix::fs::{Mode, OFlags};
+use ssdlab_engine::{self as engine, Counted, EngineError, Job};
+use ssdlab_latency::LatencySummary;
+use ssdlab_plan::io::{Block, End, Io, Pattern, SyncPolicy};
+
+use super::{Done, Place, WorkloadError, open_load};
+
+/// Opens the file and performs a phase on it.
+pub(super) fn run(io: &Io, seed: u64, place: Place<'_>) -> Result<Done, WorkloadError> {
+    let direct = if io.direct { OFlags::DIRECT } else { OFlags::empty() };
+    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | direct;
+    let step = if io.direct { "open, past the page cache," } else { "open" };
+    let file = rustix::fs::open(place.directory.join(&io.file), flags, Mode::empty())
+        .map_err(WorkloadError::operation(step, &io.file))?;
+    let block = |block: &Block| engine::Block { bytes: block.bytes, weight: block.weight };
+    let blocks: Vec<engine::Block> = io.blocks.iter().map(block).collect();
+    let file = File::from(file);
+    let job = Job {
+        file: &file,
+        span_bytes: io.size_bytes,
+        pattern: match io.pattern {
+            Pattern::Random => engine::Pattern::Random,
+            Pattern::Sequential => engine::Pattern::Sequential,
+        },
+        read_share: io.read_share,
+        blocks: &blocks,
+        depth: io.depth as usize,
+        sync: match io.sync {
+            SyncPolicy::Never => engine::SyncPolicy::Never,
+            SyncPolicy::AtEnd => engine::SyncPolicy::AtEnd,
+            SyncPolicy::Every(writes) => engine::SyncPolicy::Every(writes),
+        },
+        end: match io.end {
+            End::Bytes(bytes) => engine::End::Bytes(bytes),
+            End::Operations(operations) => engine::End::Operations(operations),
+            End::Time(nanos) => engine::End::Time(Duration::from_nanos(nanos)),
+        },
+        period: io.period_ns.map(Duration::from_nanos),
+        seed,
+    };
+    let rules = place.rules;
+    let mut go_on = |elapsed| !rules.interrupt.is_set() && elapsed <= rules.limit;
+    let done = engine::run(&job, &mut go_on).map_err(|error| match error {
+        EngineError::Stopped if rules.interrupt.is_set() => WorkloadError::Interrupted,
+        EngineError::Stopped => WorkloadError::Limit { limit: rules.limit },
+        cause => WorkloadError::Engine { file: io.file.clone(), cause },
+    })?;
+    let mut reported = BTreeMap::new();
+    for (name, counted) in [("read", &done.reads), ("write", &done.writes), ("sync", &done.syncs)] {
+        reported.extend(metrics(name, counted));
+    }
+    Ok(Done {
+        application_bytes: Some(done.writes.bytes),
+        ring_bytes: done.writes.bytes,
+        remark: open_load::remark(&done.moved(), io.period_ns),
+        counted: Some(done.moved()),
+        reported,
+        ..Done::default()
+    })
+}
+
+/// What one kind of operation was like, by the names of the metrics; nothing if there was none.
+pub(super) fn metrics(kind: &str, counted: &Counted) -> Vec<(String, f64)> {
+    let seconds = counted.took.as_secs_f64();
+    let latency = LatencySummary::of(&counted.latencies).filter(|_| seconds > 0.0);
+    let Some(LatencySummary { p50_ns, p99_ns, p999_ns, max_ns, .. }) = latency else {
+        return Vec::new();
+    };
+    let values = [
+        ("ops_per_second", counted.operations as f64 / seconds),
+        ("p50_ns", p50_ns as f64),
+        ("p99_ns", p99_ns as f64),
+        ("p999_ns", p999_ns as f64),
+        ("max_ns", max_ns as f64),
+    ];
+    values.map(|(name, value)| (format!("{kind}.{name}"), value)).into()
+}
+
+#[cfg(test)]
+mod tests;

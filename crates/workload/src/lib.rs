@@ -1,0 +1,444 @@
+//! Workloads: what is done to a filesystem.
+//!
+//! Generators are pure: a seed goes in, a script comes out, operations with recipes for contents.
+//! One player performs scripts on a directory, one oracle knows what they leave there. None of them
+//! knows the filesystem or the lab.
+
+mod ageing;
+mod archive;
+mod beside;
+mod bonnie;
+mod bounds;
+mod clearing;
+mod content;
+mod decode;
+mod error;
+mod fio;
+#[cfg(fuzzing)]
+mod fuzzing;
+mod input;
+mod io;
+mod log;
+mod open_load;
+mod player;
+pub mod printed;
+mod ranges;
+mod reader;
+pub mod record;
+mod replay;
+mod script;
+mod snapshot;
+pub mod synthetic;
+mod transactions;
+mod verify;
+
+use std::collections::BTreeMap;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use ssdlab_engine::Counted;
+
+pub use self::ageing::{Aged, layout_score};
+use self::bonnie::Bonnie;
+use self::content::{Content, Contents};
+pub use self::error::WorkloadError;
+#[doc(hidden)]
+#[cfg(fuzzing)]
+pub use self::fuzzing::fuzz_archive;
+use ssdlab_host::program::{self, Rules};
+use ssdlab_host::thread::Usage;
+use ssdlab_plan::Age;
+use ssdlab_plan::schedule::{self, Action, Build, Hashes, Tree};
+
+pub use self::input::{InputError, private};
+use self::player::{Bounds, Player, sync_filesystem};
+pub use self::reader::Reader;
+use self::replay::Replay;
+use self::script::Script;
+use self::synthetic::build::{self, BuildShape};
+use self::synthetic::content::ContentPool;
+use self::synthetic::random::mix;
+use self::synthetic::tree::{self, TreeShape};
+use self::verify::Oracle;
+
+/// Mean size of the files a prefill is made of.
+const PREFILL_FILE_BYTES: u64 = 1 << 20;
+
+/// The name of the clone in a trial's directory.
+const CLONE: &str = "clone";
+
+/// A workload ready to run: everything that can be made before the clock starts has been.
+#[derive(Debug)]
+pub struct Workload {
+    contents: Contents,
+    tree: Source<Tree, Script>,
+    build: Source<Build, build::Build>,
+    bonnie: Option<Bonnie>,
+    replay: Replay,
+    /// The job files of fio, as they were checked.
+    jobs: BTreeMap<PathBuf, String>,
+    /// The trial's seed.
+    seed: u64,
+}
+
+/// What scripts are made from, and those of the current seed.
+#[derive(Debug)]
+struct Source<T, S> {
+    spec: Option<T>,
+    seed: Option<u64>,
+    scripts: S,
+}
+
+/// Where a phase works and when it must stop.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'a> {
+    /// The trial's directory.
+    pub directory: &'a Path,
+    /// Where the filesystem is mounted.
+    pub mounted_at: &'a Path,
+    /// The words of the command that commits what sync(2) leaves; none where it leaves nothing.
+    pub commit: &'a [String],
+    /// The rules for programs, whose limit and interrupt also bind the player.
+    pub rules: Rules<'a>,
+}
+
+impl Place<'_> {
+    /// Returns when all that was written to the filesystem of an open directory is on its device.
+    fn sync(&self, directory: impl AsFd) -> Result<(), WorkloadError> {
+        sync_filesystem(directory)?;
+        if let Some((program, arguments)) = self.commit.split_first() {
+            let mut command = Command::new(program);
+            command.args(arguments);
+            program::run(command, self.rules)?;
+        }
+        Ok(())
+    }
+}
+
+/// What a phase did.
+#[derive(Debug, Default)]
+pub struct Done {
+    /// Bytes that the workload wrote; `None` where it was not its own thread that worked.
+    pub application_bytes: Option<u64>,
+    /// Those of them that it wrote through `io_uring`, which the kernel counts for no thread: it is
+    /// the completion of each write that says how many bytes it wrote.
+    pub ring_bytes: u64,
+    /// The operations that the workload counted and timed one by one.
+    pub counted: Option<Counted>,
+    /// What threads used that worked beside the caller's and ended.
+    pub threads: Usage,
+    /// What a program reported about itself.
+    pub reported: BTreeMap<String, f64>,
+    /// What a reader of the numbers must know.
+    pub remark: Option<String>,
+}
+
+impl Done {
+    fn wrote(bytes: u64) -> Self {
+        Self { application_bytes: Some(bytes), ..Self::default() }
+    }
+}
+
+impl Workload {
+    /// Makes a run's workload: decodes its archive, looks for its repository and its programs. Of
+    /// the files that the plan names it keeps copies; those that are not as `inputs` says are an
+    /// error.
+    pub fn new(
+        spec: &schedule::Workload,
+        inputs: &Hashes,
+        seed: u64,
+    ) -> Result<Self, WorkloadError> {
+        let mut contents = Contents { pool: ContentPool::new(seed), archive: None };
+        let mut tree = Source { spec: spec.tree.clone(), seed: None, scripts: Script::default() };
+        if let Some(Tree::Archive { path, share }) = &spec.tree {
+            let archive = archive::read(path, *share, inputs)?;
+            contents.archive = Some(archive.tar);
+            tree.scripts = archive.script;
+        }
+        if let Some(Build::Git { repository, .. }) = &spec.build {
+            program::find("git", "git")?;
+            if !is_repository(repository) {
+                return Err(WorkloadError::NoRepository { path: repository.clone() });
+            }
+        }
+        let mut jobs = BTreeMap::new();
+        for phase in &spec.phases {
+            match &phase.action {
+                Action::Fio { job } => {
+                    program::find("fio", "fio")?;
+                    jobs.insert(job.clone(), fio::read(job, inputs)?);
+                }
+                Action::Fstrim => {
+                    program::find("fstrim", "util-linux")?;
+                }
+                _ => {}
+            }
+        }
+        let build =
+            Source { spec: spec.build.clone(), seed: None, scripts: build::Build::default() };
+        let bonnie = spec.bonnie.clone().map(Bonnie::new);
+        let replay = Replay::read(&spec.phases, inputs)?;
+        Ok(Self { contents, tree, build, bonnie, replay, jobs, seed })
+    }
+
+    /// Makes the operations of a trial; treatments of one block share them.
+    pub fn seed(&mut self, seed: u64) {
+        self.seed = seed;
+        if let Some(Tree::Synthetic { files, bytes }) = self.tree.spec
+            && self.tree.seed != Some(seed)
+        {
+            self.tree.scripts = tree::synthetic(TreeShape { files, bytes }, seed).unpack();
+            self.tree.seed = Some(seed);
+        }
+        if let Some(Build::Synthetic { files, bytes }) = self.build.spec
+            && self.build.seed != Some(seed)
+        {
+            let shape = BuildShape::of(TreeShape { files, bytes });
+            self.build.scripts = build::synthetic(shape, seed);
+            self.build.seed = Some(seed);
+        }
+        if let Some(bonnie) = &mut self.bonnie {
+            bonnie.seed(seed);
+        }
+    }
+
+    /// Bytes of the tree that `unpack` makes of an archive.
+    #[must_use]
+    pub fn archive_bytes(&self) -> u64 {
+        match self.tree.spec {
+            Some(Tree::Archive { .. }) => self.tree.scripts.written_bytes(),
+            _ => 0,
+        }
+    }
+
+    /// Performs one phase; those that need the lab or a meter (`idle`, `remount`) are not here.
+    pub fn perform(
+        &mut self,
+        phase: &schedule::Phase,
+        place: Place<'_>,
+    ) -> Result<Done, WorkloadError> {
+        // Two phases of a trial do not visit the same places with the same contents.
+        let seed = phase.name.bytes().fold(self.seed, |seed, byte| mix(seed ^ u64::from(byte)));
+        let done = match &phase.action {
+            Action::Bonnie { test } => {
+                let bonnie = self.bonnie.as_mut().expect("a sound schedule has its sizes");
+                bonnie.perform(*test, phase.cold, place)?
+            }
+            action => self.act(action, seed, place)?,
+        };
+        if let (Action::Delete, Some(bonnie)) = (&phase.action, &mut self.bonnie) {
+            bonnie.forget();
+        }
+        if phase.sync {
+            self.sync(place)?;
+        }
+        Ok(done)
+    }
+
+    fn act(&self, action: &Action, seed: u64, place: Place<'_>) -> Result<Done, WorkloadError> {
+        if let Some(script) = self.script(action) {
+            let mut player = self.player(place)?;
+            player.perform(script)?;
+            return Ok(Done::wrote(player.written_bytes()));
+        }
+        match (action, &self.build.spec) {
+            (Action::Delete, _) => {
+                self.player(place)?.delete_all()?;
+                Ok(Done::wrote(0))
+            }
+            (Action::Sync, _) => {
+                self.sync(place)?;
+                Ok(Done::wrote(0))
+            }
+            (Action::Clone, Some(Build::Git { repository, .. })) => clone(repository, place),
+            (Action::Make, Some(Build::Git { make, .. })) => run_in_clone(make, place),
+            (Action::Clean, Some(Build::Git { clean, .. })) => run_in_clone(clean, place),
+            (Action::Fstrim, _) => {
+                let mut command = Command::new(program::find("fstrim", "util-linux")?);
+                command.arg(place.mounted_at);
+                program::run(command, place.rules)?;
+                Ok(Done::default())
+            }
+            (Action::Command { run, env }, _) => {
+                let mut command = Command::new(&run[0]);
+                command.args(&run[1..]).envs(env).current_dir(place.directory);
+                program::run(command, place.rules)?;
+                Ok(Done::default())
+            }
+            (Action::Fio { job }, _) => {
+                let text = self.jobs.get(job).expect("the jobs of all phases were read");
+                let reported = fio::run(text, place.directory, place.rules)?;
+                Ok(Done { reported, ..Done::default() })
+            }
+            (Action::Imported, _) => Err(WorkloadError::NotPerformed),
+            (Action::Io(io), _) => io::run(io, seed, place),
+            (Action::Transactions(work), _) => {
+                transactions::run(work, &self.contents.pool, seed, place)
+            }
+            // Somebody else does them: the player those with a script, the conductor the last two.
+            (
+                Action::Unpack
+                | Action::Clone
+                | Action::Make
+                | Action::Clean
+                | Action::Replay { .. }
+                | Action::Bonnie { .. }
+                | Action::Idle { .. }
+                | Action::Remount,
+                _,
+            ) => Ok(Done::default()),
+        }
+    }
+
+    /// What a phase does, where that is known before.
+    fn script(&self, action: &Action) -> Option<&Script> {
+        let is_real = matches!(self.build.spec, Some(Build::Git { .. }));
+        match action {
+            Action::Unpack => Some(&self.tree.scripts),
+            Action::Clone if !is_real => Some(&self.build.scripts.clone),
+            Action::Make if !is_real => Some(&self.build.scripts.make),
+            Action::Clean if !is_real => Some(&self.build.scripts.clean),
+            Action::Replay { log } => Some(self.replay.script(log)),
+            _ => None,
+        }
+    }
+
+    /// Compares the directory with what these phases, performed in order, must have left there;
+    /// the error is the first difference. Returns whether there was anything to compare with:
+    /// what a real program leaves is not known.
+    pub fn verify(
+        &self,
+        phases: &[schedule::Phase],
+        place: Place<'_>,
+    ) -> Result<bool, WorkloadError> {
+        let umask = verify::umask()?;
+        let mut oracle = Oracle::default();
+        oracle.perform(&self.replay.before, umask)?;
+        for phase in phases {
+            match &phase.action {
+                Action::Delete => oracle = Oracle::default(),
+                // What is left of Bonnie's tests at the end is known at the end.
+                Action::Bonnie { .. }
+                | Action::Sync
+                | Action::Fstrim
+                | Action::Idle { .. }
+                | Action::Remount => {}
+                action => match self.script(action) {
+                    Some(script) => oracle.perform(script, umask)?,
+                    None => return Ok(false),
+                },
+            }
+        }
+        if let Some(bonnie) = &self.bonnie {
+            oracle.perform(&bonnie.leaves(), umask)?;
+        }
+        oracle.compare(place.directory, &self.contents, place.rules.interrupt)?;
+        Ok(true)
+    }
+
+    /// Whether there are files that phases will work on.
+    #[must_use]
+    pub fn begins_with_files(&self, workload: &schedule::Workload) -> bool {
+        !workload.files().is_empty() || !self.replay.before.operations.is_empty()
+    }
+
+    /// Writes the files that phases will work on; they are on the device when this returns.
+    pub fn lay_out(
+        &self,
+        workload: &schedule::Workload,
+        place: Place<'_>,
+    ) -> Result<(), WorkloadError> {
+        let mut files = Script::default();
+        for (number, (name, bytes)) in (0..).zip(workload.files()) {
+            let seed = self.seed.wrapping_add(number);
+            files.make_file(name, 0o644, bytes, Content::Binary { seed }, None);
+        }
+        self.player(place)?.perform(&self.replay.before)?;
+        self.player(place)?.perform(&files)?;
+        self.sync(place)
+    }
+
+    /// Fills a directory with about this many bytes of files.
+    pub fn fill(
+        &self,
+        bytes: u64,
+        seed: u64,
+        material: Material,
+        place: Place<'_>,
+    ) -> Result<(), WorkloadError> {
+        let mut player = self.player(place)?;
+        match material {
+            Material::Text => {
+                let files = bytes.div_ceil(PREFILL_FILE_BYTES);
+                player.perform(&tree::synthetic(TreeShape { files, bytes }, seed).unpack())?;
+            }
+            Material::Zeros { is_direct } => player.fill_with_zeros(bytes, is_direct)?,
+        }
+        self.sync(place)
+    }
+
+    /// Ages the filesystem of a directory, which has the files that are left.
+    pub fn age(&self, age: Age, seed: u64, place: Place<'_>) -> Result<Aged, WorkloadError> {
+        ageing::age(age, seed, place.directory, &mut self.player(place)?)
+    }
+
+    /// Empties a directory.
+    pub fn empty(&self, place: Place<'_>) -> Result<(), WorkloadError> {
+        self.player(place)?.delete_all()?;
+        self.sync(place)
+    }
+
+    fn sync(&self, place: Place<'_>) -> Result<(), WorkloadError> {
+        place.sync(&self.player(place)?.directory)
+    }
+
+    /// Makes the file of the reader that runs beside phases.
+    pub fn make_reader(&self, path: &Path, seed: u64) -> std::io::Result<()> {
+        Reader::make(path, &self.contents.pool, seed)
+    }
+
+    fn player<'a>(&'a self, place: Place<'a>) -> Result<Player<'a>, WorkloadError> {
+        let bounds = Bounds { interrupt: place.rules.interrupt, limit: place.rules.limit };
+        Player::new(place.directory, &self.contents, bounds)
+    }
+}
+
+/// What a filesystem is filled with before the first phase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Material {
+    /// Files of 1 MiB on average, with text in them.
+    Text,
+    /// Files of 16 MiB, all zeros: a disk in memory keeps no zeros, and a simulated drive does not
+    /// care.
+    Zeros {
+        /// Whether they are written past the page cache, which spares the copying.
+        is_direct: bool,
+    },
+}
+
+fn is_repository(path: &Path) -> bool {
+    path.join(".git").exists() || (path.join("HEAD").exists() && path.join("objects").exists())
+}
+
+/// Clones as from another machine: without hard links, and without work left to a background
+/// process. The repository may belong to another user than the one who runs the experiment.
+fn clone(repository: &Path, place: Place<'_>) -> Result<Done, WorkloadError> {
+    let mut command = Command::new(program::find("git", "git")?);
+    command
+        .args(["-c", "gc.auto=0", "-c", "maintenance.auto=false", "clone", "--quiet", "--no-local"])
+        .arg("--upload-pack=git -c safe.directory='*' upload-pack")
+        .arg(repository)
+        .arg(CLONE)
+        .current_dir(place.directory);
+    program::run(command, place.rules)?;
+    Ok(Done::default())
+}
+
+fn run_in_clone(words: &[String], place: Place<'_>) -> Result<Done, WorkloadError> {
+    let directory: PathBuf = place.directory.join(CLONE);
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]).current_dir(directory);
+    program::run(command, place.rules)?;
+    Ok(Done::default())
+}

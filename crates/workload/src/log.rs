@@ -1,0 +1,60 @@
+//! Operation logs, read into memory within bounds.
+
+use std::io::{self, BufRead, BufReader};
+
+use flate2::bufread::MultiGzDecoder;
+use ssdlab_operations::{Entry, Operation, Reader};
+use ssdlab_plan::recordings::{self, Recording};
+use ssdlab_plan::schedule::Hashes;
+
+use super::bounds::Budget;
+use super::{WorkloadError, input};
+
+/// How a gzip file begins (RFC 1952).
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// The entries of a directory and the operations on it.
+pub type Log = (Vec<Entry>, Vec<Operation>);
+
+/// The text of a log, compressed or not.
+pub fn text(recording: &Recording, hashes: &Hashes) -> Result<Box<dyn BufRead>, WorkloadError> {
+    match recording {
+        Recording::Shipped(name) => {
+            let bytes = recordings::find(name).expect("a sound schedule names one that is shipped");
+            Ok(Box::new(bytes))
+        }
+        Recording::File(path) => Ok(Box::new(BufReader::new(input::private(path, hashes)?))),
+    }
+}
+
+/// Reads a log, compressed or not, as far as the budget of all logs goes.
+pub fn read(mut input: impl BufRead, budget: &mut Budget) -> io::Result<Log> {
+    if input.fill_buf()?.starts_with(&GZIP) {
+        plain(BufReader::new(MultiGzDecoder::new(input)), budget)
+    } else {
+        plain(input, budget)
+    }
+}
+
+fn plain(input: impl BufRead, budget: &mut Budget) -> io::Result<Log> {
+    let mut reader = Reader::new(input).map_err(io::Error::other)?;
+    let (mut entries, mut operations) = (Vec::new(), Vec::new());
+    let mut take = |bytes| {
+        let too_much = |excess| {
+            io::Error::other(format!("with it, all logs of the plan come to {excess}; record less"))
+        };
+        budget.take_operation(bytes).map_err(too_much)
+    };
+    while let Some(entry) = reader.next_entry().map_err(io::Error::other)? {
+        take(entry.name_bytes())?;
+        entries.push(entry);
+    }
+    while let Some(operation) = reader.next_operation().map_err(io::Error::other)? {
+        take(operation.name_bytes())?;
+        operations.push(operation);
+    }
+    Ok((entries, operations))
+}
+
+#[cfg(test)]
+mod tests;

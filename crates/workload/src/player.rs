@@ -1,0 +1,429 @@
+//! The player: performs scripts on a directory, and counts what it writes.
+//!
+//! This is the code between the clock's two readings. It makes the system calls that a plain
+//! program would make, one after the other, and nothing else: contents come from a pool or from
+//! the decoded archive, paths are made before the clock starts. What a log leads to stays in the
+//! directory, whoever wrote the log.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::fs::{
+    AtFlags, CWD, Dir, FallocateFlags, FileType, Mode, OFlags, RenameFlags, ResolveFlags, SeekFrom,
+    Stat, Timespec, Timestamps, UTIME_NOW, UTIME_OMIT, chmodat, fallocate, fchmod, fdatasync,
+    fsync, ftruncate, futimens, linkat, mkdirat, openat, openat2, readlinkat, renameat,
+    renameat_with, seek, statat, symlinkat, syncfs, unlinkat, utimensat,
+};
+use rustix::io::{Errno, pread, pwrite, read, write};
+use rustix::process::umask;
+use ssdlab_host::interrupt::Interrupt;
+use ssdlab_operations::{Allocation, Handle, OpenFlags, Operation, RelativePath, Target, Transfer};
+
+use super::WorkloadError;
+use super::content::{Content, Contents};
+use super::script::Script;
+
+/// The most that one system call reads or writes.
+pub(super) const CHUNK_BYTES: usize = 1 << 20;
+
+/// Operations between two looks at the clock and the interrupt.
+pub(super) const GLANCE: usize = 64;
+
+/// Nothing is opened outside the directory, nor through a link.
+const WITHIN: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS);
+
+/// A log does not say which times were set: now.
+const TIMES: Timestamps = Timestamps {
+    last_access: Timespec { tv_sec: 0, tv_nsec: UTIME_NOW },
+    last_modification: Timespec { tv_sec: 0, tv_nsec: UTIME_NOW },
+};
+
+/// How a directory is opened.
+pub(super) const DIRECTORY: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// When to stop before the work is done.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds<'a> {
+    /// The request to stop.
+    pub interrupt: &'a Interrupt,
+    /// The longest the work may take.
+    pub limit: Duration,
+}
+
+impl Bounds<'_> {
+    /// The error by which work ends that began then, if it is to.
+    pub fn check(&self, started: Instant) -> Result<(), WorkloadError> {
+        if self.interrupt.is_set() {
+            return Err(WorkloadError::Interrupted);
+        }
+        if started.elapsed() > self.limit {
+            return Err(WorkloadError::Limit { limit: self.limit });
+        }
+        Ok(())
+    }
+}
+
+/// Performs operations on one directory.
+#[derive(Debug)]
+pub struct Player<'a> {
+    pub(super) directory: OwnedFd,
+    contents: &'a Contents,
+    bounds: Bounds<'a>,
+    started: Instant,
+    files: Vec<Option<Opened>>,
+    buffer: Vec<u8>,
+    written_bytes: u64,
+    /// Whether the script is recorded.
+    is_recorded: bool,
+}
+
+/// An open file, and what is written into it.
+#[derive(Debug)]
+struct Opened {
+    file: OwnedFd,
+    content: Content,
+    path: RelativePath,
+}
+
+impl<'a> Player<'a> {
+    /// A player for the directory at `path`.
+    pub fn new(
+        path: &Path,
+        contents: &'a Contents,
+        bounds: Bounds<'a>,
+    ) -> Result<Self, WorkloadError> {
+        let name = path.display().to_string();
+        // The path itself may be a link: that of an open descriptor.
+        let directory = openat(CWD, path, DIRECTORY - OFlags::NOFOLLOW, Mode::empty())
+            .map_err(WorkloadError::operation("open", &name))?;
+        Ok(Self {
+            directory,
+            contents,
+            bounds,
+            started: Instant::now(),
+            files: Vec::new(),
+            buffer: vec![0; CHUNK_BYTES],
+            written_bytes: 0,
+            is_recorded: false,
+        })
+    }
+
+    /// Bytes handed to write(2) so far.
+    #[must_use]
+    pub fn written_bytes(&self) -> u64 {
+        self.written_bytes
+    }
+
+    /// Performs the operations in order. What is still open after them is closed.
+    pub fn perform(&mut self, script: &Script) -> Result<(), WorkloadError> {
+        self.is_recorded = script.is_recorded;
+        let _all_bits = script.is_recorded.then(Unmasked::new);
+        let mut count = 0;
+        for (operation, content) in script.steps() {
+            // What only continues with an open file is no occasion.
+            if self.is_recorded || operation.handle().is_none() {
+                if count % GLANCE == 0 {
+                    self.check_bounds()?;
+                }
+                count += 1;
+            }
+            self.call(operation, content).map_err(|errno| self.failed(operation, errno))?;
+        }
+        self.files.clear();
+        Ok(())
+    }
+
+    pub(super) fn check_bounds(&self) -> Result<(), WorkloadError> {
+        self.bounds.check(self.started)
+    }
+
+    /// Why something is not done: a long operation may have been stopped.
+    fn failed(&self, operation: &Operation, errno: Errno) -> WorkloadError {
+        let opened = || self.opened(operation.handle()?).ok().map(|opened| &opened.path);
+        let path = operation.path().or_else(opened);
+        let path = path.map_or_else(|| "the filesystem".to_owned(), ToString::to_string);
+        let failed = || WorkloadError::operation(operation.name(), &path)(errno);
+        self.check_bounds().err().unwrap_or_else(failed)
+    }
+
+    fn call(&mut self, operation: &Operation, content: Content) -> Result<(), Errno> {
+        match operation {
+            Operation::MakeDirectory { mode, path } => {
+                self.on(path, |at, name| mkdirat(at, name, Mode::from_raw_mode(*mode)))
+            }
+            Operation::RemoveDirectory { path } => {
+                self.on(path, |at, name| unlinkat(at, name, AtFlags::REMOVEDIR))
+            }
+            Operation::Open { handle, flags, create, path } => {
+                let file = self.open(path, *flags, *create)?;
+                let place = handle.number() as usize;
+                if self.files.len() <= place {
+                    self.files.resize_with(place + 1, || None);
+                }
+                self.files[place] = Some(Opened { file, content, path: path.clone() });
+                Ok(())
+            }
+            Operation::Seek { handle, offset } => {
+                seek(self.file(*handle)?, SeekFrom::Start(*offset)).map(drop)
+            }
+            Operation::Close { handle } => {
+                let opened = self.files.get_mut(handle.number() as usize).and_then(Option::take);
+                opened.map(drop).ok_or(Errno::BADF)
+            }
+            Operation::Read(transfer) => self.each(*transfer, Self::read_range),
+            Operation::Write(transfer) => self.each(*transfer, Self::write_range),
+            Operation::ReadFile { path } => {
+                let flags = OpenFlags { read: true, ..OpenFlags::default() };
+                let file = self.open(path, flags, None)?;
+                while read(&file, &mut self.buffer[..])? > 0 {}
+                Ok(())
+            }
+            Operation::Truncate { target, size_bytes } => match target {
+                Target::Handle(handle) => ftruncate(self.file(*handle)?, *size_bytes),
+                Target::Path(path) => {
+                    let flags = OpenFlags { write: true, ..OpenFlags::default() };
+                    ftruncate(self.open(path, flags, None)?, *size_bytes)
+                }
+            },
+            Operation::Allocate { handle, allocation, offset, length } => {
+                fallocate(self.file(*handle)?, self::allocation(*allocation), *offset, *length)
+            }
+            Operation::Sync { handle, only_data: false } => fsync(self.file(*handle)?),
+            Operation::Sync { handle, only_data: true } => fdatasync(self.file(*handle)?),
+            Operation::SyncFilesystem => syncfs(&self.directory),
+            Operation::Rename { from, to } => self.on(from, |at, name| {
+                self.on(to, |to_at, to_name| renameat(at, name, to_at, to_name))
+            }),
+            Operation::Exchange { from, to } => self.on(from, |at, name| {
+                let exchange = RenameFlags::EXCHANGE;
+                self.on(to, |to_at, to_name| renameat_with(at, name, to_at, to_name, exchange))
+            }),
+            Operation::Link { existing, path } => self.on(existing, |at, name| {
+                self.on(path, |to_at, to_name| linkat(at, name, to_at, to_name, AtFlags::empty()))
+            }),
+            Operation::Symlink { target, path } => {
+                self.on(path, |at, name| symlinkat(&target[..], at, name))
+            }
+            Operation::Unlink { path } => {
+                self.on(path, |at, name| unlinkat(at, name, AtFlags::empty()))
+            }
+            Operation::Stat { path } => self.on(path, |at, name| stat(at, name).map(drop)),
+            Operation::ReadLink { path } => {
+                self.on(path, |at, name| readlinkat(at, name, Vec::new()).map(drop))
+            }
+            Operation::List { handle } => list(Dir::read_from(self.file(*handle)?)?),
+            Operation::ListDirectory { path } => {
+                let flags = OpenFlags { read: true, directory: true, ..OpenFlags::default() };
+                list(Dir::new(self.open(path, flags, None)?)?)
+            }
+            Operation::SetMode { target, mode } => {
+                let mode = Mode::from_raw_mode(*mode);
+                match target {
+                    Target::Handle(handle) => fchmod(self.file(*handle)?, mode),
+                    // It would follow a link, and there is none to follow in a sound log.
+                    Target::Path(path) => self.on(path, |at, name| {
+                        match FileType::from_raw_mode(stat(at, name)?.st_mode) {
+                            FileType::Symlink => Err(Errno::LOOP),
+                            _ => chmodat(at, name, mode, AtFlags::empty()),
+                        }
+                    }),
+                }
+            }
+            Operation::SetTimes { target } => match target {
+                Target::Handle(handle) => futimens(self.file(*handle)?, &TIMES),
+                Target::Path(path) => {
+                    self.on(path, |at, name| utimensat(at, name, &TIMES, AtFlags::SYMLINK_NOFOLLOW))
+                }
+            },
+            Operation::SetModified { handle, seconds } => {
+                let last_access = Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT };
+                let last_modification = Timespec { tv_sec: *seconds, tv_nsec: 0 };
+                let times = Timestamps { last_access, last_modification };
+                futimens(self.file(*handle)?, &times)
+            }
+        }
+    }
+
+    /// Does something with a name in the directory that it is in. Nothing that a log leads to is
+    /// outside: whoever made the directory other than the log has it may have put links there.
+    fn on<T>(
+        &self,
+        path: &RelativePath,
+        call: impl FnOnce(BorrowedFd<'_>, &[u8]) -> Result<T, Errno>,
+    ) -> Result<T, Errno> {
+        let path = path.as_bytes();
+        let slash = path.iter().rposition(|byte| *byte == b'/').filter(|_| self.is_recorded);
+        let Some(slash) = slash else {
+            return call(self.directory.as_fd(), path);
+        };
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let parent = openat2(&self.directory, &path[..slash], flags, Mode::empty(), WITHIN)?;
+        call(parent.as_fd(), &path[slash + 1..])
+    }
+
+    fn open(
+        &self,
+        path: &RelativePath,
+        how: OpenFlags,
+        create: Option<u32>,
+    ) -> Result<OwnedFd, Errno> {
+        let mut flags = OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        flags |= match (how.read, how.write) {
+            (_, false) => OFlags::RDONLY,
+            (false, true) => OFlags::WRONLY,
+            (true, true) => OFlags::RDWR,
+        };
+        for (is_set, flag) in [
+            (create.is_some(), OFlags::CREATE),
+            (create.is_some() && !how.or_existing, OFlags::EXCL),
+            (how.truncate, OFlags::TRUNC),
+            (how.append, OFlags::APPEND),
+            (how.sync, OFlags::SYNC),
+            (how.data_sync, OFlags::DSYNC),
+            (how.directory, OFlags::DIRECTORY),
+        ] {
+            flags.set(flag, is_set || flags.contains(flag));
+        }
+        let mode = Mode::from_raw_mode(create.unwrap_or(0));
+        if self.is_recorded {
+            openat2(&self.directory, path.as_bytes(), flags, mode, WITHIN)
+        } else {
+            openat(&self.directory, path.as_bytes(), flags, mode)
+        }
+    }
+
+    fn opened(&self, handle: Handle) -> Result<&Opened, Errno> {
+        self.files.get(handle.number() as usize).and_then(Option::as_ref).ok_or(Errno::BADF)
+    }
+
+    fn file(&self, handle: Handle) -> Result<BorrowedFd<'_>, Errno> {
+        Ok(self.opened(handle)?.file.as_fd())
+    }
+
+    /// Makes a system call for each range of a transfer, or several where it is a long one.
+    fn each(
+        &mut self,
+        transfer: Transfer,
+        call: fn(&mut Self, Handle, u64, usize) -> Result<u64, Errno>,
+    ) -> Result<(), Errno> {
+        let Transfer { handle, mut offset, length, count } = transfer;
+        let mut calls = 0;
+        for _ in 0..count {
+            let end = offset + length;
+            while offset < end {
+                calls += 1;
+                if calls % GLANCE == 0 && self.check_bounds().is_err() {
+                    return Err(Errno::INTR);
+                }
+                let left = usize::try_from(end - offset).unwrap_or(CHUNK_BYTES);
+                offset += call(self, handle, offset, left.min(CHUNK_BYTES))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads; where a file is shorter than it was, what is missing is passed over.
+    fn read_range(&mut self, from: Handle, offset: u64, length: usize) -> Result<u64, Errno> {
+        let opened = self.files.get(from.number() as usize).and_then(Option::as_ref);
+        let range = &mut self.buffer[..length];
+        match pread(&opened.ok_or(Errno::BADF)?.file, range, offset)? {
+            0 => Ok(length as u64),
+            read => Ok(read as u64),
+        }
+    }
+
+    /// Writes; what is made up goes where the one before ended, or where a seek has led.
+    fn write_range(&mut self, to: Handle, offset: u64, length: usize) -> Result<u64, Errno> {
+        let opened = self.files.get(to.number() as usize).and_then(Option::as_ref);
+        let Opened { file, content, .. } = opened.ok_or(Errno::BADF)?;
+        let range = &mut self.buffer[..length];
+        self.contents.fill(*content, offset, range)?;
+        if self.is_recorded {
+            write_all_at(file, range, offset)?;
+        } else {
+            write_all(file, range)?;
+        }
+        self.written_bytes += length as u64;
+        Ok(length as u64)
+    }
+}
+
+/// While it lives files get the modes that are stated: those in a log are what files got. The umask
+/// is the process's, so there is one at a time.
+struct Unmasked {
+    before: Mode,
+    _turn: MutexGuard<'static, ()>,
+}
+
+impl Unmasked {
+    fn new() -> Self {
+        static TURN: Mutex<()> = Mutex::new(());
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        Self { before: umask(Mode::empty()), _turn: turn }
+    }
+}
+
+impl Drop for Unmasked {
+    fn drop(&mut self) {
+        umask(self.before);
+    }
+}
+
+/// Syncs the filesystem of an open directory.
+pub(super) fn sync_filesystem(directory: impl AsFd) -> Result<(), WorkloadError> {
+    syncfs(directory).map_err(WorkloadError::operation("sync", "the filesystem"))
+}
+
+/// Writes all of the buffer at a place.
+pub(super) fn write_all_at(file: impl AsFd, data: &[u8], at: u64) -> Result<(), Errno> {
+    write_whole(data, |rest, done| pwrite(file.as_fd(), rest, at + done))
+}
+
+/// Writes all of the buffer at the file's offset.
+pub(super) fn write_all(file: &OwnedFd, data: &[u8]) -> Result<(), Errno> {
+    write_whole(data, |rest, _| write(file, rest))
+}
+
+fn write_whole(
+    data: &[u8],
+    mut call: impl FnMut(&[u8], u64) -> Result<usize, Errno>,
+) -> Result<(), Errno> {
+    let mut done = 0;
+    while done < data.len() {
+        match call(&data[done..], done as u64) {
+            Ok(0) => return Err(Errno::NOSPC),
+            Ok(written) => done += written,
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+    Ok(())
+}
+
+/// What a name is, a link itself.
+fn stat(at: BorrowedFd<'_>, name: &[u8]) -> Result<Stat, Errno> {
+    statat(at, name, AtFlags::SYMLINK_NOFOLLOW)
+}
+
+fn list(mut directory: Dir) -> Result<(), Errno> {
+    directory.try_for_each(|entry| entry.map(drop))
+}
+
+fn allocation(allocation: Allocation) -> FallocateFlags {
+    let keep = FallocateFlags::KEEP_SIZE;
+    match allocation {
+        Allocation::Extend => FallocateFlags::empty(),
+        Allocation::KeepSize => keep,
+        Allocation::PunchHole => FallocateFlags::PUNCH_HOLE | keep,
+        Allocation::ZeroRange => FallocateFlags::ZERO_RANGE,
+        Allocation::ZeroRangeKeepSize => FallocateFlags::ZERO_RANGE | keep,
+        Allocation::CollapseRange => FallocateFlags::COLLAPSE_RANGE,
+        Allocation::InsertRange => FallocateFlags::INSERT_RANGE,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,160 @@
+//! Records what a program does to the files of a directory, as an operation log.
+//!
+//! strace(1) watches it. That takes no privileges and knows every architecture, and it makes each
+//! system call some ten times slower; so a log has no times, only what was done, and in which
+//! order.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, BufReader, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus};
+use std::thread::sleep;
+use std::time::Duration;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use miette::Diagnostic;
+use ssdlab_host::interrupt::Interrupt;
+use ssdlab_host::processes;
+use ssdlab_host::program::{self, ProgramError};
+use ssdlab_operations::{
+    Header, Omission, Operation, Recorder, STRACE_OPTIONS, Setting, StraceError, Tree, Writer,
+};
+use thiserror::Error;
+
+use super::WorkloadError;
+use super::snapshot::Snapshot;
+use super::verify::umask;
+
+/// Between two looks whether a program has ended, or is to.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// Why a program could not be recorded.
+#[derive(Debug, Error, Diagnostic)]
+pub enum RecordError {
+    /// strace is missing.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Program(#[from] ProgramError),
+    /// The directory, the program or strace's output cannot be used.
+    #[error("cannot {step} {}: {cause}", path.display())]
+    Io {
+        /// What was attempted.
+        step: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// Why not.
+        cause: io::Error,
+    },
+    /// The umask is unknown.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Workload(#[from] WorkloadError),
+    /// strace printed something unexpected.
+    #[error(transparent)]
+    Strace(#[from] StraceError),
+}
+
+/// What a program did.
+#[derive(Debug)]
+pub struct Recorded {
+    /// How it ended.
+    pub status: ExitStatus,
+    /// What it did to the directory, in order.
+    pub operations: Vec<Operation>,
+    /// What is said of it, and what of it is not in the operations.
+    pub header: Header,
+    before: Snapshot,
+}
+
+/// Runs a program in a directory, and records what it does to the files in it. On an interrupt the
+/// program and those it has started are asked to end (SIGTERM), and what they have done by then is
+/// recorded.
+pub fn record(
+    directory: &Path,
+    words: &[String],
+    interrupt: &Interrupt,
+) -> Result<Recorded, RecordError> {
+    let step = |step, path: &Path| {
+        let path = path.to_owned();
+        move |cause| RecordError::Io { step, path, cause }
+    };
+    let strace = program::find("strace", "strace")?;
+    let directory = directory.canonicalize().map_err(step("find", directory))?;
+    let before =
+        Snapshot::of(&directory).map_err(|(path, cause)| step("look through", &path)(cause))?;
+    let tree = Tree::new(&before.entries).map_err(|_| {
+        let cause = io::Error::other("it has too many names; name a smaller one: --dir");
+        step("look through", &directory)(cause)
+    })?;
+    let output =
+        tempfile::NamedTempFile::new().map_err(step("make a file in", &std::env::temp_dir()))?;
+    let mut tracer = Command::new(&strace)
+        .args(STRACE_OPTIONS)
+        .arg("-o")
+        .arg(output.path())
+        .arg("--")
+        .args(words)
+        .current_dir(&directory)
+        // What programs believe rather than ask the kernel.
+        .env("PWD", &directory)
+        .env("PATH", program::search_path())
+        .spawn()
+        .map_err(step("start", &strace))?;
+    let status = wait(&mut tracer, interrupt).map_err(step("wait for", &strace))?;
+    if output.path().metadata().is_ok_and(|traced| traced.len() == 0) {
+        let cause = io::Error::other(format!("it traced nothing: {status}"));
+        return Err(step("trace the program with", &strace)(cause));
+    }
+    let reader = BufReader::new(File::open(output.path()).map_err(step("open", output.path()))?);
+    let setting = Setting { directory: directory.as_os_str().as_bytes(), umask: umask()? };
+    let mut recorder = Recorder::new(reader, setting, tree);
+    let mut operations = Vec::new();
+    while let Some(operation) = recorder.next_operation()? {
+        operations.push(operation);
+    }
+    let mut left_out = recorder.left_out().clone();
+    if !before.special.is_empty() {
+        left_out.add(Omission::SpecialFile, before.special.len() as u64);
+    }
+    let header = Header { title: words.join(" "), left_out };
+    Ok(Recorded { status, operations, header, before })
+}
+
+/// Waits for strace, which ends with the program that it has started.
+fn wait(tracer: &mut Child, interrupt: &Interrupt) -> io::Result<ExitStatus> {
+    let mut asked = BTreeSet::new();
+    loop {
+        if let Some(status) = tracer.try_wait()? {
+            return Ok(status);
+        }
+        if interrupt.is_set() {
+            // strace itself blocks the signal as long as what it traces runs (strace(1), -I).
+            processes::ask_descendants_to_end(tracer, &mut asked);
+        }
+        sleep(LOOK);
+    }
+}
+
+impl Recorded {
+    /// Writes the log.
+    pub fn save(&self, output: impl Write, is_compressed: bool) -> io::Result<()> {
+        if is_compressed {
+            self.write(GzEncoder::new(output, Compression::best()))?.finish()?;
+        } else {
+            self.write(output)?;
+        }
+        Ok(())
+    }
+
+    fn write<W: Write>(&self, output: W) -> io::Result<W> {
+        let mut writer =
+            Writer::new(output, &self.header, &self.before.entries).map_err(io::Error::other)?;
+        for operation in &self.operations {
+            writer.append(operation).map_err(io::Error::other)?;
+        }
+        writer.finish().map_err(io::Error::other)
+    }
+}

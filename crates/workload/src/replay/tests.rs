@@ -1,0 +1,153 @@
+//! Replays of logs: what they leave, what they refuse, how they stop.
+
+use std::path::Path;
+use std::time::Duration;
+
+use ssdlab_host::interrupt::Interrupt;
+use ssdlab_host::program::Rules;
+use ssdlab_plan::schedule;
+use tempfile::NamedTempFile;
+
+use super::*;
+use crate::content::Contents;
+use crate::player::{Bounds, Player};
+use crate::snapshot::Snapshot;
+use crate::synthetic::content::ContentPool;
+use crate::{Place, Workload};
+
+fn phases(names: &[&str]) -> Vec<Phase> {
+    let replay = |name: &str| Action::Replay { log: Recording::Shipped(name.to_owned()) };
+    let phase = |name: &&str| Phase::new(name, replay(name), 0);
+    names.iter().map(phase).collect()
+}
+
+/// Performs a log in a directory; returns the bytes written.
+fn perform(
+    replay: &Replay,
+    log: &Recording,
+    directory: &Path,
+    interrupt: &Interrupt,
+) -> Result<u64, WorkloadError> {
+    let contents = Contents { pool: ContentPool::new(7), archive: None };
+    let limit = Duration::from_hours(1);
+    let mut player = Player::new(directory, &contents, Bounds { interrupt, limit })?;
+    player.perform(replay.script(log))?;
+    Ok(player.written_bytes())
+}
+
+/// A log with these lines between its first and its last; it is there as long as the file.
+fn written(lines: &str) -> (Replay, Recording, NamedTempFile) {
+    let file = NamedTempFile::new().unwrap();
+    let log = format!("ssdlab operation log 1\ntitle x\n{lines}end\n");
+    std::fs::write(file.path(), log).unwrap();
+    let recording = Recording::File(file.path().to_owned());
+    let phase = Phase::new("x", Action::Replay { log: recording.clone() }, 0);
+    (Replay::read(&[phase], &Hashes::new()).unwrap(), recording, file)
+}
+
+/// What a log says is left is what it leaves, and the same again.
+#[test]
+fn a_replay_leaves_the_tree_that_was_recorded() {
+    let names = ["zstd-clone", "zstd-make", "zstd-clean"];
+    let replay = Replay::read(&phases(&names), &Hashes::new()).unwrap();
+    let trees = [(); 2].map(|()| {
+        let directory = tempfile::tempdir().unwrap();
+        let mut tree = Tree::default();
+        for (recording, script) in &replay.logs {
+            let done = perform(&replay, recording, directory.path(), &Interrupt::default());
+            assert!(done.unwrap() > 0);
+            for operation in &script.operations {
+                tree.apply(operation).unwrap();
+            }
+            let found = Snapshot::of(directory.path()).unwrap().entries;
+            assert_eq!(found, tree.entries().collect::<Vec<_>>(), "after {recording}");
+        }
+        std::fs::read(directory.path().join("lib/zstd.h")).unwrap()
+    });
+    assert_eq!(trees[0], trees[1]);
+    assert!(!trees[0].is_empty());
+}
+
+/// What a replay leaves is known, contents too.
+#[test]
+fn a_replay_can_be_verified() {
+    let phases = phases(&["zstd-make", "zstd-clean"]);
+    let spec = schedule::Workload {
+        tree: None,
+        build: None,
+        bonnie: None,
+        quiet_ns: 0,
+        phases: phases.clone(),
+    };
+    let mut workload = Workload::new(&spec, &Hashes::new(), 1).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let (interrupt, limit) = (Interrupt::default(), Duration::from_hours(1));
+    let rules = Rules { marker: "replay", limit, interrupt: &interrupt };
+    let directory = directory.path();
+    let place = Place { directory, mounted_at: directory, commit: &[], rules };
+    workload.lay_out(&spec, place).unwrap();
+    for phase in &phases {
+        workload.perform(phase, place).unwrap();
+    }
+    assert!(workload.verify(&phases, place).unwrap());
+
+    let path = directory.join("lib/zstd.h");
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[10_000] ^= 1;
+    std::fs::write(&path, bytes).unwrap();
+    let error = workload.verify(&phases, place).unwrap_err().to_string();
+    assert!(error.contains("lib/zstd.h has the byte 10000"), "{error}");
+}
+
+/// What somebody else puts in the way of a replay leads nowhere.
+#[test]
+fn a_planted_link_is_not_followed() {
+    let (replay, recording, _log) = written(
+        "before\ndirectory 755 d\noperations\ncreate 0 write 644 d/x\nwrite 0 0 4\nclose 0\n",
+    );
+    let [directory, outside] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    std::os::unix::fs::symlink(outside.path(), directory.path().join("d")).unwrap();
+    let ended = perform(&replay, &recording, directory.path(), &Interrupt::default());
+    assert!(ended.unwrap_err().to_string().contains("d/x"));
+    assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
+}
+
+/// One operation may write for hours: its chunks are looked between.
+#[test]
+fn an_interrupt_ends_a_long_write() {
+    let (replay, recording, _log) =
+        written("before\noperations\ncreate 0 write 644 x\nwrite 0 0 1000000000\nclose 0\n");
+    let directory = tempfile::tempdir().unwrap();
+    let interrupt = Interrupt::default();
+    let path = directory.path().join("x");
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| perform(&replay, &recording, directory.path(), &interrupt));
+        while !writer.is_finished() && !path.metadata().is_ok_and(|file| file.len() > 0) {
+            std::thread::yield_now();
+        }
+        interrupt.set();
+        let ended = writer.join().unwrap();
+        assert!(matches!(ended, Err(WorkloadError::Interrupted)), "{ended:?}");
+    });
+}
+
+#[test]
+fn a_log_begins_where_the_one_before_ends_and_stays_in_its_directory() {
+    let error = Replay::read(&phases(&["zstd-clone", "zstd-clean"]), &Hashes::new()).unwrap_err();
+    assert!(error.to_string().contains("does not begin with the directory"), "{error}");
+    // Alone it begins with what it was recorded on.
+    let alone = Replay::read(&phases(&["zstd-make"]), &Hashes::new()).unwrap();
+    assert!(!alone.before.operations.is_empty());
+    let file = NamedTempFile::new().unwrap();
+    let mut phases = phases(&["zstd-make"]);
+    phases[0].action = Action::Replay { log: Recording::File(file.path().to_owned()) };
+    for (log, expected) in [
+        ("ssdlab operation log 1\ntitle x\nbefore\noperations\nunlink ../x\nend\n", "line 5"),
+        ("ssdlab operation log 1\ntitle x\nbefore\noperations\nunlink x\nend\n", "operation 1"),
+        ("ssdlab operation log 1\ntitle x\nbefore\noperations\nmkdir 755 x\n", "cut"),
+    ] {
+        std::fs::write(file.path(), log).unwrap();
+        let error = Replay::read(&phases, &Hashes::new()).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}

@@ -1,0 +1,106 @@
+//! Cloning, building and cleaning a kernel tree, without git, make or a compiler.
+//!
+//! A post of March 2009 measured how much a journal and access times add to the writes of
+//! `git clone`, `make` and `make clean`. A compiler would make that experiment slow, large and
+//! different on every machine; what matters to a filesystem is only which files are made, read,
+//! renamed and removed, in which order, and how large they are. Three scripts say so.
+
+use std::collections::BTreeSet;
+
+use ssdlab_operations::{Operation, RelativePath};
+
+use super::checkout::checkout;
+use super::make::{KEPT, make};
+use super::random::{Random, Stream};
+use super::tree::{self, SourceTree, TreeShape};
+use crate::script::{Script, relative};
+
+/// How large a build is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BuildShape {
+    /// The sources.
+    pub tree: TreeShape,
+    /// How many sources are compiled, if there are so many.
+    pub units: u64,
+}
+
+impl BuildShape {
+    /// A build of the given tree that compiles as large a part of it as the default does.
+    #[must_use]
+    pub fn of(tree: TreeShape) -> Self {
+        Self { tree, units: tree.files * DEFAULT_UNITS / DEFAULT_TREE.files }
+    }
+}
+
+impl Default for BuildShape {
+    /// The build of Linux 2.6.29, as the post of March 2009 measured it.
+    fn default() -> Self {
+        Self::of(DEFAULT_TREE)
+    }
+}
+
+/// Linux 2.6.29.
+const DEFAULT_TREE: TreeShape = TreeShape { files: 26_700, bytes: 340_000_000 };
+
+/// Chosen so that `make` writes about 203 MB; its budget is at the function `make`.
+const DEFAULT_UNITS: u64 = 925;
+
+/// The three phases, to be performed one after the other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Build {
+    /// `git clone --shared`.
+    pub clone: Script,
+    /// `make`.
+    pub make: Script,
+    /// `make clean`: what is left is the clone, the configuration, and what `make` derived from
+    /// it, which a kernel's `make clean` keeps for the building of external modules.
+    pub clean: Script,
+}
+
+/// The build of this shape: the same for the same seed.
+#[must_use]
+pub fn synthetic(shape: BuildShape, seed: u64) -> Build {
+    let tree = tree::synthetic(shape.tree, seed);
+    let mut random = Random::new(seed, Stream::Build);
+    let clone = checkout(&tree, random.branch());
+    let make = make(&tree, shape.units, random);
+    let clean = clean(&tree, &make);
+    Build { clone, make, clean }
+}
+
+/// Lists every directory, as `find` does, then removes what `make` left except what is kept.
+fn clean(tree: &SourceTree, make: &Script) -> Script {
+    let mut script = Script::default();
+    let directories = tree.0.iter().filter(|item| item.file.is_none());
+    for directory in directories {
+        script.operations.push(Operation::ListDirectory { path: relative(&directory.path) });
+    }
+    let mut files = BTreeSet::new();
+    for operation in &make.operations {
+        match operation {
+            Operation::MakeDirectory { path, .. } => {
+                script.operations.push(Operation::ListDirectory { path: path.clone() });
+            }
+            Operation::Open { path, .. } => {
+                files.insert(path);
+            }
+            Operation::Rename { from, to } => {
+                files.remove(from);
+                files.insert(to);
+            }
+            Operation::Unlink { path } => {
+                files.remove(path);
+            }
+            _ => {}
+        }
+    }
+    let is_kept = |path: &RelativePath| {
+        KEPT.iter().any(|(kept, _)| path.as_bytes().ends_with(kept.as_bytes()))
+    };
+    let products = files.into_iter().filter(|path| !is_kept(path));
+    script.operations.extend(products.map(|path| Operation::Unlink { path: path.clone() }));
+    script
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,183 @@
+//! A synthetic source tree: what unpacks into something shaped like a kernel's sources.
+//!
+//! The real sources need a download and have one size; a synthetic tree needs neither, can be of
+//! any size, and is the same on every machine. The measured figures it follows are in `kernel`.
+
+use std::sync::Arc;
+
+use super::directories::{Directory, TOP, directories};
+use super::distribution::apportion;
+use super::kernel::{FILES_PER_DIRECTORY, KINDS, Kind, STEM_LENGTHS};
+use super::random::{Random, Stream, to_u64, to_usize};
+use crate::content::Content;
+use crate::script::Script;
+
+/// The modification time of every file, as an archive made from a commit has one time for all:
+/// 24 June 2011, 00:00 UTC, the day after Linux 2.6.39.2.
+const MTIME_S: i64 = 1_308_873_600;
+
+/// How large a tree is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TreeShape {
+    /// How many files.
+    pub files: u64,
+    /// How many bytes the files hold together; without files there are none.
+    pub bytes: u64,
+}
+
+impl Default for TreeShape {
+    /// The sources of Linux 2.6.39, as the post of July 2011 counts them.
+    fn default() -> Self {
+        Self { files: 36_706, bytes: 493_000_000 }
+    }
+}
+
+/// A file without a name.
+#[derive(Clone, Copy)]
+struct File {
+    kind: &'static Kind,
+    bytes: u64,
+}
+
+/// A tree, in the order of an unpacked archive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceTree(pub(super) Vec<Item>);
+
+/// A directory or a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Item {
+    pub path: Arc<str>,
+    /// Of a file.
+    pub file: Option<SourceFile>,
+}
+
+/// What is in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SourceFile {
+    pub mode: u32,
+    pub bytes: u64,
+    pub content: Content,
+}
+
+impl SourceTree {
+    /// Makes the tree, with the times that files have in an archive.
+    #[must_use]
+    pub fn unpack(&self) -> Script {
+        let mut script = Script::default();
+        for item in &self.0 {
+            item.make(&mut script, Some(MTIME_S));
+        }
+        script
+    }
+
+    /// The files, with their paths.
+    pub(super) fn files(&self) -> impl Iterator<Item = (&Arc<str>, SourceFile)> {
+        self.0.iter().filter_map(|item| Some((&item.path, item.file?)))
+    }
+}
+
+impl Item {
+    /// Makes it; a file gets a modification time, if there is one.
+    pub fn make(&self, script: &mut Script, modified_s: Option<i64>) {
+        match self.file {
+            None => script.make_directory(&self.path),
+            Some(SourceFile { mode, bytes, content }) => {
+                script.make_file(&self.path, mode, bytes, content, modified_s);
+            }
+        }
+    }
+}
+
+/// A tree of exactly this shape.
+///
+/// Everything is below one directory. The order is depth first and by name, which is the order
+/// of git's index and so of the archives made with git. The seed decides the names, and with them
+/// the order, and which file has which of the sizes.
+#[must_use]
+pub fn synthetic(shape: TreeShape, seed: u64) -> SourceTree {
+    let mut random = Random::new(seed, Stream::Tree);
+    let mut directories = directories(shape.files, &mut random);
+    let files = files(shape, &mut random);
+    let mut placed = place(&files, &mut directories, &mut random);
+    placed.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+    items(&placed, &mut random)
+}
+
+/// The files of the tree in random order: every kind by its share, sizes by their quantiles.
+fn files(shape: TreeShape, random: &mut Random) -> Vec<File> {
+    let shares = KINDS.each_ref().map(|kind| kind.share);
+    let counts = apportion(shape.files, &shares);
+    let of_kind = |(kind, count): (&'static Kind, u64)| {
+        kind.sizes.spread(count).map(move |bytes| File { kind, bytes })
+    };
+    let mut files: Vec<File> = KINDS.iter().zip(counts).flat_map(of_kind).collect();
+    let measured: Vec<u64> = files.iter().map(|file| file.bytes).collect();
+    for (file, bytes) in files.iter_mut().zip(apportion(shape.bytes, &measured)) {
+        file.bytes = bytes;
+    }
+    random.shuffle(&mut files);
+    files
+}
+
+/// Puts the files into the directories; the answer is their paths.
+fn place(
+    files: &[File],
+    directories: &mut [Directory],
+    random: &mut Random,
+) -> Vec<(String, File)> {
+    let count = to_u64(directories.len());
+    let weights: Vec<u64> = FILES_PER_DIRECTORY.spread(count).collect();
+    let mut counts = apportion(to_u64(files.len()), &weights);
+
+    // A directory without files has subdirectories: git keeps no empty directory.
+    random.shuffle(directories);
+    directories.sort_by_key(|directory| !directory.has_children);
+    counts.sort_unstable();
+    let without_files = counts.partition_point(|&count| count == 0);
+    random.shuffle(&mut counts[without_files..]);
+
+    let mut placed = Vec::with_capacity(files.len());
+    let mut rest = files;
+    for (directory, count) in directories.iter_mut().zip(counts) {
+        let (here, later) = rest.split_at(to_usize(count));
+        rest = later;
+        let path = |&file: &File| (path_for(file.kind, directory, random), file);
+        placed.extend(here.iter().map(path));
+    }
+    placed
+}
+
+/// A new path in the directory for a file of this kind.
+fn path_for(kind: &Kind, directory: &mut Directory, random: &mut Random) -> String {
+    // Measured, two thirds of the files without an extension are these two.
+    let usual = ["Makefile", "Kconfig"];
+    let usual = usual.into_iter().filter(|_| kind.extension.is_empty());
+    let name = match usual.into_iter().find(|name| directory.names.take(name)) {
+        Some(name) => name.to_owned(),
+        None => directory.names.claim(STEM_LENGTHS.draw(random), kind.extension, random),
+    };
+    format!("{}/{name}", directory.path)
+}
+
+/// The files in their order, each directory before the first thing in it.
+fn items(files: &[(String, File)], random: &mut Random) -> SourceTree {
+    let directory = |path: &str| Item { path: path.into(), file: None };
+    let mut items = vec![directory(TOP)];
+    let mut previous = format!("{TOP}/");
+    for (path, File { kind, bytes }) in files {
+        for (slash, _) in path.match_indices('/') {
+            if !previous.starts_with(&path[..=slash]) {
+                items.push(directory(&path[..slash]));
+            }
+        }
+        let seed = random.bits();
+        let content = if kind.binary { Content::Binary { seed } } else { Content::Text { seed } };
+        let file = Some(SourceFile { mode: kind.mode, bytes: *bytes, content });
+        items.push(Item { path: path.as_str().into(), file });
+        previous.clone_from(path);
+    }
+    SourceTree(items)
+}
+
+#[cfg(test)]
+mod tests;

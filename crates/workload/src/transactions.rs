@@ -1,0 +1,361 @@
+//! Small transactions as `SQLite` commits them with `synchronous=FULL`, each timed.
+//!
+//! Sources: "Atomic Commit In `SQLite`", section 3, and "Database File Format", sections 3 (the
+//! rollback journal) and 4 (the write-ahead log), both on sqlite.org. The system calls of a
+//! rollback commit, their order and sizes, are those that strace(1) shows of `SQLite` 3.40: a
+//! header of a sector of 512 bytes; number, content and checksum of each old page; a sync of the
+//! journal and one of the directory; the header again, now with the number of pages, and a second
+//! sync; the new pages, and a third; and the journal's end, which is the commit. The first page,
+//! which counts the changes, is in every transaction. What `SQLite` reads it has cached.
+
+use std::os::fd::OwnedFd;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, fdatasync, ftruncate, openat, unlinkat};
+use rustix::io::Errno;
+use ssdlab_engine::Counted;
+use ssdlab_host::program::Rules;
+use ssdlab_host::thread::used;
+use ssdlab_plan::io::End;
+use ssdlab_plan::transactions::{
+    DATABASE, JournalMode, PAGE_BYTES, STREAM, STREAM_BYTES, Transactions,
+};
+
+use super::beside::{Over, beside};
+use super::io::metrics;
+use super::player::write_all_at;
+use super::synthetic::content::ContentPool;
+use super::{Done, Place, WorkloadError, open_load};
+
+/// The rollback journal and the log, beside the database.
+const JOURNAL: &str = "database-journal";
+const LOG: &str = "database-wal";
+
+/// `SQLite`'s sector: the size of a rollback journal's header, in bytes.
+const SECTOR_BYTES: usize = 512;
+
+/// A log's header and that of each of its frames, in bytes.
+const LOG_HEADER_BYTES: usize = 32;
+const FRAME_HEADER_BYTES: usize = 24;
+
+/// Frames after which `SQLite` moves the log into the database.
+const CHECKPOINT_FRAMES: usize = 1000;
+
+/// The longest wait between two looks at whether the phase is to stop.
+const GLANCE: Duration = Duration::from_millis(100);
+
+/// What is written beside the transactions at a time, in bytes.
+const STREAM_CHUNK_BYTES: usize = 1 << 20;
+
+/// How a rollback journal begins: `SQLite`'s mark and, from the eighth byte on, how many pages
+/// follow.
+const JOURNAL_HEAD: [u8; 12] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7, 0, 0, 0, 0];
+
+const NEW: OFlags =
+    OFlags::RDWR.union(OFlags::CREATE).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+const MODE: Mode = Mode::RUSR.union(Mode::WUSR);
+
+/// Commits a phase's transactions, beside a writer if it has one.
+pub(super) fn run(
+    work: &Transactions,
+    pool: &ContentPool,
+    seed: u64,
+    place: Place<'_>,
+) -> Result<Done, WorkloadError> {
+    let mut database = Database::open(work, pool, seed, place)?;
+    let Some(rate) = work.beside_bytes_per_second else {
+        let transactions = perform(work, &mut database, place)?;
+        return Ok(database.done(transactions));
+    };
+    let stream = openat(&database.directory, STREAM, NEW | OFlags::TRUNC, MODE)
+        .map_err(WorkloadError::operation("make", STREAM))?;
+    let (transactions, streamed) = beside(
+        || perform(work, &mut database, place),
+        |over| Ok((self::stream(&stream, rate, pool, seed, over)?, used())),
+    );
+    let transactions = transactions?;
+    let (streamed, threads) = streamed.map_err(|cause| {
+        let path = format!("{STREAM}, beside the transactions");
+        WorkloadError::Operation { step: "write", path, cause }
+    })?;
+    let took = transactions.took.as_secs_f64();
+    let mut done = Done { threads, ..database.done(transactions) };
+    done.application_bytes = done.application_bytes.map(|bytes| bytes + streamed);
+    done.reported.insert("beside.bytes_per_second".to_owned(), streamed as f64 / took);
+    Ok(done)
+}
+
+/// Commits one transaction after the other.
+fn perform(
+    work: &Transactions,
+    database: &mut Database<'_>,
+    place: Place<'_>,
+) -> Result<Counted, WorkloadError> {
+    let mut transactions = Counted::new();
+    let started = Instant::now();
+    // In a closed load, the end of a transaction and some time to think.
+    let mut due = Duration::ZERO;
+    loop {
+        let is_over = match work.end {
+            End::Operations(operations) => transactions.operations >= operations,
+            End::Bytes(bytes) => database.disk.written_bytes >= bytes,
+            End::Time(nanos) => due >= Duration::from_nanos(nanos),
+        };
+        if is_over {
+            break;
+        }
+        wait_until(due, started, place.rules)?;
+        // Only in an open load somebody waits for a transaction that has not begun.
+        let since = if work.period_ns.is_some() { due } else { started.elapsed() };
+        database.commit()?;
+        let now = started.elapsed();
+        transactions.count(now, now.saturating_sub(since));
+        due = match work.period_ns {
+            Some(period) => due + Duration::from_nanos(period),
+            None => now + Duration::from_nanos(work.think_ns),
+        };
+    }
+    transactions.took = started.elapsed();
+    Ok(transactions)
+}
+
+/// Waits until a transaction is due, unless the phase is to stop before.
+fn wait_until(due: Duration, started: Instant, rules: Rules<'_>) -> Result<(), WorkloadError> {
+    loop {
+        if rules.interrupt.is_set() {
+            return Err(WorkloadError::Interrupted);
+        }
+        let now = started.elapsed();
+        if now > rules.limit {
+            return Err(WorkloadError::Limit { limit: rules.limit });
+        }
+        let left = due.saturating_sub(now);
+        if left.is_zero() {
+            return Ok(());
+        }
+        sleep(left.min(GLANCE));
+    }
+}
+
+/// Writes into a file at a rate, through the page cache, once at least and until the transactions
+/// are over; returns how many bytes. A file that has grown to its most is cut and begun anew.
+fn stream(
+    file: &OwnedFd,
+    rate: u64,
+    pool: &ContentPool,
+    seed: u64,
+    over: &Over,
+) -> Result<u64, Errno> {
+    let mut chunk = vec![0; STREAM_CHUNK_BYTES];
+    let period = Duration::from_secs_f64(chunk.len() as f64 / rate as f64);
+    let started = Instant::now();
+    let (mut due, mut streamed) = (Duration::ZERO, 0);
+    loop {
+        let offset = streamed % STREAM_BYTES;
+        if offset == 0 && streamed > 0 {
+            ftruncate(file, 0)?;
+        }
+        pool.fill_binary(seed, streamed, &mut chunk);
+        write_all_at(file, &chunk, offset)?;
+        streamed += chunk.len() as u64;
+        due += period;
+        while !over.is_set()
+            && let left = due.saturating_sub(started.elapsed())
+            && !left.is_zero()
+        {
+            sleep(left.min(GLANCE));
+        }
+        if over.is_set() {
+            return Ok(streamed);
+        }
+    }
+}
+
+/// A database, and what is under way with it.
+struct Database<'a> {
+    work: &'a Transactions,
+    directory: OwnedFd,
+    file: OwnedFd,
+    log: Option<Log>,
+    random: Xoshiro256PlusPlus,
+    disk: Disk<'a>,
+}
+
+/// A write-ahead log.
+struct Log {
+    file: OwnedFd,
+    /// The pages of its frames, in their order, which the database does not have yet.
+    pages: Vec<u64>,
+}
+
+impl<'a> Database<'a> {
+    fn open(
+        work: &'a Transactions,
+        pool: &'a ContentPool,
+        seed: u64,
+        place: Place<'_>,
+    ) -> Result<Self, WorkloadError> {
+        let failed = WorkloadError::operation;
+        let directory = openat(CWD, place.directory, DIRECTORY, Mode::empty())
+            .map_err(failed("open", "the directory"))?;
+        let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file =
+            openat(&directory, DATABASE, flags, Mode::empty()).map_err(failed("open", DATABASE))?;
+        let log = match work.journal {
+            JournalMode::Rollback => None,
+            JournalMode::Wal => {
+                let file = openat(&directory, LOG, NEW, MODE).map_err(failed("make", LOG))?;
+                Some(Log { file, pages: Vec::new() })
+            }
+        };
+        let random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        Ok(Self { work, directory, file, log, random, disk: Disk::new(pool, seed) })
+    }
+
+    /// Commits one transaction.
+    fn commit(&mut self) -> Result<(), WorkloadError> {
+        let pages = self.choose();
+        if self.log.is_some() { self.log(pages) } else { self.keep_and_change(&pages) }
+    }
+
+    /// The pages that a transaction changes: the first, which counts the changes, and some others.
+    fn choose(&mut self) -> Vec<u64> {
+        let mut pages = vec![0];
+        while pages.len() as u64 <= self.work.pages {
+            let page = self.random.next_u64() % self.work.database_pages;
+            if !pages.contains(&page) {
+                pages.push(page);
+            }
+        }
+        pages.sort_unstable();
+        pages
+    }
+
+    /// With a rollback journal: keeps the old pages, then changes the database.
+    fn keep_and_change(&mut self, pages: &[u64]) -> Result<(), WorkloadError> {
+        let (failed, disk) = (WorkloadError::operation, &mut self.disk);
+        let journal =
+            openat(&self.directory, JOURNAL, NEW, MODE).map_err(failed("make", JOURNAL))?;
+        disk.write(&journal, JOURNAL, &[0; SECTOR_BYTES], 0)?;
+        let mut at = SECTOR_BYTES as u64;
+        for page in pages {
+            let (number, content, checksum) = (to_number(*page), disk.page(), [0; 4]);
+            for part in [&number[..], &content, &checksum] {
+                disk.write(&journal, JOURNAL, part, at)?;
+                at += part.len() as u64;
+            }
+        }
+        disk.sync(&journal, JOURNAL)?;
+        // The journal's name must last, too.
+        let directory = openat(&self.directory, ".", DIRECTORY, Mode::empty())
+            .map_err(failed("open", "the directory"))?;
+        disk.sync(&directory, "the directory")?;
+        // Only with the number of its pages a journal is one.
+        let mut head = JOURNAL_HEAD;
+        head[8..].copy_from_slice(&to_number(pages.len() as u64));
+        disk.write(&journal, JOURNAL, &head, 0)?;
+        disk.sync(&journal, JOURNAL)?;
+        for page in pages {
+            let content = disk.page();
+            disk.write(&self.file, DATABASE, &content, page * PAGE_BYTES as u64)?;
+        }
+        disk.sync(&self.file, DATABASE)?;
+        unlinkat(&self.directory, JOURNAL, AtFlags::empty()).map_err(failed("remove", JOURNAL))
+    }
+
+    /// With a write-ahead log: adds the new pages to it, and from time to time moves all that is in
+    /// it into the database.
+    fn log(&mut self, pages: Vec<u64>) -> Result<(), WorkloadError> {
+        let (Some(log), disk) = (&mut self.log, &mut self.disk) else { return Ok(()) };
+        if log.pages.is_empty() {
+            disk.write(&log.file, LOG, &[0; LOG_HEADER_BYTES], 0)?;
+            disk.sync(&log.file, LOG)?;
+        }
+        for page in pages {
+            let frames = (FRAME_HEADER_BYTES + PAGE_BYTES) * log.pages.len();
+            let at = (LOG_HEADER_BYTES + frames) as u64;
+            let content = disk.page();
+            disk.write(&log.file, LOG, &[0; FRAME_HEADER_BYTES], at)?;
+            disk.write(&log.file, LOG, &content, at + FRAME_HEADER_BYTES as u64)?;
+            log.pages.push(page);
+        }
+        disk.sync(&log.file, LOG)?;
+        if log.pages.len() < CHECKPOINT_FRAMES {
+            return Ok(());
+        }
+        log.pages.sort_unstable();
+        log.pages.dedup();
+        for page in log.pages.drain(..) {
+            let content = disk.page();
+            disk.write(&self.file, DATABASE, &content, page * PAGE_BYTES as u64)?;
+        }
+        disk.sync(&self.file, DATABASE)
+    }
+
+    fn done(self, transactions: Counted) -> Done {
+        let syncs = Counted { took: transactions.took, ..self.disk.syncs };
+        let remark = open_load::remark(&transactions, self.work.period_ns);
+        Done {
+            application_bytes: Some(self.disk.written_bytes),
+            counted: Some(transactions),
+            reported: metrics("sync", &syncs).into_iter().collect(),
+            remark,
+            ..Done::default()
+        }
+    }
+}
+
+/// Writes and syncs files, and counts both.
+struct Disk<'a> {
+    pool: &'a ContentPool,
+    seed: u64,
+    written_bytes: u64,
+    syncs: Counted,
+    started: Instant,
+}
+
+impl<'a> Disk<'a> {
+    fn new(pool: &'a ContentPool, seed: u64) -> Self {
+        Self { pool, seed, written_bytes: 0, syncs: Counted::new(), started: Instant::now() }
+    }
+
+    /// The content of a page, another each time.
+    fn page(&self) -> [u8; PAGE_BYTES] {
+        let mut page = [0; PAGE_BYTES];
+        self.pool.fill_binary(self.seed, self.written_bytes & !(PAGE_BYTES as u64 - 1), &mut page);
+        page
+    }
+
+    fn write(
+        &mut self,
+        file: &OwnedFd,
+        name: &str,
+        data: &[u8],
+        at: u64,
+    ) -> Result<(), WorkloadError> {
+        self.written_bytes += data.len() as u64;
+        write_all_at(file, data, at).map_err(WorkloadError::operation("write", name))
+    }
+
+    fn sync(&mut self, file: &OwnedFd, name: &str) -> Result<(), WorkloadError> {
+        let before = self.started.elapsed();
+        fdatasync(file).map_err(WorkloadError::operation("sync", name))?;
+        let now = self.started.elapsed();
+        self.syncs.count(now, now.saturating_sub(before));
+        Ok(())
+    }
+}
+
+/// A number as `SQLite`'s files have it: 32 bits, the high byte first.
+fn to_number(number: u64) -> [u8; 4] {
+    u32::try_from(number).unwrap_or(u32::MAX).to_be_bytes()
+}
+
+#[cfg(test)]
+mod tests;

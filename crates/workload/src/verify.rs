@@ -1,0 +1,220 @@
+//! What operations leave behind: a model of a directory, and the comparison of a real one with it.
+//!
+//! The model knows names and recipes for contents, no filesystem and no player, so what a
+//! filesystem lost, changed or invented after it was told to keep something is found here.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use ssdlab_host::interrupt::Interrupt;
+use ssdlab_operations::{Entry, Handle, Node, Operation, RelativePath, Target, Tree, Unfit};
+
+use super::WorkloadError;
+use super::content::{Content, Contents};
+use super::player::CHUNK_BYTES;
+use super::ranges::Ranges;
+use super::script::Script;
+use super::snapshot::Snapshot;
+
+/// A directory as operations leave it, contents and all.
+#[derive(Debug, Default)]
+pub struct Oracle {
+    tree: Tree,
+    files: BTreeMap<Node, Ranges>,
+    /// What is written through each handle.
+    open: BTreeMap<Handle, Content>,
+}
+
+impl Oracle {
+    /// Does in the model what the player does on a filesystem. `umask` is that of the process in
+    /// which it does it.
+    pub fn perform(&mut self, script: &Script, umask: u32) -> Result<(), WorkloadError> {
+        self.tree.set_umask(if script.is_recorded { 0 } else { umask });
+        for (operation, content) in script.steps() {
+            self.apply(operation, content).map_err(|_| {
+                let path = operation.path().map_or_else(|| ".".to_owned(), ToString::to_string);
+                differs(&path, &format!("does not fit `{}`, which was performed", operation.name()))
+            })?;
+        }
+        self.tree.close_all();
+        self.open.clear();
+        Ok(())
+    }
+
+    fn apply(&mut self, operation: &Operation, content: Content) -> Result<(), Unfit> {
+        self.tree.apply(operation)?;
+        match operation {
+            Operation::Open { handle, flags, .. } => {
+                self.open.insert(*handle, content);
+                if flags.truncate {
+                    self.ranges(&Target::Handle(*handle))?.clear(0..u64::MAX);
+                }
+            }
+            Operation::Write(transfer) => {
+                let content = *self.open.get(&transfer.handle).ok_or(Unfit)?;
+                let range = transfer.offset..transfer.end();
+                self.ranges(&Target::Handle(transfer.handle))?.write(range, content);
+            }
+            Operation::Truncate { target, size_bytes } => {
+                self.ranges(target)?.clear(*size_bytes..u64::MAX);
+            }
+            Operation::Allocate { handle, allocation, offset, length } => {
+                let ranges = self.ranges(&Target::Handle(*handle))?;
+                ranges.allocate(*allocation, *offset, *length);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn ranges(&mut self, target: &Target) -> Result<&mut Ranges, Unfit> {
+        Ok(self.files.entry(self.tree.target(target).ok_or(Unfit)?).or_default())
+    }
+
+    /// Compares a directory with the model; the error is the first difference.
+    pub fn compare(
+        &self,
+        directory: &Path,
+        contents: &Contents,
+        interrupt: &Interrupt,
+    ) -> Result<(), WorkloadError> {
+        let snapshot = Snapshot::of(directory).map_err(|(path, cause)| {
+            unread(&path.strip_prefix(directory).unwrap_or(&path).to_string_lossy())(cause)
+        })?;
+        if let Some(path) = snapshot.special.first() {
+            return Err(differs(&path.to_string(), "is neither file, directory nor link"));
+        }
+        let mut found: BTreeMap<RelativePath, Entry> =
+            snapshot.entries.into_iter().map(|entry| (entry.path().clone(), entry)).collect();
+        let mut comparison = Comparison { contents, expected: Vec::new(), found: Vec::new() };
+        let unwritten = Ranges::default();
+        for expected in self.tree.entries() {
+            if interrupt.is_set() {
+                return Err(WorkloadError::Interrupted);
+            }
+            let path = expected.path().to_string();
+            let Some(found) = found.remove(expected.path()) else {
+                return Err(differs(&path, "is missing"));
+            };
+            same_entry(&path, &expected, &found)?;
+            if let Entry::File { path: name, size_bytes, .. } = &expected {
+                let node = self.tree.find(name).expect("the tree has what it lists");
+                let real = directory.join(std::ffi::OsStr::from_bytes(name.as_bytes()));
+                let mut file = File::open(real).map_err(unread(&path))?;
+                let names = file.metadata().map_err(unread(&path))?.nlink();
+                same(&path, "number of names", &self.tree.names_of(node), &names)?;
+                let ranges = self.files.get(&node).unwrap_or(&unwritten);
+                comparison.check(&path, &mut file, *size_bytes, ranges)?;
+            }
+        }
+        match found.keys().next() {
+            Some(path) => Err(differs(&path.to_string(), "should not be there")),
+            None => Ok(()),
+        }
+    }
+}
+
+fn same_entry(path: &str, expected: &Entry, found: &Entry) -> Result<(), WorkloadError> {
+    use Entry::{Directory, File, Link, Symlink};
+    let size = |entry: &Entry| match entry {
+        File { size_bytes, .. } => *size_bytes,
+        _ => 0,
+    };
+    match (expected, found) {
+        (Directory { mode, .. }, Directory { mode: found, .. })
+        | (File { mode, .. }, File { mode: found, .. }) => {
+            same(path, "mode", &format!("{mode:o}"), &format!("{found:o}"))?;
+        }
+        (Symlink { target, .. }, Symlink { target: found, .. }) => {
+            same(path, "target", &target.escape_ascii(), &found.escape_ascii())?;
+        }
+        (Link { existing, .. }, Link { existing: found, .. }) => {
+            same(path, "first name", existing, found)?;
+        }
+        _ => return Err(differs(path, &format!("is {}, not {}", kind(found), kind(expected)))),
+    }
+    same(path, "size", &size(expected), &size(found))
+}
+
+fn kind(entry: &Entry) -> String {
+    match entry {
+        Entry::Directory { .. } => "a directory".to_owned(),
+        Entry::File { .. } => "a file".to_owned(),
+        Entry::Symlink { .. } => "a symbolic link".to_owned(),
+        Entry::Link { existing, .. } => format!("another name of {existing}"),
+    }
+}
+
+/// Compares files with their recipes.
+struct Comparison<'a> {
+    contents: &'a Contents,
+    expected: Vec<u8>,
+    found: Vec<u8>,
+}
+
+impl Comparison<'_> {
+    fn check(
+        &mut self,
+        path: &str,
+        file: &mut File,
+        size_bytes: u64,
+        ranges: &Ranges,
+    ) -> Result<(), WorkloadError> {
+        let mut offset = 0;
+        while offset < size_bytes {
+            let left = usize::try_from(size_bytes - offset).unwrap_or(CHUNK_BYTES);
+            let length = left.min(CHUNK_BYTES);
+            self.expected.resize(length, 0);
+            self.found.resize(length, 0);
+            ranges
+                .fill(self.contents, offset, &mut self.expected)
+                .map_err(WorkloadError::operation("make the contents of", path))?;
+            file.read_exact(&mut self.found).map_err(unread(path))?;
+            let mut pairs = self.expected.iter().zip(&self.found);
+            if let Some(at) = pairs.position(|(expected, found)| expected != found) {
+                let what = format!("byte {}", offset + at as u64);
+                return same(path, &what, &self.expected[at], &self.found[at]);
+            }
+            offset += length as u64;
+        }
+        Ok(())
+    }
+}
+
+/// The bits that this process takes off the modes of what it makes.
+pub fn umask() -> Result<u32, WorkloadError> {
+    let status = procfs::process::Process::myself().and_then(|process| process.status());
+    let umask = status.map_err(io::Error::other).map(|status| status.umask);
+    umask.and_then(|umask| umask.ok_or_else(|| io::ErrorKind::Unsupported.into())).map_err(
+        |cause| {
+            let path = "this process (/proc/self/status)".to_owned();
+            WorkloadError::Operation { step: "read the umask of", path, cause }
+        },
+    )
+}
+
+fn same<T: Display>(path: &str, what: &str, expected: &T, found: &T) -> Result<(), WorkloadError> {
+    let [expected, found] = [expected, found].map(ToString::to_string);
+    if expected == found {
+        return Ok(());
+    }
+    Err(differs(path, &format!("has the {what} {found} instead of {expected}")))
+}
+
+fn differs(path: &str, how: &str) -> WorkloadError {
+    WorkloadError::Differs { path: path.to_owned(), how: how.to_owned() }
+}
+
+/// What cannot be read back is as good as changed.
+fn unread(path: &str) -> impl FnOnce(io::Error) -> WorkloadError + use<> {
+    let path = path.to_owned();
+    move |cause| differs(&path, &format!("cannot be read: {cause}"))
+}
+
+#[cfg(test)]
+mod tests;
