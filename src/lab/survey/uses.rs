@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use super::file::{LoopFile, other_loops};
 use super::{backing_device, exports, in_folder, names};
 use crate::host::drive_identity::{self, DriveIdentity};
-use crate::host::loop_device::{self, Backing};
+use crate::host::loop_device::FileId;
 use crate::host::mounts;
 use crate::host::open_files::{self, Object};
 use crate::host::sysfs::{self, BlockDevice};
@@ -41,8 +41,8 @@ fn by_processes(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> {
     let mut objects = Vec::new();
     for (relation, device) in relatives {
         objects.push((Object::Device(number(&device.number)?), *relation, device));
-        let file = loop_device::backing(&Path::new("/dev").join(&device.name))?;
-        if let Some(Backing { filesystem, inode, device: None }) = file {
+        if let Some(LoopFile { id: FileId { filesystem, inode }, .. }) = LoopFile::of(&device.name)?
+        {
             objects.push((Object::File { filesystem, inode }, *relation, device));
         }
         if !device.is_partition() {
