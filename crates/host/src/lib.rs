@@ -5,6 +5,7 @@
 
 pub mod base_folder;
 pub mod block_ioctl;
+pub mod bounded;
 pub mod checksum;
 pub mod drive_identity;
 pub mod extents;

@@ -3,7 +3,7 @@
 //! Source: drivers/block/loop.c and include/uapi/linux/loop.h; `LOOP_CONFIGURE` needs Linux 5.8.
 
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStringExt;
@@ -84,8 +84,13 @@ pub struct FileId {
 impl FileId {
     /// The numbers of an open file.
     pub fn of(file: &File) -> io::Result<Self> {
-        let metadata = file.metadata()?;
-        Ok(Self { filesystem: metadata.dev(), inode: metadata.ino() })
+        Ok(Self::from(&file.metadata()?))
+    }
+}
+
+impl From<&Metadata> for FileId {
+    fn from(file: &Metadata) -> Self {
+        Self { filesystem: file.dev(), inode: file.ino() }
     }
 }
 

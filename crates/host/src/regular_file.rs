@@ -9,6 +9,8 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
+use super::bounded;
+
 /// The maximum size of a run's files that are read whole, in bytes. A schedule of 100,000 trials
 /// has some 20 MB.
 pub const MOST_BYTES: u64 = 256 << 20;
@@ -46,17 +48,7 @@ fn open_checked(path: &Path, options: &mut OpenOptions, flags: OFlags) -> io::Re
 
 /// Reads a whole file of at most [`MOST_BYTES`], refusing links.
 pub fn read_own(path: &Path) -> io::Result<Vec<u8>> {
-    read_at_most(path, MOST_BYTES)
-}
-
-fn read_at_most(path: &Path, most_bytes: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    open_own(path)?.take(most_bytes + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most_bytes {
-        let says = format!("it has more than {most_bytes} bytes, the maximum for such a file");
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, says));
-    }
-    Ok(bytes)
+    bounded::read(open_own(path)?, MOST_BYTES)
 }
 
 /// The end of a program's output, which may be long.

@@ -3,7 +3,6 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use ssdlab_host::loop_device::{self, FileId};
@@ -16,7 +15,7 @@ use crate::safety::Purpose;
 /// The file of a loop device.
 #[derive(Debug)]
 pub(super) struct LoopFile {
-    id: FileId,
+    pub id: FileId,
     /// Its path, as the kernel knows it; it may be another file's by now.
     path: PathBuf,
 }
@@ -33,8 +32,7 @@ impl LoopFile {
 
     /// Whether a path leads to it.
     pub fn is(&self, path: &Path) -> bool {
-        let found = fs::metadata(path);
-        found.is_ok_and(|file| FileId { filesystem: file.dev(), inode: file.ino() } == self.id)
+        fs::metadata(path).is_ok_and(|found| FileId::from(&found) == self.id)
     }
 
     /// The mounts and swap areas that use it without a loop device in between.

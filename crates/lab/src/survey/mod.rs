@@ -62,7 +62,7 @@ fn look(device: &BlockDevice, claim: Option<&File>, tools: &Tools<'_>) -> Result
             sequence: None,
         },
         is_partition: device.is_partition(),
-        model: attribute(device, "device/model"),
+        model: attribute(&device.disk_folder(), "device/model"),
         names: names_of(device),
         read_only: sysfs::read(&device.folder.join("ro")).is_ok_and(|text| text != "0"),
         busy,
@@ -173,10 +173,7 @@ fn names_of(device: &BlockDevice) -> Vec<String> {
 /// The serial of a disk, unless another disk has the same: the namespaces of an `NVMe` controller
 /// have that of the controller.
 fn own_serial(disk: &Path) -> Option<String> {
-    let of = |disk: &Path| {
-        let read = |name: &&str| sysfs::read(&disk.join(name)).ok().filter(|text| !text.is_empty());
-        ["device/serial", "serial"].iter().find_map(read)
-    };
+    let of = |disk: &Path| attribute(disk, "device/serial").or_else(|| attribute(disk, "serial"));
     let serial = of(disk)?;
     let disks = drive_identity::disks(Path::new(drive_identity::DISKS));
     let is_shared = disks.iter().any(|other| {
@@ -193,9 +190,9 @@ fn linked_in(folder: &Path, device: &BlockDevice) -> Vec<String> {
     names(folder).into_iter().filter(is_ours).collect()
 }
 
-/// An attribute of the whole disk; `None` if there is none or it is empty.
-fn attribute(device: &BlockDevice, name: &str) -> Option<String> {
-    sysfs::read(&device.disk_folder().join(name)).ok().filter(|text| !text.is_empty())
+/// An attribute of a whole disk, given by its folder; `None` if there is none or it is empty.
+fn attribute(disk: &Path, name: &str) -> Option<String> {
+    sysfs::read(&disk.join(name)).ok().filter(|text| !text.is_empty())
 }
 
 fn names(folder: &Path) -> Vec<String> {

@@ -9,7 +9,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use ssdlab_host::drive_identity::{self, DriveIdentity};
-use ssdlab_host::loop_device::{self, Backing};
+use ssdlab_host::loop_device::FileId;
 use ssdlab_host::mounts;
 use ssdlab_host::open_files::{self, Object};
 use ssdlab_host::sysfs::{self, BlockDevice};
@@ -42,8 +42,8 @@ fn by_processes(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> {
     let mut objects = Vec::new();
     for (relation, device) in relatives {
         objects.push((Object::Device(number(&device.number)?), *relation, device));
-        let file = loop_device::backing(&Path::new("/dev").join(&device.name))?;
-        if let Some(Backing { filesystem, inode, device: None }) = file {
+        if let Some(LoopFile { id: FileId { filesystem, inode }, .. }) = LoopFile::of(&device.name)?
+        {
             objects.push((Object::File { filesystem, inode }, *relation, device));
         }
         if !device.is_partition() {
