@@ -6,15 +6,18 @@ mod charts;
 mod check;
 mod cluster;
 mod compare;
+mod completions;
 mod drive;
 mod exit;
 mod guest;
+mod help;
 mod history;
 mod import;
 mod input;
 mod json;
 mod kernel;
 mod list;
+mod man;
 mod method;
 mod node;
 mod node_drives;
@@ -38,7 +41,7 @@ mod watching;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{FromArgMatches, Parser, Subcommand};
 use ssdlab_meter::environment;
 
 use self::exit::Exit;
@@ -48,12 +51,13 @@ use self::exit::Exit;
 #[command(
     name = "ssdlab",
     version,
+    override_usage = "ssdlab <COMMAND> [OPTIONS]",
     after_help = "Exit codes: 0 done, 1 a trial failed, 2 the plan or the command line is wrong, 3 \
                   refused for safety, 4 this machine lacks something, 130 interrupted."
 )]
 struct Cli {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -74,14 +78,15 @@ enum Command {
     History(history::History),
     /// Check the method of a run: whether its numbers can be trusted.
     Method(method::Method),
-    /// Import results of fio, bonnie++, hyperfine or the Phoronix Test Suite as a run.
+    /// Import results of fio, bonnie++, hyperfine or Phoronix as a run.
     Import(import::Import),
-    /// Record a program's file operations in a directory, for replay in any lab.
+    /// Record a program's file operations, for replay in any lab.
     Record(record::Record),
-    /// Run patterns or a trace on simulated drives: every combination of drive, pattern, condition
-    /// and seed.
+    /// Run patterns or a trace on simulated drives.
+    ///
+    /// Runs every combination of drive, pattern, condition and seed.
     Simulate(simulate::Simulate),
-    /// Serve a simulated drive in real time, as a file or to a virtual machine.
+    /// Serve a simulated drive in real time, as a file or a virtual disk.
     Serve(serve::Serve),
     /// Summarise and plot the requests of a run or of a block trace.
     Trace(trace::Trace),
@@ -91,12 +96,16 @@ enum Command {
     Kernel(kernel::Kernel),
     /// Show or clear the cache of aged filesystems and lab kernels.
     Cache(cache::Cache),
-    /// List plans, filesystems and their features, factors, schedulers, workloads or metrics.
+    /// List plans, filesystems, factors, workloads, metrics and more.
     List(list::List),
     /// Print the JSON schema of plans, or of `--json` output.
     Schema(schema::Schema),
     /// Undo the changes that a killed run left on this machine.
     Restore(restore::Restore),
+    /// Print the completion script of a shell.
+    Completions(completions::Completions),
+    /// Write the man pages to a folder.
+    Man(man::Pages),
     /// Run one Slurm array task.
     #[command(hide = true)]
     Node(node::Node),
@@ -109,7 +118,8 @@ enum Command {
 #[must_use]
 pub fn main(version: &'static str) -> ExitCode {
     environment::set_program(version);
-    let cli = match Cli::try_parse() {
+    let parsed = help::command().try_get_matches().and_then(|found| Cli::from_arg_matches(&found));
+    let cli = match parsed {
         Ok(cli) => cli,
         // Help and version succeed; everything else is a wrong command line.
         Err(error) => {
@@ -118,7 +128,11 @@ pub fn main(version: &'static str) -> ExitCode {
             return code.into();
         }
     };
-    let done = match cli.command {
+    let Some(command) = cli.command else {
+        output::tell(help::FIRST_STEPS);
+        return Exit::Wrong.into();
+    };
+    let done = match command {
         Command::Run(run) => run.run(),
         Command::Status(status) => status.run(),
         Command::Cancel(cancel) => cancel.run(),
@@ -139,6 +153,8 @@ pub fn main(version: &'static str) -> ExitCode {
         Command::Kernel(kernel) => kernel.run(),
         Command::Cache(cache) => cache.run(),
         Command::Restore(restore) => restore.run(),
+        Command::Completions(completions) => Ok(completions.run()),
+        Command::Man(pages) => pages.run(),
         Command::Guest(_) => guest::Guest::run(),
     };
     done.unwrap_or_else(|error| exit::explain(&error)).into()

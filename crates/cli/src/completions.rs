@@ -1,0 +1,26 @@
+//! `ssdlab completions`: what a shell needs to complete commands and options.
+
+use clap::Args;
+use clap_complete::Shell;
+
+use super::exit::Exit;
+use super::{help, output};
+
+/// Arguments of `ssdlab completions`.
+#[derive(Debug, Args)]
+pub struct Completions {
+    /// The shell.
+    #[arg(value_parser = ["bash", "zsh", "fish"])]
+    shell: String,
+}
+
+impl Completions {
+    /// Runs the command.
+    pub fn run(&self) -> Exit {
+        let shell: Shell = self.shell.parse().expect("one of the shells above");
+        let mut script = Vec::new();
+        clap_complete::generate(shell, &mut help::command(), "ssdlab", &mut script);
+        output::print(&String::from_utf8(script).expect("a script is text"));
+        Exit::Done
+    }
+}

@@ -1,0 +1,187 @@
+//! What `--help`, completions and man pages are made from: the commands by group, with examples.
+
+use clap::builder::StyledStr;
+use clap::{Command, CommandFactory};
+
+use super::Cli;
+
+/// The commands as people look for them. Every command that is not hidden is in one group.
+const GROUPS: [(&str, &[&str]); 4] = [
+    ("Experiments", &["run", "check", "record", "status", "cancel", "restore"]),
+    ("Results", &["report", "compare", "method", "history", "import"]),
+    ("Simulated drives", &["simulate", "drive", "serve", "trace"]),
+    ("Set-up", &["list", "kernel", "cache", "schema", "completions", "man"]),
+];
+
+/// Examples of a command: what it is for, and the command line.
+const EXAMPLES: [(&str, &[(&str, &str)]); 21] = [
+    (
+        "run",
+        &[
+            ("Answer a shipped question on a simulated drive", "ssdlab run discard"),
+            (
+                "The same on another drive, a quarter of the size",
+                "ssdlab run discard --drive 970-pro --scale 0.25",
+            ),
+            (
+                "On your own disk's filesystem, without wiping anything",
+                "ssdlab run journal --dir /mnt/test",
+            ),
+            ("On a drive that is wiped", "sudo ssdlab run journal --device /dev/sdX --wipe SERIAL"),
+            ("Go on where a run was interrupted", "ssdlab run --resume discard-1"),
+        ],
+    ),
+    (
+        "check",
+        &[
+            ("See what a plan would do, and for how long", "ssdlab check discard"),
+            ("Check a plan of your own", "ssdlab check plan.toml"),
+        ],
+    ),
+    ("record", &[("Record a build", "ssdlab record --dir src --out build.log.gz -- make -j2")]),
+    ("status", &[("See how far a run on Slurm is", "ssdlab status discard-1")]),
+    ("cancel", &[("Stop a run on Slurm", "ssdlab cancel discard-1")]),
+    ("restore", &[("After a run was killed, or power failed", "sudo ssdlab restore")]),
+    (
+        "report",
+        &[
+            ("Show a run's results again", "ssdlab report discard-1"),
+            ("As a page for a browser", "ssdlab report discard-1 --format html --out discard.html"),
+            (
+                "Every sample, for a spreadsheet",
+                "ssdlab report discard-1 --format ods --out discard.ods",
+            ),
+        ],
+    ),
+    (
+        "compare",
+        &[(
+            "Compare two runs by the bytes written",
+            "ssdlab compare journal-1 journal-2 --metric write_bytes",
+        )],
+    ),
+    ("method", &[("See whether a run's numbers can be trusted", "ssdlab method discard-1")]),
+    ("history", &[("List the runs that refuted a claim", "ssdlab history --verdict refuted")]),
+    (
+        "import",
+        &[(
+            "Compare two results of fio",
+            "ssdlab import ext4=ext4.json xfs=xfs.json --name fio-two",
+        )],
+    ),
+    (
+        "simulate",
+        &[
+            (
+                "Write a drive at random until it is steady",
+                "ssdlab simulate --drive 970-pro --condition steady",
+            ),
+            (
+                "Compare two drives",
+                "ssdlab simulate --drive x25m-g1 --drive datacenter --pattern zipf",
+            ),
+        ],
+    ),
+    (
+        "drive",
+        &[
+            ("List the shipped drives", "ssdlab drive list"),
+            ("Start a drive file of your own", "ssdlab drive show 970-pro"),
+            ("Check it", "ssdlab drive check my-drive.toml"),
+        ],
+    ),
+    (
+        "serve",
+        &[
+            (
+                "A simulated drive for a loop device",
+                "sudo ssdlab serve --drive x25m-g1 --fuse /mnt/drive",
+            ),
+            (
+                "A simulated drive for a virtual machine",
+                "ssdlab serve --drive 970-pro --vhost-user drive.sock",
+            ),
+        ],
+    ),
+    (
+        "trace",
+        &[
+            ("Plot the requests of a run", "ssdlab trace discard-1 --charts requests"),
+            ("Summarise a trace of blktrace", "ssdlab trace sda.blktrace.0 sda.blktrace.1"),
+        ],
+    ),
+    (
+        "list",
+        &[
+            ("List the shipped plans", "ssdlab list plans"),
+            ("List the metrics", "ssdlab list metrics"),
+        ],
+    ),
+    ("kernel", &[("Build the kernel of the virtual lab, once", "ssdlab kernel build")]),
+    (
+        "cache",
+        &[
+            ("See what is kept", "ssdlab cache"),
+            ("Remove what can be made again", "ssdlab cache clear"),
+        ],
+    ),
+    ("schema", &[("The schema of plans", "ssdlab schema plan")]),
+    ("completions", &[("Complete commands in this shell", "source <(ssdlab completions bash)")]),
+    ("man", &[("Write the man pages", "ssdlab man man1")]),
+];
+
+/// What `ssdlab` alone prints.
+pub const FIRST_STEPS: &str = "\
+ssdlab settles questions about filesystems on SSDs by controlled experiment. Three things to try:
+
+  ssdlab run discard      answer a question in the virtual lab (no root; `ssdlab kernel build` first)
+  ssdlab list plans       see what other questions it can answer
+  ssdlab drive list       see the drives it can simulate
+
+`ssdlab --help` lists all commands.";
+
+/// The command line, with groups and examples.
+pub fn command() -> Command {
+    let command = Cli::command();
+    let template = format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}{}\n{{options}}{{after-help}}",
+        groups(&command),
+        heading(&command, "Options"),
+    );
+    let styles = command.get_styles().clone();
+    EXAMPLES.iter().fold(command.help_template(template), |command, (name, examples)| {
+        let mut text = heading_in(&styles, "Examples");
+        for (says, line) in *examples {
+            text.push_str(&format!("\n  {says}:\n    {line}"));
+        }
+        command.mut_subcommand(name, |subcommand| subcommand.after_help(StyledStr::from(text)))
+    })
+}
+
+fn groups(command: &Command) -> String {
+    let mut text = String::new();
+    let literal = command.get_styles().get_literal();
+    for (title, names) in GROUPS {
+        text.push_str(&heading(command, title));
+        text.push('\n');
+        for name in names {
+            let about = command.find_subcommand(name).and_then(Command::get_about);
+            let about = about.map(ToString::to_string).unwrap_or_default();
+            text.push_str(&format!("  {literal}{name:<11}{literal:#}  {about}\n"));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn heading(command: &Command, title: &str) -> String {
+    heading_in(command.get_styles(), title)
+}
+
+fn heading_in(styles: &clap::builder::Styles, title: &str) -> String {
+    let header = styles.get_header();
+    format!("{header}{title}:{header:#}")
+}
+
+#[cfg(test)]
+mod tests;
