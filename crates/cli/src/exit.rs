@@ -13,7 +13,7 @@ use ssdlab_plan::PlanError;
 use ssdlab_results::StoreError;
 use ssdlab_simulation::SimulationError;
 use ssdlab_slurm::SlurmError;
-use ssdlab_workload::WorkloadError;
+use ssdlab_workload::{InputError, WorkloadError};
 
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,6 +103,9 @@ fn code(error: &Report) -> Exit {
     }
     match error.downcast_ref::<WorkloadError>() {
         Some(WorkloadError::Program(ProgramError::Missing { .. })) => Exit::Lacking,
+        Some(WorkloadError::Interrupted | WorkloadError::Input(InputError::Interrupted)) => {
+            Exit::Interrupted
+        }
         Some(_) => Exit::Wrong,
         None => Exit::Failed,
     }

@@ -259,13 +259,13 @@ impl Run {
     ) -> Result<(Ended, Session), Report> {
         let interrupt = Interrupt::on_requests().into_diagnostic()?;
         // The nodes would find this out too, one by one.
-        Workload::new(&schedule.workload, &schedule.inputs, schedule.seed)?;
+        Workload::new(&schedule.workload, &schedule.inputs, schedule.seed, &interrupt)?;
         let rsync = is_staged.then(Rsync::find).transpose();
         let by = Submitter {
             schedule,
             expected: cluster::expected(schedule)?,
             no_trace: self.no_trace,
-            memory_bytes: stages::memory_elsewhere(schedule)?,
+            memory_bytes: stages::memory_elsewhere(schedule, &interrupt)?,
             program: std::env::current_exe().into_diagnostic()?,
             rsync: rsync.map_err(SlurmError::from)?,
             staging: cluster::staging(),

@@ -94,14 +94,15 @@ pub fn with_stage<T>(
     act: impl FnOnce(Ready<'_>) -> Result<T, Report>,
 ) -> Result<T, Report> {
     let target = target(schedule)?;
-    let mut workload = Workload::new(&schedule.workload, &schedule.inputs, schedule.seed)?;
+    let mut workload =
+        Workload::new(&schedule.workload, &schedule.inputs, schedule.seed, interrupt)?;
     let marker = journal.marker().to_owned();
     let rules = Rules { marker: &marker, limit: lab::LOOK, interrupt };
     let mut tools = Tools { journal, rules };
     let mut lab = match target {
         Target::Virtual { .. } => {
             let kernel = kernel::find(manner.kernel)?;
-            let drives = drives(schedule)?;
+            let drives = drives(schedule, interrupt)?;
             drives.values().try_for_each(check_memory)?;
             let jobs = manner.jobs.unwrap_or_else(|| fitting_jobs(schedule, &drives));
             let jobs = jobs.min(manner.most_jobs.unwrap_or(jobs)).max(1);
@@ -132,15 +133,19 @@ pub fn with_stage<T>(
 }
 
 /// The drives that a schedule's treatments name.
-fn drives(schedule: &Schedule) -> Result<BTreeMap<String, Specification>, Report> {
+fn drives(
+    schedule: &Schedule,
+    interrupt: &Interrupt,
+) -> Result<BTreeMap<String, Specification>, Report> {
     let mut drives = BTreeMap::new();
     for setup in schedule.setups() {
         let name = setup.simulated.drive.clone();
         if let Entry::Vacant(place) = drives.entry(name) {
             let capacity = target(schedule)?.size_bytes().map(Bytes);
             if is_drive_file(place.key()) {
-                let file = workload::private(Path::new(place.key()), &schedule.inputs);
-                file.map_err(WorkloadError::from)?;
+                let file = Path::new(place.key());
+                workload::private(file, &schedule.inputs, interrupt)
+                    .map_err(WorkloadError::from)?;
             }
             let drive = drive::load(place.key(), capacity)?;
             place.insert(drive);
@@ -165,11 +170,11 @@ fn memory_of_guest(schedule: &Schedule, drives: &BTreeMap<String, Specification>
 }
 
 /// The same for a trial that runs elsewhere; `None` where it has its machine to itself.
-pub fn memory_elsewhere(schedule: &Schedule) -> Result<Option<u64>, Report> {
+pub fn memory_elsewhere(schedule: &Schedule, interrupt: &Interrupt) -> Result<Option<u64>, Report> {
     if !schedule.is_in(LabKind::Virtual) {
         return Ok(None);
     }
-    Ok(Some(memory_of_guest(schedule, &drives(schedule)?)))
+    Ok(Some(memory_of_guest(schedule, &drives(schedule, interrupt)?)))
 }
 
 /// The memory of a simulated drive's maps, as measured: 9 bytes per page and 26 per block.
