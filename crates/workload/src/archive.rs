@@ -269,8 +269,9 @@ impl Unpacking {
                 Entry::Symlink { path: name, target: target.into_bytes().into() }
             }
             EntryType::Link => {
-                let existing = relative(&self.existing(entry)?);
-                Entry::Link { path: name, existing }
+                let existing = self.existing(entry)?;
+                self.budget.take_names(existing.len())?;
+                Entry::Link { path: name, existing: relative(&existing) }
             }
             EntryType::Regular | EntryType::Continuous => {
                 content = Content::Archive { offset: entry.raw_file_position() };

@@ -165,6 +165,23 @@ fn small_archives_of_many_names_are_refused() {
     assert_eq!(number, 17);
 }
 
+/// What hard links lead to is kept, too: each as long as a path may be.
+#[test]
+fn the_targets_of_hard_links_are_counted() {
+    let target = vec!["d".repeat(31); 127].join("/");
+    let mut builder = tar::Builder::new(Vec::new());
+    let mut header = tar::Header::new_gnu();
+    header.set_size(0);
+    header.set_mode(0o644);
+    builder.append_data(&mut header, &target, &b""[..]).unwrap();
+    header.set_entry_type(EntryType::Link);
+    for number in 0..(4 << 20) / target.len() {
+        builder.append_link(&mut header, number.to_string(), &target).unwrap();
+    }
+    let error = within_4_mib(&gzip(&builder.into_inner().unwrap())).unwrap_err();
+    assert!(matches!(error, ArchiveError::TooMuch { excess: Excess::NameBytes, .. }), "{error}");
+}
+
 /// A request to stop is seen while an archive is copied, decoded and looked through.
 #[test]
 fn reading_ends_on_an_interrupt() {
