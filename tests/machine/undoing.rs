@@ -139,14 +139,14 @@ fn other_loop() {
 fn other_disk() {
     let place = Place::new();
     let disk = Loop::new(&place, "disk.img", 16);
-    let folder = PathBuf::from("/sys/block").join(disk.name());
-    let attribute = folder.join("queue/read_ahead_kb");
+    let folder = PathBuf::from("/sys/block").join(disk.name()).canonicalize().unwrap();
+    let attribute = folder.join("queue/iostats");
     let restored_by = |number: &str| {
-        fs::write(&attribute, "64").unwrap();
+        fs::write(&attribute, "1").unwrap();
         let path = attribute.display();
-        let values = r#""before":"32","after":"64""#;
+        let values = r#""before":"0","after":"1""#;
         restore(&place, &format!(r#"{{"sysfs":{{"path":"{path}",{values}{number}}}}}"#));
-        fs::read_to_string(&attribute).unwrap().trim() == "32"
+        fs::read_to_string(&attribute).unwrap().trim() == "0"
     };
     let number = fs::read_to_string(folder.join("diskseq")).unwrap();
     assert!(!restored_by(r#","disk":"0""#));

@@ -1,6 +1,7 @@
 //! Undoes every change made to the machine: at the end, on an error, on a signal, and by
 //! `ssdlab restore` after a kill.
 
+mod attribute;
 mod change;
 #[cfg(fuzzing)]
 mod fuzzing;
@@ -14,6 +15,7 @@ use miette::Diagnostic;
 use ssdlab_host::base_folder::{base_folder, named_by};
 use thiserror::Error;
 
+pub use attribute::Attribute;
 pub use change::Change;
 #[doc(hidden)]
 #[cfg(fuzzing)]

@@ -64,6 +64,7 @@ fn a_journal_cannot_name_anything_but_what_runs_change() {
     let refused = [
         sysfs("/etc/passwd"),
         sysfs("/sys/../etc/passwd"),
+        sysfs("/sys/devices/virtual/block/loop0/queue/read_ahead_kb"),
         Change::Folder { path: "/home".into() },
         Change::Folder { path: "/var/tmp/ssdlab-theirs".into() },
         Change::Mount { target: "/srv/mnt".into(), mounted: Mounted::Any },
