@@ -13,6 +13,7 @@ pub fn cases() -> Vec<Case> {
     vec![
         case("names_that_are_not_utf_8_are_in_nobodys_way", odd_names),
         case("what_others_mount_over_a_run_s_mount_is_left_alone", mounted_over),
+        case("a_mount_inside_a_run_s_mount_is_named", mounted_inside),
         case("a_setting_of_another_disk_is_left_alone", other_disk),
         case("a_loop_device_over_another_file_of_the_same_name_is_left_alone", other_loop),
         Case::new(
@@ -106,6 +107,24 @@ fn mounted_over() {
     "#;
     let said = alone(&place, &script);
     assert!(said.contains("theirs\n"), "{said}");
+    assert_eq!(place.leftovers(), Vec::<String>::new());
+}
+
+fn mounted_inside() {
+    let place = Place::new();
+    place.plan(SLEEPS);
+    let script = KILLED.to_owned()
+        + r#"
+        mkdir "$mnt/inner"
+        mount -t tmpfs theirs "$mnt/inner"
+        "$0" restore 2>&1 && exit 1
+        umount "$mnt/inner"
+        "$0" restore
+    "#;
+    let said = alone(&place, &script);
+    // Long lines are wrapped for people.
+    let words: String = said.replace('│', "").split_whitespace().collect();
+    assert!(words.contains("mnt/innerismountedinit"), "{said}");
     assert_eq!(place.leftovers(), Vec::<String>::new());
 }
 
