@@ -172,7 +172,7 @@ impl Change {
             return Ok(());
         }
         let cause = io::Error::new(io::ErrorKind::PermissionDenied, "no run makes such a change");
-        Err(UndoError::new("undo a change of", path, cause))
+        Err(UndoError::by_hand("undo a change of", path, cause))
     }
 
     /// Undoes the change; `marker` names the run whose processes may block it.
