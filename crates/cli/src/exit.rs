@@ -8,7 +8,7 @@ use ssdlab_conductor::{ConductorError, FleetError, GuestsError};
 use ssdlab_host::program::ProgramError;
 use ssdlab_import::ImportError;
 use ssdlab_kernel::KernelError;
-use ssdlab_lab::LabError;
+use ssdlab_lab::{LabError, OtherDrive};
 use ssdlab_plan::PlanError;
 use ssdlab_results::StoreError;
 use ssdlab_simulation::SimulationError;
@@ -72,6 +72,9 @@ fn code(error: &Report) -> Exit {
     }
     if let Some(error) = error.downcast_ref::<LabError>() {
         return of_lab(error);
+    }
+    if error.is::<OtherDrive>() {
+        return Exit::Refused;
     }
     if let Some(error) = error.downcast_ref::<KernelError>() {
         return of_kernel(error);

@@ -237,8 +237,9 @@ impl Run {
             ..Manner::default()
         };
         let act = |mut ready: Ready<'_>| {
-            announce(schedule, ready.jobs());
             let mut session = session()?;
+            ready.check_drive(&session.records)?;
+            announce(schedule, ready.jobs());
             ready.log_to(&session.run.folder().join("requests"))?;
             Ok((conduct(&mut session, ready.stage(), watch), session))
         };

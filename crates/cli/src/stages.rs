@@ -14,6 +14,7 @@ use ssdlab_host::program::Rules;
 use ssdlab_kernel as kernel;
 use ssdlab_lab::{self as lab, LabError, Tools};
 use ssdlab_plan::{Bytes, LabKind, Schedule, Target, is_drive_file};
+use ssdlab_results::Record;
 use ssdlab_undo::Journal;
 use ssdlab_workload::{self as workload, Workload, WorkloadError};
 
@@ -54,6 +55,13 @@ impl Ready<'_> {
             Self::Here(..) => 1,
             Self::Guests(_, jobs) => *jobs,
         }
+    }
+
+    /// Refuses to go on with the trials of these records on another drive.
+    pub fn check_drive(&self, records: &[Record]) -> Result<(), Report> {
+        let Self::Here(here, _) = self else { return Ok(()) };
+        let Some(drive) = here.lab.drive() else { return Ok(()) };
+        Ok(records.iter().try_for_each(|record| drive.check(&record.applied))?)
     }
 
     /// Sends request logs to a folder, if they are kept.
