@@ -60,11 +60,13 @@ pub enum StoreError {
         cause: io::Error,
     },
     /// There is no such run.
-    #[error("there is no run {}: no schedule.json found", path.display())]
+    #[error("there is no run {}: {why}", path.display())]
     #[diagnostic(help("runs are in {}; name one of them, or its folder", folder.display()))]
     NoRun {
         /// What was named.
         path: PathBuf,
+        /// What it is instead.
+        why: String,
         /// Where runs are.
         folder: PathBuf,
     },
@@ -142,6 +144,18 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Says what is at a path instead of a run's folder; runs are in `folder`.
+    #[must_use]
+    pub fn no_run(path: &Path, folder: PathBuf) -> Self {
+        let kind = regular_file::other_kind(path).unwrap_or("a file");
+        let why = if path.exists() && !path.is_dir() {
+            format!("it is {kind}, not the folder of a run")
+        } else {
+            "no schedule.json found".to_owned()
+        };
+        Self::NoRun { path: path.to_owned(), why, folder }
+    }
+
     /// Whether it is for want of room, which others may make.
     #[must_use]
     pub fn is_for_room(&self) -> bool {
