@@ -461,3 +461,32 @@ fn a_run_goes_on_only_with_the_files_that_it_began_with() {
     assert_eq!(output.status.code(), Some(2), "{message}");
     assert!(message.contains("a.tar has changed since the run began"), "{message}");
 }
+
+/// What is no regular file may block, or have no end.
+#[test]
+fn a_file_of_another_kind_is_refused_with_what_it_is() {
+    let place = Place::new();
+    let at = |name: &str| place.0.path().join(name);
+    fs::write(at("file"), "").unwrap();
+    rustix::fs::mkfifoat(rustix::fs::CWD, at("fifo"), rustix::fs::Mode::RUSR).unwrap();
+    let cases: [(&[&str], &str); 11] = [
+        (&["report", "file"], "it is a file, not the folder of a run"),
+        (&["method", "file"], "it is a file, not the folder of a run"),
+        (&["status", "file"], "it is a file, not the folder of a run"),
+        (&["report", "fifo"], "it is a FIFO, not the folder of a run"),
+        (&["trace", "fifo"], "it is a FIFO, not a regular file"),
+        (&["trace", "/dev/zero"], "it is a character device, not a regular file"),
+        (&["check", "/dev/zero"], "it is a character device, not a regular file"),
+        (&["check", "discard", "--source", "/dev/zero"], "it is a character device, not a regular"),
+        (&["check", "discard", "--source", "fifo"], "it is a FIFO, not a regular file"),
+        (&["check", "discard", "--drive", "/dev/zero"], "it is a character device, not a regular"),
+        (&["drive", "check", "/dev/zero"], "it is a character device, not a regular file"),
+    ];
+    for (arguments, told) in cases {
+        let output = place.ssdlab(arguments);
+        let said = String::from_utf8_lossy(&output.stderr).replace('│', " ");
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains(told) && said.contains("help: "), "{arguments:?}: {said}");
+    }
+}

@@ -15,6 +15,7 @@ pub fn cases() -> Vec<Case> {
         case("a_signal_ends_a_run_cleanly_and_resume_completes_it", signals),
         case("a_signal_ends_a_hanging_program_too", signal_in_command),
         case("an_interrupted_device_is_left_blank", interrupted_device),
+        case("a_run_is_not_resumed_on_another_drive", other_drive),
         case("a_run_that_is_being_written_cannot_be_resumed", resume_while_alive),
         case("a_cut_record_is_put_aside_and_its_trial_runs_again", cut_record),
         case("a_hundred_kills_leave_nothing_behind", kills),
@@ -119,6 +120,36 @@ fn interrupted_device() {
     assert_eq!(sh(&format!("wipefs --no-act {}", device.device)), "");
     // So going on needs no --wipe.
     let output = place.ssdlab(&["run", "--resume", &run_name(&place)]).output().unwrap();
+    assert!(output.status.success(), "{}", shown(&output));
+}
+
+fn other_drive() {
+    let place = Place::new();
+    let device = Loop::new(&place, "disk", 128);
+    let output = place.ssdlab(&ARGUMENTS).args(["--device", &device.device]).output().unwrap();
+    assert!(output.status.success(), "{}", shown(&output));
+    let path = place.path("data/ssdlab").join(run_name(&place)).join("records.jsonl");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.split_inclusive('\n').take(1).collect::<String>()).unwrap();
+    let resume = || place.ssdlab(&["run", "--resume", &run_name(&place)]).output().unwrap();
+
+    // Another drive gets the name of the run's, with another size, too.
+    let node = &device.device;
+    let other = place.path("other").display().to_string();
+    sh(&format!("truncate -s 192M {other} && losetup --detach {node} && losetup {node} {other}"));
+    let before = sh(&format!("du {other}"));
+    let output = resume();
+    assert_eq!(output.status.code(), Some(3), "{}", shown(&output));
+    let said: String = String::from_utf8_lossy(&output.stderr).replace('│', "");
+    let said = said.split_whitespace().collect::<String>();
+    for told in [&*device.backing, &other, "134217728bytes", "201326592bytes", "newone"] {
+        assert!(said.contains(told), "no {told} in {}", shown(&output));
+    }
+    assert_eq!(sh(&format!("du {other}")), before);
+    assert_eq!(records(&place), 1);
+
+    sh(&format!("losetup --detach {node} && losetup {node} {}", device.backing));
+    let output = resume();
     assert!(output.status.success(), "{}", shown(&output));
 }
 

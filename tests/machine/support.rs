@@ -143,6 +143,27 @@ impl Mounted {
         sh(&format!("mount -o ro {device} {}", target.display()));
         Self(target)
     }
+
+    /// An overlay over empty layers, and the folder of the upper one.
+    pub fn overlay(place: &Place) -> (Self, PathBuf) {
+        let [lower, upper, work, target] =
+            ["lower", "upper", "work", "mounted"].map(|name| place.path(name));
+        for folder in [&lower, &upper, &work, &target] {
+            fs::create_dir_all(folder).unwrap();
+        }
+        let options = format!(
+            "lowerdir={},upperdir={},workdir={}",
+            lower.display(),
+            upper.display(),
+            work.display()
+        );
+        sh(&format!("mount -t overlay overlay -o {options} {}", target.display()));
+        (Self(target), upper)
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
 }
 
 impl Drop for Mounted {

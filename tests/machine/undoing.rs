@@ -13,6 +13,7 @@ pub fn cases() -> Vec<Case> {
     vec![
         case("names_that_are_not_utf_8_are_in_nobodys_way", odd_names),
         case("what_others_mount_over_a_run_s_mount_is_left_alone", mounted_over),
+        case("a_mount_inside_a_run_s_mount_is_named", mounted_inside),
         case("a_setting_of_another_disk_is_left_alone", other_disk),
         case("a_loop_device_over_another_file_of_the_same_name_is_left_alone", other_loop),
         Case::new(
@@ -109,6 +110,24 @@ fn mounted_over() {
     assert_eq!(place.leftovers(), Vec::<String>::new());
 }
 
+fn mounted_inside() {
+    let place = Place::new();
+    place.plan(SLEEPS);
+    let script = KILLED.to_owned()
+        + r#"
+        mkdir "$mnt/inner"
+        mount -t tmpfs theirs "$mnt/inner"
+        "$0" restore 2>&1 && exit 1
+        umount "$mnt/inner"
+        "$0" restore
+    "#;
+    let said = alone(&place, &script);
+    // Long lines are wrapped for people.
+    let words: String = said.replace('│', "").split_whitespace().collect();
+    assert!(words.contains("mnt/innerismountedinit"), "{said}");
+    assert_eq!(place.leftovers(), Vec::<String>::new());
+}
+
 /// Restores a change of this boot, in a journal as the version before wrote it.
 fn restore(place: &Place, change: &str) {
     let folder = place.path("run/ssdlab/undo");
@@ -139,14 +158,14 @@ fn other_loop() {
 fn other_disk() {
     let place = Place::new();
     let disk = Loop::new(&place, "disk.img", 16);
-    let folder = PathBuf::from("/sys/block").join(disk.name());
-    let attribute = folder.join("queue/read_ahead_kb");
+    let folder = PathBuf::from("/sys/block").join(disk.name()).canonicalize().unwrap();
+    let attribute = folder.join("queue/iostats");
     let restored_by = |number: &str| {
-        fs::write(&attribute, "64").unwrap();
+        fs::write(&attribute, "1").unwrap();
         let path = attribute.display();
-        let values = r#""before":"32","after":"64""#;
+        let values = r#""before":"0","after":"1""#;
         restore(&place, &format!(r#"{{"sysfs":{{"path":"{path}",{values}{number}}}}}"#));
-        fs::read_to_string(&attribute).unwrap().trim() == "32"
+        fs::read_to_string(&attribute).unwrap().trim() == "0"
     };
     let number = fs::read_to_string(folder.join("diskseq")).unwrap();
     assert!(!restored_by(r#","disk":"0""#));

@@ -53,7 +53,7 @@ pub fn submitted(run: &std::path::Path, results: Option<PathBuf>) -> Result<Path
     let results = results.unwrap_or_else(results::default_folder);
     let folder = report::find(run, &results);
     if !folder.join("schedule.json").exists() {
-        return Err(StoreError::NoRun { path: folder, folder: results }.into());
+        return Err(StoreError::no_run(&folder, results).into());
     }
     if Submission::all(&folder).into_diagnostic()?.is_empty() {
         return Err(Wrong::report(

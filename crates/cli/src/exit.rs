@@ -8,12 +8,12 @@ use ssdlab_conductor::{ConductorError, FleetError, GuestsError};
 use ssdlab_host::program::ProgramError;
 use ssdlab_import::ImportError;
 use ssdlab_kernel::KernelError;
-use ssdlab_lab::LabError;
+use ssdlab_lab::{LabError, OtherDrive};
 use ssdlab_plan::PlanError;
 use ssdlab_results::StoreError;
 use ssdlab_simulation::SimulationError;
 use ssdlab_slurm::SlurmError;
-use ssdlab_workload::WorkloadError;
+use ssdlab_workload::{InputError, WorkloadError};
 
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,6 +73,9 @@ fn code(error: &Report) -> Exit {
     if let Some(error) = error.downcast_ref::<LabError>() {
         return of_lab(error);
     }
+    if error.is::<OtherDrive>() {
+        return Exit::Refused;
+    }
     if let Some(error) = error.downcast_ref::<KernelError>() {
         return of_kernel(error);
     }
@@ -103,6 +106,9 @@ fn code(error: &Report) -> Exit {
     }
     match error.downcast_ref::<WorkloadError>() {
         Some(WorkloadError::Program(ProgramError::Missing { .. })) => Exit::Lacking,
+        Some(WorkloadError::Interrupted | WorkloadError::Input(InputError::Interrupted)) => {
+            Exit::Interrupted
+        }
         Some(_) => Exit::Wrong,
         None => Exit::Failed,
     }

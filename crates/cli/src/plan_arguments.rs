@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use miette::{IntoDiagnostic, Report};
+use ssdlab_host::regular_file;
+use ssdlab_plan::schedule::Build;
 use ssdlab_plan::{self as plan, Bytes, Factor, LabKind, Overrides, Schedule, shipped};
 
 use super::exit::Wrong;
@@ -106,8 +108,35 @@ impl PlanArguments {
             seed: self.seed,
         };
         let schedule = plan::schedule(&file, &text, &overrides, &base)?;
+        check_files(&schedule)?;
         Ok(Resolved { text, schedule })
     }
+}
+
+/// Refuses what can never be read as the file that the plan takes it for. What is not there may be
+/// where the plan will run.
+fn check_files(schedule: &Schedule) -> Result<(), Report> {
+    let drives = schedule.setups().map(|setup| Path::new(&setup.simulated.drive));
+    let drives = drives.filter(|drive| drive.to_str().is_some_and(plan::is_drive_file));
+    for path in schedule.workload.inputs().chain(drives) {
+        if let Some(kind) = regular_file::other_kind(path) {
+            return Err(Wrong::report(
+                format!("{}: it is {kind}, not a regular file", path.display()),
+                "name a file: it is read again in every session of the run",
+            ));
+        }
+    }
+    if let Some(Build::Git { repository, .. }) = &schedule.workload.build
+        && repository.exists()
+        && !repository.is_dir()
+    {
+        let kind = regular_file::other_kind(repository).unwrap_or("a regular file");
+        return Err(Wrong::report(
+            format!("{}: it is {kind}, not the folder of a git repository", repository.display()),
+            "name a repository with --source, or omit it for the synthetic build",
+        ));
+    }
+    Ok(())
 }
 
 /// Makes paths of drive files absolute; names of shipped drives stay.

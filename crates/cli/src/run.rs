@@ -237,8 +237,9 @@ impl Run {
             ..Manner::default()
         };
         let act = |mut ready: Ready<'_>| {
-            announce(schedule, ready.jobs());
             let mut session = session()?;
+            ready.check_drive(&session.records)?;
+            announce(schedule, ready.jobs());
             ready.log_to(&session.run.folder().join("requests"))?;
             Ok((conduct(&mut session, ready.stage(), watch), session))
         };
@@ -259,13 +260,13 @@ impl Run {
     ) -> Result<(Ended, Session), Report> {
         let interrupt = Interrupt::on_requests().into_diagnostic()?;
         // The nodes would find this out too, one by one.
-        Workload::new(&schedule.workload, &schedule.inputs, schedule.seed)?;
+        Workload::new(&schedule.workload, &schedule.inputs, schedule.seed, &interrupt)?;
         let rsync = is_staged.then(Rsync::find).transpose();
         let by = Submitter {
             schedule,
             expected: cluster::expected(schedule)?,
             no_trace: self.no_trace,
-            memory_bytes: stages::memory_elsewhere(schedule)?,
+            memory_bytes: stages::memory_elsewhere(schedule, &interrupt)?,
             program: std::env::current_exe().into_diagnostic()?,
             rsync: rsync.map_err(SlurmError::from)?,
             staging: cluster::staging(),

@@ -59,6 +59,8 @@ struct Way {
 impl Serve {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
+        let folder = self.way.fuse.as_deref().map(mount_point).transpose()?;
+        let socket = self.way.vhost_user.as_deref().map(printable).transpose()?;
         let specification = drive::load(&self.drive, self.capacity)?;
         check_memory(&specification, memory::available_bytes())?;
         let preparation = Preparation::whole(specification.clone(), self.condition, self.seed);
@@ -68,8 +70,8 @@ impl Serve {
         let backend = Box::new(Flash::new(drive));
         // Not earlier: until there is something to undo, a signal simply ends the program.
         let interrupt = Interrupt::on_signals().into_diagnostic()?;
-        match (&self.way.fuse, &self.way.vhost_user) {
-            (Some(folder), _) => as_file(backend, &specification, folder, &interrupt),
+        match (folder, socket) {
+            (Some(folder), _) => as_file(backend, &specification, &folder, &interrupt),
             (_, Some(socket)) => over_vhost_user(backend, &specification, socket, &interrupt),
             (None, None) => unreachable!("clap asks for one of them"),
         }
@@ -91,6 +93,29 @@ fn check_memory(drive: &Specification, available_bytes: u64) -> Result<(), Repor
     Err(LabError::Unavailable { reason }.into())
 }
 
+/// The folder for `--fuse`, as the kernel will call it.
+fn mount_point(named: &Path) -> Result<PathBuf, Report> {
+    let folder = named.canonicalize().map_err(|cause| {
+        let message = format!("{}: {cause}", named.display());
+        Wrong::report(message, "--fuse takes an existing empty folder")
+    })?;
+    printable(&folder)?;
+    Ok(folder)
+}
+
+/// Refuses a name that cannot be printed as it is: the commands that are told for it would be for
+/// another file.
+fn printable(path: &Path) -> Result<&Path, Report> {
+    let is_plain = |text: &str| !text.contains(char::is_control);
+    if path.to_str().is_some_and(is_plain) {
+        return Ok(path);
+    }
+    Err(Wrong::report(
+        format!("{}: the name is not UTF-8, or has control characters", path.display()),
+        "choose a name that can be typed: the commands for its users contain it",
+    ))
+}
+
 fn as_file(
     backend: Box<Flash>,
     drive: &Specification,
@@ -101,19 +126,15 @@ fn as_file(
         let reason = "mounting a filesystem needs root; run it with sudo".to_owned();
         return Err(LabError::Unavailable { reason }.into());
     }
-    let folder = folder.canonicalize().map_err(|cause| {
-        let message = format!("{}: {cause}", folder.display());
-        Wrong::report(message, "--fuse takes an existing empty folder")
-    })?;
     // From then on the journal's entries may be undone at any time.
-    FuseDisk::check(&folder).map_err(|error| explained(&error))?;
+    FuseDisk::check(folder).map_err(|error| explained(&error))?;
     let mut journal = undo::start().into_diagnostic().wrap_err("cannot start the undo journal")?;
     journal
-        .will(Change::Served { target: folder.clone() })
+        .will(Change::Served { target: folder.to_owned() })
         .into_diagnostic()
         .wrap_err("cannot write the undo journal")?;
     let source = Change::source(journal.marker());
-    let disk = FuseDisk::mount(backend, &Shape::of(drive), &folder, &source, PATIENCE)
+    let disk = FuseDisk::mount(backend, &Shape::of(drive), folder, &source, PATIENCE)
         .map_err(|error| explained(&error))?;
     let file = disk.file().display().to_string();
     output::print(&format!(

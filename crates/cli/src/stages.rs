@@ -14,6 +14,7 @@ use ssdlab_host::program::Rules;
 use ssdlab_kernel as kernel;
 use ssdlab_lab::{self as lab, LabError, Tools};
 use ssdlab_plan::{Bytes, LabKind, Schedule, Target, is_drive_file};
+use ssdlab_results::Record;
 use ssdlab_undo::Journal;
 use ssdlab_workload::{self as workload, Workload, WorkloadError};
 
@@ -56,6 +57,13 @@ impl Ready<'_> {
         }
     }
 
+    /// Refuses to go on with the trials of these records on another drive.
+    pub fn check_drive(&self, records: &[Record]) -> Result<(), Report> {
+        let Self::Here(here, _) = self else { return Ok(()) };
+        let Some(drive) = here.lab.drive() else { return Ok(()) };
+        Ok(records.iter().try_for_each(|record| drive.check(&record.applied))?)
+    }
+
     /// Sends request logs to a folder, if they are kept.
     pub fn log_to(&mut self, folder: &Path) -> Result<(), Report> {
         match self {
@@ -94,14 +102,15 @@ pub fn with_stage<T>(
     act: impl FnOnce(Ready<'_>) -> Result<T, Report>,
 ) -> Result<T, Report> {
     let target = target(schedule)?;
-    let mut workload = Workload::new(&schedule.workload, &schedule.inputs, schedule.seed)?;
+    let mut workload =
+        Workload::new(&schedule.workload, &schedule.inputs, schedule.seed, interrupt)?;
     let marker = journal.marker().to_owned();
     let rules = Rules { marker: &marker, limit: lab::LOOK, interrupt };
     let mut tools = Tools { journal, rules };
     let mut lab = match target {
         Target::Virtual { .. } => {
             let kernel = kernel::find(manner.kernel)?;
-            let drives = drives(schedule)?;
+            let drives = drives(schedule, interrupt)?;
             drives.values().try_for_each(check_memory)?;
             let jobs = manner.jobs.unwrap_or_else(|| fitting_jobs(schedule, &drives));
             let jobs = jobs.min(manner.most_jobs.unwrap_or(jobs)).max(1);
@@ -132,15 +141,19 @@ pub fn with_stage<T>(
 }
 
 /// The drives that a schedule's treatments name.
-fn drives(schedule: &Schedule) -> Result<BTreeMap<String, Specification>, Report> {
+fn drives(
+    schedule: &Schedule,
+    interrupt: &Interrupt,
+) -> Result<BTreeMap<String, Specification>, Report> {
     let mut drives = BTreeMap::new();
     for setup in schedule.setups() {
         let name = setup.simulated.drive.clone();
         if let Entry::Vacant(place) = drives.entry(name) {
             let capacity = target(schedule)?.size_bytes().map(Bytes);
             if is_drive_file(place.key()) {
-                let file = workload::private(Path::new(place.key()), &schedule.inputs);
-                file.map_err(WorkloadError::from)?;
+                let file = Path::new(place.key());
+                workload::private(file, &schedule.inputs, interrupt)
+                    .map_err(WorkloadError::from)?;
             }
             let drive = drive::load(place.key(), capacity)?;
             place.insert(drive);
@@ -165,11 +178,11 @@ fn memory_of_guest(schedule: &Schedule, drives: &BTreeMap<String, Specification>
 }
 
 /// The same for a trial that runs elsewhere; `None` where it has its machine to itself.
-pub fn memory_elsewhere(schedule: &Schedule) -> Result<Option<u64>, Report> {
+pub fn memory_elsewhere(schedule: &Schedule, interrupt: &Interrupt) -> Result<Option<u64>, Report> {
     if !schedule.is_in(LabKind::Virtual) {
         return Ok(None);
     }
-    Ok(Some(memory_of_guest(schedule, &drives(schedule)?)))
+    Ok(Some(memory_of_guest(schedule, &drives(schedule, interrupt)?)))
 }
 
 /// The memory of a simulated drive's maps, as measured: 9 bytes per page and 26 per block.

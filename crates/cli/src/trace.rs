@@ -75,7 +75,7 @@ impl Trace {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Error> {
         match &self.named[..] {
-            [run] if !run.is_file() => self.of_run(run),
+            [run] if run.is_dir() || !run.exists() => self.of_run(run),
             files => self.of_files(files),
         }
     }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use miette::Report;
+use ssdlab_host::regular_file;
 use ssdlab_simulation::TraceFiles;
 use ssdlab_trace::{Format, Merge, Options, Reader, Stage, TraceError};
 
@@ -38,7 +39,7 @@ impl Reading {
     fn reader(&self, path: &Path, files: &[PathBuf]) -> Result<Reader<BufReader<File>>, Report> {
         let stage = if self.queued { Stage::Queued } else { Stage::Issued };
         let options = Options { stage, drive: self.trace_drive.clone() };
-        let file = File::open(path).map_err(|error| {
+        let file = regular_file::open(path).map_err(|error| {
             Wrong::report(format!("{}: {error}", path.display()), "name a readable trace")
         })?;
         let input = BufReader::with_capacity(BUFFER_BYTES, file);

@@ -77,7 +77,11 @@ impl GuestsError {
     /// Whether the run was to stop.
     #[must_use]
     pub fn is_interrupted(&self) -> bool {
-        matches!(self, Self::Root(RootError::Libraries { cause: ProgramError::Interrupted, .. }))
+        matches!(
+            self,
+            Self::Root(RootError::Libraries { cause: ProgramError::Interrupted, .. })
+                | Self::Input(InputError::Interrupted)
+        )
     }
 
     /// Whether this machine lacks something.
@@ -169,11 +173,11 @@ impl<'a> Guests<'a> {
             }
         }
         if let Some(Tree::Archive { path, .. }) = &schedule.workload.tree {
-            root.add_file(&mut workload::private(path, &schedule.inputs)?, ARCHIVE)?;
+            root.add_file(&mut workload::private(path, &schedule.inputs, interrupt)?, ARCHIVE)?;
         }
         for (number, recording) in schedule.workload.recordings().enumerate() {
             if let Recording::File(path) = recording {
-                let mut contents = workload::private(path, &schedule.inputs)?;
+                let mut contents = workload::private(path, &schedule.inputs, interrupt)?;
                 root.add_file(&mut contents, &recording_name(number))?;
             }
         }

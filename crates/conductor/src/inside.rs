@@ -72,8 +72,8 @@ fn perform(job: &Job, line: &Line) -> io::Result<serde_json::Value> {
     let marker = journal.marker().to_owned();
     // The host has compared them.
     let inputs = Hashes::new();
-    let mut workload =
-        workload::Workload::new(workload, &inputs, run_seed).map_err(io::Error::other)?;
+    let mut workload = workload::Workload::new(workload, &inputs, run_seed, &interrupt)
+        .map_err(io::Error::other)?;
     let rules = Rules { marker: &marker, limit: lab::LOOK, interrupt: &interrupt };
     let mut tools = Tools { journal: &mut journal, rules };
     let mut lab = lab::open_in_guest(&mut tools).map_err(io::Error::other)?;

@@ -146,7 +146,7 @@ fn conduct_schedule(
     };
     let mut run = Run::create(folder, "run", "", schedule).unwrap();
     let mut journal = Journal::create(&folder.join("undo")).unwrap();
-    let mut workload = Workload::new(&schedule.workload, &schedule.inputs, 1).unwrap();
+    let mut workload = Workload::new(&schedule.workload, &schedule.inputs, 1, &interrupt).unwrap();
     let aged = Store::of_user();
     let mut here = Here {
         books: Books::default(),

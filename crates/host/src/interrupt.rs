@@ -2,7 +2,7 @@
 //! was ignored when this program started stays ignored, by it and its children: nohup(1) ignores
 //! SIGHUP, and a shell without job control ignores SIGINT and SIGQUIT for background commands.
 
-use std::io;
+use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -58,6 +58,30 @@ impl Interrupt {
     /// Asks the run to stop, as a signal does.
     pub fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Reads until a request to stop arrives, which is an error: somebody else's file may take long.
+#[derive(Debug)]
+pub struct Interruptible<'a, R> {
+    from: R,
+    interrupt: &'a Interrupt,
+}
+
+impl<'a, R> Interruptible<'a, R> {
+    /// Reads from there.
+    pub fn new(from: R, interrupt: &'a Interrupt) -> Self {
+        Self { from, interrupt }
+    }
+}
+
+impl<R: Read> Read for Interruptible<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.interrupt.is_set() {
+            // Not of the kind `Interrupted`, on which readers try again.
+            return Err(io::Error::other("interrupted"));
+        }
+        self.from.read(buffer)
     }
 }
 

@@ -98,6 +98,12 @@ pub fn unmount(target: &Path, ours: &Mounted, marker: &str, patience: Duration) 
     while ours.is_on_top(target)? {
         match rustix::mount::unmount(target, UnmountFlags::NOFOLLOW) {
             Ok(()) => {}
+            Err(Errno::BUSY) if let Some(inner) = mounted_in(target)? => {
+                return Err(io::Error::other(format!(
+                    "{} is mounted in it; unmount that first",
+                    inner.display()
+                )));
+            }
             Err(Errno::BUSY) if started.elapsed() < patience => {
                 processes::kill_marked(marker);
                 sleep(Duration::from_millis(5));
@@ -110,6 +116,12 @@ pub fn unmount(target: &Path, ours: &Mounted, marker: &str, patience: Duration) 
         }
     }
     Ok(())
+}
+
+/// A mount point below a folder.
+fn mounted_in(folder: &Path) -> io::Result<Option<PathBuf>> {
+    let is_inside = |mount: &Mount| mount.target != folder && mount.target.starts_with(folder);
+    Ok(all()?.into_iter().find(is_inside).map(|mount| mount.target))
 }
 
 /// Lazily unmounts this program's mount on a directory, even if it is in use. A connection to a

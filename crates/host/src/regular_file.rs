@@ -24,6 +24,17 @@ pub fn open(path: &Path) -> io::Result<File> {
     open_checked(path, OpenOptions::new().read(true), OFlags::NONBLOCK)
 }
 
+/// Opens a file named by the user for reading; it may also be a pipe, which is waited for.
+pub fn open_or_pipe(path: &Path) -> io::Result<File> {
+    if path.metadata()?.file_type().is_fifo() { File::open(path) } else { open(path) }
+}
+
+/// Says what a path that exists leads to, unless that is a regular file.
+#[must_use]
+pub fn other_kind(path: &Path) -> Option<&'static str> {
+    kind(path.metadata().ok()?.file_type())
+}
+
 /// Opens a file for reading, refusing links.
 pub fn open_own(path: &Path) -> io::Result<File> {
     open_own_with(path, OpenOptions::new().read(true))
@@ -62,7 +73,18 @@ pub fn read_end_of_own(path: &Path) -> io::Result<String> {
 }
 
 fn check(found: FileType) -> io::Result<()> {
-    let kinds: [(bool, &str); 6] = [
+    match kind(found) {
+        None => Ok(()),
+        Some(kind) => {
+            let says = format!("it is {kind}, not a regular file");
+            Err(io::Error::new(io::ErrorKind::InvalidInput, says))
+        }
+    }
+}
+
+/// What it is called, unless it is a regular file.
+fn kind(found: FileType) -> Option<&'static str> {
+    let kinds: [(bool, &'static str); 6] = [
         (found.is_symlink(), "a symbolic link"),
         (found.is_dir(), "a folder"),
         (found.is_fifo(), "a FIFO"),
@@ -70,13 +92,7 @@ fn check(found: FileType) -> io::Result<()> {
         (found.is_char_device(), "a character device"),
         (found.is_block_device(), "a block device"),
     ];
-    match kinds.iter().find(|(is_so, _)| *is_so) {
-        None => Ok(()),
-        Some((_, kind)) => {
-            let says = format!("it is {kind}, not a regular file");
-            Err(io::Error::new(io::ErrorKind::InvalidInput, says))
-        }
-    }
+    kinds.into_iter().find(|(is_so, _)| *is_so).map(|(_, kind)| kind)
 }
 
 #[cfg(test)]

@@ -15,8 +15,8 @@ use ssdlab_undo::Change;
 
 use super::layout::Owners;
 use super::{
-    Ground, Lab, LabError, Start, Tools, attribute, features, format, layout, mounting, pool,
-    settings,
+    Drive, Ground, Lab, LabError, Start, Tools, attribute, features, format, layout, mounting,
+    pool, settings,
 };
 
 /// How long a workload's processes may keep the filesystem busy once they are told to end.
@@ -34,6 +34,11 @@ pub(super) trait Source {
 
     /// The file that stands for the device, where it is a file of ours.
     fn file(&self) -> Option<&Path> {
+        None
+    }
+
+    /// The drive, where it was there before.
+    fn drive(&self) -> Option<Drive> {
         None
     }
 
@@ -118,6 +123,10 @@ impl<S: Source> BlockLab<S> {
 impl<S: Source> Lab for BlockLab<S> {
     fn missing(&self, setup: &Setup) -> Option<String> {
         missing(mounting::made(setup))
+    }
+
+    fn drive(&self) -> Option<Drive> {
+        self.source.drive()
     }
 
     fn attach(

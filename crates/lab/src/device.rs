@@ -20,7 +20,7 @@ use ssdlab_host::{block_ioctl, program};
 use super::block::{BlockLab, Source};
 use super::safety::{self, Survey};
 use super::survey::{claim, identity, survey, survey_claimed};
-use super::{Lab, LabError, Tools, blank, settings};
+use super::{Drive, Lab, LabError, Tools, blank, settings};
 
 /// How long a claim or the disk's lock is waited for when somebody has just given it up.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -102,6 +102,11 @@ impl Device {
         Ok(())
     }
 
+    fn described(&self) -> Drive {
+        let Survey { node, names, model, identity, .. } = self.judged.clone();
+        Drive { node, names, model, size_bytes: identity.size_bytes }
+    }
+
     fn discards(&self) -> bool {
         let limit = self.found.queue_attribute("discard_max_bytes");
         sysfs::read(&limit).is_ok_and(|bytes| bytes != "0")
@@ -163,12 +168,14 @@ impl Source for Device {
 
     fn facts(&self, device: &BlockDevice) -> Vec<(String, String)> {
         let mut facts: Vec<_> = settings::recorded(device).into_iter().collect();
-        facts.push(("device_bytes".to_owned(), self.judged.identity.size_bytes.to_string()));
         let equalised = if self.discards() { "discarded" } else { "no" };
         facts.push(("equalised".to_owned(), equalised.to_owned()));
-        facts.extend(self.judged.model.clone().map(|model| ("model".to_owned(), model)));
-        facts.extend(self.judged.names.first().map(|name| ("identity".to_owned(), name.clone())));
+        facts.extend(self.described().facts());
         facts
+    }
+
+    fn drive(&self) -> Option<Drive> {
+        Some(self.described())
     }
 
     fn hand_over(&mut self) -> Result<(), LabError> {

@@ -8,6 +8,7 @@ mod blank;
 mod block;
 mod device;
 mod directory;
+mod drive;
 mod error;
 mod features;
 mod format;
@@ -27,6 +28,7 @@ use std::time::Duration;
 pub use block::{missing, missing_in_guest};
 pub use device::open as open_device;
 pub use directory::open as open_directory;
+pub use drive::{Drive, OtherDrive};
 pub use error::LabError;
 pub use features::unchecked;
 pub use guest::open as open_in_guest;
@@ -78,6 +80,12 @@ pub enum Start {
 pub trait Lab {
     /// Why this treatment cannot run here at all; `None` if it can.
     fn missing(&self, setup: &Setup) -> Option<String>;
+
+    /// The drive that all trials have, where it was there before; none where devices are made, or
+    /// somebody else's.
+    fn drive(&self) -> Option<Drive> {
+        None
+    }
 
     /// Provides the block device of a trial; none where there is none. Where devices are files of
     /// ours it may be a copy of one that was kept.

@@ -8,7 +8,7 @@ use std::path::Path;
 use ssdlab_host::drive_identity::{self, DriveIdentity, only_disk_named};
 use ssdlab_host::sysfs::{self, BlockDevice};
 use ssdlab_plan::Setup;
-use ssdlab_undo::Change;
+use ssdlab_undo::{Attribute, Change};
 
 use super::{LabError, Tools};
 
@@ -31,15 +31,16 @@ pub(super) fn apply(
     tools: &mut Tools<'_>,
 ) -> Result<BTreeMap<String, String>, LabError> {
     // Without these counters the device cannot be measured.
-    set(&device.queue_attribute("iostats"), "the device's counters", "1", tools)?;
+    let disk = device.disk_folder();
+    set(&Attribute::Counters.of_disk(&disk), "the device's counters", "1", tools)?;
     if let Some(scheduler) = setup.scheduler {
-        let attribute = device.queue_attribute("scheduler");
+        let attribute = Attribute::Scheduler.of_disk(&disk);
         set(&attribute, "the I/O scheduler", scheduler, tools)
             .map_err(|error| unless_offered(error, &attribute, scheduler, &device.name))?;
     }
     let mut applied = BTreeMap::new();
     for (name, value) in &setup.tunables {
-        let attribute = device.queue_attribute(&format!("iosched/{name}"));
+        let attribute = Attribute::Tunable(name).of_disk(&disk);
         if !attribute.exists() {
             let scheduler = setup.scheduler.unwrap_or("scheduler");
             return Err(LabError::Unavailable {
@@ -97,8 +98,9 @@ fn set_write_cache(
             after,
         });
     }
-    let of_loop = device.name.starts_with("loop").then(|| device.queue_attribute("write_cache"));
-    let candidates = [Some(disk.join("cache_type")), of_loop];
+    let is_loop = device.name.starts_with("loop");
+    let of_loop = is_loop.then(|| Attribute::QueueWriteCache.of_disk(&disk));
+    let candidates = [Some(Attribute::CacheType.of_disk(&disk)), of_loop];
     match candidates.into_iter().flatten().find(|path| path.exists()) {
         Some(attribute) => set(&attribute, what, value, tools),
         None => Err(LabError::Unavailable {

@@ -12,6 +12,7 @@ use toml::Spanned;
 
 use super::error::Fault;
 use super::lab_kind::LabKind;
+use super::limits::{MOST_FILES, fault_of_bytes, first_false};
 
 /// bonnie++ 2.00: `DefaultChunkSize`, `DefaultSeeks`, `DefaultSeekProcCount`, `DirectoryUnit` and
 /// `MinTime`.
@@ -35,8 +36,10 @@ const FILES: u64 = 16;
 /// The sizes of a chunk that bonnie++ takes.
 const CHUNKS: Range<u64> = 256..(1 << 20) + 1;
 
+/// The largest of the small files.
+const LARGEST_FILE_BYTES: u64 = u32::MAX as u64;
+
 /// The most of each: names lie in memory, and every seeker is a thread.
-const MOST_FILES: u64 = 5_000_000;
 const MOST_SEEKERS: u32 = 256;
 const MOST_SEEKS: u32 = 10_000_000;
 const MOST_DIRECTORIES: u64 = 99_999;
@@ -206,6 +209,27 @@ pub struct Bonnie {
 }
 
 impl Bonnie {
+    /// What of it is out of the limits of plans.
+    pub(super) fn fault(&self) -> Option<String> {
+        let chunk = self.chunk_bytes;
+        let (smallest, largest) = self.file_bytes;
+        let is_number = |number, most| (1..=most).contains(&number);
+        let fault = first_false([
+            (chunk.is_power_of_two() && CHUNKS.contains(&chunk), "a chunk's size is out of range"),
+            (chunk <= self.size_bytes, "Bonnie's file is smaller than a chunk"),
+            (
+                is_number(self.char_bytes, self.size_bytes),
+                "Bonnie's characters do not fit its file",
+            ),
+            (is_number(self.seeks.into(), MOST_SEEKS.into()), "too many or no seeks"),
+            (is_number(self.seekers.into(), MOST_SEEKERS.into()), "too many or no seekers"),
+            (is_number(self.files, MOST_FILES), "Bonnie's tests take 1 to 5000000 files"),
+            (is_number(self.directories, MOST_DIRECTORIES), "too many or no directories"),
+            (smallest <= largest && largest <= LARGEST_FILE_BYTES, "a file's size is out of range"),
+        ]);
+        fault.or_else(|| fault_of_bytes(self.size_bytes))
+    }
+
     /// A lower bound of the space the tests take: each file rounded up to half a block more.
     #[must_use]
     pub(super) fn needed_bytes(&self) -> u64 {
@@ -309,7 +333,7 @@ fn files(written: Option<&Spanned<String>>, scale: impl Fn(u64) -> u64) -> Resul
     if number == 0 || files > MOST_FILES {
         return Err(wrong(&format!("the number of files must be 1 to {MOST_FILES}")));
     }
-    if smallest > largest || largest > u64::from(u32::MAX) {
+    if smallest > largest || largest > LARGEST_FILE_BYTES {
         return Err(wrong("the smallest size exceeds the largest, or that exceeds 4 GiB"));
     }
     if !(1..=MOST_DIRECTORIES).contains(&directories) {

@@ -175,9 +175,10 @@ fn prefill_bytes(schedule: &Schedule) -> Option<u64> {
         Some(Amount::Bytes(bytes)) => Some(bytes),
         Some(Amount::Share(share)) => Some((device? as f64 * share) as u64),
     };
-    let of_setup = |setup: &Setup| Some(bytes(setup.prefill)? + bytes(setup.stale)?);
+    let of_setup = |setup: &Setup| Some(bytes(setup.prefill)?.saturating_add(bytes(setup.stale)?));
     let all: Vec<u64> = schedule.setups().map(of_setup).collect::<Option<_>>()?;
-    Some(all.iter().sum::<u64>() / (all.len() as u64).max(1))
+    let sum = all.iter().copied().fold(0, u64::saturating_add);
+    Some(sum / (all.len() as u64).max(1))
 }
 
 #[cfg(test)]

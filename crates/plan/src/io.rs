@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_quantity::{Bytes, PerSecond, Share, Span};
 
 use super::error::Fault;
+use super::limits::{fault_of_bytes, first_false};
 
 /// The file's name where the plan gives none.
 const FILE: &str = "data";
@@ -197,6 +198,11 @@ impl FromStr for Block {
     }
 }
 
+/// Whole blocks; what is larger than any file stays so.
+fn whole(bytes: u64, block: u64) -> u64 {
+    bytes.checked_next_multiple_of(block).unwrap_or(u64::MAX)
+}
+
 /// Resolves what a plan says; `scaled` multiplies the file's size and how much is done.
 pub(super) fn resolve(
     written: &WrittenIo,
@@ -221,8 +227,7 @@ pub(super) fn resolve(
         ));
     }
     let depth = written.depth.unwrap_or(1);
-    if !(1..=DEEPEST).contains(&depth) || u64::from(depth) * u64::from(largest) > MOST_BUFFER_BYTES
-    {
+    if !is_depth(depth, largest) {
         return Err(fault(
             format!("a depth of {depth} is out of range"),
             "choose 1 to 1024, with less than 1 GiB of outstanding blocks",
@@ -241,7 +246,7 @@ pub(super) fn resolve(
     Ok(Io {
         file,
         // At least one of the largest blocks, and room for whole ones.
-        size_bytes: scaled(written.size.0).next_multiple_of(u64::from(largest)),
+        size_bytes: whole(scaled(written.size.0), u64::from(largest)),
         pattern: written.pattern,
         read_share: written.reads.map_or(0.0, |share| share.0),
         blocks,
@@ -251,6 +256,41 @@ pub(super) fn resolve(
         end,
         period_ns: written.rate.map(PerSecond::period_ns),
     })
+}
+
+impl Io {
+    /// What of it is out of the limits of plans.
+    pub(super) fn fault(&self) -> Option<String> {
+        if let Err(fault) = check_name(&self.file) {
+            return Some(fault);
+        }
+        let largest = self.blocks.iter().map(|block| block.bytes).max().unwrap_or(0);
+        let is_direct = |block: &Block| !self.direct || block.bytes.is_multiple_of(DIRECT_BYTES);
+        let fault = first_false([
+            (
+                self.blocks.iter().copied().all(Block::is_possible),
+                "a block's size or weight is impossible",
+            ),
+            (0 < largest && u64::from(largest) <= self.size_bytes, "no block fits into its file"),
+            (self.blocks.iter().all(is_direct), "its blocks do not suit direct I/O"),
+            (is_depth(self.depth, largest), "its depth is out of range"),
+            ((0.0..=1.0).contains(&self.read_share), "its share of reads is out of range"),
+            (self.period_ns != Some(0), "its rate is out of range"),
+        ]);
+        fault.or_else(|| fault_of_bytes(self.size_bytes))
+    }
+}
+
+impl Block {
+    fn is_possible(self) -> bool {
+        let bytes = u64::from(self.bytes);
+        (1..=LARGEST_BLOCK_BYTES).contains(&bytes) && bytes.is_multiple_of(512) && self.weight > 0
+    }
+}
+
+fn is_depth(depth: u32, largest_bytes: u32) -> bool {
+    (1..=DEEPEST).contains(&depth)
+        && u64::from(depth) * u64::from(largest_bytes) <= MOST_BUFFER_BYTES
 }
 
 impl End {

@@ -15,7 +15,7 @@ use super::overrides::Overrides;
 use super::schedule::{Repetitions, SCHEDULE_SCHEMA, Schedule, Trial};
 use super::target::Target;
 use super::written::Plan;
-use super::{claims, needs, order, steps, treatments, varied, workload};
+use super::{claims, limits, needs, order, steps, treatments, varied, workload};
 
 const DEFAULT_IMAGE_BYTES: u64 = 4 << 30;
 /// Looking at the interval after every block and stopping when it is narrow favours blocks that
@@ -164,7 +164,7 @@ fn repetitions(plan: &Plan, overrides: &Overrides, lab: LabKind) -> Result<Repet
     let most = written.most.unwrap_or(least.max(MOST_BLOCKS));
     let written_is_right = 0 < least && least <= most;
     let (least, most) = exactly.map_or((least, most), |blocks| (blocks, blocks));
-    if !written_is_right || least == 0 || most < least || most > 10_000 {
+    if !written_is_right || least == 0 || most < least || most > limits::MOST_BLOCKS {
         return Err(Fault::nowhere(
             format!("{least} to {most} blocks cannot be run"),
             "repetitions: 1 <= least <= most <= 10000",

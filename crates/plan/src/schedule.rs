@@ -447,28 +447,6 @@ impl Schedule {
         beside.find_map(|published| published.values.get(phase).copied())
     }
 
-    /// Whether its parts fit each other, as those of a schedule that was resolved do; a stored one
-    /// may have been changed since.
-    #[must_use]
-    pub fn is_sound(&self) -> bool {
-        let count = self.treatments.len();
-        let programs = self.workload.phases.iter().all(|phase| match &phase.action {
-            Action::Command { run, .. } => !run.is_empty(),
-            Action::Bonnie { .. } => self.workload.bonnie.is_some(),
-            Action::Imported => self.target.is_none(),
-            _ => true,
-        });
-        let has_drive = |index| self.needed_drive(index).is_some();
-        let place = !self.is_without_device() || (0..count).all(has_drive);
-        let bounds = self.claims.iter().flat_map(|claim| [claim.at_least, claim.at_most]);
-        programs
-            && place
-            && bounds.flatten().all(|bound| bound.is_finite() && bound > 0.0)
-            && self.treatments.iter().all(|t| t.baseline.is_none_or(|index| index < count))
-            && self.trials.iter().all(|trial| trial.treatment < count)
-            && self.steps.windows(2).all(|two| two[0].first_block < two[1].first_block)
-    }
-
     /// Where its results are from.
     #[must_use]
     pub fn origin(&self) -> Origin {

@@ -10,6 +10,7 @@ use ssdlab_quantity::{Bytes, PerSecond, Rate, Span};
 
 use super::error::Fault;
 use super::io::End;
+use super::limits::{fault_of_bytes, first_false};
 
 /// A page in bytes: `SQLite`'s default since 3.12.0 (2016).
 pub const PAGE_BYTES: usize = 4096;
@@ -83,6 +84,16 @@ pub struct Transactions {
 }
 
 impl Transactions {
+    /// What of it is out of the limits of plans.
+    pub(super) fn fault(&self) -> Option<String> {
+        let fault = first_false([
+            (are_few(self.pages, self.database_pages), "a transaction cannot change so many pages"),
+            (!matches!(self.end, End::Bytes(_)), "transactions do not end after bytes"),
+            (self.period_ns != Some(0), "its rate is out of range"),
+        ]);
+        fault.or_else(|| fault_of_bytes(self.database_pages.saturating_mul(PAGE_BYTES as u64)))
+    }
+
     /// The time from one to the next, as far as the plan decides it, in ns.
     #[must_use]
     pub fn pause_ns(&self) -> u64 {
@@ -108,6 +119,12 @@ impl Transactions {
     }
 }
 
+/// Whether a transaction can change so many pages. All but the first are drawn until they differ,
+/// which takes no time while they are few.
+fn are_few(pages: u64, database_pages: u64) -> bool {
+    0 < pages && pages <= database_pages / 4
+}
+
 /// Resolves what a plan says; `scaled` multiplies how much is done.
 pub(super) fn resolve(
     written: &WrittenTransactions,
@@ -129,8 +146,7 @@ pub(super) fn resolve(
     let database = written.database.unwrap_or(DATABASE_BYTES);
     let pages = written.pages.unwrap_or(PAGES);
     let database_pages = database.0 / PAGE_BYTES as u64;
-    // Others than the first are drawn until they differ, which takes no time while they are few.
-    if pages == 0 || pages > database_pages / 4 {
+    if !are_few(pages, database_pages) {
         return Err(fault(
             format!("a transaction cannot change {pages} pages of {database}"),
             "`pages` must be from 1 to a quarter of the database's 4 KiB pages",

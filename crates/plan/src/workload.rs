@@ -9,6 +9,7 @@ use ssdlab_quantity::Bytes;
 use super::bonnie::{self, Bonnie, BonnieTest, WrittenBonnie};
 use super::error::Fault;
 use super::lab_kind::LabKind;
+use super::limits::MOST_FILES;
 use super::overrides::Overrides;
 use super::recordings::{self, Recording};
 use super::schedule::{Action, Build, Phase, Treatment, Tree, Workload};
@@ -16,7 +17,7 @@ use super::setup::{Amount, Discard, Setup};
 use super::target::Target;
 use super::transactions::STREAM_BYTES;
 use super::written::{self, Verb};
-use super::{io, transactions};
+use super::{io, soundness, transactions};
 
 /// Linux 2.6.39, the tree of founding post 1.
 const TREE_FILES: u64 = 36_706;
@@ -24,9 +25,6 @@ const TREE_BYTES: u64 = 493_000_000;
 /// About Linux 2.6.29, the tree of founding post 3.
 const BUILD_FILES: u64 = 26_700;
 const BUILD_BYTES: u64 = 340_000_000;
-
-/// The most files of a tree.
-const MOST_FILES: u64 = 5_000_000;
 
 /// What a synthetic build adds to its tree, at the most, as a factor (objects and links).
 const BUILD_GROWTH: f64 = 1.8;
@@ -95,6 +93,9 @@ pub(super) fn resolve(
         ));
     }
     let workload = Workload { tree, build, bonnie, quiet_ns, phases };
+    if let Some(fault) = soundness::fault_of(&workload) {
+        return Err(Fault::at(at, fault, "give smaller amounts, or a smaller --scale"));
+    }
     check_programs(&workload, target)?;
     for setup in treatments.iter().filter_map(|treatment| treatment.setup.as_ref().ok()) {
         check_setup(&workload, target, setup, &written.phases.span())?;

@@ -60,11 +60,13 @@ pub enum StoreError {
         cause: io::Error,
     },
     /// There is no such run.
-    #[error("there is no run {}: no schedule.json found", path.display())]
+    #[error("there is no run {}: {why}", path.display())]
     #[diagnostic(help("runs are in {}; name one of them, or its folder", folder.display()))]
     NoRun {
         /// What was named.
         path: PathBuf,
+        /// What it is instead.
+        why: String,
         /// Where runs are.
         folder: PathBuf,
     },
@@ -92,11 +94,13 @@ pub enum StoreError {
         cause: serde_json::Error,
     },
     /// A schedule whose parts do not fit each other.
-    #[error("{} was changed: its parts are inconsistent", path.display())]
+    #[error("{} was changed: {fault}", path.display())]
     #[diagnostic(help("start a new run from the plan.toml beside it"))]
     Unsound {
         /// The file.
         path: PathBuf,
+        /// What does not fit, or is out of range.
+        fault: String,
     },
     /// An ending that is none.
     #[error("{} does not say how the run ended: {cause}", path.display())]
@@ -140,6 +144,18 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Says what is at a path instead of a run's folder; runs are in `folder`.
+    #[must_use]
+    pub fn no_run(path: &Path, folder: PathBuf) -> Self {
+        let kind = regular_file::other_kind(path).unwrap_or("a file");
+        let why = if path.exists() && !path.is_dir() {
+            format!("it is {kind}, not the folder of a run")
+        } else {
+            "no schedule.json found".to_owned()
+        };
+        Self::NoRun { path: path.to_owned(), why, folder }
+    }
+
     /// Whether it is for want of room, which others may make.
     #[must_use]
     pub fn is_for_room(&self) -> bool {
@@ -237,7 +253,7 @@ impl Run {
     /// Opens a run to append to it. A cut last line is put aside in `records.cut`.
     pub fn append(folder: &Path) -> Result<(Self, Contents), StoreError> {
         if !folder.join("schedule.json").exists() {
-            return Err(no_run(folder));
+            return Err(StoreError::no_run(folder, default_folder()));
         }
         let path = folder.join(RECORDS);
         let mut options = OpenOptions::new();
@@ -372,7 +388,9 @@ fn read_ending(path: &Path) -> Result<Ending, StoreError> {
 fn read_schedule(folder: &Path) -> Result<Schedule, StoreError> {
     let path = folder.join("schedule.json");
     let text = match regular_file::read_own(&path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(no_run(folder)),
+        Err(error) if is_missing(&error) => {
+            return Err(StoreError::no_run(folder, default_folder()));
+        }
         other => other.map_err(at("read", &path))?,
     };
     let schedule: Schedule =
@@ -380,7 +398,10 @@ fn read_schedule(folder: &Path) -> Result<Schedule, StoreError> {
             StoreError::Corrupt { path, cause, .. } => StoreError::Malformed { path, cause },
             other => other,
         })?;
-    if schedule.is_sound() { Ok(schedule) } else { Err(StoreError::Unsound { path }) }
+    match schedule.fault() {
+        None => Ok(schedule),
+        Some(fault) => Err(StoreError::Unsound { path, fault }),
+    }
 }
 
 /// A file that not every run has.
@@ -420,8 +441,8 @@ fn reaches_the_end(schedule: &Schedule, records: &[Record]) -> bool {
     !schedule.steps.is_empty() || reached >= last
 }
 
-fn no_run(folder: &Path) -> StoreError {
-    StoreError::NoRun { path: folder.to_owned(), folder: default_folder() }
+fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 /// Parses the records of a file, a part at a time; a last line without its end is left out, with a

@@ -19,7 +19,7 @@ use ssdlab_host::program::{self, Rules};
 use ssdlab_host::sysfs::{self, disk_sequence};
 use ssdlab_host::{drive_identity, processes, tracefs};
 
-use super::{UndoError, name};
+use super::{UndoError, attribute, name};
 
 /// How long to wait for a busy mount or loop device.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -161,7 +161,9 @@ impl Change {
                 instance.parent().is_some_and(|parent| parent.ends_with("instances"))
                     && is_named(instance, &own),
             ),
-            Self::Sysfs { path, .. } => (path.as_path(), path.starts_with("/sys")),
+            Self::Sysfs { path, before, after, .. } => {
+                (path.as_path(), attribute::is_settable(path, before, after))
+            }
             Self::WriteCache { before, after, .. } => {
                 (unnamed, [before, after].iter().all(|value| CACHE_TYPES.contains(&value.as_str())))
             }
@@ -170,7 +172,7 @@ impl Change {
             return Ok(());
         }
         let cause = io::Error::new(io::ErrorKind::PermissionDenied, "no run makes such a change");
-        Err(UndoError::new("undo a change of", path, cause))
+        Err(UndoError::by_hand("undo a change of", path, cause))
     }
 
     /// Undoes the change; `marker` names the run whose processes may block it.

@@ -8,19 +8,19 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
-use serde::{Deserialize, Serialize};
 use ssdlab_host::machine::Machine;
 use ssdlab_host::processes;
 use ssdlab_host::sync::sync_folder;
 use ssdlab_host::trust::exposed;
 
+use super::lines::{Header, Parsed, Place, Unsound, header, lines, parse};
 use super::{Change, UndoError};
 
 const ENDING: &str = "undo";
@@ -31,7 +31,11 @@ pub struct Journal {
     file: File,
     path: PathBuf,
     marker: String,
-    changes: Vec<(u64, Change)>,
+    /// The sound ones, with their places.
+    changes: Vec<(Place, Change)>,
+    /// Lines that cannot be undone, and where the last of them ends.
+    unsound: Vec<Unsound>,
+    kept_bytes: u64,
 }
 
 impl Journal {
@@ -68,7 +72,7 @@ impl Journal {
         header.push(b'\n');
         file.write_all(&header)?;
         fs::rename(&unnamed, &path)?;
-        Ok(Self { file, path, marker, changes: Vec::new() })
+        Ok(Self { file, path, marker, changes: Vec::new(), unsound: Vec::new(), kept_bytes: 0 })
     }
 
     /// Opens the journal of a run of this machine that is dead.
@@ -92,8 +96,11 @@ impl Journal {
         file.rewind()?;
         file.read_to_end(&mut text)?;
         let marker = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let changes = parse(&text, &here.boot)?;
-        Ok(Found::Dead(Self { file, path: path.to_owned(), marker, changes }))
+        let Parsed { changes, unsound } = parse(&text, &here.boot, &marker)?;
+        let end = |line: &Unsound| line.place.offset + line.place.bytes as u64;
+        let kept_bytes = unsound.last().map_or(0, end);
+        let path = path.to_owned();
+        Ok(Found::Dead(Self { file, path, marker, changes, unsound, kept_bytes }))
     }
 
     /// A folder that only this user can write to, for a run's temporary files.
@@ -128,7 +135,7 @@ impl Journal {
             self.file.set_len(offset)?;
             return Err(error);
         }
-        self.changes.push((offset, change));
+        self.changes.push((Place { offset, bytes: line.len() }, change));
         Ok(())
     }
 
@@ -138,8 +145,8 @@ impl Journal {
         let made = fs::DirBuilder::new().mode(0o700).create(path);
         if made.is_err() {
             // A folder that existed before must not be removed.
-            let (offset, _) = self.changes.pop().expect("it was just written");
-            self.file.set_len(offset)?;
+            let (place, _) = self.changes.pop().expect("it was just written");
+            self.file.set_len(place.offset)?;
         }
         made
     }
@@ -157,14 +164,28 @@ impl Journal {
             processes::kill_marked(&self.marker);
         }
         while self.changes.len() > mark {
-            let (offset, change) = self.changes[self.changes.len() - 1].clone();
+            let (place, change) = self.changes[self.changes.len() - 1].clone();
             change.undo(&self.marker)?;
-            self.file
-                .set_len(offset)
-                .map_err(|cause| UndoError::new("shorten", &self.path, cause))?;
+            self.forget(place).map_err(|cause| UndoError::new("shorten", &self.path, cause))?;
             self.changes.pop();
         }
         Ok(())
+    }
+
+    /// Cuts an undone change off. In front of a line that is kept it is blanked instead.
+    fn forget(&self, place: Place) -> io::Result<()> {
+        if place.offset >= self.kept_bytes {
+            return self.file.set_len(place.offset);
+        }
+        self.file.write_all_at(&vec![b' '; place.bytes - 1], place.offset)
+    }
+
+    /// The lines that only a person can undo.
+    fn left_to_people(&self) -> impl Iterator<Item = UndoError> {
+        self.unsound.iter().map(|Unsound { number, text, why, .. }| {
+            let cause = io::Error::other(format!("line {number}, `{text}`: {why}"));
+            UndoError::by_hand("undo a line of", &self.path, cause)
+        })
     }
 
     /// Undoes everything and removes the journal.
@@ -177,7 +198,7 @@ impl Drop for Journal {
     fn drop(&mut self) {
         // On an error path the error cannot be reported; remaining changes stay in the journal for
         // `ssdlab restore`.
-        if self.undo_to(0).is_ok() {
+        if self.undo_to(0).is_ok() && self.unsound.is_empty() {
             let _ = fs::remove_file(&self.path);
             let _ = sync_folder(self.private_folder());
         }
@@ -214,15 +235,6 @@ enum Found {
     Elsewhere(String),
 }
 
-/// The first line of a journal.
-#[derive(Debug, Serialize, Deserialize)]
-struct Header {
-    /// The kernel's id of the boot it was written in.
-    boot: String,
-    /// The machine; `None` in journals of earlier versions means the one that reads them.
-    machine: Option<Machine>,
-}
-
 /// This machine and its boot.
 struct Here {
     boot: String,
@@ -243,33 +255,6 @@ impl Here {
             |of: &Machine| of.id == self.machine.id && (of.host == self.machine.host || is_boot);
         journal.machine.filter(|of| !is_this(of))
     }
-}
-
-fn header(line: &[u8]) -> io::Result<Header> {
-    Ok(serde_json::from_slice(line)?)
-}
-
-/// The complete lines of a journal.
-fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    text.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"))
-}
-
-/// The changes in a journal's text that remain to be undone, each with its offset. Those that ended
-/// with an earlier boot are left out: their names may mean something else by now.
-pub(super) fn parse(text: &[u8], boot: &str) -> io::Result<Vec<(u64, Change)>> {
-    let mut lines = lines(text);
-    let Some(first) = lines.next() else { return Ok(Vec::new()) };
-    let header = header(first)?;
-    let mut changes = Vec::new();
-    let mut offset = first.len() as u64;
-    for line in lines {
-        let change: Change = serde_json::from_slice(line)?;
-        if header.boot == boot || change.outlives_a_crash() {
-            changes.push((offset, change));
-        }
-        offset += line.len() as u64;
-    }
-    Ok(changes)
 }
 
 /// The outcome of `restore`.
@@ -312,7 +297,7 @@ pub fn restore(folder: &Path) -> io::Result<Restored> {
             // Its own run may just have removed it.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(cause) => {
-                restored.failed.push(UndoError::new("read the journal", &path, cause));
+                restored.failed.push(UndoError::by_hand("read the journal", &path, cause));
                 continue;
             }
         };
@@ -322,6 +307,7 @@ pub fn restore(folder: &Path) -> io::Result<Restored> {
             restored.failed.push(error);
         }
         restored.undone += before - journal.mark();
+        restored.failed.extend(journal.left_to_people());
     }
     Ok(restored)
 }

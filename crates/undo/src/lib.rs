@@ -1,10 +1,12 @@
 //! Undoes every change made to the machine: at the end, on an error, on a signal, and by
 //! `ssdlab restore` after a kill.
 
+mod attribute;
 mod change;
 #[cfg(fuzzing)]
 mod fuzzing;
 mod journal;
+mod lines;
 mod name;
 
 use std::io;
@@ -14,6 +16,7 @@ use miette::Diagnostic;
 use ssdlab_host::base_folder::{base_folder, named_by};
 use thiserror::Error;
 
+pub use attribute::Attribute;
 pub use change::Change;
 #[doc(hidden)]
 #[cfg(fuzzing)]
@@ -23,16 +26,27 @@ pub use journal::{Journal, Restored, restore};
 /// A change that could not be taken back.
 #[derive(Debug, Error, Diagnostic)]
 #[error("cannot {verb} {}: {cause}", path.display())]
-#[diagnostic(help("stop the programs that use it, then run `ssdlab restore`"))]
 pub struct UndoError {
     verb: &'static str,
     path: PathBuf,
     cause: io::Error,
+    #[help]
+    help: &'static str,
 }
+
+/// What helps with a change that something is in the way of, and with one that must be looked at.
+const IN_USE: &str = "stop the programs that use it, then run `ssdlab restore`";
+const BY_HAND: &str = "undo by hand what it names (umount, losetup --detach, rm), then remove the \
+                       journal; whatever else it lists is undone, or an error of its own";
 
 impl UndoError {
     fn new(verb: &'static str, path: &Path, cause: io::Error) -> Self {
-        Self { verb, path: path.to_owned(), cause }
+        Self { verb, path: path.to_owned(), cause, help: IN_USE }
+    }
+
+    /// The same for what no waiting helps with.
+    fn by_hand(verb: &'static str, path: &Path, cause: io::Error) -> Self {
+        Self { help: BY_HAND, ..Self::new(verb, path, cause) }
     }
 }
 

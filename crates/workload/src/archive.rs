@@ -10,6 +10,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Component, Path, PathBuf};
 
 use miette::Diagnostic;
+use ssdlab_host::interrupt::{Interrupt, Interruptible};
 use ssdlab_operations::Entry;
 use ssdlab_plan::schedule::Hashes;
 use tar::EntryType;
@@ -99,10 +100,16 @@ pub struct Archive {
 }
 
 /// Reads an archive; of its entries only the first `share` (0 to 1) is kept.
-pub fn read(path: &Path, share: f64, hashes: &Hashes) -> Result<Archive, ArchiveError> {
+pub fn read(
+    path: &Path,
+    share: f64,
+    hashes: &Hashes,
+    interrupt: &Interrupt,
+) -> Result<Archive, ArchiveError> {
     let unreadable = |cause| ArchiveError::Unreadable { path: path.to_owned(), cause };
-    let tar = decode::plain(input::private(path, hashes)?).map_err(unreadable)?;
-    let mut script = script(&tar, path)?;
+    let file = input::private(path, hashes, interrupt)?;
+    let tar = decode::plain(file, interrupt).map_err(unreadable)?;
+    let mut script = script(&tar, path, Budget::default(), interrupt)?;
     if script.operations.is_empty() {
         return Err(unreadable(io::Error::new(io::ErrorKind::InvalidData, "it is empty")));
     }
@@ -112,19 +119,26 @@ pub fn read(path: &Path, share: f64, hashes: &Hashes) -> Result<Archive, Archive
     Ok(Archive { script, tar })
 }
 
-/// What unpacks a plain tar.
-fn script(tar: &File, path: &Path) -> Result<Script, ArchiveError> {
+/// What unpacks a plain tar, as far as the budget goes.
+fn script(
+    tar: &File,
+    path: &Path,
+    budget: Budget,
+    interrupt: &Interrupt,
+) -> Result<Script, ArchiveError> {
     let unreadable = |cause| ArchiveError::Unreadable { path: path.to_owned(), cause };
     let length = tar.metadata().map_err(unreadable)?.len();
     let left = Cell::new(MOST_HEADER_BYTES);
-    let mut unpacking = Unpacking::default();
-    let mut archive = tar::Archive::new(Headers { tar, left: &left });
+    let mut unpacking = Unpacking { budget, ..Unpacking::default() };
+    let headers = Headers { tar, read: Interruptible::new(tar, interrupt), left: &left };
+    let mut archive = tar::Archive::new(headers);
     for (index, entry) in archive.entries_with_seek().map_err(unreadable)?.enumerate() {
         let number = index + 1;
-        let mut entry = entry.map_err(|cause| match left.get() {
+        let unreadable = |cause| match left.get() {
             0 => ArchiveError::LongHeaders { path: path.to_owned(), number },
             _ => unreadable(cause),
-        })?;
+        };
+        let mut entry = entry.map_err(unreadable)?;
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         let added = check_form(&mut entry)
             .and_then(|()| check_whole(&entry, length))
@@ -153,6 +167,7 @@ fn script(tar: &File, path: &Path) -> Result<Script, ArchiveError> {
 /// it claims to be: of one entry no more is read than `left`.
 struct Headers<'a> {
     tar: &'a File,
+    read: Interruptible<'a, &'a File>,
     left: &'a Cell<usize>,
 }
 
@@ -162,7 +177,7 @@ impl Read for Headers<'_> {
         if most == 0 && !buffer.is_empty() {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
-        let length = self.tar.read(&mut buffer[..most])?;
+        let length = self.read.read(&mut buffer[..most])?;
         self.left.set(self.left.get() - length);
         Ok(length)
     }
@@ -254,8 +269,9 @@ impl Unpacking {
                 Entry::Symlink { path: name, target: target.into_bytes().into() }
             }
             EntryType::Link => {
-                let existing = relative(&self.existing(entry)?);
-                Entry::Link { path: name, existing }
+                let existing = self.existing(entry)?;
+                self.budget.take_names(existing.len())?;
+                Entry::Link { path: name, existing: relative(&existing) }
             }
             EntryType::Regular | EntryType::Continuous => {
                 content = Content::Archive { offset: entry.raw_file_position() };

@@ -71,10 +71,13 @@ impl Contents {
 
 #[cfg(test)]
 impl Contents {
-    /// With an archive that holds `from the archive`.
+    /// With an archive that holds `from the archive`. The pool is made once for all tests: without
+    /// optimisation that takes a tenth of a second.
     pub fn sample() -> Self {
+        static POOL: std::sync::LazyLock<ContentPool> =
+            std::sync::LazyLock::new(|| ContentPool::new(1));
         let mut archive = tempfile::tempfile().unwrap();
         std::io::Write::write_all(&mut archive, b"from the archive").unwrap();
-        Self { pool: ContentPool::new(1), archive: Some(archive) }
+        Self { pool: POOL.clone(), archive: Some(archive) }
     }
 }

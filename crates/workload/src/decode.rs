@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek};
 
+use ssdlab_host::interrupt::Interrupt;
+
 use super::input;
 
 /// The most memory that decoding xz may take, in bytes; `xz -9` needs 65 MiB. The decoder of zstd
@@ -10,21 +12,25 @@ use super::input;
 const MOST_DECODER_BYTES: u64 = 256 << 20;
 
 /// The plain tar of an archive. The compression is recognised by the first bytes, not by the name.
-pub fn plain(mut file: File) -> io::Result<File> {
+pub fn plain(mut file: File, interrupt: &Interrupt) -> io::Result<File> {
     let mut magic = Vec::new();
     file.by_ref().take(6).read_to_end(&mut magic)?;
     file.rewind()?;
     let stream = BufReader::with_capacity(1 << 20, &file);
     match &magic[..] {
-        [0x1f, 0x8b, ..] => input::in_memory(flate2::bufread::MultiGzDecoder::new(stream)),
+        [0x1f, 0x8b, ..] => {
+            input::in_memory(flate2::bufread::MultiGzDecoder::new(stream), interrupt)
+        }
         [0xfd, b'7', b'z', b'X', b'Z', 0] => {
             let concatenated = liblzma::stream::CONCATENATED;
             let decoder =
                 liblzma::stream::Stream::new_stream_decoder(MOST_DECODER_BYTES, concatenated)?;
-            input::in_memory(liblzma::bufread::XzDecoder::new_stream(stream, decoder)).map_err(told)
+            let plain = liblzma::bufread::XzDecoder::new_stream(stream, decoder);
+            input::in_memory(plain, interrupt).map_err(told)
         }
         [0x28, 0xb5, 0x2f, 0xfd, ..] => input::in_memory(
             ruzstd::decoding::StreamingDecoder::new(stream).map_err(io::Error::other)?,
+            interrupt,
         ),
         _ => Ok(file),
     }

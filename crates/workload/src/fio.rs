@@ -8,6 +8,7 @@ use std::io::Read;
 use std::path::Path;
 use std::process::Command;
 
+use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::{self, Rules};
 use ssdlab_plan::metric::FIO_PREFIX;
 use ssdlab_plan::schedule::Hashes;
@@ -102,10 +103,14 @@ const MOST_BYTES: u64 = 1 << 20;
 
 /// The text of a job file that touches nothing outside its working directory and starts no other
 /// programs. It is what fio is to be given: the file may be another by then.
-pub(super) fn read(job: &Path, inputs: &Hashes) -> Result<String, WorkloadError> {
+pub(super) fn read(
+    job: &Path,
+    inputs: &Hashes,
+    interrupt: &Interrupt,
+) -> Result<String, WorkloadError> {
     let refused = |reason: String| WorkloadError::Job { job: job.to_owned(), reason };
     let mut text = String::new();
-    let file = input::private(job, inputs)?;
+    let file = input::private(job, inputs, interrupt)?;
     file.take(MOST_BYTES + 1)
         .read_to_string(&mut text)
         .map_err(|cause| refused(cause.to_string()))?;

@@ -6,6 +6,7 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 
 use rustix::fs::{MemfdFlags, memfd_create};
+use ssdlab_host::interrupt::Interrupt;
 use ssdlab_operations::{Operation, Tree};
 use ssdlab_plan::schedule::Hashes;
 
@@ -19,7 +20,9 @@ pub fn fuzz_archive(bytes: &[u8]) {
     let mut file = File::from(memory);
     file.write_all(bytes).expect("memory takes everything");
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-    let Ok(archive) = archive::read(Path::new(&path), 1.0, &Hashes::new()) else { return };
+    let never = Interrupt::default();
+    let read = archive::read(Path::new(&path), 1.0, &Hashes::new(), &never);
+    let Ok(archive) = read else { return };
 
     let tar_bytes = archive.tar.metadata().expect("an open file has metadata").len();
     let mut tree = Tree::default();

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use miette::Diagnostic;
 use rustix::fs::{MemfdFlags, memfd_create};
 use ssdlab_host::checksum::checksum_of;
+use ssdlab_host::interrupt::{Interrupt, Interruptible};
 use ssdlab_host::{memory, regular_file};
 use ssdlab_plan::schedule::Hashes;
 use thiserror::Error;
@@ -26,6 +27,9 @@ pub enum InputError {
         /// Why.
         cause: io::Error,
     },
+    /// The run is to stop.
+    #[error("interrupted")]
+    Interrupted,
     /// It is not what it was.
     #[error(
         "{} has changed since the run began: its SHA-256 was {expected} and is {found}",
@@ -43,12 +47,18 @@ pub enum InputError {
 }
 
 /// A copy of a file in memory, to be read from its beginning. It is an error if the file is not one
-/// of `hashes` any more; without a hash any contents will do.
-pub fn private(path: &Path, hashes: &Hashes) -> Result<File, InputError> {
-    let unreadable = |cause| InputError::Unreadable { path: path.to_owned(), cause };
-    let mut copy = regular_file::open(path).and_then(in_memory).map_err(unreadable)?;
+/// of `hashes` any more; without a hash any contents will do. A request to stop is an error, too.
+pub fn private(path: &Path, hashes: &Hashes, interrupt: &Interrupt) -> Result<File, InputError> {
+    let unreadable = |cause| {
+        if interrupt.is_set() {
+            return InputError::Interrupted;
+        }
+        InputError::Unreadable { path: path.to_owned(), cause }
+    };
+    let opened = regular_file::open(path);
+    let mut copy = opened.and_then(|file| in_memory(file, interrupt)).map_err(unreadable)?;
     if let Some(expected) = hashes.get(path) {
-        let found = checksum_of(&mut copy).map_err(unreadable)?;
+        let found = checksum_of(&mut Interruptible::new(&copy, interrupt)).map_err(unreadable)?;
         copy.rewind().map_err(unreadable)?;
         if found != *expected {
             let (path, expected) = (path.to_owned(), expected.clone());
@@ -59,7 +69,8 @@ pub fn private(path: &Path, hashes: &Hashes) -> Result<File, InputError> {
 }
 
 /// What can be read, in memory: up to half of what is free.
-pub fn in_memory(mut from: impl Read) -> io::Result<File> {
+pub fn in_memory(from: impl Read, interrupt: &Interrupt) -> io::Result<File> {
+    let mut from = Interruptible::new(from, interrupt);
     let mut copy = File::from(memfd_create("input", MemfdFlags::CLOEXEC)?);
     let most = memory::available_bytes() / 2;
     let length = io::copy(&mut from.by_ref().take(most), &mut copy)?;

@@ -38,6 +38,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use ssdlab_engine::Counted;
+use ssdlab_host::interrupt::Interrupt;
 
 pub use self::ageing::{Aged, layout_score};
 use self::bonnie::Bonnie;
@@ -148,11 +149,22 @@ impl Workload {
         spec: &schedule::Workload,
         inputs: &Hashes,
         seed: u64,
+        interrupt: &Interrupt,
+    ) -> Result<Self, WorkloadError> {
+        let stopped = |error| if interrupt.is_set() { WorkloadError::Interrupted } else { error };
+        Self::prepare(spec, inputs, seed, interrupt).map_err(stopped)
+    }
+
+    fn prepare(
+        spec: &schedule::Workload,
+        inputs: &Hashes,
+        seed: u64,
+        interrupt: &Interrupt,
     ) -> Result<Self, WorkloadError> {
         let mut contents = Contents { pool: ContentPool::new(seed), archive: None };
         let mut tree = Source { spec: spec.tree.clone(), seed: None, scripts: Script::default() };
         if let Some(Tree::Archive { path, share }) = &spec.tree {
-            let archive = archive::read(path, *share, inputs)?;
+            let archive = archive::read(path, *share, inputs, interrupt)?;
             contents.archive = Some(archive.tar);
             tree.scripts = archive.script;
         }
@@ -167,7 +179,7 @@ impl Workload {
             match &phase.action {
                 Action::Fio { job } => {
                     program::find("fio", "fio")?;
-                    jobs.insert(job.clone(), fio::read(job, inputs)?);
+                    jobs.insert(job.clone(), fio::read(job, inputs, interrupt)?);
                 }
                 Action::Fstrim => {
                     program::find("fstrim", "util-linux")?;
@@ -178,7 +190,7 @@ impl Workload {
         let build =
             Source { spec: spec.build.clone(), seed: None, scripts: build::Build::default() };
         let bonnie = spec.bonnie.clone().map(Bonnie::new);
-        let replay = Replay::read(&spec.phases, inputs)?;
+        let replay = Replay::read(&spec.phases, inputs, interrupt)?;
         Ok(Self { contents, tree, build, bonnie, replay, jobs, seed })
     }
 

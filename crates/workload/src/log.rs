@@ -3,6 +3,7 @@
 use std::io::{self, BufRead, BufReader};
 
 use flate2::bufread::MultiGzDecoder;
+use ssdlab_host::interrupt::Interrupt;
 use ssdlab_operations::{Entry, Operation, Reader};
 use ssdlab_plan::recordings::{self, Recording};
 use ssdlab_plan::schedule::Hashes;
@@ -17,13 +18,19 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 pub type Log = (Vec<Entry>, Vec<Operation>);
 
 /// The text of a log, compressed or not.
-pub fn text(recording: &Recording, hashes: &Hashes) -> Result<Box<dyn BufRead>, WorkloadError> {
+pub fn text(
+    recording: &Recording,
+    hashes: &Hashes,
+    interrupt: &Interrupt,
+) -> Result<Box<dyn BufRead>, WorkloadError> {
     match recording {
         Recording::Shipped(name) => {
             let bytes = recordings::find(name).expect("a sound schedule names one that is shipped");
             Ok(Box::new(bytes))
         }
-        Recording::File(path) => Ok(Box::new(BufReader::new(input::private(path, hashes)?))),
+        Recording::File(path) => {
+            Ok(Box::new(BufReader::new(input::private(path, hashes, interrupt)?)))
+        }
     }
 }
 

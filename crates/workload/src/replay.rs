@@ -3,6 +3,7 @@
 //! Every operation of a log must fit the directory as those before leave it. A log begins with the
 //! directory that the one before left; what the first begins with is laid out beforehand.
 
+use ssdlab_host::interrupt::Interrupt;
 use ssdlab_operations::Tree;
 use ssdlab_plan::recordings::Recording;
 use ssdlab_plan::schedule::{Action, Hashes, Phase};
@@ -21,7 +22,11 @@ pub struct Replay {
 
 impl Replay {
     /// Reads the logs that phases perform.
-    pub fn read(phases: &[Phase], hashes: &Hashes) -> Result<Self, WorkloadError> {
+    pub fn read(
+        phases: &[Phase],
+        hashes: &Hashes,
+        interrupt: &Interrupt,
+    ) -> Result<Self, WorkloadError> {
         let mut replay = Self::default();
         // All logs are in memory together.
         let mut budget = Budget::default();
@@ -37,7 +42,7 @@ impl Replay {
             };
             let wrong =
                 |what: String| WorkloadError::Recording { log: recording.to_string(), what };
-            let text = log::text(recording, hashes)?;
+            let text = log::text(recording, hashes, interrupt)?;
             let (before, operations) =
                 log::read(text, &mut budget).map_err(|error| wrong(error.to_string()))?;
             let mut left = Tree::new(&before)

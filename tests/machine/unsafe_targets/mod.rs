@@ -397,6 +397,23 @@ fn holders() -> Vec<Target> {
             "it is backed by a file that is held open by HOLDER, for writing",
         ),
         root(
+            "unsafe_file_held_open_in_a_layer_of_its_overlay",
+            |place| {
+                let (overlay, upper) = Mounted::overlay(place);
+                let backing = overlay.path("disk").display().to_string();
+                sh(&format!("truncate -s 64M {backing}"));
+                let disk = Loop::over(&backing);
+                let process =
+                    Process::holding(&format!("exec 3<>{}", upper.join("disk").display()));
+                let named = process.named();
+                // What is made first goes away last.
+                let mut made = Made::in_use(disk, process).word("HOLDER", named);
+                made.kept.push(Box::new(overlay));
+                made
+            },
+            "it is backed by a file that is held open by HOLDER, for writing",
+        ),
+        root(
             "unsafe_mapped",
             |place| {
                 let disk = Loop::new(place, "disk", 64);

@@ -33,6 +33,10 @@ fn only_regular_files_of_a_bounded_size_are_read() {
         assert!(error.contains(expected), "{name}: {error}");
     }
     assert!(open(&at("link")).is_ok());
+    let error = open_or_pipe(Path::new("/dev/zero")).unwrap_err().to_string();
+    assert!(error.contains("a character device"), "{error}");
+    assert_eq!(other_kind(&at("fifo")), Some("a FIFO"));
+    assert_eq!((other_kind(&at("link")), other_kind(&at("none"))), (None, None));
     let device = read_own(Path::new("/dev/zero")).unwrap_err().to_string();
     assert!(device.contains("a character device"), "{device}");
     assert_eq!(read_own(&at("none")).unwrap_err().kind(), io::ErrorKind::NotFound);

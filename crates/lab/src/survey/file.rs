@@ -53,6 +53,18 @@ impl LoopFile {
         uses
     }
 
+    /// What it is in the layers of the overlay that it lies on, where it is another object. The
+    /// overlay over a layer that it lies in is a user already.
+    pub fn in_layers(&self, mounts: &[Mount]) -> Vec<FileId> {
+        let mut ids = Vec::new();
+        for mount in mounts.iter().filter(|mount| mount.kind == OVERLAY) {
+            let Ok(name) = self.path.strip_prefix(&mount.target) else { continue };
+            let found = layers(mount).filter_map(|layer| fs::metadata(layer.join(name)).ok());
+            ids.extend(found.filter(fs::Metadata::is_file).map(|found| FileId::from(&found)));
+        }
+        ids
+    }
+
     /// Whether two loop devices stand on one file. Through an overlay a file has another device
     /// number than in its layer, and usually the same inode.
     fn is_same_as(&self, other: &Self) -> bool {

@@ -40,11 +40,13 @@ pub(super) fn of(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> 
 /// program's survey) is gone in a moment and is waited for.
 fn by_processes(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> {
     let mut objects = Vec::new();
+    let mounts = mounts::all()?;
     for (relation, device) in relatives {
         objects.push((Object::Device(number(&device.number)?), *relation, device));
-        if let Some(LoopFile { id: FileId { filesystem, inode }, .. }) = LoopFile::of(&device.name)?
-        {
-            objects.push((Object::File { filesystem, inode }, *relation, device));
+        if let Some(file) = LoopFile::of(&device.name)? {
+            for FileId { filesystem, inode } in [vec![file.id], file.in_layers(&mounts)].concat() {
+                objects.push((Object::File { filesystem, inode }, *relation, device));
+            }
         }
         if !device.is_partition() {
             for generic in generic_nodes(&device.folder, Path::new(NVME_GENERIC)) {

@@ -32,7 +32,7 @@ fn tarball(entries: &[(&str, EntryType, &str)]) -> Vec<u8> {
 fn read_bytes(bytes: &[u8]) -> Result<Archive, ArchiveError> {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(bytes).unwrap();
-    read(file.path(), 1.0, &Hashes::new())
+    read(file.path(), 1.0, &Hashes::new(), &Interrupt::default())
 }
 
 const PLAIN: [(&str, EntryType, &str); 5] = [
@@ -110,7 +110,7 @@ fn broken_archives_are_errors() {
     for bytes in [&b""[..], b"not a tar", &plain[..700], &[0x1f, 0x8b, 0, 0], &[0xfd, b'7']] {
         assert!(matches!(read_bytes(bytes), Err(ArchiveError::Unreadable { .. })));
     }
-    assert!(read(Path::new("/no/such.tar"), 1.0, &Hashes::new()).is_err());
+    assert!(read(Path::new("/no/such.tar"), 1.0, &Hashes::new(), &Interrupt::default()).is_err());
 }
 
 /// An archive of empty files, whose names are as long as they like.
@@ -141,25 +141,75 @@ fn a_deep_path_is_refused_with_its_depth() {
     assert!(read_bytes(&tarball(&link)).is_ok());
 }
 
-/// Some kilobytes of archive come to gigabytes of names, as each path takes the directories on
+/// What unpacks an archive, where names may have 4 MiB together.
+fn within_4_mib(bytes: &[u8]) -> Result<Script, ArchiveError> {
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(bytes).unwrap();
+    file.rewind().unwrap();
+    let tar = decode::plain(file, &Interrupt::default()).unwrap();
+    script(&tar, Path::new("x.tar"), Budget::of(1 << 22, 4 << 20), &Interrupt::default())
+}
+
+/// Some kilobytes of archive come to megabytes of names, as each path takes the directories on
 /// it for granted.
 #[test]
 fn small_archives_of_many_names_are_refused() {
     let rest = format!("/{}", "d".repeat(30)).repeat(127);
-    let bomb = gzip(&named((0..2_000).map(|number| format!("{number}{rest}"))));
-    assert!(bomb.len() < 100_000, "{}", bomb.len());
-    let error = read_bytes(&bomb).unwrap_err();
+    let bomb = gzip(&named((0..32).map(|number| format!("{number}{rest}"))));
+    assert!(bomb.len() < 5_000, "{}", bomb.len());
+    let error = within_4_mib(&bomb).unwrap_err();
     let ArchiveError::TooMuch { excess: Excess::NameBytes, number, .. } = error else {
         panic!("{error}")
     };
-    // By then the names have 256 MiB.
-    assert!((1_000..1_200).contains(&number), "{number}");
+    // Each comes to some 255 KiB.
+    assert_eq!(number, 17);
+}
+
+/// What hard links lead to is kept, too: each as long as a path may be.
+#[test]
+fn the_targets_of_hard_links_are_counted() {
+    let target = vec!["d".repeat(31); 127].join("/");
+    let mut builder = tar::Builder::new(Vec::new());
+    let mut header = tar::Header::new_gnu();
+    header.set_size(0);
+    header.set_mode(0o644);
+    builder.append_data(&mut header, &target, &b""[..]).unwrap();
+    header.set_entry_type(EntryType::Link);
+    for number in 0..(4 << 20) / target.len() {
+        builder.append_link(&mut header, number.to_string(), &target).unwrap();
+    }
+    let error = within_4_mib(&gzip(&builder.into_inner().unwrap())).unwrap_err();
+    assert!(matches!(error, ArchiveError::TooMuch { excess: Excess::NameBytes, .. }), "{error}");
+}
+
+/// A request to stop is seen while an archive is copied, decoded and looked through.
+#[test]
+fn reading_ends_on_an_interrupt() {
+    let interrupt = Interrupt::default();
+    interrupt.set();
+    let bytes = tarball(&PLAIN);
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(&bytes).unwrap();
+    let error = read(file.path(), 1.0, &Hashes::new(), &interrupt).unwrap_err();
+    assert!(matches!(error, ArchiveError::Input(InputError::Interrupted)), "{error}");
+    for bytes in [gzip(&bytes), bytes] {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&bytes).unwrap();
+        file.rewind().unwrap();
+        let done =
+            decode::plain(file, &interrupt).map_err(|error| error.to_string()).and_then(|tar| {
+                let script = script(&tar, Path::new("x.tar"), Budget::default(), &interrupt);
+                script.map_err(|error| error.to_string())
+            });
+        assert!(done.unwrap_err().contains("interrupted"));
+    }
 }
 
 /// A header that promises a name of any length.
 #[test]
 fn a_long_name_is_read_no_further_than_names_go() {
-    for kind in [EntryType::GNULongName, EntryType::GNULongLink, EntryType::XHeader] {
+    use EntryType::{GNULongLink, GNULongName, XGlobalHeader, XHeader};
+    for kind in [GNULongName, GNULongLink, XHeader, XGlobalHeader] {
         let mut builder = tar::Builder::new(Vec::new());
         let mut header = tar::Header::new_gnu();
         header.set_entry_type(kind);
@@ -187,7 +237,7 @@ fn an_entry_that_is_longer_than_its_archive_is_an_error() {
 fn a_plain_archive_is_copied() {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(&tarball(&[("a", EntryType::Regular, "before")])).unwrap();
-    let archive = read(file.path(), 1.0, &Hashes::new()).unwrap();
+    let archive = read(file.path(), 1.0, &Hashes::new(), &Interrupt::default()).unwrap();
     file.as_file().write_all_at(b"after!", 512).unwrap();
     let mut bytes = [0; 6];
     archive.tar.read_exact_at(&mut bytes, 512).unwrap();
@@ -198,5 +248,8 @@ fn a_plain_archive_is_copied() {
 fn a_share_keeps_the_front() {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(&tarball(&PLAIN)).unwrap();
-    assert_eq!(read(file.path(), 0.5, &Hashes::new()).unwrap().script.starts(), 4);
+    assert_eq!(
+        read(file.path(), 0.5, &Hashes::new(), &Interrupt::default()).unwrap().script.starts(),
+        4
+    );
 }

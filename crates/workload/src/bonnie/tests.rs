@@ -44,7 +44,8 @@ impl Bench {
             quiet_ns: 0,
             phases: Vec::new(),
         };
-        let mut workload = Workload::new(&spec, &BTreeMap::new(), seed).unwrap();
+        let mut workload =
+            Workload::new(&spec, &BTreeMap::new(), seed, &Interrupt::default()).unwrap();
         workload.seed(seed);
         let folder = tempfile::tempdir().unwrap();
         let (interrupt, limit) = (Interrupt::default(), Duration::from_mins(1));

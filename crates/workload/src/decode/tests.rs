@@ -5,7 +5,7 @@ fn decoded(bytes: &[u8]) -> io::Result<File> {
     let mut file = tempfile::tempfile()?;
     file.write_all(bytes)?;
     file.rewind()?;
-    plain(file)
+    plain(file, &Interrupt::default())
 }
 
 /// What the decoder takes is in the header, too: the size of the dictionary.

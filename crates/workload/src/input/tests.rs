@@ -8,9 +8,9 @@ fn what_has_changed_since_the_run_began_is_an_error() {
     fs::write(&path, "as it was").unwrap();
     let hash = checksum_of(&mut File::open(&path).unwrap()).unwrap();
     let hashes = Hashes::from([(path.clone(), hash)]);
-    let mut copy = private(&path, &hashes).unwrap();
+    let mut copy = private(&path, &hashes, &Interrupt::default()).unwrap();
     fs::write(&path, "otherwise").unwrap();
-    let error = private(&path, &hashes).unwrap_err();
+    let error = private(&path, &hashes, &Interrupt::default()).unwrap_err();
     assert!(error.to_string().contains("has changed since the run began"), "{error}");
     let mut text = String::new();
     copy.read_to_string(&mut text).unwrap();

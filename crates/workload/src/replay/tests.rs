@@ -42,14 +42,14 @@ fn written(lines: &str) -> (Replay, Recording, NamedTempFile) {
     std::fs::write(file.path(), log).unwrap();
     let recording = Recording::File(file.path().to_owned());
     let phase = Phase::new("x", Action::Replay { log: recording.clone() }, 0);
-    (Replay::read(&[phase], &Hashes::new()).unwrap(), recording, file)
+    (Replay::read(&[phase], &Hashes::new(), &Interrupt::default()).unwrap(), recording, file)
 }
 
 /// What a log says is left is what it leaves, and the same again.
 #[test]
 fn a_replay_leaves_the_tree_that_was_recorded() {
     let names = ["zstd-clone", "zstd-make", "zstd-clean"];
-    let replay = Replay::read(&phases(&names), &Hashes::new()).unwrap();
+    let replay = Replay::read(&phases(&names), &Hashes::new(), &Interrupt::default()).unwrap();
     let trees = [(); 2].map(|()| {
         let directory = tempfile::tempdir().unwrap();
         let mut tree = Tree::default();
@@ -79,7 +79,7 @@ fn a_replay_can_be_verified() {
         quiet_ns: 0,
         phases: phases.clone(),
     };
-    let mut workload = Workload::new(&spec, &Hashes::new(), 1).unwrap();
+    let mut workload = Workload::new(&spec, &Hashes::new(), 1, &Interrupt::default()).unwrap();
     let directory = tempfile::tempdir().unwrap();
     let (interrupt, limit) = (Interrupt::default(), Duration::from_hours(1));
     let rules = Rules { marker: "replay", limit, interrupt: &interrupt };
@@ -133,10 +133,13 @@ fn an_interrupt_ends_a_long_write() {
 
 #[test]
 fn a_log_begins_where_the_one_before_ends_and_stays_in_its_directory() {
-    let error = Replay::read(&phases(&["zstd-clone", "zstd-clean"]), &Hashes::new()).unwrap_err();
+    let error =
+        Replay::read(&phases(&["zstd-clone", "zstd-clean"]), &Hashes::new(), &Interrupt::default())
+            .unwrap_err();
     assert!(error.to_string().contains("does not begin with the directory"), "{error}");
     // Alone it begins with what it was recorded on.
-    let alone = Replay::read(&phases(&["zstd-make"]), &Hashes::new()).unwrap();
+    let alone =
+        Replay::read(&phases(&["zstd-make"]), &Hashes::new(), &Interrupt::default()).unwrap();
     assert!(!alone.before.operations.is_empty());
     let file = NamedTempFile::new().unwrap();
     let mut phases = phases(&["zstd-make"]);
@@ -147,7 +150,8 @@ fn a_log_begins_where_the_one_before_ends_and_stays_in_its_directory() {
         ("ssdlab operation log 1\ntitle x\nbefore\noperations\nmkdir 755 x\n", "cut"),
     ] {
         std::fs::write(file.path(), log).unwrap();
-        let error = Replay::read(&phases, &Hashes::new()).unwrap_err().to_string();
+        let error =
+            Replay::read(&phases, &Hashes::new(), &Interrupt::default()).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     }
 }

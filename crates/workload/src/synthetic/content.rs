@@ -23,6 +23,7 @@ type Block = [u8; BLOCK_BYTES];
 
 /// What contents are made from: the same for the same seed.
 #[derive(Debug)]
+#[cfg_attr(test, derive(Clone))]
 pub struct ContentPool {
     text: Vec<Block>,
     binary: Vec<Block>,
@@ -125,15 +126,14 @@ fn text_block(source: &mut SourceText) -> Block {
     while text.len() < BLOCK_BYTES {
         source.append(&mut text);
     }
-    let mut block: Block = std::array::from_fn(|i| text[i]);
+    let mut block: Block = *text.first_chunk().expect("the text is at least as long");
     block[BLOCK_BYTES - 1] = b'\n';
     block
 }
 
 fn binary_block(random: &mut Random) -> Block {
     let words: [[u8; 8]; BLOCK_BYTES / 8] = std::array::from_fn(|_| random.bits().to_le_bytes());
-    let bytes = words.as_flattened();
-    std::array::from_fn(|i| bytes[i])
+    *words.as_flattened().first_chunk().expect("as many bytes as a block has")
 }
 
 #[cfg(test)]

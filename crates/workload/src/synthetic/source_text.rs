@@ -102,7 +102,7 @@ impl SourceText {
         if !line.is_empty() {
             text.extend(std::iter::repeat_n(b'\t', self.depth));
         }
-        text.extend(line.bytes());
+        text.extend_from_slice(line.as_bytes());
         text.push(b'\n');
         self.depth += usize::from(line.ends_with('{') && self.depth < DEEPEST);
     }
