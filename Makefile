@@ -5,7 +5,7 @@ SSDLAB = target/release/ssdlab
 # The labs that make filesystems need root.
 SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: demo fleet-demo build kernel test check bench validation kill-test fuzz clean
+.PHONY: demo fleet-demo build kernel readme test check bench validation kill-test fuzz clean
 
 # Installs what is missing, builds, and answers founding question 1 in the virtual lab.
 demo: kernel
@@ -25,6 +25,13 @@ kernel:
 	scripts/install-packages build kernel
 	$(MAKE) --no-print-directory build
 	$(SSDLAB) kernel build
+
+# The run that the README shows, made again (some minutes) and written there; `make test` compares.
+readme: kernel
+	rm -rf target/readme
+	$(SSDLAB) run discard --results target/readme >/dev/null
+	cp target/readme/*/records.jsonl tests/data/discard.jsonl
+	UPDATE_README=1 $(CARGO) test --locked --test readme
 
 # Every test. Those that need root are reported as ignored without it.
 test: kernel

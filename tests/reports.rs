@@ -106,7 +106,7 @@ fn hosts_stand_beside_each_other_and_one_disagrees() {
     let analysis = advice::analyse("fleet", &schedule, &records, Ending::AllBlocks);
     let report = text(&schedule, &analysis, Style { is_coloured: false, width: Some(120) });
     let mind = &report[report.find("\nMind").unwrap()..];
-    let by_host = part(&report, "By host", "\nClaims");
+    let by_host = part(&report, "By host", "\nMind");
     insta::assert_snapshot!(format!("{by_host}{mind}"));
     insta::assert_snapshot!(part(&report, "\nClaims", "\n\n"));
     let report = markdown(&schedule, &analysis);

@@ -428,8 +428,9 @@ fn a_line_of_a_trace_names_the_trace_and_no_pattern() {
 fn lines_tell_drives_apart() {
     let other = POINT.replace("0.10", "0.20");
     let place = Place::with(&[("a.toml", POINT), ("b.toml", &other)]);
-    let message = place.wrong("simulate --json-lines --drive a.toml --drive b.toml");
-    assert!(message.contains("two different drives are named `point`"), "{message}");
+    let lines = place.lines("--drive a.toml --drive b.toml --overwrites 0.1");
+    let drives: Vec<&Value> = lines.iter().map(|line| &line["drive"]).collect();
+    assert_eq!(drives, ["point (a.toml)", "point (b.toml)"]);
     assert_eq!(place.lines("--drive a.toml --drive a.toml --overwrites 0.1").len(), 2);
 }
 
@@ -529,4 +530,32 @@ fn a_sweep_ends_when_its_reader_goes_away() {
         std::thread::sleep(Duration::from_millis(5));
     }
     assert_eq!(sweep.wait().unwrap().code(), Some(0));
+}
+
+/// The README's example: every number of the page-mapped drive, and of the block-mapped one, which
+/// takes long, those that do not depend on how much is written.
+#[test]
+fn the_readme_shows_what_simulate_prints() {
+    let readme = include_str!("../README.md");
+    let block = readme.split("$ ssdlab simulate --drive eeepc-4g").nth(1).unwrap();
+    let (arguments, rows) = block.split("```").next().unwrap().split_once('\n').unwrap();
+    let arguments = arguments.replace("\"2 GB\"", "2GB");
+    let cells = |line: &str| -> Vec<String> {
+        let line = line.replace(['│', '┆'], "  ");
+        line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).map(String::from).collect()
+    };
+    let place = Place::with(&[]);
+    let printed = |arguments: &str| -> Vec<Vec<String>> {
+        place.printed(&format!("simulate {arguments}")).lines().map(cells).collect()
+    };
+    let by_page = printed(&arguments);
+    let by_block = printed("--drive eeepc-4g --capacity 2GB --warmup 0.02 --overwrites 0.02");
+    for row in rows.lines().skip(1).map(cells) {
+        let [name, of_block, of_page] = &row[..] else { panic!("{row:?}") };
+        assert!(by_page.contains(&vec![name.clone(), of_page.clone()]), "{row:?} {by_page:#?}");
+        if name == "write amplification" || name == "writes a second" {
+            let expected = vec![name.clone(), of_block.clone()];
+            assert!(by_block.contains(&expected), "{row:?} {by_block:#?}");
+        }
+    }
 }

@@ -45,6 +45,16 @@ pub struct Analysis {
     pub metric: String,
     /// The seed of the run; absent if it was imported.
     pub seed: Option<u64>,
+    /// By how much the plan's workload was scaled.
+    pub scale: f64,
+    /// The capacity in bytes of the drive, image or device; absent where it is not known, and where
+    /// treatments differ in it.
+    pub capacity_bytes: Option<u64>,
+    /// Every capacity in bytes that trials had.
+    pub capacities_bytes: BTreeSet<u64>,
+    /// The conditions that simulated drives were brought into.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<String>,
     /// What trials ran on: each fact with every value that it had in any of them.
     pub environment: BTreeMap<String, BTreeSet<String>>,
     /// The settings that the kernel reported alike in all trials that have them.
@@ -137,13 +147,14 @@ pub fn summarise(run: &str, schedule: &Schedule, records: &[Record], ending: End
     for claim in &mut claims {
         claim.scope = scope(schedule.origin(), &claim.metric).map(str::to_owned);
     }
-    let method = method::checks(schedule, records, &claims);
+    let method = method::checks(schedule, records, &claims, &effects);
     let mut by_host = hosts::of_effects(schedule, &blocks, &effects);
     by_host.extend(of_claims.into_iter().map(|(by_host, _)| by_host));
     let mut warnings = warnings::all(schedule, records, &treatments, &method);
     let of_hosts = hosts::warnings(schedule, records, &blocks, &by_host);
     warnings.extend(of_hosts.into_iter().map(Warned::from));
     let rankings = ranking::all(schedule, &blocks);
+    let capacities_bytes = environment::capacities(schedule, records);
     let (environment, applied) = (environment::of(records), environment::applied(records));
     Analysis {
         schema: ANALYSIS_SCHEMA,
@@ -155,6 +166,10 @@ pub fn summarise(run: &str, schedule: &Schedule, records: &[Record], ending: End
         ending,
         metric: schedule.metric.clone(),
         seed: schedule.target.is_some().then_some(schedule.seed),
+        scale: schedule.scale(),
+        capacity_bytes: capacities_bytes.first().copied().filter(|_| capacities_bytes.len() == 1),
+        capacities_bytes,
+        conditions: schedule.conditions(),
         environment,
         applied,
         settings: settings(schedule.origin(), &claims),

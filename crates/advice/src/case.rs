@@ -5,6 +5,7 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use ssdlab_plan::metric;
 use ssdlab_plan::schedule::Claim;
 use ssdlab_plan::{Levels, Schedule};
 use ssdlab_stats::LogRatio;
@@ -18,6 +19,8 @@ use super::pairs::{Blocks, Quantity, Side, Which};
 pub struct Judgement {
     /// The claim's name; with the treatment in brackets where it applies to several.
     pub id: String,
+    /// The claim's name in the plan.
+    pub claim: String,
     /// The claim in words.
     pub says: String,
     /// The verdict.
@@ -32,6 +35,14 @@ pub struct Judgement {
     pub levels: Option<Levels>,
     /// The treatment it is compared with.
     pub baseline: Option<Levels>,
+    /// The compared levels, as the plan has them; `levels` and `baseline` are all levels of the
+    /// treatments that have them.
+    pub compare: Levels,
+    /// The levels that those are compared with; empty where nothing, or every other, is.
+    pub against: Levels,
+    /// The levels of the treatments over which both sides' excess is taken, where it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub excess_over: Option<Levels>,
     /// Whether ratio, interval and bounds are of the metric itself, in its unit; nothing is
     /// compared then.
     pub is_absolute: bool,
@@ -111,28 +122,19 @@ impl Case<'_> {
 
 /// Every pair of treatments in the schedule that a claim is about.
 pub(super) fn cases<'a>(schedule: &Schedule, claim: &'a Claim) -> Vec<Case<'a>> {
-    let side = |levels: &Levels| {
-        let treatment = schedule.find(levels)?;
-        let excess_over = match &claim.excess_over {
-            Some(part) => Some(schedule.find(&levels.with(part))?),
+    let side = |treatment: usize| {
+        let excess_over = claim.less(schedule, treatment);
+        let is_there = excess_over.is_some() || claim.excess_over.is_none();
+        is_there.then_some(Side { treatment, excess_over })
+    };
+    let case = |(own, other): (usize, Option<usize>)| {
+        let baseline = match other {
+            Some(other) => Some(side(other)?),
             None => None,
         };
-        Some(Side { treatment, excess_over })
+        Some(Case { claim, side: side(own)?, baseline })
     };
-    schedule
-        .treatments
-        .iter()
-        .filter(|t| t.levels.matches(&claim.only) && t.levels.matches(&claim.compare))
-        .filter_map(|t| {
-            let is_compared = !claim.is_absolute && !claim.is_best;
-            let against = is_compared.then(|| t.levels.with(&claim.against));
-            let baseline = match against {
-                Some(levels) => Some(side(&levels)?),
-                None => None,
-            };
-            Some(Case { claim, side: side(&t.levels)?, baseline })
-        })
-        .collect()
+    claim.pairs(schedule).into_iter().filter_map(case).collect()
 }
 
 /// The tests of one case, before the correction for several claims.
@@ -147,6 +149,7 @@ pub(super) struct Evidence {
 pub(super) fn blank(claim: &Claim, id: String) -> Judgement {
     Judgement {
         id,
+        claim: claim.id.clone(),
         says: claim.says.clone(),
         verdict: Verdict::Undecided,
         reason: None,
@@ -154,6 +157,9 @@ pub(super) fn blank(claim: &Claim, id: String) -> Judgement {
         phases: claim.phases.clone(),
         levels: None,
         baseline: None,
+        compare: claim.compare.clone(),
+        against: claim.against.clone(),
+        excess_over: claim.excess_over.clone(),
         is_absolute: claim.is_absolute,
         at_least: claim.at_least,
         at_most: claim.at_most,
@@ -200,6 +206,10 @@ pub(super) fn weigh(
     judgement.ratio = Some(ratio.ratio());
     judgement.interval = ratio.interval(CONFIDENCE).map(ends);
     judgement.n = ratio.n();
+    if let Some(unlike) = unlike(schedule, claim) {
+        judgement.reason = Some(unlike);
+        return (judgement, None);
+    }
     if ratio.n() < 2 {
         judgement.reason = Some("one run has no interval".to_owned());
         judgement.more_runs = Some(1);
@@ -208,6 +218,11 @@ pub(super) fn weigh(
     let tests = tests(claim, |bound| ratio.p_above(bound), |bound| ratio.p_below(bound));
     let evidence = |(p_holds, p_refuted)| Evidence { ratio: Some(ratio), p_holds, p_refuted };
     (judgement, tests.map(evidence))
+}
+
+/// Why an amount cannot be judged by what this run has measured.
+fn unlike(schedule: &Schedule, claim: &Claim) -> Option<String> {
+    schedule.unlike(metric::of(&claim.metric)).filter(|_| claim.is_absolute)
 }
 
 /// The p-values of "it holds" and "it is refuted", by those of lying above and below a bound.

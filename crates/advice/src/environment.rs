@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
+use ssdlab_plan::{CAPACITY_BYTES, Schedule};
 use ssdlab_results::Record;
 
 /// Each fact of the records' environments by its name there, with every value that it had.
@@ -22,6 +23,16 @@ pub(super) fn of(records: &[Record]) -> BTreeMap<String, BTreeSet<String>> {
         }
     }
     facts
+}
+
+/// The capacities in bytes of what trials ran on; without records, what the target says.
+pub(super) fn capacities(schedule: &Schedule, records: &[Record]) -> BTreeSet<u64> {
+    let of = |record: &Record| record.applied.get(CAPACITY_BYTES)?.parse().ok();
+    let mut capacities: BTreeSet<u64> = records.iter().filter_map(of).collect();
+    if capacities.is_empty() {
+        capacities.extend(schedule.capacity_bytes());
+    }
+    capacities
 }
 
 /// Each setting that the kernel reported alike in every trial that has it.

@@ -15,6 +15,8 @@ pub(super) struct Machine<'a> {
     node: &'a str,
     model: Option<&'a str>,
     firmware: Option<&'a str>,
+    /// What tells the drive from another of its model.
+    identity: Option<&'a str>,
 }
 
 impl<'a> Machine<'a> {
@@ -30,6 +32,7 @@ impl<'a> Machine<'a> {
             node: &attempt.node,
             model: record.environment.drive_model.as_deref(),
             firmware: record.environment.drive_firmware.as_deref(),
+            identity: record.applied.get("identity").map(String::as_str),
         })
     }
 }
@@ -42,20 +45,27 @@ pub struct Host {
     /// The drive's model and firmware; absent where there is no drive or it does not say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drive: Option<String>,
+    /// The drive's by-id name, which no other has; absent where it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub identity: Option<String>,
 }
 
 impl From<Machine<'_>> for Host {
     fn from(machine: Machine<'_>) -> Self {
         let drive: Vec<&str> = machine.model.into_iter().chain(machine.firmware).collect();
         let drive = (!drive.is_empty()).then(|| drive.join(" "));
-        Self { node: machine.node.to_owned(), drive }
+        Self { node: machine.node.to_owned(), drive, identity: machine.identity.map(str::to_owned) }
     }
 }
 
 impl fmt::Display for Host {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.node)?;
-        self.drive.as_ref().map_or(Ok(()), |drive| write!(f, " ({drive})"))
+        match (&self.drive, &self.identity) {
+            (Some(drive), Some(identity)) => write!(f, " ({drive}, {identity})"),
+            (Some(one), None) | (None, Some(one)) => write!(f, " ({one})"),
+            (None, None) => Ok(()),
+        }
     }
 }
 

@@ -35,8 +35,11 @@ pub enum Warning {
     },
     /// The intervals stayed wider than the plan asks for.
     Imprecise {
-        /// The widest, half its width relative to the effect.
+        /// The widest of those that are to be narrow, half its width relative to the effect.
         widest: Option<f64>,
+        /// The widest of all that the report shows of the plan's metric and of claims.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        widest_shown: Option<f64>,
         /// What the plan asks for.
         asked: f64,
         /// Blocks that ran.
@@ -199,6 +202,24 @@ pub enum Warning {
         /// The machine's memory in bytes.
         memory_bytes: u64,
     },
+    /// Schedulers are compared where they have one queue and compute for nothing.
+    Schedulers,
+    /// More was discarded than there is.
+    Discards {
+        /// The treatment, by the levels in which it differs.
+        levels: Levels,
+        /// The phase.
+        phase: String,
+        /// Bytes discarded, the most in any trial.
+        bytes: u64,
+        /// The device's size in bytes.
+        capacity_bytes: u64,
+    },
+    /// Imported treatments were not measured in the same way.
+    UnlikeOptions {
+        /// What differs.
+        what: Vec<String>,
+    },
     /// A filesystem's daemon computes, which costs no virtual time.
     Daemon {
         /// The filesystem.
@@ -226,8 +247,8 @@ impl fmt::Display for Warning {
                 f,
                 "virtual lab: bytes and requests are those of a real kernel; times are those of \
                  models of a drive and a processor (docs/virtual-lab.md). Repeating a seed \
-                 repeats every nanosecond, so intervals are over seeds: other trees, other \
-                 hashes, another drive of the kind"
+                 repeats every nanosecond, so intervals are over seeds, which decide trees and \
+                 hashes; the parameters of the drive are the same in all trials"
             ),
             Self::Lab { lab: Origin::Lab(LabKind::Image) } => write!(
                 f,
@@ -248,11 +269,11 @@ impl fmt::Display for Warning {
                 "directory lab: the filesystem was not made anew, and the device's counts \
                  include what others did meanwhile"
             ),
-            Self::Imprecise { widest: Some(widest), asked, blocks } => write!(
+            Self::Imprecise { widest: Some(widest), widest_shown, asked, blocks } => write!(
                 f,
-                "after {blocks} runs of each treatment the widest interval is +-{:.1} %, wider \
-                 than the {:.1} % asked for",
-                widest * 100.0,
+                "after {blocks} runs of each treatment the widest interval is {}, wider than the \
+                 {:.1} % asked for",
+                half_width(widest_shown.map_or(*widest, |shown| shown.max(*widest))),
                 asked * 100.0
             ),
             Self::Imprecise { widest: None, blocks: 1, .. } => {
@@ -389,6 +410,26 @@ impl fmt::Display for Warning {
                 Bytes(*size_bytes),
                 Bytes(*memory_bytes)
             ),
+            Self::Schedulers => write!(
+                f,
+                "virtual lab: requests go through one hardware queue, and what a scheduler \
+                 computes costs no time: schedulers differ here only in the order of requests and \
+                 in what they merge (docs/virtual-lab.md)"
+            ),
+            Self::Discards { levels, phase, bytes, capacity_bytes } => write!(
+                f,
+                "`{phase}` discarded up to {}, more than the {} there are: space that is written \
+                 and freed again, or trimmed again, is discarded again, and each time counts \
+                 ({levels})",
+                Bytes(*bytes),
+                Bytes(*capacity_bytes)
+            ),
+            Self::UnlikeOptions { what } => write!(
+                f,
+                "the imported treatments were not measured in the same way: {}; what differs \
+                 between them may be that",
+                what.join("; ")
+            ),
             Self::Daemon { filesystem } => write!(
                 f,
                 "{filesystem} is served by a program here, whose computing costs no virtual time: \
@@ -397,5 +438,15 @@ impl fmt::Display for Warning {
             Self::Trials { levels, reason } => write!(f, "{levels}: {reason}"),
             Self::Note { text } => f.write_str(text),
         }
+    }
+}
+
+/// Half the width of an interval, relative to what it is of; what is many times as wide is said as
+/// a factor.
+fn half_width(relative: f64) -> String {
+    if relative < 1.0 {
+        format!("+-{:.1} %", relative * 100.0)
+    } else {
+        format!("a factor of {:.3} to each side", 1.0 + relative)
     }
 }

@@ -1,7 +1,10 @@
 //! What a reader must know before believing the numbers.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use ssdlab_filesystem::facts;
-use ssdlab_plan::{LabKind, Schedule};
+use ssdlab_plan::schedule::Treatment;
+use ssdlab_plan::{CAPACITY_BYTES, Factor, LabKind, Schedule};
 use ssdlab_results::{Record, Status};
 
 use super::method::Check;
@@ -22,8 +25,10 @@ pub(super) fn all(
         Some(Warning::Trials { levels: schedule.distinct(&treatment.levels), reason })
     }));
     warnings.extend(daemons(schedule));
+    warnings.extend(schedulers(schedule));
     let mut warnings: Vec<Warned> = warnings.into_iter().map(Warned::from).collect();
     warnings.extend(method.iter().flat_map(|check| check.warnings.clone()));
+    warnings.extend(discards(schedule, records).into_iter().map(Warned::from));
     warnings.extend(remarks(records).map(Warned::from));
     warnings.extend(ledgers(records).map(Warned::from));
     warnings.extend(features(schedule, treatments).into_iter().map(Warned::from));
@@ -37,6 +42,34 @@ fn daemons(schedule: &Schedule) -> Option<Warning> {
     let served = filesystems.find(|filesystem| filesystem.pool.is_some())?;
     let is_virtual = schedule.is_in(LabKind::Virtual);
     is_virtual.then(|| Warning::Daemon { filesystem: served.name.to_owned() })
+}
+
+/// Schedulers beside each other, in a lab that shows only a part of what they do.
+fn schedulers(schedule: &Schedule) -> Option<Warning> {
+    let level = |of: &Treatment| of.levels.0.get(&Factor::Scheduler).cloned();
+    let levels: BTreeSet<Option<String>> = schedule.treatments.iter().map(level).collect();
+    (schedule.is_in(LabKind::Virtual) && levels.len() > 1).then_some(Warning::Schedulers)
+}
+
+/// Phases that discarded more than their device has, once a treatment and phase.
+fn discards(schedule: &Schedule, records: &[Record]) -> Vec<Warning> {
+    let mut most: BTreeMap<(usize, &str), (u64, u64)> = BTreeMap::new();
+    for record in records.iter().filter(|record| record.status == Status::Ok) {
+        let own = record.applied.get(CAPACITY_BYTES).and_then(|bytes| bytes.parse().ok());
+        let Some(capacity) = own.or(schedule.capacity_bytes()) else { continue };
+        for phase in &record.phases {
+            let bytes = phase.device.map_or(0, |device| device.discarded_bytes);
+            let known = most.entry((record.trial.treatment, &phase.name)).or_default();
+            if bytes > capacity && bytes > known.0 {
+                *known = (bytes, capacity);
+            }
+        }
+    }
+    let warning = |((treatment, phase), (bytes, capacity_bytes)): ((usize, &str), (u64, u64))| {
+        let levels = schedule.distinct(&schedule.treatments[treatment].levels);
+        Warning::Discards { levels, phase: phase.to_owned(), bytes, capacity_bytes }
+    };
+    most.into_iter().filter(|(_, (bytes, _))| *bytes > 0).map(warning).collect()
 }
 
 /// Trials of which it is not known what they wrote, and why of the first.

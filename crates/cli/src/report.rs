@@ -10,7 +10,7 @@ use miette::Report as Error;
 use ssdlab_advice::{self as advice, Analysis};
 use ssdlab_export::{self as export, Samples};
 use ssdlab_plan::Schedule;
-use ssdlab_report::{self as report, Style};
+use ssdlab_report::{self as report, Answered, Style};
 use ssdlab_results::{self as results, Contents, Ending, Record, Run};
 
 use super::exit::{Exit, Wrong};
@@ -113,7 +113,9 @@ impl Told<'_> {
             Format::Text => output::harmless(&report::text(schedule, self.analysis(), style)),
             Format::Markdown => report::markdown(schedule, self.analysis()),
             Format::Html => report::html(schedule, self.analysis(), &self.plan),
-            Format::Json => return json::write(self.analysis(), out),
+            Format::Json => {
+                return json::write(&Answered::new(schedule, self.analysis()), out);
+            }
             Format::Csv => return export::csv(&samples(), out),
             Format::Parquet => return export::parquet(&samples(), out),
             Format::Ods => {

@@ -14,7 +14,7 @@ use ssdlab_conductor::{
 };
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_plan::{self as plan, LabKind, Schedule};
-use ssdlab_report::{bytes, counted, roughly};
+use ssdlab_report::{Answered, bytes, counted, roughly};
 use ssdlab_results::{self as results, Ending, Record, Status};
 use ssdlab_slurm::{Slurm, SlurmError};
 use ssdlab_undo as undo;
@@ -284,7 +284,7 @@ impl Run {
 
     fn show(&self, session: &Session, analysis: &Analysis) {
         if self.json {
-            output::print_json(analysis);
+            output::print_json(&Answered::new(&session.schedule, analysis));
             return;
         }
         output::print(&ssdlab_report::text(&session.schedule, analysis, output::style()));

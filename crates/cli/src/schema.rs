@@ -2,9 +2,9 @@
 
 use clap::{Args, ValueEnum};
 use schemars::schema_for;
-use ssdlab_advice::{Analysis, Comparison};
+use ssdlab_advice::Comparison;
 use ssdlab_plan::Plan;
-use ssdlab_report::History;
+use ssdlab_report::{Answered, History};
 use ssdlab_results::Record;
 use ssdlab_simulation::Outcome;
 
@@ -57,7 +57,7 @@ impl Schema {
         output::print_json(&match self.of {
             Of::Plan => schema_for!(Plan),
             Of::Record => schema_for!(Record),
-            Of::Analysis => schema_for!(Analysis),
+            Of::Analysis => schema_for!(Answered<'_>),
             Of::Method => schema_for!(Checked),
             Of::Comparison => schema_for!(Comparison),
             Of::History => schema_for!(History),

@@ -134,16 +134,14 @@ struct Measured {
 impl Simulate {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
-        let drives = self
+        let mut drives = self
             .drive
             .iter()
             .map(|name| drive::load(name, self.capacity))
             .collect::<Result<Vec<_>, _>>()?;
+        tell_apart(&mut drives, &self.drive);
         for specification in &drives {
             self.check(specification)?;
-        }
-        if self.json_lines {
-            check_names(&drives)?;
         }
         let points = self.points(&drives)?;
         let threads = self.jobs.map_or(0, usize::from);
@@ -310,18 +308,17 @@ impl Simulate {
     }
 }
 
-/// Output lines identify a drive by its name, so different drives need different names.
-fn check_names(drives: &[Specification]) -> Result<(), Report> {
-    for (at, drive) in drives.iter().enumerate() {
-        if drives[..at].iter().any(|other| other.name == drive.name && other != drive) {
-            return Err(Wrong::report(
-                format!("two different drives are named `{}`", drive.name),
-                "change the `name` in one of their files, so that output lines can be \
-                 distinguished",
-            ));
+/// Different drives of one name are called by their files, too: output knows them by their names.
+fn tell_apart(drives: &mut [Specification], written: &[String]) {
+    let is_shared = |drive: &Specification| {
+        drives.iter().any(|other| other.name == drive.name && other != drive)
+    };
+    let shared: Vec<bool> = drives.iter().map(is_shared).collect();
+    for ((drive, written), is_shared) in drives.iter_mut().zip(written).zip(shared) {
+        if is_shared && drive.name != *written {
+            drive.name = format!("{} ({written})", drive.name);
         }
     }
-    Ok(())
 }
 
 /// Prints a line for each point, in order, until the pipe is closed.

@@ -125,8 +125,9 @@ fn header(columns: Vec<&str>) -> Vec<Cow<'_, str>> {
 }
 
 fn claim(claim: &Judgement) -> Vec<Cell<'_>> {
-    let shown = |levels: &Option<Levels>| {
-        Cell::text(levels.as_ref().map(Levels::to_string).unwrap_or_default())
+    // Of treatments that the run does not have, what the plan names.
+    let shown = |levels: &Option<Levels>, named: &Levels| {
+        Cell::text(levels.as_ref().unwrap_or(named).to_string())
     };
     let mut row = vec![
         Cell::text(claim.id.as_str()),
@@ -135,8 +136,8 @@ fn claim(claim: &Judgement) -> Vec<Cell<'_>> {
         Cell::text(claim.reason.as_deref().unwrap_or_default()),
         Cell::text(claim.metric.as_str()),
         Cell::text(claim.phases.join(", ")),
-        shown(&claim.levels),
-        shown(&claim.baseline),
+        shown(&claim.levels, &claim.compare),
+        shown(&claim.baseline, &claim.against),
         Cell::text(if claim.is_absolute {
             metric::of(&claim.metric).unit.symbol()
         } else {

@@ -10,7 +10,7 @@ use ssdlab_host::kernel;
 use ssdlab_host::mounts::{self, Mounted};
 use ssdlab_host::program::{self, ProgramError, Rules};
 use ssdlab_host::sysfs::BlockDevice;
-use ssdlab_plan::Setup;
+use ssdlab_plan::{CAPACITY_BYTES, Setup};
 use ssdlab_undo::Change;
 
 use super::layout::Owners;
@@ -183,6 +183,9 @@ impl<S: Source> Lab for BlockLab<S> {
         applied.extend(format::read_back(device, setup)?);
         let started = Instant::now();
         applied.extend(take(device, setup, &target, rules)?);
+        if let Ok(bytes) = device.size_bytes() {
+            applied.insert(CAPACITY_BYTES.to_owned(), bytes.to_string());
+        }
         applied.insert("mount_ns".to_owned(), started.elapsed().as_nanos().to_string());
         attribute::set(&target, setup)?;
         let directory = target.join("ssdlab");

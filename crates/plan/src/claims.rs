@@ -9,6 +9,7 @@ use super::error::Fault;
 use super::factor::{Factor, Levels};
 use super::metric::{self, Better, Source, Together, Unit};
 use super::schedule::{Claim, Published, Schedule};
+use super::sides::{self, Sides};
 use super::varied::{Origin, Varied, modern};
 use super::written::{self, Bound, Plan};
 
@@ -70,15 +71,6 @@ fn claim(
     if written.phases.is_empty() {
         return Err(fault(format!("claim `{id}` names no phase"), "name at least one"));
     }
-    // The plan's own baseline: where the command line has dropped it, the claim stays open.
-    let baseline = || match &plan.baseline {
-        Some(written) => modern(written.get_ref()),
-        None => schedule.baseline.clone(),
-    };
-    let against = match &written.best {
-        Some(_) => Levels::default(),
-        None => written.against.as_ref().map_or_else(baseline, modern),
-    };
     let is_best = written.best.is_some();
     if is_best && (!written.compare.0.is_empty() || written.against.is_some()) {
         return Err(fault(
@@ -89,7 +81,8 @@ fn claim(
     let compare = modern(written.best.as_ref().unwrap_or(&written.compare));
     let only = modern(&written.only);
     let excess_over = written.excess_over.as_ref().map(modern);
-    for levels in [&compare, &against, &only].into_iter().chain(&excess_over) {
+    let against = written.against.as_ref().map(modern);
+    for levels in [&compare, &only].into_iter().chain(&against).chain(&excess_over) {
         check_levels(id, levels, factors).map_err(|(message, help)| fault(message, &help))?;
     }
     let bounds = bounds(written, &metric).map_err(|message| {
@@ -116,20 +109,25 @@ fn claim(
         let message = format!("claim `{id}`: an excess is compared with one other treatment");
         return Err(fault(message, "omit `best` or `excess_over`"));
     }
-    if !bounds.are_absolute && !is_best && (compare.0.is_empty() || against.matches(&compare)) {
-        return Err(fault(
-            format!("claim `{id}` compares a treatment with itself"),
-            "in `compare`, name levels other than those of the baseline (or of `against`)",
-        ));
-    }
-    Ok(Claim {
+    let sides = if bounds.are_absolute || is_best {
+        Sides { compare, against: against.unwrap_or_default(), only }
+    } else {
+        // The plan's own baseline: where the command line has dropped it, the claim stays open.
+        let baseline = match &plan.baseline {
+            Some(written) => modern(written.get_ref()),
+            None => schedule.baseline.clone(),
+        };
+        Sides::new(id, [&compare, &only, &baseline], against.as_ref(), factors)
+            .map_err(|(message, help)| fault(message, &help))?
+    };
+    let claim = Claim {
         id: id.clone(),
         says: written.says.clone(),
         metric,
         phases: written.phases.clone(),
-        compare,
-        against,
-        only,
+        compare: sides.compare,
+        against: sides.against,
+        only: sides.only,
         is_best,
         among: among(written, factors).map_err(|(message, help)| fault(message, &help))?,
         excess_over,
@@ -138,7 +136,32 @@ fn claim(
         at_most: bounds.at_most,
         if_holds: written.if_holds.clone(),
         if_refuted: written.if_refuted.clone(),
-    })
+    };
+    sides::check_pairs(&claim, schedule, factors)
+        .map_err(|(message, help)| fault(message, &help))?;
+    Ok(claim)
+}
+
+/// The claims that answer the question.
+pub(super) fn answer(plan: &Plan, claims: &[Claim]) -> Result<Vec<String>, Fault> {
+    let Some(written) = &plan.answer else {
+        return Ok(match claims {
+            [only] => vec![only.id.clone()],
+            _ => Vec::new(),
+        });
+    };
+    let ids = written.get_ref();
+    let is_unknown = |id: &&String| !claims.iter().any(|claim| claim.id == **id);
+    let known: Vec<&str> = claims.iter().map(|claim| claim.id.as_str()).collect();
+    if let Some(id) = ids.iter().find(is_unknown) {
+        let message = format!("`answer` names `{id}`, and no claim is called so");
+        return Err(Fault::at(written.span(), message, format!("claims: {}", known.join(", "))));
+    }
+    if let Some((_, id)) = ids.iter().enumerate().find(|(index, id)| ids[..*index].contains(id)) {
+        let message = format!("`answer` names `{id}` twice");
+        return Err(Fault::at(written.span(), message, "name each claim once"));
+    }
+    Ok(ids.clone())
 }
 
 /// The competitors of a claim to be the best, with today's names.

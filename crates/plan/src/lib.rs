@@ -4,6 +4,7 @@
 //! same wherever it is made.
 
 mod age;
+mod amounts;
 mod bonnie;
 mod claims;
 mod error;
@@ -26,6 +27,7 @@ mod scheduler;
 mod setting;
 mod setup;
 pub mod shipped;
+mod sides;
 mod simulated;
 mod soundness;
 mod steps;
@@ -55,7 +57,7 @@ pub use setting::Chosen;
 pub use setup::{Amount, Atime, Discard, Setup};
 pub use simulated::{Simulated, is_drive_file};
 pub use ssdlab_quantity::{Bytes, Span};
-pub use target::Target;
+pub use target::{CAPACITY_BYTES, Target};
 pub use written::{Plan, Verb};
 
 /// Parses the text of a plan; `file` is its name in messages.

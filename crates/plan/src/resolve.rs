@@ -15,7 +15,7 @@ use super::overrides::Overrides;
 use super::schedule::{Repetitions, SCHEDULE_SCHEMA, Schedule, Trial};
 use super::target::Target;
 use super::written::Plan;
-use super::{claims, limits, needs, order, steps, treatments, varied, workload};
+use super::{amounts, claims, limits, needs, order, steps, treatments, varied, workload};
 
 const DEFAULT_IMAGE_BYTES: u64 = 4 << 30;
 /// Looking at the interval after every block and stopping when it is narrow favours blocks that
@@ -52,6 +52,8 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
         treatments: treatments.treatments,
         baseline: treatments.baseline,
         workload,
+        drives: amounts::named_drives(plan, base),
+        scale: Some(overrides.scale.unwrap_or(1.0)),
         steps: steps::resolve(plan, &factors, repetitions.least)?,
         repetitions,
         seed: overrides.seed.unwrap_or(1),
@@ -63,6 +65,7 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
     schedule.trials = trials(&schedule)?;
     schedule.ranking = steps::ranking(plan, &schedule)?;
     schedule.claims = claims::resolve(plan, &schedule, &factors)?;
+    schedule.answer = claims::answer(plan, &schedule.claims)?;
     schedule.published = claims::published(plan, &schedule, &factors)?;
     Ok(schedule)
 }

@@ -14,6 +14,7 @@ use super::factor::{Factor, Levels};
 use super::io::Io;
 use super::lab_kind::{LabKind, Origin};
 use super::level_error::LevelError;
+use super::metric;
 use super::recordings::Recording;
 use super::setup::Setup;
 use super::target::{self, Target};
@@ -47,6 +48,12 @@ pub struct Schedule {
     pub baseline: Levels,
     /// The workload.
     pub workload: Workload,
+    /// By how much the plan's workload was scaled; see [`Schedule::scale`].
+    #[serde(default)]
+    pub scale: Option<f64>,
+    /// The drives that the plan names, which its amounts are about; none where it names none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drives: Vec<String>,
     /// When to stop.
     pub repetitions: Repetitions,
     /// What treatments are ranked by.
@@ -55,6 +62,9 @@ pub struct Schedule {
     /// The steps, in order; none for a run that measures every treatment in every block.
     #[serde(default)]
     pub steps: Vec<Step>,
+    /// The ids of the claims that answer the question.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answer: Vec<String>,
     /// The claims to judge.
     pub claims: Vec<Claim>,
     /// What somebody else has measured.
@@ -440,9 +450,13 @@ pub struct Published {
 }
 
 impl Schedule {
-    /// What somebody else has measured of a treatment's phase.
+    /// What somebody else has measured of a treatment's phase; nothing where the run is not like
+    /// theirs.
     #[must_use]
     pub fn published(&self, levels: &Levels, phase: &str) -> Option<f64> {
+        if self.unlike(metric::of(&self.metric)).is_some() {
+            return None;
+        }
         let mut beside = self.published.iter().filter(|published| levels.matches(&published.only));
         beside.find_map(|published| published.values.get(phase).copied())
     }

@@ -7,6 +7,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::lab_kind::{LabKind, Origin};
 
+/// The name under which trials record the capacity of their drive, image or device.
+pub const CAPACITY_BYTES: &str = "capacity_bytes";
+
 /// Where trials take place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {

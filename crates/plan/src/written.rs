@@ -66,6 +66,10 @@ pub struct Plan {
     #[serde(default)]
     #[schemars(with = "Vec<Step>")]
     pub steps: Vec<Spanned<Step>>,
+    /// The ids of the claims that answer the question, in the order of the answer; for a question
+    /// that asks for yes or no, all of them hold if it is yes (default: the only claim).
+    #[schemars(with = "Option<Vec<String>>")]
+    pub answer: Option<Spanned<Vec<String>>>,
     /// Statements to judge.
     #[serde(default)]
     #[schemars(with = "Vec<Claim>")]

@@ -1,32 +1,60 @@
-//! The answer of a run in one sentence: verdicts, who is best, the largest effect.
+//! The answer of a run: its first sentence in every report, and what else was found.
+//!
+//! The sentence is made of the claims that the plan names for it, or of the ranking, each with its
+//! number, its range and what stands behind it.
 
-use ssdlab_advice::{Analysis, Completeness, Effect, TreatmentStatus, Verdict};
-use ssdlab_plan::Schedule;
+use std::collections::BTreeSet;
 
+use ssdlab_advice::{Analysis, Completeness, Effect, Place, StepRanking, TreatmentStatus, Verdict};
+use ssdlab_plan::{Levels, Schedule};
+
+use super::answering::{claims, described, listed_levels, noun, over};
 use super::evidence::sides;
 use super::number;
-use super::reason::reason;
+use super::reason::{listed, main_reason};
 use super::table::label;
 use super::text::counted;
 
+/// The answer of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// The answer to the question, in one sentence.
+    pub sentence: String,
+    /// What else was found, in another.
+    pub more: Option<String>,
+}
+
 /// The answer; what makes it less than one is said first.
-pub(super) fn answer(schedule: &Schedule, analysis: &Analysis) -> String {
-    let is_measured = |status: TreatmentStatus| status == TreatmentStatus::Ok;
-    let measured = analysis.treatments.iter().filter(|treatment| is_measured(treatment.status));
-    let answer = match measured.count() {
-        0 => nothing(analysis),
-        count => {
-            let parts = [verdicts(analysis), best(schedule, analysis), largest(schedule, analysis)];
-            let parts: Vec<String> = parts.into_iter().flatten().collect();
-            if parts.is_empty() {
-                format!("{} measured, and nothing to compare", counted(count, "treatment"))
-            } else {
-                parts.join("; ")
-            }
-        }
+#[must_use]
+pub fn answer(schedule: &Schedule, analysis: &Analysis) -> Answer {
+    let measured = analysis.treatments.iter().filter(|own| own.status == TreatmentStatus::Ok);
+    let measured = measured.count();
+    if measured == 0 {
+        return Answer { sentence: sentence(schedule, analysis, &nothing(analysis)), more: None };
+    }
+    let found = [
+        best(schedule, analysis),
+        claims(schedule, analysis),
+        verdicts(analysis),
+        largest(schedule, analysis),
+    ];
+    let mut found: Vec<String> = found.into_iter().flatten().collect();
+    // Where nothing answers the question, all of it has to.
+    let is_answered = !analysis.rankings.is_empty() || !schedule.answer.is_empty();
+    let more = found.split_off(if is_answered { 1.min(found.len()) } else { found.len() });
+    let more = more.iter().map(|more| format!("{}.", capitalised(more))).collect::<Vec<_>>();
+    let more = (!more.is_empty()).then(|| more.join(" "));
+    let first = if found.is_empty() {
+        format!("{} measured, and nothing to compare", counted(measured, "treatment"))
+    } else {
+        found.join("; ")
     };
+    Answer { sentence: sentence(schedule, analysis, &first), more }
+}
+
+fn sentence(schedule: &Schedule, analysis: &Analysis, answer: &str) -> String {
     match analysis.status {
-        Completeness::Complete => format!("{}.", capitalised(&answer)),
+        Completeness::Complete => format!("{}.", capitalised(answer)),
         Completeness::Partial => {
             let ran: usize = analysis.treatments.iter().map(|own| own.trials.len()).sum();
             let all = schedule.expected_trials().max(ran);
@@ -66,22 +94,110 @@ fn one_of(refuted: usize) -> &'static str {
     if refuted == 1 { "refuted" } else { "undecided" }
 }
 
-/// Who leads the last ranking, and who cannot be told apart from the first.
+/// Who leads the last ranking: once for each combination of the factors that the question is not
+/// about, which are those that the baseline does not name.
 fn best(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
     let ranking = analysis.rankings.last()?;
-    let (first, others) = ranking.places.split_first()?;
-    let by = spoken(&ranking.metric);
-    let phases = counted(ranking.phases.len(), "phase");
-    let first_label = label(schedule, &first.levels);
-    let rivals =
-        others.iter().filter(|place| place.sets.iter().any(|set| first.sets.contains(set)));
+    let mut groups: Vec<(Levels, Vec<&Place>)> = Vec::new();
+    for place in &ranking.places {
+        let mut context = schedule.distinct(&place.levels);
+        context.0.retain(|factor, _| !schedule.baseline.0.contains_key(factor));
+        match groups.iter_mut().find(|(known, _)| *known == context) {
+            Some((_, places)) => places.push(place),
+            None => groups.push((context, vec![place])),
+        }
+    }
+    let by = format!(
+        "the best by {} over {}",
+        noun(&ranking.metric),
+        counted(ranking.phases.len(), "phase")
+    );
+    match &groups[..] {
+        [] => None,
+        [(_, places)] => Some(format!("{by} is {}", leader(schedule, analysis, ranking, places)?)),
+        _ => {
+            let of = |(context, places): &(Levels, Vec<&Place>)| {
+                let leader = leader_of_group(schedule, analysis, ranking, places)?;
+                Some(format!("for {} {leader}", listed_levels(context)))
+            };
+            let leaders: Vec<String> = groups.iter().filter_map(of).collect();
+            Some(format!("{by} is {}", leaders.join("; ")))
+        }
+    }
+}
+
+fn are_told_apart(one: &Place, other: &Place) -> bool {
+    !one.sets.iter().any(|set| other.sets.contains(set))
+}
+
+/// The first of all, who cannot be told apart from it, and how far the next is behind.
+fn leader(
+    schedule: &Schedule,
+    analysis: &Analysis,
+    ranking: &StepRanking,
+    places: &[&Place],
+) -> Option<String> {
+    let (first, others) = places.split_first()?;
+    let rivals = others.iter().filter(|place| !are_told_apart(first, place));
     let rivals: Vec<String> = rivals.map(|place| label(schedule, &place.levels)).collect();
     let told_apart = match rivals.len() {
         _ if others.is_empty() => String::new(),
         0 => ", apart from all others".to_owned(),
-        _ => format!(", but cannot be told apart from {}", rivals.join(" and ")),
+        _ => format!(", but cannot be told apart from {}", listed(&rivals)),
     };
-    Some(format!("the best by {by} over {phases} is {first_label}{told_apart}"))
+    let next = others.first().map_or(String::new(), |next| {
+        let behind = number::times(next.ratio, next.interval);
+        let sides = [&first.levels, &next.levels];
+        let why = main_reason(analysis, sides, &ranking.phases, &ranking.metric);
+        let why = why.filter(|_| rivals.is_empty());
+        let why = why.map_or(String::new(), |why| format!(", because {why}"));
+        format!(" ({} comes to {behind} that{why})", label(schedule, &next.levels))
+    });
+    Some(format!("{}{next}{told_apart}", label(schedule, &first.levels)))
+}
+
+/// The first of a group, beside the baseline or, where it is the baseline, the next.
+fn leader_of_group(
+    schedule: &Schedule,
+    analysis: &Analysis,
+    ranking: &StepRanking,
+    places: &[&Place],
+) -> Option<String> {
+    let (first, others) = places.split_first()?;
+    let own = |levels: &Levels| {
+        let mut levels = levels.clone();
+        levels.0.retain(|factor, _| schedule.baseline.0.contains_key(factor));
+        listed_levels(&levels)
+    };
+    let phases: BTreeSet<&String> = ranking.phases.iter().collect();
+    let effect = |levels: &Levels| {
+        analysis.effects.iter().find(|effect| {
+            effect.metric == ranking.metric
+                && effect.levels == *levels
+                && effect.phases.iter().collect::<BTreeSet<_>>() == phases
+        })
+    };
+    let beside = match (effect(&first.levels), others.first()) {
+        (Some(found), _) => {
+            let times = number::times(found.ratio, found.interval);
+            let sides = [&found.levels, &found.baseline];
+            let why = main_reason(analysis, sides, &found.phases, &found.metric);
+            let why = why.map_or(String::new(), |why| format!(", because {why}"));
+            format!(" ({times} {}{why})", own(&found.baseline))
+        }
+        (None, Some(next)) => effect(&next.levels).map_or(String::new(), |found| {
+            let times = number::times(found.ratio, found.interval);
+            format!(" ({} comes to {times} that)", own(&next.levels))
+        }),
+        (None, None) => String::new(),
+    };
+    let rivals = others.iter().filter(|place| !are_told_apart(first, place));
+    let rivals: Vec<String> = rivals.map(|place| own(&place.levels)).collect();
+    let told_apart = match rivals.len() {
+        0 => String::new(),
+        _ => format!(", not told apart from {}", listed(&rivals)),
+    };
+    Some(format!("{}{beside}{told_apart}", own(&first.levels)))
 }
 
 /// The effect on the plan's metric that is farthest from none, of those shown to be any.
@@ -93,23 +209,19 @@ fn largest(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
     let size = |effect: &Effect| effect.ratio.ln().abs();
     let effects = analysis.effects.iter().filter(shown);
     let Some(effect) = effects.max_by(|one, other| size(one).total_cmp(&size(other))) else {
-        return Some(format!("no effect on {} is shown", spoken(&analysis.metric)));
+        return Some(format!("no effect on {} is shown", described(&analysis.metric)));
     };
     let [changed, from, context] = sides(schedule, &effect.levels, &effect.baseline);
     let context = if context.is_empty() { context } else { format!(" ({context})") };
-    let why = reason(analysis, [&effect.levels, &effect.baseline], &effect.phases);
+    let sides = [&effect.levels, &effect.baseline];
+    let why = main_reason(analysis, sides, &effect.phases, &effect.metric);
     let why = why.map_or(String::new(), |why| format!(": {why}"));
     Some(format!(
-        "the largest effect: {changed} multiplies {} in {} by {}, against {from}{context}{why}",
-        spoken(&effect.metric),
-        effect.phases.join(" + "),
+        "the largest effect on {}: {changed} multiplies it {} by {}, against {from}{context}{why}",
+        described(&effect.metric),
+        over(&effect.phases),
         number::effect(effect.ratio, effect.interval).trim_start_matches('x')
     ))
-}
-
-/// A metric as a word: its unit is said with its values.
-pub(super) fn spoken(metric: &str) -> String {
-    metric.trim_end_matches("_ns").replace(['_', '.'], " ")
 }
 
 /// A sentence's first letter as a capital.

@@ -64,8 +64,8 @@ fn write(
         writeln!(out, "{}", draw(differences(&comparison.differences, runs.len())))?;
     }
     let says = format!(
-        "{}: mean, and ratio to run 1 with its 95 % interval; higher and lower are said if shown, \
-         corrected for {} (Holm), and within 5 % if the whole interval is",
+        "{}: arithmetic mean, and ratio to run 1 (geometric) with its 95 % interval; higher and \
+         lower are said if shown, corrected for {} (Holm), and within 5 % if the whole interval is",
         comparison.metric,
         counted(comparison.tests, "comparison"),
     );

@@ -7,7 +7,7 @@ use super::number;
 use super::text::counted;
 
 /// The evidence of a claim.
-pub(super) fn evidence(schedule: &Schedule, claim: &Judgement) -> String {
+pub(super) fn evidence(claim: &Judgement) -> String {
     let mut parts = Vec::new();
     if let Some(ratio) = claim.ratio {
         let found = if claim.is_absolute {
@@ -21,7 +21,6 @@ pub(super) fn evidence(schedule: &Schedule, claim: &Judgement) -> String {
             .map_or(String::new(), |hosts| format!(" across {hosts} hosts, which differ"));
         parts.push(format!("{found}{hosts}, n = {}", claim.n));
         parts.push(format!("claimed: {}{scope}", bounds(claim)));
-        parts.extend(context(schedule, claim));
         if !claim.not_measured.is_empty() {
             parts.push(format!("not measured: {}", claim.not_measured.join(", ")));
         }
@@ -36,11 +35,18 @@ pub(super) fn evidence(schedule: &Schedule, claim: &Judgement) -> String {
     parts.join("; ")
 }
 
-/// What both sides of a claim share and other treatments do not.
-fn context(schedule: &Schedule, claim: &Judgement) -> Option<String> {
-    let levels = claim.levels.as_ref()?;
-    let [_, _, shared] = sides(schedule, levels, claim.baseline.as_ref().unwrap_or(levels));
-    (!shared.is_empty()).then_some(shared)
+/// Both sides of a claim, each by all levels in which treatments of the run differ; those that the
+/// plan names where the run has no such treatments.
+pub(super) fn compared(schedule: &Schedule, claim: &Judgement) -> String {
+    let named = |levels: &Option<Levels>, otherwise: &Levels| match levels {
+        Some(levels) => schedule.distinct(levels).to_string(),
+        None => otherwise.to_string(),
+    };
+    let own = named(&claim.levels, &claim.compare);
+    let other = named(&claim.baseline, &claim.against);
+    let less = claim.excess_over.as_ref();
+    let less = less.map_or(String::new(), |less| format!(", each less its own with {less}"));
+    if other.is_empty() { own } else { format!("{own} against {other}{less}") }
 }
 
 /// The levels that a treatment has instead of another's, those of the other, and those that both

@@ -2,6 +2,8 @@
 
 mod aged;
 mod answer;
+mod answered;
+mod answering;
 mod bars;
 mod chart;
 mod comparison;
@@ -22,6 +24,8 @@ mod table;
 mod text;
 mod trace;
 
+pub use answer::{Answer, answer};
+pub use answered::Answered;
 pub use chart::{Chart, charts, trace_chart};
 pub use comparison::{comparison, comparison_markdown};
 pub use features::features;

@@ -5,7 +5,7 @@ use ssdlab_advice::{Analysis, Verdict};
 use ssdlab_plan::Schedule;
 use ssdlab_results::Status;
 
-use super::evidence::evidence;
+use super::evidence::{compared, evidence};
 use super::number;
 use super::text::plain;
 
@@ -74,7 +74,8 @@ impl Shown {
     #[must_use]
     pub fn new(schedule: &Schedule, analysis: &Analysis) -> Self {
         let claims = analysis.claims.iter().map(|claim| {
-            let (says, found) = (plain(&claim.says), plain(&evidence(schedule, claim)));
+            let found = format!("{}: {}", compared(schedule, claim), evidence(claim));
+            let (says, found) = (plain(&claim.says), plain(&found));
             LiveClaim { says, verdict: claim.verdict, found }
         });
         Self {

@@ -8,7 +8,8 @@ use std::fmt::Write;
 use ssdlab_advice::Analysis;
 use ssdlab_plan::Schedule;
 
-use super::evidence::evidence;
+use super::answer::answer;
+use super::evidence::{compared, evidence};
 use super::grid::Grid;
 use super::hosts;
 use super::number;
@@ -29,10 +30,16 @@ pub fn markdown(schedule: &Schedule, analysis: &Analysis) -> String {
 
 fn write_report(out: &mut String, schedule: &Schedule, analysis: &Analysis) -> std::fmt::Result {
     writeln!(out, "### {}\n", inline(&analysis.question))?;
+    let answer = answer(schedule, analysis);
+    writeln!(out, "{}\n", inline(&answer.sentence))?;
+    if let Some(more) = &answer.more {
+        writeln!(out, "{}\n", inline(more))?;
+    }
     for (claim, reason) in analysis.claims.iter().zip(reasons(analysis)) {
-        let (says, evidence) = (inline(&claim.says), inline(&evidence(schedule, claim)));
+        let (says, evidence) = (inline(&claim.says), inline(&evidence(claim)));
         let reason = reason.map_or(String::new(), |reason| format!("<br>{}", inline(&reason)));
-        writeln!(out, "- **{}**: {says}<br>{evidence}{reason}", claim.verdict)?;
+        let sides = inline(&compared(schedule, claim));
+        writeln!(out, "- **{}**: {says}<br>{sides}<br>{evidence}{reason}", claim.verdict)?;
     }
     if !analysis.claims.is_empty() {
         writeln!(out)?;

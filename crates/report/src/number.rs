@@ -124,6 +124,16 @@ pub fn effect(ratio: f64, interval: Option<[f64; 2]>) -> String {
     }
 }
 
+/// A ratio with its interval, as part of a sentence.
+pub fn times(ratio: f64, interval: Option<[f64; 2]>) -> String {
+    let found = effect(ratio, interval);
+    let found = found.trim_start_matches('x');
+    found.split_once(' ').map_or_else(
+        || format!("{found} times"),
+        |(ratio, interval)| format!("{ratio} times {interval}"),
+    )
+}
+
 /// A p-value, to two digits that mean something.
 pub fn p_value(p: f64) -> String {
     match p {

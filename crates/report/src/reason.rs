@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use ssdlab_advice::{Analysis, TreatmentResult};
 use ssdlab_filesystem::layout::Kind;
-use ssdlab_plan::{Factor, Levels, metric};
+use ssdlab_plan::metric::{self, Unit};
+use ssdlab_plan::{Factor, Levels};
 
 use super::number;
 use super::table::mean;
@@ -39,31 +40,51 @@ pub(super) fn reasons(analysis: &Analysis) -> Vec<Option<String>> {
     let found = claims.map(|claim| {
         claim.ratio?;
         let (levels, baseline) = (claim.levels.as_ref()?, claim.baseline.as_ref()?);
-        let reason = reason(analysis, [levels, baseline], &claim.phases)?;
+        let reason = reason(analysis, [levels, baseline], &claim.phases, &claim.metric)?;
         let is_new = said.insert((levels, baseline, &claim.phases));
         is_new.then(|| format!("behind it, on average: {reason}"))
     });
     found.collect()
 }
 
-/// What stands behind the difference of a treatment from another in some phases; `None` where
-/// nothing that was counted differs.
+/// What stands behind the difference of a treatment's metric from another's in some phases; `None`
+/// where nothing else that was counted differs.
 pub(super) fn reason(
+    analysis: &Analysis,
+    sides: [&Levels; 2],
+    phases: &[String],
+    metric: &str,
+) -> Option<String> {
+    let parts = parts(analysis, sides, phases, metric);
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// The part of it that says most of the metric.
+pub(super) fn main_reason(
+    analysis: &Analysis,
+    sides: [&Levels; 2],
+    phases: &[String],
+    metric: &str,
+) -> Option<String> {
+    parts(analysis, sides, phases, metric).into_iter().next()
+}
+
+fn parts(
     analysis: &Analysis,
     [levels, baseline]: [&Levels; 2],
     phases: &[String],
-) -> Option<String> {
+    metric: &str,
+) -> Vec<String> {
     let of =
         |levels: &Levels| analysis.treatments.iter().find(|treatment| treatment.levels == *levels);
-    let sides = Sides { with: of(levels)?, without: of(baseline)?, phases };
-    let parts: Vec<String> = sides.written().into_iter().chain(sides.commands()).collect();
-    let (first, others) = parts.split_first()?;
-    let mut sentence = first.clone();
-    for other in others {
-        sentence += "; ";
-        sentence += other;
+    let (Some(with), Some(without)) = (of(levels), of(baseline)) else { return Vec::new() };
+    let sides = Sides { with, without, phases };
+    let mut parts = [sides.written(), sides.commands(metric)];
+    // Of bytes, the kinds say more; of times, what the drive was asked to do.
+    if metric::of(metric).unit != Unit::Bytes {
+        parts.reverse();
     }
-    Some(sentence)
+    parts.into_iter().flatten().collect()
 }
 
 /// Two treatments, in some phases.
@@ -126,24 +147,35 @@ impl Sides<'_> {
             .collect();
         let (written, kinds) = (bytes(more), listed(&kinds));
         Some(if is_of_one_sign {
-            format!("of the {written} it writes {than}, {kinds}")
+            format!("it writes {written} {than}, of which {kinds}")
         } else {
             format!("it writes {written} {than}: {kinds}")
         })
     }
 
-    /// The commands asked for more or less often.
-    fn commands(&self) -> Option<String> {
+    /// The commands asked for more or less often, but for those that are the metric itself.
+    fn commands(&self, explained: &str) -> Option<String> {
+        let discarded = self.both("discarded_bytes").unwrap_or((0.0, 0.0));
         let differs = |(metric, called): &(&str, &str)| {
+            if *metric == explained {
+                return None;
+            }
             let (with, without) = self.both(metric)?;
             let (most, least) = (with.max(without), with.min(without));
             (most - least >= FEW && most > least * NOTABLE).then(|| {
                 let count = |value| number::value(metric, value);
-                format!("{} {called} against {}", count(with), count(without))
+                let of = |bytes: f64| match bytes {
+                    bytes if *metric == "discard_requests" && bytes > 0.0 => {
+                        format!(" of {}", number::bytes(bytes))
+                    }
+                    _ => String::new(),
+                };
+                let (own, other) = (of(discarded.0), of(discarded.1));
+                format!("{} {called}{own} against {}{other}", count(with), count(without))
             })
         };
         let parts: Vec<String> = COMMANDS.iter().filter_map(differs).collect();
-        (!parts.is_empty()).then(|| listed(&parts))
+        (!parts.is_empty()).then(|| format!("there are {}", listed(&parts)))
     }
 }
 
@@ -168,7 +200,7 @@ pub(super) fn called(kind: Kind) -> &'static str {
 }
 
 /// Parts of a sentence, one after the other.
-fn listed(parts: &[String]) -> String {
+pub(super) fn listed(parts: &[String]) -> String {
     match parts {
         [parts @ .., last] if !parts.is_empty() => format!("{} and {last}", parts.join(", ")),
         _ => parts.concat(),

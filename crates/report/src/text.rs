@@ -3,12 +3,13 @@
 use std::fmt::Write;
 
 use ssdlab_advice::{Analysis, Judgement, StepRanking, Verdict};
-use ssdlab_plan::Schedule;
+use ssdlab_plan::{Bytes, Schedule};
 use ssdlab_results::Ending;
 
 use super::aged;
+use super::answer::answer;
 use super::bars::bars;
-use super::evidence::evidence;
+use super::evidence::{compared, evidence};
 use super::features::{self, features};
 use super::grid::Grid;
 use super::hosts;
@@ -45,16 +46,23 @@ fn write_report(
     analysis: &Analysis,
     style: Style,
 ) -> std::fmt::Result {
+    let answer = answer(schedule, analysis);
     writeln!(out, "{}", wrapped("", &analysis.question, "", style))?;
-    if let Some(source) = &schedule.source {
-        writeln!(out, "{}", wrapped("Source: ", source, "", style))?;
+    writeln!(out, "{}", wrapped("", &answer.sentence, "", style))?;
+    if let Some(more) = &answer.more {
+        writeln!(out, "{}", wrapped("", more, "", style))?;
     }
+    writeln!(out)?;
     let says = format!("{}: {}", analysis.run, how(analysis));
     writeln!(out, "{}", wrapped("", &says, "", style))?;
     let shared = schedule.shared();
     if schedule.treatments.len() > 1 && !shared.0.is_empty() {
         writeln!(out, "{}", wrapped("All: ", &shared.to_string(), "", style))?;
     }
+    if let Some(source) = &schedule.source {
+        writeln!(out, "{}", wrapped("Source: ", source, "", style))?;
+    }
+    write_claims(out, schedule, analysis, style)?;
     let layout = Layout::new(schedule, analysis);
     let drawn = |tables: Vec<Grid>| {
         tables.iter().map(|table| table.text(style)).collect::<Vec<_>>().join("\n")
@@ -90,6 +98,20 @@ fn write_report(
     for says in hosts::sentences(schedule, analysis, &number::effect) {
         writeln!(out, "{}", wrapped("- ", &says, "  ", style))?;
     }
+    writeln!(out, "\nMind")?;
+    for warned in &analysis.warnings {
+        writeln!(out, "{}", wrapped("- ", &warned.says, "  ", style))?;
+    }
+    Ok(())
+}
+
+/// The claims, and what follows from them.
+fn write_claims(
+    out: &mut String,
+    schedule: &Schedule,
+    analysis: &Analysis,
+    style: Style,
+) -> std::fmt::Result {
     if !analysis.claims.is_empty() {
         writeln!(out, "\nClaims")?;
     }
@@ -102,31 +124,48 @@ fn write_report(
     for setting in &analysis.settings {
         writeln!(out, "{}", wrapped("- ", &setting.says, "  ", style))?;
     }
-    writeln!(out, "\nMind")?;
-    for warned in &analysis.warnings {
-        writeln!(out, "{}", wrapped("- ", &warned.says, "  ", style))?;
-    }
     Ok(())
 }
 
-/// Where, how often and how far it ran.
+/// Where, on what, how often and how far it ran.
 pub(super) fn how(analysis: &Analysis) -> String {
     let trials = analysis.treatments.iter().map(|treatment| treatment.trials.len()).max();
     let trials = counted(trials.unwrap_or(0), "trial");
     match analysis.seed {
         Some(seed) => {
             let (lab, ended) = (analysis.lab, ended(analysis.ending));
-            format!("{lab} lab, {trials} a treatment, seed {seed}{ended}")
+            format!("{lab} lab, {trials} a treatment, seed {seed}{}{ended}", size(analysis))
         }
         None => format!("imported, {trials} a treatment"),
     }
+}
+
+/// How much was done, on how much, in which state.
+fn size(analysis: &Analysis) -> String {
+    let mut size = format!(", scale {}", analysis.scale);
+    let capacities: Vec<String> =
+        analysis.capacities_bytes.iter().map(|bytes| Bytes(*bytes).to_string()).collect();
+    for (what, values) in [("capacity", &capacities), ("condition", &analysis.conditions)] {
+        if !values.is_empty() {
+            let _ = write!(size, ", {what} {}", values.join(" and "));
+        }
+    }
+    size
 }
 
 /// What is above the main table.
 pub(super) fn main_heading(analysis: &Analysis) -> String {
     let metric = if shows_bytes(analysis) { BYTES } else { analysis.metric.as_str() };
     let beside = beside(analysis).map_or(String::new(), |beside| format!(" ({beside})"));
-    format!("{metric}{beside}: mean, and ratio to the baseline with its 95 % interval")
+    let rates = if analysis.metric == "time_ns" && writes(analysis) {
+        "; MB/s: what was written since the last sync, over the time since it"
+    } else {
+        ""
+    };
+    format!(
+        "{metric}{beside}: arithmetic mean{rates}; ratio to the baseline: geometric mean over \
+         blocks with its 95 % interval"
+    )
 }
 
 /// What is above a ranking.
@@ -141,6 +180,12 @@ pub(super) fn ranking_heading(ranking: &StepRanking) -> String {
 
 fn shows_bytes(analysis: &Analysis) -> bool {
     analysis.metric == "written_bytes"
+}
+
+/// Whether any phase counts what the workload writes.
+fn writes(analysis: &Analysis) -> bool {
+    let mut phases = analysis.treatments.iter().flat_map(|treatment| &treatment.summary);
+    phases.any(|phase| phase.metrics.get("application_bytes").is_some_and(|own| own.max > 0.0))
 }
 
 fn has_device(analysis: &Analysis) -> bool {
@@ -166,7 +211,8 @@ fn write_claim(
         verdict = format!("\x1b[1;{colour}m{verdict}\x1b[0m");
     }
     writeln!(out, "{}", wrapped(&format!("{verdict}{padding}"), &claim.says, INDENT, style))?;
-    for says in [Some(evidence(schedule, claim).as_str()), reason].into_iter().flatten() {
+    let (sides, found) = (compared(schedule, claim), evidence(claim));
+    for says in [sides.as_str(), found.as_str()].into_iter().chain(reason) {
         writeln!(out, "{}", wrapped(INDENT, says, INDENT, style))?;
     }
     Ok(())

@@ -7,7 +7,7 @@ use ssdlab_plan::Bytes;
 use ssdlab_results::Record;
 
 /// Facts about the trials of a treatment: by name, every value that occurred.
-pub(super) type Facts = BTreeMap<String, BTreeSet<String>>;
+pub(crate) type Facts = BTreeMap<String, BTreeSet<String>>;
 
 /// Options of imported results that decide what was done; the others are told as differences.
 const DECISIVE: [&str; 14] = [
@@ -28,7 +28,7 @@ const DECISIVE: [&str; 14] = [
 ];
 
 /// What two imported runs did differently, in words: another program, or another of its options.
-pub(super) fn done_differently(one: &Facts, other: &Facts) -> Option<String> {
+pub(crate) fn done_differently(one: &Facts, other: &Facts) -> Option<String> {
     let decides = |name: &str| {
         name == "program" || name.rsplit_once(": ").is_some_and(|(_, o)| DECISIVE.contains(&o))
     };
@@ -43,7 +43,7 @@ pub(super) fn done_differently(one: &Facts, other: &Facts) -> Option<String> {
 }
 
 /// What records say about the machine and about the settings as the kernel reported them.
-pub(super) fn facts<'a>(records: impl Iterator<Item = &'a Record>) -> Facts {
+pub(crate) fn facts<'a>(records: impl Iterator<Item = &'a Record>) -> Facts {
     let mut facts = Facts::new();
     let mut add = |what: &str, value: &str| {
         if value.is_empty() {

@@ -12,6 +12,8 @@ mod notes;
 mod refusal;
 mod row;
 
+pub(crate) use facts::{done_differently, facts};
+
 use std::collections::BTreeSet;
 
 use schemars::JsonSchema;

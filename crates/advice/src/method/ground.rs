@@ -5,6 +5,7 @@ use ssdlab_results::{Record, Told};
 
 use super::check::{Check, Criterion};
 use super::run::{ExaminedRun, few};
+use crate::comparison::{done_differently, facts};
 use crate::machine::Machine;
 use crate::warning::Warning;
 
@@ -55,6 +56,7 @@ pub(super) fn environment(run: &ExaminedRun<'_>) -> Check {
         warnings.push(Warning::MissingEnvironment { what: missing });
     }
     warnings.extend(mixed(run));
+    warnings.extend(unlike_options(run));
     if warnings.is_empty() {
         return Check::met(criterion, "machine, drive, settings and versions are recorded");
     }
@@ -123,6 +125,22 @@ fn mixed(run: &ExaminedRun<'_>) -> Option<Warning> {
         .find_map(|(what, differs)| differs.then(|| what.to_owned()))
     };
     run.well.iter().find_map(differs).map(|what| Warning::MixedEnvironment { what })
+}
+
+/// What imported treatments did differently, as a comparison of their runs would say it.
+fn unlike_options(run: &ExaminedRun<'_>) -> Option<Warning> {
+    if !run.is_imported() {
+        return None;
+    }
+    let of = |treatment| facts(run.of_treatment(treatment).into_iter());
+    let mut treatments = (0..run.schedule.treatments.len()).map(of).filter(|own| !own.is_empty());
+    let first = treatments.next()?;
+    let mut what: Vec<String> = Vec::new();
+    for other in treatments {
+        let differs = done_differently(&first, &other);
+        what.extend(differs.filter(|differs| !what.contains(differs)));
+    }
+    (!what.is_empty()).then_some(Warning::UnlikeOptions { what })
 }
 
 pub(super) fn steady_state(run: &ExaminedRun<'_>) -> Check {

@@ -15,15 +15,21 @@ use ssdlab_results::Record;
 
 use self::run::ExaminedRun;
 use super::case::Judgement;
+use super::effects::Effect;
 
 pub use self::check::{Check, CheckOutcome, Criterion};
 
 /// Every check of a run, in the order reports show them.
-pub(super) fn checks(schedule: &Schedule, records: &[Record], claims: &[Judgement]) -> Vec<Check> {
+pub(super) fn checks(
+    schedule: &Schedule,
+    records: &[Record],
+    claims: &[Judgement],
+    effects: &[Effect],
+) -> Vec<Check> {
     let run = ExaminedRun::of(schedule, records);
     let mut checks = vec![
         sync::sync(&run),
-        repeats::repetitions(&run, claims),
+        repeats::repetitions(&run, claims, effects),
         repeats::drift(&run),
         repeats::variance(&run),
         ground::background(&run),

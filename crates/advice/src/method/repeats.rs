@@ -9,6 +9,7 @@ use ssdlab_stats::{Drift, Summary, Trial};
 use super::check::{Check, Criterion};
 use super::run::ExaminedRun;
 use crate::case::{Judgement, Verdict};
+use crate::effects::Effect;
 use crate::machine::Machine;
 use crate::precision::precision;
 use crate::warning::Warning;
@@ -31,7 +32,11 @@ const DRIFT_SIZE: f64 = 0.02;
 const OUTLIER_Z: f64 = 3.5;
 const MAD_TO_SD: f64 = 1.4826;
 
-pub(super) fn repetitions(run: &ExaminedRun<'_>, claims: &[Judgement]) -> Check {
+pub(super) fn repetitions(
+    run: &ExaminedRun<'_>,
+    claims: &[Judgement],
+    effects: &[Effect],
+) -> Check {
     let criterion = Criterion::Repetitions;
     let counts: Vec<(usize, usize)> = (0..run.schedule.treatments.len())
         .map(|index| (index, run.of_treatment(index).len()))
@@ -43,8 +48,11 @@ pub(super) fn repetitions(run: &ExaminedRun<'_>, claims: &[Judgement]) -> Check 
     let evidence = format!("n = {range} a treatment");
     let compares = run.schedule.treatments.iter().any(|treatment| treatment.baseline.is_some());
     if !run.is_imported() && compares {
-        return match imprecise(run, claims) {
-            None => Check::met(criterion, format!("{evidence}: as precise as the plan asks for")),
+        return match imprecise(run, claims, effects) {
+            None if precision(run.schedule, run.all).is_reached => {
+                Check::met(criterion, format!("{evidence}: as precise as the plan asks for"))
+            }
+            None => Check::met(criterion, format!("{evidence}: every claim is decided")),
             Some(warning) => {
                 let advice = "run more blocks: a larger `most` in [repetitions], or --runs N";
                 Check::not_met(criterion, vec![warning], evidence, advice)
@@ -68,12 +76,19 @@ pub(super) fn repetitions(run: &ExaminedRun<'_>, claims: &[Judgement]) -> Check 
     Check::not_met(criterion, few, evidence, advice)
 }
 
-fn imprecise(run: &ExaminedRun<'_>, claims: &[Judgement]) -> Option<Warning> {
+fn imprecise(run: &ExaminedRun<'_>, claims: &[Judgement], effects: &[Effect]) -> Option<Warning> {
+    // What no number of runs would narrow stops no run, and is shown all the same.
+    let of_plan = effects.iter().filter(|effect| effect.metric == run.schedule.metric);
+    let shown = claims.iter().filter_map(|claim| claim.interval);
+    let shown = shown.chain(of_plan.filter_map(|effect| effect.interval));
+    let half_width = |[low, high]: [f64; 2]| (high / low).sqrt() - 1.0;
+    let widest_shown = shown.map(half_width).filter(|width| width.is_finite()).reduce(f64::max);
     let precision = precision(run.schedule, run.all);
     // Where every claim is decided, the width of an interval stands in nobody's way.
     let is_open = claims.is_empty() || claims.iter().any(|j| j.verdict == Verdict::Undecided);
     (is_open && !precision.is_reached).then(|| Warning::Imprecise {
         widest: precision.widest,
+        widest_shown,
         asked: run.schedule.repetitions.precision,
         blocks: match run.schedule.steps.last() {
             Some(_) => run.schedule.repetitions.least,

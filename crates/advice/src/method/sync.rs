@@ -8,8 +8,10 @@ use super::check::{Check, Criterion};
 use super::run::{ExaminedRun, few};
 use crate::warning::Warning;
 
-/// What unmounting writes is worth a word from this share of the phases' bytes on.
+/// What unmounting writes is worth a word from this share of the phases' bytes on, and from so many
+/// bytes: it always writes a superblock.
 const LATE_SHARE: f64 = 0.02;
+const LATE_BYTES: u64 = 1_000_000;
 
 pub(super) fn sync(run: &ExaminedRun<'_>) -> Check {
     let criterion = Criterion::Sync;
@@ -31,7 +33,15 @@ pub(super) fn sync(run: &ExaminedRun<'_>) -> Check {
         return Check::met(criterion, "every phase that writes is synced inside the accounting");
     }
     let evidence = "some of what was written is in no phase";
-    let advice = "end the phase with sync = true, or put a `sync` phase after it";
+    let is = |of: fn(&Warning) -> bool| warnings.iter().any(of);
+    // Advice that the plan already follows is none.
+    let advice = if is(|warning| matches!(warning, Warning::Unsynced { .. })) {
+        "end the phase with sync = true, or put a `sync` phase after it"
+    } else if is(|warning| matches!(warning, Warning::NotQuiet { .. })) {
+        "end with an `idle` phase, in which the device may finish"
+    } else {
+        "end with a `remount` phase, in which the filesystem writes what it keeps for unmounting"
+    };
     Check::not_met(criterion, warnings, evidence, advice)
 }
 
@@ -40,16 +50,21 @@ fn unsynced(run: &ExaminedRun<'_>) -> Option<Warning> {
     for phase in &run.schedule.workload.phases {
         match &phase.action {
             _ if phase.syncs() => dirty = None,
-            // Bonnie's tests sync what they write.
+            // Bonnie's tests sync what they write, and transactions are committed one by one.
             Action::Bonnie { .. }
+            | Action::Transactions(_)
             | Action::Fstrim
-            | Action::Idle { .. }
-            | Action::Io(Io { sync: SyncPolicy::AtEnd, .. }) => {}
-            Action::Io(Io { read_share, .. }) if *read_share >= 1.0 => {}
+            | Action::Idle { .. } => {}
+            Action::Io(io) if is_on_device(io) => {}
             _ => dirty = Some(phase.name.clone()),
         }
     }
     dirty.map(|phase| Warning::Unsynced { phase })
+}
+
+/// Whether what it writes is on the device when it returns, or goes past the page cache.
+fn is_on_device(io: &Io) -> bool {
+    io.direct || io.sync != SyncPolicy::Never || io.read_share >= 1.0
 }
 
 /// What a filesystem leaves to its unmounting is in no phase; it is said where it matters.
@@ -62,7 +77,11 @@ fn late_writes(run: &ExaminedRun<'_>) -> Vec<Warning> {
         let share = late as f64 / inside.max(1) as f64;
         let bytes = late / (own.len().max(1) as u64);
         let levels = run.distinct(index);
-        (late > 0 && share > LATE_SHARE).then_some(Warning::LateWrites { levels, bytes, share })
+        (bytes >= LATE_BYTES && share > LATE_SHARE).then_some(Warning::LateWrites {
+            levels,
+            bytes,
+            share,
+        })
     };
     (0..run.schedule.treatments.len()).filter_map(of_treatment).collect()
 }

@@ -56,7 +56,8 @@ impl Chart {
 #[must_use]
 pub fn charts(schedule: &Schedule, analysis: &Analysis) -> Vec<Chart> {
     let data = Data::new(schedule, analysis);
-    let kinds: [fn(&Data<'_>) -> Vec<Chart>; 9] = [
+    let kinds: [fn(&Data<'_>) -> Vec<Chart>; 10] = [
+        samples::answer,
         samples::charts,
         effects::charts,
         latency::charts,

@@ -34,6 +34,35 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
     parts.collect()
 }
 
+/// The metric of the claim that answers the question, in its phases: the first chart. None where
+/// the samples begin with it anyway.
+pub(super) fn answer(data: &Data<'_>) -> Vec<Chart> {
+    let Some(claim) = data
+        .schedule
+        .answer
+        .first()
+        .and_then(|id| data.schedule.claims.iter().find(|claim| claim.id == *id))
+    else {
+        return Vec::new();
+    };
+    let has = |phase: &&String| {
+        data.treatments.iter().any(|shown| !shown.samples(phase, &claim.metric).is_empty())
+    };
+    let phases: Vec<&str> = claim.phases.iter().filter(has).map(String::as_str).collect();
+    let is_first = data
+        .phases
+        .iter()
+        .zip(&phases)
+        .all(|(one, other)| one == other && data.metric(one) == claim.metric);
+    if phases.is_empty() || is_first {
+        return Vec::new();
+    }
+    let parts = phases.chunks(panels_in_a_chart(data.treatments.len()));
+    parts
+        .map(|phases| Chart { id: "answer".to_owned(), ..chart(data, &claim.metric, phases) })
+        .collect()
+}
+
 fn chart(data: &Data<'_>, metric: &str, phases: &[&str]) -> Chart {
     let samples: Vec<Vec<Vec<f64>>> = phases
         .iter()

@@ -5,7 +5,7 @@ use ssdlab_advice::{Analysis, Judgement, RecommendedSetting, Verdict};
 use ssdlab_plan::Schedule;
 
 use super::times;
-use crate::evidence::{evidence, sides};
+use crate::evidence::{compared, evidence};
 use crate::reason::reasons;
 
 /// The settings that follow; none where no verdict has one.
@@ -48,22 +48,15 @@ fn claim(schedule: &Schedule, index: usize, claim: &Judgement, reason: Option<&s
             p.verdict.(word) { span aria-hidden="true" { (symbol(claim.verdict)) } " " (word) }
             div {
                 p.says { (claim.says) }
-                p.evidence { (times(&evidence(schedule, claim))) }
+                p.evidence { (times(&evidence(claim))) }
                 @if let Some(reason) = reason { p.reason { (reason) } }
                 p.about {
                     code { (claim.metric) } " of " (claim.phases.join(" + "))
-                    @if let Some(compared) = compared(schedule, claim) { "; " (compared) }
+                    ": " (compared(schedule, claim))
                 }
             }
         }
     }
-}
-
-/// What is compared with what, by the levels in which the sides differ.
-fn compared(schedule: &Schedule, claim: &Judgement) -> Option<String> {
-    let (levels, baseline) = (claim.levels.as_ref()?, claim.baseline.as_ref()?);
-    let [changed, from, _] = sides(schedule, levels, baseline);
-    Some(format!("{changed} against {from}"))
 }
 
 fn symbol(verdict: Verdict) -> &'static str {

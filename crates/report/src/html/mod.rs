@@ -19,7 +19,8 @@ use maud::{Markup, html as markup};
 use ssdlab_advice::Analysis;
 use ssdlab_plan::{Factor, Levels, Schedule};
 
-use super::answer::{answer, spoken};
+use super::answer::answer;
+use super::answering::spoken;
 use super::charts;
 use super::number;
 use super::text::is_unseen;

@@ -8,6 +8,7 @@ use ssdlab_advice::{Analysis, Completeness};
 use ssdlab_plan::Schedule;
 
 use super::Section;
+use crate::answer::Answer;
 use crate::text::how;
 
 const STYLE: &str = include_str!("style.css");
@@ -17,7 +18,7 @@ const SCRIPT: &str = include_str!("script.js");
 pub(super) fn page(
     schedule: &Schedule,
     analysis: &Analysis,
-    answer: &str,
+    answer: &Answer,
     sections: &[Section],
 ) -> Markup {
     markup! {
@@ -71,11 +72,12 @@ fn banner() -> Markup {
 }
 
 /// The question and its answer.
-fn opening(schedule: &Schedule, analysis: &Analysis, answer: &str) -> Markup {
+fn opening(schedule: &Schedule, analysis: &Analysis, answer: &Answer) -> Markup {
     let is_partial = analysis.status == Completeness::Partial;
     markup! {
         h1 { (analysis.question) }
-        p #answer class=[is_partial.then_some("partial")] tabindex="-1" { (answer) }
+        p #answer class=[is_partial.then_some("partial")] tabindex="-1" { (answer.sentence) }
+        @if let Some(more) = &answer.more { p.more { (more) } }
         p.about {
             code { (analysis.run) } ": " (how(analysis))
             @if let Some(source) = &schedule.source { br; "The question is from " (source) }

@@ -15,9 +15,10 @@ pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Markup {
     let effects: Vec<&Effect> = analysis.effects.iter().filter(is_own).collect();
     let together = effects.iter().any(|effect| effect.phases.len() > 1);
     let caption = markup! {
-        "Means of " (spoken(&analysis.metric)) " (" code { (analysis.metric) } ")"
+        "Arithmetic means of " (spoken(&analysis.metric)) " (" code { (analysis.metric) } ")"
         @if let Some(beside) = table::beside(analysis) { ", in brackets " code { (beside) } }
-        ", by phase; below each its ratio to the baseline's with the 95 % interval"
+        ", by phase; below each the geometric mean of its ratios to the baseline's, with the 95 % \
+         interval"
     };
     let body = markup! {
         thead {

@@ -1,0 +1,190 @@
+//! Caveats are true, and worth their line.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use ssdlab_advice::{Analysis, CheckOutcome, Criterion, Warning, analyse};
+use ssdlab_meter::block::Counters;
+use ssdlab_plan::schedule::Trial;
+use ssdlab_plan::{CAPACITY_BYTES, LabKind, Levels, Overrides, Schedule, schedule};
+use ssdlab_results::{Attempt, AttemptId, Ending, Imported, Phase, Record, Teardown, Told};
+
+fn plan(lab: LabKind, factors: &str, phases: &str) -> Schedule {
+    let text = format!(
+        "name = \"p\"\nquestion = \"?\"\nworkload = {{ phases = [{phases}] }}\n[factors]\n{factors}"
+    );
+    let device = (lab == LabKind::Device).then(|| "/dev/null".into());
+    let overrides = Overrides { lab: Some(lab), device, runs: Some(4), ..Overrides::default() };
+    schedule("p.toml", &text, &overrides, Path::new("/")).unwrap()
+}
+
+fn run(schedule: &Schedule, change: impl Fn(&mut Record)) -> Analysis {
+    let of = |trial: &Trial| {
+        let phases = schedule.phases(trial.treatment).into_iter().map(|phase| Phase {
+            name: phase.name,
+            time_ns: Some(1_000_000_000 + u64::from(trial.position)),
+            is_quiet: Some(true),
+            device: Some(Counters { written_bytes: 10_000_000, ..Counters::default() }),
+            ..Phase::default()
+        });
+        let mut record = Record { phases: phases.collect(), ..Record::new(schedule, *trial, 0) };
+        change(&mut record);
+        record
+    };
+    let records: Vec<Record> = schedule.trials.iter().map(of).collect();
+    analyse("r", schedule, records, Ending::AllBlocks)
+}
+
+fn has(analysis: &Analysis, is: impl Fn(&Warning) -> bool) -> bool {
+    analysis.warnings.iter().any(|warned| is(&warned.warning))
+}
+
+fn is_unsynced(analysis: &Analysis) -> bool {
+    has(analysis, |warning| matches!(warning, Warning::Unsynced { .. }))
+}
+
+#[test]
+fn what_syncs_is_not_told_that_nothing_does() {
+    let io = |rest: &str| {
+        let phases =
+            format!("{{ do = \"io\", io = {{ size = \"1 MiB\", operations = 10{rest} }} }}");
+        is_unsynced(&run(&plan(LabKind::Image, "filesystem = \"ext4\"", &phases), |_| {}))
+    };
+    assert!(io(""));
+    assert!(!io(", sync = \"every 1 writes\""));
+    assert!(!io(", sync = \"end\""));
+    assert!(!io(", direct = true"));
+    assert!(!io(", reads = \"100 %\""));
+    let phases = |phases: &str| {
+        is_unsynced(&run(&plan(LabKind::Image, "filesystem = \"ext4\"", phases), |_| {}))
+    };
+    assert!(phases("{ do = \"unpack\" }"));
+    assert!(!phases("{ do = \"unpack\", sync = true }"));
+    assert!(!phases("{ do = \"unpack\" }, { do = \"remount\" }"));
+    assert!(!phases("{ do = \"transactions\", transactions = { number = 5 } }"));
+}
+
+/// A plan that syncs is not told to, and a superblock is not worth a line.
+#[test]
+fn what_unmounting_writes_is_told_where_it_is_something() {
+    let schedule =
+        plan(LabKind::Image, "filesystem = \"ext4\"", "{ do = \"unpack\", sync = true }");
+    let late = |bytes: u64| {
+        run(&schedule, |record| {
+            let device = Counters { written_bytes: bytes, ..Counters::default() };
+            record.teardown = Some(Teardown { time_ns: 1, device });
+            for phase in &mut record.phases {
+                phase.device = Some(Counters { written_bytes: 100_000, ..Counters::default() });
+            }
+        })
+    };
+    let is_told = |analysis: &Analysis| {
+        has(analysis, |warning| matches!(warning, Warning::LateWrites { .. }))
+    };
+    assert!(!is_told(&late(40_960)));
+    let analysis = late(3_000_000);
+    assert!(is_told(&analysis));
+    let sync = analysis.method.iter().find(|check| check.criterion == Criterion::Sync).unwrap();
+    assert_eq!(sync.outcome, CheckOutcome::NotMet);
+    let advice = sync.advice.as_deref().unwrap();
+    assert!(advice.contains("remount") && !advice.contains("sync = true"), "{advice}");
+}
+
+#[test]
+fn schedulers_in_the_virtual_lab_have_their_caveat() {
+    let both = "scheduler = [\"none\", \"bfq\"]";
+    let told = |lab, factors: &str| {
+        let schedule = plan(lab, factors, "{ do = \"unpack\", sync = true }");
+        has(&run(&schedule, |_| {}), |warning| *warning == Warning::Schedulers)
+    };
+    assert!(told(LabKind::Virtual, both));
+    assert!(!told(LabKind::Virtual, "scheduler = \"none\""));
+    assert!(!told(LabKind::Image, both));
+}
+
+#[test]
+fn discards_beyond_the_device_are_explained() {
+    let schedule = plan(LabKind::Virtual, "discard = \"on\"", "{ do = \"delete\", sync = true }");
+    let of = |bytes: u64| {
+        run(&schedule, |record| {
+            record.applied.insert(CAPACITY_BYTES.to_owned(), "4000000000".to_owned());
+            let device = Counters { discarded_bytes: bytes, ..Counters::default() };
+            record.phases[0].device = Some(device);
+        })
+    };
+    let told = |analysis: &Analysis| {
+        let mut all = analysis.warnings.iter();
+        all.any(|one| one.says.contains("`delete` discarded up to 6.0 GB, more than the 4.0 GB"))
+    };
+    assert!(told(&of(6_000_000_000)), "{:?}", of(6_000_000_000).warnings);
+    assert!(!told(&of(4_000_000_000)));
+    assert_eq!(of(1).capacity_bytes, Some(4_000_000_000));
+}
+
+#[test]
+fn imported_jobs_of_different_depth_are_told_apart() {
+    let mut schedule =
+        plan(LabKind::Image, "atime = [\"noatime\", \"relatime\"]", "{ do = \"unpack\" }");
+    schedule.target = None;
+    let of = |depths: [&str; 2]| {
+        run(&schedule, |record| {
+            let depth = depths[record.trial.treatment].to_owned();
+            let options = BTreeMap::from([("iodepth".to_owned(), depth)]);
+            let told = Told { options, ..Told::default() };
+            record.imported = Some(Imported {
+                file: "f.json".to_owned(),
+                sha256: String::new(),
+                program: "fio".to_owned(),
+                version: None,
+                is_order_known: true,
+                told: BTreeMap::from([("unpack".to_owned(), told)]),
+            });
+        })
+    };
+    let says = |analysis: &Analysis| {
+        let mut all = analysis.warnings.iter();
+        all.any(|one| one.says.contains("unpack: iodepth 1 against 32"))
+    };
+    assert!(says(&of(["1", "32"])), "{:?}", of(["1", "32"]).warnings);
+    assert!(!says(&of(["32", "32"])));
+}
+
+/// A run said +-8.9 % beside an interval of [0.11, 37.83].
+#[test]
+fn the_widest_interval_is_the_widest_that_is_shown() {
+    let schedule = plan(
+        LabKind::Image,
+        "discard = [\"off\", \"on\"]",
+        "{ do = \"unpack\" }, { do = \"sync\" }, { do = \"delete\" }",
+    );
+    let analysis = run(&schedule, |record| {
+        let grown = 10_u64.pow(record.trial.block * record.trial.treatment as u32);
+        record.phases[1].time_ns = Some(1_000_000 * grown);
+    });
+    let wide = analysis.effects.iter().filter(|effect| effect.metric == "time_ns");
+    let wide = wide.filter_map(|effect| effect.interval);
+    let wide = wide.map(|[low, high]| (high / low).sqrt() - 1.0).fold(0.0, f64::max);
+    let told = analysis.warnings.iter().find_map(|warned| match &warned.warning {
+        Warning::Imprecise { widest_shown, .. } => *widest_shown,
+        _ => None,
+    });
+    assert!(wide > 1.0 && (told.unwrap() - wide).abs() < 1e-9, "{told:?} {wide}");
+}
+
+#[test]
+fn two_drives_of_one_model_are_two() {
+    let schedule =
+        plan(LabKind::Device, "discard = [\"off\", \"on\"]", "{ do = \"unpack\", sync = true }");
+    let analysis = run(&schedule, |record| {
+        let id = AttemptId::read("7_0").unwrap();
+        record.attempt = Some(Attempt { id, node: "node1".to_owned() });
+        record.environment.drive_model = Some("SSD".to_owned());
+        let serial = format!("ata-SSD_{}", record.trial.block % 2);
+        record.applied.insert("identity".to_owned(), serial);
+    });
+    let hosts: Vec<String> =
+        analysis.by_host[0].hosts.iter().map(|own| own.host.to_string()).collect();
+    assert_eq!(hosts, ["node1 (SSD, ata-SSD_0)", "node1 (SSD, ata-SSD_1)"]);
+    let distinct = |levels: &Levels| schedule.distinct(levels).to_string();
+    assert_eq!(distinct(&analysis.by_host[0].levels), "discard = on");
+}

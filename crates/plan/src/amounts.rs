@@ -1,0 +1,91 @@
+//! Whether amounts of a run can stand beside those that its plan names.
+//!
+//! A published number, and a claim on an amount instead of a ratio, are about one size of work on
+//! one drive. On less work, or on another drive, the same number would say something else.
+
+use std::path::Path;
+
+use super::factor::{Factor, Levels};
+use super::lab_kind::LabKind;
+use super::metric::Metric;
+use super::schedule::Schedule;
+use super::simulated::is_drive_file;
+use super::target::Target;
+use super::written::Plan;
+
+/// The drives that a plan names, as levels of its treatments; `base` is the folder that relative
+/// paths in it start from.
+pub(super) fn named_drives(plan: &Plan, base: &Path) -> Vec<String> {
+    let named = plan.simulated.factors.get(&Factor::Drive).or(plan.factors.get(&Factor::Drive));
+    let level = |drive: String| {
+        if is_drive_file(&drive) { base.join(drive).display().to_string() } else { drive }
+    };
+    named.into_iter().flat_map(|levels| levels.get_ref().levels()).map(level).collect()
+}
+
+impl Schedule {
+    /// By how much the plan's workload was scaled.
+    #[must_use]
+    pub fn scale(&self) -> f64 {
+        // Earlier versions stored nothing but the command line.
+        let written = || self.argument("--scale")?.parse().ok();
+        self.scale.or_else(written).unwrap_or(1.0)
+    }
+
+    /// Why amounts of a metric cannot be held against those that the plan names; none where they
+    /// can.
+    #[must_use]
+    pub fn unlike(&self, metric: Metric) -> Option<String> {
+        #[expect(clippy::float_cmp, reason = "it is 1 as long as nobody gives another")]
+        let is_scaled = self.scale() != 1.0;
+        if is_scaled {
+            return Some(format!(
+                "an amount at scale 1 says nothing of scale {}: run it without --scale",
+                self.scale()
+            ));
+        }
+        (metric.is_of_the_drive() && !self.is_on_named_drives()).then(|| {
+            format!(
+                "an amount on {} says nothing of another drive or capacity: run it on that one",
+                self.drives.join(" and ")
+            )
+        })
+    }
+
+    /// Whether its trials run on the drives that the plan names, with the capacity it gives them;
+    /// so does everything where it names none.
+    fn is_on_named_drives(&self) -> bool {
+        let is_named = |levels: &Levels| {
+            levels.0.get(&Factor::Drive).is_some_and(|drive| self.drives.contains(drive))
+        };
+        let own = || self.treatments.iter().all(|treatment| is_named(&treatment.levels));
+        let is_virtual = matches!(self.target, Some(Target::Virtual { .. }));
+        self.drives.is_empty() || (is_virtual && self.argument("--capacity").is_none() && own())
+    }
+
+    /// The capacity in bytes of the drives, images or devices of its trials, where the target says
+    /// it.
+    #[must_use]
+    pub fn capacity_bytes(&self) -> Option<u64> {
+        self.target.as_ref()?.size_bytes()
+    }
+
+    /// The conditions that simulated drives are brought into, in the treatments' order.
+    #[must_use]
+    pub fn conditions(&self) -> Vec<String> {
+        let mut conditions = Vec::new();
+        for setup in self.setups().filter(|_| self.is_in(LabKind::Virtual)) {
+            let condition = setup.simulated.condition.to_string();
+            if !conditions.contains(&condition) {
+                conditions.push(condition);
+            }
+        }
+        conditions
+    }
+
+    /// What an argument of the command line was given.
+    fn argument(&self, name: &str) -> Option<&str> {
+        let given = self.overrides.iter().position(|argument| argument == name)?;
+        self.overrides.get(given + 1).map(String::as_str)
+    }
+}

@@ -1,0 +1,230 @@
+//! The two sides of a claim: which treatments it compares with which.
+//!
+//! The sides of a pair differ in the compared factors and in nothing else, or the ratio would be
+//! the effect of something that the claim does not name. Where a plan leaves the other side open,
+//! it is refused: guessing it would judge another claim than was made.
+
+use super::factor::{Factor, Levels};
+use super::schedule::{Claim, Schedule};
+use super::varied::{Origin, Varied};
+
+/// What a claim compares.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Sides {
+    /// The levels whose effect it states.
+    pub compare: Levels,
+    /// Those they are compared with: other levels of the same factors.
+    pub against: Levels,
+    /// What both sides share.
+    pub only: Levels,
+}
+
+/// What is wrong, and what to write instead.
+type Refusal = (String, String);
+
+impl Sides {
+    /// The sides of claim `id`. `against` is what the claim says of the other side; without it,
+    /// the baseline's levels of the compared factors are.
+    pub fn new(
+        id: &str,
+        [compare, only, baseline]: [&Levels; 3],
+        against: Option<&Levels>,
+        factors: &[Varied],
+    ) -> Result<Self, Refusal> {
+        if let Some((factor, _)) =
+            against.and_then(|named| named.0.iter().find(|(f, _)| !compare.0.contains_key(f)))
+        {
+            return Err((
+                format!(
+                    "claim `{id}`: `against` names `{factor}` and `compare` does not, so that the \
+                     sides would differ in more than is compared"
+                ),
+                format!("name `{factor}` in `compare`, too, or remove it from `against`"),
+            ));
+        }
+        let other = against.unwrap_or(baseline);
+        let is_open =
+            |factor: &Factor| !other.0.contains_key(factor) && is_of_plan(*factor, factors);
+        if let Some(factor) = compare.0.keys().find(|factor| is_open(factor)) {
+            return Err(undetermined(id, *factor, compare, other, factors));
+        }
+        let mut sides =
+            Self { compare: Levels::default(), against: Levels::default(), only: only.clone() };
+        for (factor, level) in &compare.0 {
+            let other = other.0.get(factor);
+            if other == Some(level) {
+                sides.only.0.entry(*factor).or_insert_with(|| level.clone());
+                continue;
+            }
+            if let Some(shared) = only.0.get(factor).filter(|shared| *shared != level) {
+                return Err((
+                    format!(
+                        "claim `{id}` compares {factor} = \"{level}\", but `where` limits it to \
+                         {factor} = \"{shared}\""
+                    ),
+                    format!("remove `{factor}` from `where`: the sides differ in it"),
+                ));
+            }
+            sides.compare.0.insert(*factor, level.clone());
+            sides.against.0.extend(other.map(|other| (*factor, other.clone())));
+        }
+        if sides.compare.0.is_empty() {
+            return Err((
+                format!("claim `{id}` compares a treatment with itself"),
+                "in `compare`, name levels other than those of the baseline (or of `against`)"
+                    .to_owned(),
+            ));
+        }
+        // What `where` says of a compared factor, the side that it is true of says already.
+        sides.only.0.retain(|factor, _| !sides.compare.0.contains_key(factor));
+        Ok(sides)
+    }
+}
+
+/// Whether the levels of a factor are the plan's own. Of those that the command line or another lab
+/// has replaced, a claim may stay open.
+fn is_of_plan(factor: Factor, factors: &[Varied]) -> bool {
+    factors.iter().any(|varied| varied.factor == factor && varied.origin != Origin::Elsewhere)
+}
+
+/// The refusal of a claim whose other side nobody names; it says what to write.
+fn undetermined(
+    id: &str,
+    open: Factor,
+    compare: &Levels,
+    other: &Levels,
+    factors: &[Varied],
+) -> Refusal {
+    let level = |(factor, own): (&Factor, &String)| {
+        let varied = factors.iter().find(|varied| varied.factor == *factor);
+        let others = varied.into_iter().flat_map(|varied| &varied.levels);
+        let other = other.0.get(factor).or_else(|| others.clone().find(|level| *level != own));
+        Some(format!("{factor} = \"{}\"", other?))
+    };
+    let written: Option<Vec<String>> = compare.0.iter().map(level).collect();
+    let message = format!(
+        "claim `{id}`: nothing says what {open} = \"{}\" is compared with; the baseline and \
+         `against` name no level of `{open}`",
+        compare.0.get(&open).map_or("", String::as_str)
+    );
+    let help = match written {
+        Some(written) => format!(
+            "write, for example, against = {{ {} }}; if both sides share the level, name it in \
+             `where` instead of `compare`",
+            written.join(", ")
+        ),
+        None => format!("give `{open}` a second level in [factors], and name it in `against`"),
+    };
+    (message, help)
+}
+
+impl Claim {
+    /// Whether the claim is about the ratio of two treatments.
+    #[must_use]
+    pub fn is_of_a_pair(&self) -> bool {
+        !self.is_absolute && !self.is_best
+    }
+
+    /// The levels that a treatment's are compared with: the same but for the compared factors.
+    /// `None` where the claim compares no pair or, in a schedule of an earlier version, does not
+    /// say with what.
+    #[must_use]
+    pub fn other_side(&self, levels: &Levels) -> Option<Levels> {
+        let other: Option<Vec<(Factor, String)>> = self
+            .compare
+            .0
+            .keys()
+            .map(|factor| Some((*factor, self.against.0.get(factor)?.clone())))
+            .collect();
+        let other = levels.with(&Levels(other?.into_iter().collect()));
+        (self.is_of_a_pair() && other != *levels).then_some(other)
+    }
+
+    /// Every treatment that it is about, with the one that it is compared with; none for the other
+    /// where it compares no pair. Both are indices.
+    #[must_use]
+    pub fn pairs(&self, schedule: &Schedule) -> Vec<(usize, Option<usize>)> {
+        let treatments = schedule.treatments.iter().enumerate();
+        let own = treatments
+            .filter(|(_, t)| t.levels.matches(&self.only) && t.levels.matches(&self.compare));
+        own.filter_map(|(index, treatment)| {
+            if !self.is_of_a_pair() {
+                return Some((index, None));
+            }
+            let other = schedule.find(&self.other_side(&treatment.levels)?)?;
+            Some((index, Some(other)))
+        })
+        .collect()
+    }
+
+    /// The treatment that another's excess is taken over; `None` where there is none, or where it
+    /// is the same.
+    #[must_use]
+    pub fn less(&self, schedule: &Schedule, treatment: usize) -> Option<usize> {
+        let levels = &schedule.treatments[treatment].levels;
+        let other = schedule.find(&levels.with(self.excess_over.as_ref()?))?;
+        (other != treatment).then_some(other)
+    }
+}
+
+/// Refuses a claim that no treatments of a plan can decide; what the command line or another lab
+/// has dropped leaves it open.
+pub(super) fn check_pairs(
+    claim: &Claim,
+    schedule: &Schedule,
+    factors: &[Varied],
+) -> Result<(), Refusal> {
+    let id = &claim.id;
+    if let Some(factor) = claim
+        .excess_over
+        .iter()
+        .flat_map(|part| part.0.keys())
+        .find(|factor| claim.compare.0.contains_key(factor))
+    {
+        return Err((
+            format!("claim `{id}`: `excess_over` names `{factor}`, in which the sides differ"),
+            format!("name a factor there that both sides share, or compare without `{factor}`"),
+        ));
+    }
+    if factors.iter().any(|varied| varied.origin == Origin::Elsewhere) {
+        return Ok(());
+    }
+    let pairs = claim.pairs(schedule);
+    if pairs.is_empty() {
+        let says = |levels: &Levels| {
+            if levels.0.is_empty() { String::new() } else { format!(" where {levels}") }
+        };
+        let against = if claim.is_of_a_pair() {
+            format!(" and one with {} that differ in nothing else", claim.against)
+        } else {
+            String::new()
+        };
+        return Err((
+            format!(
+                "claim `{id}`: no treatment has {}{against}{}",
+                claim.compare,
+                says(&claim.only)
+            ),
+            "`exclude` drops such treatments: name what else the sides differ in, both in \
+             `compare` and in `against`"
+                .to_owned(),
+        ));
+    }
+    let has_excess = |(own, other): &(usize, Option<usize>)| {
+        let mut sides = [Some(*own), *other].into_iter().flatten();
+        sides.all(|side| claim.less(schedule, side).is_some())
+    };
+    if let Some(part) = &claim.excess_over
+        && !pairs.iter().any(has_excess)
+    {
+        return Err((
+            format!("claim `{id}`: no pair of treatments has others with {part} to exceed"),
+            "in `where`, name another level of that factor; see that `exclude` keeps both"
+                .to_owned(),
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,182 @@
+//! The shipped plans answer their questions in the first sentence, alike in every format.
+
+use std::path::Path;
+
+use ssdlab_advice::{Analysis, analyse, taking_part};
+use ssdlab_flash::FlashActivity;
+use ssdlab_latency::LatencySummary;
+use ssdlab_meter::block::Counters;
+use ssdlab_plan::schedule::Trial;
+use ssdlab_plan::{Factor, Levels, Overrides, Schedule, schedule, shipped};
+use ssdlab_report::{Answered, Style, answer, charts, html, markdown, text};
+use ssdlab_results::{Ending, Latency, Phase, Record, Series, Work};
+
+fn resolved(name: &str, overrides: &Overrides) -> Schedule {
+    schedule(name, shipped::find(name).unwrap().text, overrides, Path::new("/")).unwrap()
+}
+
+/// How much more of everything a level costs: what a drive and a filesystem might do.
+fn weight(factor: Factor, level: &str) -> f64 {
+    match (factor, level) {
+        (Factor::Filesystem, "ext3") => 1.4,
+        (Factor::Filesystem, "ext2") => 1.25,
+        (Factor::Filesystem, "xfs") => 1.1,
+        (Factor::Filesystem, "btrfs") => 1.15,
+        (Factor::Filesystem, "reiserfs") => 1.2,
+        (Factor::Filesystem, level) if level != "ext4" => 2.0,
+        (Factor::Journal, "on") => 1.12,
+        (Factor::Atime, "strictatime") => 1.05,
+        (Factor::Scheduler, "bfq") => 1.07,
+        (Factor::Scheduler, "kyber") => 1.02,
+        (Factor::Scheduler, "mq-deadline") => 0.97,
+        (Factor::Drive, "eeepc-4g") => 20.0,
+        _ => 1.0,
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "all are above 0")]
+fn phase(name: &str, levels: &Levels, block: u32) -> Phase {
+    let each = levels.0.iter().map(|(factor, level)| weight(*factor, level));
+    let cost = each.product::<f64>() * (1.0 + f64::from(block) / 500.0);
+    let discards = levels.0.get(&Factor::Discard).is_some_and(|level| level == "on");
+    let discards = u64::from(discards && name == "sync_deleted");
+    let of = |unit: f64| (unit * cost) as u64;
+    let device = Counters {
+        written_bytes: of(2e8),
+        write_requests: of(2_000.0),
+        discard_requests: 50 * discards,
+        discarded_bytes: 2_420_000_000 * discards,
+        flushes: of(40.0),
+        ..Counters::default()
+    };
+    let summary = LatencySummary {
+        mean_ns: 2e7 * cost,
+        p50_ns: of(2e7),
+        p90_ns: of(3e7),
+        p99_ns: of(5e7),
+        p999_ns: of(6e7),
+        max_ns: of(8e7),
+    };
+    Phase {
+        name: name.to_owned(),
+        time_ns: Some(of(1e9)),
+        settled_ns: Some(of(1e9) + discards * 45_000_000_000),
+        is_quiet: Some(true),
+        device: Some(device),
+        flash: Some(FlashActivity {
+            flash_written_bytes: of(4e8),
+            flash_read_bytes: of(1e8),
+            erases: of(1_000.0),
+            hottest_erases: of(50.0),
+            repeats_until_worn: Some(1e4 / cost),
+            years_until_worn: Some(30.0 / cost),
+            stalled_ns: 0,
+        }),
+        work: Some(Work {
+            operations: 1_000,
+            ops_per_second: 1e4 / cost,
+            bytes_per_second: None,
+            latency: Latency { summary, histogram: String::new() },
+            series: Series { step_ns: 1, operations: vec![1] },
+        }),
+        ..Phase::default()
+    }
+}
+
+/// A run of a plan: each step with what the steps before it have kept.
+fn run(schedule: &Schedule) -> Analysis {
+    let mut records: Vec<Record> = Vec::new();
+    for step in 0..schedule.blocks().len() {
+        let chosen = taking_part(schedule, &records, step);
+        let is_own = |trial: &&Trial| {
+            schedule.step_of(trial.block) == step && chosen.contains(&trial.treatment)
+        };
+        let of = |trial: &Trial| {
+            let levels = &schedule.treatments[trial.treatment].levels;
+            let phases = schedule.phases(trial.treatment);
+            let phases = phases.iter().map(|one| phase(&one.name, levels, trial.block)).collect();
+            Record { phases, ..Record::new(schedule, *trial, 0) }
+        };
+        let new: Vec<Record> = schedule.trials.iter().filter(is_own).map(of).collect();
+        records.extend(new);
+    }
+    analyse("run", schedule, records, Ending::AllBlocks)
+}
+
+#[test]
+fn the_shipped_plans_answer_their_questions_in_the_first_sentence() {
+    let mut answers = Vec::new();
+    for plan in shipped::ALL {
+        let schedule = resolved(plan.name, &Overrides::default());
+        assert!(!schedule.answer.is_empty(), "{} names no claim that answers it", plan.name);
+        let analysis = run(&schedule);
+        let sentence = answer(&schedule, &analysis).sentence;
+        let report = text(&schedule, &analysis, Style::default());
+        assert_eq!(report.lines().nth(1), Some(&*sentence));
+        let claims = report.find("\nClaims\n").unwrap();
+        assert!(claims < report.find('┌').unwrap(), "{}: tables before claims", plan.name);
+        let page = markdown(&schedule, &analysis);
+        let paragraph = page.split("\n\n").nth(1).unwrap().replace('\\', "");
+        assert_eq!(paragraph, sentence);
+        let page = html(&schedule, &analysis, plan.text);
+        assert!(page.contains(&format!("<p id=\"answer\" tabindex=\"-1\">{sentence}</p>")));
+        let json = serde_json::to_value(Answered::new(&schedule, &analysis)).unwrap();
+        assert_eq!(json["answer"], *sentence);
+        assert_eq!(json["scale"], 1.0);
+        // The first chart is of the metric of the claim that comes first.
+        let claim = schedule.claims.iter().find(|claim| claim.id == schedule.answer[0]).unwrap();
+        let first = &charts(&schedule, &analysis)[0];
+        assert!(first.title.contains(&claim.metric), "{}: {}", plan.name, first.title);
+        answers.push(format!("{}\n{sentence}\n", schedule.question));
+    }
+    insta::assert_snapshot!(answers.join("\n"));
+}
+
+/// Both sides are told in every format, by all levels in which treatments differ.
+#[test]
+fn every_verdict_names_both_sides() {
+    let schedule = resolved("fsync", &Overrides::default());
+    let analysis = run(&schedule);
+    let sides = "filesystem = ext3, drive = x25m-g1 against filesystem = ext2, drive = x25m-g1";
+    assert!(text(&schedule, &analysis, Style::default()).contains(sides));
+    assert!(markdown(&schedule, &analysis).contains(sides));
+    assert!(html(&schedule, &analysis, "").contains(sides));
+    for claim in &analysis.claims {
+        let has_other = claim.baseline.is_some() && !claim.against.0.is_empty();
+        assert!(claim.levels.is_some() && (has_other || claim.is_absolute), "{}", claim.id);
+    }
+}
+
+/// Less work, or another drive, says nothing of an amount that was published for this one.
+#[test]
+fn amounts_are_judged_at_scale_1_on_the_plans_drive_only() {
+    let scaled = Overrides { scale: Some(0.04), ..Overrides::default() };
+    let elsewhere = Overrides { drive: Some("x25m-g2".to_owned()), ..Overrides::default() };
+    let smaller = Overrides { capacity: Some(8_000_000_000), ..Overrides::default() };
+    for (overrides, says) in [
+        (Overrides::default(), None),
+        (scaled, Some("an amount at scale 1 says nothing of scale 0.04")),
+        (elsewhere, Some("an amount on vertex-le says nothing of another drive or capacity")),
+        (smaller, Some("an amount on vertex-le says nothing of another drive or capacity")),
+    ] {
+        let schedule = resolved("discard", &overrides);
+        let analysis = run(&schedule);
+        let claim = analysis.claims.iter().find(|one| one.id == "fstrim-six-minutes").unwrap();
+        let report = text(&schedule, &analysis, Style::default());
+        assert_eq!(report.contains("published"), says.is_none(), "{overrides:?}\n{report}");
+        let page = html(&schedule, &analysis, "");
+        assert_eq!(page.contains("<section id=\"published\""), says.is_none(), "{overrides:?}");
+        let reason = claim.reason.clone().unwrap_or_default();
+        assert!(reason.starts_with(says.unwrap_or_default()), "{overrides:?}: {reason}");
+        assert_eq!(claim.p.is_some(), says.is_none(), "{overrides:?}");
+        // A ratio is judged all the same.
+        let ratio = analysis.claims.iter().find(|one| one.id == "delete-slower-until-quiet");
+        assert!(ratio.unwrap().p.is_some(), "{overrides:?}");
+    }
+    let schedule = resolved("discard", &Overrides { scale: Some(0.04), ..Overrides::default() });
+    let report = text(&schedule, &run(&schedule), Style::default());
+    assert!(report.contains("seed 1, scale 0.04, condition purged"), "{report}");
+    let journal = resolved("journal", &Overrides::default());
+    let report = text(&journal, &run(&journal), Style::default());
+    assert!(report.contains("scale 1, capacity 8.0 GB, condition purged"), "{report}");
+}

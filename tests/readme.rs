@@ -1,0 +1,46 @@
+//! The README's numbers are those of the run that is kept here. `make readme` makes the run again
+//! and writes what it shows; a test of the virtual lab performs one of its trials.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ssdlab_advice::analyse;
+use ssdlab_plan::{self as plan, Overrides, shipped};
+use ssdlab_report::{Style, text};
+use ssdlab_results::{Ending, Record};
+
+/// The records of `ssdlab run discard`, as shipped.
+const RECORDS: &str = include_str!("data/discard.jsonl");
+
+/// What stands before the report in the README, and what ends it there.
+const COMMAND: &str = "$ ssdlab run discard\n";
+const END: &str = "```\n";
+
+/// As wide as the README.
+const STYLE: Style = Style { is_coloured: false, width: Some(116) };
+
+/// The report from its answer to its last claim.
+fn report() -> String {
+    let plan = shipped::find("discard").unwrap().text;
+    let schedule = plan::schedule("discard", plan, &Overrides::default(), Path::new("/")).unwrap();
+    let records: Vec<Record> =
+        RECORDS.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(records.len(), schedule.trials.len());
+    let analysis = analyse("discard", &schedule, records, Ending::AllBlocks);
+    let report = text(&schedule, &analysis, STYLE);
+    report[..report.find("\nWhat follows").unwrap()].to_owned()
+}
+
+#[test]
+fn the_readme_shows_what_the_run_gives() {
+    let path: PathBuf = [env!("CARGO_MANIFEST_DIR"), "README.md"].iter().collect();
+    let readme = fs::read_to_string(&path).unwrap();
+    let from = readme.find(COMMAND).unwrap() + COMMAND.len();
+    let to = from + readme[from..].find(END).unwrap();
+    let report = report();
+    if std::env::var_os("UPDATE_README").is_some() {
+        fs::write(&path, format!("{}{report}{}", &readme[..from], &readme[to..])).unwrap();
+        return;
+    }
+    assert_eq!(&readme[from..to], report, "`make readme` writes what the run gives");
+}
