@@ -1,7 +1,7 @@
 //! fio: runs a job file in the trial's directory and reads what fio reports.
 //!
-//! A job file can name any file, a disk included, and this program runs as root: names that
-//! lead out of the trial's directory are refused before fio starts.
+//! A job file can name any file, even a disk, and this program runs as root: names that lead out of
+//! the trial's directory are refused before fio starts.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -15,12 +15,12 @@ use ssdlab_plan::schedule::Hashes;
 use super::printed::fio::Job;
 use super::{WorkloadError, input, printed};
 
-/// I/O engines that only read and write the files of a job.
+/// I/O engines that only access the files of a job.
 const ENGINES: [&str; 9] =
     ["sync", "psync", "vsync", "pvsync", "pvsync2", "libaio", "io_uring", "posixaio", "mmap"];
 
-/// Keys of a job file that say what is done to its files and nothing else; fio has others that run
-/// programs, switch the scheduler or write logs elsewhere.
+/// Keys of a job file that only concern its files; fio has others that run programs, switch the
+/// scheduler or write logs elsewhere.
 const KEYS: [&str; 69] = [
     "name",
     "rw",
@@ -100,8 +100,8 @@ const MOST_LINE_BYTES: usize = 1000;
 /// The longest job file, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// The text of a job file that touches nothing outside its working directory and starts no other
-/// programs. It is what fio is to be given: the file may be another by then.
+/// The text of a job file that is confined to its working directory and starts no other programs.
+/// fio gets this text, because the file may change in the meantime.
 pub(super) fn read(job: &Path, inputs: &Hashes) -> Result<String, WorkloadError> {
     let refused = |reason: String| WorkloadError::Job { job: job.to_owned(), reason };
     let mut text = String::new();
@@ -116,9 +116,9 @@ pub(super) fn read(job: &Path, inputs: &Hashes) -> Result<String, WorkloadError>
     Ok(text)
 }
 
-/// Refuses a job that could touch anything outside its working directory or start other programs.
-/// Nothing in a job needs a slash or a variable: fio takes even a section's name for a file where a
-/// device has that name. Lines are those that fio sees, and what is a blank to it is one here.
+/// Refuses a job that could access anything outside its working directory or start other programs.
+/// No job needs a slash or a variable: fio even treats a section's name as a file if a device has
+/// that name. Lines and blanks are defined as in fio.
 fn check(text: &str) -> Result<(), String> {
     for (index, line) in text.split('\n').enumerate() {
         let is_blank = |c: char| c == ' ' || c == '\t';
@@ -127,7 +127,7 @@ fn check(text: &str) -> Result<(), String> {
             .split_once('=')
             .map_or((trimmed, ""), |(k, v)| (k.trim_matches(is_blank), v.trim_matches(is_blank)));
         let why = if line.contains(|c: char| c.is_control() && c != '\t') {
-            "has a control character, at which fio may end or split it"
+            "has a control character, at which fio may truncate or split it"
         } else if line.len() > MOST_LINE_BYTES {
             "is longer than 1000 bytes, and fio splits long lines"
         } else if trimmed.is_empty() || trimmed.starts_with(['#', ';']) {
@@ -137,9 +137,9 @@ fn check(text: &str) -> Result<(), String> {
         } else if line.contains(['$', '`']) {
             "depends on the environment"
         } else if !key.starts_with('[') && !KEYS.contains(&key) {
-            "is not among the keys that only say what is done to a job's files"
+            "is not among the keys that only concern a job's files"
         } else if key == "ioengine" && !ENGINES.contains(&value) {
-            "names an I/O engine that is not known to stay within files"
+            "names an I/O engine that is not known to access only files"
         } else {
             continue;
         };
@@ -149,7 +149,7 @@ fn check(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs a job that was checked; returns fio's results as metrics.
+/// Runs a checked job; returns fio's results as metrics.
 pub(super) fn run(
     text: &str,
     directory: &Path,

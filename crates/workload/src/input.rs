@@ -1,7 +1,7 @@
-//! Files that a plan names: read once, into memory that nobody else can change.
+//! Files named by a plan: read once, into private memory.
 //!
-//! Trials of one run must all work with the same bytes, whoever edits the file meanwhile. A node,
-//! and a run that is resumed, read it anew, and compare its hash with that of the run's start.
+//! All trials of a run must use the same bytes, even if the file is edited. A node, and a resumed
+//! run, read it again and compare its hash with the one from the run's start.
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
@@ -19,31 +19,31 @@ use thiserror::Error;
 pub enum InputError {
     /// It could not be read.
     #[error("cannot read {}: {cause}", path.display())]
-    #[diagnostic(help("the plan names it: it must be a file that you may read"))]
+    #[diagnostic(help("the plan names it: it must be a readable file"))]
     Unreadable {
         /// The file.
         path: PathBuf,
         /// Why.
         cause: io::Error,
     },
-    /// It is not what it was.
+    /// It has changed.
     #[error(
         "{} has changed since the run began: its SHA-256 was {expected} and is {found}",
         path.display()
     )]
-    #[diagnostic(help("restore the file as it was, or begin another run"))]
+    #[diagnostic(help("restore the file, or start another run"))]
     Changed {
         /// The file.
         path: PathBuf,
-        /// Its hash when the run began.
+        /// Its hash when the run started.
         expected: String,
         /// Its hash now.
         found: String,
     },
 }
 
-/// A copy of a file in memory, to be read from its beginning. It is an error if the file is not one
-/// of `hashes` any more; without a hash any contents will do.
+/// A copy of a file in memory, at its start. An error if the file's hash differs from the one in
+/// `hashes`; without one any contents are accepted.
 pub fn private(path: &Path, hashes: &Hashes) -> Result<File, InputError> {
     let unreadable = |cause| InputError::Unreadable { path: path.to_owned(), cause };
     let mut copy = regular_file::open(path).and_then(in_memory).map_err(unreadable)?;
@@ -58,7 +58,7 @@ pub fn private(path: &Path, hashes: &Hashes) -> Result<File, InputError> {
     Ok(copy)
 }
 
-/// What can be read, in memory: up to half of what is free.
+/// Reads everything into memory, up to half of what is free.
 pub fn in_memory(mut from: impl Read) -> io::Result<File> {
     let mut copy = File::from(memfd_create("input", MemfdFlags::CLOEXEC)?);
     let most = memory::available_bytes() / 2;

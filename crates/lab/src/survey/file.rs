@@ -1,5 +1,4 @@
-//! What uses the file that a loop device stands on: whoever writes to the file writes to the
-//! device.
+//! Uses of the file behind a loop device: whoever writes to the file writes to the device.
 
 use std::fs;
 use std::io;
@@ -17,7 +16,7 @@ use crate::safety::Purpose;
 #[derive(Debug)]
 pub(super) struct LoopFile {
     id: FileId,
-    /// Its path, as the kernel knows it; it may be another file's by now.
+    /// Its path, as known to the kernel; it may belong to another file by now.
     path: PathBuf,
 }
 
@@ -55,7 +54,7 @@ impl LoopFile {
         uses
     }
 
-    /// Whether two loop devices stand on one file. Through an overlay a file has another device
+    /// Whether two loop devices are backed by one file. In an overlay a file has a different device
     /// number than in its layer, and usually the same inode.
     fn is_same_as(&self, other: &Self) -> bool {
         self.id == other.id
@@ -70,7 +69,7 @@ impl LoopFile {
 
 const OVERLAY: &str = "overlay";
 
-/// The folders that an overlay shows.
+/// The folders of an overlay.
 fn layers(mount: &Mount) -> impl Iterator<Item = PathBuf> {
     let folders = mount.options.iter().filter_map(|option| {
         let lower = option.strip_prefix("lowerdir=").or_else(|| option.strip_prefix("lowerdir+="));
