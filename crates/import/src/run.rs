@@ -165,7 +165,7 @@ fn check_numbers(placed: &[Placed]) -> Result<(), Fault> {
     match numbers.find(|(_, (_, value))| !(0.0..f64::MAX).contains(*value)) {
         None => Ok(()),
         Some((phase, (metric, value))) => Err(Fault::new(
-            format!("`{}`: {metric} is {value}, expected a number from 0 up", phase.name),
+            format!("`{}`: {metric} is {value}, expected a number of at least 0", phase.name),
             "the file was changed, or the program that wrote it failed",
         )),
     }

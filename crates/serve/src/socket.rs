@@ -81,9 +81,7 @@ fn remove_dead(path: &Path) -> Result<(), ServeError> {
         Err(Errno::CONNREFUSED) => fs::remove_file(path).map_err(ServeError::step("replace", path)),
         // A server with a full queue of connections says "again".
         Ok(()) | Err(Errno::AGAIN) => Err(ServeError::InUse(path.to_owned())),
-        Err(errno) => {
-            Err(ServeError::step("find out whether a server listens at", path)(errno.into()))
-        }
+        Err(errno) => Err(ServeError::step("tell whether anybody listens at", path)(errno.into())),
     }
 }
 
