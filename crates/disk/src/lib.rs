@@ -3,7 +3,7 @@
 //!
 //! A guest in external time travel computes in zero time and asks before its clock advances.
 //! [`run`] answers: it is the guest's clock and, over vhost-user, its disks ([`Disk`]). Only a
-//! disk's [`Backend`] (memory, a file, or a simulated drive) decides when a request is done. So a
+//! disk's [`Backend`] (memory or a simulated drive) decides when a request is done. So a
 //! run is a function of the guest and the backends, identical to the bit on any machine under any
 //! load, and its [`Fingerprint`] proves it.
 //!
@@ -28,7 +28,7 @@ mod run;
 mod socket;
 mod vhost;
 
-pub use backend::{Backend, BackendError, Flash, Memory, SparseFile};
+pub use backend::{Backend, BackendError, Flash, Memory};
 pub use device::{
     AnyBackend, Device, DiscardLimits, Features, Served, Shape, ShapeFault, Status, WriteCache,
     WriteZeroesLimits, answer,

@@ -4,7 +4,6 @@
 //! fault injection. A backend knows no queue, guest or transport, and reads no clock: `now` is an
 //! argument, and it returns the time at which the command is done.
 
-mod file;
 mod flash;
 mod memory;
 
@@ -13,7 +12,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ssdlab_flash::{Extent, Nanos, Refusal};
 
-pub use file::SparseFile;
 pub use flash::Flash;
 pub use memory::Memory;
 
