@@ -1,8 +1,8 @@
 //! Bonnie's tests against bonnie++, alternating, on the same mounted filesystem: in memory, where
-//! the harness is the limit, and on ext4 over a simulated drive that is served in real time, where
-//! the device is, with less memory than the file is large. The latter needs root.
+//! the harness is the limit, and on ext4 over a simulated drive served in real time, where the
+//! device is, with less memory than the size of the file. The latter needs root.
 //!
-//! A test that bonnie++ finds too fast has no number of its own.
+//! A test that is too fast for bonnie++ has no number there.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -18,10 +18,10 @@ use ssdlab_workload::printed::bonnie::{self, Rate, Tested};
 
 const ROUNDS: usize = 5;
 
-/// Sizes as a plan has them, and the same as arguments of bonnie++.
+/// Sizes in a plan, and the same as arguments of bonnie++.
 type Sizes = (&'static str, &'static str);
 
-/// A size at which nearly every test takes bonnie++ the half second that it wants.
+/// Sizes at which nearly every test takes the half second that bonnie++ requires.
 const IN_MEMORY: Sizes = (
     r#"{ size = "5 GiB", char_size = "2 MiB", seeks = 500_000, files = "512" }"#,
     "-s 5120:8192:500000:5 -f2 -n 512:0:0:1",
@@ -31,16 +31,16 @@ const ON_DISK: Sizes = (
     "-s 256:8192:32768:5 -f3 -n 64:0:0:1",
 );
 
-/// The memory that both have on the disk.
+/// The memory of both programs on the disk.
 const MEMORY_BYTES: u64 = 128 << 20;
 
 /// The drive under the disk.
 const DRIVE: [&str; 4] = ["--drive", "x25m-g1", "--capacity", "4 GB"];
 
-/// Both find in the cache what is left there.
+/// Both keep the cache between tests.
 const OURS: &str = "do = \"bonnie\", cold = false";
 
-/// Its check that the file is twice the memory is off.
+/// Disables its check that the file is twice the memory.
 const THEIRS: &str = "-q -r 0 -z 1";
 
 const TESTS: [(&str, &str); 12] = [
@@ -106,8 +106,8 @@ fn compare(place: &Path, (sizes, arguments): Sizes, group: Option<&Group>) {
     }
 }
 
-/// Uses as much memory as a run does: a virtual machine may have given free memory back to its
-/// host, and is slow to get it again.
+/// Uses as much memory as a run: a virtual machine may have returned free memory to its host, and
+/// is slow to get it back.
 fn touch(place: &Path) {
     let mut file = File::create(place.join("touched")).unwrap();
     let some = vec![1; 1 << 20];
@@ -165,7 +165,7 @@ fn run_theirs(place: &Path, arguments: &str, group: Option<&Group>) -> Vec<Teste
     bonnie::line(printed.lines().rfind(|line| bonnie::is_line(line)).unwrap()).unwrap().tests
 }
 
-/// A program with the memory of a group.
+/// A program in a memory cgroup.
 fn limited(program: &str, group: Option<&Group>) -> Command {
     let Some(group) = group else { return Command::new(program) };
     let mut command = Command::new("sh");
@@ -174,7 +174,7 @@ fn limited(program: &str, group: Option<&Group>) -> Command {
     command
 }
 
-/// A memory cgroup, version 1 or 2, that goes when it is dropped.
+/// A memory cgroup, version 1 or 2, removed when dropped.
 struct Group(PathBuf);
 
 impl Group {
@@ -201,7 +201,7 @@ impl Drop for Group {
     }
 }
 
-/// ext4 on a loop device over a simulated drive, which goes when it is dropped.
+/// ext4 on a loop device over a simulated drive, removed when dropped.
 struct Disk {
     folder: tempfile::TempDir,
     server: Child,
@@ -236,7 +236,7 @@ impl Disk {
 impl Drop for Disk {
     fn drop(&mut self) {
         self.shell("umount mnt; losetup --detach $(cat loop)");
-        // The kernel lets go of a detached device's file some time later.
+        // The kernel releases a detached device's file some time later.
         sleep(Duration::from_secs(1));
         kill_process(Pid::from_child(&self.server), Signal::INT).unwrap();
         self.server.wait().unwrap();

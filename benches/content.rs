@@ -1,4 +1,4 @@
-//! How fast synthetic contents and trees are made, on one core.
+//! The speed of generating synthetic contents and trees, on one core.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -6,10 +6,10 @@ use std::time::Instant;
 use ssdlab_workload::synthetic::content::ContentPool;
 use ssdlab_workload::synthetic::tree::{TreeShape, synthetic};
 
-/// What the player writes at a time, and the mean file of a kernel tree.
+/// The player's write size, and the mean file size of a kernel tree.
 const BUFFERS: [usize; 2] = [1 << 20, 13_431];
 
-/// How much is made for one figure.
+/// The number of bytes generated per figure.
 const TOTAL_BYTES: usize = 4 << 30;
 
 fn main() {
@@ -45,7 +45,7 @@ fn report(kind: &str, bytes: usize, fill: impl Fn(u64, &mut [u8])) {
     );
 }
 
-/// The most memory this process has had resident, as proc(5) says.
+/// This process's peak resident memory, from proc(5).
 fn peak_memory_kib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,11 +1,11 @@
-//! The engine against fio: reads and writes of 4 KiB at random places, at depth 1 and 32, on a file
-//! of a filesystem on a loop device past the page cache (needs root), and on one of tmpfs. Both are
-//! in memory, so that what differs is what it takes to ask for it.
+//! The engine against fio: reads and writes of 4 KiB at random offsets, at depth 1 and 32, on a
+//! file of a filesystem on a loop device by direct I/O (needs root), and on one of tmpfs. Both are
+//! in memory, so that only the cost of submission differs.
 //!
 //! Runs alternate on one processor; each figure is the median of its side's. The processor time of
-//! an operation is that of the thread that works, as fio reports its own. Neither sleeping
-//! processors nor a scheduler of requests is in the way: waking an idle processor costs a virtual
-//! machine more than all the rest, now and then, on either side.
+//! an operation is that of the working thread, like fio's own report. Deep sleep and the I/O
+//! scheduler are disabled: waking an idle processor in a virtual machine sometimes costs more than
+//! everything else.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -23,7 +23,7 @@ use ssdlab_guest as guest;
 
 const ROUNDS: usize = 7;
 
-/// How long each run takes.
+/// The duration of each run.
 const TIME: Duration = Duration::from_secs(2);
 
 /// The size of the file.
@@ -32,7 +32,7 @@ const SPAN_BYTES: u64 = 512 << 20;
 /// The processor that both sides use.
 const PROCESSOR: usize = 1;
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Clone, Copy)]
 struct Run {
     operations_per_second: f64,
@@ -91,7 +91,7 @@ fn table(place: &str, file: &Path, is_direct: bool) {
     }
 }
 
-/// Writes the whole file, so that every place of it is on the device.
+/// Writes the whole file, so that all of it is on the device.
 fn lay_out(file: &Path) {
     let file = File::options().write(true).create_new(true).open(file).unwrap();
     let blocks = [Block { bytes: 1 << 20, weight: 1 }];
@@ -169,8 +169,8 @@ impl Case<'_> {
     }
 }
 
-/// While it is open, the kernel lets no processor sleep more deeply than it takes this long to wake
-/// up from: 0 us (`Documentation/power/pm_qos_interface.rst`). Needs root.
+/// While it is open, no processor enters a sleep state with a wake-up latency above this: 0 us
+/// (`Documentation/power/pm_qos_interface.rst`). Needs root.
 fn keep_awake() -> Option<File> {
     let mut file = File::options().write(true).open("/dev/cpu_dma_latency").ok()?;
     file.write_all(&0_i32.to_ne_bytes()).ok()?;
@@ -207,7 +207,7 @@ impl Disk {
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        // The kernel takes fio's ring down, which uses the file, some time after fio has ended.
+        // The kernel tears down fio's ring, which uses the file, some time after fio has ended.
         for _ in 0..100 {
             let umount = Command::new("umount").arg(&self.mounted).stderr(Stdio::null()).status();
             if umount.is_ok_and(|status| status.success()) {

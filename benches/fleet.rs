@@ -1,5 +1,5 @@
-//! What it costs to run trials on nodes of Slurm: a thousand small ones of the virtual lab, on one
-//! node of a real Slurm on this machine.
+//! The cost of running trials on Slurm nodes: a thousand small ones in the virtual lab, on one node
+//! of a real Slurm on this machine.
 //!
 //! It needs root, slurm-wlm, munge and a lab kernel.
 
@@ -13,7 +13,7 @@ use serde_json::Value;
 const SSDLAB: &str = env!("CARGO_BIN_EXE_ssdlab");
 const FLEET: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/fleet");
 
-/// Trials that an element runs at a time: the processors of the node.
+/// Concurrent trials of an element: the node's number of processors.
 const AT_A_TIME: u32 = 2;
 
 const PLAN: &str = r#"
@@ -73,8 +73,8 @@ fn report(run: &Path, took: Duration, trials: u32) {
     for entry in fs::read_dir(run.join("attempts")).unwrap().flatten() {
         let path = entry.path();
         if path.extension().is_some_and(|ending| ending == "out") {
-            // Slurm makes the output when it starts the element; the last that the element does is
-            // to empty the file that has its node.
+            // Slurm makes the output file when it starts the element; the last action of the
+            // element is to empty its node file.
             let begun: SystemTime = fs::metadata(&path).unwrap().created().unwrap();
             let ended = fs::metadata(path.with_extension("node")).unwrap().modified().unwrap();
             of_elements += ended.duration_since(begun).unwrap();
@@ -85,7 +85,7 @@ fn report(run: &Path, took: Duration, trials: u32) {
     let each = |what: &str, time: Duration| {
         println!("{what:48} {:8.1} ms a trial", time.as_secs_f64() * 1e3 / f64::from(trials));
     };
-    each("the trials themselves", of_trials);
-    each("an element around them", of_elements.saturating_sub(of_trials));
-    each("between elements, and before and after: Slurm", took.saturating_sub(of_elements));
+    each("in the trials", of_trials);
+    each("in the elements, outside the trials", of_elements.saturating_sub(of_trials));
+    each("outside the elements: Slurm", took.saturating_sub(of_elements));
 }

@@ -1,5 +1,5 @@
-//! Reports over long runs: time and memory of `ssdlab report` and `ssdlab compare` over 10,000
-//! trials with all their latencies, and time of `ssdlab history` over 1,000 runs.
+//! Reports over long runs: time and memory of `ssdlab report` and `ssdlab compare` for 10,000
+//! trials with all latencies, and time of `ssdlab history` for 1,000 runs.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -37,7 +37,7 @@ compare = { filesystem = "btrfs" }
 at_least = 1.05
 "#;
 
-/// Blocks of a long run, and of one as people usually make it.
+/// Blocks of a long run, and of a typical one.
 const LONG: u32 = 500;
 const USUAL: u32 = 1;
 const RUNS: u64 = 1_000;
@@ -96,7 +96,7 @@ fn record(schedule: &Schedule, trial: Trial) -> Record {
     }
 }
 
-/// A phase of 1,000 operations that is a few per mille faster or slower.
+/// A phase of 1,000 operations, a few per mille faster or slower.
 fn phase(name: &str, variation: u64) -> Phase {
     let ns = 1_000_000 + 20 * variation;
     let mut counted = Counted { bytes: 8_192_000, ..Counted::new() };
@@ -124,7 +124,7 @@ fn phase(name: &str, variation: u64) -> Phase {
     }
 }
 
-/// Prints the median time and the most memory of a command.
+/// Prints the median time and the peak memory of a command.
 fn measure(results: &Path, arguments: &[&str]) {
     let mut rounds: Vec<(Duration, u64)> = (0..ROUNDS).map(|_| once(results, arguments)).collect();
     rounds.sort();
@@ -137,7 +137,7 @@ fn measure(results: &Path, arguments: &[&str]) {
     );
 }
 
-/// The time a command takes, and the most memory it has had in KiB, as proc(5) says.
+/// The time of a command, and its peak memory in KiB, from proc(5).
 fn once(results: &Path, arguments: &[&str]) -> (Duration, u64) {
     let said = File::create(results.join("said")).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_ssdlab"));

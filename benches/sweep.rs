@@ -1,5 +1,5 @@
-//! Whether simulations of several drives at once scale with the processors: the same drives one
-//! after another and side by side, alternating.
+//! Whether simulations of several drives at once scale with the processors: the same drives
+//! sequentially and concurrently, alternating.
 
 use std::process::Command;
 use std::time::{Duration, Instant};

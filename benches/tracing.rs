@@ -1,8 +1,8 @@
-//! What tracing costs an image lab, and whether the kernel's buffers keep up: the same writes with
-//! and without a trace, alternating, on a loop device over memory. Needs root.
+//! The cost of tracing in the image lab, and whether the kernel's buffers keep up: the same writes
+//! with and without a trace, alternating, on a loop device over memory. Needs root.
 //!
-//! Random 4 KiB writes past the page cache, some of them due at a rate, as of a device of so many
-//! requests a second; the last as fast as they go, where there is no time but the processor's.
+//! Random 4 KiB direct writes, first at fixed rates, like a device with this many requests per
+//! second; then as fast as possible, limited only by the processor.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 const ROUNDS: usize = 6;
 
-/// The rates, of as many writes each as take some seconds.
+/// The rates, each with enough writes for some seconds.
 const RATES: [(&str, &str); 3] = [
     ("50,000 a second", "rate = \"50000/s\", operations = 200_000"),
     ("100,000 a second", "rate = \"100000/s\", operations = 400_000"),
@@ -29,7 +29,7 @@ fn main() {
     for (name, keys) in RATES {
         let (mut changes, mut reached, mut lost) = (Vec::new(), Vec::new(), 0);
         for round in 0..ROUNDS {
-            // Whoever comes second finds another machine.
+            // The order affects the state of the machine.
             let is_traced_first = round % 2 == 0;
             let order = [is_traced_first, !is_traced_first];
             let mut phases = order.map(|is_traced| trial(memory.path(), keys, is_traced));

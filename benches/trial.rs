@@ -1,8 +1,8 @@
 //! A tree trial against the equivalent shell script, alternating, on the same image: `tar xf`,
 //! `sync -f`, `rm -rf`, `sync -f`. Needs root.
 //!
-//! ssdlab's side is the whole trial less mkfs, mount and unmount: its own preparation, its waits
-//! for quiet and its records count. The archive lies decoded in memory on both sides.
+//! ssdlab's side is the whole trial except mkfs, mount and unmount: its preparation, its waits for
+//! quiet and its records count. The archive is decoded in memory on both sides.
 
 use std::fs;
 use std::path::Path;
@@ -111,7 +111,7 @@ fn outside_ms(record: &Value) -> f64 {
     total_ms(record) - inside / 1e6
 }
 
-/// The script a person would write, on an image made like ssdlab's.
+/// The script that a person would write, on an image made like ssdlab's.
 fn shell(disk: &Path, memory: &Path) -> f64 {
     let (disk, memory) = (disk.display(), memory.display());
     let run = |script: &str| {

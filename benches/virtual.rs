@@ -1,5 +1,5 @@
-//! The virtual lab: how fast a guest boots, how many requests a second go through it, what a trial
-//! and the shipped plan take, and the memory of a large drive.
+//! The virtual lab: the boot time of a guest, its request rate, the duration of a trial and of the
+//! shipped plan, and the memory of a large drive.
 //!
 //! It needs the lab kernel (`ssdlab kernel build`) and no root. This program is also the guest's
 //! first process, as ssdlab is in a trial.
@@ -23,7 +23,7 @@ use ssdlab_plan::HOSTS;
 
 const REQUESTS: u64 = 50_000;
 
-/// The drive that requests are counted on.
+/// The drive for the request rate.
 const DRIVE: &str = "vertex-le";
 
 fn main() {
@@ -37,7 +37,7 @@ fn main() {
             return;
         }
     };
-    // On a thread of its own, which stays on one processor.
+    // On a separate thread, which is pinned to one processor.
     thread::scope(|scope| {
         scope.spawn(|| requests(&kernel.path));
     });
@@ -46,7 +46,7 @@ fn main() {
     large_drive();
 }
 
-/// Writes 4 KiB at random places of the drive, past the page cache, one after the other.
+/// Writes 4 KiB at random offsets of the drive, by direct I/O, one after the other.
 fn in_guest() {
     guest::prepare().unwrap();
     let line = Line::open(Path::new("/dev/vdb")).unwrap();
@@ -57,7 +57,7 @@ fn in_guest() {
     let mut block = Aligned::new(BLOCK_BYTES);
     block.bytes().fill(7);
     for number in 0..requests {
-        // A step that shares no factor with the number of blocks visits all of them.
+        // A step coprime to the number of blocks visits all of them.
         let place = number * 7919 % (1 << 18) * BLOCK_BYTES as u64;
         drive.write_all_at(block.bytes(), place).unwrap();
     }
@@ -111,7 +111,7 @@ fn requests(kernel: &Path) {
     println!("4 KiB writes through the lab              {:.0} a second", median(&mut rates));
 }
 
-/// A trial that does next to nothing: boot, mkfs, mount, a phase, unmount, power off.
+/// A minimal trial: boot, mkfs, mount, a phase, unmount, power off.
 fn trial() {
     let plan = "name = \"nothing\"\nquestion = \"?\"\n[workload]\nphases = [{ do = \"sync\" }]\n";
     let place = tempfile::tempdir().unwrap();
@@ -119,12 +119,12 @@ fn trial() {
     fs::write(&path, plan).unwrap();
     let runs =
         |number: &'static str| run(&[path.to_str().unwrap(), "--jobs", "1", "--runs", number]).0;
-    // What a run takes besides its trials is in both.
+    // The overhead of a run is in both.
     let seconds = (runs("9") - runs("1")) / 8.0;
     println!("a trial of nothing on ext4, 100 GB        {seconds:.2} s");
 }
 
-/// Founding question 1 as it is asked: three treatments, three seeds, no fourth.
+/// Founding question 1 as asked: three treatments, three seeds, no fourth.
 fn discard() {
     let (seconds, virtual_seconds) =
         run(&["discard", "--set", "prefill=0 %", "--set", "stale=0 %"]);
@@ -134,7 +134,7 @@ fn discard() {
     println!("discard as shipped, with the full drive   {seconds:.0} s");
 }
 
-/// The drive of founding post 1, 60 % full, with next to nothing on top of it and with its tree.
+/// The drive of founding post 1, 60 % full, with a minimal workload and with its tree.
 fn large_drive() {
     let arguments = ["discard", "--set", "discard=fstrim", "--runs", "1", "--jobs", "1"];
     let full = ["--set", "prefill=60 %", "--set", "stale=4.4 %", "--scale"];
@@ -151,13 +151,12 @@ fn median(values: &mut [f64]) -> f64 {
     values[values.len() / 2]
 }
 
-/// Runs a plan; returns how long it took and how much virtual time its phases took, in seconds.
+/// Runs a plan; returns its real time and the virtual time of its phases, in seconds.
 fn run(arguments: &[&str]) -> (f64, f64) {
     run_watched(arguments, &Mutex::new(0))
 }
 
-/// The same, noting the most memory that the program and its guest had at once, in kB. What they
-/// share counts once.
+/// The same, with the peak memory of the program and its guest, in kB. Shared memory counts once.
 fn run_watched(arguments: &[&str], peak: &Mutex<u64>) -> (f64, f64) {
     let place = tempfile::tempdir().unwrap();
     let started = Instant::now();

@@ -409,8 +409,8 @@ const UNPACK: &str = "name = \"p\"\nquestion = \"?\"\n[workload]\ntree = { archi
 const HERE: [&str; 10] =
     ["run", "plan.toml", "--lab", "directory", "--dir", ".", "--runs", "1", "--results", "runs"];
 
-/// An archive of some kilobytes comes to gigabytes of names, as every path takes the directories on
-/// it for granted.
+/// A few kilobytes of archive can expand to gigabytes of names, because every path implies the
+/// directories on it.
 #[test]
 fn a_small_archive_of_deep_names_is_refused_before_memory_is_taken() {
     let place = Place::new();

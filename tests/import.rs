@@ -170,7 +170,7 @@ fn malformed_files_are_refused_with_their_place_and_leave_nothing_behind() {
         ("empty", Vec::new(), "it is empty"),
         ("blank", b" \n\n".to_vec(), "it is empty"),
         ("binary", b"\x7fELF\x00\x01\xff".to_vec(), "it is binary"),
-        ("prose", b"it was fast\n".to_vec(), "it is of no known format"),
+        ("prose", b"it was fast\n".to_vec(), "its format is unknown"),
         ("other.json", b"{\"a\": 1}".to_vec(), "neither fio's `jobs` nor hyperfine's `results`"),
         ("cut.json", fio.as_bytes()[..900].to_vec(), "EOF while parsing"),
         ("twice.json", format!("{fio}\n{fio}").into_bytes(), "it has several reports"),
@@ -188,7 +188,7 @@ fn malformed_files_are_refused_with_their_place_and_leave_nothing_behind() {
         (
             "same.json",
             hyperfine.replace("under bfq", "under none").into(),
-            "results[1]: a command before it is called `copy under none`",
+            "results[1]: an earlier command is also called `copy under none`",
         ),
         ("short.csv", bonnie.replace(",710ms", "").into(), "line 3: 47 values, expected 48"),
         ("word.csv", bonnie.replace("82110", "fast").into(), "line 4: seq_output_block"),
@@ -197,8 +197,8 @@ fn malformed_files_are_refused_with_their_place_and_leave_nothing_behind() {
         ("bomb.xml", bomb.into(), "XML with DTD detected"),
         ("deep.xml", "<a>".repeat(300_000).into(), "its XML cannot be read"),
         ("other.xml", b"<html/>".to_vec(), "its root is `html`, expected `PhoronixTestSuite`"),
-        ("bare.xml", b"<PhoronixTestSuite/>".to_vec(), "it has no result with a number"),
-        ("inf.xml", phoronix.replace("159000", "inf").into(), "\"inf\" is no number"),
+        ("bare.xml", b"<PhoronixTestSuite/>".to_vec(), "it has no numeric result"),
+        ("inf.xml", phoronix.replace("159000", "inf").into(), "\"inf\" is not a number"),
         (
             "double.xml",
             phoronix

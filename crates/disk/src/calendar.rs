@@ -1,12 +1,14 @@
-//! Defines the calendar: who may run until when, in the guest's time.
+//! Defines the calendar: until when a guest may run, in its time.
 //!
 //! A User-Mode Linux guest in external time travel asks before its time passes. The messages are
 //! those of Linux's `include/uapi/linux/um_timetravel.h`; the guest's side is
-//! `arch/um/kernel/time.c`. What has to hold:
+//! `arch/um/kernel/time.c`. Invariants:
 //!
 //! - Time never goes backwards, neither the guest's nor ours; a guest panics if it does.
-//! - A guest that waits sends its next timer once, before: it stays valid until the guest runs.
-//! - Every message is acknowledged, and a guest that waits for one of us still answers the others.
+//! - A waiting guest has sent its next timer once, before waiting; it stays valid until the guest
+//!   runs.
+//! - Every message is acknowledged, and a guest that waits for one acknowledgement still answers
+//!   other messages.
 
 use std::fmt::Display;
 use std::io::pipe;
@@ -32,7 +34,7 @@ const RUN: u32 = 6;
 const FREE_UNTIL: u32 = 7;
 const GET_TOD: u32 = 8;
 
-/// Tells our sequence numbers from the guest's, in its log and in ours.
+/// Distinguishes our sequence numbers from the guest's, in its log and in ours.
 const OURS: u32 = 1 << 31;
 
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
@@ -49,14 +51,14 @@ impl Message {
     }
 }
 
-/// What the guest has said.
+/// A message from the guest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Heard {
-    /// Something that is dealt with.
+    /// A message that has been handled.
     Message,
     /// It acknowledges a message of ours.
     Acknowledgement(u32),
-    /// Nothing more: it has ended.
+    /// The guest has ended.
     End,
 }
 
@@ -64,14 +66,14 @@ pub enum Heard {
 #[derive(Debug)]
 pub struct Calendar {
     socket: Socket,
-    /// What its clock says at time 0, in nanoseconds since 1970.
+    /// The time of its clock at time 0, in nanoseconds since 1970.
     epoch: Nanos,
     now: Nanos,
     has_started: bool,
     is_waiting: bool,
     /// When it wants to run again.
     request: Option<Nanos>,
-    /// It may run without asking before this.
+    /// Until when it may run without asking.
     free_until: Nanos,
     sequence: u32,
 }
@@ -116,12 +118,12 @@ impl Calendar {
         time < self.free_until
     }
 
-    /// The guest waits, and something happens.
+    /// Advances the time of a waiting guest.
     pub fn advance(&mut self, to: Nanos) {
         self.now = self.now.max(to);
     }
 
-    /// Takes in one message of the guest and answers it.
+    /// Receives one message of the guest and answers it.
     pub fn hear(&mut self) -> Result<Heard, DiskError> {
         let mut message = Message::new_zeroed();
         let mut descriptors = Vec::new();
@@ -150,7 +152,7 @@ impl Calendar {
             GET => self.now,
             UPDATE => {
                 self.check_order("UPDATE", time)?;
-                // A completion in between would come too late.
+                // Otherwise a completion in between would come too late.
                 if time > self.now && !self.may_pass(time) {
                     let expected = format!("before {} ns", self.free_until.0);
                     return Err(self.fault("UPDATE", "the time", &expected, &time.0));
@@ -170,7 +172,7 @@ impl Calendar {
         self.answered(self.socket.send(Message::new(ACK, sequence, time).as_bytes(), &[])?)
     }
 
-    /// A guest that has asked something waits for the answer, unless it was killed.
+    /// A guest waits for the answer, unless it was killed.
     fn answered(&self, sent: Arrived) -> Result<Heard, DiskError> {
         match sent {
             Arrived::All => Ok(Heard::Message),
@@ -182,10 +184,9 @@ impl Calendar {
         }
     }
 
-    /// From Linux 6.12 on the acknowledgement of a start may bring shared memory to keep time in,
-    /// and the guest takes up and closes two file descriptors whether they are there or not. So
-    /// two are sent that cannot be mapped, and the guest goes on without. Earlier kernels do not
-    /// look.
+    /// From Linux 6.12 on the acknowledgement of a start may carry shared memory for the time, and
+    /// the guest receives and closes two file descriptors whether they exist or not. So two are
+    /// sent that cannot be mapped, and the guest continues without. Earlier kernels ignore them.
     fn answer_start(&self, sequence: u32) -> Result<Heard, DiskError> {
         let (reader, writer) =
             pipe().map_err(|cause| self.socket.fault("make a pipe for", cause))?;
@@ -193,21 +194,21 @@ impl Calendar {
         self.answered(self.socket.send(message.as_bytes(), &[reader.as_fd(), writer.as_fd()])?)
     }
 
-    /// Says how long the guest may run without asking. Returns the number of its acknowledgement;
-    /// none if it has ended.
+    /// Tells the guest how long it may run without asking. Returns the number of the
+    /// acknowledgement to expect; `None` if the guest has ended.
     pub fn free_until(&mut self, time: Nanos) -> Result<Option<u32>, DiskError> {
         self.free_until = time;
         self.tell(&[(FREE_UNTIL, time)])
     }
 
-    /// Lets the guest run at the time it asked for, and without asking until another. Returns the
-    /// number of the last acknowledgement; none if it has ended.
+    /// Lets the guest run at the time it requested, and without asking until `free_until`. Returns
+    /// the number of the last acknowledgement to expect; `None` if the guest has ended.
     pub fn run(&mut self, free_until: Nanos) -> Result<Option<u32>, DiskError> {
         self.now = self.now.max(self.request());
         self.request = None;
         self.is_waiting = false;
         self.free_until = free_until;
-        // Both in one piece: each costs the guest a wake-up.
+        // Both in one write: each costs the guest a wake-up.
         self.tell(&[(FREE_UNTIL, free_until), (RUN, self.now)])
     }
 
@@ -229,7 +230,7 @@ impl Calendar {
         Ok(())
     }
 
-    /// What a message that cannot be becomes.
+    /// The error for an invalid message.
     pub fn fault(
         &self,
         message: &str,

@@ -1,4 +1,4 @@
-//! Defines a disk as the caller makes it and as the event loop serves it.
+//! Defines a disk, as created by the caller and served by the event loop.
 
 use std::fmt;
 use std::io::Write;
@@ -14,35 +14,35 @@ use crate::log::Log;
 use crate::socket::{Door, Socket};
 use crate::vhost::{Answer, Frame, Pending, RingFault, Session};
 
-/// What a guest has asked of a disk.
+/// A guest's requests to a disk.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Reads that were done.
+    /// Completed reads.
     pub reads: u64,
     /// The bytes they returned.
     pub read_bytes: u64,
-    /// Writes that were done.
+    /// Completed writes.
     pub writes: u64,
     /// The bytes they stored.
     pub written_bytes: u64,
     /// Flushes.
     pub flushes: u64,
-    /// Ranges that were discarded; a command may name several.
+    /// Discarded ranges; a command may have several.
     pub discards: u64,
     /// The bytes in them.
     pub discarded_bytes: u64,
-    /// Ranges that were made zeros; a command may name several.
+    /// Zeroed ranges; a command may have several.
     pub write_zeroes: u64,
     /// The bytes in them.
     pub zeroed_bytes: u64,
     /// Requests that were answered with an error.
     pub refused: u64,
-    /// Chains that made no sense, so that there was no place for an answer.
+    /// Invalid chains without a place for a status.
     pub unanswered: u64,
 }
 
 impl Counts {
-    /// Counts a request and what was done for it.
+    /// Counts a request and its commands.
     pub fn request(&mut self, served: &Served) {
         match served.answer {
             None => self.unanswered += 1,
@@ -54,7 +54,7 @@ impl Counts {
         }
     }
 
-    /// Counts a command that was done.
+    /// Counts a completed command.
     pub fn command(&mut self, kind: Kind, extent: Extent) {
         let (commands, bytes) = match kind {
             Kind::Read => (&mut self.reads, &mut self.read_bytes),
@@ -73,7 +73,7 @@ impl Counts {
 
 /// A disk to be served.
 ///
-/// It owns its backend, or borrows it: a `&mut` backend is one too, and so is one behind an
+/// It owns or borrows its backend: a `&mut` backend is a backend, and so is one behind an
 /// `Arc<Mutex<_>>`.
 pub struct Disk<'a> {
     name: String,
@@ -93,8 +93,8 @@ impl fmt::Debug for Disk<'_> {
 }
 
 impl<'a> Disk<'a> {
-    /// A disk that a guest finds behind a door, a socket named by `virtio_uml.device=SOCKET:2` on
-    /// its command line. The name is for messages.
+    /// A disk that a guest reaches through a socket named by `virtio_uml.device=SOCKET:2` on its
+    /// command line. The disk's name is for messages.
     pub fn new(
         name: &str,
         door: impl Into<Door>,
@@ -115,8 +115,8 @@ impl<'a> Disk<'a> {
         })
     }
 
-    /// Also writes a log of all requests, in the format of [`ssdlab_trace::RequestLogWriter`]. It
-    /// is complete when the guest has ended. The output should be buffered.
+    /// Also writes a log of all requests, in the format of [`ssdlab_trace::RequestLogWriter`],
+    /// which is complete when the guest has ended. The output should be buffered.
     pub fn with_log(mut self, output: impl Write + Send + 'a) -> Result<Self, DiskError> {
         let log = Log::new(Box::new(output), self.device.capacity_bytes())
             .map_err(|cause| log_error(&self.name, cause))?;
@@ -130,24 +130,24 @@ impl<'a> Disk<'a> {
         &self.name
     }
 
-    /// What the guest has asked of it.
+    /// The guest's requests to it.
     #[must_use]
     pub fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// How many requests the guest waits for.
+    /// The number of requests in flight.
     #[must_use]
     pub fn in_flight(&self) -> u16 {
         self.session.ring.in_flight()
     }
 
-    /// Takes in a message about this disk.
+    /// Handles a message about this disk.
     pub(crate) fn handle(&mut self, frame: Frame) -> Result<Answer, DiskError> {
         self.session.handle(frame, &mut self.device)
     }
 
-    /// Serves all requests that wait, and hands each on with the time at which it is done.
+    /// Serves all waiting requests, and passes each on with its completion time.
     pub(crate) fn serve(
         &mut self,
         index: u32,
@@ -178,7 +178,7 @@ impl<'a> Disk<'a> {
         served.map_err(|fault| ring_error(&self.name, fault))
     }
 
-    /// Gives a request back to the guest.
+    /// Returns a request to the guest.
     pub(crate) fn complete(&mut self, now: Nanos, pending: &Pending) -> Result<(), DiskError> {
         if let Some(log) = &mut self.log {
             for number in pending.logged.clone() {
@@ -189,7 +189,7 @@ impl<'a> Disk<'a> {
         self.session.ring.complete(memory, pending).map_err(|fault| ring_error(&self.name, fault))
     }
 
-    /// Whether the guest wants to be told of what was given back.
+    /// Whether the guest wants to be notified of returned requests.
     pub(crate) fn wants_call(&mut self) -> Result<bool, DiskError> {
         let Some(memory) = &self.session.memory else { return Ok(false) };
         self.session.ring.wants_call(memory).map_err(|fault| ring_error(&self.name, fault))
@@ -208,7 +208,7 @@ fn record(served: &Served, kind: Kind, extent: Extent, now: Nanos) -> Request {
     let Told { origin, mut flags } = served.told;
     let stores = matches!(kind, Kind::Write | Kind::WriteZeroes);
     flags.set(Flags::FUA, stores && served.writes_through);
-    // A guest may tell anything.
+    // A guest may say anything.
     let fits = |told: &Origin| told.directory_bytes + told.metadata_bytes <= extent.length_bytes;
     Request {
         submitted_ns: now.0,
@@ -221,7 +221,7 @@ fn record(served: &Served, kind: Kind, extent: Extent, now: Nanos) -> Request {
     }
 }
 
-/// What the fingerprint has of a request: one entry for each range, or one without.
+/// The entries of a request in the fingerprint: one per range, or one without.
 fn see(seen: &mut Vec<Seen>, disk: u32, now: Nanos, served: &Served) {
     let nowhere = Extent { offset_bytes: 0, length_bytes: 0 };
     let extents = served.commands.iter().map(|(_, extent)| *extent);

@@ -1,4 +1,4 @@
-//! Defines why a disk cannot be served, or a guest not go on.
+//! Defines why a disk cannot be served, or a guest cannot continue.
 
 use std::io;
 use std::time::Duration;
@@ -9,19 +9,19 @@ use thiserror::Error;
 
 use crate::backend::BackendError;
 
-/// Why a disk cannot be served, or a guest not go on.
+/// Why a disk cannot be served, or a guest cannot continue.
 #[derive(Debug, Error)]
 pub enum DiskError {
-    /// A disk cannot look like that.
+    /// A disk's shape is invalid.
     #[error("disk {disk}: {what} is {found}, not {expected}; change the disk's shape")]
     Shape {
         /// The disk.
         disk: String,
         /// Which part of its shape.
         what: &'static str,
-        /// What that may be.
+        /// What is valid.
         expected: &'static str,
-        /// What it is.
+        /// Its value.
         found: String,
     },
     /// A socket failed.
@@ -30,7 +30,7 @@ pub enum DiskError {
          shows its last actions"
     )]
     Socket {
-        /// Whom the socket leads to.
+        /// The peer of the socket.
         peer: String,
         /// What was tried.
         doing: &'static str,
@@ -38,20 +38,20 @@ pub enum DiskError {
         #[source]
         cause: io::Error,
     },
-    /// The guest ended in the middle of something.
+    /// The guest ended in the middle of an exchange.
     #[error(
         "the guest ended at {} ns of its time, before {expected} arrived from its {peer}; it was \
          killed or it panicked: see its console", now.0
     )]
     GuestGone {
-        /// Whom the answer was to come from.
+        /// The peer that should have answered.
         peer: String,
-        /// What should have come.
+        /// What was expected.
         expected: &'static str,
         /// The time.
         now: Nanos,
     },
-    /// A message is none, or comes at the wrong moment.
+    /// A message is invalid, or comes at the wrong time.
     #[error(
         "{peer}, {message}: {what} is {found}, not {expected}; a User-Mode Linux guest of 6.1 to \
          6.12 does not do that: boot a kernel of `ssdlab kernel build`"
@@ -68,7 +68,7 @@ pub enum DiskError {
         /// What it is.
         found: String,
     },
-    /// The guest's memory cannot be had.
+    /// The guest's memory cannot be mapped.
     #[error(
         "disk {disk}: cannot map the guest's memory: {cause}; check the address space limit \
          (`ulimit -v`) and the size of the guest's memory file"
@@ -105,7 +105,7 @@ pub enum DiskError {
         #[source]
         cause: TraceError,
     },
-    /// The guest waits, and nothing will ever wake it.
+    /// The guest waits, and nothing will wake it.
     #[error(
         "the guest is deadlocked since {} ns of its time: it has no timer and no disk has a \
          request; its console shows its last actions", now.0
@@ -114,25 +114,25 @@ pub enum DiskError {
         /// The time.
         now: Nanos,
     },
-    /// The guest computes and computes.
+    /// The guest computes without end.
     #[error(
         "the guest has issued no request for {} s since {} ns of its time: it is in an endless \
          loop, or this machine is very slow; its console shows its last actions",
         patience.as_secs(), now.0
     )]
     Silent {
-        /// How long it was waited for.
+        /// How long we waited for it.
         patience: Duration,
         /// The time.
         now: Nanos,
     },
-    /// The guest has not ended in the time it was given.
+    /// The guest has not ended within its time limit.
     #[error(
         "the guest is still running at {} ns of its time; raise the limit, or see on its console \
          what it waits for", limit.0
     )]
     OutOfTime {
-        /// The time it was given.
+        /// The limit.
         limit: Nanos,
     },
 }

@@ -1,8 +1,8 @@
-//! Defines the fingerprint of a run: one number over everything that was asked of its disks.
+//! Defines the fingerprint of a run: one hash of all requests to its disks.
 //!
-//! Two runs with equal fingerprints did the same: every request, when it was submitted and when it
-//! was done, how it was answered, and every byte written. The hash is XXH3 with 128 bits
-//! (<https://xxhash.com>): it need not withstand an enemy, and it is faster than the data come.
+//! Runs with equal fingerprints are identical in every request, its times of submission and
+//! completion, its status, and every byte written. The hash is XXH3 with 128 bits
+//! (<https://xxhash.com>): it need not resist attacks, and it is faster than the flow of data.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ impl fmt::Display for Fingerprint {
     }
 }
 
-/// One thing that a disk was asked.
+/// One request to a disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoBytes, Immutable, Unaligned)]
 #[repr(C)]
 pub struct Seen {
@@ -33,15 +33,15 @@ pub struct Seen {
     pub submitted_ns: U64,
     /// When it is done, in nanoseconds.
     pub completed_ns: U64,
-    /// Where it begins, in bytes.
+    /// Its offset, in bytes.
     pub offset_bytes: U64,
-    /// How long it is, in bytes.
+    /// Its length, in bytes.
     pub length_bytes: U64,
-    /// The answer; 255 if there was none.
+    /// Its status; 255 if there was none.
     pub status: U32,
 }
 
-/// Takes a fingerprint, as things happen.
+/// Computes a fingerprint incrementally.
 #[derive(Clone)]
 pub struct Witness {
     hash: XxHash3_128,
@@ -60,17 +60,17 @@ impl Default for Witness {
 }
 
 impl Witness {
-    /// Sees a request.
+    /// Adds a request.
     pub fn request(&mut self, seen: &Seen) {
         self.hash.write(seen.as_bytes());
     }
 
-    /// Sees the data of a write. Its length is that of the request before or after.
+    /// Adds the data of a write. Its length is that of the adjacent request.
     pub fn data(&mut self, data: &[u8]) {
         self.hash.write(data);
     }
 
-    /// The fingerprint of all seen so far.
+    /// The fingerprint of everything so far.
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
         Fingerprint(self.hash.finish_128())

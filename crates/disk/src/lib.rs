@@ -1,21 +1,21 @@
 //! Serves any block backend as a virtio disk to a User-Mode Linux guest whose time this process
-//! decides.
+//! controls.
 //!
-//! A guest in external time travel computes in no time and asks before its clock moves on. [`run`]
-//! answers it: it is the guest's clock and, over vhost-user, its disks ([`Disk`]). When a request
-//! is done only its [`Backend`] says: memory, a file, or a simulated drive. So a run is a function
-//! of the guest and the backends, the same to the bit on any machine under any load, and its
-//! [`Fingerprint`] shows it.
+//! A guest in external time travel computes in zero time and asks before its clock advances.
+//! [`run`] answers: it is the guest's clock and, over vhost-user, its disks ([`Disk`]). Only a
+//! disk's [`Backend`] (memory or a simulated drive) decides when a request is done. So a
+//! run is a function of the guest and the backends, identical to the bit on any machine under any
+//! load, and its [`Fingerprint`] proves it.
 //!
-//! From the data up: a [`Backend`] keeps bytes and decides times; the device (`device`) turns
-//! virtio's requests into its commands and knows no transport; `vhost` brings the requests from a
-//! guest and the answers back; the calendar (`calendar`) keeps the guest's time; and [`run`] is the
-//! one loop that brings them together.
+//! From the bottom up: a [`Backend`] stores bytes and decides times; the device (`device`) turns
+//! virtio's requests into its commands and knows no transport; `vhost` carries requests from a
+//! guest and answers back; the calendar (`calendar`) keeps the guest's time; and [`run`] is the
+//! event loop over all of them.
 //!
-//! What a guest sends is not trusted to make sense: a malformed request is answered with an I/O
-//! error or given back without an answer, a malformed message ends the run with a [`DiskError`],
-//! and nothing panics. It is trusted not to change its memory while it waits for an answer, and
-//! not to shrink the file that its memory is in.
+//! The guest's messages are not trusted: a malformed request gets an I/O error or is returned
+//! without a status, a malformed message ends the run with a [`DiskError`], and nothing panics. The
+//! guest is trusted not to change its memory while it waits for an answer, and not to truncate the
+//! file of its memory.
 
 mod backend;
 mod calendar;
@@ -28,7 +28,7 @@ mod run;
 mod socket;
 mod vhost;
 
-pub use backend::{Backend, BackendError, Flash, Memory, SparseFile};
+pub use backend::{Backend, BackendError, Flash, Memory};
 pub use device::{
     AnyBackend, Device, DiscardLimits, Features, Served, Shape, ShapeFault, Status, WriteCache,
     WriteZeroesLimits, answer,

@@ -1,8 +1,7 @@
-//! Defines how requests reach a log in the order of their submission.
+//! Defines how requests are logged in submission order.
 //!
-//! They are completed in any order, and how one ended is known only then. So each waits until all
-//! submitted before it are completed; what never is, because the guest ended first, is written at
-//! the end as not completed.
+//! Requests complete in any order, so each waits until all submitted before it are complete. Those
+//! still incomplete when the guest ends are written at the end as such.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -10,14 +9,14 @@ use std::io::Write;
 
 use ssdlab_trace::{Request, RequestLogWriter, TraceError};
 
-/// Where a log goes.
+/// The output of a log.
 pub type Output<'a> = Box<dyn Write + Send + 'a>;
 
 /// A log of requests.
 pub struct Log<'a> {
     writer: RequestLogWriter<Output<'a>>,
     waiting: VecDeque<Request>,
-    /// The number of the first that waits; they are numbered in the order of submission.
+    /// The number of the first waiting request, in submission order.
     first: u64,
 }
 
@@ -28,19 +27,19 @@ impl fmt::Debug for Log<'_> {
 }
 
 impl<'a> Log<'a> {
-    /// Begins a log of a disk of this capacity.
+    /// Starts a log for a disk of this capacity.
     pub fn new(output: Output<'a>, capacity_bytes: u64) -> Result<Self, TraceError> {
         let writer = RequestLogWriter::new(output, capacity_bytes)?;
         Ok(Self { writer, waiting: VecDeque::new(), first: 0 })
     }
 
-    /// Notes a request. Returns its number, to complete it by.
+    /// Adds a request. Returns its number for [`Self::complete`].
     pub fn submit(&mut self, request: Request) -> u64 {
         self.waiting.push_back(request);
         self.first + self.waiting.len() as u64 - 1
     }
 
-    /// A request is completed, and with it all before it that waited only for that are written.
+    /// Completes a request, and writes all that no longer wait for an earlier one.
     pub fn complete(&mut self, number: u64, at_ns: u64) -> Result<(), TraceError> {
         let index = number.checked_sub(self.first).and_then(|index| usize::try_from(index).ok());
         if let Some(request) = index.and_then(|index| self.waiting.get_mut(index)) {
@@ -53,7 +52,7 @@ impl<'a> Log<'a> {
         Ok(())
     }
 
-    /// Writes what still waits, as it is, and sends everything on.
+    /// Writes the waiting requests as incomplete, and flushes the output.
     pub fn finish(mut self) -> Result<(), TraceError> {
         for request in &self.waiting {
             self.writer.append(request)?;

@@ -1,9 +1,9 @@
-//! Defines the event loop: one thread that is the guest's disks and its clock.
+//! Defines the event loop: one thread that is the guest's clock and its disks.
 //!
-//! There is one queue of things to come, ordered by time and then by submission. While the guest
-//! runs, only its messages are answered. While it waits, the earlier of the next completion and the
-//! guest's own timer happens, the completion first if both are due; so nothing depends on how fast
-//! either side computes.
+//! There is one queue of events, ordered by time and then by submission. While the guest runs, only
+//! its messages are answered. While it waits, the earlier of the next completion and the guest's
+//! timer happens, the completion first if both are due; so nothing depends on the speed of either
+//! side.
 
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -21,39 +21,39 @@ use crate::vhost::{Answer, CALL, Frame, Pending, Purpose, receive_frame, send_fr
 /// How a guest is run.
 #[derive(Debug, Default)]
 pub struct Options {
-    /// What the guest's clock says at time 0, in nanoseconds since 1970.
+    /// The time of the guest's clock at time 0, in nanoseconds since 1970.
     pub epoch: Nanos,
-    /// How far the guest's time may go; without a limit, as far as it likes.
+    /// The limit of the guest's time, if any.
     pub limit: Option<Nanos>,
-    /// How long, in real time, the guest may compute without asking for anything; without it, as
-    /// long as it likes. For a guest that computes for ever no time of its own passes.
+    /// How long the guest may compute without sending a message, in real time, if limited. The
+    /// guest's own time does not pass while it computes.
     pub patience: Option<Duration>,
-    /// Becomes readable when the guest's process has ended, as a pidfd does. With it a guest that
-    /// never connects is noticed too.
+    /// Becomes readable when the guest's process has ended, like a pidfd. This detects a guest that
+    /// never connects.
     pub process: Option<OwnedFd>,
 }
 
-/// A guest that has ended while it was running and was owed no answer.
+/// The outcome of a guest that ended while it was running and waited for no answer.
 ///
-/// That is how it powers off. It is also how it ends if it panics or is killed while it computes:
-/// which of them, the exit status of its process tells.
+/// That is how it powers off, but also how it ends if it panics or is killed while it computes; the
+/// exit status of its process tells which.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outcome {
-    /// Its time at the end, as far as it was told to us.
+    /// Its time at the end, as last reported.
     pub now: Nanos,
-    /// Everything that was asked of its disks.
+    /// The fingerprint of all requests to its disks.
     pub fingerprint: Fingerprint,
-    /// The requests that were not done when it ended.
+    /// The number of requests incomplete when it ended.
     pub unfinished: u64,
 }
 
-/// Serves a guest its time and its disks until it ends.
+/// Serves a guest's clock and disks until it ends.
 ///
-/// The guest is started by the caller with `time-travel=ext:SOCKET` for the calendar; both this
-/// and the disks' sockets must exist before. The disks are numbered as they stand here.
+/// The caller starts the guest with `time-travel=ext:SOCKET` for the calendar; this socket and
+/// those of the disks must exist before. The disks are numbered in order.
 ///
-/// It returns when the guest closes the calendar. Whatever else the guest does wrong, or the
-/// machine, is an error; then the caller ends the guest's process.
+/// It returns when the guest closes the calendar. Any fault of the guest or the machine is an
+/// error; the caller must then end the guest's process.
 pub fn run(
     calendar: impl Into<Door>,
     disks: &mut [Disk<'_>],
@@ -90,14 +90,14 @@ struct Lab<'a, 'b> {
     disks: &'a mut [Disk<'b>],
     door: Door,
     calendar: Option<Calendar>,
-    /// The requests to be completed, by time and number, each with its disk.
+    /// The requests in flight, by completion time and number, each with its disk.
     agenda: BTreeMap<(Nanos, u64), (usize, Pending)>,
     submitted: u64,
     witness: Witness,
     options: Options,
 }
 
-/// Whether there is still a guest.
+/// Whether the guest still exists.
 enum Life {
     Goes,
     Ended,
@@ -120,7 +120,7 @@ impl Lab<'_, '_> {
         }
     }
 
-    /// Takes in one message, from whoever sent one.
+    /// Receives one message from any source.
     fn listen(&mut self) -> Result<Life, DiskError> {
         let calendar = self.calendar.as_ref().map_or(self.door.as_fd(), |c| c.socket().as_fd());
         let disks = self.disks.iter().map(|disk| match &disk.socket {
@@ -172,7 +172,7 @@ impl Lab<'_, '_> {
             return Ok(Life::Goes);
         };
         let Some(frame) = receive_frame(socket)? else {
-            // The guest ends, or has let go of the disk; which of them, the calendar will tell.
+            // The guest ends, or has released the disk; the calendar will tell which.
             disk.has_ended = true;
             disk.session.ring.disable();
             return Ok(Life::Goes);
@@ -194,14 +194,14 @@ impl Lab<'_, '_> {
             }
         };
         if let Some(socket) = &self.disks[index].socket {
-            // If the guest is gone, the calendar tells.
+            // If the guest is gone, the calendar will tell.
             send_frame(socket, request, Purpose::Reply, &body)?;
         }
         Ok(Life::Goes)
     }
 
-    /// Serves what waits in a ring. The guest runs, so it has to know before which time it must
-    /// ask again.
+    /// Serves the requests waiting in a ring. The guest runs, so it must know until when it need
+    /// not ask.
     fn kick(&mut self, index: usize) -> Result<(), DiskError> {
         let now = self.now();
         let Self { disks, agenda, submitted, witness, .. } = self;
@@ -224,7 +224,7 @@ impl Lab<'_, '_> {
         self.agenda.first_key_value().map_or(NEVER, |((at, _), _)| *at)
     }
 
-    /// The guest waits: the next thing happens.
+    /// The guest waits: the next event happens.
     fn advance(&mut self) -> Result<Life, DiskError> {
         let (next, now) = (self.next(), self.now());
         let Some(calendar) = &mut self.calendar else { return Ok(Life::Goes) };
@@ -239,7 +239,7 @@ impl Lab<'_, '_> {
             calendar.advance(next);
             self.complete_due()?;
         } else {
-            // A guest that no disk will wake has to ask once more when its time is up.
+            // A guest that no disk will wake must ask once more at its time limit.
             let end = self.options.limit.map_or(NEVER, |limit| limit + Nanos(1));
             let sent = calendar.run(next.min(end))?;
             self.await_acknowledgement(sent)?;
@@ -247,7 +247,7 @@ impl Lab<'_, '_> {
         Ok(Life::Goes)
     }
 
-    /// Gives back all requests that are done by now, then tells the guest.
+    /// Returns all requests that are done by now, then notifies the guest.
     fn complete_due(&mut self) -> Result<(), DiskError> {
         let now = self.now();
         while let Some(entry) = self.agenda.first_entry()
@@ -264,15 +264,15 @@ impl Lab<'_, '_> {
         Ok(())
     }
 
-    /// Tells the guest that requests of a disk are done, and waits until it has noted that. In
-    /// between it asks for the time, and asks to run.
+    /// Notifies the guest that requests of a disk are done, and waits for its acknowledgement.
+    /// Meanwhile it asks for the time, and asks to run.
     fn call(&mut self, index: usize) -> Result<(), DiskError> {
         const ANSWER: &str = "its answer to a completion";
         let now = self.now();
         let Self { disks, calendar: Some(calendar), options, .. } = self else { return Ok(()) };
         let Some(calls) = &disks[index].session.calls else { return Ok(()) };
         let gone = || DiskError::GuestGone { peer: calls.peer().to_owned(), expected: ANSWER, now };
-        // Which ring, and nothing.
+        // Ring 0, and padding.
         let body = [0; 8];
         if send_frame(calls, CALL, Purpose::Acknowledge, &body)? == Arrived::End {
             return Err(gone());
@@ -310,7 +310,7 @@ impl Lab<'_, '_> {
         }
     }
 
-    /// Waits until the guest has acknowledged a message of the calendar, and answers it meanwhile.
+    /// Waits for the guest's acknowledgement of a calendar message, answering other messages.
     fn await_acknowledgement(&mut self, sent: Option<u32>) -> Result<(), DiskError> {
         const ANSWER: &str = "its acknowledgement";
         let now = self.now();
@@ -348,7 +348,7 @@ impl Lab<'_, '_> {
     }
 }
 
-/// The guest has not been heard of for as long as anybody waits.
+/// The error for a guest that is silent for too long.
 fn silent(options: &Options, now: Nanos) -> DiskError {
     DiskError::Silent { patience: options.patience.unwrap_or_default(), now }
 }

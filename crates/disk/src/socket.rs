@@ -1,7 +1,7 @@
 //! Defines the sockets to a guest: whole messages in and out, with their file descriptors.
 //!
-//! A guest is one thread that sends a message in one piece. So waiting for a message may take as
-//! long as the guest computes, but the rest of one that has begun comes at once, or never.
+//! A guest is one thread that sends a message in one write. So waiting for a message may take as
+//! long as the guest computes, but the rest of a started one arrives immediately, or never.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -19,19 +19,19 @@ use rustix::net::{
 
 use crate::DiskError;
 
-/// How long the rest of a message may take. It is far beyond what a busy machine needs, and only
-/// decides when a broken guest is given up.
+/// How long the rest of a message may take: far more than a busy machine needs, to detect a broken
+/// guest.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The most file descriptors that come with a message.
+/// The maximum number of file descriptors of a message.
 const DESCRIPTORS: usize = 8;
 
-/// Where a guest comes in: it may not have connected yet.
+/// The connection point of a guest, which may not have connected yet.
 #[derive(Debug)]
 pub enum Door {
-    /// It will.
+    /// It will connect.
     Listening(UnixListener),
-    /// It has.
+    /// It has connected.
     Open(UnixStream),
 }
 
@@ -57,7 +57,7 @@ impl AsFd for Door {
 }
 
 impl Door {
-    /// Takes in the guest. Blocks if it has not connected.
+    /// Accepts the guest. Blocks until it has connected.
     pub fn enter(&self, peer: &str) -> Result<Socket, DiskError> {
         let stream = match self {
             Self::Listening(listener) => listener.accept().map(|(stream, _)| stream),
@@ -71,12 +71,12 @@ impl Door {
     }
 }
 
-/// What comes of reading.
+/// The result of reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrived {
-    /// What was asked for.
+    /// Everything arrived.
     All,
-    /// Nothing more: the other side has ended.
+    /// The other side has ended.
     End,
 }
 
@@ -94,7 +94,7 @@ impl AsFd for Socket {
 }
 
 impl Socket {
-    /// Takes up a stream that leads to `peer`.
+    /// A socket over a stream to `peer`.
     pub fn new(stream: UnixStream, peer: &str) -> io::Result<Self> {
         stream.set_nonblocking(false)?;
         stream.set_read_timeout(Some(PATIENCE))?;
@@ -102,13 +102,13 @@ impl Socket {
         Ok(Self { stream, peer: peer.to_owned() })
     }
 
-    /// Whom it leads to.
+    /// Its peer.
     pub fn peer(&self) -> &str {
         &self.peer
     }
 
-    /// Fills a buffer, and adds the file descriptors that come with the bytes. An end after the
-    /// first byte, or a rest that does not come, is an error.
+    /// Fills a buffer, and collects the file descriptors sent along. An end after the first byte,
+    /// or a missing rest, is an error.
     pub fn fill(
         &self,
         into: &mut [u8],
@@ -120,7 +120,7 @@ impl Socket {
                 Ok(0) if got == 0 => return Ok(Arrived::End),
                 Ok(0) => return Err(self.fault("read a whole message from", Errno::PIPE.into())),
                 Ok(count) => got += count,
-                // Nothing has begun: the guest computes.
+                // Nothing has arrived: the guest computes.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock && got == 0 => {}
                 Err(error) if error.kind() == io::ErrorKind::ConnectionReset && got == 0 => {
                     return Ok(Arrived::End);
@@ -145,7 +145,7 @@ impl Socket {
         }
         if received.flags.contains(ReturnFlags::CTRUNC) || descriptors.len() > DESCRIPTORS {
             return Err(io::Error::other(format!(
-                "more than {DESCRIPTORS} file descriptors come with a message"
+                "a message has more than {DESCRIPTORS} file descriptors"
             )));
         }
         Ok(received.bytes)
@@ -171,14 +171,14 @@ impl Socket {
         Ok(Arrived::All)
     }
 
-    /// What an error of the machine becomes.
+    /// The error for a failed system call.
     pub fn fault(&self, doing: &'static str, cause: io::Error) -> DiskError {
         DiskError::Socket { peer: self.peer.clone(), doing, cause }
     }
 }
 
-/// Waits until at least one of these has something to read, or has ended. Returns which have;
-/// nothing if none has for so long.
+/// Waits until at least one of these is readable, or has ended. Returns which are; `None` on
+/// timeout.
 pub fn wait(
     sources: &[Option<BorrowedFd<'_>>],
     patience: Option<Duration>,

@@ -1,6 +1,6 @@
-//! Memory as direct I/O wants it: whole blocks, at a block's boundary.
+//! Memory for direct I/O: whole, aligned blocks.
 
-/// Enough for every filesystem and drive that this program meets, in bytes.
+/// The alignment in bytes, sufficient for all supported filesystems and drives.
 pub const BLOCK_BYTES: usize = 4096;
 
 /// Whole blocks of memory.
@@ -12,7 +12,7 @@ pub struct Aligned {
 }
 
 impl Aligned {
-    /// Room for so many bytes, all zeros.
+    /// At least this many bytes, all zeros.
     #[must_use]
     pub fn new(bytes: usize) -> Self {
         let length = bytes.next_multiple_of(BLOCK_BYTES);

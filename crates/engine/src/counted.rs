@@ -4,35 +4,35 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-/// The longest latency that is told apart, in ns: an hour.
+/// The maximum recorded latency, in ns: an hour.
 pub const LONGEST_NS: u64 = 3_600_000_000_000;
 
-/// The most steps of a time series; one that grows longer is made coarser.
+/// The maximum number of steps of a time series; longer ones are coarsened.
 pub const MOST_STEPS: usize = 256;
 
-/// The first step of a time series, in ns.
+/// The initial step of a time series, in ns.
 const FIRST_STEP_NS: u64 = 10_000_000;
 
-/// Decimal digits that latencies are told apart by.
+/// The decimal digits of precision of latencies.
 const DIGITS: u8 = 3;
 
-/// What was done, and how long each of it took.
+/// Operations and their latencies.
 #[derive(Debug, Clone)]
 pub struct Counted {
-    /// Operations.
+    /// The number of operations.
     pub operations: u64,
-    /// Bytes that they read or wrote; 0 for operations that move none.
+    /// Bytes read or written; 0 for operations that move none.
     pub bytes: u64,
-    /// The time they took together, from the first's start to the end of what ended the test.
+    /// The total time, from the start of the first to the end of the test.
     pub took: Duration,
     /// The latency of each, in ns.
     pub latencies: Histogram<u64>,
-    /// When they ended.
+    /// Their ends over time.
     pub series: Series,
 }
 
 impl Counted {
-    /// Nothing yet.
+    /// No operations yet.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -51,7 +51,7 @@ impl Counted {
         self.series.count(nanos(at));
     }
 
-    /// Counts the operations of another of the same test, too.
+    /// Adds the operations of another part of the same test.
     pub fn add(&mut self, other: &Self) {
         self.operations += other.operations;
         self.bytes += other.bytes;
@@ -72,7 +72,7 @@ impl Default for Counted {
 pub struct Series {
     /// The length of a step, in ns.
     pub step_ns: u64,
-    /// Operations that ended in each.
+    /// Operations that ended in each step.
     pub operations: Vec<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! What can go wrong with a job: it cannot begin, or one of its operations fails.
+//! Errors of a job: it cannot start, or one of its operations fails.
 
 use std::io;
 
@@ -6,22 +6,22 @@ use thiserror::Error;
 
 use crate::Kind;
 
-/// A job that did not come to its end.
+/// Why a job did not complete.
 #[derive(Debug, Error)]
 pub enum EngineError {
-    /// The kernel gives no ring.
+    /// `io_uring` is unavailable.
     #[error(
-        "the kernel gives no io_uring ({cause}): it is older than 5.11, or io_uring is turned off \
+        "io_uring is unavailable ({cause}): the kernel is older than 5.11, or it is turned off \
          (the sysctl kernel.io_uring_disabled, or a container's seccomp filter)"
     )]
     NoRing {
         /// Why not.
         cause: io::Error,
     },
-    /// The ring does not take the job's buffers or its file.
+    /// The ring refuses the job's buffers or its file.
     #[error(
-        "io_uring does not take {buffer_bytes} bytes of buffers: {cause} (`ulimit -l` limits what \
-         a user may keep in memory; lower the depth or the block size)"
+        "io_uring refuses {buffer_bytes} bytes of buffers: {cause} (`ulimit -l` limits locked \
+         memory; lower the depth or the block size)"
     )]
     NotRegistered {
         /// The size of all buffers.
@@ -29,13 +29,13 @@ pub enum EngineError {
         /// Why not.
         cause: io::Error,
     },
-    /// The job makes no sense.
+    /// The job is invalid.
     #[error("{what}")]
     Job {
         /// What is wrong with it.
         what: &'static str,
     },
-    /// The kernel refused to take or to give back operations.
+    /// The kernel failed to accept or return operations.
     #[error("io_uring_enter failed: {cause}")]
     Enter {
         /// Why.
@@ -53,19 +53,19 @@ pub enum EngineError {
         /// Why.
         cause: io::Error,
     },
-    /// An operation moved less than it was asked to.
+    /// An operation was short.
     #[error("the {kind} of {length} bytes at offset {offset} moved only {moved}")]
     Short {
         /// What it was.
         kind: Kind,
         /// Where, in bytes.
         offset: u64,
-        /// How much was asked for, in bytes.
+        /// The requested length, in bytes.
         length: u32,
-        /// How much was done, in bytes.
+        /// The length done, in bytes.
         moved: u32,
     },
-    /// The caller wanted no more.
+    /// The caller stopped it.
     #[error("stopped")]
     Stopped,
 }

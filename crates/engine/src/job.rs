@@ -1,51 +1,50 @@
-//! A job: what is read and written, how, and until when.
+//! A job: what to read and write, how, and for how long.
 
 use std::fs::File;
 use std::time::Duration;
 
 use crate::EngineError;
 
-/// The deepest queue.
+/// The maximum queue depth.
 const DEEPEST: usize = 4096;
 
-/// What is done to a file.
+/// The I/O to perform on a file.
 #[derive(Debug, Clone, Copy)]
 pub struct Job<'a> {
-    /// The file, open for what is done to it; direct or buffered as it was opened.
+    /// The file, opened accordingly; direct or buffered as it was opened.
     pub file: &'a File,
-    /// The part of the file that is worked on, from its beginning, in bytes.
+    /// The length of the part of the file to use, from its start, in bytes.
     pub span_bytes: u64,
-    /// In which order.
+    /// The access pattern.
     pub pattern: Pattern,
     /// The share of operations that read, from 0 (all write) to 1 (all read).
     pub read_share: f64,
     /// The block sizes.
     pub blocks: &'a [Block],
-    /// Operations under way at the same time, at the most.
+    /// The maximum number of operations in flight.
     pub depth: usize,
-    /// When what was written is made to last.
+    /// When written data are synced.
     pub sync: SyncPolicy,
-    /// When it ends.
+    /// When to end.
     pub end: End,
-    /// The time from when one operation is due to when the next is.
+    /// The interval at which operations are due.
     ///
-    /// With it the load is open: operations are due whether or not earlier ones are done, and a
-    /// latency counts from when the operation was due, so that a stall is felt by all that fell
-    /// due meanwhile. Without it the load is closed: an operation begins when an earlier one ends,
-    /// and a stall holds back the operations that would have felt it ("coordinated omission";
-    /// G. Tene, "How NOT to Measure Latency", 2013). Throughput is what a closed load measures.
+    /// With it the load is open: operations are due whether or not earlier ones are complete, and
+    /// latency counts from the due time, so that a stall affects all operations due meanwhile.
+    /// Without it the load is closed: an operation starts when an earlier one ends, and a stall
+    /// delays the operations that would have observed it ("coordinated omission"; G. Tene, "How NOT
+    /// to Measure Latency", 2013). Throughput is what a closed load measures.
     pub period: Option<Duration>,
-    /// Decides offsets, kinds, sizes and contents.
+    /// The seed for offsets, kinds, sizes and contents.
     pub seed: u64,
 }
 
-/// In which order places are visited.
+/// The order of offsets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pattern {
-    /// One after the other, and from the beginning again at the end; reads and writes share the
-    /// place.
+    /// Ascending, wrapping around at the end; reads and writes share the position.
     Sequential,
-    /// Each as likely as any other, at multiples of the operation's size.
+    /// Uniformly random, at multiples of the operation's size.
     Random,
 }
 
@@ -54,30 +53,30 @@ pub enum Pattern {
 pub struct Block {
     /// The size in bytes.
     pub bytes: u32,
-    /// How often, relative to the other sizes.
+    /// Its relative frequency.
     pub weight: u32,
 }
 
-/// When what was written is made to last.
+/// When written data are synced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SyncPolicy {
     /// Never.
     Never,
-    /// By fdatasync when all operations are done, before the clock stops.
+    /// By fdatasync after all operations, before the clock stops.
     AtEnd,
-    /// By fdatasync after so many writes. It begins when the operations before it are done, and
-    /// none begins until it is.
+    /// By fdatasync after this many writes. It starts when all earlier operations are complete, and
+    /// later ones wait for it.
     Every(u64),
 }
 
 /// When a job ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// When this much has been read and written; the last operation may go beyond.
+    /// After this many bytes read and written; the last operation may exceed it.
     Bytes(u64),
-    /// After so many reads and writes.
+    /// After this many reads and writes.
     Operations(u64),
-    /// After this time; what is under way is waited for.
+    /// After this time; operations in flight are waited for.
     Time(Duration),
 }
 
@@ -90,10 +89,10 @@ impl Job<'_> {
     pub(crate) fn check(&self) -> Result<(), EngineError> {
         let wrong = [
             (self.blocks.iter().any(|block| block.bytes == 0), "a block size is 0"),
-            (self.blocks.iter().all(|block| block.weight == 0), "no block size ever occurs"),
+            (self.blocks.iter().all(|block| block.weight == 0), "all block sizes have weight 0"),
             (self.span_bytes < self.largest() as u64, "a block is larger than the file"),
-            (!(0.0..=1.0).contains(&self.read_share), "the share of reads is not from 0 to 1"),
-            (!(1..=DEEPEST).contains(&self.depth), "the depth is not from 1 to 4096"),
+            (!(0.0..=1.0).contains(&self.read_share), "the share of reads is not within 0 to 1"),
+            (!(1..=DEEPEST).contains(&self.depth), "the depth is not within 1 to 4096"),
             (self.sync == SyncPolicy::Every(0), "a sync after every 0 writes"),
             (self.period == Some(Duration::ZERO), "operations that are all due at once"),
         ];

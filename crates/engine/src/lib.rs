@@ -1,7 +1,7 @@
-//! Operations on files, performed as fast as the kernel lets them be, and timed one by one.
+//! Performs operations on files as fast as the kernel allows, and times each of them.
 //!
-//! It knows how to ask a kernel for work and how to count what comes back; it must not know plans,
-//! filesystems, or what its numbers are for.
+//! It knows how to submit operations to the kernel and how to count completions; it must not know
+//! plans, filesystems, or what its numbers are for.
 
 mod aligned;
 mod counted;

@@ -1,4 +1,4 @@
-//! The operations of a job, one after the other: a function of the job and its seed alone.
+//! The sequence of a job's operations: a function of the job and its seed alone.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub enum Kind {
     Read,
     /// Writes.
     Write,
-    /// Makes what was written last.
+    /// Makes written data durable.
     Sync,
 }
 
@@ -39,13 +39,13 @@ pub(crate) struct Operation {
     pub length: u32,
 }
 
-/// Makes operations without end.
+/// An endless sequence of operations.
 pub(crate) struct Operations<'a> {
     blocks: &'a [Block],
     weights: u64,
     pattern: Pattern,
     span_bytes: u64,
-    /// A read is what is drawn below this, of 2^64; all and nothing are told apart from it.
+    /// The probability of a read.
     read_share: f64,
     next_offset: u64,
     random: Xoshiro256PlusPlus,
@@ -102,12 +102,12 @@ impl<'a> Operations<'a> {
         if self.read_share <= 0.0 || self.read_share >= 1.0 {
             return self.read_share >= 1.0;
         }
-        // 53 bits are what an f64 holds.
+        // An f64 has 53 bits of precision.
         (self.random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64 <= self.read_share
     }
 
-    /// A number from 0 to below `bound`, by the upper half of a product (D. Lemire, "Fast Random
-    /// Integer Generation in an Interval", 2019; the bias is below 2^-32 for any file).
+    /// A number below `bound`, by the upper half of a product (D. Lemire, "Fast Random Integer
+    /// Generation in an Interval", 2019; the bias is below 2^-32 for any file).
     fn below(&mut self, bound: u64) -> u64 {
         let product = u128::from(self.random.next_u64()) * u128::from(bound);
         u64::try_from(product >> 64).expect("the upper half of 128 bits")

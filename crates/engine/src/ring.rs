@@ -1,8 +1,8 @@
-//! A ring of the kernel's (`io_uring`) with one file and the buffers of its operations.
+//! An `io_uring` with one file and the buffers of its operations.
 //!
 //! File and buffers are registered, so that the kernel need not look them up or pin them for each
-//! operation. All that is unsafe about rings is here: a buffer is the kernel's from the moment its
-//! operation is put into the ring until it comes back, and nobody gets to see it meanwhile.
+//! operation. All unsafe code about rings is here: from submission to completion a buffer belongs
+//! to the kernel, and nothing else may access it.
 
 use std::fs::File;
 use std::io;
@@ -27,10 +27,10 @@ const BUFFER: u16 = 0;
 pub(crate) struct Ring {
     uring: IoUring,
     memory: Aligned,
-    /// Where the slots begin.
+    /// The start of the slots.
     start: *mut u8,
     slot_bytes: usize,
-    /// Which slots are the kernel's.
+    /// Which slots belong to the kernel.
     taken: Vec<bool>,
     in_flight: usize,
 }
@@ -54,19 +54,19 @@ impl Ring {
         Ok(Self { uring: ring, memory, start, slot_bytes, taken: vec![false; slots], in_flight: 0 })
     }
 
-    /// Operations that the kernel has not given back.
+    /// Operations that the kernel has not completed.
     pub fn in_flight(&self) -> usize {
         self.in_flight
     }
 
-    /// The buffer of a slot, which must not be under way.
+    /// The buffer of a slot, which must not be in flight.
     pub fn buffer(&mut self, slot: usize) -> &mut [u8] {
         let start = self.start_of(slot);
         // SAFETY: the slot is a part of the memory, which has no other user while it is not taken.
         unsafe { slice::from_raw_parts_mut(start, self.slot_bytes) }
     }
 
-    /// Puts a read into the ring.
+    /// Queues a read.
     pub fn read(&mut self, slot: usize, length: u32, offset: u64) {
         let (start, length) = self.part(slot, length);
         self.push(
@@ -75,7 +75,7 @@ impl Ring {
         );
     }
 
-    /// Puts a write into the ring.
+    /// Queues a write.
     pub fn write(&mut self, slot: usize, length: u32, offset: u64) {
         let (start, length) = self.part(slot, length);
         self.push(
@@ -84,14 +84,13 @@ impl Ring {
         );
     }
 
-    /// Puts an fdatasync into the ring.
+    /// Queues an fdatasync.
     pub fn sync(&mut self, slot: usize) {
         self.start_of(slot);
         self.push(slot, &opcode::Fsync::new(FILE).flags(FsyncFlags::DATASYNC).build());
     }
 
-    /// Gives the kernel what was put into the ring, and waits until something is done or this time
-    /// has passed.
+    /// Submits queued operations, and waits until one completes or this time has passed.
     pub fn wait(&self, patience: Option<Duration>) -> io::Result<()> {
         let submitter = self.uring.submitter();
         let entered = match patience {
@@ -107,7 +106,7 @@ impl Ring {
         }
     }
 
-    /// An operation that is done: its slot, and how many bytes it moved.
+    /// A completed operation: its slot, and how many bytes it moved.
     pub fn completed(&mut self) -> Option<(usize, io::Result<u32>)> {
         let entry = self.uring.completion().next()?;
         let slot = usize::try_from(entry.user_data()).expect("it is a slot");
@@ -118,12 +117,12 @@ impl Ring {
     }
 
     fn start_of(&self, slot: usize) -> *mut u8 {
-        assert!(!self.taken[slot], "the slot is the kernel's");
+        assert!(!self.taken[slot], "the slot is in flight");
         // SAFETY: `taken` has as many entries as the memory has slots.
         unsafe { self.start.add(slot * self.slot_bytes) }
     }
 
-    /// The beginning of a slot's buffer, and a length that it has room for.
+    /// The start of a slot's buffer, and the length, checked to fit.
     fn part(&self, slot: usize, length: u32) -> (*mut u8, u32) {
         assert!(length as usize <= self.slot_bytes, "it is larger than a slot");
         (self.start_of(slot), length)
@@ -131,16 +130,16 @@ impl Ring {
 
     fn push(&mut self, slot: usize, entry: &squeue::Entry) {
         let entry = entry.clone().user_data(slot as u64);
-        // SAFETY: the operation stays within the slot's buffer (`part`), which is the kernel's from
-        // here on, and within the registered file.
+        // SAFETY: the operation stays within the slot's buffer (`part`), which belongs to the
+        // kernel from here on, and within the registered file.
         unsafe { self.uring.submission().push(&entry) }.expect("it has an entry for each slot");
         self.taken[slot] = true;
         self.in_flight += 1;
     }
 }
 
-/// With completions delivered when they are asked for, which interrupts nothing (since Linux 6.1),
-/// or as older kernels do it.
+/// Makes a ring that delivers completions on request, without interrupts (since Linux 6.1), or a
+/// plain one on older kernels.
 fn build(entries: usize) -> io::Result<IoUring> {
     let entries = u32::try_from(entries).map_err(io::Error::other)?;
     let refused = |error: &io::Error| Errno::from_io_error(error) == Some(Errno::INVAL);
@@ -154,13 +153,13 @@ impl Drop for Ring {
     fn drop(&mut self) {
         while self.in_flight > 0 {
             if self.wait(None).is_err() {
-                // What the kernel may still write to is never anybody else's.
+                // The kernel may still write to this memory, so it is never freed.
                 mem::forget(mem::replace(&mut self.memory, Aligned::new(0)));
                 return;
             }
             while self.completed().is_some() {}
         }
-        // The kernel takes a ring down some time after it is closed; until then the file would be
+        // The kernel tears down a ring some time after it is closed; until then the file would be
         // in use, and its filesystem busy.
         let _ = self.uring.submitter().unregister_files();
     }

@@ -1,4 +1,4 @@
-//! Runs a job: keeps its operations under way, and counts them as they come back.
+//! Runs a job: keeps its operations in flight, and counts them as they complete.
 
 use std::collections::VecDeque;
 use std::io;
@@ -14,18 +14,18 @@ use crate::operations::{Operation, Operations};
 use crate::ring::Ring;
 use crate::{BLOCK_BYTES, Counted, End, EngineError, Job, Kind, SyncPolicy};
 
-/// Writes take their contents in turn from buffers of at least this size together, twice the most
-/// that filesystems compress at a time (128 KiB; btrfs and zfs): none sees the same bytes again.
+/// Writes cycle through buffers of at least this total size, twice the largest unit of compression
+/// (128 KiB, for btrfs and zfs), so that none contains the same bytes twice.
 const CONTENTS_BYTES: usize = 256 << 10;
 
-/// Bytes at the beginning of each block of a write that tell it from every other: its offset and
-/// the number of the operation, which leaves deduplication nothing to find.
+/// Bytes at the start of each written block that make it unique: its offset and the number of the
+/// operation, to defeat deduplication.
 const STAMP_BYTES: usize = 16;
 
-/// The longest that an open load sleeps before `go_on` is asked again.
+/// The maximum sleep of an open load between calls of `go_on`.
 const GLANCE: Duration = Duration::from_millis(100);
 
-/// What a job did.
+/// The result of a job.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
     /// Its reads.
@@ -46,8 +46,8 @@ impl Outcome {
     }
 }
 
-/// Runs a job to its end. `go_on` is asked between operations, with the time since the start,
-/// whether it may.
+/// Runs a job to its end. `go_on` is called between operations with the time since the start; the
+/// job stops when it returns false.
 pub fn run(job: &Job<'_>, go_on: &mut dyn FnMut(Duration) -> bool) -> Result<Outcome, EngineError> {
     job.check()?;
     let punctual = job.period.map(|_| Punctual::new());
@@ -77,16 +77,16 @@ pub fn run(job: &Job<'_>, go_on: &mut dyn FnMut(Duration) -> bool) -> Result<Out
     Ok(Outcome { reads: took(reads), writes: took(writes), syncs: took(syncs) })
 }
 
-/// A job under way.
+/// A running job.
 struct Running<'a> {
     job: &'a Job<'a>,
     ring: Ring,
     operations: Operations<'a>,
-    /// What each slot does, and from when its latency counts.
+    /// Each slot's operation, and the start of its latency.
     slots: Vec<(Operation, Duration)>,
-    /// Slots that do nothing, the one that has done so longest first.
+    /// Idle slots, the longest idle first.
     idle: VecDeque<usize>,
-    /// Reads and writes begun.
+    /// Reads and writes issued.
     issued: u64,
     issued_bytes: u64,
     /// Writes since the last sync.
@@ -102,7 +102,7 @@ impl<'a> Running<'a> {
         let writes = job.read_share < 1.0;
         let slots = job.depth.max(if writes { CONTENTS_BYTES.div_ceil(slot_bytes) } else { 0 });
         let mut ring = Ring::new(job.file, slots, slot_bytes)?;
-        // Another stream than that of the operations.
+        // A stream independent of the operations.
         let mut random = Xoshiro256PlusPlus::seed_from_u64(!job.seed);
         for slot in 0..slots {
             random.fill_bytes(ring.buffer(slot));
@@ -123,7 +123,7 @@ impl<'a> Running<'a> {
         })
     }
 
-    /// Puts into the ring all that may begin now.
+    /// Queues all operations that may start now.
     fn issue(&mut self, now: Duration) {
         while self.ring.in_flight() < self.job.depth
             && let Some((operation, due)) = self.next(now)
@@ -142,7 +142,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// The next operation, if it may begin now, and when it was due if it was due at all.
+    /// The next operation, if it may start now, and its due time under an open load.
     fn next(&mut self, now: Duration) -> Option<(Operation, Option<Duration>)> {
         if self.is_syncing {
             return None;
@@ -167,7 +167,7 @@ impl<'a> Running<'a> {
         match self.job.end {
             End::Bytes(bytes) => self.issued_bytes >= bytes,
             End::Operations(operations) => self.issued >= operations,
-            // What is due in time is done, however late.
+            // What is due in time is performed, however late.
             End::Time(time) => self.due().unwrap_or(now) >= time,
         }
     }
@@ -186,7 +186,7 @@ impl<'a> Running<'a> {
         Some(Duration::from_nanos(period.saturating_mul(self.issued)))
     }
 
-    /// How long nothing has to be done but wait for the next operation of an open load.
+    /// How long to wait for the next operation of an open load, if there is nothing else to do.
     fn until_due(&self, now: Duration) -> Option<Duration> {
         let waits = !self.is_over(now) && !self.is_syncing && !self.is_sync_due(now);
         let due = self.due().filter(|_| waits && self.ring.in_flight() < self.job.depth)?;
@@ -204,7 +204,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Counts an operation that has come back.
+    /// Counts a completed operation.
     fn finish(
         &mut self,
         slot: usize,
@@ -233,14 +233,14 @@ impl<'a> Running<'a> {
     }
 }
 
-/// While it lives, this thread wakes up when it asked to, and not up to 50 us later (prctl(2),
+/// While it lives, this thread wakes up on time instead of up to 50 us late (prctl(2),
 /// `PR_SET_TIMERSLACK`).
 struct Punctual(Option<NonZeroU64>);
 
 impl Punctual {
     fn new() -> Self {
         let before = current_timer_slack().ok().and_then(NonZeroU64::new);
-        // Without it an operation may begin late, and its latency says so.
+        // If this fails, an operation may start late, which its latency shows.
         let _ = set_current_timer_slack(NonZeroU64::new(1));
         Self(before)
     }

@@ -1,4 +1,4 @@
-//! CSV: the samples as RFC 4180 has it, in UTF-8, with a header.
+//! CSV: the samples by RFC 4180, in UTF-8, with a header.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -9,11 +9,10 @@ use super::{Cell, Samples, printable};
 
 /// Writes the samples as CSV.
 ///
-/// Spreadsheets take a text that begins with `=`, `+`, `-` or `@` for a formula, and with what is
-/// in it somebody else's plan could run programs (OWASP, "CSV Injection"). Such a text, and one
-/// that begins with an apostrophe or a tab, gets an apostrophe in front; taking away one leading
-/// apostrophe gives each text back. Control characters other than tabs and line feeds become
-/// U+FFFD.
+/// Spreadsheets interpret text that begins with `=`, `+`, `-` or `@` as a formula, by which a
+/// malicious plan could run programs (OWASP, "CSV Injection"). Such text, and text that begins with
+/// an apostrophe or a tab, is prefixed with an apostrophe; removing one leading apostrophe restores
+/// the text. Control characters other than tabs and line feeds become U+FFFD.
 pub fn csv(samples: &Samples<'_>, out: impl Write) -> io::Result<()> {
     let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(out);
     writer.write_record(samples.columns().map(|(name, _)| name))?;
@@ -34,7 +33,7 @@ fn field<'a>(cell: &'a Cell<'_>) -> Cow<'a, str> {
     match cell {
         Cell::Empty => Cow::Borrowed(""),
         Cell::Integer(value) => Cow::Owned(value.to_string()),
-        // The shortest digits that are read back as the same number.
+        // The shortest digits that round-trip.
         Cell::Number(value) => Cow::Owned(value.to_string()),
         Cell::Text(text) => {
             let text = printable(text);

@@ -1,8 +1,8 @@
-//! Exports: a run's samples and analysis as files that other programs read. Pure: bytes are written
-//! to what the caller has opened.
+//! Exports a run's samples and analysis as files for other programs. Pure: bytes are written to
+//! what the caller has opened.
 //!
-//! Text is as it was in the plan or the record. Where a format cannot carry a character, or a
-//! reader would take a text for a formula, the file of that format says what is done.
+//! Text is as in the plan or the record. Each format's file says how it handles unsupported
+//! characters and text that looks like a formula.
 
 mod csv;
 mod ods;
@@ -17,7 +17,7 @@ pub use self::parquet::parquet;
 pub use self::samples::Samples;
 pub use self::sheets::ods;
 
-/// What a column holds.
+/// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ColumnType {
     Text,
@@ -35,7 +35,7 @@ enum Cell<'a> {
 }
 
 impl<'a> Cell<'a> {
-    /// A text; nothing where it is empty.
+    /// A text; an empty cell if it is empty.
     fn text(text: impl Into<Cow<'a, str>>) -> Self {
         let text = text.into();
         if text.is_empty() { Self::Empty } else { Self::Text(text) }
@@ -72,9 +72,9 @@ impl<'a, T: Into<Cell<'a>>> From<Option<T>> for Cell<'a> {
     }
 }
 
-/// A text in which no character steers a terminal or breaks a format: XML 1.0 forbids most control
-/// characters (section 2.2), RFC 4180 all but line breaks. They become U+FFFD, the replacement
-/// character.
+/// The text without characters that control a terminal or break a format: XML 1.0 forbids most
+/// control characters (section 2.2), RFC 4180 all but line breaks. They become U+FFFD, the
+/// replacement character.
 fn printable(text: &str) -> Cow<'_, str> {
     let is_forbidden =
         |c: char| c.is_control() && c != '\n' && c != '\t' || matches!(c, '\u{fffe}' | '\u{ffff}');

@@ -1,5 +1,5 @@
 //! Writes sheets as an `OpenDocument` spreadsheet (OASIS `OpenDocument` 1.3, parts 2 and 3): a zip
-//! archive with some XML. The same sheets give the same bytes: nothing in it is of this moment.
+//! archive of XML files. The same sheets give the same bytes: it has no timestamps.
 
 use std::borrow::Cow;
 use std::io::{self, Cursor, Write};
@@ -9,13 +9,13 @@ use zip::{CompressionMethod, DateTime, ZipWriter};
 
 use super::{Cell, printable};
 
-/// The most rows that `LibreOffice` reads of a sheet, header and all.
+/// The maximum number of rows that `LibreOffice` reads from a sheet, including the header.
 const MOST_ROWS: usize = 1 << 20;
 
-/// The largest integer up to which a spreadsheet's numbers, which are doubles, have every one.
+/// The integer up to which a spreadsheet's numbers, which are doubles, are exact.
 const LARGEST_EXACT: u64 = 1 << 53;
 
-/// XML that has not been compressed yet is at most about this long, in bytes.
+/// The approximate maximum of uncompressed XML in memory, in bytes.
 const BUFFER: usize = 1 << 16;
 
 const MIME: &str = "application/vnd.oasis.opendocument.spreadsheet";
@@ -77,26 +77,26 @@ const SETTINGS_END: &str = "</config:config-item-map-named></config:config-item-
 </config:config-item-map-indexed></config:config-item-set></office:settings>\
 </office:document-settings>\n";
 
-/// A sheet, whose rows are made as they are written.
+/// A sheet, whose rows are generated while writing.
 pub(super) struct Sheet<'a> {
     /// Its name: letters only.
     pub name: &'static str,
     /// The header.
     pub columns: Vec<Cow<'a, str>>,
-    /// What is below it.
+    /// The rows below it.
     pub rows: Box<dyn Iterator<Item = Vec<Cell<'a>>> + 'a>,
 }
 
 /// The sheets as a file.
 ///
-/// Numbers are numbers; integers that a double does not have are text. Text is never a formula;
-/// in it control characters that XML cannot carry become U+FFFD, and tabs become spaces.
+/// Integers that a double cannot represent are text. Text is never a formula; control characters
+/// that XML does not allow become U+FFFD, and tabs become spaces.
 pub(super) fn workbook(sheets: Vec<Sheet<'_>>) -> io::Result<Vec<u8>> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     let stored = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Stored)
         .last_modified_time(DateTime::default());
-    // The first entry, and not compressed, so that the file is known by its first bytes.
+    // The first entry, uncompressed, so that the file is recognised by its first bytes.
     zip.start_file("mimetype", stored)?;
     zip.write_all(MIME.as_bytes())?;
     let packed = stored.compression_method(CompressionMethod::Deflated).compression_level(Some(1));
@@ -143,8 +143,8 @@ fn write_sheet(out: &mut impl Write, sheet: Sheet<'_>) -> io::Result<()> {
     for (index, row) in rows.enumerate() {
         if index + 1 == MOST_ROWS {
             let says = format!(
-                "the sheet {} has more than {} rows, and spreadsheets do not; csv and parquet \
-                 have no limit",
+                "the sheet {} has more than {} rows, the limit of spreadsheets; csv and parquet \
+                 have none",
                 sheet.name,
                 MOST_ROWS - 1
             );
@@ -200,8 +200,8 @@ fn push_number(xml: &mut String, digits: &str) {
     *xml += "\"/>";
 }
 
-/// A cell of text. Readers take white space together, so what follows other white space is an
-/// element (part 3, 6.1.2 and 6.1.3).
+/// A cell of text. Readers collapse white space, so a space after another is an element (part 3,
+/// 6.1.2 and 6.1.3).
 fn push_text(xml: &mut String, attributes: &str, text: &str) {
     let text = printable(text);
     *xml += "<table:table-cell office:value-type=\"string\"";
@@ -215,7 +215,7 @@ fn push_text(xml: &mut String, attributes: &str, text: &str) {
             '>' => *xml += "&gt;",
             '\n' => *xml += "</text:p><text:p>",
             ' ' | '\t' if follows_space => *xml += "<text:s/>",
-            // LibreOffice reads over the element for a tab.
+            // LibreOffice ignores the element for a tab.
             '\t' => xml.push(' '),
             _ => xml.push(c),
         }

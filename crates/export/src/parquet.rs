@@ -1,4 +1,4 @@
-//! Parquet: the samples in typed columns, all of which may be null.
+//! Parquet: the samples in typed, nullable columns.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -16,9 +16,8 @@ use super::{Cell, ColumnType, Samples};
 /// Trials in a row group, which is held in memory.
 const GROUP: usize = 1_000;
 
-/// Writes the samples as Parquet, with the columns that the CSV has: text is UTF-8 and as it was,
-/// integers are unsigned 64-bit (seeds need all of it), values are doubles. What a CSV leaves empty
-/// is null.
+/// Writes the samples as Parquet, with the same columns as CSV: text is unchanged UTF-8, integers
+/// are unsigned 64-bit (as seeds require), values are doubles. Empty cells are null.
 pub fn parquet(samples: &Samples<'_>, mut out: impl Write) -> io::Result<()> {
     let bytes = encoded(samples).map_err(io::Error::other)?;
     out.write_all(&bytes)
@@ -56,7 +55,7 @@ fn encoded(samples: &Samples<'_>) -> Result<Vec<u8>, ParquetError> {
     file.into_inner()
 }
 
-/// What a row has in a column.
+/// The cell of a row in a column.
 fn cell<'a>(shared: &'a [Cell<'_>], row: &'a [Cell<'_>], index: usize) -> &'a Cell<'a> {
     shared.get(index).unwrap_or_else(|| &row[index - shared.len()])
 }
@@ -77,7 +76,7 @@ fn schema(samples: &Samples<'_>) -> Result<TypePtr, ParquetError> {
     Type::group_type_builder("samples").with_fields(columns).build().map(Arc::new)
 }
 
-/// Writes a column: the values that are there, and for each row whether it has one.
+/// Writes a column: its values, and for each row whether it has one.
 fn write<'a, T: DataType>(
     column: &mut ColumnWriterImpl<'_, T>,
     cells: impl Iterator<Item = &'a Cell<'a>>,
@@ -85,7 +84,7 @@ fn write<'a, T: DataType>(
 ) -> Result<(), ParquetError> {
     let mut values: Vec<T::T> = Vec::new();
     let mut present: Vec<i16> = Vec::new();
-    // What a trial's samples share is converted once.
+    // Cells shared by a trial's samples are converted once.
     let mut last: Option<(&Cell<'_>, Option<T::T>)> = None;
     for cell in cells {
         let known = last.as_ref().filter(|(known, _)| std::ptr::eq(*known, cell));

@@ -1,4 +1,4 @@
-//! The samples of a run: which columns they have, and in which order they come.
+//! The samples of a run: their columns and their order.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use ssdlab_results::{Phase, Record, Teardown};
 
 use super::{Cell, ColumnType};
 
-/// The columns that say which trial a sample is of; the factors follow.
+/// The columns that identify a sample's trial; the factors follow.
 const OF_TRIAL: [(&str, ColumnType); 11] = [
     ("run", ColumnType::Text),
     ("plan", ColumnType::Text),
@@ -31,7 +31,7 @@ const OF_SAMPLE: [(&str, ColumnType); 4] = [
     ("value", ColumnType::Number),
 ];
 
-/// The phase that samples of unmounting are filed under.
+/// The phase of samples of unmounting.
 const TEARDOWN: &str = "teardown";
 
 /// The samples of a run, trial by trial in the order of the schedule.
@@ -43,11 +43,11 @@ pub struct Samples<'a> {
     factors: Vec<Factor>,
 }
 
-/// A trial: what all its samples share, and the samples.
+/// A trial: the cells shared by all its samples, and the samples.
 pub(super) struct TrialRows<'a> {
-    /// What the columns of the trial hold, and those of the factors.
+    /// The cells of the trial's and the factors' columns.
     pub cells: Vec<Cell<'a>>,
-    /// Its samples, phase by phase; none where nothing was measured.
+    /// Its samples, phase by phase; empty if nothing was measured.
     pub samples: Vec<Sample<'a>>,
 }
 
@@ -64,12 +64,12 @@ impl<'a> Samples<'a> {
     #[must_use]
     pub fn new(run: &'a str, schedule: &'a Schedule, records: &'a [Record]) -> Self {
         let mut records: Vec<&Record> = records.iter().collect();
-        // Trials that run side by side end in any order.
+        // Concurrent trials end in any order.
         records.sort_by_key(|record| record.trial.position);
         Self { run, schedule, records, factors: factors(schedule) }
     }
 
-    /// The columns that say which trial a sample is of.
+    /// The columns that identify a sample's trial.
     pub(super) fn trial_columns(&self) -> impl Iterator<Item = (&'static str, ColumnType)> {
         let factors = self.factors.iter().map(|factor| (factor.name(), ColumnType::Text));
         OF_TRIAL.into_iter().chain(factors)
@@ -85,7 +85,7 @@ impl<'a> Samples<'a> {
         self.records.iter().copied().map(|record| self.trial(record))
     }
 
-    /// Every metric that any trial has, in the order in which they first come.
+    /// Every metric of any trial, in order of appearance.
     pub(super) fn metrics(&self) -> Vec<Cow<'a, str>> {
         let mut metrics: Vec<Cow<'_, str>> = Vec::new();
         for record in self.records.iter().copied() {
@@ -100,7 +100,7 @@ impl<'a> Samples<'a> {
 
     fn trial(&self, record: &'a Record) -> TrialRows<'a> {
         let step = self.schedule.steps.get(self.schedule.step_of(record.trial.block));
-        // No seed and no blocks are made up for what was imported.
+        // Imported records have no seed and no block.
         let own = |value: u64| Cell::from(record.imported.is_none().then_some(value));
         let started = Some(record.started_s).filter(|at| *at > 0);
         let mut cells = vec![
@@ -163,8 +163,8 @@ fn samples(record: &Record) -> impl Iterator<Item = Sample<'_>> {
     phases.chain(record.teardown.iter().flat_map(of_teardown))
 }
 
-/// What unmounting did, in the metrics of a phase. Their names tell them from those of a phase that
-/// a plan calls `teardown`.
+/// The metrics of unmounting. Their names differ from those of a phase that a plan calls
+/// `teardown`.
 fn of_teardown(teardown: &Teardown) -> Vec<Sample<'_>> {
     let Teardown { time_ns, device } = *teardown;
     let phase = Phase { time_ns: Some(time_ns), device: Some(device), ..Phase::default() };

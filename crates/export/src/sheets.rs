@@ -1,4 +1,4 @@
-//! The sheets of a spreadsheet: raw samples, their summary, the claims, and what charts draw.
+//! The sheets of a spreadsheet: raw samples, their summary, the claims, and chart data.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,8 +13,8 @@ use super::{Cell, Samples};
 
 /// Writes the sheets `samples`, `summary`, `claims` and `charts` as an `OpenDocument` spreadsheet.
 ///
-/// A sheet has room for about a million rows, so the samples have one row a trial and phase, and a
-/// column a metric.
+/// A sheet has at most about a million rows, so the samples have one row per trial and phase, and
+/// one column per metric.
 pub fn ods(
     samples: &Samples<'_>,
     schedule: &Schedule,
@@ -39,7 +39,7 @@ fn phases<'a>(samples: &'a Samples<'_>) -> Sheet<'a> {
     Sheet { name: "samples", columns, rows: Box::new(rows) }
 }
 
-/// A trial's rows, one a phase; one in any case.
+/// A trial's rows, one per phase, and at least one.
 fn phase_rows<'a>(trial: &TrialRows<'a>, metrics: &[Cow<'_, str>]) -> Vec<Vec<Cell<'a>>> {
     if trial.samples.is_empty() {
         return vec![trial.cells.clone()];
@@ -153,7 +153,7 @@ fn claim(claim: &Judgement) -> Vec<Cell<'_>> {
     row
 }
 
-/// What charts of the plan's metric draw besides the samples: means with their intervals.
+/// Chart data of the plan's metric besides the samples: means with their intervals.
 fn charts<'a>(factors: &[Factor], analysis: &'a Analysis) -> Sheet<'a> {
     let mut columns = vec!["phase", "metric", "unit"];
     columns.extend(factors.iter().map(|factor| factor.name()));

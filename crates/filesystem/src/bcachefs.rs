@@ -1,7 +1,7 @@
-//! bcachefs: copy-on-write on a tree of its own, with checksums, compression and several devices.
+//! bcachefs: a copy-on-write B-tree with checksums, compression and multiple devices.
 //!
-//! It was in Linux 6.7 to 6.17 and is a module outside of it since; Debian 12 has neither it nor
-//! its tools, so no test makes one.
+//! It was part of Linux 6.7 to 6.17 and has been an out-of-tree module since. Debian 12 has neither
+//! the module nor the tools, so no test makes one.
 //!
 //! Sources: bcachefs(8) of bcachefs-tools 1.9; fs/bcachefs in Linux 6.12.
 
@@ -34,10 +34,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     writes_directly: true,
     smallest_bytes: 64 << 20,
     check: Some(Call { program: "bcachefs", arguments: &["fsck", "-n"] }),
-    format: |format| {
-        let ours = ["--quiet", "--uuid", &uuid(format.seed)].map(str::to_owned);
-        ours.into_iter().chain(format.extra.iter().cloned()).collect()
-    },
+    format: |format| format.arguments(&["--quiet", "--uuid", &uuid(format.seed)]),
     layout: None,
     snapshot: Some(Snapshot::Directory(Call {
         program: "bcachefs",

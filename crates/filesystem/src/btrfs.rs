@@ -1,14 +1,15 @@
 //! btrfs: copy-on-write with checksums; its log tree is not a journal in the sense of the factor.
 //!
-//! Sources: mkfs.btrfs(8); btrfs(5): since Linux 6.2 discard=async is on by default where the
-//! device can discard, so off has to be said.
+//! Sources: mkfs.btrfs(8); btrfs(5): since Linux 6.2 discard=async is the default where the device
+//! can discard, so off must be explicit.
 
 use super::facts::{OFFSETS, feature, limit};
 use super::{
     Bits, Call, Driver, Facts, Filesystem, Journal, Level, Setting, Snapshot, layout, uuid,
 };
 
-/// Of everything; off is of data. The kernel compresses nothing without checksums of data.
+/// The algorithms cover data and metadata; `off` affects only data. Without data checksums the
+/// kernel does not compress.
 const CHECKSUMS: Setting = Setting {
     levels: &[
         Level::made("crc32c", &["--csum", "crc32c"], 0),
@@ -65,10 +66,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     writes_directly: true,
     smallest_bytes: 114_294_784,
     check: Some(Call { program: "btrfs", arguments: &["check", "--readonly"] }),
-    format: |format| {
-        let ours = ["-q", "-K", "-U", &uuid(format.seed)].map(str::to_owned);
-        ours.into_iter().chain(format.extra.iter().cloned()).collect()
-    },
+    format: |format| format.arguments(&["-q", "-K", "-U", &uuid(format.seed)]),
     layout: Some(&layout::btrfs::LAYOUT),
     snapshot: Some(Snapshot::Directory(Call {
         program: "btrfs",

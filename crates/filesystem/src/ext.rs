@@ -1,11 +1,11 @@
-//! The common part of ext2, ext3 and ext4: one mkfs (mke2fs) and its extended options.
+//! What ext2, ext3 and ext4 share: one mkfs (mke2fs) and its extended options.
 //!
 //! Sources: mke2fs(8) of e2fsprogs 1.47; Documentation/filesystems/ext4 in the kernel.
 
 use super::{Call, Format, uuid};
 
-/// Options that shape the filesystem; left out are those that name devices and files, force, or
-/// only print.
+/// Options that shape the filesystem, without those that name devices or files, force, or only
+/// print.
 pub const OPTIONS: &[&str] =
     &["-b", "-C", "-E", "-g", "-G", "-i", "-I", "-J", "-L", "-m", "-N", "-O", "-T"];
 
@@ -18,7 +18,7 @@ pub const CHECK: Call = Call { program: "e2fsck", arguments: &["-f", "-n"] };
 pub fn arguments(format: &Format) -> Vec<String> {
     let uuid = uuid(format.seed);
     let mut extended = format!("nodiscard,lazy_itable_init=0,lazy_journal_init=0,hash_seed={uuid}");
-    // mke2fs heeds only the last -E, so the plan's joins ours.
+    // mke2fs uses only the last -E, so the plan's options are merged into ours.
     let mut others = Vec::new();
     let mut words = format.extra.iter();
     while let Some(word) = words.next() {

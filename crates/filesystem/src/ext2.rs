@@ -12,7 +12,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     mkfs_options: ext::OPTIONS,
     pool: None,
     journal: Journal::Never,
-    // The driver mounts none with metadata_csum by this name.
+    // The driver refuses to mount a filesystem with metadata_csum as ext2.
     checksums: Setting::NEVER,
     compression: Setting::NEVER,
     driver: Driver::Ext4,
@@ -21,8 +21,8 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     writes_directly: true,
     smallest_bytes: 8 << 20,
     check: Some(ext::CHECK),
-    // The feature is named even where it is the default, so that a changed mke2fs.conf cannot
-    // hand out another filesystem than the one asked for.
+    // The feature is explicit even where it is the default, so that a changed mke2fs.conf cannot
+    // produce a different filesystem.
     format: |format| ext::arguments(&super::Format { journal: Some(false), ..format.clone() }),
     layout: Some(&layout::ext::LAYOUT),
     snapshot: None,

@@ -12,7 +12,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     mkfs_options: ext::OPTIONS,
     pool: None,
     journal: Journal::Always,
-    // The driver mounts none with metadata_csum by this name.
+    // The driver refuses to mount a filesystem with metadata_csum as ext3.
     checksums: Setting::NEVER,
     compression: Setting::NEVER,
     driver: Driver::Ext4,

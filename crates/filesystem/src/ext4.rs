@@ -1,18 +1,18 @@
-//! ext4: extents, delayed allocation, a journal that can be left out.
+//! ext4: extents, delayed allocation and an optional journal.
 
 use super::facts::{feature, limit};
 use super::{Bits, Driver, Facts, Filesystem, Journal, Level, Setting, ext, layout};
 
 const SOURCE: &str = "ext4(5)";
 
-/// Of metadata. A seed for them, which newer defaults have, goes with them.
+/// Metadata checksums. Newer defaults add a checksum seed, which must go when they do.
 const CHECKSUMS: Setting = Setting {
     levels: &[
         Level::made("on", &["-O", "metadata_csum"], 4),
         Level::made("off", &["-O", "^metadata_csum,^metadata_csum_seed"], 0),
     ],
     words: &["metadata_csum"],
-    // Of s_feature_ro_compat, in Documentation/filesystems/ext4/super.rst of Linux.
+    // The second byte of s_feature_ro_compat: Documentation/filesystems/ext4/super.rst of Linux.
     superblock: Some(Bits { at: 1024 + 0x65, mask: 4 }),
 };
 

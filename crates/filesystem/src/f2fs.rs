@@ -1,21 +1,22 @@
-//! f2fs: a log-structured filesystem for flash, which cleans and discards in kernel threads.
+//! f2fs: a log-structured flash filesystem that cleans and discards in kernel threads.
 //!
 //! Sources: mkfs.f2fs(8) and the usage of f2fs-tools 1.15; Documentation/filesystems/f2fs.rst in
-//! the kernel: discard is on by default, so off has to be said.
+//! the kernel: discard is on by default, so off must be explicit.
 
 use super::facts::{feature, limit};
 use super::{Bits, Call, Driver, Facts, Filesystem, Journal, Level, Setting, layout, uuid};
 
+const MANUAL: &str = "Documentation/filesystems/f2fs.rst in Linux";
 const SOURCE: &str = "fs/f2fs in Linux 6.1";
 
-/// Of inodes.
+/// Inode checksums.
 const CHECKSUMS: Setting = Setting {
     levels: &[Level::made("on", &["-O", "extra_attr,inode_checksum"], 0x20), Level::OFF],
     words: &["inode_checksum"],
     superblock: Some(Bits { at: FEATURES, mask: 0x20 }),
 };
 
-/// Of files of every name; it writes less, and frees no space.
+/// Compresses all files. It reduces writes but frees no space.
 const COMPRESSION: Setting = Setting {
     levels: &[
         Level::OFF,
@@ -31,7 +32,7 @@ const fn compression(name: &'static str, mount: &'static [&'static str]) -> Leve
     Level { mount, ..Level::made(name, &["-O", "extra_attr,compression"], 0x20) }
 }
 
-/// Where the superblock has its feature bits, in bytes from the start of the device: the field
+/// Offset of the superblock's feature bits, in bytes from the start of the device: the field
 /// `feature` of `struct f2fs_super_block` in `include/linux/f2fs_fs.h`.
 const FEATURES: u64 = 1024 + 2180;
 
@@ -39,7 +40,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     name: "f2fs",
     mkfs: "mkfs.f2fs",
     package: "f2fs-tools",
-    // Left out is -g, whose one value, android, contains the option to force.
+    // Without -g: its only value, android, implies force.
     mkfs_options: &["-C", "-e", "-E", "-l", "-o", "-O", "-s", "-w", "-z"],
     pool: None,
     journal: Journal::NotApplicable,
@@ -51,11 +52,8 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     writes_directly: true,
     smallest_bytes: 52 << 20,
     check: Some(Call { program: "fsck.f2fs", arguments: &["--dry-run"] }),
-    // -t 0: mkfs discards nothing. -r: the version of the first checkpoint is not drawn at random.
-    format: |format| {
-        let ours = ["-q", "-t", "0", "-r", "-U", &uuid(format.seed)].map(str::to_owned);
-        ours.into_iter().chain(format.extra.iter().cloned()).collect()
-    },
+    // -t 0: no discards. -r: the first checkpoint's version is not random.
+    format: |format| format.arguments(&["-q", "-t", "0", "-r", "-U", &uuid(format.seed)]),
     layout: Some(&layout::f2fs::LAYOUT),
     snapshot: None,
     facts: Facts {
@@ -63,25 +61,13 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
         largest_file: limit(4_329_687_105_536, "max_file_blocks in fs/f2fs/super.c of Linux"),
         has_holes: true,
         largest_volume: limit(16 << 40, SOURCE),
-        checksums: feature(
-            "of checkpoints; of inodes, if enabled by mkfs",
-            "Documentation/filesystems/f2fs.rst in Linux",
-        ),
-        snapshots: feature("no", "Documentation/filesystems/f2fs.rst in Linux"),
-        devices: feature("concatenation, or zoned and not", "mkfs.f2fs(8)"),
-        compression: feature(
-            "lzo, lz4, zstd, if enabled by mkfs",
-            "Documentation/filesystems/f2fs.rst in Linux",
-        ),
-        journal: feature(
-            "no: a log with checkpoints",
-            "Documentation/filesystems/f2fs.rst in Linux",
-        ),
-        discard: feature("by default, or fstrim", "Documentation/filesystems/f2fs.rst in Linux"),
+        checksums: feature("of checkpoints; of inodes, if enabled by mkfs", MANUAL),
+        snapshots: feature("no", MANUAL),
+        devices: feature("concatenation, also zoned with conventional", "mkfs.f2fs(8)"),
+        compression: feature("lzo, lz4, zstd, if enabled by mkfs", MANUAL),
+        journal: feature("no: a log with checkpoints", MANUAL),
+        discard: feature("by default, or fstrim", MANUAL),
         reflink: feature("no", SOURCE),
-        encryption: feature(
-            "of directories, if enabled by mkfs",
-            "Documentation/filesystems/f2fs.rst in Linux",
-        ),
+        encryption: feature("of directories, if enabled by mkfs", MANUAL),
     },
 };

@@ -1,32 +1,33 @@
-//! Facts about a filesystem as the labs make it: limits and features, each with its source, and for
-//! some the expected result of a check.
+//! Limits and features of a filesystem as the labs make it, each with its source, and for some the
+//! expected result of a check.
 
 use super::{Call, Filesystem};
 
-/// Limits and features, as their sources state them.
+/// Limits and features, as stated by their sources.
 #[derive(Debug, Clone, Copy)]
 pub struct Facts {
-    /// The longest name of a file.
+    /// The longest file name.
     pub longest_name: Limit,
-    /// The largest file, as the kernel lets it be extended.
+    /// The largest size to which the kernel lets a file be extended.
     pub largest_file: Limit,
-    /// Whether that file can be tried: where holes are, extending it writes next to nothing.
+    /// Whether files can have holes: only then can the largest file be tried, as extending one
+    /// writes next to nothing.
     pub has_holes: bool,
     /// The largest filesystem.
     pub largest_volume: Limit,
-    /// What is protected by checksums.
+    /// What checksums protect.
     pub checksums: Feature,
-    /// Whether states can be kept.
+    /// Whether it has snapshots.
     pub snapshots: Feature,
-    /// Whether one filesystem can be on several devices, mirrored or striped.
+    /// Whether one filesystem can span several devices, mirrored or striped.
     pub devices: Feature,
     /// Whether it compresses.
     pub compression: Feature,
-    /// What makes it whole after a crash.
+    /// What makes it consistent after a crash.
     pub journal: Feature,
-    /// Whether it tells its device what is free.
+    /// Whether it discards free space.
     pub discard: Feature,
-    /// Whether files can share their blocks.
+    /// Whether files can share blocks.
     pub reflink: Feature,
     /// Whether it encrypts.
     pub encryption: Feature,
@@ -35,29 +36,29 @@ pub struct Facts {
 /// A limit in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit {
-    /// The most it takes; `u128::MAX` stands for one more than that, 0 for no statement.
+    /// The maximum; `u128::MAX` stands for 2^128, 0 for unknown.
     pub bytes: u128,
-    /// Who states it.
+    /// The source of the statement.
     pub source: &'static str,
 }
 
-/// A feature in a few words, the first of which is `no` where it is missing.
+/// A feature in a few words; the first is `no` if the filesystem lacks it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Feature {
-    /// What there is.
+    /// The description.
     pub says: &'static str,
-    /// Who states it.
+    /// The source of the statement.
     pub source: &'static str,
 }
 
 /// How a snapshot is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Snapshot {
-    /// Of the root directory; the call ends with the name of the new one in it.
+    /// Of the root directory; the snapshot's name in it is appended to the call.
     Directory(Call),
-    /// Of the filesystem on a device, which the call ends with.
+    /// Of the filesystem on a device, which is appended to the call.
     Device(Call),
-    /// Of a pool; the call ends with its name, an @ and the snapshot's.
+    /// Of a pool; `POOL@SNAPSHOT` is appended to the call.
     Pool(Call),
 }
 
@@ -71,7 +72,7 @@ impl Snapshot {
     }
 }
 
-/// Names of what is checked, in records.
+/// The names of checked features in records.
 pub const LONGEST_NAME: &str = "longest_name";
 /// See [`LONGEST_NAME`].
 pub const LARGEST_FILE: &str = "largest_file";
@@ -79,21 +80,21 @@ pub const LARGEST_FILE: &str = "largest_file";
 pub const REFLINK: &str = "reflink";
 /// See [`LONGEST_NAME`].
 pub const SNAPSHOTS: &str = "snapshots";
-/// Who inherits the attribute A of chattr(1) from the directory above; where it is set.
+/// What inherits the attribute A of chattr(1) from its directory, where the lab sets it.
 pub const NO_ATIME_INHERITED: &str = "no_atime_inherited_by";
 
-/// What a check finds of a feature that is there, and of one that is not.
+/// What a check reports for a feature that exists, and for one that does not.
 pub const WORKS: &str = "works";
 /// See [`WORKS`].
 pub const REFUSED: &str = "refused";
 
-/// What a check finds of a limit.
+/// What a check reports for a limit.
 #[must_use]
 pub fn limit_found(bytes: u64) -> String {
     format!("{bytes} bytes")
 }
 
-/// The limit of Linux on offsets in files, 2^63 - 1.
+/// Linux's limit on file offsets, 2^63 - 1.
 pub(super) const OFFSETS: u128 = i64::MAX as u128;
 
 pub(super) const fn limit(bytes: u128, source: &'static str) -> Limit {
@@ -105,7 +106,7 @@ pub(super) const fn feature(says: &'static str, source: &'static str) -> Feature
 }
 
 impl Feature {
-    /// Whether it is there.
+    /// Whether the filesystem has it.
     #[must_use]
     pub fn is_there(&self) -> bool {
         self.says.split([' ', ',', ':']).next() != Some("no")
@@ -113,7 +114,7 @@ impl Feature {
 }
 
 impl Filesystem {
-    /// What a check of each fact that can be checked must find.
+    /// The expected result for each fact that can be checked.
     #[must_use]
     pub fn stated(&self) -> Vec<(&'static str, String)> {
         let Facts { longest_name, largest_file, has_holes, reflink, .. } = self.facts;

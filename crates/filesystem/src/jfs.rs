@@ -1,4 +1,4 @@
-//! jfs: extents and a metadata log of its own, inside the filesystem.
+//! jfs: extents and a metadata log inside the filesystem.
 //!
 //! Sources: mkfs.jfs(8) of jfsutils 1.1.15, which refuses filesystems below 16 MiB;
 //! Documentation/admin-guide/jfs.rst in the kernel. mkfs has no option for the UUID.
@@ -24,10 +24,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     smallest_bytes: 16 << 20,
     check: Some(Call { program: "jfs_fsck", arguments: &["-n", "-f"] }),
     // -q: without it mkfs asks for confirmation.
-    format: |format| {
-        let ours = ["-q"].map(str::to_owned);
-        ours.into_iter().chain(format.extra.iter().cloned()).collect()
-    },
+    format: |format| format.arguments(&["-q"]),
     layout: Some(&layout::jfs::LAYOUT),
     snapshot: None,
     facts: Facts {

@@ -1,8 +1,8 @@
-//! Each filesystem in one small file: facts and argument lists only.
+//! Filesystems, one small file each, as facts and argument lists only.
 //!
-//! The plan asks this room which combinations of levels make sense and the lab asks it how to
-//! make and mount a filesystem; neither knows a filesystem by name. Adding one is adding a file
-//! and its line in [`ALL`].
+//! The plan asks this room which combinations of levels make sense, and the lab how to make and
+//! mount a filesystem; neither refers to a filesystem by name. To add one, add a file and its line
+//! in [`ALL`].
 
 mod bcachefs;
 mod btrfs;
@@ -27,7 +27,7 @@ pub use layout::{Kind, Layout, LayoutFault, Probe};
 pub use pool::{Daemon, Pool};
 pub use setting::{Bits, Level, Setting};
 
-/// Every filesystem the program knows, in the order it lists them.
+/// All supported filesystems, in the order in which they are listed.
 pub const ALL: [&Filesystem; 12] = [
     &ext2::FILESYSTEM,
     &ext3::FILESYSTEM,
@@ -43,44 +43,44 @@ pub const ALL: [&Filesystem; 12] = [
     &reiser4::FILESYSTEM,
 ];
 
-/// The facts about one filesystem.
+/// A filesystem.
 #[derive(Debug)]
 pub struct Filesystem {
-    /// The name in plans, which is also the kernel's.
+    /// Its name in plans and in the kernel.
     pub name: &'static str,
-    /// The program that makes it.
+    /// Its mkfs program.
     pub mkfs: &'static str,
-    /// The Debian package that carries [`Self::mkfs`] and the program of [`Self::check`].
+    /// The Debian package of [`Self::mkfs`] and of the program of [`Self::check`].
     pub package: &'static str,
     /// Options of [`Self::mkfs`] that a plan may add; each takes a value.
     pub mkfs_options: &'static [&'static str],
-    /// The pool it lives in, by which it is mounted; `None` for one that mount(2) mounts.
+    /// How its pool is created and imported; `None` if mount(2) mounts it.
     pub pool: Option<&'static Pool>,
-    /// Whether it has a journal that a plan can switch.
+    /// Whether a plan can switch its journal on and off.
     pub journal: Journal,
-    /// Checksums: of metadata, and of data where it has them.
+    /// Checksums of metadata, and of data if it has them.
     pub checksums: Setting,
     /// Compression of data.
     pub compression: Setting,
     /// What the kernel's driver publishes about itself.
     pub driver: Driver,
-    /// The mount option that turns online discard on; `None` if it can tell its device nothing,
-    /// not even on request (fstrim).
+    /// The mount option that turns online discard on; `None` if it cannot discard at all, not even
+    /// by fstrim.
     pub discard_on: Option<&'static str>,
-    /// The mount option that turns online discard off, where off is not the default.
+    /// The mount option that turns online discard off, if off is not the default.
     pub discard_off: Option<&'static str>,
-    /// Whether writing past the page cache (`O_DIRECT`) costs it no more than writing through it.
+    /// Whether direct writes (`O_DIRECT`) cost it no more than buffered ones.
     pub writes_directly: bool,
-    /// The smallest device its mkfs accepts with our flags, in bytes.
+    /// The smallest device that its mkfs accepts with our options, in bytes.
     pub smallest_bytes: u64,
-    /// A check that changes nothing, asks nothing, and ends with an error if it finds damage;
-    /// `None` if nobody has written a program for that. It is in [`Self::package`].
+    /// A read-only, non-interactive check that fails if it finds damage, in [`Self::package`];
+    /// `None` if no such program exists.
     pub check: Option<Call>,
-    /// The arguments of mkfs for a format that leaves no work to the background.
+    /// The arguments of mkfs; no work is left to the background.
     format: fn(&Format) -> Vec<String>,
-    /// How its layout is asked for; `None` where nothing tells.
+    /// How its layout is queried; `None` if no tool reports it.
     pub layout: Option<&'static Probe>,
-    /// How a snapshot is taken; `None` if it has none.
+    /// How a snapshot is taken; `None` if it has no snapshots.
     pub snapshot: Option<Snapshot>,
     /// Its limits and features.
     pub facts: Facts,
@@ -95,7 +95,7 @@ pub enum Journal {
     Always,
     /// `journal = "on"` and `"off"` both exist.
     Optional,
-    /// It is built otherwise (a log or copy-on-write) and the factor does not apply.
+    /// The factor does not apply, because a log or copy-on-write keeps it consistent.
     NotApplicable,
 }
 
@@ -104,11 +104,11 @@ pub enum Journal {
 pub enum Driver {
     /// The ext4 driver: `/sys/fs/ext4`, `/proc/fs/ext4`, `/proc/fs/jbd2`.
     Ext4,
-    /// Nothing this program reads.
+    /// Nothing that this program reads.
     Other,
 }
 
-/// A program and its arguments before what it works on: the device, or the pool's name.
+/// A program and its first arguments; the device or the name of the pool follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Call {
     /// The program.
@@ -117,21 +117,28 @@ pub struct Call {
     pub arguments: &'static [&'static str],
 }
 
-/// What mkfs is asked for.
+/// The parameters of mkfs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Format {
-    /// With or without a journal; `None` leaves mkfs its default.
+    /// With or without a journal; `None` means the default of mkfs.
     pub journal: Option<bool>,
-    /// With or without access times, where that is said when it is made.
+    /// With or without access times, for filesystems where mkfs decides that.
     pub atime: Option<bool>,
-    /// Seeds what mkfs would draw at random: the UUID, the directory hash of ext2/3/4.
+    /// The seed for what mkfs would choose at random: the UUID, the directory hash of ext2/3/4.
     pub seed: u64,
-    /// Options the plan adds, by levels and as they are, after all others.
+    /// Options from the plan, by levels and verbatim; they come last.
     pub extra: Vec<String>,
-    /// The name of its pool, and where that will be mounted, for a filesystem that lives in one.
+    /// The name of the pool, for a filesystem that has one.
     pub pool: String,
-    /// See [`Self::pool`].
+    /// Where the pool will be mounted.
     pub mounted_at: String,
+}
+
+impl Format {
+    /// These arguments, followed by the plan's.
+    fn arguments(&self, ours: &[&str]) -> Vec<String> {
+        ours.iter().map(|word| (*word).to_owned()).chain(self.extra.iter().cloned()).collect()
+    }
 }
 
 impl Filesystem {
@@ -141,7 +148,7 @@ impl Filesystem {
         (self.format)(format)
     }
 
-    /// The programs without which it can be neither made nor mounted, in [`Self::package`].
+    /// The programs needed to make and mount it, from [`Self::package`].
     #[must_use]
     pub fn programs(&self) -> Vec<&'static str> {
         let of_pool = |pool: &Pool| [pool.daemon.call.program, pool.commit.program];
@@ -150,7 +157,7 @@ impl Filesystem {
     }
 }
 
-/// A UUID that follows from a seed, of version 4 in form: mke2fs refuses other shapes.
+/// A UUID derived from a seed, in the form of version 4: mke2fs refuses others.
 fn uuid(seed: u64) -> String {
     format!("{:08x}-{:04x}-4000-8000-{:012x}", seed >> 32, (seed >> 16) & 0xffff, seed & 0xffff)
 }

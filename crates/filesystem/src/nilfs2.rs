@@ -1,10 +1,9 @@
-//! nilfs2: a log-structured filesystem of continuous checkpoints.
+//! nilfs2: a log-structured filesystem with continuous checkpoints.
 //!
-//! A cleaner in user space, `nilfs_cleanerd`, reclaims what is deleted. mount(8) starts it and
-//! mount(2), which is what the labs call, does not: here nothing is cleaned, so every write takes
-//! new space and a trial must fit on the device with all it deletes. Online discard is of cleaned
-//! segments and therefore sends nothing; fstrim trims what no segment has taken yet. There is no
-//! fsck either.
+//! A user-space cleaner, `nilfs_cleanerd`, reclaims deleted data. mount(8) starts it; mount(2),
+//! which the labs call, does not. So nothing is cleaned, every write takes new space, and all data
+//! of a trial, deleted or not, must fit on the device. Online discard applies to cleaned segments
+//! and therefore sends nothing; fstrim trims segments never used. There is no fsck.
 //!
 //! Sources: mkfs.nilfs2(8), mount.nilfs2(8) of nilfs-utils 2.2, whose mkfs has no option for the
 //! UUID; Documentation/filesystems/nilfs2.rst in the kernel.
@@ -12,6 +11,7 @@
 use super::facts::{OFFSETS, feature, limit};
 use super::{Call, Driver, Facts, Filesystem, Journal, Setting, Snapshot, layout};
 
+const MANUAL: &str = "Documentation/filesystems/nilfs2.rst in Linux";
 const SOURCE: &str = "fs/nilfs2 in Linux 6.1";
 
 pub(super) const FILESYSTEM: Filesystem = Filesystem {
@@ -29,10 +29,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     writes_directly: true,
     smallest_bytes: 134_221_824,
     check: None,
-    format: |format| {
-        let ours = ["-q", "-K"].map(str::to_owned);
-        ours.into_iter().chain(format.extra.iter().cloned()).collect()
-    },
+    format: |format| format.arguments(&["-q", "-K"]),
     layout: Some(&layout::nilfs2::LAYOUT),
     snapshot: Some(Snapshot::Device(Call { program: "mkcp", arguments: &["-s"] })),
     facts: Facts {
@@ -40,25 +37,13 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
         largest_file: limit(OFFSETS, SOURCE),
         has_holes: true,
         largest_volume: limit(OFFSETS, SOURCE),
-        checksums: feature(
-            "of segments, for recovery",
-            "Documentation/filesystems/nilfs2.rst in Linux",
-        ),
-        snapshots: feature(
-            "continuous, read-only",
-            "Documentation/filesystems/nilfs2.rst in Linux",
-        ),
-        devices: feature("no", "Documentation/filesystems/nilfs2.rst in Linux"),
-        compression: feature("no", "Documentation/filesystems/nilfs2.rst in Linux"),
-        journal: feature(
-            "no: a log with checkpoints",
-            "Documentation/filesystems/nilfs2.rst in Linux",
-        ),
-        discard: feature(
-            "of cleaned segments, or fstrim",
-            "Documentation/filesystems/nilfs2.rst in Linux",
-        ),
+        checksums: feature("of segments, for recovery", MANUAL),
+        snapshots: feature("continuous, read-only", MANUAL),
+        devices: feature("no", MANUAL),
+        compression: feature("no", MANUAL),
+        journal: feature("no: a log with checkpoints", MANUAL),
+        discard: feature("of cleaned segments, or fstrim", MANUAL),
         reflink: feature("no", SOURCE),
-        encryption: feature("no", "Documentation/filesystems/nilfs2.rst in Linux"),
+        encryption: feature("no", MANUAL),
     },
 };

@@ -1,6 +1,7 @@
-//! reiser4: a balanced tree of plugins, in transactions; never part of Linux, but a patch to it.
+//! reiser4: a balanced tree with plugins and transactions; a patch that was never merged into
+//! Linux.
 //!
-//! A lab kernel has it if it is built from a tree that carries it: `ssdlab kernel build --source`.
+//! A lab kernel has it if it is built from a patched source tree: `ssdlab kernel build --source`.
 //!
 //! Source: mkfs.reiser4(8), fsck.reiser4(8) of reiser4progs 1.2.
 
@@ -26,10 +27,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     smallest_bytes: 16 << 20,
     check: Some(Call { program: "fsck.reiser4", arguments: &["--check", "--yes", "--quiet"] }),
     // --yes: without it mkfs asks for confirmation.
-    format: |format| {
-        let ours = ["--yes", "-U", &uuid(format.seed)].map(str::to_owned);
-        ours.into_iter().chain(format.extra.iter().cloned()).collect()
-    },
+    format: |format| format.arguments(&["--yes", "-U", &uuid(format.seed)]),
     layout: None,
     snapshot: None,
     facts: Facts {

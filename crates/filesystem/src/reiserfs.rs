@@ -1,4 +1,4 @@
-//! reiserfs: one balanced tree and a journal that cannot be switched off; it knows no discard.
+//! reiserfs: one balanced tree and a journal that cannot be switched off; no discard.
 //!
 //! Sources: mkreiserfs(8) of reiserfsprogs 3.6.27; fs/reiserfs in Linux 6.1, which has neither a
 //! mount option for discards nor FITRIM. Linux 6.13 removed the filesystem.
@@ -31,22 +31,21 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     driver: Driver::Other,
     discard_on: None,
     discard_off: None,
-    // It commits each block of such a write by itself.
+    // It commits each block of a direct write separately.
     writes_directly: false,
     smallest_bytes: 33 << 20,
     check: Some(Call { program: "reiserfsck", arguments: &["--check", "--yes", "--quiet"] }),
-    // -q: without it mkfs asks for confirmation. It accepts a whole sd or hd disk only with force,
-    // so there the device lab needs a partition. Its default format depends on the kernel.
+    // -q: without it mkfs asks for confirmation. It refuses a whole sd or hd disk without force, so
+    // the device lab needs a partition there. The default format depends on the running kernel.
     format: |format| {
-        let ours = ["-q", "--format", "3.6", "-h", "r5", "-u", &uuid(format.seed)];
-        ours.map(str::to_owned).into_iter().chain(format.extra.iter().cloned()).collect()
+        format.arguments(&["-q", "--format", "3.6", "-h", "r5", "-u", &uuid(format.seed)])
     },
     layout: Some(&layout::reiserfs::LAYOUT),
     snapshot: None,
     facts: Facts {
         longest_name: limit(255, SOURCE),
         largest_file: limit(17_592_186_040_320, SOURCE),
-        // It writes pointers for all of a hole.
+        // It writes pointers for every block of a hole.
         has_holes: false,
         largest_volume: limit(16 << 40, SOURCE),
         checksums: feature("no", SOURCE),

@@ -1,47 +1,47 @@
 //! Filesystem-specific settings: their levels, the options of mkfs and mount, and where the
 //! superblock records the result.
 
-/// A factor as one filesystem has it.
+/// A factor as one filesystem implements it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Setting {
-    /// What can be chosen; nothing if this program does not know how.
+    /// Its levels; empty if this program cannot set it.
     pub levels: &'static [Level],
-    /// What an option of mkfs or of mount contains that says the same thing.
+    /// Substrings of mkfs or mount options that would set it too.
     pub words: &'static [&'static str],
-    /// Where the device says how it was made; `None` where mkfs does not decide, or where a pool
-    /// is asked for its properties.
+    /// Where the superblock records it; `None` if mkfs does not decide, or if a pool has properties
+    /// to query instead.
     pub superblock: Option<Bits>,
 }
 
-/// One thing to choose.
+/// A level of a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Level {
-    /// The name in plans: what the filesystem calls it, or `on` and `off`.
+    /// The name in plans: the filesystem's own, or `on` and `off`.
     pub name: &'static str,
-    /// Words of mkfs.
+    /// Arguments of mkfs.
     pub mkfs: &'static [&'static str],
     /// Options of mount.
     pub mount: &'static [&'static str],
-    /// What [`Setting::superblock`] is then.
+    /// The value of [`Setting::superblock`] at this level.
     pub bits: u8,
-    /// Whether the driver compresses nothing then.
+    /// Whether the driver does not compress at this level.
     pub hinders_compression: bool,
 }
 
 /// Bits of one byte of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bits {
-    /// The byte's place, in bytes from the start of the device.
+    /// The byte's offset from the start of the device.
     pub at: u64,
-    /// The bits of it that count.
+    /// The bits that matter.
     pub mask: u8,
 }
 
 impl Setting {
-    /// A filesystem that does not have it: off, and never on.
+    /// The filesystem lacks it: always off.
     pub(super) const NEVER: Self = Self { levels: &[Level::OFF], ..Self::UNKNOWN };
 
-    /// A filesystem that leaves no choice, or none that this program offers.
+    /// The filesystem offers no choice, or none that this program supports.
     pub(super) const UNKNOWN: Self = Self { levels: &[], words: &[], superblock: None };
 
     /// Finds a level by its name in plans.
@@ -62,7 +62,7 @@ impl Setting {
         self.levels.iter().any(|level| !level.mkfs.is_empty())
     }
 
-    /// Whether an option says something about it.
+    /// Whether an option of mkfs or mount sets it.
     #[must_use]
     pub fn is_said_by(&self, option: &str) -> bool {
         self.words.iter().any(|word| option.contains(word))
@@ -70,16 +70,16 @@ impl Setting {
 }
 
 impl Level {
-    /// What is so if nobody is told anything.
+    /// Off by default, with no options.
     pub(super) const OFF: Self =
         Self { name: "off", mkfs: &[], mount: &[], bits: 0, hinders_compression: false };
 
-    /// A level that mkfs is told.
+    /// A level set by mkfs.
     pub(super) const fn made(name: &'static str, mkfs: &'static [&'static str], bits: u8) -> Self {
         Self { name, mkfs, bits, ..Self::OFF }
     }
 
-    /// A level that is told when it is mounted.
+    /// A level set by mount options.
     pub(super) const fn mounted(name: &'static str, mount: &'static [&'static str]) -> Self {
         Self { name, mount, ..Self::OFF }
     }

@@ -7,8 +7,8 @@ use super::{Bits, Call, Driver, Facts, Filesystem, Journal, Level, Setting, layo
 
 const SOURCE: &str = "fs/xfs in Linux 6.1";
 
-/// Of metadata. Without them it is of version 4, which has no reflinks, no sparse inodes, no tree
-/// of free inodes and no times after 2038, and which kernels may be built without.
+/// Metadata checksums. Without them it is a version 4 filesystem, which has no reflinks, sparse
+/// inodes, free inode tree or timestamps after 2038, and which kernels may not support.
 const CHECKSUMS: Setting = Setting {
     levels: &[Level::made("on", &["-m", "crc=1"], 5), Level::made("off", &["-m", "crc=0"], 4)],
     words: &["crc="],
@@ -31,10 +31,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     writes_directly: true,
     smallest_bytes: 300 << 20,
     check: Some(Call { program: "xfs_repair", arguments: &["-n"] }),
-    format: |format| {
-        let ours = ["-q", "-K", "-m", &format!("uuid={}", uuid(format.seed))].map(str::to_owned);
-        ours.into_iter().chain(format.extra.iter().cloned()).collect()
-    },
+    format: |format| format.arguments(&["-q", "-K", "-m", &format!("uuid={}", uuid(format.seed))]),
     layout: Some(&layout::xfs::LAYOUT),
     snapshot: None,
     facts: Facts {

@@ -1,20 +1,21 @@
-//! ZFS: a pool with copy-on-write, checksums of everything and its own cache; through zfs-fuse
-//! where the kernel has no `OpenZFS`.
+//! ZFS: a copy-on-write pool with checksums of everything and its own cache; served by zfs-fuse if
+//! the kernel has no `OpenZFS`.
 //!
 //! sync(2) commits nothing under zfs-fuse 0.7.0: of 50 MB written before it, 2 MB were on the
-//! device after it. A change of any property waits for the transaction group that holds all
-//! earlier writes, with the same value too; the device counted all of it then, and no more until
-//! the pool was exported. It sends no discards, and has neither `relatime` nor options of mount.
+//! device after it. Setting any property, even to its current value, waits for the transaction
+//! group with all earlier writes; after that the device had counted all of them, and nothing more
+//! until the pool was exported. zfs-fuse sends no discards, and has neither `relatime` nor mount
+//! options.
 //!
 //! Sources: zpool(8), zfs(8), zdb(8), zfs-fuse(8) of zfs-fuse 0.7.0, pool version 23. `OpenZFS`
-//! takes the same commands; that is not tried by any test.
+//! takes the same commands, but no test tries that.
 
 use super::facts::{OFFSETS, feature, limit};
 use super::{Call, Daemon, Driver, Facts, Filesystem, Journal, Level, Pool, Setting, Snapshot};
 
 const SOURCE: &str = "observed with zfs-fuse 0.7.0";
 
-/// Of everything; off is of data.
+/// The algorithms cover data and metadata; `off` affects only data.
 const CHECKSUMS: Setting = Setting {
     levels: &[
         Level::made("on", &["-Ochecksum=on"], 0),
@@ -43,8 +44,8 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     name: "zfs",
     mkfs: "zpool",
     package: "zfs-fuse",
-    // With the property in the same word, so that none can be set that would mount it elsewhere,
-    // share it, or keep it in the machine's list of pools.
+    // Each includes the property, so that a plan cannot set one that would mount the pool
+    // elsewhere, share it, or keep it in the machine's list of pools.
     mkfs_options: &[
         "-oashift=",
         "-oversion=",
@@ -57,8 +58,8 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
         "-Orecordsize=",
     ],
     pool: Some(&Pool {
-        // What /etc/zfs/zfsrc of the package sets, and the guest has not; nothing is put where
-        // statistics would be mounted.
+        // The package's /etc/zfs/zfsrc sets these, but a guest does not have it. Nothing is mounted
+        // for statistics.
         daemon: Daemon {
             call: Call {
                 program: "zfs-fuse",
@@ -96,11 +97,11 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     driver: Driver::Other,
     discard_on: None,
     discard_off: None,
-    // FUSE has no such writes unless its server asks for them.
+    // FUSE has no direct writes unless its server enables them.
     writes_directly: false,
     // zpool(8): a device of at least 64 MiB.
     smallest_bytes: 64 << 20,
-    // Twice -c: of data too. It reads a pool that nobody has imported.
+    // -cc: checks data, too. It reads the pool without importing it.
     check: Some(Call { program: "zdb", arguments: &["-e", "-p", ".", "-cc"] }),
     format: |format| {
         let mut arguments = ["create", "-o", "cachefile=none"].map(str::to_owned).to_vec();

@@ -30,7 +30,7 @@ pub enum Message {
     Begins(String),
     /// A phase is over and the disk is quiet.
     Over(String),
-    /// Where the disk's filesystem keeps what, once the phases are over.
+    /// The layout of the disk's filesystem, after the phases.
     Layout(serde_json::Value),
     /// The job is done; this is its result.
     Done(serde_json::Value),
@@ -49,8 +49,8 @@ impl<'a> Channel<'a> {
         Self { job: framed(job), message: Vec::new(), heard: Box::new(heard) }
     }
 
-    /// Takes in a piece of a message; one that makes no sense is dropped, and the guest will be
-    /// found to have ended without being done.
+    /// Receives a piece of a message. An invalid message is dropped; the guest will then count as
+    /// ended without being done.
     fn take(&mut self, now: Nanos, offset_bytes: u64, from: &[u8]) {
         if offset_bytes == 0 {
             self.message.clear();
@@ -106,7 +106,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// Opens the disk, past the page cache.
+    /// Opens the disk for direct I/O.
     pub fn open(node: &Path) -> io::Result<Self> {
         let flags = OFlags::RDWR | OFlags::DIRECT | OFlags::CLOEXEC;
         Ok(Self { node: File::from(rustix::fs::open(node, flags, Mode::empty())?) })
@@ -126,7 +126,7 @@ impl Line {
         Ok(serde_json::from_slice(job)?)
     }
 
-    /// Tells the host something. It has been heard when this returns.
+    /// Sends a message to the host, which has received it when this returns.
     pub fn tell(&self, message: &Message) -> io::Result<()> {
         let framed = framed(message);
         let mut blocks = Aligned::new(framed.len());

@@ -23,13 +23,13 @@ pub fn prepare() -> io::Result<()> {
     if !Path::new("/dev/null").exists() {
         mount("devtmpfs", "/dev", "devtmpfs", MountFlags::empty(), None)?;
     }
-    // Semaphores of the C library, by which the tools of nilfs2 lock out its cleaner.
+    // Semaphores of the C library, with which the tools of nilfs2 lock out its cleaner.
     fs::create_dir_all("/dev/shm")?;
     mount("tmpfs", "/dev/shm", "tmpfs", MountFlags::empty(), None)?;
     ["/run/lock", "/var/run", "/var/lock"].into_iter().try_for_each(fs::create_dir_all)
 }
 
-/// Ends the guest. Nothing is left to be written by then, so nothing is synced.
+/// Powers off the guest. Nothing is left to be written, so nothing is synced.
 #[must_use]
 pub fn shut_down() -> io::Error {
     match reboot(RebootCommand::PowerOff) {

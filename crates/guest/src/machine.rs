@@ -48,13 +48,13 @@ pub struct Machine<'a> {
     pub root: &'a Root,
     /// An empty folder of this guest's own.
     pub folder: &'a Path,
-    /// Where the file that is its memory is put: see [`room`].
+    /// The folder of the file that backs its memory: see [`room`].
     pub memory: &'a Path,
     /// The computer it stands for.
     pub host: &'a HostModel,
     /// The seed of the guest's randomness.
     pub seed: u64,
-    /// How far its time may go.
+    /// The limit of its time.
     pub limit: Nanos,
     /// How long it may compute, in real time, without issuing a request.
     pub patience: Duration,
@@ -65,13 +65,13 @@ pub struct Machine<'a> {
 /// A guest that has powered off.
 #[derive(Debug)]
 pub struct Ended {
-    /// Everything that was asked of its disks.
+    /// The fingerprint of all requests to its disks.
     pub fingerprint: Fingerprint,
     /// The end of its console output.
     pub console: String,
 }
 
-/// A guest that did not end well.
+/// Why a guest failed.
 #[derive(Debug, Error)]
 pub enum MachineError {
     /// The machine could not do a step.
@@ -128,10 +128,10 @@ fn step(step: &'static str) -> impl FnOnce(io::Error) -> MachineError {
 }
 
 impl Machine<'_> {
-    /// The door of a disk: what [`Disk::new`] takes. Disks are named in the order the guest finds
-    /// them.
+    /// The socket of a disk, for [`Disk::new`]. Disks are named in the order in which the guest
+    /// finds them.
     pub fn door(&self, name: &str) -> Result<UnixListener, MachineError> {
-        // The path of a socket must be short, whatever the folder's is.
+        // The path of a socket must be short, even if the folder's is long.
         let folder = File::open(self.folder).map_err(step("open the guest's folder"))?;
         let path = format!("/proc/self/fd/{}/{name}", folder.as_raw_fd());
         UnixListener::bind(path).map_err(step("make a socket for the guest"))
@@ -180,9 +180,9 @@ impl Machine<'_> {
         Ok(Ended { fingerprint: outcome.fingerprint, console })
     }
 
-    /// The kernel's command line. Paths are relative, so that it is the same wherever the guest
-    /// runs and its kernel lies: its length decides where things lie in the guest's memory, and a
-    /// kernel of another path gave jfs another fingerprint.
+    /// The kernel's command line. Paths are relative, so that it does not depend on the locations
+    /// of guest and kernel: its length affects the guest's memory layout, and a different kernel
+    /// path gave jfs a different fingerprint.
     fn command(&self, disks: &[String], console: io::PipeWriter) -> Result<Command, MachineError> {
         let HostModel { metadata_ns, io_ns, io_ns_per_kib, other_ns, memory_bytes, .. } = self.host;
         let (root, kernel) = (self.folder.join("root"), self.folder.join("linux"));
@@ -241,7 +241,7 @@ pub fn pin(nth: usize) {
     let Some(cpu) = allowed.get(nth % allowed.len().max(1)) else { return };
     let mut one = CpuSet::new();
     one.set(*cpu);
-    // Where that is not allowed it only takes longer.
+    // If that is not allowed, the run only takes longer.
     let _ = sched_setaffinity(None, &one);
 }
 
@@ -267,7 +267,7 @@ impl Guest {
     }
 
     fn kill(&self) {
-        // It may be gone already.
+        // It may have ended already.
         let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
     }
 

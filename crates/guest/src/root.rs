@@ -2,8 +2,8 @@
 //! nothing else of the machine.
 //!
 //! Everything is copied, so that upgrading the machine during a run changes nothing. The loader
-//! lists the libraries a program needs (`ld.so --list`), so it does not matter where a distribution
-//! keeps them; in the guest all are in one folder.
+//! lists the libraries a program needs (`ld.so --list`), wherever a distribution installs them; in
+//! the guest all are in one folder.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -72,7 +72,7 @@ impl Root {
             let path = folder.join(name);
             fs::create_dir(&path).map_err(at(&path))?;
         }
-        // mkfs.nilfs2 looks there for what is mounted.
+        // mkfs.nilfs2 reads the mount table there.
         let mtab = folder.join("etc/mtab");
         symlink("/proc/self/mounts", &mtab).map_err(at(&mtab))?;
         // By its number, because the name may lead to another program by now, or to none.

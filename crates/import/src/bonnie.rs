@@ -1,4 +1,4 @@
-//! bonnie++'s lines of values: a name is a treatment, a line a trial, a test a phase.
+//! Reads bonnie++'s CSV lines: a name is a treatment, a line a trial, a test a phase.
 
 use std::collections::BTreeMap;
 
@@ -8,20 +8,21 @@ use ssdlab_workload::printed::bonnie::{self, Line, Rate};
 use super::error::Fault;
 use super::{Environment, Found, Sample, check_trials, phase};
 
-const HELP: &str = "lines as bonnie++ 1.96 to 2.00 prints them last; other lines start with #";
+const HELP: &str =
+    "expected the CSV lines that bonnie++ 1.96 to 2.00 prints last; other lines start with #";
 
 pub(super) fn read(text: &str) -> Result<Found, Fault> {
     let mut lines = Vec::new();
     for (index, line) in text.lines().enumerate() {
         let line = line.trim();
-        // What bon_csv2txt(1) passes over, and the table that bonnie++ prints above its values.
+        // What bon_csv2txt(1) skips, and the table that bonnie++ prints above its CSV.
         if !bonnie::is_line(line) {
             let is_passed_over =
                 ["#", "name,", "format_version,"].iter().any(|word| line.starts_with(word));
             let is_list = line.split(',').count() > 3 && !is_passed_over;
             if is_list {
                 return Err(Fault::new(
-                    format!("line {}: its first value is no version of the format", index + 1),
+                    format!("line {}: its first value is not a version of the format", index + 1),
                     HELP,
                 ));
             }
@@ -34,14 +35,14 @@ pub(super) fn read(text: &str) -> Result<Found, Fault> {
     }
     if lines.iter().flat_map(|line| &line.tests).all(|test| test.rate.is_none()) {
         return Err(Fault::new(
-            "it has no number: no test took long enough to be measured",
+            "it has no numbers: no test took long enough to be measured",
             "run bonnie++ with a larger -s and -n",
         ));
     }
     let version = lines.first().map(|line| line.version.clone());
     let mut notes = Vec::new();
     if lines.iter().any(|line| Some(&line.version) != version.as_ref()) {
-        notes.push("not all lines are of the same version of bonnie++".to_owned());
+        notes.push("the lines are from different versions of bonnie++".to_owned());
     }
     Ok(Found {
         program: "bonnie++",
@@ -71,7 +72,7 @@ fn sample(line: Line) -> Sample {
             }
             Some(Rate::Bytes(rate)) => {
                 reported.insert("bytes_per_second".to_owned(), rate);
-                // By character, too, ssdlab counts chunks.
+                // ssdlab counts chunks even for tests by character.
                 let operations = chunk.map(|bytes| rate / bytes as f64);
                 reported.extend(operations.map(|rate| ("ops_per_second".to_owned(), rate)));
             }

@@ -1,4 +1,4 @@
-//! Results that cannot be imported.
+//! Errors of importing results.
 
 use miette::Diagnostic;
 use thiserror::Error;

@@ -1,4 +1,4 @@
-//! fio's JSON: a file is a treatment, its jobs are phases.
+//! Reads fio's JSON: a file is a treatment, its jobs are phases.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use super::{Environment, Found, Sample, phase};
 const SYNCS: [&str; 5] = ["end_fsync", "fsync", "fdatasync", "fsync_on_close", "sync"];
 
 pub(super) fn read(object: &Value) -> Result<Found, Fault> {
-    let help = "run fio again, or take the job out of the file";
+    let help = "run fio again, or remove the job from the file";
     let report = of_object(object).map_err(|reason| Fault::new(reason, help))?;
     let mut sample = Sample {
         at_ms: report.printed_ms,
@@ -57,7 +57,7 @@ fn groups(jobs: &[Job]) -> Result<Vec<Group<'_>>, Fault> {
             Some(group) if group.jobs[0].group == job.group => group.jobs.push(job),
             Some(_) => {
                 return Err(Fault::new(
-                    format!("two jobs that ran one after the other are called `{}`", job.name),
+                    format!("two consecutive jobs are called `{}`", job.name),
                     "give them different names, or export each run of fio to its own file and \
                      import them as trials of one label: LABEL=FILE LABEL=FILE",
                 ));
@@ -86,7 +86,7 @@ fn measured(group: &Group<'_>) -> Phase {
     let mut phase = phase(&group.name, reported);
     phase.remark = (!is_alone).then(|| {
         format!(
-            "`{}` is {} jobs at the same time: their rates are added up, their latencies cannot be",
+            "`{}` is {} concurrent jobs: their rates are added, their latencies cannot be combined",
             group.name,
             group.jobs.len()
         )
@@ -97,7 +97,7 @@ fn measured(group: &Group<'_>) -> Phase {
 fn told(group: &Group<'_>) -> Told {
     let job = group.jobs[0];
     let option = |name: &str| job.options.get(name).map(String::as_str);
-    // An option without a value is switched on.
+    // An option without a value is on.
     let is_on = |name: &str| option(name).is_some_and(|value| !["0", "none"].contains(&value));
     let writes = job.values.contains_key("write_iops");
     let copies = group.jobs.len().max(option("numjobs").and_then(|n| n.parse().ok()).unwrap_or(1));
@@ -116,7 +116,7 @@ fn told(group: &Group<'_>) -> Told {
     }
 }
 
-/// A size as fio takes it: `4k`, `1g`; by default a kilobyte has 1024 bytes.
+/// A size in fio's notation: `4k`, `1g`; by default a kilobyte is 1024 bytes.
 fn bytes(size: &str) -> Option<u64> {
     let size = size.trim().to_ascii_lowercase();
     let digits = size.trim_end_matches(|c: char| c.is_ascii_alphabetic());

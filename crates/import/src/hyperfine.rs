@@ -1,4 +1,4 @@
-//! hyperfine's JSON (`--export-json`), as `BenchmarkResult` in its `benchmark_result.rs` has it: a
+//! Reads hyperfine's JSON (`--export-json`, `BenchmarkResult` in its `benchmark_result.rs`): a
 //! command is a treatment, a time is a trial.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +11,7 @@ use ssdlab_results::Told;
 use super::error::Fault;
 use super::{Found, Sample, check_trials, phase};
 
-/// The longest time that is believed, in seconds: ten years.
+/// The longest plausible time, in seconds: ten years.
 const LONGEST_S: f64 = 3.2e8;
 
 /// The name of the one phase.
@@ -40,22 +40,22 @@ pub(super) fn read(object: &Value) -> Result<Found, Fault> {
         let command = benchmark.command.trim().to_owned();
         if !seen.insert(command.clone()) {
             return Err(Fault::new(
-                format!("results[{index}]: a command before it is called `{command}` as well"),
-                "what differed between them is not in the file; name them: hyperfine -n NAME",
+                format!("results[{index}]: an earlier command is also called `{command}`"),
+                "the file does not say how they differ; name them: hyperfine -n NAME",
             ));
         }
         if benchmark.times.is_empty() {
-            return Err(at("it has no `times`, expected one at least"));
+            return Err(at("it has no `times`, expected at least one"));
         }
         check_trials(samples.len() + benchmark.times.len())?;
         samples.extend(trials(&benchmark, &command, index)?);
     }
     if samples.is_empty() {
-        return Err(Fault::new("it has no results, expected one at least", help));
+        return Err(Fault::new("it has no results, expected at least one", help));
     }
     Ok(Found {
         program: "hyperfine",
-        // It does not write which.
+        // The file does not say.
         version: None,
         metric: "time_ns",
         // All runs of a command, then all of the next (sharkdp/hyperfine#21).
@@ -75,12 +75,12 @@ fn trials(benchmark: &Benchmark, command: &str, index: usize) -> Result<Vec<Samp
             None => options.insert(name.clone(), level),
         };
     }
-    // Only what is in the command's own words can be told.
+    // Only the words of the command tell.
     let (synced, written) = (last(command, &SYNCS), last(command, &WRITERS));
     let syncs = match (synced, written) {
         (None, None) => None,
         (None, Some(_)) => Some(false),
-        // `sync; dd ...` begins with a sync; whether it ends with one cannot be told.
+        // `sync; dd ...` starts with a sync; whether it ends with one is unknown.
         (Some(synced), Some(written)) => (synced > written).then_some(true),
         (Some(_), None) => Some(true),
     };
@@ -88,8 +88,8 @@ fn trials(benchmark: &Benchmark, command: &str, index: usize) -> Result<Vec<Samp
     let sample = |(number, seconds): (usize, &f64)| {
         if !(0.0..LONGEST_S).contains(seconds) {
             return Err(Fault::new(
-                format!("results[{index}].times[{number}]: {seconds} is no time in seconds"),
-                "expected a number from 0 up",
+                format!("results[{index}].times[{number}]: {seconds} is not a time in seconds"),
+                "expected a number of at least 0",
             ));
         }
         let time_ns = nanos(*seconds);
@@ -120,14 +120,14 @@ fn nanos(seconds: f64) -> u64 {
 /// What makes data durable: sync(1), and words of dd, fio and others.
 const SYNCS: [&str; 6] = ["sync", "fsync", "fdatasync", "dsync", "end_fsync", "syncfs"];
 
-/// Programs that are there to write files.
+/// Programs that write files.
 const WRITERS: [&str; 12] = [
     "cp", "mv", "rm", "dd", "tar", "unzip", "rsync", "install", "touch", "mkdir", "mkfs",
     "truncate",
 ];
 
-/// Where the last of these words ends in a command, in bytes. What is switched off (`--fsync=0`) or
-/// is a part of a path is no such word.
+/// Where the last of these words ends in a command, in bytes. Words that are switched off
+/// (`--fsync=0`) or part of a path do not count.
 fn last(command: &str, known: &[&str]) -> Option<usize> {
     let is_of_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let starts = command
@@ -145,7 +145,7 @@ fn last(command: &str, known: &[&str]) -> Option<usize> {
     found.next_back()
 }
 
-/// Whether the path that ends in a word is what is run: `/bin/cp a b`.
+/// Whether the path that ends in a word is the program: `/bin/cp a b`.
 fn is_program(command: &str, at: usize) -> bool {
     let path = command[..at].rfind([' ', ';', '&', '|', '(', '\'']).map_or(0, |space| space + 1);
     let before = command[..path].trim_end();

@@ -1,8 +1,8 @@
-//! Import: other people's results as a schedule and records.
+//! Imports other programs' results as a schedule and records.
 //!
-//! Pure: the contents of files go in, what a run's folder holds comes out. Each format is a file
-//! here; it turns a text into [`Found`], and this file turns what was found into treatments, blocks
-//! and trials. What a file does not say stays absent.
+//! Pure: the contents of files go in, the contents of a run's folder come out. Each format has a
+//! file here that turns text into [`Found`], from which `run` makes treatments, blocks and trials.
+//! What a file does not say stays absent.
 
 mod bonnie;
 mod error;
@@ -24,11 +24,11 @@ use ssdlab_workload::printed;
 
 use self::error::Fault;
 
-/// The largest file that is read: results are text, and the largest seen (fio's with every latency
-/// bin) have a few MB.
+/// The maximum file size: results are text, and the largest seen (fio's with every latency bin)
+/// have a few MB.
 pub const LARGEST_BYTES: u64 = 64 << 20;
 
-/// Trials of one run: a hundred times what anybody has been seen to publish.
+/// The maximum number of trials of a run: a hundred times the largest published result seen.
 const MOST_TRIALS: usize = 20_000;
 
 /// A file to import.
@@ -36,9 +36,9 @@ const MOST_TRIALS: usize = 20_000;
 pub struct Source<'a> {
     /// Its name in messages and records.
     pub name: &'a str,
-    /// What its treatment is to be called; by default what the file, or its name, says.
+    /// The name of its treatment; by default from the file's contents, or its name.
     pub label: Option<&'a str>,
-    /// What is in it.
+    /// Its contents.
     pub contents: &'a [u8],
 }
 
@@ -46,21 +46,21 @@ pub struct Source<'a> {
 struct Found {
     program: &'static str,
     version: Option<String>,
-    /// The metric that stands for all phases.
+    /// The main metric, which all phases have.
     metric: &'static str,
-    /// Whether samples are in the order in which they were taken.
+    /// Whether samples are in chronological order.
     is_in_order: bool,
     samples: Vec<Sample>,
-    /// What a reader of the numbers must know.
+    /// Caveats about the numbers.
     notes: Vec<String>,
 }
 
 /// One measurement of one treatment.
 #[derive(Default)]
 struct Sample {
-    /// What the file calls the treatment; none where it holds one, without a name.
+    /// The file's name of the treatment; `None` if it has only an unnamed one.
     name: Option<String>,
-    /// Levels of factors that the file names as such.
+    /// Levels of factors that the file names.
     levels: Levels,
     /// When it was taken, in ms since 1970.
     at_ms: Option<u64>,
@@ -69,11 +69,11 @@ struct Sample {
     applied: BTreeMap<String, String>,
     phases: Vec<Phase>,
     told: BTreeMap<String, Told>,
-    /// Why it is no result, if it went wrong.
+    /// Why it failed, if it did.
     failure: Option<String>,
 }
 
-/// Refuses more trials than a run can have, before they take the memory.
+/// Refuses more trials than a run can have, before they exhaust memory.
 fn check_trials(trials: usize) -> Result<(), Fault> {
     if trials <= MOST_TRIALS {
         return Ok(());
@@ -82,13 +82,12 @@ fn check_trials(trials: usize) -> Result<(), Fault> {
     Err(Fault::new(message, "import a part of it"))
 }
 
-/// A phase of which only what a program reported is known.
+/// A phase with only a program's reported values.
 fn phase(name: &str, reported: BTreeMap<String, f64>) -> Phase {
     Phase { name: name.to_owned(), reported, ..Phase::default() }
 }
 
-/// Reads files, all of one program, as one run. `name` is what it is filed under, by default the
-/// program's name.
+/// Imports files, all from one program, as one run with this name, by default the program's.
 pub fn import(name: Option<&str>, sources: &[Source<'_>]) -> Result<Run, ImportError> {
     let mut files: Vec<(Source<'_>, String, Found)> = Vec::new();
     for source in sources {
@@ -103,8 +102,8 @@ pub fn import(name: Option<&str>, sources: &[Source<'_>]) -> Result<Run, ImportE
             && first.program != found.program
         {
             let (here, there) = (found.program, first.program);
-            let message = format!("it is of {here}, but {} is of {there}", earlier.name);
-            let help = "their numbers cannot be compared; import each program's by themselves";
+            let message = format!("it is from {here}, but {} is from {there}", earlier.name);
+            let help = "their numbers cannot be compared; import each program's results separately";
             return Err(Fault::new(message, help).of(source.name));
         }
         files.push((*source, sha256, found));
@@ -114,7 +113,7 @@ pub fn import(name: Option<&str>, sources: &[Source<'_>]) -> Result<Run, ImportE
 
 /// Recognises a format by its content.
 fn read(contents: &[u8]) -> Result<Found, Fault> {
-    let known = "fio: --output-format=json; bonnie++: its line of values; hyperfine: \
+    let known = "fio: --output-format=json; bonnie++: its CSV line; hyperfine: \
                  --export-json; Phoronix Test Suite: composite.xml";
     let text = match str::from_utf8(contents) {
         Ok(text) if !text.contains('\0') => text.trim_start_matches('\u{feff}'),
@@ -143,10 +142,10 @@ fn read(contents: &[u8]) -> Result<Found, Fault> {
     if text.lines().any(printed::bonnie::is_line) {
         return bonnie::read(text);
     }
-    Err(Fault::new("it is of no known format", known))
+    Err(Fault::new("its format is unknown", known))
 }
 
-/// The reader as the fuzzer drives it: any bytes, no panic.
+/// The fuzzer's entry point: any bytes, no panic.
 #[doc(hidden)]
 pub fn fuzz(contents: &[u8]) {
     let source = Source { name: "file", label: None, contents };

@@ -1,6 +1,6 @@
-//! The Phoronix Test Suite's `composite.xml`, as `get_xml` in its `pts_result_file.php` writes it:
-//! a system is a treatment, a test is a phase, a number between the colons of `RawString` is a
-//! trial.
+//! Reads the Phoronix Test Suite's `composite.xml`, written by `get_xml` in its
+//! `pts_result_file.php`: a system is a treatment, a test is a phase, a number between the colons
+//! of `RawString` is a trial.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,10 +19,10 @@ const MOST_NODES: u32 = 2_000_000;
 /// The longest tag, in bytes: those of a composite.xml have no attributes.
 const LONGEST_TAG: usize = 1 << 16;
 
-/// The root and what lies in it.
+/// The root element.
 const ROOT: &str = "PhoronixTestSuite";
 
-/// What stands between a `<` and the next `>`, at most, in bytes; comments and text are no tags.
+/// The length of the longest tag, from `<` to the next `>`, in bytes.
 fn longest_tag(text: &str) -> usize {
     let tags = text.split('<').skip(1).filter(|tag| !tag.starts_with(['!', '?']));
     tags.map(|tag| tag.find('>').unwrap_or(tag.len())).max().unwrap_or(0)
@@ -56,7 +56,7 @@ pub(super) fn read(text: &str) -> Result<Found, Fault> {
         if !seen.insert(name.clone()) {
             return Err(Fault::new(
                 format!("two tests are called `{name}`"),
-                "take one out: phoronix-test-suite remove-result-from-result-file",
+                "remove one: phoronix-test-suite remove-result-from-result-file",
             ));
         }
         let metric = match text_of(node, "Proportion").as_str() {
@@ -64,7 +64,7 @@ pub(super) fn read(text: &str) -> Result<Found, Fault> {
             "LIB" => PHORONIX_LOWER,
             other => {
                 notes.push(format!(
-                    "`{name}` is left out: its proportion is `{other}`, neither HIB nor LIB"
+                    "`{name}` is skipped: its proportion is `{other}`, neither HIB nor LIB"
                 ));
                 continue;
             }
@@ -81,13 +81,13 @@ pub(super) fn read(text: &str) -> Result<Found, Fault> {
     check_trials(systems.iter().map(System::trials).sum())?;
     let samples: Vec<Sample> = systems.into_iter().flat_map(System::samples).collect();
     if samples.is_empty() {
-        return Err(Fault::new("it has no result with a number, expected one at least", HELP));
+        return Err(Fault::new("it has no numeric result, expected at least one", HELP));
     }
     let metric = directions.chosen(&mut notes);
     Ok(Found { program: "phoronix", version, metric, is_in_order, samples, notes })
 }
 
-/// How many tests are of which direction: one table can show one.
+/// The tests by direction; a table can show only one.
 #[derive(Default)]
 struct Directions {
     higher: Vec<String>,
@@ -108,7 +108,7 @@ impl Directions {
         };
         if !others.is_empty() {
             notes.push(format!(
-                "not in the table, because of them {}: {}",
+                "not in the table, because for them {}: {}",
                 if other == PHORONIX_LOWER { "less is better" } else { "more is better" },
                 others.join("; ")
             ));
@@ -117,7 +117,7 @@ impl Directions {
     }
 }
 
-/// The systems, in the order of the file, and where each is by its name.
+/// The systems, in the order of the file, and their indices by name.
 #[derive(Default)]
 struct Systems {
     all: Vec<System>,
@@ -189,7 +189,7 @@ impl System {
             ("hardware", said("Hardware")),
             ("software", said("Software")),
             ("notes", said("Notes")),
-            // In the zone of that machine, which it does not name.
+            // In that machine's time zone, which the file does not name.
             ("time", said("TimeStamp")),
         ];
         Self {
@@ -209,7 +209,7 @@ impl System {
         self.tests.iter().map(|(_, _, values)| values.len()).max().unwrap_or(0)
     }
 
-    /// The nth value of every test.
+    /// A sample of the nth values of all tests, for each n.
     fn samples(self) -> Vec<Sample> {
         let nth = |index: usize| {
             let measured = self.tests.iter().filter_map(|(name, metric, values)| {
@@ -237,7 +237,7 @@ fn read_entry(
 ) -> Result<(), Fault> {
     let system = text_of(entry, "Identifier");
     let (value, raw) = (text_of(entry, "Value"), text_of(entry, "RawString"));
-    // Values of every run, where they were kept; their mean otherwise.
+    // The values of all runs, if they were kept; otherwise their mean.
     let words = if raw.is_empty() { &value } else { &raw };
     if words.is_empty() {
         notes.push(format!("`{system}` has no result of `{test}`"));
@@ -246,8 +246,8 @@ fn read_entry(
     let number = |word: &str| {
         let number = word.trim().parse().ok().filter(|value: &f64| value.is_finite());
         number.ok_or_else(|| {
-            let says = format!("`{test}` of `{system}`: \"{}\" is no number", word.trim());
-            Fault::new(says, "a test without numbers can be taken out of the file")
+            let says = format!("`{test}` of `{system}`: \"{}\" is not a number", word.trim());
+            Fault::new(says, "remove a test without numbers from the file")
         })
     };
     let values = words.split(':').map(number).collect::<Result<Vec<f64>, Fault>>()?;
@@ -260,7 +260,7 @@ fn read_entry(
     Ok(())
 }
 
-/// A test's title, arguments and unit: one program is often several tests.
+/// A test's title, arguments and unit: one program often has several tests.
 fn test_name(node: Node<'_, '_>) -> String {
     let mut name = text_of(node, "Title");
     let (arguments, unit) = (text_of(node, "Description"), text_of(node, "Scale"));
@@ -295,7 +295,7 @@ fn pairs(text: &str) -> Vec<(String, String)> {
     pairs
 }
 
-/// `16GB`, `2 x 8 GB DDR4-3200MT/s`, `8192MB`: in units of 1024, as memory is sold.
+/// `16GB`, `2 x 8 GB DDR4-3200MT/s`, `8192MB`: in binary units, as memory is sold.
 fn memory_bytes(text: &str) -> Option<u64> {
     let (times, rest) = match text.split_once(" x ") {
         Some((times, rest)) => (times.trim().parse::<u64>().ok()?, rest.trim()),

@@ -1,4 +1,4 @@
-//! From what files say to what a run's folder holds: treatments, blocks and trials.
+//! Turns what files say into treatments, blocks and trials.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -12,11 +12,11 @@ use ssdlab_results::{Imported, Record, Status};
 use super::error::{Fault, ImportError};
 use super::{Found, Sample, Source, check_trials};
 
-/// Bounds of what is read: the largest results seen have some hundred tests of some dozen systems.
+/// Limits: the largest results seen have some hundred tests on some dozen systems.
 const MOST_PHASES: usize = 1000;
 const MOST_CELLS: usize = 50_000;
 
-/// What a run's folder holds.
+/// The contents of a run's folder.
 #[derive(Debug)]
 pub struct Run {
     /// What was done, as far as it is known.
@@ -25,7 +25,7 @@ pub struct Run {
     pub records: Vec<Record>,
 }
 
-/// A sample and where it comes from.
+/// A sample, its trial and its file.
 struct Placed {
     treatment: usize,
     block: u32,
@@ -33,12 +33,12 @@ struct Placed {
     sample: Sample,
 }
 
-/// Makes one run of what was found in files of one program.
+/// Makes one run from the files of one program.
 pub(super) fn assemble(
     name: Option<&str>,
     files: Vec<(Source<'_>, String, Found)>,
 ) -> Result<Run, ImportError> {
-    let (first, _, found) = files.first().expect("the command line asks for a file at least");
+    let (first, _, found) = files.first().expect("the command line requires at least one file");
     let (program, metric) = (found.program, found.metric);
     let name = name.unwrap_or(if program == "bonnie++" { "bonnie" } else { program });
     check_name(name).map_err(|message| {
@@ -51,7 +51,7 @@ pub(super) fn assemble(
     let names: Vec<&str> = files.iter().map(|(source, ..)| source.name).collect();
     let mut origins = Vec::new();
     let mut treatments: Vec<Levels> = Vec::new();
-    // Of each treatment its index, and its trials so far.
+    // Each treatment's index, and its number of trials so far.
     let mut known: BTreeMap<Levels, (usize, u32)> = BTreeMap::new();
     let mut placed: Vec<Placed> = Vec::new();
     let mut is_in_order = files.len() == 1;
@@ -106,8 +106,8 @@ pub(super) fn assemble(
     Ok(Run { schedule, records })
 }
 
-/// What a treatment is called: by the command line, by the file, or by the file's name. Files of
-/// one name in different folders are different treatments.
+/// The name of a treatment, from the command line, the file's contents, or its name. Files of the
+/// same name in different folders are different treatments.
 fn label(source: &Source<'_>, own: Option<&str>, is_alone: bool, names: &[&str]) -> String {
     match (source.label, own) {
         (Some(label), Some(own)) if !is_alone => format!("{label}, {own}"),
@@ -122,7 +122,7 @@ fn label(source: &Source<'_>, own: Option<&str>, is_alone: bool, names: &[&str])
     }
 }
 
-/// Sorts by the times that files tell; whether all do, and all differ.
+/// Sorts by the recorded times; returns whether all are known and different.
 fn sort_by_time(placed: &mut [Placed]) -> bool {
     let mut times: Vec<Option<u64>> = placed.iter().map(|placed| placed.sample.at_ms).collect();
     times.sort_unstable();
@@ -137,7 +137,7 @@ fn sort_by_time(placed: &mut [Placed]) -> bool {
 fn question(files: &[(Source<'_>, String, Found)]) -> String {
     let (_, _, found) = &files[0];
     let version = found.version.as_deref().unwrap_or_default();
-    // fio's version has its name in it.
+    // fio's version includes its name.
     let program = match version.strip_prefix(found.program) {
         Some(_) => version.to_owned(),
         None => format!("{} {version}", found.program).trim_end().to_owned(),
@@ -147,10 +147,10 @@ fn question(files: &[(Source<'_>, String, Found)]) -> String {
         [first, .., last] if names.len() > 3 => format!("{first} to {last}, {} files", names.len()),
         _ => names.join(", "),
     };
-    format!("What {program} measured elsewhere ({listed})")
+    format!("Results imported from {program} ({listed})")
 }
 
-/// What a schedule says besides its trials.
+/// The descriptive part of a schedule.
 struct Head<'a> {
     name: &'a str,
     question: String,
@@ -158,35 +158,35 @@ struct Head<'a> {
     notes: Vec<String>,
 }
 
-/// Refuses what no program measures: less than nothing, or more than there are numbers for.
+/// Refuses impossible values: negative, infinite or not a number.
 fn check_numbers(placed: &[Placed]) -> Result<(), Fault> {
     let phases = placed.iter().flat_map(|placed| &placed.sample.phases);
     let mut numbers = phases.flat_map(|phase| phase.reported.iter().map(move |all| (phase, all)));
     match numbers.find(|(_, (_, value))| !(0.0..f64::MAX).contains(*value)) {
         None => Ok(()),
         Some((phase, (metric, value))) => Err(Fault::new(
-            format!("`{}`: {metric} is {value}, expected a number from 0 up", phase.name),
+            format!("`{}`: {metric} is {value}, expected a number of at least 0", phase.name),
             "the file was changed, or the program that wrote it failed",
         )),
     }
 }
 
-/// Refuses what nobody could read as a report.
+/// Refuses more than a readable report can show.
 fn check_size(treatments: usize, phases: usize) -> Result<(), Fault> {
     let refused = |found: usize, what: &str, most: usize| {
-        let message = format!("it has {found} {what}, expected {most} at most");
+        let message = format!("it has {found} {what}, expected at most {most}");
         Err(Fault::new(message, "import a part of it"))
     };
     match (treatments * phases, phases) {
         (_, phases) if phases > MOST_PHASES => refused(phases, "phases", MOST_PHASES),
         (cells, _) if cells > MOST_CELLS => {
-            refused(cells, "phases of all treatments together", MOST_CELLS)
+            refused(cells, "phases over all treatments", MOST_CELLS)
         }
         _ => Ok(()),
     }
 }
 
-/// The phases of all samples, in the order in which they come up.
+/// The phases of all samples, in order of appearance.
 fn phases(placed: &[Placed]) -> Vec<Phase> {
     let mut names: BTreeSet<&str> = BTreeSet::new();
     let all = placed.iter().flat_map(|placed| &placed.sample.phases);

@@ -1,5 +1,5 @@
-//! The attribute A, which stops access time updates of files (chattr(1)): sets it, and checks which
-//! files inherit it.
+//! The attribute A, which stops access time updates (chattr(1)): sets it, and checks which files
+//! inherit it.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -37,8 +37,8 @@ pub(super) fn set(root: &Path, setup: &Setup) -> Result<(), LabError> {
     })
 }
 
-/// Looks, in a directory that has it and is mounted with strict access times, whose access times
-/// stay as they are. Where the mount keeps them anyway nothing is found.
+/// Checks, in a directory that has it and is mounted with strict access times, whose access times
+/// are not updated. Returns nothing if the mount itself suppresses updates.
 pub(super) fn check(root: &Path) -> io::Result<BTreeMap<String, String>> {
     let kept_anyway = StatVfsMountFlags::NOATIME | StatVfsMountFlags::NODIRATIME;
     if statvfs(root)?.f_flag.intersects(kept_anyway) {

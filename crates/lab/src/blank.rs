@@ -1,9 +1,9 @@
-//! Whether a device is blank: which parts are read, and how it is blanked again.
+//! Checks whether a device is blank, and blanks it again.
 //!
-//! Filesystems, volume managers and encryption keep what finds them within a few MiB of the
-//! beginning or the end. Between them a device is sampled, so that data which has lost its
-//! beginning is found too: of a device that is full to a share s all samples miss it with a
-//! probability of (1 - s)^256, which is one in 500,000 at 5 %.
+//! Filesystems, volume managers and encryption have their signatures within a few MiB of the start
+//! or the end. The rest of a device is sampled, so that data without a signature is found, too: if
+//! a share s of the device has data, all samples miss it with a probability of (1 - s)^256, which
+//! is one in 500,000 at 5 %.
 
 use std::fs::File;
 use std::io;
@@ -13,18 +13,17 @@ use std::os::unix::fs::FileExt;
 
 use ssdlab_host::block_ioctl;
 
-/// How much of the beginning and of the end is read.
+/// How much is read at the start and at the end.
 const END_BYTES: u64 = 4 << 20;
-/// How many evenly spread samples between them are read.
+/// The number of evenly spaced samples between them.
 const SAMPLES: u64 = 256;
-/// How much of each.
+/// The size of each.
 const SAMPLE_BYTES: u64 = 64 << 10;
-/// What is blank as a whole or not at all. A drive may return ones for what was discarded, beside
-/// zeros that were written.
+/// The unit of blankness. A drive may return ones for discarded pages, beside written zeros.
 const PAGE_BYTES: usize = 4096;
 const BLANK: [[u8; PAGE_BYTES]; 2] = [[0; PAGE_BYTES], [0xff; PAGE_BYTES]];
 
-/// The ranges that are read, in order; the whole of a device that is not larger than they are.
+/// The ranges to read, in order; all of a device that is no larger than they are.
 fn places(size_bytes: u64) -> Vec<Range<u64>> {
     if size_bytes <= 2 * END_BYTES + SAMPLES * SAMPLE_BYTES {
         return iter::once(0..size_bytes).collect();
@@ -50,7 +49,7 @@ pub(super) fn first_data(device: &File) -> io::Result<Option<u64>> {
     Ok(None)
 }
 
-/// Makes a device blank that is not, with zeros and no more of them than it needs.
+/// Blanks a device with as few zeros as necessary.
 pub(super) fn erase(device: &File) -> io::Result<()> {
     let size_bytes = start(device)?;
     for place in places(size_bytes) {
@@ -62,7 +61,7 @@ pub(super) fn erase(device: &File) -> io::Result<()> {
     device.sync_all()
 }
 
-/// Filesystems write past the device's own cache, which may hold what was there before.
+/// Filesystems bypass the block device's cache, which may hold stale data.
 fn start(device: &File) -> io::Result<u64> {
     block_ioctl::drop_caches(device)?;
     block_ioctl::size_bytes(device)

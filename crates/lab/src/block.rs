@@ -19,20 +19,20 @@ use super::{
     pool, settings,
 };
 
-/// How long a workload's processes may keep the filesystem busy once they are told to end.
+/// How long a workload's processes may keep the filesystem busy after they are told to end.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Where a lab's block device comes from.
 pub(super) trait Source {
     /// Provides the device of a trial, in the same state for every trial: free of signatures, or a
-    /// copy of a kept file where the device is one.
+    /// copy of a cached file if devices are files.
     fn attach(
         &mut self,
         kept: Option<&Path>,
         tools: &mut Tools<'_>,
     ) -> Result<BlockDevice, LabError>;
 
-    /// The file that stands for the device, where it is a file of ours.
+    /// The file behind the device, if it is one of ours.
     fn file(&self) -> Option<&Path> {
         None
     }
@@ -47,7 +47,7 @@ pub(super) trait Source {
         Owners::Marked
     }
 
-    /// What is worth recording about it.
+    /// Properties to record.
     fn facts(&self, device: &BlockDevice) -> Vec<(String, String)>;
 
     /// Called when mkfs and mount are about to claim the device.
@@ -55,7 +55,7 @@ pub(super) trait Source {
         Ok(())
     }
 
-    /// Called when the filesystem is unmounted and the trial's changes are taken back.
+    /// Called when the filesystem is unmounted and the trial's changes are undone.
     fn take_back(&mut self, _: &Tools<'_>) -> Result<(), LabError> {
         Ok(())
     }
@@ -70,7 +70,7 @@ fn attached(device: Option<&BlockDevice>) -> &BlockDevice {
 #[must_use]
 pub fn missing(filesystem: &Filesystem) -> Option<String> {
     let is_driven = kernel::has_filesystem(filesystem.name);
-    // What only the daemon needs is not missed where the kernel drives it.
+    // The daemon's programs are not needed if the kernel has the driver.
     let programs = if is_driven { vec![filesystem.mkfs] } else { filesystem.programs() };
     lacking(filesystem, &programs).or_else(|| match filesystem.pool {
         _ if is_driven => None,
@@ -79,7 +79,7 @@ pub fn missing(filesystem: &Filesystem) -> Option<String> {
     })
 }
 
-/// The reason why a guest whose kernel has these filesystems could not; `None` if it can.
+/// The same for a guest whose kernel has these filesystems.
 #[must_use]
 pub fn missing_in_guest(filesystem: &Filesystem, of_kernel: &[&str]) -> Option<String> {
     let driver = if filesystem.pool.is_some() { "fuse" } else { filesystem.name };
@@ -103,13 +103,13 @@ fn lacking(filesystem: &Filesystem, programs: &[&str]) -> Option<String> {
 pub(super) struct BlockLab<S> {
     source: S,
     mount_point: PathBuf,
-    /// What serves the filesystem of the trial.
+    /// The daemon that serves the trial's filesystem.
     daemon: Option<program::Daemon>,
 }
 
 impl<S: Source> BlockLab<S> {
-    /// Makes the mount point, in a folder that nobody else can write to: a link in its place would
-    /// be mounted over.
+    /// Makes the mount point, in a folder that nobody else can write to, so that it cannot be
+    /// replaced by a link.
     pub fn new(source: S, tools: &mut Tools<'_>) -> Result<Self, LabError> {
         let name = format!("ssdlab-{}", tools.journal.marker());
         let folder = tools.journal.private_folder().join(name);
@@ -151,7 +151,7 @@ impl<S: Source> Lab for BlockLab<S> {
     ) -> Result<Ground, LabError> {
         let device = attached(device);
         if start != Start::Blank && mounting::made(setup).pool.is_some() {
-            // A pool is called and mounted as it was made, which another run made.
+            // The pool's name and mount point belong to the run that made it.
             let name = mounting::made(setup).name;
             return Err(LabError::Unavailable {
                 reason: format!("an aged {name} cannot be reused"),
@@ -173,12 +173,12 @@ impl<S: Source> Lab for BlockLab<S> {
         if start == Start::Blank {
             applied.extend(format::make(device, setup, seed, &target, rules)?);
             if filesystem.pool.is_some() {
-                // Making it has mounted it.
+                // Creating a pool mounts it.
                 applied.extend(pool::properties(device, setup, &target, &applied["mkfs"], rules)?);
                 let_go(device, setup, &target, rules)?;
             }
         }
-        // What mkfs has left in the device's cache is not there on a disk that was made earlier.
+        // A cached filesystem starts without what mkfs leaves in the device's cache.
         mounting::drop_caches(device)?;
         applied.extend(format::read_back(device, setup)?);
         let started = Instant::now();
@@ -260,7 +260,7 @@ impl<S: Source> Lab for BlockLab<S> {
     }
 }
 
-/// Mounts what was made, and returns what is in force.
+/// Mounts the filesystem, and returns the active options.
 fn take(
     device: &BlockDevice,
     setup: &Setup,
@@ -273,7 +273,7 @@ fn take(
     }
 }
 
-/// What the mount table has when it is mounted.
+/// How the mount table identifies the mount.
 fn ours(device: &BlockDevice, setup: &Setup, rules: Rules<'_>) -> Mounted {
     match mounting::made(setup).pool {
         None => Mounted::Device(device.number.clone()),
@@ -281,7 +281,7 @@ fn ours(device: &BlockDevice, setup: &Setup, rules: Rules<'_>) -> Mounted {
     }
 }
 
-/// Unmounts it, so that nobody has the device any more. It may be unmounted already.
+/// Unmounts it, so that the device is unused. It may be unmounted already.
 fn let_go(
     device: &BlockDevice,
     setup: &Setup,

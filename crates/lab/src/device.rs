@@ -1,10 +1,10 @@
 //! The device lab: a real drive or partition, which is wiped.
 //!
-//! The device is claimed (`O_EXCL`) for the whole run, except while mkfs and the mounted
-//! filesystem hold that same claim themselves: the kernel knows one claim, so it is handed over
-//! and taken back; meanwhile the disk's lock keeps udev and its helpers away. Before every trial
-//! the device is compared with the one that was judged; a name that meanwhile means another drive
-//! is not written to.
+//! The device is claimed (`O_EXCL`) for the whole run, except while mkfs and the mounted filesystem
+//! hold that claim themselves: the kernel allows only one, so it is handed over and taken back;
+//! meanwhile the disk's lock keeps udev and its helpers away. Before every trial the device is
+//! compared with the one that was judged; if the name now belongs to another drive, it is not
+//! written to.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -22,7 +22,7 @@ use super::safety::{self, Survey};
 use super::survey::{claim, identity, survey, survey_claimed};
 use super::{Drive, Lab, LabError, Tools, blank, settings};
 
-/// How long a claim or the disk's lock is waited for when somebody has just given it up.
+/// How long to wait for a claim or the disk's lock that is being released.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
@@ -31,11 +31,11 @@ pub(super) struct Device {
     found: BlockDevice,
     judged: Survey,
     claim: Option<File>,
-    /// The lock of the whole disk, which also keeps its number from being given to another.
+    /// The lock of the whole disk, which also keeps its number from being reused.
     _lock: File,
 }
 
-/// Opens the device lab on a drive or a partition, or says why it cannot or must not be.
+/// Opens the device lab on a drive or a partition, unless that is impossible or unsafe.
 pub fn open(
     named: &Path,
     wipe: Option<&str>,
@@ -51,7 +51,7 @@ pub fn open(
     safety::judge(&judged, wipe)?;
     let held = claim(&node).map_err(LabError::step("claim", &node))?;
     let lock = lock(&found)?;
-    // What happened to it before it was claimed would be destroyed unseen.
+    // Changes between the survey and the claim must not be destroyed unseen.
     let claimed = survey_claimed(&node, &held, tools)?;
     let destroyed = safety::judge(&claimed, wipe)?;
     safety::compare(&judged, &claimed)?;
@@ -75,8 +75,8 @@ fn lock(device: &BlockDevice) -> Result<File, LabError> {
     Ok(file)
 }
 
-/// Tries again while somebody else is in the way, who may be about to leave: a child of ours
-/// whose last descriptor is being closed, or udev, which looks at a disk that was written to.
+/// Retries while the device is in use, possibly for only a moment: by a child of ours whose last
+/// descriptor is being closed, or by udev, which probes a written disk.
 fn patiently<T>(in_the_way: io::ErrorKind, act: impl Fn() -> io::Result<T>) -> io::Result<T> {
     let started = Instant::now();
     loop {
@@ -90,8 +90,8 @@ fn patiently<T>(in_the_way: io::ErrorKind, act: impl Fn() -> io::Result<T>) -> i
 }
 
 impl Device {
-    /// Compares the device that is held with the one that was judged, and with the one that its
-    /// name means now: programs are given the name.
+    /// Compares the claimed device, and the one that its name refers to now, with the one that was
+    /// judged: programs are given the name.
     fn check_identity(&self) -> Result<(), LabError> {
         let node = &self.judged.node;
         let named = File::open(node).map_err(LabError::step("find", node))?;
@@ -112,7 +112,7 @@ impl Device {
         sysfs::read(&limit).is_ok_and(|bytes| bytes != "0")
     }
 
-    /// Gives every block back to the drive, where it can: the state every trial starts from.
+    /// Discards every block, if the drive supports it: the state every trial starts from.
     fn discard_all(&self) -> Result<(), LabError> {
         let node = &self.judged.node;
         if !self.discards() {
@@ -136,8 +136,7 @@ impl Device {
         self.blank()
     }
 
-    /// Claims the device when a child that had it has ended; the last close may still be on its
-    /// way.
+    /// Claims the device after a child that had it has ended; the last close may still be pending.
     fn claim_again(&mut self) -> Result<(), LabError> {
         let node = &self.judged.node;
         let held = patiently(io::ErrorKind::ResourceBusy, || claim(node));
@@ -145,7 +144,7 @@ impl Device {
         self.check_identity()
     }
 
-    /// Zeros wherever a survey looks for data, so that the device is as blank as it was.
+    /// Writes zeros wherever a survey looks for data, so that the device is blank again.
     fn blank(&self) -> Result<(), LabError> {
         let node = &self.judged.node;
         let Some(held) = &self.claim else {

@@ -1,7 +1,7 @@
 //! The directory lab: an existing directory on a filesystem that somebody else made.
 //!
-//! Nothing about the filesystem can be set, so a treatment runs only where it describes what is
-//! there already; the others keep their row with both values.
+//! Nothing about the filesystem can be set, so a treatment runs only if it describes the existing
+//! state; the others keep a row with both values.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -24,11 +24,11 @@ pub(super) struct Directory {
     path: PathBuf,
     mount: Mount,
     device: Option<BlockDevice>,
-    /// The folder of the trial that runs.
+    /// The folder of the current trial.
     held: Option<File>,
 }
 
-/// Opens a folder that this user has just made, and not a link or somebody else's.
+/// Opens a folder just made by this user, not a link or somebody else's.
 fn hold(folder: &Path) -> io::Result<File> {
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let held = File::from(rustix::fs::open(folder, flags, Mode::empty())?);
@@ -38,7 +38,7 @@ fn hold(folder: &Path) -> io::Result<File> {
     Ok(held)
 }
 
-/// Opens the directory lab on a directory, or says why it cannot be.
+/// Opens the directory lab on a directory.
 pub fn open(path: &Path) -> Result<Box<dyn Lab>, LabError> {
     let path = path.canonicalize().map_err(LabError::step("use the directory", path))?;
     if !path.is_dir() {
@@ -55,7 +55,7 @@ pub fn open(path: &Path) -> Result<Box<dyn Lab>, LabError> {
 }
 
 impl Directory {
-    /// Says that the filesystem is not the one a treatment describes.
+    /// Explains that the filesystem is not the one a treatment describes.
     fn differs(&self, error: LabError) -> String {
         let place = self.mount.target.display();
         let LabError::Mismatch { what, asked, found } = error else { return error.to_string() };

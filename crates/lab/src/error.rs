@@ -1,4 +1,4 @@
-//! What can go wrong in a lab.
+//! Errors of labs.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use super::safety::Refused;
 
-/// A lab that cannot be opened, or a ground that cannot be made.
+/// Why a lab cannot be opened, or a ground cannot be made.
 #[derive(Debug, Error, Diagnostic)]
 pub enum LabError {
     /// The lab needs root.
@@ -32,7 +32,7 @@ pub enum LabError {
         /// What is missing.
         reason: String,
     },
-    /// The place is too small.
+    /// The folder has too little space.
     #[error(
         "{} has {free_bytes} bytes free; the image may grow to {needed_bytes}",
         folder.display()
@@ -48,14 +48,14 @@ pub enum LabError {
         /// The image's size.
         needed_bytes: u64,
     },
-    /// A setting did not take.
+    /// A setting did not take effect.
     #[error("{what} was set to `{asked}`, but reads back as `{found}`")]
     Mismatch {
         /// The setting.
         what: String,
-        /// What was asked for.
+        /// The requested value.
         asked: String,
-        /// What was read back.
+        /// The value read back.
         found: String,
     },
     /// The filesystem's own check found damage.
@@ -71,7 +71,7 @@ pub enum LabError {
     Step {
         /// What was attempted.
         step: &'static str,
-        /// On what.
+        /// The path.
         path: PathBuf,
         /// Why not.
         cause: io::Error,
@@ -80,14 +80,14 @@ pub enum LabError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Program(#[from] ProgramError),
-    /// A change could not be taken back.
+    /// A change could not be undone.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Undo(#[from] UndoError),
 }
 
 impl LabError {
-    /// Names the step and the thing an I/O error is about.
+    /// Adds the step and the path to an I/O error.
     pub(super) fn step(step: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();
         move |cause| Self::Step { step, path, cause }

@@ -22,7 +22,7 @@ use super::{LabError, attribute, pool};
 /// The longest name a path can have, in bytes: `PATH_MAX` with the zero at its end.
 const LONGEST_PATH: u64 = 4095;
 
-/// Checks the filesystem that is mounted on `root`; what it leaves there is nobody's.
+/// Checks the filesystem mounted on `root`; files are left behind there.
 pub(super) fn check(
     filesystem: &Filesystem,
     device: &BlockDevice,
@@ -60,14 +60,14 @@ pub(super) fn check(
     Ok(found)
 }
 
-/// What is said in place of what a check would have found.
+/// The result of a check that failed.
 #[must_use]
 pub fn unchecked(error: &LabError) -> BTreeMap<String, String> {
     BTreeMap::from([("unchecked".to_owned(), error.to_string())])
 }
 
-/// The most that is taken, where less than that is taken too. `stated` is asked first, and what is
-/// one more; only if one of the answers is not the expected one, it is searched for.
+/// The largest accepted value, assuming that all smaller ones are accepted. `stated` and its
+/// successor are tried first; a search follows only if they disagree with the statement.
 fn most(stated: u64, limit: u64, mut is_taken: impl FnMut(u64) -> bool) -> u64 {
     let stated = stated.min(limit);
     if is_taken(stated) && (stated == limit || !is_taken(stated + 1)) {
@@ -84,7 +84,7 @@ fn most(stated: u64, limit: u64, mut is_taken: impl FnMut(u64) -> bool) -> u64 {
 fn takes_name(directory: &File, bytes: u64) -> bool {
     let name = "n".repeat(usize::try_from(bytes).unwrap_or(usize::MAX));
     let made = openat(directory, &name, OFlags::CREATE | OFlags::WRONLY, Mode::RUSR);
-    // That it can be made is the answer; a second try finds nothing in its way.
+    // Removed, so that a second try can create it.
     made.is_ok() && unlinkat(directory, &name, AtFlags::empty()).is_ok()
 }
 

@@ -1,4 +1,4 @@
-//! Making a filesystem with its own mkfs, and checking it with its own check.
+//! Makes a filesystem with its own mkfs, and checks it with its own fsck.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -14,8 +14,8 @@ use ssdlab_plan::{Atime, Chosen, Setup};
 use super::mounting::made;
 use super::{LabError, pool};
 
-/// Runs mkfs; returns the command line and how long it took. It is never told to force anything:
-/// the device is free of signatures when it gets here. What lives in a pool is mounted then.
+/// Runs mkfs; returns the command line and how long it took. It never forces anything: the device
+/// is free of signatures by then. A filesystem in a pool is mounted afterwards.
 pub(super) fn make(
     device: &BlockDevice,
     setup: &Setup,
@@ -51,7 +51,8 @@ pub(super) fn make(
     ]))
 }
 
-/// Checks by its superblock that it was made as the treatment asks, and returns what that says.
+/// Checks in the superblock that the filesystem was made as the treatment asks, and returns the
+/// settings found there.
 pub(super) fn read_back(
     device: &BlockDevice,
     setup: &Setup,
@@ -99,7 +100,7 @@ pub(super) fn check(
     if finished.status.success() {
         return Ok(Some(line));
     }
-    // Which of the two says what is wrong differs from one program to the next.
+    // Programs report damage on one stream or the other.
     let said = program::tail(&(finished.stdout + &finished.stderr));
     Err(LabError::Damaged { check: line, said })
 }

@@ -1,4 +1,4 @@
-//! The lab inside a guest: its one drive is nobody else's, and as new or as an aged one.
+//! The lab inside a guest: its drive has no other users, and is new or aged.
 
 use std::fs;
 use std::path::Path;
@@ -24,7 +24,7 @@ impl Source for GuestDrive {
     fn attach(&mut self, _: Option<&Path>, _: &mut Tools<'_>) -> Result<BlockDevice, LabError> {
         let node = Path::new(DRIVE);
         let device = BlockDevice::open(node).map_err(LabError::step("open", node))?;
-        // The virtio driver takes every disk for one that turns, and btrfs and bfq ask.
+        // The virtio driver marks every disk as rotational, which btrfs and bfq use.
         let rotational = device.queue_attribute("rotational");
         fs::write(&rotational, "0").map_err(LabError::step("set", &rotational))?;
         Ok(device)

@@ -1,8 +1,8 @@
-//! The image lab: a loop device over a sparse file that is made anew for every trial, empty or as
-//! a copy of one that was aged.
+//! The image lab: a loop device over a sparse file that is newly made for every trial, empty or as
+//! a copy of an aged one.
 //!
-//! A new file is the one state every trial can start from: nothing of an earlier trial is left,
-//! and the space it took has been given back to the filesystem the image is on.
+//! A new file is a state that every trial can start from: nothing of an earlier trial remains, and
+//! its space has been freed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -16,7 +16,7 @@ use ssdlab_undo::Change;
 use super::block::{BlockLab, Source};
 use super::{Lab, LabError, Tools};
 
-/// Where images are put unless the command line says otherwise: on a disk, not in memory.
+/// The default folder of images: on a disk, not in memory.
 const DEFAULT_FOLDER: &str = "/var/tmp";
 
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub(super) struct Image {
     size_bytes: u64,
 }
 
-/// Opens the image lab, with images of a size in a folder, or says why it cannot be.
+/// Opens the image lab, with images of this size in a folder.
 pub fn open(
     size_bytes: u64,
     folder: Option<&Path>,
@@ -104,7 +104,7 @@ fn new_file(path: &Path, size_bytes: u64) -> io::Result<File> {
     Ok(file)
 }
 
-/// Shares the blocks of a kept file where the filesystem can; elsewhere copies what is not zeros.
+/// Clones a cached file if the filesystem supports that; otherwise copies all but zeros.
 fn copy(kept: &Path, to: &File) -> io::Result<()> {
     let kept = File::open(kept)?;
     rustix::fs::ioctl_ficlone(to, &kept).or_else(|_| aged::copy(&kept, to))

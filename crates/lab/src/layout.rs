@@ -14,19 +14,19 @@ use ssdlab_plan::Setup;
 use super::LabError;
 use super::mounting::made;
 
-/// The longest answer in a file that is read: of a device of a TB.
+/// The maximum size of an answer in a file: enough for a device of a TB.
 const LONGEST_ANSWER_BYTES: u64 = 256 << 20;
 
-/// What the kernel says of whose bytes a write carries.
+/// What the kernel says about the owners of written bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Owners {
-    /// A lab kernel tells of each page.
+    /// A lab kernel reports the owner of each page.
     Told,
     /// Only what a filesystem marks as metadata is known.
     Marked,
 }
 
-/// The layout of an unmounted filesystem; an unknown one where nobody can tell. Its tools work in
+/// The layout of an unmounted filesystem; unknown if no tool reports it. Its tools work in
 /// `folder`, and leave nothing there.
 pub(super) fn of(
     device: &BlockDevice,
@@ -63,7 +63,7 @@ fn ask(
     let Question { call, input, answer_file } = question;
     let mut command = Command::new(program::find(call.program, package)?);
     command.args(call.arguments).arg(&device.node).current_dir(folder);
-    // debugfs shows its answers through a program of the user's.
+    // debugfs shows its answers through the user's pager.
     command.env("DEBUGFS_PAGER", "__none__").env("PAGER", "__none__");
     let finished = program::run_with_input(command, input, rules)?;
     let Some(name) = answer_file else { return Ok(finished.stdout) };

@@ -1,7 +1,7 @@
-//! Labs: places to run a trial. A lab provides a freshly made filesystem with a treatment's
-//! settings, every one of them read back, and takes it away again.
+//! Labs: places to run a trial. A lab provides a new filesystem with a treatment's settings, all of
+//! them read back, and removes it afterwards.
 //!
-//! What happens on the filesystem is up to the workload, not to the lab.
+//! What happens on the filesystem is up to the workload.
 
 mod attribute;
 mod blank;
@@ -43,7 +43,7 @@ pub use survey::survey;
 /// What a lab needs to change the machine and to stop in time.
 #[derive(Debug)]
 pub struct Tools<'a> {
-    /// Where changes are written down before they are made.
+    /// Where changes are recorded before they are made.
     pub journal: &'a mut Journal,
     /// The rules for programs it runs.
     pub rules: Rules<'a>,
@@ -52,14 +52,13 @@ pub struct Tools<'a> {
 /// The ground of one trial: a directory, and the device under it.
 #[derive(Debug)]
 pub struct Ground {
-    /// The directory the workload has for itself, empty.
+    /// An empty directory for the workload's exclusive use.
     pub directory: PathBuf,
     /// Where the filesystem is mounted (in the directory lab: the directory that was given).
     pub mounted_at: PathBuf,
-    /// Whether others use the device too, so that it need never fall quiet.
+    /// Whether others use the device, too, so that it may never fall quiet.
     pub is_shared: bool,
-    /// The words of the command that commits what sync(2) leaves in memory; none where it leaves
-    /// nothing.
+    /// The command that commits what sync(2) leaves in memory; empty if it leaves nothing.
     pub commit: Vec<String>,
     /// Whether the filesystem compresses, so that less may reach the device than is written.
     pub compresses: bool,
@@ -67,12 +66,12 @@ pub struct Ground {
     pub applied: BTreeMap<String, String>,
 }
 
-/// What is on a device before a trial's ground is made.
+/// The contents of a device before a trial's ground is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Start {
-    /// Nothing: its filesystem is made.
+    /// Nothing: the filesystem will be made.
     Blank,
-    /// The filesystem of the setup, which is mounted as it is.
+    /// The filesystem of the setup, which will be mounted unchanged.
     Aged,
 }
 
@@ -100,8 +99,7 @@ pub trait Lab {
         None
     }
 
-    /// Makes the ground of a trial on it, from where it starts. Whatever it changes can be taken
-    /// back by the journal.
+    /// Makes the ground of a trial on it. All changes can be undone by the journal.
     fn prepare(
         &mut self,
         device: Option<&BlockDevice>,
@@ -111,8 +109,8 @@ pub trait Lab {
         tools: &mut Tools<'_>,
     ) -> Result<Ground, LabError>;
 
-    /// Unmounts, drops what the device's cache holds, and mounts again. The processes of the run
-    /// that `rules` name may be in the way.
+    /// Unmounts, drops the device's cache, and mounts again. Processes of the run named by `rules`
+    /// are ended if they block it.
     fn remount(
         &mut self,
         device: Option<&BlockDevice>,
@@ -121,8 +119,8 @@ pub trait Lab {
         rules: Rules<'_>,
     ) -> Result<(), LabError>;
 
-    /// Unmounts, so that the last writes reach the device while its counters are still there.
-    /// Does nothing where the filesystem stays.
+    /// Unmounts, so that the last writes reach the device while its counters still exist. Does
+    /// nothing if the filesystem is not ours.
     fn unmount(
         &mut self,
         device: Option<&BlockDevice>,
@@ -131,8 +129,8 @@ pub trait Lab {
         rules: Rules<'_>,
     ) -> Result<(), LabError>;
 
-    /// Runs the filesystem's own check when it is unmounted, and returns its command line; none
-    /// where there is no such program, or where the filesystem stays.
+    /// Runs the unmounted filesystem's own check, and returns its command line; `None` if there is
+    /// no such program, or if the filesystem is not ours.
     fn check(
         &self,
         _: Option<&BlockDevice>,
@@ -143,15 +141,14 @@ pub trait Lab {
         Ok(None)
     }
 
-    /// Asks the filesystem, when it is unmounted, where it keeps what on its device. Where nobody
-    /// can tell, or the filesystem stays, nothing is known of any place.
+    /// Queries the layout of the unmounted filesystem; unknown if no tool reports it, or if the
+    /// filesystem is not ours.
     fn layout(&self, _: Option<&BlockDevice>, _: &Setup, _: Rules<'_>) -> Result<Layout, LabError> {
         Ok(Layout::unknown())
     }
 
-    /// Mounts once more, looks whether what is stated about the filesystem is so, and unmounts;
-    /// returns what is found, by the names of `filesystem::facts`. Nothing is looked at where the
-    /// filesystem stays.
+    /// Mounts once more, checks the stated facts about the filesystem, and unmounts; returns the
+    /// results, by the names in `filesystem::facts`. Checks nothing if the filesystem is not ours.
     fn features(
         &mut self,
         _: Option<&BlockDevice>,
@@ -162,9 +159,9 @@ pub trait Lab {
         Ok(BTreeMap::new())
     }
 
-    /// Called when a trial's changes have been taken back.
+    /// Called when a trial's changes have been undone.
     fn finish_trial(&mut self, tools: &Tools<'_>) -> Result<(), LabError>;
 }
 
-/// The longest a look at a device may take when a lab is opened.
+/// The time limit for surveying a device when a lab is opened.
 pub const LOOK: Duration = Duration::from_mins(1);

@@ -1,4 +1,4 @@
-//! Mounting with a treatment's options, and checking that the kernel took every one.
+//! Mounts with a treatment's options, and checks that all of them took effect.
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
@@ -73,7 +73,7 @@ pub(super) fn mount(
 }
 
 /// Whether a filesystem compresses, by its mount options or the properties of its pool, which are
-/// listed also where they are off.
+/// listed even if off.
 pub(super) fn compresses(applied: &BTreeMap<String, String>) -> bool {
     let texts = ["mount_options", "properties"].into_iter().filter_map(|what| applied.get(what));
     texts.flat_map(|text| text.split(',')).any(|option| {
@@ -87,7 +87,7 @@ pub(super) fn made(setup: &Setup) -> &'static Filesystem {
     setup.filesystem.expect("a lab that makes a filesystem knows which")
 }
 
-/// The flags and the filesystem's options a setup stands for.
+/// The mount flags and the filesystem's options for a setup.
 fn options(setup: &Setup) -> (MountFlags, Vec<String>) {
     let mut flags = match setup.atime {
         Some(Atime::Strict | Atime::Attribute) => MountFlags::STRICTATIME,
@@ -182,7 +182,7 @@ pub(super) fn check(
     }
     for option in &setup.mount {
         let positive = option.strip_prefix("no").filter(|rest| !rest.is_empty());
-        // The kernel accepted it when we mounted, and lists no default that is off.
+        // The kernel accepted it when we mounted, and omits options that are off by default.
         let is_flag = FLAGS.iter().any(|(word, _)| word == option);
         let is_switched_off =
             maker == Maker::Us && !is_flag && positive.is_some_and(|word| !shown(word));
@@ -222,7 +222,7 @@ fn check_journal(setup: &Setup, device: &BlockDevice) -> Result<(), LabError> {
     })
 }
 
-/// Options in force that the mount table leaves out because they are defaults.
+/// Active options that the mount table omits because they are defaults.
 pub(super) fn driver_options(driver: Driver, device: &BlockDevice) -> Vec<String> {
     match driver {
         Driver::Ext4 => {
@@ -234,8 +234,8 @@ pub(super) fn driver_options(driver: Driver, device: &BlockDevice) -> Vec<String
     }
 }
 
-/// Drops what the block device's own cache holds. The filesystem's cache went with its
-/// unmounting; other filesystems' caches are nobody's business here.
+/// Drops the block device's own cache. The filesystem's cache ended with unmounting; other
+/// filesystems' caches are left alone.
 pub(super) fn drop_caches(device: &BlockDevice) -> Result<(), LabError> {
     File::open(&device.node)
         .and_then(|node| block_ioctl::drop_caches(&node))

@@ -23,7 +23,7 @@ use ssdlab_undo::Change;
 use super::mounting::made;
 use super::{LOOK, LabError, Tools};
 
-/// How long a pool may stay busy when it is unmounted, and how often it is tried.
+/// How long a pool may stay busy after unmounting, and how often to retry.
 const PATIENCE: Duration = Duration::from_secs(2);
 const TURN: Duration = Duration::from_millis(2);
 
@@ -40,7 +40,7 @@ pub(super) fn missing(pool: &Pool) -> Option<String> {
     another(pool)
 }
 
-/// A daemon that is there already, and would be asked in place of ours.
+/// Another running daemon, which would be used in place of ours.
 fn another(pool: &Pool) -> Option<String> {
     let Daemon { call, socket, .. } = &pool.daemon;
     UnixStream::connect(socket).is_ok().then(|| {
@@ -49,7 +49,7 @@ fn another(pool: &Pool) -> Option<String> {
     })
 }
 
-/// Starts what serves the pool, where the kernel does not; it is ready then.
+/// Starts the daemon of the pool, unless the kernel serves it, and waits until it is ready.
 pub(super) fn serve(
     filesystem: &Filesystem,
     pool: &Pool,
@@ -95,8 +95,8 @@ pub(super) fn serve(
     Ok(Some(served))
 }
 
-/// A folder beside the mount point with a link to the device and nothing else: a search for pools
-/// finds no others there.
+/// A folder beside the mount point with only a link to the device, so that a search for pools finds
+/// no others.
 pub(super) fn folder(device: &BlockDevice, mount_point: &Path) -> Result<PathBuf, LabError> {
     let folder = mount_point.with_file_name("devices");
     let made = (|| -> io::Result<()> {
@@ -110,7 +110,7 @@ pub(super) fn folder(device: &BlockDevice, mount_point: &Path) -> Result<PathBuf
     Ok(folder)
 }
 
-/// Takes the pool that was made on a device, which mounts it, and returns what is in force.
+/// Imports the pool on a device, which mounts it, and returns the active options.
 pub(super) fn mount(
     pool: &Pool,
     device: &BlockDevice,
@@ -135,9 +135,9 @@ pub(super) fn mount(
     ]))
 }
 
-/// Has the daemon hear of every file that was closed. The kernel does not wait for it to hear, and
-/// drops what it has not heard when it unmounts; a daemon that takes a file for open then spins
-/// for ever. What it has read of its queue when it answers is more than what was put there before.
+/// Waits until the daemon has processed all closes of files. The kernel does not wait for that, and
+/// drops pending ones at unmount; a daemon that considers a file open then spins for ever. A reply
+/// shows that everything queued before it has been read.
 pub(super) fn drain(target: &Path) -> Result<(), LabError> {
     for _ in 0..2 {
         rustix::fs::statvfs(target).map_err(|errno| LabError::step("ask", target)(errno.into()))?;
@@ -146,7 +146,7 @@ pub(super) fn drain(target: &Path) -> Result<(), LabError> {
     Ok(())
 }
 
-/// Lets the pool go. What serves it may still be busy with its unmounting.
+/// Exports the pool. Its server may still be busy unmounting.
 pub(super) fn export(
     filesystem: &Filesystem,
     pool: &Pool,
@@ -165,7 +165,7 @@ pub(super) fn export(
     }
 }
 
-/// Checks the properties that mkfs was asked for, and returns those that are read back.
+/// Checks the properties set by mkfs, and returns those read back.
 pub(super) fn properties(
     device: &BlockDevice,
     setup: &Setup,
@@ -192,7 +192,7 @@ pub(super) fn properties(
     Ok(Some(("properties".to_owned(), shown.collect::<Vec<_>>().join(","))))
 }
 
-/// Makes a call about the pool on a device, in the folder where it alone is found.
+/// Makes a call about the pool on a device, in the folder with only its link.
 pub(super) fn call(
     filesystem: &Filesystem,
     call: Call,
@@ -205,7 +205,7 @@ pub(super) fn call(
     Ok(program::run(command, rules)?)
 }
 
-/// The words of the command that commits what sync(2) leaves; none where there is none.
+/// The command that commits what sync(2) leaves in memory; empty if there is none.
 pub(super) fn commit(filesystem: &Filesystem, marker: &str) -> Result<Vec<String>, LabError> {
     let Some(Pool { commit, .. }) = filesystem.pool else { return Ok(Vec::new()) };
     let program = program::find(commit.program, filesystem.package)?;

@@ -15,56 +15,56 @@ use thiserror::Error;
 /// Everything about a device that decides whether it may be wiped.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Survey {
-    /// The node as it was named.
+    /// The node, as named by the user.
     pub node: PathBuf,
-    /// The kernel's name of it.
+    /// Its kernel name.
     pub name: String,
-    /// By what it is told from every other device.
+    /// What distinguishes it from every other device.
     pub identity: Identity,
     /// It is a partition, not a whole disk.
     pub is_partition: bool,
-    /// The drive's model, where it has one.
+    /// The drive's model, if known.
     pub model: Option<String>,
-    /// What a person can type to mean this device and no other: its by-id names; of a whole disk
-    /// its serial, of a partition its PARTUUID; for a loop device the path of its file.
+    /// The names that identify only this device: its by-id names; a whole disk's serial, a
+    /// partition's PARTUUID, or the path of a loop device's file.
     pub names: Vec<String>,
     /// The kernel says it is read-only.
     pub read_only: bool,
     /// Opening it exclusively failed: the kernel itself uses it.
     pub busy: bool,
-    /// What uses it, its partitions, the disk it is a partition of, or what lies under it.
+    /// Uses of the device, its partitions, its disk, or what lies below it.
     pub uses: Vec<Use>,
     /// Filesystems, partition tables and other signatures on it and on its partitions.
     pub signatures: Vec<Signature>,
 }
 
-/// By what a device is told from every other one, as long as the machine runs.
+/// What distinguishes a device from every other one until the next boot.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Identity {
     /// `major:minor`.
     pub number: String,
     /// Its size in bytes.
     pub size_bytes: u64,
-    /// The kernel's count of disks and media at which its disk appeared (Linux 5.15). A number
-    /// that was given to another disk, or to a disk with another medium, has another.
+    /// The kernel's sequence number of its disk and medium (Linux 5.15). It changes if the device
+    /// number is reused, or the medium is exchanged.
     pub sequence: Option<u64>,
 }
 
 /// Something in use on or around the device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Use {
-    /// The kernel's name of the device that is used.
+    /// The kernel name of the device in use.
     pub name: String,
-    /// How it is related to the one that was named.
+    /// Its relation to the named one.
     pub relation: Relation,
     /// What it is used for.
     pub purpose: Purpose,
 }
 
-/// How a device is related to the one that was named.
+/// The relation of a device to the named one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Relation {
-    /// It is the one.
+    /// It is the named one.
     Itself,
     /// A partition of it.
     Partition,
@@ -72,7 +72,7 @@ pub enum Relation {
     Disk,
     /// Another partition of the same disk.
     Sibling,
-    /// It lies under it: a loop device's backing device.
+    /// It lies below it: a loop device's backing device.
     Below,
 }
 
@@ -95,7 +95,7 @@ pub enum Purpose {
     SecondPath {
         /// The other disk.
         disk: String,
-        /// What shows it (`WWID naa.5000c500a1b2c3d4`).
+        /// The proof (`WWID naa.5000c500a1b2c3d4`).
         proof: String,
     },
 }
@@ -107,7 +107,7 @@ pub struct Signature {
     pub device: String,
     /// What it is (`ext4`, `gpt`, `LVM2_member`).
     pub kind: String,
-    /// The label, where there is one.
+    /// The label, if it has one.
     pub label: Option<String>,
 }
 
@@ -121,8 +121,8 @@ pub struct Refused {
     help: String,
 }
 
-/// Judges a device; `wipe` is what the user typed to give up its data. Returns what will be
-/// destroyed, to be shown first.
+/// Judges a device; `wipe` is the name the user typed to confirm. Returns what will be destroyed,
+/// to be shown first.
 pub fn judge(survey: &Survey, wipe: Option<&str>) -> Result<Vec<String>, Refused> {
     let mut reasons: Vec<String> = survey.uses.iter().map(|used| explain(survey, used)).collect();
     if survey.busy && reasons.is_empty() {
@@ -155,8 +155,8 @@ pub fn judge(survey: &Survey, wipe: Option<&str>) -> Result<Vec<String>, Refused
     Ok(carried)
 }
 
-/// Compares a device that is claimed by now with the one that was judged: what nobody has been
-/// shown is not destroyed.
+/// Compares a device after claiming it with the one that was judged: only what was shown may be
+/// destroyed.
 pub fn compare(judged: &Survey, claimed: &Survey) -> Result<(), Refused> {
     same_device(&judged.node, &judged.identity, &claimed.identity)?;
     if judged.signatures == claimed.signatures {
@@ -169,7 +169,7 @@ pub fn compare(judged: &Survey, claimed: &Survey) -> Result<(), Refused> {
     Err(Refused { node: judged.node.clone(), reasons, help })
 }
 
-/// Compares the device that a node means now with the one that was judged.
+/// Compares the device that a node refers to now with the one that was judged.
 pub fn same_device(node: &Path, judged: &Identity, found: &Identity) -> Result<(), Refused> {
     if judged == found {
         return Ok(());
@@ -227,7 +227,7 @@ fn use_help(survey: &Survey) -> String {
 
 fn describe(signature: &Signature) -> String {
     let label = signature.label.as_ref().filter(|label| !label.is_empty());
-    // Whoever made the filesystem chose its label: it must not steer the terminal.
+    // The label is untrusted: it must not control the terminal.
     let label = label.map(|label| format!(" \"{}\"", label.escape_debug())).unwrap_or_default();
     format!("{} carries {}{label}", signature.device, signature.kind)
 }

@@ -12,7 +12,7 @@ use ssdlab_undo::{Attribute, Change};
 
 use super::{LabError, Tools};
 
-/// Queue attributes that are recorded with every trial, whether set or not.
+/// Queue attributes recorded with every trial, whether set or not.
 const RECORDED: [&str; 8] = [
     "scheduler",
     "write_cache",
@@ -67,10 +67,10 @@ pub(super) fn recorded(device: &BlockDevice) -> BTreeMap<String, String> {
     RECORDED.iter().filter_map(value).collect()
 }
 
-/// Switches the write cache. A SCSI, ATA or virtio disk is asked itself and asked again, so a
-/// drive that ignores the switch is found out (founding post 2's `hdparm -W0` was not). A loop
-/// device's cache is the kernel's own. Of other drives, `queue/write_cache` would only stop the
-/// flushes and leave the cache on: there the level is not available.
+/// Switches the write cache. A SCSI, ATA or virtio disk reports its state, which detects a drive
+/// that ignores the switch (unlike `hdparm -W0` in founding post 2). A loop device's cache is the
+/// kernel's own. For other drives, `queue/write_cache` would only stop flushes and leave the cache
+/// on, so the level is unavailable.
 fn set_write_cache(
     device: &BlockDevice,
     value: &str,
@@ -79,7 +79,7 @@ fn set_write_cache(
     let what = "the write cache";
     let disk = device.disk_folder();
     if let Some(attribute) = sysfs::scsi_cache_type(&disk).filter(|path| path.exists()) {
-        // It may outlive a reboot, after which the kernel's name may be another drive's.
+        // It may survive a reboot, after which the kernel name may belong to another drive.
         let disks = Path::new(drive_identity::DISKS);
         let name = DriveIdentity::read(&disk).name();
         let Some(drive) = name.filter(|name| only_disk_named(disks, name).is_some()) else {
@@ -109,14 +109,14 @@ fn set_write_cache(
     }
 }
 
-/// Writes a value and reads it back; what was there before ends with the boot.
+/// Writes a value that ends with the boot, and reads it back.
 fn set(attribute: &Path, what: &str, value: &str, tools: &mut Tools<'_>) -> Result<(), LabError> {
     let (path, after) = (attribute.to_owned(), value.to_owned());
     let disk = sysfs::disk_sequence(attribute);
     set_by(attribute, what, value, tools, |before| Change::Sysfs { path, disk, before, after })
 }
 
-/// Writes a value and reads it back, as a change that is made from the value before.
+/// Writes a value and reads it back; the change to journal is made from the value before.
 fn set_by(
     attribute: &Path,
     what: &str,
@@ -139,7 +139,7 @@ fn set_by(
     Err(LabError::Mismatch { what: what.to_owned(), asked: value.to_owned(), found })
 }
 
-/// `EINVAL` is the kernel's way to say that it has no such scheduler.
+/// `EINVAL` means that the kernel has no such scheduler.
 fn unless_offered(error: LabError, attribute: &Path, scheduler: &str, device: &str) -> LabError {
     match error {
         LabError::Step { cause, .. } if cause.kind() == io::ErrorKind::InvalidInput => {

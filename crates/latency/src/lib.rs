@@ -1,11 +1,11 @@
-//! Defines the one summary of latencies, whoever measured them: a workload, a trace, a simulation
-//! or a served drive.
+//! Defines the common summary of latencies, measured by a workload, a trace, a simulation or a
+//! served drive.
 
 use hdrhistogram::Histogram;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How long operations took, to the digits of the histogram they were recorded in.
+/// Latencies of operations, to the precision of the histogram they were recorded in.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LatencySummary {
     /// The mean, in ns.
@@ -23,7 +23,7 @@ pub struct LatencySummary {
 }
 
 impl LatencySummary {
-    /// Sums up a histogram of nanoseconds; none if it is empty.
+    /// Summarizes a histogram of nanoseconds; `None` if it is empty.
     #[must_use]
     pub fn of(latencies: &Histogram<u64>) -> Option<Self> {
         let at = |quantile| latencies.value_at_quantile(quantile);

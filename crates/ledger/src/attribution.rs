@@ -1,8 +1,8 @@
 //! Classifies the bytes of one request.
 //!
-//! An area of the layout gives the kind of all bytes in it. For bytes outside areas, the kernel has
-//! told how many belong to files, to directories and to the filesystem's own structures; the layout
-//! gives the kind of those structures, or each block reveals it by its first bytes.
+//! An area of the layout gives the kind of all bytes in it. For bytes outside areas, the kernel
+//! reports how many belong to files, to directories and to the filesystem's own structures; the
+//! layout gives the kind of those structures, or each block reveals it by its first bytes.
 
 use ssdlab_filesystem::layout::Kind;
 use ssdlab_results::{ByKind, Written};
@@ -18,7 +18,7 @@ pub struct Attribution<'a> {
     known: Known<'a>,
 }
 
-/// Bytes of each kind, by [`Kind`] as a number.
+/// Bytes of each kind, indexed by [`Kind`].
 #[derive(Default)]
 struct Bytes([u64; Kind::ALL.len()]);
 

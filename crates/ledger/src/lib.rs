@@ -1,9 +1,9 @@
 //! The ledger: classifies the bytes that a filesystem has written.
 //!
-//! The requests of a trial tell where bytes went and to whom they belong, the filesystem's layout
-//! what lies there. The device's own counters locate the end of each phase among the requests, and
-//! give their required sum: no clock is needed, and a missing request is detected. Bytes decide,
-//! because the kernel's write counter includes requests that only flush.
+//! The requests of a trial say where bytes went and whom they belong to, the filesystem's layout
+//! what lies there. The device's own counters locate the end of each phase among the requests and
+//! their required sum, so no clock is needed and a missing request is detected. Phases are located
+//! by bytes, because the kernel's write counter includes requests that only flush.
 
 mod attribution;
 #[cfg(test)]
@@ -20,7 +20,7 @@ use thiserror::Error;
 
 use self::attribution::Attribution;
 
-/// Tells from the beginning of a block of the filesystem's own what it is.
+/// Recognises a metadata block by its start.
 pub type Teller = fn(&[u8]) -> Option<Kind>;
 
 /// Reads the device from an offset in bytes, until the slice is full.
@@ -28,15 +28,15 @@ pub type Read<'a> = &'a mut dyn FnMut(u64, &mut [u8]) -> io::Result<()>;
 
 /// The knowledge about the filesystem whose writes are attributed.
 pub struct Known<'a> {
-    /// Where it keeps what.
+    /// Its layout.
     pub layout: &'a Layout,
-    /// Tells what a block outside all areas is; `None` where its layout says that, too.
+    /// Recognises blocks outside all areas; `None` if the layout gives their kind.
     pub teller: Option<Teller>,
-    /// The device as the trial has left it.
+    /// The device after the trial.
     pub read: Read<'a>,
 }
 
-/// Why the kinds of what was written are not known.
+/// Why the kinds of written bytes are unknown.
 #[derive(Debug, Error)]
 pub enum LedgerError {
     /// The log of requests cannot be read.
@@ -52,7 +52,7 @@ pub enum LedgerError {
         /// Why not.
         cause: io::Error,
     },
-    /// Requests are missing, or there are more than the device has counted.
+    /// Requests are missing, or there are more than the device counted.
     #[error(
         "the recorded requests do not add up to the device's counters: expected {} bytes in {} \
          writes, found {} in {}; a driver without a request queue (dm, md) reports no requests: \
@@ -80,7 +80,7 @@ pub fn by_kind(
     let mut pages =
         Pages { moments, done: Vec::new(), open: ByKind::default(), sum: Written::default() };
     let mut attribution = Attribution::new(known);
-    // The device counts what is completed. All that is submitted later is completed later, too.
+    // The device counts completions, so requests are processed in completion order.
     let mut on_their_way: BTreeMap<(u64, u64), Request> = BTreeMap::new();
     for (number, request) in (0..).zip(requests) {
         let request = request?;
@@ -125,7 +125,7 @@ impl Pages<'_> {
         Ok(())
     }
 
-    /// Begins a new page for each moment that has come.
+    /// Starts a new page for each moment reached.
     fn turn(&mut self) -> Result<(), LedgerError> {
         while let Some(moment) = self.moments.get(self.done.len()) {
             if moment.bytes < self.sum.bytes || moment.requests < self.sum.requests {

@@ -33,7 +33,7 @@ pub struct Counters {
     pub flushes: u64,
 }
 
-/// The counters, and how many requests are on their way.
+/// The counters, and the number of requests in flight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reading {
     /// The counters since boot.
@@ -71,7 +71,7 @@ pub fn read(number: &str) -> io::Result<Reading> {
     Ok(reading)
 }
 
-/// Requests of a device that are on their way and no reads: writes, discards, flushes.
+/// The number of a device's requests in flight that are not reads: writes, discards, flushes.
 pub fn writes_in_flight(number: &str) -> io::Result<u64> {
     let text = fs::read_to_string(Path::new("/sys/dev/block").join(number).join("inflight"))?;
     let writes = text.split_whitespace().nth(1).and_then(|word| word.parse().ok());

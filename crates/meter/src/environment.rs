@@ -30,7 +30,7 @@ pub struct Environment {
     pub drive_model: Option<String>,
     /// The drive's firmware.
     pub drive_firmware: Option<String>,
-    /// The speed of the link the drive hangs on, as the kernel says it.
+    /// The speed of the drive's link, as reported by the kernel.
     pub drive_link: Option<String>,
 }
 
@@ -56,11 +56,10 @@ pub fn read(device: Option<&BlockDevice>, tools: &[String]) -> Environment {
     }
 }
 
-/// What the program calls itself. Only its `main` knows: what names the commit is compiled again
-/// after each.
+/// The program's version. Only `main` sets it, so that only `main` is recompiled after each commit.
 static PROGRAM: OnceLock<&'static str> = OnceLock::new();
 
-/// Says, once, which version of this program is running.
+/// Sets, once, the version of the running program.
 pub fn set_program(version: &'static str) {
     PROGRAM.get_or_init(|| version);
 }
@@ -85,7 +84,7 @@ pub fn version(name: &str, argument: &str) -> Option<String> {
 }
 
 /// An `NVMe` drive's controller and a SATA drive's link publish their speed above the disk in the
-/// device tree; a loop device hangs on nothing.
+/// device tree; a loop device has no link.
 fn link(disk: &Path) -> Option<String> {
     let device = fs::canonicalize(disk.join("device")).ok()?;
     device.ancestors().find_map(|above| {

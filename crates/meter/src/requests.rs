@@ -19,8 +19,8 @@ pub struct Requests {
 }
 
 impl Requests {
-    /// Records the requests to a device into a log. `instance` is the folder of an instance of
-    /// tracefs, which is made.
+    /// Records the requests to a device into a log. `instance` is the folder of the tracefs
+    /// instance to create.
     pub fn record(instance: PathBuf, device: &BlockDevice, log: &Path) -> io::Result<Self> {
         let target = target(device)?;
         let instance = Instance::create(instance)?;

@@ -15,9 +15,9 @@ use ssdlab_host::program::{self, Rules};
 /// A drive's host counters and wear indicators.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Smart {
-    /// Bytes the host has written, as coarse as the drive counts them.
+    /// Bytes written by the host, in the drive's granularity.
     pub host_written_bytes: Option<u64>,
-    /// Share of the rated life that is used, in percent.
+    /// The used share of the rated life, in percent.
     pub used_percent: Option<u64>,
     /// Hours powered on.
     pub power_on_hours: Option<u64>,

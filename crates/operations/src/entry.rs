@@ -4,8 +4,8 @@ use crate::RelativePath;
 
 /// One name in the directory before the operations.
 ///
-/// A list of them has parents before what is in them and, where somebody compares lists, what is in
-/// one directory in the order of the bytes of its names. Devices, sockets and pipes are left out.
+/// In a list, parents come before their contents; where lists are compared, the entries of a
+/// directory are in byte order of their names. Devices, sockets and pipes are omitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Entry {
     /// A directory.
@@ -15,7 +15,7 @@ pub enum Entry {
         /// Its name.
         path: RelativePath,
     },
-    /// A regular file, by the first of its names.
+    /// A regular file, by its first name.
     File {
         /// Its permission bits, below `0o10000`.
         mode: u32,
@@ -26,14 +26,14 @@ pub enum Entry {
     },
     /// A symbolic link.
     Symlink {
-        /// The text of the link: 1 to 4095 bytes without NUL, which need not be a path.
+        /// The link's target: 1 to 4095 bytes without NUL, not necessarily a path.
         target: Box<[u8]>,
         /// Its name.
         path: RelativePath,
     },
-    /// Another name of a file or of a symbolic link.
+    /// Another name (hard link) of a file or of a symbolic link.
     Link {
-        /// A name that was listed before.
+        /// A name listed before.
         existing: RelativePath,
         /// The other name.
         path: RelativePath,
@@ -52,7 +52,7 @@ impl Entry {
         }
     }
 
-    /// The bytes of its names and of a link's text.
+    /// The length of its names and of a link's target, in bytes.
     #[must_use]
     pub fn name_bytes(&self) -> usize {
         let other: &[u8] = match self {

@@ -16,7 +16,7 @@ pub enum LogError {
         #[source]
         cause: io::Error,
     },
-    /// It is no operation log.
+    /// It is not an operation log.
     #[error(
         "the operation log begins with {found}, not with \"ssdlab operation log\"; decompress it \
          if it is compressed, or record one"
@@ -25,7 +25,7 @@ pub enum LogError {
         /// The first bytes, escaped.
         found: String,
     },
-    /// It is of a version that this crate does not know.
+    /// It has an unknown version.
     #[error("the operation log has version {found}; the known version is 1: use a newer ssdlab")]
     UnknownVersion {
         /// The version it has, escaped.
@@ -43,10 +43,10 @@ pub enum LogError {
         /// What it is, escaped and shortened.
         found: String,
     },
-    /// The log ends before its last line, as after a full disk.
+    /// The log is truncated, for example because the disk was full.
     #[error("the operation log is cut short at line {line}; record it again")]
     Truncated {
-        /// The line that is not whole, counted from 1.
+        /// The incomplete line, counted from 1.
         line: u64,
     },
     /// The output failed.
@@ -58,7 +58,7 @@ pub enum LogError {
     },
 }
 
-/// What is wrong with a line, by somebody who does not know where it stands.
+/// What is wrong with a line, without its number.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Fault {
     pub what: &'static str,
@@ -77,7 +77,7 @@ impl Fault {
     }
 }
 
-/// Bytes for a person to look at: quoted, escaped, and only the first few.
+/// Bytes for display: quoted, escaped, and only the first few.
 pub fn excerpt(bytes: &[u8]) -> String {
     const MOST_BYTES: usize = 48;
     if bytes.is_empty() {

@@ -1,4 +1,4 @@
-//! Defines how bytes are escaped in a line: printable, without blanks.
+//! Defines how bytes are escaped in a line: printable, without spaces.
 
 /// The bytes as one field of a line.
 pub fn escape(bytes: &[u8]) -> String {
@@ -14,7 +14,7 @@ pub fn escape(bytes: &[u8]) -> String {
     field
 }
 
-/// The bytes of a field, in which `\xHH` is one byte; strace(1) with `-xx` writes the same.
+/// The bytes of a field, in which `\xHH` is one byte; the same as strace(1) `-xx`.
 pub fn unescape(field: &[u8]) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(field.len());
     let mut rest = field;

@@ -1,4 +1,4 @@
-//! Defines the header of a log: what was recorded, and what could not be.
+//! Defines the header of a log: what was recorded, and what was not.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,9 +6,9 @@ use std::fmt;
 /// The first lines of a log.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Header {
-    /// What was recorded, in words: a line of 1024 bytes at most.
+    /// A description: one line of at most 1024 bytes.
     pub title: String,
-    /// What the program did besides what is in the log.
+    /// What the program did that is not in the log.
     pub left_out: LeftOut,
 }
 
@@ -17,60 +17,61 @@ pub struct Header {
 pub struct LeftOut(BTreeMap<Omission, u64>);
 
 impl LeftOut {
-    /// Counts so many more.
+    /// Adds to a count.
     pub fn add(&mut self, omission: Omission, count: u64) {
         let counted = self.0.entry(omission).or_default();
         *counted = counted.saturating_add(count);
     }
 
-    /// What was left out, and how often.
+    /// What was omitted, and how often.
     pub fn iter(&self) -> impl Iterator<Item = (Omission, u64)> {
         self.0.iter().map(|(omission, count)| (*omission, *count))
     }
 
-    /// How often this was left out.
+    /// How often this was omitted.
     #[must_use]
     pub fn count(&self, omission: Omission) -> u64 {
         self.0.get(&omission).copied().unwrap_or(0)
     }
 }
 
-/// Something a program did in the directory that a log cannot express, or that was not understood.
+/// Something a program did in the directory that a log cannot express, or that was not parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Omission {
-    /// A file was opened past the page cache (`O_DIRECT`); it is opened in the usual way.
+    /// A file was opened for direct I/O (`O_DIRECT`); the log opens it buffered.
     DirectIo,
-    /// A call that contradicts what was known of the directory: somebody else worked on it too, or
-    /// it was about a name that another omission made missing.
+    /// A call contradicts the known state of the directory: another process changed it, or the call
+    /// concerned a name missing because of another omission.
     DoesNotFit,
-    /// A program in the directory was executed; what the kernel read of it is not known.
+    /// A program in the directory was executed; what the kernel read of it is unknown.
     Executed,
     /// Extended attributes were set or removed.
     ExtendedAttributes,
-    /// Requests were made through `io_uring` or the kernel's asynchronous I/O.
+    /// I/O was submitted through `io_uring` or the kernel's asynchronous I/O.
     AsynchronousIo,
-    /// Something unknown was moved or linked in from outside.
+    /// Something was moved or linked in from outside.
     MovedIn,
-    /// Something was moved out of the directory; it is removed.
+    /// Something was moved out of the directory; the log removes it.
     MovedOut,
     /// Owners were changed.
     Ownership,
-    /// A file was mapped shared and writable; writes through the mapping are not seen.
+    /// A file was mapped shared and writable; writes through the mapping are invisible.
     SharedMapping,
     /// A pipe, socket or device was made.
     SpecialFile,
     /// A file without a name was opened (`O_TMPFILE`).
     UnnamedFile,
-    /// A call on something in the directory that this version does not know.
+    /// An unknown call concerned the directory.
     UnknownCall,
-    /// A descriptor was used whose opening was not seen: inherited, or passed between processes.
+    /// A descriptor was used whose opening was not seen: it was inherited, or passed between
+    /// processes.
     UnknownDescriptor,
-    /// A process whose parent was not seen; it was taken to have nothing open.
+    /// The parent of a process was not seen; the process was assumed to have nothing open.
     UnknownParent,
 }
 
 impl Omission {
-    /// Everything that may be left out.
+    /// Every kind of omission.
     pub const ALL: [Self; 14] = [
         Self::DirectIo,
         Self::DoesNotFit,

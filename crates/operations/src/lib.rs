@@ -1,56 +1,56 @@
-//! Operation logs: what a program did to the files of a directory, and in which order.
+//! Operation logs: what a program did to the files of a directory, in order.
 //!
-//! A log is made on one machine and performed on any other, so it holds no times, no contents, no
-//! owners and no path outside the directory: only the directory as it was before ([`Entry`]) and
-//! the [`Operation`]s that succeeded, in the order in which they ended. [`Recorder`] makes them of
-//! what strace(1) prints, [`Writer`] and [`Reader`] keep them as text, [`Tree`] says what a
-//! directory comes to by them, and [`Statistics`] count them.
+//! A log is recorded on one machine and replayed on any other, so it has no times, contents, owners
+//! or paths outside the directory: only the directory's initial state ([`Entry`]) and the
+//! [`Operation`]s that succeeded, in the order in which they ended. [`Recorder`] makes them from
+//! the output of strace(1), [`Writer`] and [`Reader`] store them as text, [`Tree`] models their
+//! effect on a directory, and [`Statistics`] count them.
 //!
 //! # The format
 //!
-//! Lines of fields that one blank separates. In a path, every byte that is not a printable ASCII
+//! Lines of fields separated by single spaces. In a path, every byte that is not a printable ASCII
 //! character, and the backslash, is `\xHH` (lower-case). Numbers are decimal, modes octal.
 //!
 //! ```text
 //! ssdlab operation log 1          what it is, and the version
 //! title make -j2 of zlib          what was recorded, in words
-//! left-out executed 3             what the program did besides, and how often: Omission
-//! before                          the directory before, parents first
+//! left-out executed 3             what is not in the log, and how often: Omission
+//! before                          the initial directory, parents first
 //! directory 755 src               mode, path
 //! file 644 1234 src/a.c           mode, bytes, path
-//! symlink src/a.c newest          text of the link, path
-//! link src/a.c src/b.c            a name above of the same file, path
+//! symlink src/a.c newest          target, path
+//! link src/a.c src/b.c            an earlier name of the same file, path
 //! operations
-//! create 0 write 644 src/a.o      handle, how it is opened, mode, path: the file is new
-//! open 1 read src/a.c             handle, how it is opened, path: it exists
+//! create 0 write 644 src/a.o      handle, flags, mode, path: the file is new
+//! open 1 read src/a.c             handle, flags, path: the file exists
 //! read 1 0 1234                   handle, offset, bytes
-//! write 0 0 4096 7                the same; 7 such calls, each where the one before ended
+//! write 0 0 4096 7                the same, with 7 such calls one after the other
 //! close 0
-//! end                             without this line, the log was cut
+//! end                             without this line, the log is truncated
 //! ```
 //!
 //! The other operations are `allocate`, `chmod`, `exchange`, `fchmod`, `fdatasync`, `fsync`,
 //! `ftruncate`, `futimens`, `link`, `list`, `mkdir`, `readlink`, `rename`, `rmdir`, `stat`,
-//! `symlink`, `sync`, `truncate`, `unlink` and `utimens`, each with the fields of [`Operation`]
-//! and paths last. Operations that are made up rather than recorded have `list-directory`,
-//! `modified`, `read-file` and `seek` as well.
+//! `symlink`, `sync`, `truncate`, `unlink` and `utimens`, each with the fields of [`Operation`] and
+//! paths last. Generated operations also include `list-directory`, `modified`, `read-file` and
+//! `seek`.
 //!
-//! # What holds for every log that is read
+//! # Invariants of every log that is read
 //!
 //! - A path has no `..` and does not begin with `/` ([`RelativePath`]).
 //! - A handle is opened before it is used, and not twice.
 //!
-//! # What holds for every log that is recorded
+//! # Invariants of every log that is recorded
 //!
-//! - No component of a path is a symbolic link, for the recorder has followed them; the last one is
-//!   where the link itself is meant. A reader cannot check that. So whoever performs a log opens
-//!   with `RESOLVE_BENEATH` and `RESOLVE_NO_SYMLINKS` (openat2(2)), which a hostile log fails at.
-//! - Every operation fits the directory as the ones before leave it ([`Tree::apply`]).
-//! - Modes are those the files got, so the umask of whoever performs them has to be 0.
+//! - No component of a path is a symbolic link, because the recorder has followed them; only the
+//!   last may be, if the link itself is meant. A reader cannot check that, so a replay opens files
+//!   with `RESOLVE_BENEATH` and `RESOLVE_NO_SYMLINKS` (openat2(2)), which defeats a hostile log.
+//! - Every operation is valid in the state left by those before it ([`Tree::apply`]).
+//! - Modes are final, so a replay needs a umask of 0.
 //!
-//! Everything here is pure: no file is opened and no clock is read. No input makes it panic. Memory
-//! does not grow with the length of a log; that of a tree and of a recorder grows with the names,
-//! open files and processes that there are at a time.
+//! Everything here is pure: no file is opened and no clock is read. No input causes a panic. Memory
+//! does not grow with the length of a log; that of a tree and of a recorder grows with the number
+//! of names, open files and processes.
 
 mod entry;
 mod error;

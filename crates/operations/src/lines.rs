@@ -4,8 +4,8 @@ use std::io::{self, BufRead, ErrorKind};
 
 use memchr::memchr;
 
-/// The longest line, in bytes: strace(1) writes two names of 4095 bytes and two directories as
-/// long, four characters a byte.
+/// The maximum length of a line, in bytes: strace(1) prints two names of 4095 bytes and two
+/// directories of that length, at four characters per byte.
 const LONGEST: usize = 128 << 10;
 
 /// The lines of a text.
@@ -16,7 +16,7 @@ pub struct Lines<R> {
     line: Vec<u8>,
 }
 
-/// What comes next in a text.
+/// The next line of a text.
 pub enum Line<'a> {
     /// A line, without its end.
     Whole(&'a [u8]),
@@ -33,7 +33,7 @@ impl<R: BufRead> Lines<R> {
         Self { input, number: 0, line: Vec::new() }
     }
 
-    /// The number of the line last handed out, counted from 1.
+    /// The number of the last returned line, counted from 1.
     pub fn number(&self) -> u64 {
         self.number
     }

@@ -1,16 +1,16 @@
-//! Defines what can be done to a directory: few operations, each a kind of system call.
+//! Defines the operations on a directory: few, each a kind of system call.
 //!
-//! Calls that ask the same of a filesystem are one operation: `access` and `lstat` both look a name
-//! up, `pwritev` and `sendfile` both write a range.
+//! Calls that do the same to a filesystem are one operation: `access` and `lstat` both look up a
+//! name, `pwritev` and `sendfile` both write a range.
 
 use crate::RelativePath;
 
-/// Something that is done to a directory, or was done to it and succeeded.
+/// An operation to perform on a directory, or one that succeeded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Operation {
     /// Makes a directory.
     MakeDirectory {
-        /// Its permission bits, with nothing more taken off by a umask.
+        /// Its permission bits, after the umask.
         mode: u32,
         /// The new name.
         path: RelativePath,
@@ -22,32 +22,32 @@ pub enum Operation {
     },
     /// Opens a file or a directory, or creates a file and opens it.
     Open {
-        /// What the open file is called from now on.
+        /// The handle of the open file.
         handle: Handle,
         /// How it is opened.
         flags: OpenFlags,
-        /// The permission bits of the file if it is new; otherwise it exists.
+        /// The permission bits if the file is new; `None` if it exists.
         create: Option<u32>,
         /// Its name.
         path: RelativePath,
     },
-    /// Moves the offset of a handle, as lseek(2) does. A log has none: its reads and writes have
-    /// offsets.
+    /// Sets the offset of a handle, like lseek(2). Recorded logs have none, as their reads and
+    /// writes have offsets.
     Seek {
         /// An open file.
         handle: Handle,
         /// The offset in bytes, below 2^63.
         offset: u64,
     },
-    /// Closes a handle: the last of the descriptors that shared it is gone.
+    /// Closes a handle: the last descriptor that shared it was closed.
     Close {
         /// Which one.
         handle: Handle,
     },
-    /// Reads ranges of a file. All of the bytes exist; what was asked for beyond the file's end is
-    /// left out. Mapping a file to read it counts as reading the range that was mapped.
+    /// Reads ranges of a file, within its size. Mapping a file for reading counts as reading the
+    /// mapped range.
     Read(Transfer),
-    /// Opens a file, reads it to its end and closes it, as cat(1) does.
+    /// Opens a file, reads it to its end and closes it, like cat(1).
     ReadFile {
         /// Its name.
         path: RelativePath,
@@ -61,65 +61,65 @@ pub enum Operation {
         /// The length in bytes.
         size_bytes: u64,
     },
-    /// Changes how a range of a file is allocated, as fallocate(2) does.
+    /// Changes the allocation of a range of a file, like fallocate(2).
     Allocate {
         /// An open file.
         handle: Handle,
-        /// What becomes of the range.
+        /// What happens to the range.
         allocation: Allocation,
         /// Where it begins, in bytes.
         offset: u64,
         /// How long it is, in bytes.
         length: u64,
     },
-    /// Makes a file or directory durable, as fsync(2) does.
+    /// Makes a file or directory durable, like fsync(2).
     Sync {
         /// An open file or directory.
         handle: Handle,
-        /// Whether metadata that is not needed to read the file may be left, as by fdatasync(2).
+        /// Whether metadata not needed to read the file may be skipped, like fdatasync(2).
         only_data: bool,
     },
-    /// Makes the filesystem durable, as sync(2) and syncfs(2) do.
+    /// Makes the filesystem durable, like sync(2) and syncfs(2).
     SyncFilesystem,
-    /// Renames a file or directory, replacing what has the new name.
+    /// Renames a file or directory, replacing an existing one.
     Rename {
         /// The old name.
         from: RelativePath,
         /// The new name.
         to: RelativePath,
     },
-    /// Exchanges what has two names.
+    /// Exchanges two names.
     Exchange {
-        /// The one.
+        /// One name.
         from: RelativePath,
-        /// The other.
+        /// The other name.
         to: RelativePath,
     },
     /// Gives a file another name.
     Link {
-        /// A name it has.
+        /// An existing name.
         existing: RelativePath,
         /// The new name.
         path: RelativePath,
     },
     /// Makes a symbolic link.
     Symlink {
-        /// The text of the link: 1 to 4095 bytes without NUL.
+        /// The link's target: 1 to 4095 bytes without NUL.
         target: Box<[u8]>,
         /// The new name.
         path: RelativePath,
     },
-    /// Removes a name that is not a directory's.
+    /// Removes a name of anything but a directory.
     Unlink {
         /// The name.
         path: RelativePath,
     },
-    /// Looks a name up and reads what the filesystem knows of it; a link is not followed.
+    /// Looks up a name and reads its metadata; a symbolic link is not followed.
     Stat {
         /// An existing name.
         path: RelativePath,
     },
-    /// Reads the text of a symbolic link.
+    /// Reads the target of a symbolic link.
     ReadLink {
         /// Its name.
         path: RelativePath,
@@ -129,24 +129,24 @@ pub enum Operation {
         /// An open directory.
         handle: Handle,
     },
-    /// Opens a directory, reads it to its end and closes it, as ls(1) does.
+    /// Opens a directory, reads it to its end and closes it, like ls(1).
     ListDirectory {
         /// Its name.
         path: RelativePath,
     },
     /// Sets permission bits.
     SetMode {
-        /// Of what.
+        /// The file or directory.
         target: Target,
         /// The bits, below `0o10000`.
         mode: u32,
     },
-    /// Sets times, to whatever; a link is not followed.
+    /// Sets times, to any value; a symbolic link is not followed.
     SetTimes {
-        /// Of what.
+        /// The file or directory.
         target: Target,
     },
-    /// Sets the modification time of a file, as tar(1) does. A log has no times.
+    /// Sets the modification time of a file, like tar(1). Recorded logs have no times.
     SetModified {
         /// An open file.
         handle: Handle,
@@ -156,7 +156,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// What is open before it and that it works on.
+    /// The handle it works on, opened earlier.
     #[must_use]
     pub fn handle(&self) -> Option<Handle> {
         match self {
@@ -174,7 +174,7 @@ impl Operation {
         }
     }
 
-    /// What it names, or makes a name for.
+    /// The path it works on, or creates.
     #[must_use]
     pub fn path(&self) -> Option<&RelativePath> {
         match self {
@@ -197,7 +197,7 @@ impl Operation {
         }
     }
 
-    /// The bytes of its names and of a link's text.
+    /// The length of its names and of a link's target, in bytes.
     #[must_use]
     pub fn name_bytes(&self) -> usize {
         let other: &[u8] = match self {
@@ -246,7 +246,7 @@ impl Operation {
         }
     }
 
-    /// How many system calls it stands for.
+    /// The number of system calls it represents.
     #[must_use]
     pub fn calls(&self) -> u64 {
         match self {
@@ -256,16 +256,16 @@ impl Operation {
     }
 }
 
-/// An open file, as several descriptors may share it (an "open file description", open(2)).
+/// An open file, which several descriptors may share (an "open file description", open(2)).
 ///
-/// Numbers are below 2^20, the most descriptors that Linux gives a process, and used again.
+/// Numbers are below 2^20, Linux's limit on descriptors of a process, and are reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Handle(u32);
 
 impl Handle {
     const BELOW: u32 = 1 << 20;
 
-    /// The handle of this number, if it may be one.
+    /// The handle with this number, if it is valid.
     #[must_use]
     pub fn new(number: u32) -> Option<Self> {
         (number < Self::BELOW).then_some(Self(number))
@@ -282,39 +282,40 @@ impl Handle {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of open(2)")]
 pub struct OpenFlags {
-    /// To read; a directory is opened so too.
+    /// For reading; also set for directories.
     pub read: bool,
-    /// To write.
+    /// For writing.
     pub write: bool,
-    /// `O_TRUNC`: what was in it is thrown away. A new file is not said to be truncated.
+    /// `O_TRUNC`: its contents are discarded. Not set for new files.
     pub truncate: bool,
-    /// `O_APPEND`: every write goes to the end, which is the offset that the log has for it.
+    /// `O_APPEND`: every write goes to the end, which is its offset in the log.
     pub append: bool,
-    /// `O_SYNC`: a write returns when it is durable, metadata and all.
+    /// `O_SYNC`: a write returns when it is durable, including metadata.
     pub sync: bool,
     /// `O_DSYNC`: a write returns when it can be read after a crash.
     pub data_sync: bool,
     /// `O_DIRECTORY`: it is a directory.
     pub directory: bool,
-    /// Without `O_EXCL`: it may exist where it would be created. A log says whether it did.
+    /// Without `O_EXCL`: a file to be created may exist. Not used in recorded logs, which know
+    /// whether it did.
     pub or_existing: bool,
 }
 
-/// Ranges of one length, each behind the one before, and a system call for each.
+/// Consecutive ranges of one length, with a system call for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transfer {
     /// An open file.
     pub handle: Handle,
-    /// Where the first range begins, in bytes.
+    /// The start of the first range, in bytes.
     pub offset: u64,
-    /// How long each is, in bytes; never 0. The end of the last is below 2^63.
+    /// The length of each, in bytes; never 0. The end of the last is below 2^63.
     pub length: u64,
-    /// How many there are; never 0.
+    /// The number of ranges; never 0.
     pub count: u64,
 }
 
 impl Transfer {
-    /// The transfer, if its end can be an offset in a file.
+    /// The transfer, if its end is a valid file offset.
     #[must_use]
     pub fn new(handle: Handle, offset: u64, length: u64, count: u64) -> Option<Self> {
         let end = length.checked_mul(count)?.checked_add(offset)?;
@@ -335,7 +336,7 @@ impl Transfer {
     }
 }
 
-/// What an operation works on that may be named or open.
+/// The target of an operation, by name or open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
     /// By its name; a symbolic link is not followed.
@@ -344,27 +345,27 @@ pub enum Target {
     Handle(Handle),
 }
 
-/// What fallocate(2) may be told to do.
+/// A mode of fallocate(2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Allocation {
-    /// Blocks are reserved, and the file grows if it ends before.
+    /// Blocks are allocated, and the file grows if necessary.
     Extend,
-    /// Blocks are reserved, also behind the file's end.
+    /// Blocks are allocated, even beyond the file's end.
     KeepSize,
-    /// Blocks are let go, the file keeps its length.
+    /// Blocks are freed; the file keeps its size.
     PunchHole,
-    /// The range becomes zeros, and the file grows if it ends before.
+    /// The range becomes zeros, and the file grows if necessary.
     ZeroRange,
-    /// The range becomes zeros, the file keeps its length.
+    /// The range becomes zeros; the file keeps its size.
     ZeroRangeKeepSize,
-    /// The range is taken out of the file.
+    /// The range is removed from the file.
     CollapseRange,
-    /// Room is made in the file.
+    /// A range is inserted into the file.
     InsertRange,
 }
 
 impl Allocation {
-    /// Every way to allocate.
+    /// Every mode.
     pub const ALL: [Self; 7] = [
         Self::Extend,
         Self::KeepSize,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// The longest path, in bytes: Linux's `PATH_MAX` without the byte that ends it.
+/// The longest path, in bytes: Linux's `PATH_MAX` without the terminating byte.
 const LONGEST_BYTES: usize = 4095;
 
 /// The longest name in a path, in bytes: Linux's `NAME_MAX`.
@@ -11,13 +11,13 @@ const LONGEST_NAME_BYTES: usize = 255;
 
 /// A path relative to the recorded directory, which itself is `.`.
 ///
-/// It is components separated by `/`, none of them empty, `.` or `..`, each 255 bytes at most and
-/// all together 4095. Any byte but NUL may be in it. Clones share the bytes.
+/// Its components are separated by `/` and not empty, `.` or `..`. Each has at most 255 bytes, the
+/// path at most 4095, of any value but NUL. Clones share the bytes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RelativePath(Arc<[u8]>);
 
 impl RelativePath {
-    /// The path of these bytes, if they are one.
+    /// The path of these bytes, if they are valid.
     #[must_use]
     pub fn new(bytes: &[u8]) -> Option<Self> {
         let is_name = |name: &[u8]| {
@@ -35,7 +35,7 @@ impl RelativePath {
         Self(Arc::from(*b"."))
     }
 
-    /// The path as it is handed to the kernel.
+    /// The path as passed to the kernel.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
@@ -46,7 +46,7 @@ impl RelativePath {
         self.0.split(|byte| *byte == b'/').filter(|name| *name != b".")
     }
 
-    /// The path of what has this name in the directory at this path.
+    /// The path of this name in the directory at this path.
     #[must_use]
     pub fn join(&self, name: &[u8]) -> Option<Self> {
         if self.0.as_ref() == b"." {

@@ -12,7 +12,7 @@ use crate::{Entry, Handle, Header, LogError, Omission, Operation};
 
 /// Reads a log: first [the entries](Self::next_entry), then [the operations](Self::next_operation).
 ///
-/// After an error it continues with the next line, which is of no use for performing the log.
+/// After an error it continues with the next line, which is useless for a replay.
 #[derive(Debug)]
 pub struct Reader<R> {
     lines: Lines<R>,
@@ -37,13 +37,13 @@ impl<R: BufRead> Reader<R> {
         Ok(Self { lines, header, section: Section::Before, open: BTreeSet::new() })
     }
 
-    /// What the log says of itself.
+    /// The header of the log.
     #[must_use]
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// The next name in the directory as it was before the operations; none after the last.
+    /// The next entry of the initial directory; `None` after the last.
     pub fn next_entry(&mut self) -> Result<Option<Entry>, LogError> {
         if self.section != Section::Before {
             return Ok(None);
@@ -58,7 +58,7 @@ impl<R: BufRead> Reader<R> {
         entry.transpose().map_err(|fault| fault.at(self.lines.number()))
     }
 
-    /// The next operation; none after the last. Entries that were not read are passed over.
+    /// The next operation; `None` after the last. Unread entries are skipped.
     pub fn next_operation(&mut self) -> Result<Option<Operation>, LogError> {
         while self.next_entry()?.is_some() {}
         if self.section == Section::End {
@@ -77,7 +77,7 @@ impl<R: BufRead> Reader<R> {
             .map_err(|fault| fault.at(self.lines.number()))
     }
 
-    /// Checks that a handle is open where it has to be.
+    /// Checks that a handle is open or free, as required.
     fn check_handle(&mut self, operation: &Operation) -> Result<(), Fault> {
         let (handle, is_right, expected) = match (operation, operation.handle()) {
             (Operation::Open { handle, .. }, _) => {
@@ -138,7 +138,7 @@ fn read_title(field: &[u8]) -> Result<String, Fault> {
         .filter(|field| is_plain && field.len() <= LONGEST_TITLE)
         .and_then(unescape)
         .and_then(|bytes| String::from_utf8(bytes).ok())
-        .ok_or_else(|| Fault::new("the title", "escaped UTF-8 of 1024 bytes at most", field))
+        .ok_or_else(|| Fault::new("the title", "escaped UTF-8 of at most 1024 bytes", field))
 }
 
 fn read_omission(line: &[u8]) -> Result<(Omission, u64), Fault> {

@@ -5,14 +5,14 @@ use std::io::BufRead;
 
 use crate::{Entry, LogError, Operation, Reader};
 
-/// What a log holds, counted.
+/// The counts of a log.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// Files in the directory before the operations; names of the same one count once.
+    /// Files in the initial directory; hard links count once.
     pub files_before: u64,
     /// The bytes of these files.
     pub bytes_before: u64,
-    /// System calls by the word that a log has for them, of those there are.
+    /// System calls by their names in logs, if any.
     pub calls: BTreeMap<&'static str, u64>,
     /// Bytes read.
     pub read_bytes: u64,
@@ -21,7 +21,7 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// Counts what is left of a log.
+    /// Counts the rest of a log.
     pub fn of<R: BufRead>(log: &mut Reader<R>) -> Result<Self, LogError> {
         let mut statistics = Self::default();
         while let Some(entry) = log.next_entry()? {
@@ -55,18 +55,5 @@ impl Statistics {
     #[must_use]
     pub fn count(&self, name: &str) -> u64 {
         self.calls.get(name).copied().unwrap_or(0)
-    }
-
-    /// Files created, counting those removed again later.
-    #[must_use]
-    pub fn files_created(&self) -> u64 {
-        self.count("create")
-    }
-
-    /// Bytes of a write, on average; none without writes.
-    #[must_use]
-    pub fn mean_write_bytes(&self) -> Option<f64> {
-        let writes = self.count("write");
-        (writes > 0).then(|| self.written_bytes as f64 / writes as f64)
     }
 }

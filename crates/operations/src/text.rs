@@ -1,4 +1,4 @@
-//! Defines the line of a log that an entry or an operation is, for writing and reading.
+//! Defines the lines of entries and operations in a log, for writing and reading.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use crate::error::Fault;
 use crate::escape::{escape, unescape};
 use crate::{Allocation, Entry, Handle, OpenFlags, Operation, RelativePath, Target, Transfer};
 
-/// The words for how a file is opened, and the flag that each stands for.
+/// The names of flags for opening, and their fields.
 const FLAGS: [(&str, Flag); 8] = [
     ("read", |flags| &mut flags.read),
     ("write", |flags| &mut flags.write),
@@ -18,7 +18,7 @@ const FLAGS: [(&str, Flag); 8] = [
     ("or-existing", |flags| &mut flags.or_existing),
 ];
 
-/// One flag of many.
+/// The field of a flag.
 type Flag = fn(&mut OpenFlags) -> &mut bool;
 
 /// A path as a field of a line.
@@ -121,7 +121,7 @@ impl fmt::Display for Operation {
     }
 }
 
-/// The fields of a line that are not read yet.
+/// The unread fields of a line.
 pub struct Fields<'a>(Option<&'a [u8]>);
 
 impl<'a> Fields<'a> {
@@ -129,7 +129,7 @@ impl<'a> Fields<'a> {
         Self(Some(line))
     }
 
-    /// The entry that the line is.
+    /// Parses the line as an entry.
     pub fn entry(mut self) -> Result<Entry, Fault> {
         let word = self.next();
         let entry = match word {
@@ -144,7 +144,7 @@ impl<'a> Fields<'a> {
         self.finish(entry)
     }
 
-    /// The operation that the line is.
+    /// Parses the line as an operation.
     pub fn operation(mut self) -> Result<Operation, Fault> {
         let word = self.next();
         let operation = match word {
@@ -245,7 +245,7 @@ impl<'a> Fields<'a> {
     }
 
     fn target_text(&mut self) -> Result<Box<[u8]>, Fault> {
-        self.parse("the link's text", "1 to 4095 bytes without NUL", |field| {
+        self.parse("the link's target", "1 to 4095 bytes without NUL", |field| {
             let fits = |bytes: &Vec<u8>| (1..4096).contains(&bytes.len()) && !bytes.contains(&0);
             escaped(field).filter(fits).map(Vec::into_boxed_slice)
         })
@@ -257,7 +257,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// What a word works on: if it begins with `f`, something open.
+    /// The target of an operation: a handle if its name begins with `f`.
     fn target(&mut self, word: &[u8]) -> Result<Target, Fault> {
         if word.starts_with(b"f") {
             self.handle().map(Target::Handle)
@@ -267,7 +267,7 @@ impl<'a> Fields<'a> {
     }
 
     fn flags(&mut self) -> Result<OpenFlags, Fault> {
-        self.parse("the way to open", "a list of read, write and the like", |field| {
+        self.parse("the flags", "a list of read, write and the like", |field| {
             let mut flags = OpenFlags::default();
             for word in field.split(|byte| *byte == b',').filter(|_| field != b"-") {
                 let (_, flag) = FLAGS.iter().find(|(name, _)| name.as_bytes() == word)?;
@@ -286,15 +286,14 @@ impl<'a> Fields<'a> {
             Some(_) => self.parse("the count", "a number", |field| number(field, 10))?,
             None => 1,
         };
-        Transfer::new(handle, start, length, count).ok_or_else(|| {
-            Fault::new("the length", "above 0, and one whose end is below 2^63", field)
-        })
+        Transfer::new(handle, start, length, count)
+            .ok_or_else(|| Fault::new("the length", "above 0, with an end below 2^63", field))
     }
 
     fn allocate(&mut self) -> Result<Operation, Fault> {
         Ok(Operation::Allocate {
             handle: self.handle()?,
-            allocation: self.parse("the way to allocate", "one of version 1", |field| {
+            allocation: self.parse("the allocation mode", "one of version 1", |field| {
                 let is_it = |allocation: &Allocation| allocation.name().as_bytes() == field;
                 Allocation::ALL.into_iter().find(is_it)
             })?,

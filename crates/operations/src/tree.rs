@@ -1,20 +1,20 @@
 //! Models a directory under operations: names, sizes and modes, without a disk.
 //!
-//! It refuses what a filesystem would refuse, so whoever makes a log can tell what does not fit,
-//! and whoever performs one knows what has to be there afterwards.
+//! It refuses what a filesystem would refuse, so a recorder can detect invalid operations, and a
+//! replay knows the expected result.
 
 use std::collections::BTreeMap;
 
 use crate::{Allocation, Entry, Handle, Operation, RelativePath, Target};
 
-/// The most files, directories and links that a tree may have, so that memory stays bounded.
+/// The maximum number of files, directories and links in a tree, to bound memory.
 const MOST_NODES: usize = 1 << 22;
 
-/// An operation is not possible on the directory as it is.
+/// An operation is impossible in the current state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unfit;
 
-/// A directory as operations leave it.
+/// A directory under operations.
 #[derive(Debug, Clone)]
 pub struct Tree {
     nodes: BTreeMap<Node, Inode>,
@@ -23,7 +23,7 @@ pub struct Tree {
     umask: u32,
 }
 
-/// A file, directory or link, by whatever name.
+/// A file, directory or link, regardless of its names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Node(u64);
 
@@ -33,7 +33,7 @@ const TOP: Node = Node(0);
 struct Inode {
     kind: Kind,
     mode: u32,
-    /// How many names and handles it has. Without any it is gone.
+    /// The number of its names and handles. Without any it is removed.
     references: u64,
 }
 
@@ -53,7 +53,7 @@ impl Default for Tree {
 }
 
 impl Tree {
-    /// The directory that these entries are.
+    /// The directory with these entries.
     pub fn new<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Result<Self, Unfit> {
         let mut tree = Self::default();
         for entry in entries {
@@ -76,11 +76,11 @@ impl Tree {
         }
     }
 
-    /// Everything in the directory: parents first, names in the order of their bytes, and of
-    /// several names of a file the first as the file. Nothing is said of the directory itself.
+    /// All entries of the directory, without the directory itself: parents first, names in byte
+    /// order, hard links after the first name of a file.
     ///
-    /// Operations that rename directories make paths long in no time, so there is memory only for
-    /// the directories on the way to the next name, and for files that have several.
+    /// Renamed directories can quickly make paths long, so memory is used only for the directories
+    /// on the path to the next name, and for files with several names.
     pub fn entries(&self) -> impl Iterator<Item = Entry> {
         let mut first_names = BTreeMap::new();
         let top = self.children(TOP).map(|children| (RelativePath::top(), children.iter()));
@@ -120,12 +120,12 @@ impl Tree {
         })
     }
 
-    /// Takes these bits off the mode of whatever operations make from now on.
+    /// Clears these bits in the modes of everything created from now on.
     pub fn set_umask(&mut self, umask: u32) {
         self.umask = umask;
     }
 
-    /// Does in the tree what the operation does on a filesystem; what does not fit changes nothing.
+    /// Applies an operation; an invalid one changes nothing.
     pub fn apply(&mut self, operation: &Operation) -> Result<(), Unfit> {
         match operation {
             Operation::MakeDirectory { mode, path } => {
@@ -204,27 +204,27 @@ impl Tree {
         }
     }
 
-    /// Closes every handle, as the end of a process does.
+    /// Closes every handle, like the end of a process.
     pub fn close_all(&mut self) {
         while let Some((_, node)) = self.open.pop_first() {
             self.release(node);
         }
     }
 
-    /// How many names it has.
+    /// The number of its names.
     #[must_use]
     pub fn names_of(&self, node: Node) -> u64 {
         let handles = self.open.values().filter(|open| **open == node).count() as u64;
         self.nodes.get(&node).map_or(0, |inode| inode.references - handles)
     }
 
-    /// What has this name.
+    /// The node with this name.
     #[must_use]
     pub fn find(&self, path: &RelativePath) -> Option<Node> {
         path.names().try_fold(TOP, |node, name| self.children(node)?.get(name).copied())
     }
 
-    /// The text of the symbolic link of this name.
+    /// The target of the symbolic link with this name.
     pub(crate) fn symlink_target(&self, path: &RelativePath) -> Option<&[u8]> {
         match &self.nodes.get(&self.find(path)?)?.kind {
             Kind::Symlink(target) => Some(target),
@@ -237,26 +237,26 @@ impl Tree {
         Some(self.nodes.get(&self.target(target)?)?.mode)
     }
 
-    /// What is in the directory of this name.
+    /// The contents of the directory with this name.
     pub(crate) fn names_in(&self, path: &RelativePath) -> Option<Vec<RelativePath>> {
         let children = self.children(self.find(path)?)?;
         Some(children.keys().filter_map(|name| path.join(name)).collect())
     }
 
-    /// What this handle has open.
+    /// The node that this handle has open.
     #[must_use]
     pub fn handle_node(&self, handle: Handle) -> Option<Node> {
         self.open.get(&handle).copied()
     }
 
-    /// The lowest handle that is free.
+    /// The lowest free handle.
     pub(crate) fn free_handle(&self) -> Option<Handle> {
         let taken = self.open.keys().enumerate();
         let in_order = taken.take_while(|(place, handle)| handle.number() as usize == *place);
         Handle::new(u32::try_from(in_order.count()).ok()?)
     }
 
-    /// The length of the file that this handle has open.
+    /// The size of the file that this handle has open.
     #[must_use]
     pub fn size_bytes(&self, handle: Handle) -> Option<u64> {
         match self.nodes.get(&self.handle_node(handle)?)?.kind {
@@ -265,7 +265,7 @@ impl Tree {
         }
     }
 
-    /// What is named or open.
+    /// The node that is named or open.
     #[must_use]
     pub fn target(&self, target: &Target) -> Option<Node> {
         match target {
@@ -285,7 +285,7 @@ impl Tree {
         }
     }
 
-    /// The directory that a name is in, and the name's last component.
+    /// The parent directory of a path, and its last component.
     fn parent<'a>(&self, path: &'a RelativePath) -> Result<(Node, &'a [u8]), Unfit> {
         let mut names = path.names().peekable();
         let mut node = TOP;
@@ -351,7 +351,7 @@ impl Tree {
         }
     }
 
-    /// What can be opened by this name.
+    /// The node to open by this name.
     fn openable(&self, path: &RelativePath, as_directory: bool) -> Result<Node, Unfit> {
         let node = self.find(path).ok_or(Unfit)?;
         match self.nodes[&node].kind {
@@ -361,7 +361,7 @@ impl Tree {
         }
     }
 
-    /// Gives a file the length that follows from the one it has.
+    /// Changes the size of a file by a function of its size.
     fn resize(&mut self, node: Node, size: impl FnOnce(u64) -> Option<u64>) -> Result<(), Unfit> {
         match &mut self.inode(node)?.kind {
             Kind::File { size_bytes } => {
@@ -388,7 +388,7 @@ impl Tree {
         let (old_parent, old_name) = self.parent(from)?;
         let (new_parent, new_name) = self.parent(to)?;
         let replaced = self.find(to);
-        // Two names of one file stay as they are: rename(2).
+        // Two names of one file stay unchanged: rename(2).
         if replaced == Some(node) {
             return Ok(());
         }
@@ -421,7 +421,7 @@ impl Tree {
     }
 }
 
-/// The length of a file after fallocate(2), if that is possible.
+/// The size of a file after fallocate(2), if that is possible.
 fn allocated(before: u64, allocation: Allocation, offset: u64, length: u64) -> Option<u64> {
     let end = offset.checked_add(length).filter(|end| i64::try_from(*end).is_ok())?;
     match allocation {

@@ -1,4 +1,4 @@
-//! Writes a log: its header, the directory before, then the operations.
+//! Writes a log: its header, the initial directory, then the operations.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ use crate::{Entry, Header, LogError, Operation};
 /// The first line of a log, before the version.
 pub const MAGIC: &str = "ssdlab operation log ";
 
-/// The version that is written.
+/// The version written.
 pub const VERSION: &str = "1";
 
 /// The longest title, in bytes as escaped.
@@ -17,15 +17,14 @@ pub const LONGEST_TITLE: usize = 1024;
 
 /// Writes the operations of a log.
 ///
-/// An operation is one small write, so the output should be buffered.
+/// Each operation is a small write, so the output should be buffered.
 #[derive(Debug)]
 pub struct Writer<W> {
     output: W,
 }
 
 impl<W: Write> Writer<W> {
-    /// Writes the header of a log, and the directory as it was before. What is too long of the
-    /// title is left out.
+    /// Writes the header of a log and the initial directory. A title that is too long is truncated.
     pub fn new(mut output: W, header: &Header, before: &[Entry]) -> Result<Self, LogError> {
         begin(&mut output, header, before).map_err(|cause| LogError::Write { cause })?;
         Ok(Self { output })
@@ -36,7 +35,7 @@ impl<W: Write> Writer<W> {
         self.line(operation)
     }
 
-    /// Writes the last line, flushes the output and gives it back.
+    /// Writes the last line, then flushes and returns the output.
     pub fn finish(mut self) -> Result<W, LogError> {
         self.line("end")?;
         self.output.flush().map_err(|cause| LogError::Write { cause })?;
@@ -61,7 +60,7 @@ fn begin(output: &mut impl Write, header: &Header, before: &[Entry]) -> io::Resu
     writeln!(output, "operations")
 }
 
-/// A title as it stands in a line: blanks stay, and no character is cut in two.
+/// A title as written in a line: spaces stay, and no character is split.
 fn title(title: &str) -> String {
     let mut shown = String::new();
     for character in title.chars() {

@@ -1,4 +1,4 @@
-//! Amounts as people write them in files: `"493 MB"`, `"10 min"`, `"235 MB/s"`, `"5 %"`.
+//! Quantities as people write them in files: `"493 MB"`, `"10 min"`, `"235 MB/s"`, `"5 %"`.
 //!
 //! They are parsed once, here, so that the rest of the program sees integers with their unit in
 //! the name. MB is 10^6 bytes and MiB is 2^20.
@@ -11,7 +11,7 @@ use bytesize::ByteSize;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The days of a Julian year, in which lifetimes are told.
+/// The days of a Julian year, the unit of lifetimes.
 pub const DAYS_PER_YEAR: f64 = 365.25;
 
 /// A number of bytes, written as `"493 MB"`, `"4 GiB"` or a plain integer.
@@ -26,13 +26,13 @@ pub struct Bytes(pub u64);
 #[schemars(with = "IntegerOrText")]
 pub struct Span(pub Duration);
 
-/// Bytes a second, written as `"235 MB/s"`.
+/// Bytes per second, written as `"235 MB/s"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
 #[schemars(with = "String")]
 pub struct Rate(pub u64);
 
-/// How often something happens in a second, written as `"1000/s"`.
+/// A frequency per second, written as `"1000/s"`.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
 #[schemars(with = "String")]
@@ -83,7 +83,7 @@ impl FromStr for Bytes {
         match text.parse::<ByteSize>() {
             Ok(size) => Ok(Self(size.as_u64())),
             Err(_) => {
-                Err(format!("\"{text}\" is no size; write for example \"493 MB\" or \"4 GiB\""))
+                Err(format!("\"{text}\" is not a size; write for example \"493 MB\" or \"4 GiB\""))
             }
         }
     }
@@ -115,14 +115,14 @@ impl FromStr for Span {
         match humantime::parse_duration(text) {
             Ok(duration) => Ok(Self(duration)),
             Err(_) => Err(format!(
-                "\"{text}\" is no length of time; write for example \"250 ms\" or \"10 min\""
+                "\"{text}\" is not a duration; write for example \"250 ms\" or \"10 min\""
             )),
         }
     }
 }
 
 impl Span {
-    /// The whole nanoseconds; what is longer than 584 years is cut to that.
+    /// In whole nanoseconds, saturating at 584 years.
     #[must_use]
     pub fn nanos(self) -> u64 {
         u64::try_from(self.0.as_nanos()).unwrap_or(u64::MAX)
@@ -136,7 +136,7 @@ impl TryFrom<String> for Rate {
         let bytes = text.trim().strip_suffix("/s").and_then(|size| size.parse::<ByteSize>().ok());
         match bytes {
             Some(size) if size.as_u64() > 0 => Ok(Self(size.as_u64())),
-            _ => Err(format!("\"{text}\" is no rate; write for example \"235 MB/s\"")),
+            _ => Err(format!("\"{text}\" is not a rate; write for example \"235 MB/s\"")),
         }
     }
 }
@@ -148,13 +148,15 @@ impl TryFrom<String> for PerSecond {
         let number = text.trim().strip_suffix("/s").and_then(|n| n.trim().parse::<f64>().ok());
         match number {
             Some(number) if (1e-6..=1e9).contains(&number) => Ok(Self(number)),
-            _ => Err(format!("\"{text}\" is no rate; write for example \"1000/s\" or \"0.5/s\"")),
+            _ => {
+                Err(format!("\"{text}\" is not a rate; write for example \"1000/s\" or \"0.5/s\""))
+            }
         }
     }
 }
 
 impl PerSecond {
-    /// The time from one to the next in ns, rounded; at least 1.
+    /// The period in ns, rounded; at least 1.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is 1 to 10^15")]
     pub fn period_ns(self) -> u64 {
@@ -170,7 +172,7 @@ impl TryFrom<String> for Share {
             text.trim().strip_suffix('%').map(str::trim).and_then(|n| n.parse::<f64>().ok());
         match number {
             Some(percent) if (0.0..=100.0).contains(&percent) => Ok(Self(percent / 100.0)),
-            _ => Err(format!("\"{text}\" is no share; write for example \"5 %\" (0 to 100)")),
+            _ => Err(format!("\"{text}\" is not a share; write for example \"5 %\" (0 to 100)")),
         }
     }
 }
@@ -184,7 +186,7 @@ impl TryFrom<TextOrList> for Words {
             TextOrList::Text(text) => split_words(&text)?,
         };
         if words.is_empty() {
-            return Err("no program is named".to_owned());
+            return Err("no program is given".to_owned());
         }
         Ok(Self(words))
     }

@@ -1,4 +1,4 @@
-//! The names of attempts.
+//! The ids of attempts.
 
 use std::fmt;
 use std::path::Path;
@@ -6,11 +6,10 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The name of an attempt, the only one of its kind: of Slurm the array job and the element,
-/// `JOB_ELEMENT`, and where that was started again which time it is, `JOB_ELEMENT_TIME`.
+/// The unique id of an attempt: Slurm's array job and element, `JOB_ELEMENT`, and for a restarted
+/// element the number of the start, `JOB_ELEMENT_TIME`.
 ///
-/// It is numbers, whoever has said it, as it gets into paths and into scripts. Names are ordered as
-/// elements were submitted.
+/// It is always numeric, because it ends up in paths and scripts. Ids are ordered by submission.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -19,12 +18,12 @@ use serde::{Deserialize, Serialize};
 pub struct AttemptId {
     job: u32,
     element: u32,
-    /// Which time it is, from 2; none of the first.
+    /// The number of the start, from 2; `None` for the first.
     time: Option<u32>,
 }
 
 impl AttemptId {
-    /// The name in a text that is nothing else.
+    /// Parses a text that is an id and nothing else.
     #[must_use]
     pub fn read(text: &str) -> Option<Self> {
         let mut parts = text.split('_').map(|part| part.parse().ok());
@@ -37,13 +36,13 @@ impl AttemptId {
         (id.to_string() == text).then_some(id)
     }
 
-    /// The attempt that a file is of; none where its name is no attempt's.
+    /// The attempt that a file is named after, if any.
     #[must_use]
     pub fn of_file(path: &Path) -> Option<Self> {
         Self::read(path.file_stem()?.to_str()?)
     }
 
-    /// The same element, when it is started for this time.
+    /// The same element, at its start of this number.
     #[must_use]
     pub fn again(self, time: u32) -> Self {
         Self { time: Some(time), ..self }
@@ -74,7 +73,7 @@ impl TryFrom<String> for AttemptId {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        let expected = || format!("`{text}` is not an attempt's name: JOB_ELEMENT, in digits");
+        let expected = || format!("`{text}` is not an attempt id: expected JOB_ELEMENT, in digits");
         Self::read(&text).ok_or_else(expected)
     }
 }

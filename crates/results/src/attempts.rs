@@ -1,10 +1,10 @@
-//! Attempts of nodes at trials of a run, in the run's folder `attempts`.
+//! Attempts by nodes to run trials, in the run's folder `attempts`.
 //!
-//! Each attempt appends to a file of its own, so that no node waits for another, and a dead node
-//! harms no other. One program, the holder of the run, reads them all and puts each trial's record
-//! into `records.jsonl` once. A trial that was attempted twice counts once: a record in
-//! `records.jsonl` stays there, and of records that arrive together that of the attempt submitted
-//! first counts, regardless of the measured values.
+//! Each attempt appends to its own file, so that no node waits for another or is harmed by a dead
+//! one. One program, the holder of the run, reads them all and puts each trial's record into
+//! `records.jsonl` once. A trial attempted twice counts once: a record in `records.jsonl` stays
+//! there, and if several arrive together, the attempt submitted first counts, regardless of the
+//! measured values.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -18,32 +18,31 @@ use super::attempt_id::AttemptId;
 use super::record::{RECORD_SCHEMA, Record, Status};
 use super::store::{StoreError, at, versioned, whole_lines};
 
-/// The folder of attempts in that of a run.
+/// The folder of attempts in a run's folder.
 pub const ATTEMPTS: &str = "attempts";
 
-/// What a file of an attempt's records ends with.
+/// The file name extension of an attempt's records.
 const ENDING: &str = "jsonl";
 
-/// Where an attempt's records are, by its name.
+/// The file of an attempt's records.
 pub(super) fn records_of(run: &Path, id: AttemptId) -> PathBuf {
     run.join(ATTEMPTS).join(id.to_string()).with_extension(ENDING)
 }
 
-/// Where the logs of requests of an attempt's trials are.
+/// The folder of the request logs of an attempt's trials.
 #[must_use]
 pub fn logs_of(run: &Path, id: AttemptId) -> PathBuf {
     run.join(ATTEMPTS).join(id.to_string())
 }
 
-/// What an attempt's program has printed.
+/// The file of an attempt's output.
 #[must_use]
 pub fn output_of(run: &Path, id: &str) -> PathBuf {
     run.join(ATTEMPTS).join(id).with_extension("out")
 }
 
-/// The file that has the node of an attempt, the name of what was submitted and the path of the
-/// undo journal there, a line each, while the attempt's changes to the node are not all undone.
-/// Then it is empty.
+/// The marker of an attempt: while some of its changes to the node are not undone, a line each with
+/// the node, the submission, and the path of the undo journal there; then empty.
 #[must_use]
 pub fn node_of(run: &Path, id: AttemptId) -> PathBuf {
     run.join(ATTEMPTS).join(id.to_string()).with_extension("node")
@@ -53,62 +52,62 @@ pub fn node_of(run: &Path, id: AttemptId) -> PathBuf {
 #[derive(Debug)]
 pub struct Attempts {
     run: PathBuf,
-    /// How far each file was read, in bytes and in lines.
+    /// How much of each file has been read, in bytes and in lines.
     read: BTreeMap<PathBuf, (u64, usize)>,
-    /// The trials that are recorded, by block and treatment, with the attempts that brought them.
+    /// The recorded trials, by block and treatment, and the attempts that ran them.
     recorded: BTreeMap<(u32, usize), Option<AttemptId>>,
 }
 
-/// What attempts have brought since they were last looked at.
+/// What attempts have recorded since the last look.
 #[derive(Debug, Default)]
 pub struct News {
-    /// Records of trials that had none.
+    /// Records of trials that had no record.
     pub records: Vec<Record>,
-    /// Records that say that a node cannot run a treatment; another may have run it.
+    /// Records saying that a node cannot run a treatment; another node may have run it.
     pub refusals: Vec<Record>,
-    /// Records that do not count, as their trials have one.
+    /// Records that do not count, because their trials already have one.
     pub doubles: Vec<Double>,
-    /// What is not as it should be.
+    /// Warnings about the files.
     pub warnings: Vec<String>,
 }
 
-/// A record that does not count, as its trial has another.
+/// A record that does not count, because its trial has another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Double {
     /// The block of the trial.
     pub block: u32,
     /// Its treatment.
     pub treatment: usize,
-    /// Whose record it is.
+    /// The attempt with this record.
     pub attempt: AttemptId,
-    /// Whose record counts.
+    /// The attempt whose record counts.
     pub counts: String,
 }
 
-/// An attempt that has left something on its node.
+/// An attempt with changes left on its node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Left {
-    /// The attempt's name.
+    /// Its id.
     pub id: AttemptId,
     /// The node.
     pub node: String,
-    /// What it was an element of.
+    /// The submission it was an element of.
     pub submission: String,
     /// The undo journal on the node.
     pub journal: PathBuf,
 }
 
-/// The attempts that have left something on their nodes.
+/// The attempts with changes left on their nodes.
 #[derive(Debug, Default)]
 pub struct NotUndone {
-    /// Those of which it is known what.
+    /// Those with a readable marker.
     pub left: Vec<Left>,
-    /// What cannot be read, and may say that something is left.
+    /// Unreadable markers, which may mean that changes are left.
     pub unreadable: Vec<StoreError>,
 }
 
 impl Attempts {
-    /// The attempts at a run that has some records already.
+    /// The attempts at a run that already has these records.
     #[must_use]
     pub fn new(run: &Path, records: &[Record]) -> Self {
         let id = |record: &Record| record.attempt.as_ref().map(|attempt| attempt.id);
@@ -116,7 +115,8 @@ impl Attempts {
         Self { run: run.to_owned(), read: BTreeMap::new(), recorded }
     }
 
-    /// Reads what has been written since. A last line without its end is left for the next time.
+    /// Reads what has been written since the last call. An incomplete last line is left for the
+    /// next.
     pub fn news(&mut self, schedule: &Schedule) -> Result<News, StoreError> {
         let mut news = News::default();
         let mut found: Vec<(AttemptId, Record)> = Vec::new();
@@ -130,7 +130,7 @@ impl Attempts {
                 continue;
             }
             match self.recorded.get(&key(&record)) {
-                // It is what is recorded, read again.
+                // The recorded one, read again.
                 Some(Some(counts)) if *counts == id => {}
                 Some(counts) => news.doubles.push(Double {
                     block: record.trial.block,
@@ -147,7 +147,7 @@ impl Attempts {
         Ok(news)
     }
 
-    /// Reads what a file has had added; whether there may be more.
+    /// Reads what was appended to a file; returns whether there may be more.
     fn read_on(
         &mut self,
         id: AttemptId,
@@ -166,7 +166,7 @@ impl Attempts {
                     found.push((id, record));
                 }
                 Ok(_) => warnings.push(format!(
-                    "{}, line {}: not a trial of this run, or of another attempt; ignored",
+                    "{}, line {}: not a trial of this run and attempt; ignored",
                     path.display(),
                     lines + index + 1
                 )),
@@ -177,7 +177,7 @@ impl Attempts {
         Ok(whole > 0 && text.len() as u64 == regular_file::MOST_BYTES)
     }
 
-    /// The attempts whose changes to their nodes are not all undone.
+    /// The attempts whose changes to their nodes have not all been undone.
     pub fn not_undone(&self) -> Result<NotUndone, StoreError> {
         let mut found = NotUndone::default();
         for (id, path) in self.with_ending("node")? {
@@ -193,7 +193,7 @@ impl Attempts {
         self.with_ending(ENDING)
     }
 
-    /// The files of attempts that have this ending; what is not called after an attempt is not one.
+    /// The files with this extension that are named after attempts.
     fn with_ending(&self, ending: &str) -> Result<BTreeSet<(AttemptId, PathBuf)>, StoreError> {
         let folder = self.run.join(ATTEMPTS);
         let entries = match fs::read_dir(&folder) {
@@ -235,7 +235,7 @@ fn key(record: &Record) -> (u32, usize) {
     (record.trial.block, record.trial.treatment)
 }
 
-/// Whether a record is that of a trial of this schedule, brought by this attempt.
+/// Whether a record belongs to a trial of this schedule and to this attempt.
 fn is_of(record: &Record, schedule: &Schedule, id: AttemptId) -> bool {
     let levels = schedule.treatments.get(record.trial.treatment).map(|of| &of.levels);
     let planned = schedule.trials.get(record.trial.position as usize);
@@ -247,8 +247,7 @@ fn is_of(record: &Record, schedule: &Schedule, id: AttemptId) -> bool {
 fn read_from(path: &Path, offset: u64) -> Result<Vec<u8>, StoreError> {
     let mut text = Vec::new();
     let mut read = || {
-        // Opening asks the server of a shared folder what there is; a name's size may be an old
-        // one.
+        // On a shared folder, only opening a file revalidates its cached size.
         let mut file = regular_file::open_own(path)?;
         if file.metadata()?.len() == offset {
             return Ok(0);

@@ -6,30 +6,30 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_flash::{Moment, WearSummary};
 
-/// A simulated drive from the first phase of a trial to its end. The lists are moments: the nth
-/// numbers of all belong together, and there are at most some dozen of them.
+/// A simulated drive from the first phase of a trial to its end. The lists are parallel: the nth
+/// values of all belong to the nth moment, of which there are a few dozen at most.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DriveCourse {
     /// When each phase began, in ns since the first one did.
     pub phases_ns: BTreeMap<String, u64>,
     /// The moments, in ns since the first phase began.
     pub at_ns: Vec<u64>,
-    /// Erased blocks ready to be written; with superblocks, superblocks.
+    /// Erased blocks (or superblocks, if it has them) ready to be written.
     pub free_blocks: Vec<u32>,
-    /// Bytes of the pages that the host had written since then.
+    /// Bytes in pages written by the host since the first moment.
     pub host_page_bytes: Vec<u64>,
-    /// Bytes programmed since then, for the host and for the drive's own work.
+    /// Bytes programmed since the first moment, for the host and for the drive's own work.
     pub flash_written_bytes: Vec<u64>,
-    /// How long the host's pages had waited since then for dies that were busy with the drive's
+    /// How long the host's pages had waited since the first moment for dies busy with the drive's
     /// own work, summed over pages, in ns.
     pub stalled_ns: Vec<u64>,
-    /// How worn it was at the end, its life before the trial included.
+    /// Its wear at the end, including its life before the trial.
     pub wear: WearSummary,
 }
 
 impl DriveCourse {
-    /// The course of a drive: its moments, of which the first is when the first phase began, when
-    /// each phase began, and how worn it was at the end. None without a moment.
+    /// The course of a drive from its moments, the first of which is the start of the first phase,
+    /// the start of each phase, and its wear at the end. `None` without a moment.
     #[must_use]
     pub fn of(
         moments: &[Moment],

@@ -1,7 +1,7 @@
-//! Reads a phase, whose counts lie beside each other in one object.
+//! Deserializes a phase, whose groups of counts are flattened into one object.
 //!
-//! Serde would sort such an object's keys by reading all of it into memory first, which takes most
-//! of the time of reading a long run.
+//! Serde's `flatten` would buffer the whole object first, which takes most of the time of reading a
+//! long run.
 
 use std::collections::BTreeMap;
 use std::mem::take;
@@ -14,8 +14,8 @@ use super::ledger::Ledger;
 use super::record::Phase;
 use super::work::{Latency, Series, Work};
 
-/// A phase's own fields, and groups of counts: a group is there if all of it is, but for what may
-/// be missing.
+/// A phase's own fields, and groups of counts: a group exists if all its fields do, except those
+/// that `may` be missing.
 macro_rules! phase {
     (
         { $($own:ident: $Own:ty,)* }

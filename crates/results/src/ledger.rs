@@ -1,7 +1,7 @@
 //! The write ledger of a phase: its written bytes by layer and by kind.
 //!
-//! Layers are counted where they are; kinds come from the requests themselves, so that they add up
-//! to the device's own counter, to the byte, or are not given at all.
+//! Each layer has its own counters. Kinds come from the requests, so they add up to the device's
+//! counter to the byte, or are absent.
 
 use std::ops::AddAssign;
 
@@ -16,9 +16,9 @@ use ssdlab_meter::block::Counters;
 pub struct Ledger {
     /// What each layer wrote.
     pub by_layer: ByLayer,
-    /// What the filesystem wrote, by what it is; absent where the requests were not seen.
+    /// What the filesystem wrote, by kind; absent if the requests were not recorded.
     pub by_kind: Option<ByKind>,
-    /// Why the kinds are not known, where they were to be.
+    /// Why the kinds are unknown, if they were requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -26,18 +26,18 @@ pub struct Ledger {
 /// What each layer wrote, from the program down.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ByLayer {
-    /// What the workload handed to write(2): in calls.
+    /// What the workload passed to write(2), in calls.
     pub application: Layer,
-    /// What the filesystem submitted: in requests before they are merged.
+    /// What the filesystem submitted, in requests before merging.
     pub filesystem: Layer,
     /// What the device completed.
     pub device: Layer,
-    /// What the flash of a simulated drive was programmed with, for the host and for the drive's
-    /// own work; its pages are counted by their bytes alone.
+    /// What a simulated drive programmed into its flash, for the host and for its own work; only
+    /// bytes are counted.
     pub flash: Layer,
 }
 
-/// What a layer wrote; what it does not count is absent.
+/// What a layer wrote; counts that it does not have are absent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Layer {
     /// Bytes.
@@ -46,24 +46,24 @@ pub struct Layer {
     pub requests: Option<u64>,
 }
 
-/// What a filesystem wrote, by what it is.
+/// What a filesystem wrote, by kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ByKind {
-    /// What files hold.
+    /// File contents.
     pub data: Written,
     /// The journal, or a log of metadata.
     pub journal: Written,
-    /// Inodes, where access times are.
+    /// Inodes, which include access times.
     pub inode: Written,
-    /// Directories, and where files' blocks are noted: extents, indirect blocks, attributes.
+    /// Directories, and maps of files' blocks: extents, indirect blocks, attributes.
     pub directory: Written,
-    /// Which blocks and inodes are free: bitmaps, trees and tables of free space.
+    /// Allocation state of blocks and inodes: bitmaps, trees and tables of free space.
     pub allocation: Written,
     /// Superblocks, group descriptors, checkpoints.
     pub superblock: Written,
     /// Trees of metadata that are never written in place.
     pub cow_metadata: Written,
-    /// What cannot be told.
+    /// Bytes of unknown kind.
     pub unattributed: Written,
 }
 
@@ -72,7 +72,7 @@ pub struct ByKind {
 pub struct Written {
     /// Bytes.
     pub bytes: u64,
-    /// Requests most of whose bytes are of this kind. Those that only flush are of none.
+    /// Requests most of whose bytes are of this kind. Pure flushes count nowhere.
     pub requests: u64,
 }
 
@@ -84,7 +84,7 @@ impl AddAssign for Written {
 }
 
 impl ByLayer {
-    /// What is counted on the way to the device; the flash is counted by who has it.
+    /// The counts on the way to the device; [`Self::reach`] adds the flash.
     #[must_use]
     pub fn of(application: Layer, device: &Counters) -> Self {
         let Counters { written_bytes, write_requests, write_merges, .. } = *device;
@@ -97,7 +97,7 @@ impl ByLayer {
         }
     }
 
-    /// Adds what the flash did.
+    /// Adds what the flash programmed.
     pub fn reach(&mut self, flash: &FlashActivity) {
         self.flash = Layer { bytes: Some(flash.flash_written_bytes), requests: None };
     }
@@ -111,7 +111,7 @@ impl ByKind {
         *own.of_mut(kind)
     }
 
-    /// Where a kind is counted.
+    /// The count of a kind.
     pub fn of_mut(&mut self, kind: Kind) -> &mut Written {
         match kind {
             Kind::Data => &mut self.data,

@@ -1,4 +1,4 @@
-//! Results: the record of a trial, and the folder a run keeps its records in.
+//! Results: the record of a trial, and the folder with the records of a run.
 
 mod attempt_id;
 mod attempts;

@@ -1,4 +1,4 @@
-//! Reads metrics from the records of phases: where each is, the table of metrics says.
+//! Reads metrics from the records of phases; the table of metrics says where each is.
 
 use ssdlab_flash::FlashActivity;
 use ssdlab_meter::block::Counters;
@@ -9,8 +9,8 @@ use super::record::{Phase, Record};
 use super::work::Work;
 
 impl Record {
-    /// A metric over some phases, taken together as is right for it; `None` if a phase or the
-    /// metric is missing.
+    /// A metric over some phases, combined as the metric defines; `None` if a phase or the metric
+    /// is missing.
     #[must_use]
     pub fn over(&self, metric: &str, phases: &[String]) -> Option<f64> {
         let value =
@@ -22,8 +22,8 @@ impl Record {
         metric::of(metric).taken_together(&values)
     }
 
-    /// Whether phases were done and a metric of them is missing all the same: what a program could
-    /// not measure.
+    /// Whether a metric is missing although its phases were performed: the program could not
+    /// measure it.
     #[must_use]
     pub fn lacks(&self, metric: &str, phases: &[String]) -> bool {
         let has = |name: &String| self.phases.iter().any(|phase| phase.name == *name);
@@ -51,7 +51,7 @@ impl Phase {
         self.measured(metric::of(name).source).or_else(|| self.reported(name))
     }
 
-    /// What was written, by what it is.
+    /// What was written, by kind.
     #[must_use]
     pub fn kinds(&self) -> Option<&ByKind> {
         self.ledger.as_ref()?.by_kind.as_ref()
@@ -61,7 +61,7 @@ impl Phase {
         self.reported.get(name).copied()
     }
 
-    /// What ssdlab itself measured.
+    /// A metric that ssdlab itself measured.
     fn measured(&self, source: Source) -> Option<f64> {
         let device = |of: fn(&Counters) -> u64| self.device.as_ref().map(of);
         let flash = |of: fn(&FlashActivity) -> u64| self.flash.as_ref().map(of);
@@ -103,7 +103,7 @@ impl Phase {
         count.map(|count| count as f64)
     }
 
-    /// Bytes programmed into the flash for each that was written to the drive.
+    /// Bytes programmed into the flash for each byte written to the drive.
     fn write_amplification(&self) -> Option<f64> {
         let written = self.device?.written_bytes;
         let flash = self.flash?.flash_written_bytes;

@@ -1,4 +1,4 @@
-//! The record of one trial: what ran, what was measured, raw, in units that its names end in.
+//! The record of one trial: what ran, and the raw measurements, in units that field names end in.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,7 +17,7 @@ use super::drive::DriveCourse;
 use super::ledger::Ledger;
 use super::work::Work;
 
-/// The version of `records.jsonl` this program writes, and the newest it reads.
+/// The version of `records.jsonl` that this program writes, and the newest it reads.
 pub const RECORD_SCHEMA: u32 = 1;
 
 /// One trial's result.
@@ -31,82 +31,81 @@ pub struct Record {
     pub levels: Levels,
     /// Where it ran.
     pub lab: Origin,
-    /// Where it was imported from; absent where ssdlab itself measured.
+    /// Where it was imported from; absent if ssdlab itself measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<Imported>,
     /// How it ended.
     pub status: Status,
-    /// Why, unless it ended well.
+    /// Why, unless it succeeded.
     pub reason: Option<String>,
-    /// Equal for trials that were the same to the bit; only virtual time can promise that.
+    /// Equal for trials that were identical to the bit; only virtual time makes that possible.
     pub fingerprint: Option<String>,
-    /// The attempt that brought it, where a scheduler of jobs ran it on a node; absent where this
-    /// program ran it itself.
+    /// The attempt, if a batch scheduler ran it on a node; absent if this program ran it itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempt: Option<Attempt>,
-    /// When it started, in seconds since 1970; 0 where an imported file does not say.
+    /// When it started, in seconds since 1970; 0 if an imported file does not say.
     pub started_s: u64,
-    /// How long it took, preparation and all, in ns; 0 if it was imported, like the bytes below.
+    /// How long it took including preparation, in ns; 0 if it was imported, like the bytes below.
     pub took_ns: u64,
-    /// What ageing had made of the filesystem, if it was aged.
+    /// The result of ageing, if the filesystem was aged.
     #[serde(default)]
     pub aged: Option<Aged>,
-    /// Bytes written to the device over the whole trial: mkfs, prefill and unmounting too; of an
-    /// aged filesystem that was kept, from its copy on.
+    /// Bytes written to the device over the whole trial, including mkfs, prefill and unmounting;
+    /// for a cached aged filesystem, from its copy on.
     pub written_bytes: u64,
-    /// Bytes written before the first phase although everything was synced: work that mkfs or the
-    /// mount left to the background.
+    /// Bytes written before the first phase although everything was synced: background work of mkfs
+    /// or the mount.
     pub background_written_bytes: u64,
-    /// What the device did from the beginning of the trial to that of the first phase; absent where
-    /// there is no device of our own.
+    /// What the device did from the start of the trial to that of the first phase; absent without a
+    /// device of our own.
     #[serde(default)]
     pub before: Option<Counters>,
     /// What was measured, phase by phase.
     pub phases: Vec<Phase>,
-    /// What unmounting still wrote.
+    /// What unmounting wrote.
     pub teardown: Option<Teardown>,
-    /// What a simulated drive went through.
+    /// The history of a simulated drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drive: Option<DriveCourse>,
     /// Every setting as the kernel reported it.
     pub applied: BTreeMap<String, String>,
-    /// What was found of the features stated about the filesystem, in trials that looked.
+    /// The results of checking the filesystem's stated features, in trials that checked.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub features: BTreeMap<String, String>,
     /// The machine.
     pub environment: Environment,
-    /// The drive's own counters before and after, where it has them.
+    /// The drive's own counters before and after, if it has them.
     pub smart: Option<[Smart; 2]>,
 }
 
-/// One try of a node at some trials of a run.
+/// One attempt by a node to run some trials.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Attempt {
-    /// Its name, the only one of its kind: of Slurm the array job and the element, `JOB_ELEMENT`.
+    /// Its unique id: Slurm's array job and element, `JOB_ELEMENT`.
     pub id: AttemptId,
-    /// The node, as the scheduler of jobs calls it.
+    /// The batch scheduler's name of the node.
     pub node: String,
 }
 
 /// Where a record was imported from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Imported {
-    /// The file, as it was named.
+    /// The file, as named on the command line.
     pub file: String,
     /// The SHA-256 of its contents, in hex.
     pub sha256: String,
-    /// The program that measured.
+    /// The program that made it.
     pub program: String,
-    /// Its version, where the file says it.
+    /// Its version, if the file says it.
     pub version: Option<String>,
-    /// Whether positions are the order in which trials ran; otherwise, that in which they were
-    /// read.
+    /// Whether positions are the order in which trials ran; otherwise, they are the order in the
+    /// file.
     pub is_order_known: bool,
-    /// What the file tells about how each phase was done.
+    /// What the file says about how each phase was done.
     pub told: BTreeMap<String, Told>,
 }
 
-/// What a program's output tells about how a phase was done; what it does not tell is absent.
+/// What a program's output says about how a phase was done; what it does not say is absent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Told {
     /// Whether anything was written.
@@ -115,22 +114,22 @@ pub struct Told {
     /// Whether what was written had left the page cache when the clock stopped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub syncs: Option<bool>,
-    /// Whether files were read and written past the page cache.
+    /// Whether I/O bypassed the page cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_direct: Option<bool>,
     /// The size of the files worked on, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size_bytes: Option<u64>,
-    /// How long it went on, in ns.
+    /// Its duration, in ns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub took_ns: Option<u64>,
-    /// Whether it was over too fast to be measured.
+    /// Whether it was too fast to be measured.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_too_fast: bool,
     /// Whether the program looked for a steady state and found one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_steady: Option<bool>,
-    /// The options it was given, as the program calls them.
+    /// Its options, by the program's names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub options: BTreeMap<String, String>,
 }
@@ -141,9 +140,9 @@ pub struct Told {
 pub enum Status {
     /// It was measured.
     Ok,
-    /// This machine cannot run it.
+    /// It cannot run on this machine.
     Unavailable,
-    /// It went wrong.
+    /// An error occurred.
     Failed,
     /// It ran, but two counts of the same thing disagree.
     Void,
@@ -164,7 +163,7 @@ impl fmt::Display for Status {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Ending {
-    /// Every interval is as narrow as asked for.
+    /// Every interval is as narrow as requested.
     Precise,
     /// All planned blocks have run.
     AllBlocks,
@@ -178,74 +177,74 @@ pub enum Ending {
     Interrupted,
 }
 
-/// What was measured in one phase. Counts are those of the device until it was quiet, and
-/// absent where there is no device of our own.
+/// The measurements of one phase. Counts are the device's until it was quiet, and absent without a
+/// device of our own.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Phase {
     /// The phase.
     pub name: String,
-    /// Time until it returned, in ns; like the next three, absent only where it was imported.
+    /// Time until it returned, in ns; like the next three, absent only if it was imported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_ns: Option<u64>,
-    /// Time until the device was quiet, in ns; equal to `time_ns` for a phase that hands its
-    /// dirty data to the next.
+    /// Time until the device was quiet, in ns; equal to `time_ns` for a phase that leaves its dirty
+    /// data to the next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled_ns: Option<u64>,
-    /// Whether the device really fell quiet before the patience ended.
+    /// Whether the device fell quiet before the wait timed out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_quiet: Option<bool>,
     /// Processor time, user and system, in ns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_ns: Option<u64>,
-    /// Bytes the workload handed to write(2); absent where a program did the writing.
+    /// Bytes the workload passed to write(2); absent if an external program did the writing.
     pub application_bytes: Option<u64>,
     /// What the device did until it was quiet.
     #[serde(flatten)]
     pub device: Option<Counters>,
-    /// What it had done when the phase returned.
+    /// What the device had done when the phase returned.
     pub at_return: Option<Counters>,
     /// What the flash of a simulated drive did until it was quiet.
     #[serde(flatten)]
     pub flash: Option<FlashActivity>,
-    /// What ext4 itself says it wrote, in KiB.
+    /// What ext4 itself reports to have written, in KiB.
     pub lifetime_kib: Option<u64>,
-    /// Transactions that the journal of ext3 or ext4 committed.
+    /// Transactions committed by the journal of ext3 or ext4.
     pub commits: Option<u64>,
-    /// What the workload counted of its own operations.
+    /// The workload's own count of operations.
     #[serde(flatten)]
     pub work: Option<Work>,
     /// What a program reported about itself.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub reported: BTreeMap<String, f64>,
-    /// What a reader of the numbers must know.
+    /// A caveat about the numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remark: Option<String>,
-    /// Where the bytes written come from; absent where there is no device of our own.
+    /// Where the bytes written come from; absent without a device of our own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ledger: Option<Ledger>,
 }
 
-/// What ageing has made of a filesystem.
+/// The result of ageing a filesystem.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Aged {
-    /// The state's contents: equal for trials that started from the same; none where it was aged
-    /// in place.
+    /// The hash of the state: equal for trials that started from the same one; absent if it was
+    /// aged in place.
     pub state: Option<String>,
-    /// Of all blocks but the first of each aged file, the share that lies right behind the block
-    /// before; absent where the filesystem does not tell where its blocks lie.
+    /// The share of blocks of aged files, except each file's first, that directly follow their
+    /// predecessor; absent if the filesystem does not report block locations.
     pub layout_score: Option<f64>,
     /// Rounds of writing and deleting; the first four fill the filesystem.
     pub rounds: u32,
-    /// Bytes that were written to files in them.
+    /// Bytes written to files in these rounds.
     pub written_bytes: u64,
-    /// Files that were left.
+    /// Files that remain.
     pub files: u64,
-    /// Whether the layout score that was asked for was reached; absent where none was asked for or
-    /// none is known.
+    /// Whether the requested layout score was reached; absent if none was requested or it is
+    /// unknown.
     pub is_at_target: Option<bool>,
 }
 
-/// What unmounting still did.
+/// What unmounting did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Teardown {
     /// How long it took, in ns.
@@ -256,7 +255,7 @@ pub struct Teardown {
 }
 
 impl Record {
-    /// A trial's record that says nothing yet; `started_s` is in seconds since 1970.
+    /// The empty record of a trial; `started_s` is in seconds since 1970.
     #[must_use]
     pub fn new(schedule: &Schedule, trial: Trial, started_s: u64) -> Self {
         Self {

@@ -1,10 +1,10 @@
 //! A run's folder: `plan.toml`, `schedule.json` and `records.jsonl`, append-only.
 //!
-//! Trials that run on other machines bring their records in files of their own (see
-//! [`super::attempts`]), from which they get here.
+//! Trials on other machines have files of their own (see [`super::attempts`]), from which records
+//! are collected here.
 //!
-//! A record is one line, written and synced when its trial ends; a crash can cut the last line
-//! and nothing else. Reading never changes a file; only appending puts a cut line aside first.
+//! A record is one line, written and synced when its trial ends; a crash can only truncate the last
+//! line. Reading never changes a file; appending first puts a truncated line aside.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
@@ -30,20 +30,20 @@ use super::record::{Attempt, Ending, RECORD_SCHEMA, Record};
 /// The file that says why a run ended.
 const ENDING: &str = "ending.json";
 
-/// The file that has the plan.
+/// The file of the plan.
 const PLAN: &str = "plan.toml";
 
-/// The file that has the records.
+/// The file of records.
 const RECORDS: &str = "records.jsonl";
 
-/// What a run's folder may consist of.
+/// The files and folders of a run.
 const PARTS: [&str; 8] =
     [PLAN, "schedule.json", RECORDS, "records.cut", ENDING, "ending.half", "requests", ATTEMPTS];
 
-/// What is read of the records at a time, in bytes: enough for all processors.
+/// How much of the records is read at a time, in bytes: enough work for all processors.
 const PART_BYTES: u64 = 8 << 20;
 
-/// More than a record has, in bytes: what is longer is not read to its end.
+/// More than any record has, in bytes: a longer line is not read to its end.
 const LONGEST_LINE_BYTES: usize = 256 << 20;
 
 /// A run that cannot be stored or read.
@@ -54,7 +54,7 @@ pub enum StoreError {
     Io {
         /// What was attempted.
         step: &'static str,
-        /// On what.
+        /// The path.
         path: PathBuf,
         /// Why not.
         cause: io::Error,
@@ -63,7 +63,7 @@ pub enum StoreError {
     #[error("there is no run {}: {why}", path.display())]
     #[diagnostic(help("runs are in {}; name one of them, or its folder", folder.display()))]
     NoRun {
-        /// What was named.
+        /// The requested path.
         path: PathBuf,
         /// What it is instead.
         why: String,
@@ -84,7 +84,7 @@ pub enum StoreError {
         /// What is wrong with it.
         cause: serde_json::Error,
     },
-    /// A schedule that is none.
+    /// A schedule is malformed.
     #[error("{} is not a schedule: {cause}", path.display())]
     #[diagnostic(help("start a new run from the plan.toml beside it; the records are unchanged"))]
     Malformed {
@@ -102,10 +102,10 @@ pub enum StoreError {
         /// What does not fit, or is out of range.
         fault: String,
     },
-    /// An ending that is none.
-    #[error("{} does not say how the run ended: {cause}", path.display())]
+    /// An ending is malformed.
+    #[error("cannot read how the run ended from {}: {cause}", path.display())]
     #[diagnostic(help(
-        "the records are unchanged; remove the file, and the run counts as interrupted"
+        "the records are unchanged; if you remove the file, the run counts as interrupted"
     ))]
     Ending {
         /// The file.
@@ -113,8 +113,8 @@ pub enum StoreError {
         /// What is wrong with it.
         cause: serde_json::Error,
     },
-    /// A marker that says nothing.
-    #[error("{} does not name the node where changes have to be undone", path.display())]
+    /// A marker is malformed.
+    #[error("{} does not name the node where changes must be undone", path.display())]
     #[diagnostic(help(
         "run `ssdlab restore` on the node that ran this attempt (its output is beside the file), \
          then empty the file"
@@ -174,25 +174,25 @@ pub(super) fn at<'a>(
 #[derive(Debug)]
 pub struct Run {
     folder: PathBuf,
-    /// Where records go, and its path.
+    /// The file that records go to, and its path.
     records: File,
     path: PathBuf,
-    /// Whose records they are, if they are not the run's own.
+    /// The attempt that writes the records, if they are not the run's own.
     attempt: Option<Attempt>,
 }
 
 /// What a run's folder holds.
 #[derive(Debug)]
 pub struct Contents {
-    /// The plan as it was written; empty in a folder that something else has made.
+    /// The plan as written; empty if something else made the folder.
     pub plan: String,
-    /// What was to be done.
+    /// The schedule.
     pub schedule: Schedule,
-    /// What was done.
+    /// The records.
     pub records: Vec<Record>,
-    /// Why it ended; `Interrupted` in a folder that something else has made.
+    /// Why it ended; `Interrupted` if something else made the folder.
     pub ending: Ending,
-    /// What is not as it should be, and harmless.
+    /// Harmless irregularities.
     pub warnings: Vec<String>,
 }
 
@@ -203,8 +203,8 @@ pub fn default_folder() -> PathBuf {
     data.unwrap_or_else(|| PathBuf::from(".local/share")).join("ssdlab")
 }
 
-/// Whether a file, by the path of itself and not of a link to it, is what a run consists of; other
-/// files may lie in its folder.
+/// Whether a path, with links resolved, is a file of a run, as opposed to other files in its
+/// folder.
 #[must_use]
 pub fn is_of_a_run(path: &Path) -> bool {
     path.ancestors().take(2).any(|part| {
@@ -215,8 +215,7 @@ pub fn is_of_a_run(path: &Path) -> bool {
 }
 
 impl Run {
-    /// Starts a new run's folder below `results`; its name is `id`, with a number where that
-    /// is taken.
+    /// Makes a new run's folder below `results`, named `id`, with a number if that is taken.
     pub fn create(
         results: &Path,
         id: &str,
@@ -234,7 +233,7 @@ impl Run {
             })
             .expect("there are infinitely many names")?;
         Self::begin(&folder, plan, schedule).inspect_err(|_| {
-            // Half a run is none; it is not a run's folder yet.
+            // Without its schedule it is not a run yet.
             let _ = fs::remove_dir_all(&folder);
         })?;
         sync_folder(results).map_err(at("sync", results))?;
@@ -244,13 +243,13 @@ impl Run {
     fn begin(folder: &Path, plan: &str, schedule: &Schedule) -> Result<(), StoreError> {
         write_synced(&folder.join(RECORDS), b"")?;
         write_synced(&folder.join(PLAN), plan.as_bytes())?;
-        // The schedule comes last: a folder that has one is a whole run.
+        // The schedule comes last: a folder that has one is complete.
         let text = serde_json::to_vec_pretty(schedule).expect("a schedule is plain data");
         write_synced(&folder.join("schedule.json"), &text)?;
         sync_folder(folder).map_err(at("sync", folder))
     }
 
-    /// Opens a run to append to it. A cut last line is put aside in `records.cut`.
+    /// Opens a run to append to it. A truncated last line is moved to `records.cut`.
     pub fn append(folder: &Path) -> Result<(Self, Contents), StoreError> {
         if !folder.join("schedule.json").exists() {
             return Err(StoreError::no_run(folder, default_folder()));
@@ -274,9 +273,9 @@ impl Run {
         Ok((Self { folder: folder.to_owned(), records, path, attempt: None }, contents))
     }
 
-    /// Opens a run for an attempt at some of its trials, whose records go into a file of their own.
-    /// The attempt gets a number where its name is taken: a scheduler that has lost its memory of a
-    /// job may start it again.
+    /// Opens a run for an attempt at some of its trials, whose records go to a separate file. The
+    /// attempt gets a number if its id is taken: a scheduler that has lost its state may restart a
+    /// job.
     pub fn attempt(
         folder: &Path,
         mut attempt: Attempt,
@@ -342,17 +341,17 @@ impl Run {
         whole_file::write(&path, |out| out.write_all(&text)).map_err(at("write", &path))
     }
 
-    /// Appends a record and waits until it is on the disk.
+    /// Appends a record and syncs it.
     pub fn push(&mut self, record: &Record) -> Result<(), StoreError> {
         self.push_all(std::slice::from_ref(record))
     }
 
-    /// Appends records and waits until they are on the disk. After an error the file is as it was,
-    /// unless the error is that it cannot be shortened.
+    /// Appends records and syncs them. After an error the file is unchanged, unless it could not be
+    /// truncated.
     pub fn push_all(&mut self, records: &[Record]) -> Result<(), StoreError> {
         let mut lines = Vec::new();
         for record in records {
-            // Records are large: only an attempt's are copied, to be marked as its own.
+            // Records are large: only those of an attempt are copied, to be marked.
             let own =
                 self.attempt.clone().map(|own| Record { attempt: Some(own), ..record.clone() });
             let record = own.as_ref().unwrap_or(record);
@@ -362,7 +361,7 @@ impl Run {
         let before = self.records.metadata().map_err(at("look at", &self.path))?.len();
         let written = self.records.write_all(&lines).and_then(|()| self.records.sync_data());
         written.or_else(|cause| {
-            // Half a line would run into the next, if there were one.
+            // A partial line would corrupt the next one.
             self.records.set_len(before).map_err(at("shorten", &self.path))?;
             Err(at("append to", &self.path)(cause))
         })
@@ -378,7 +377,7 @@ fn claim(records: &File, folder: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// A run that was killed may have said nothing.
+/// A killed run has no ending.
 fn read_ending(path: &Path) -> Result<Ending, StoreError> {
     let Some(text) = read_if_there(path)? else { return Ok(Ending::Interrupted) };
     serde_json::from_slice(&text)
@@ -404,7 +403,7 @@ fn read_schedule(folder: &Path) -> Result<Schedule, StoreError> {
     }
 }
 
-/// A file that not every run has.
+/// Reads an optional file.
 fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
     match regular_file::read_own(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -412,7 +411,7 @@ fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
     }
 }
 
-/// Leaves out records of other runs, and those of trials that are recorded already; says so.
+/// Removes records of other runs and repeated records of a trial; returns warnings.
 fn leave_out_foreign(schedule: &Schedule, records: &mut Vec<Record>) -> Vec<String> {
     let (mut foreign, mut repeated) = (0, 0);
     let mut known = BTreeSet::new();
@@ -434,7 +433,7 @@ fn leave_out_foreign(schedule: &Schedule, records: &mut Vec<Record>) -> Vec<Stri
     foreign.into_iter().chain(repeated).collect()
 }
 
-/// Whether there is a record of the last block, as there is of a run that has done all.
+/// Whether there is a record of the last block, as in a complete run.
 fn reaches_the_end(schedule: &Schedule, records: &[Record]) -> bool {
     let last = schedule.trials.iter().map(|trial| trial.block).max();
     let reached = records.iter().map(|record| record.trial.block).max();
@@ -445,7 +444,7 @@ fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// Parses the records of a file, a part at a time; a last line without its end is left out, with a
+/// Parses the records of a file, a part at a time; an incomplete last line is skipped with a
 /// warning. A line longer than `longest_bytes` by more than a part is refused.
 fn parse_records(
     path: &Path,
@@ -455,13 +454,13 @@ fn parse_records(
     let mut file = file.take(PART_BYTES);
     let (mut records, mut lines) = (Vec::new(), 0);
     let mut part = Vec::new();
-    // What is left of a part is the beginning of a line of the next.
+    // The rest of a part is the beginning of the next part's first line.
     loop {
         let left = part.len();
         if file.read_to_end(&mut part).map_err(at("read", path))? == 0 {
             break;
         }
-        // What is left of the part before has no line break.
+        // The rest of the previous part has no line break.
         let whole = match whole_lines(&part[left..]) {
             0 => 0,
             new => left + new,
@@ -480,7 +479,7 @@ fn parse_records(
         lines += own.len();
         for record in parsed.into_iter().flatten() {
             let mut record = record?;
-            // A long run is kept whole; a vector that has grown has room that nobody needs.
+            // All records stay in memory; drop the spare capacity of a grown vector.
             record.phases.shrink_to_fit();
             records.push(record);
         }
@@ -499,12 +498,12 @@ fn parse_records(
     Ok((records, warnings))
 }
 
-/// The length of the part that ends with a line break.
+/// The length up to and including the last line break.
 pub(super) fn whole_lines(bytes: &[u8]) -> usize {
     bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1)
 }
 
-/// Parses what carries a schema number, and says so when that number is too new.
+/// Parses JSON with a schema number, and refuses one that is too new.
 pub(super) fn versioned<T: serde::de::DeserializeOwned>(
     path: &Path,
     line: usize,
@@ -523,7 +522,7 @@ pub(super) fn versioned<T: serde::de::DeserializeOwned>(
     serde_json::from_slice(text).map_err(corrupt)
 }
 
-/// Writes a file anew and waits until it is on the disk.
+/// Replaces the contents of a file and syncs it.
 fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true);
@@ -532,7 +531,7 @@ fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     file.sync_all().map_err(at("sync", path))
 }
 
-/// The record reader as the fuzzer drives it: what is accepted reads back as it was written.
+/// The fuzzer's entry point: accepted records must round-trip.
 #[doc(hidden)]
 pub fn fuzz_records(bytes: &[u8]) {
     let path = Path::new("records.jsonl");

@@ -1,4 +1,4 @@
-//! What a phase that counts its own operations did: how many, how fast, and how long each took.
+//! The operations of a phase that counts its own: how many, how fast, and their latencies.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -13,38 +13,38 @@ use ssdlab_latency::LatencySummary;
 pub struct Work {
     /// Operations.
     pub operations: u64,
-    /// Operations a second, by the phase's own clock.
+    /// Operations per second, by the phase's own clock.
     pub ops_per_second: f64,
-    /// Bytes read or written a second, by the same clock; absent where none are.
+    /// Bytes read or written per second, by the same clock; absent if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes_per_second: Option<f64>,
-    /// How long each operation took.
+    /// Their latencies.
     pub latency: Latency,
-    /// When the operations ended.
+    /// Their ends over time.
     pub series: Series,
 }
 
-/// How long operations took.
+/// The latencies of operations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Latency {
-    /// What they come to.
+    /// Mean, percentiles and maximum.
     #[serde(flatten)]
     pub summary: LatencySummary,
-    /// All of them: an `HdrHistogram` in its format V2, compressed, in base64.
+    /// All of them: an `HdrHistogram` in compressed V2 format, in base64.
     pub histogram: String,
 }
 
 /// Operations over the time of a phase.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Series {
-    /// The length of a step, in ns.
+    /// The length of an interval, in ns.
     pub step_ns: u64,
-    /// Operations that ended in each.
+    /// Operations that ended in each interval.
     pub operations: Vec<u64>,
 }
 
 impl Work {
-    /// The operations that were counted; none where nothing was done or no time went by.
+    /// The counted operations; `None` if there were none or no time passed.
     #[must_use]
     pub fn of(counted: &Counted) -> Option<Self> {
         let seconds = counted.took.as_secs_f64();

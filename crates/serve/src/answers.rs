@@ -1,8 +1,7 @@
-//! Gives answers when they are due: never earlier, and as little later as this machine can.
+//! Delivers answers when they are due: never earlier, and as little later as possible.
 //!
-//! One thread has them all, in the order of their times, so requests overlap without a thread for
-//! each. A sleeping thread wakes some 50 us late; so it sleeps until shortly before and spins
-//! through the rest.
+//! One thread handles them all, in time order, so requests overlap without a thread for each. A
+//! sleeping thread wakes some 50 us late, so it sleeps until shortly before and spins for the rest.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,32 +18,32 @@ use ssdlab_latency::LatencySummary;
 
 use crate::clock::Clock;
 
-/// How long before an answer is due the thread is awake.
+/// How long before an answer is due the thread stops sleeping.
 const SPIN: Nanos = Nanos(60_000);
 
-/// How much later than it is due an answer is still called punctual.
+/// How late an answer still counts as punctual.
 const TOLERANCE: Nanos = Nanos(50_000);
 
-/// An hour, which counts for all that is later.
+/// The maximum recorded lateness: an hour.
 const LONGEST_NS: u64 = 3_600_000_000_000;
 
-/// When no answer waits.
+/// The due time if no answer waits.
 const NEVER: u64 = u64::MAX;
 
 type Answer = Box<dyn FnOnce() + Send>;
 
-/// How well the times that the drive said were kept.
+/// How well the drive's times were kept.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Punctuality {
     /// Requests that were answered, or are being answered.
     pub answers: u64,
     /// Those answered more than 50 us after they were due.
     pub late: u64,
-    /// How much later than due answers came.
+    /// The lateness of answers.
     pub lateness: LatencySummary,
 }
 
-/// Requests that were taken, and the answers that wait for their times.
+/// Accepted requests, and the answers waiting to be due.
 pub struct Answers {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
@@ -60,18 +59,18 @@ struct Shared {
     clock: Clock,
     waiting: Mutex<Waiting>,
     changed: Condvar,
-    /// When the first answer that waits is due, for the thread that spins.
+    /// When the first waiting answer is due, for the spinning thread.
     first_due: AtomicU64,
     taken: AtomicU64,
     given: AtomicU64,
-    /// When something was last taken or given.
+    /// When a request was last taken or answered.
     moved_at: AtomicU64,
     kept: Mutex<Kept>,
 }
 
 #[derive(Default)]
 struct Waiting {
-    /// By the time when it is due, then in the order of submission.
+    /// By due time, then by submission.
     answers: BTreeMap<(Nanos, u64), Answer>,
     submitted: u64,
     is_closed: bool,
@@ -105,13 +104,13 @@ impl Answers {
         Ok(Self { shared, thread: Some(thread) })
     }
 
-    /// A request was taken; [`Self::give`] has to follow.
+    /// Counts an accepted request; [`Self::give`] must follow.
     pub fn take(&self) {
         self.shared.moves();
         self.shared.taken.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Gives the answer to a request when it is due.
+    /// Delivers the answer to a request when it is due.
     pub fn give(&self, due: Nanos, answer: impl FnOnce() + Send + 'static) {
         if due <= self.shared.clock.now() {
             self.shared.deliver(due, answer);
@@ -133,13 +132,13 @@ impl Answers {
         }
     }
 
-    /// How many requests have no answer yet.
+    /// The number of requests without an answer.
     #[must_use]
     pub fn pending(&self) -> u64 {
         self.shared.pending()
     }
 
-    /// Whether requests wait, none has come or been answered for so long, and none is due later.
+    /// Whether requests wait, and for this long none has arrived, been answered or been due.
     #[must_use]
     pub fn is_stuck(&self, patience: Duration) -> bool {
         self.is_stuck_at(self.shared.clock.now(), patience)
@@ -167,7 +166,7 @@ impl Answers {
 }
 
 impl Drop for Answers {
-    /// Answers that still wait are dropped: nobody is there to hear them.
+    /// Waiting answers are dropped: nobody would receive them.
     fn drop(&mut self) {
         lock(&self.shared.waiting).is_closed = true;
         self.shared.first_due.store(0, Ordering::SeqCst);
@@ -180,7 +179,7 @@ impl Drop for Answers {
 
 impl Shared {
     fn run(&self) {
-        // The kernel may otherwise add 50 us to a sleep. Without it some answers are later.
+        // The kernel may otherwise add 50 us to a sleep. If this fails, some answers are later.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
         let mut waiting = lock(&self.waiting);
         while !waiting.is_closed {
@@ -209,7 +208,8 @@ impl Shared {
         }
     }
 
-    /// Counts first: whoever has an answer finds it counted. It is pending until it is given.
+    /// Counts first, so that whoever gets an answer finds it counted. It is pending until
+    /// delivered.
     fn deliver(&self, due: Nanos, answer: impl FnOnce()) {
         let lateness = self.clock.now().since(due);
         {
@@ -227,7 +227,7 @@ impl Shared {
     }
 
     fn pending(&self) -> u64 {
-        // In this order: what is given meanwhile was taken before.
+        // In this order: what is delivered in between was taken before.
         let given = self.given.load(Ordering::SeqCst);
         self.taken.load(Ordering::SeqCst).saturating_sub(given)
     }
@@ -239,7 +239,7 @@ impl Waiting {
     }
 }
 
-/// Whoever panicked with the lock has changed nothing by halves that matters to others.
+/// Locks a mutex even if poisoned: no panic leaves an inconsistent state behind.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -8,54 +8,55 @@ use thiserror::Error;
 /// Why a disk cannot be served.
 #[derive(Debug, Error)]
 pub enum ServeError {
-    /// A step on the way failed.
+    /// A step failed.
     #[error("cannot {doing} {}: {cause}", path.display())]
     Step {
         /// What was tried.
         doing: &'static str,
-        /// On what.
+        /// The path.
         path: PathBuf,
         /// The machine's own error.
         #[source]
         cause: io::Error,
     },
-    /// Somebody serves there already.
+    /// Another server listens there.
     #[error("{} is in use: a server listens there", .0.display())]
     InUse(PathBuf),
-    /// There is something else where the socket is to be.
+    /// The path of the socket is another kind of file.
     #[error("{} exists and is not a socket", .0.display())]
     NotASocket(PathBuf),
     /// Something is mounted on the directory, perhaps by another server.
     #[error("something is mounted on {}", .0.display())]
     Mounted(PathBuf),
-    /// The directory is not an empty one.
+    /// The directory is not empty.
     #[error("{} is not an empty directory", .0.display())]
     NotEmpty(PathBuf),
-    /// The disk cannot look as it should.
+    /// The disk's shape is invalid.
     #[error("{what} is {found}, not {expected}")]
     Shape {
         /// Which part of its shape.
         what: &'static str,
-        /// What that may be.
+        /// What is valid.
         expected: &'static str,
-        /// What it is.
+        /// Its value.
         found: String,
     },
 }
 
-/// Why a virtual machine is not served any more, where it did not simply go. The disk is served on.
+/// Why a virtual machine is no longer served, if it did not simply disconnect. The disk stays
+/// available.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Departure {
-    /// It went when it had heard what the disk can do.
+    /// It left after reading the disk's features.
     #[error("a virtual machine left without using the disk, which has one queue")]
     Unused,
-    /// It was disconnected, because what it did makes no sense.
+    /// It was disconnected because of invalid behaviour.
     #[error("a virtual machine was disconnected: {0}")]
     Disconnected(String),
 }
 
 impl ServeError {
-    /// What an error of the machine becomes.
+    /// The error for a failed step.
     pub(crate) fn step(
         doing: &'static str,
         path: impl Into<PathBuf>,

@@ -1,9 +1,8 @@
-//! Defines what the kernel sees through FUSE: a folder with one file, which is the disk.
+//! Defines the FUSE filesystem: a folder with one file, which is the disk.
 //!
-//! Reads and writes bypass the page cache, so that the disk sees each as it is made and takes
-//! whole sectors only, as any disk does. What a loop device makes of a block layer's requests
-//! (`drivers/block/loop.c`) is undone here: a punched hole is a discard, a zeroed range is
-//! write-zeroes, `fsync` is a flush.
+//! Reads and writes bypass the page cache, so that the disk sees each of them, and must be whole
+//! sectors. The mapping of block requests by a loop device (`drivers/block/loop.c`) is reversed: a
+//! punched hole is a discard, a zeroed range is write-zeroes, `fsync` is a flush.
 
 use std::ffi::OsStr;
 use std::io;
@@ -29,20 +28,20 @@ pub const FILE: &str = "disk";
 const FOLDER_NUMBER: INodeNo = INodeNo::ROOT;
 const FILE_NUMBER: INodeNo = INodeNo(2);
 
-/// The longest request; the kernel cuts what is longer.
+/// The longest request; the kernel splits longer ones.
 const LONGEST_BYTES: u32 = 1 << 20;
 
-/// The most requests that the kernel sends before the first is answered: more than any queue of
-/// the block layer holds by default.
+/// The maximum number of outstanding requests of the kernel: more than the default depth of any
+/// block-layer queue.
 const MOST_AT_ONCE: u16 = 512;
 
-/// What the kernel may take for granted: nothing but the data ever changes.
+/// How long the kernel may cache attributes and entries: only data ever change.
 const FOR_EVER: Duration = Duration::from_hours(24);
 
 /// A loop device takes its discard granularity from here (`loop_update_limits`).
 const BLOCK_BYTES: u32 = 4096;
 
-/// A backend, and what was asked of it.
+/// A backend, and the counts of requests.
 pub struct Disk {
     backend: AnyBackend<'static>,
     counts: Counts,
@@ -69,7 +68,7 @@ pub struct Folder {
     made: SystemTime,
 }
 
-/// What a command has come to, and when that is to be known.
+/// The result of a command, and when it is due.
 #[derive(Clone, Copy)]
 struct Outcome {
     due: Nanos,
@@ -90,7 +89,7 @@ impl Folder {
         }
     }
 
-    /// Does a command. The time is taken with the lock, so that it never goes backwards.
+    /// Performs a command. The time is read under the lock, so that it never goes backwards.
     fn perform(
         &self,
         kind: Kind,
@@ -112,7 +111,7 @@ impl Folder {
         }
     }
 
-    /// Answers when it is time to.
+    /// Replies when the outcome is due.
     fn answer(&self, outcome: Outcome, reply: impl FnOnce(Result<(), Errno>) + Send + 'static) {
         self.answers.give(outcome.due, move || reply(outcome.done));
     }
@@ -150,7 +149,7 @@ impl Folder {
     }
 }
 
-/// What the kernel is told: what a disk's own driver would say.
+/// The error for the kernel, as from a disk's own driver.
 fn errno(error: &BackendError) -> Errno {
     match error {
         BackendError::Refused(Refusal::Misaligned { .. }) => Errno::EINVAL,
@@ -183,7 +182,7 @@ impl Filesystem for Folder {
         self.say_attributes(number, reply);
     }
 
-    /// A disk has the size it has; all else may be set, and is forgotten.
+    /// The size cannot be changed; other attributes may be set, but are ignored.
     fn setattr(
         &self,
         _: &Request,
@@ -224,7 +223,7 @@ impl Filesystem for Folder {
         _: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        // A file ends where it ends, where a disk would refuse.
+        // Reading beyond the end of a file is not an error, unlike on a disk.
         let left = self.capacity_bytes.saturating_sub(offset_bytes);
         let length_bytes = u64::from(size).min(left);
         let mut data = vec![0; usize::try_from(length_bytes).expect("a u32 fits")];
@@ -278,7 +277,7 @@ impl Filesystem for Folder {
         let mode = FallocateFlags::from_bits_retain(mode.cast_unsigned());
         let is_discard = mode == FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
         let is_zeroing = mode.difference(FallocateFlags::KEEP_SIZE) == FallocateFlags::ZERO_RANGE;
-        // What the disk does not take, a loop device offers no more once it was told so.
+        // A loop device stops offering what the disk does not support after the first error.
         let outcome = if is_discard && self.takes_discards {
             self.perform(Kind::Discard, extent, |backend, now| backend.discard(now, extent))
         } else if is_zeroing && self.takes_write_zeroes {

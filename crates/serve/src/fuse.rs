@@ -1,4 +1,4 @@
-//! Defines a disk that is served as a file: how it begins, ends, and what becomes of it meanwhile.
+//! Defines a disk served as a file: its start, end, and state.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -21,11 +21,11 @@ use crate::memory;
 use crate::mount::{self, Mount};
 use crate::watchdog::Watchdog;
 
-/// Threads that take requests from the kernel. The drive is one behind a lock; more threads only
-/// copy data side by side.
+/// Threads that receive requests from the kernel. The drive is behind a lock; more threads only
+/// copy data in parallel.
 const THREADS: usize = 4;
 
-/// A disk that is served as a file.
+/// A disk served as a file.
 pub struct FuseDisk {
     mount: Mount,
     session: BackgroundSession,
@@ -41,27 +41,27 @@ impl fmt::Debug for FuseDisk {
     }
 }
 
-/// What has become of a disk.
+/// The state of a disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     /// It is served.
     Serving,
     /// It was unmounted.
     Unmounted,
-    /// It answered no more, and was ended.
+    /// It stopped answering, and was ended.
     Stuck,
 }
 
 impl FuseDisk {
-    /// Refuses what [`Self::mount`] would refuse of a folder, and changes nothing.
+    /// Checks a folder as [`Self::mount`] would, without changing anything.
     pub fn check(folder: &Path) -> Result<(), ServeError> {
         mount::check(folder)
     }
 
-    /// Serves a backend as a file in an empty folder, which takes root. Of the shape a file shows
-    /// only whether discards (punched holes) and write-zeroes are taken. The mount table has
-    /// `source` as what is mounted there, by which a mount is told from another server's. When
-    /// requests wait and none is answered for the time of patience, all that wait get an error.
+    /// Serves a backend as a file in an empty folder; requires root. Of the shape, only support for
+    /// discards (punched holes) and write-zeroes applies to a file. `source` is the mount's source
+    /// in the mount table, which distinguishes it from other servers'. If requests wait and none is
+    /// answered for `patience`, all of them get an error.
     pub fn mount(
         backend: AnyBackend<'static>,
         shape: &Shape,
@@ -89,14 +89,14 @@ impl FuseDisk {
         self.mount.folder().join(FILE)
     }
 
-    /// Whether the kernel has allowed what keeps this process from waiting for its own disk when
-    /// memory is short.
+    /// Whether the kernel granted protection from deadlock on this process's own disk when memory
+    /// is short.
     #[must_use]
     pub const fn is_guarded(&self) -> bool {
         self.is_guarded
     }
 
-    /// What has become of it.
+    /// Its state.
     #[must_use]
     pub fn state(&self) -> State {
         if self.watchdog.has_barked() {
@@ -108,24 +108,24 @@ impl FuseDisk {
         }
     }
 
-    /// Unmounts it, unless it is in use. Returns whether it was not.
+    /// Unmounts it, unless it is in use. Returns whether it was unmounted.
     pub fn unmount(&self) -> Result<bool, ServeError> {
         self.mount.unmount()
     }
 
-    /// Ends it though it may be in use; whoever uses it gets errors.
+    /// Ends it even if it is in use; users get errors.
     pub fn abandon(&self) -> Result<(), ServeError> {
         self.mount.detach()
     }
 
-    /// What was asked of it so far.
+    /// The requests to it so far.
     #[must_use]
     pub fn summary(&self) -> Summary {
         Summary { counts: lock(&self.disk).counts(), punctuality: self.answers.punctuality() }
     }
 }
 
-/// Begins to answer, and to watch that it goes on.
+/// Starts serving, and the watchdog.
 fn begin(
     contents: Folder,
     connection: OwnedFd,
@@ -140,15 +140,14 @@ fn begin(
     let mut abort = abort_file(mount.folder())?;
     let mount = mount.clone();
     let watchdog = Watchdog::start(Arc::clone(answers), patience, move || {
-        // The mount's end is the connection's, too; this comes first because it cannot wait for
-        // anything.
+        // Unmounting would end the connection, too; this comes first because it cannot block.
         let _ = abort.as_mut().map(|abort| abort.write_all(b"1"));
         let _ = mount.detach();
     })?;
     Ok((session, watchdog))
 }
 
-/// The file that ends the connection when something is written to it, where fusectl is mounted.
+/// The file that ends the connection when written to, if fusectl is mounted.
 fn abort_file(folder: &Path) -> io::Result<Option<File>> {
     let number = rustix::fs::minor(fs::metadata(folder)?.dev());
     let path = format!("/sys/fs/fuse/connections/{number}/abort");

@@ -1,6 +1,6 @@
-//! Defines one virtual machine while it is connected: its memory, its ring, and its end.
+//! Defines a connected virtual machine: its memory, its ring, and its end.
 //!
-//! All that it has brought, its memory above all, goes with it. What stays is the disk.
+//! Its resources, above all its memory, are released when it leaves. The disk stays.
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -26,39 +26,39 @@ use crate::answers::{Answers, lock};
 use crate::clock::Clock;
 use crate::error::Departure;
 
-/// What the ring and the transport can do, beside the device: indirect descriptors, event
-/// indices, protocol features, and version 1 of virtio.
+/// The features of the ring and the transport: indirect descriptors, event indices, protocol
+/// features, and version 1 of virtio.
 const RING_FEATURES: u64 = 1 << 28 | 1 << 29 | 1 << 30 | 1 << 32;
 
-/// The rings that there are.
+/// The number of rings.
 const RINGS: u16 = 1;
 
-/// The longest ring there may be (VIRTIO 1.2, 2.7); QEMU's have at most 1024 entries.
+/// The maximum length of a ring (VIRTIO 1.2, 2.7); QEMU's have at most 1024 entries.
 const LONGEST_RING: usize = 1 << 15;
 
-/// The event by which the thread that serves the ring ends. The library has those up to the
-/// number of rings for itself.
+/// The event that ends the thread serving the ring. The library reserves those up to the number of
+/// rings.
 const END: u16 = RINGS + 1;
 
 type Memory = GuestMemoryAtomic<GuestMemoryMmap>;
 
-/// Memory as it is at a time.
+/// A snapshot of the memory map.
 type Mapped = <Memory as GuestAddressSpace>::T;
 
-/// The disk, which guests come and go on.
+/// The disk, which outlives guests.
 pub struct Served {
     pub device: Mutex<(Device<'static>, Counts)>,
     pub answers: Answers,
     pub clock: Clock,
 }
 
-/// A virtual machine that is connected.
+/// A connected virtual machine.
 pub struct Guest {
     served: Arc<Served>,
     memory: Mutex<Option<Memory>>,
-    /// Requests that were taken and may still be in its ring.
+    /// Accepted requests that may still be in its ring.
     in_ring: Arc<AtomicU16>,
-    /// Ends the thread that serves its ring. The library's own event for that is never closed.
+    /// Ends the thread that serves its ring. The library's own event for that would leak.
     end: EventFd,
     connection: Mutex<Option<ShutdownHandle>>,
     is_let_go: AtomicBool,
@@ -67,11 +67,11 @@ pub struct Guest {
     fault: Mutex<Option<Fault>>,
 }
 
-/// Why a ring is not served any more.
+/// Why a ring is no longer served.
 enum Fault {
-    /// What the guest has put into it makes no sense.
+    /// Its contents are invalid.
     Ring(String),
-    /// The backend failed: nobody could be served.
+    /// The backend failed, so no guest can be served.
     Backend(String),
 }
 
@@ -91,8 +91,8 @@ impl Guest {
         })
     }
 
-    /// Serves whoever connects next until they go or are let go. Returns what the user should
-    /// know of that, or why nobody can be served any more.
+    /// Serves the next guest that connects until it leaves or is disconnected. Returns what the
+    /// user should know about that, or why no guest can be served any more.
     pub fn attend(self: &Arc<Self>, listener: &mut Listener) -> Result<Option<Departure>, String> {
         let ended = self.run(listener);
         match (lock(&self.fault).take(), ended) {
@@ -106,7 +106,7 @@ impl Guest {
                 Ok(Some(Departure::Disconnected(error.to_string())))
             }
             (None, Err(DaemonError::WaitDaemon(_))) => {
-                let reason = "the thread that reads its messages has panicked".to_owned();
+                let reason = "the thread that reads its messages panicked".to_owned();
                 Ok(Some(Departure::Disconnected(reason)))
             }
             (None, Err(error)) => Err(error.to_string()),
@@ -116,7 +116,7 @@ impl Guest {
     fn run(self: &Arc<Self>, listener: &mut Listener) -> Result<(), DaemonError> {
         let memory = Memory::new(GuestMemoryMmap::new());
         let mut daemon = VhostUserDaemon::new("guest".to_owned(), Arc::clone(self), memory)?;
-        // To drop the daemon is to wait for the thread that this ends before.
+        // Dropping the daemon waits for the thread that this ends first.
         let _before = LetGo(self);
         for handler in daemon.get_epoll_handlers() {
             handler
@@ -131,7 +131,7 @@ impl Guest {
         daemon.wait()
     }
 
-    /// Disconnects it, now or as soon as it has connected.
+    /// Disconnects it, now or as soon as it connects.
     pub fn let_go(&self) {
         self.is_let_go.store(true, Ordering::SeqCst);
         if let Some(connection) = &*lock(&self.connection) {
@@ -140,21 +140,21 @@ impl Guest {
         let _ = self.end.write(1);
     }
 
-    /// QEMU with more queues than one goes when it has heard that there is one.
+    /// QEMU configured with several queues leaves after learning that there is one.
     fn gone(&self) -> Option<Departure> {
         let has_negotiated = self.has_negotiated.load(Ordering::SeqCst);
         let has_read_config = self.has_read_config.load(Ordering::SeqCst);
         (has_negotiated && !has_read_config).then_some(Departure::Unused)
     }
 
-    /// The library would end its thread at an error and tell nobody, and the guest would wait for
-    /// ever; so the error is kept, and the guest let go.
+    /// The library would silently end its thread on an error, and the guest would wait for ever; so
+    /// the error is stored, and the guest disconnected.
     fn fail(&self, fault: Fault) {
         lock(&self.fault).get_or_insert(fault);
         self.let_go();
     }
 
-    /// Serves requests until none waits and the guest is to tell of the next, or it is let go.
+    /// Serves requests until none waits and notifications are enabled, or it is disconnected.
     fn serve_all(&self, ring: &VringRwLock) -> Result<(), Fault> {
         let is_open = || {
             let is_ready = ring.get_ref().get_queue().ready();
@@ -170,7 +170,7 @@ impl Guest {
         Ok(())
     }
 
-    /// Serves every request that waits in the ring.
+    /// Serves every waiting request.
     fn serve(&self, ring: &VringRwLock) -> Result<(), Fault> {
         let Some(memory) = lock(&self.memory).as_ref().map(Memory::memory) else { return Ok(()) };
         while !self.is_let_go.load(Ordering::SeqCst) {
@@ -185,10 +185,10 @@ impl Guest {
                 };
                 let Some(chain) = next else { return Ok(()) };
                 if self.in_ring.load(Ordering::SeqCst) >= slots {
-                    let reason = "more requests wait than its ring has room for";
+                    let reason = "more requests are in flight than its ring has slots";
                     return Err(Fault::Ring(reason.to_owned()));
                 }
-                // While the ring cannot be stopped: whoever stops it waits for what was taken.
+                // While the ring cannot be stopped: stopping waits for accepted requests.
                 self.served.answers.take();
                 chain
             };
@@ -198,12 +198,12 @@ impl Guest {
         Ok(())
     }
 
-    /// Does what a request that was taken asks for; [`Self::answer`] has to follow.
+    /// Performs an accepted request; [`Self::answer`] must follow.
     fn perform(&self, chain: DescriptorChain<Mapped>) -> Result<Request, Fault> {
         let Served { device, answers, clock } = &*self.served;
         let mut device = lock(device);
         let now = clock.now();
-        // Nobody asks for the fingerprint of a run in real time.
+        // A run in real time has no use for a fingerprint.
         let request = device.0.serve(chain, now, &mut Witness::default());
         let request = request.inspect_err(|_| answers.give(now, || {}));
         let request = request.map_err(|error| Fault::Backend(error.to_string()))?;
@@ -211,7 +211,7 @@ impl Guest {
         Ok(request)
     }
 
-    /// Gives a request back to the guest when it is done.
+    /// Returns a request to the guest when it is done.
     fn answer(&self, ring: &VringRwLock, memory: &Mapped, request: &Request) {
         self.in_ring.fetch_add(1, Ordering::SeqCst);
         let (ring, memory, in_ring) = (ring.clone(), memory.clone(), Arc::clone(&self.in_ring));
@@ -219,9 +219,9 @@ impl Guest {
         self.served.answers.give(done, move || {
             let is_answered = told.is_some_and(|(place, status)| answer(&*memory, place, status));
             let used_bytes = if is_answered { used_bytes } else { 0 };
-            // Before the guest can know: it may fill the place at once.
+            // Before the guest is notified, as it may refill the slot immediately.
             in_ring.fetch_sub(1, Ordering::SeqCst);
-            // A ring that is broken by now has nobody who could be told.
+            // If the ring is broken by now, there is nobody to notify.
             let is_there = ring.add_used(head, used_bytes).is_ok();
             if is_there && ring.needs_notification().unwrap_or(true) {
                 let _ = ring.signal_used_queue();
@@ -236,7 +236,7 @@ impl From<virtio_queue::Error> for Fault {
     }
 }
 
-/// Lets a guest go when dropped.
+/// Disconnects a guest when dropped.
 struct LetGo<'a>(&'a Guest);
 
 impl Drop for LetGo<'_> {
@@ -245,7 +245,7 @@ impl Drop for LetGo<'_> {
     }
 }
 
-/// Whether an error says no more than that the other side is not there.
+/// Whether an error only means that the other side is gone.
 const fn has_just_gone(error: &MessageError) -> bool {
     matches!(
         error,
@@ -256,8 +256,8 @@ const fn has_just_gone(error: &MessageError) -> bool {
     )
 }
 
-/// Whether a file has all the bytes of a region that is mapped from it. To touch others would end
-/// this process (SIGBUS).
+/// Whether a file contains all of a region mapped from it. Access beyond its end would kill this
+/// process (SIGBUS).
 fn is_whole(region: &impl GuestMemoryRegion) -> bool {
     region.file_offset().is_some_and(|place| {
         let held_bytes = place.file().metadata().map_or(0, |file| file.len());
@@ -290,7 +290,7 @@ impl VhostUserBackend for Guest {
         VhostUserProtocolFeatures::CONFIG | VhostUserProtocolFeatures::REPLY_ACK
     }
 
-    /// The ring does this.
+    /// The ring handles this.
     fn set_event_idx(&self, _: bool) {}
 
     fn get_config(&self, offset: u32, size: u32) -> Vec<u8> {
@@ -314,13 +314,13 @@ impl VhostUserBackend for Guest {
         if !memory.memory().iter().all(is_whole) {
             let nothing = GuestMemoryMmap::new();
             memory.lock().unwrap_or_else(PoisonError::into_inner).replace(nothing);
-            return Err(io::Error::other("its memory reaches beyond the end of the file it is in"));
+            return Err(io::Error::other("its memory extends beyond the end of its file"));
         }
         *lock(&self.memory) = Some(memory);
         Ok(())
     }
 
-    /// A ring that is stopped must not change any more.
+    /// A stopped ring must not change any more.
     fn stop_vring(&self, _: u32) -> io::Result<()> {
         while self.served.answers.pending() > 0 {
             thread::sleep(Duration::from_millis(1));

@@ -1,11 +1,11 @@
-//! Serves any block backend in real time, so that a simulated drive can sit under any software.
+//! Serves any block backend in real time, so that any software can use a simulated drive.
 //!
-//! Two ways lead to it: a file in a FUSE filesystem ([`FuseDisk`]), over which the kernel puts a
-//! loop device, and a vhost-user socket ([`VhostUserDisk`]), which a virtual machine has as a
-//! virtio disk. Either way there is one backend behind a lock. It is asked at the time of a clock
-//! that began with serving, does the command at once, and says when it would be done; the answer
-//! is held back until then (`answers`). So requests overlap as far as the drive lets them, and
-//! where this machine is slower than the drive, [`Punctuality`] says so.
+//! There are two interfaces: a file in a FUSE filesystem ([`FuseDisk`]), for a loop device, and a
+//! vhost-user socket ([`VhostUserDisk`]), which is a virtio disk in a virtual machine. Either way
+//! there is one backend behind a lock. Its time is that since the start of serving; it performs a
+//! command immediately, and says when it would be done; the answer is delayed until then
+//! (`answers`). So requests overlap as far as the drive allows, and [`Punctuality`] shows if this
+//! machine is slower than the drive.
 
 mod answers;
 mod clock;
@@ -26,7 +26,7 @@ pub use error::{Departure, ServeError};
 pub use fuse::{FuseDisk, State};
 pub use vhost_user::VhostUserDisk;
 
-/// What was asked of a disk while it was served, and how well its times were kept.
+/// The requests to a disk while it was served, and how well its times were kept.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Summary {
     /// Commands and bytes.

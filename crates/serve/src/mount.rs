@@ -1,5 +1,5 @@
-//! Defines the mount of a FUSE filesystem, which is known by its number, not by its place: nothing
-//! else that is mounted there by then is ever unmounted.
+//! Defines the mount of a FUSE filesystem, identified by its id, not its path: nothing else mounted
+//! there later is ever unmounted.
 //!
 //! The mount is made here because fuser unmounts by name once more when it is dropped.
 
@@ -14,7 +14,7 @@ use rustix::mount::{MountFlags, UnmountFlags};
 
 use crate::error::ServeError;
 
-/// What the mount table has as type.
+/// The type in the mount table.
 pub const KIND: &str = "fuse.ssdlab";
 
 /// A mount of ours.
@@ -25,8 +25,8 @@ pub struct Mount {
 }
 
 impl Mount {
-    /// Mounts on a folder, with this source in the mount table. Returns the connection by which
-    /// the kernel sends requests, too.
+    /// Mounts on a folder, with this source in the mount table. Also returns the connection for the
+    /// kernel's requests.
     pub fn make(folder: &Path, source: &str) -> Result<(Self, OwnedFd), ServeError> {
         let device = Path::new("/dev/fuse");
         let opened = OpenOptions::new().read(true).write(true).open(device);
@@ -46,12 +46,12 @@ impl Mount {
             .map_err(|errno| ServeError::step("mount on", folder)(errno.into()))
     }
 
-    /// Where it is.
+    /// The mount point.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Unmounts it, unless it is in use. Returns whether it was not.
+    /// Unmounts it, unless it is in use. Returns whether it was unmounted.
     pub fn unmount(&self) -> Result<bool, ServeError> {
         match self.unmount_with(UnmountFlags::empty()) {
             Ok(()) => Ok(true),
@@ -60,8 +60,7 @@ impl Mount {
         }
     }
 
-    /// Ends the connection and takes the mount out of sight. Whoever has the file open keeps
-    /// something that answers with errors.
+    /// Ends the connection and detaches the mount. Users of the open file get errors.
     pub fn detach(&self) -> Result<(), ServeError> {
         self.unmount_with(UnmountFlags::FORCE | UnmountFlags::DETACH)
             .map_err(|errno| ServeError::step("unmount", &self.folder)(errno.into()))
@@ -75,11 +74,11 @@ impl Mount {
     }
 }
 
-/// Refuses a folder that something is mounted on, or that is not empty.
+/// Refuses a folder that is a mount point or not empty.
 pub fn check(folder: &Path) -> Result<(), ServeError> {
     let looked = |cause| ServeError::step("look into", folder)(cause);
-    // This comes first: to look for files is to ask the server of what is mounted, which may be
-    // dead.
+    // This comes first: reading the folder would ask the server of a mounted filesystem, which may
+    // be dead.
     let found = look(folder).map_err(|errno| looked(errno.into()))?;
     if found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT) {
         return Err(ServeError::Mounted(folder.to_owned()));
@@ -90,12 +89,12 @@ pub fn check(folder: &Path) -> Result<(), ServeError> {
     }
 }
 
-/// The number of the mount that a folder lies in.
+/// The id of the mount that contains a folder.
 fn id(folder: &Path) -> Result<u64, Errno> {
     Ok(look(folder)?.stx_mnt_id)
 }
 
-/// Looks at a folder. Asks nobody who may not answer.
+/// Looks at a folder without asking a server that may be dead.
 fn look(folder: &Path) -> Result<Statx, Errno> {
     let flags = AtFlags::STATX_DONT_SYNC | AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
     statx(CWD, folder, flags, StatxFlags::MNT_ID)

@@ -1,4 +1,4 @@
-//! Defines the socket at which virtual machines connect, and which files in its place it replaces.
+//! Defines the socket to which virtual machines connect, and which existing files it replaces.
 
 use std::fs::{self, File, Metadata};
 use std::io;
@@ -14,7 +14,7 @@ use vhost::vhost_user::Listener;
 
 use crate::error::ServeError;
 
-/// A socket that goes away when dropped.
+/// A socket that is removed when dropped.
 #[derive(Debug)]
 pub struct Socket {
     listener: UnixListener,
@@ -24,9 +24,10 @@ pub struct Socket {
 }
 
 impl Socket {
-    /// Makes a socket. One at which nobody listens any more is replaced, and nothing else.
+    /// Creates a socket. Only a socket without a listener is replaced.
     pub fn bind(path: &Path) -> Result<Self, ServeError> {
-        // Of two servers that find the same dead socket one would remove the other's new one.
+        // Without a lock, one of two servers that find the same dead socket could remove the
+        // other's new one.
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
         let lock = File::open(folder).map_err(ServeError::step("open", folder))?;
@@ -48,7 +49,7 @@ impl Socket {
         listen().map_err(ServeError::step("listen at", path))
     }
 
-    /// Where connections come in, as the protocol's library has it.
+    /// The listener, as the protocol's library needs it.
     pub fn listener(&self) -> io::Result<Listener> {
         self.listener.try_clone().map(Listener::from)
     }

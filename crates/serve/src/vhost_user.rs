@@ -1,8 +1,7 @@
-//! Defines a disk that is served over vhost-user, which a virtual machine has as a virtio disk.
+//! Defines a disk served over vhost-user, which is a virtio disk in a virtual machine.
 //!
-//! The protocol is rust-vmm's, the requests are `ssdlab_disk`'s [`Device`]'s; here they meet in
-//! real time. A guest may go and another come: the disk stays as it was, like one that is moved
-//! to another machine.
+//! The protocol is rust-vmm's, the requests are handled by `ssdlab_disk`'s [`Device`]; here they
+//! meet in real time. Between guests the disk keeps its state, like one moved to another machine.
 
 use std::fmt;
 use std::os::fd::AsFd;
@@ -22,10 +21,10 @@ use crate::error::{Departure, ServeError};
 use crate::guest::{Guest, Served};
 use crate::socket::Socket;
 
-/// How long a stop may take to be noticed between two guests.
+/// The interval at which a stop is noticed between two guests.
 const STEP: Duration = Duration::from_millis(50);
 
-/// A disk that is served over vhost-user.
+/// A disk served over vhost-user.
 pub struct VhostUserDisk {
     path: PathBuf,
     served: Arc<Served>,
@@ -33,7 +32,7 @@ pub struct VhostUserDisk {
     thread: Option<JoinHandle<Result<(), String>>>,
 }
 
-/// Where guests come in, one at a time.
+/// The entry for guests, one at a time.
 #[derive(Default)]
 struct Door {
     entry: Mutex<Entry>,
@@ -53,7 +52,7 @@ impl fmt::Debug for VhostUserDisk {
 }
 
 impl VhostUserDisk {
-    /// Serves a backend to whoever connects to a socket, one guest after another.
+    /// Serves a backend to guests that connect to a socket, one after another.
     pub fn listen(
         backend: AnyBackend<'static>,
         shape: Shape,
@@ -82,14 +81,14 @@ impl VhostUserDisk {
         Ok(Self { path, served, door, thread: Some(thread) })
     }
 
-    /// Whether it is served no more: it was released and is free, or something failed.
+    /// Whether serving has ended: it was released and is unused, or something failed.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
-    /// Lets no other guest in; serving ends when the one that is there, if one is, has gone.
-    /// Returns whether none is.
+    /// Admits no further guest; serving ends when the current one, if any, has left. Returns
+    /// whether there is none.
     #[must_use]
     pub fn release(&self) -> bool {
         let mut entry = lock(&self.door.entry);
@@ -97,19 +96,19 @@ impl VhostUserDisk {
         entry.guest.is_none()
     }
 
-    /// What has become of guests that did not simply go, since this was asked last.
+    /// The guests that did not simply disconnect since the last call.
     #[must_use]
     pub fn departures(&self) -> Vec<Departure> {
         std::mem::take(&mut *lock(&self.door.departures))
     }
 
-    /// Lets the guest go, takes the socket away, and tells what was asked. Returns the error that
-    /// ended it before, if one did.
+    /// Disconnects the guest and removes the socket. Returns the summary, and the error that ended
+    /// serving before, if any.
     pub fn close(mut self) -> (Summary, Option<String>) {
         self.door.close();
         let error = match self.thread.take().map(JoinHandle::join) {
             Some(Ok(Err(error))) => Some(error),
-            Some(Err(_)) => Some("the thread that waits for guests has panicked".to_owned()),
+            Some(Err(_)) => Some("the thread that waits for guests panicked".to_owned()),
             _ => None,
         };
         let counts = lock(&self.served.device).1;
@@ -120,7 +119,7 @@ impl VhostUserDisk {
 impl Drop for VhostUserDisk {
     fn drop(&mut self) {
         self.door.close();
-        // It takes the socket away.
+        // The thread removes the socket.
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -128,7 +127,7 @@ impl Drop for VhostUserDisk {
 }
 
 impl Door {
-    /// Lets a guest in, unless it is closed. Returns whether it is not.
+    /// Admits a guest, unless it is closed. Returns whether it was admitted.
     fn enter(&self, guest: &Arc<Guest>) -> bool {
         let mut entry = lock(&self.entry);
         if !entry.is_closed {
@@ -167,8 +166,8 @@ fn receive(
         }
         let ended = guest.attend(&mut listener);
         lock(&door.entry).guest = None;
-        // A guest that breaks off, or breaks the protocol, is no reason to refuse the next. Of
-        // some that try again and again it is told once.
+        // A guest that aborts, or violates the protocol, is no reason to refuse the next. Repeated
+        // failures are reported once.
         let mut departures = lock(&door.departures);
         departures.extend(ended?);
         departures.dedup();
@@ -176,7 +175,7 @@ fn receive(
     Ok(())
 }
 
-/// Waits a step for a guest; the library's own waiting could not be ended.
+/// Waits a step for a guest; the library's own wait could not be interrupted.
 fn has_come(socket: &Socket) -> bool {
     let mut polled = [PollFd::from_borrowed_fd(socket.as_fd(), PollFlags::IN)];
     let step = Timespec::try_from(STEP).expect("it is short");

@@ -1,5 +1,4 @@
-//! Ends a disk that answers no more, so that those who wait for it get errors instead of waiting
-//! for ever.
+//! Ends a disk that stopped answering, so that its users get errors instead of waiting for ever.
 
 use std::io;
 use std::sync::Arc;
@@ -10,7 +9,7 @@ use std::time::Duration;
 
 use crate::answers::Answers;
 
-/// A thread that watches until this is dropped.
+/// A watching thread, until this is dropped.
 #[derive(Debug)]
 pub struct Watchdog {
     has_barked: Arc<AtomicBool>,
@@ -18,8 +17,8 @@ pub struct Watchdog {
 }
 
 impl Watchdog {
-    /// Watches answers. When requests wait and none has been answered for so long after it was
-    /// due, it calls `bark`, once.
+    /// Watches answers. If requests wait and none has been answered for `patience` after it was
+    /// due, calls `bark`, once.
     pub fn start(
         answers: Arc<Answers>,
         patience: Duration,

@@ -1,26 +1,26 @@
-//! What is simulated: a drive, and what is done to it.
+//! A simulation's input: a drive and its load.
 
 use ssdlab_flash::{Preparation, Workload};
 
-/// A drive, and what is done to it.
+/// A drive and its load.
 #[derive(Debug, Clone)]
 pub struct Job<S> {
-    /// The drive, and the state it is brought into first. Patterns use the same part of it as
+    /// The drive, and the state it is conditioned to first. Patterns use the same part of it as
     /// conditioning.
     pub drive: Preparation,
-    /// What is done to it then.
+    /// The load.
     pub source: S,
 }
 
-/// Requests that are made.
+/// Generated requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Synthetic {
     /// The requests; their span is that of the preparation.
     pub workload: Workload,
-    /// Requests come to so many times the capacity before counting begins, in millionths.
+    /// The volume of requests before counting starts, in millionths of the capacity.
     pub warm_up_ppm: u64,
-    /// Requests come to so many times the capacity while it is counted, in millionths.
+    /// The volume of counted requests, in millionths of the capacity.
     pub overwrites_ppm: u64,
-    /// Requests under way at once.
+    /// Requests in flight.
     pub queue_depth: usize,
 }

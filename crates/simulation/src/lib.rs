@@ -1,8 +1,7 @@
-//! Simulations: a pattern or a trace on a simulated drive, and what came of it.
+//! Simulations of a pattern or a trace on a simulated drive.
 //!
-//! Time and randomness come from the job, so equal jobs have equal outcomes; only the speed of the
-//! simulation itself is measured by a real clock, and that is the caller's business. Traces are
-//! opened by the caller, too.
+//! Time and randomness come from the job, so equal jobs have equal outcomes. Measuring the speed of
+//! the simulation by a real clock, and opening traces, are up to the caller.
 
 mod job;
 mod outcome;
@@ -22,10 +21,10 @@ pub use outcome::{CommandLatency, Outcome, Replayed, Sample, Sequence, TraceFile
 use recorder::Recorder;
 pub use settings::Settings;
 
-/// What a simulation is doing.
+/// The stage of a simulation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
-    /// Bringing the drive into its state.
+    /// Conditioning the drive.
     Conditioning,
     /// Requests that are not counted.
     WarmUp,
@@ -33,17 +32,17 @@ pub enum Stage {
     Running,
 }
 
-/// Told how far a simulation is: the stage, and how much of how much of it is done; 0 of 0 where
-/// that is not known. It may end the simulation.
+/// Receives the progress of a simulation: the stage, how much of it is done, and its total, or
+/// zeros if unknown. It may end the simulation.
 pub type Progress<'a> = &'a mut dyn FnMut(Stage, u64, u64) -> ControlFlow<()>;
 
-/// A simulation that could not be done.
+/// Why a simulation failed.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum SimulationError {
-    /// The drive cannot be brought into its state.
+    /// The drive cannot be conditioned.
     #[error(transparent)]
     Condition(ConditionError),
-    /// A request of a trace that the drive refuses.
+    /// The drive refuses a request of a trace.
     #[error("request {number} of the trace, at {submitted_ns} ns: {refusal}")]
     Request {
         /// Which one, counted from 1.
@@ -57,15 +56,15 @@ pub enum SimulationError {
     /// The trace cannot be read.
     #[error(transparent)]
     Trace(#[from] TraceError),
-    /// Whoever is told of its progress has ended it.
+    /// The receiver of progress has ended it.
     #[error("interrupted")]
     Interrupted,
 }
 
-/// How often progress is told, in requests.
+/// How often progress is reported, in requests.
 const STEP: u64 = 1 << 16;
 
-/// Keeps the requests of a workload apart from those of conditioning, which have the same seed.
+/// Makes the requests of a workload differ from those of conditioning, which have the same seed.
 const WORKLOAD_SEED: u64 = 0x776f_726b_6c6f_6164;
 
 /// Performs synthetic requests.
@@ -95,7 +94,7 @@ pub fn synthetic(job: &Job<Synthetic>, progress: Progress<'_>) -> Result<Outcome
             });
             match done {
                 Ok(end) => now = end,
-                // A drive at the end of its life is a finding.
+                // A worn-out drive is a result, not an error.
                 Err(_) => break,
             }
             left -= step;
@@ -111,8 +110,8 @@ pub fn synthetic(job: &Job<Synthetic>, progress: Progress<'_>) -> Result<Outcome
     Ok(recorder.finish(&drive, job.drive.seed, Settings::of_pattern(job), &conditioned, None))
 }
 
-/// Performs the requests of a trace at their times. A trace that is cut off is performed as far
-/// as it goes.
+/// Performs the requests of a trace at their times. A truncated trace is performed as far as it
+/// goes.
 pub fn replay<T>(
     job: &Job<TraceFiles>,
     trace: T,
@@ -155,7 +154,7 @@ where
     Ok(recorder.finish(&drive, job.drive.seed, settings, &conditioned, Some(replayed)))
 }
 
-/// A job's drive in its state.
+/// A job's drive, conditioned.
 fn prepared<S>(
     job: &Job<S>,
     progress: Progress<'_>,
@@ -180,8 +179,7 @@ fn tell(
     }
 }
 
-/// The commands a request comes to: one that is to be on the flash by its end is followed by a
-/// flush, and one that has to come after everything before it follows one.
+/// The commands of a request: with FUA it is followed by a flush, with preflush preceded by one.
 pub fn commands(request: &Request) -> impl Iterator<Item = Command> + use<> {
     let extent = Extent { offset_bytes: request.offset_bytes, length_bytes: request.length_bytes };
     let command = match request.kind {

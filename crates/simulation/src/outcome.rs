@@ -1,4 +1,4 @@
-//! What came of a simulation, as it is printed and written.
+//! The outcome of a simulation, as printed and written.
 
 use std::collections::BTreeMap;
 
@@ -9,32 +9,32 @@ use ssdlab_latency::LatencySummary;
 
 use super::Settings;
 
-/// What came of a simulation. Everything is counted from the end of conditioning and warm-up.
+/// The outcome of a simulation. Everything is counted from the end of conditioning and warm-up.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Outcome {
     /// The drive's name.
     pub drive: String,
-    /// What the host sees.
+    /// The capacity visible to the host.
     pub capacity_bytes: u64,
-    /// The spare factor: (T - U) / T, to whole blocks.
+    /// The spare factor, (T - U) / T, in whole blocks.
     pub spare_factor: f64,
-    /// A page.
+    /// The size of a page.
     pub page_bytes: u32,
     /// The seed of everything random.
     pub seed: u64,
-    /// What else it was run with.
+    /// The other settings.
     #[serde(flatten)]
     pub settings: Settings,
-    /// Rounds of random overwrites on the way to the steady state, if that was asked for.
+    /// Rounds of random overwrites until the steady state, if that was requested.
     pub conditioning_rounds: u32,
-    /// Whether the steady state was reached, if it was asked for.
+    /// Whether the steady state was reached, if it was requested.
     pub is_steady: Option<bool>,
-    /// What was read of a trace, if there was one.
+    /// The replayed trace, if there was one.
     pub trace: Option<Replayed>,
 
-    /// Bytes written to flash for each byte the host has written; none if it has written none.
+    /// Bytes written to flash for each byte written by the host; absent if there are none.
     pub write_amplification: Option<f64>,
-    /// What the host has asked for.
+    /// The host's commands.
     #[serde(flatten)]
     pub host: HostCounters,
     /// Pages programmed.
@@ -43,35 +43,35 @@ pub struct Outcome {
     pub flash_pages_by_reason: BTreeMap<String, u64>,
     /// Pages read from flash.
     pub flash_read_pages: u64,
-    /// Blocks erased; of a superblock each counts.
+    /// Blocks erased, counting each block of a superblock.
     pub erases: u64,
     /// Bytes written to flash.
     pub flash_written_bytes: u64,
 
-    /// How worn the blocks are at the end, conditioning included.
+    /// The wear of the blocks at the end, including conditioning.
     pub wear: WearSummary,
-    /// How long the drive would last; none if it lasts for ever or nothing was erased.
+    /// How long the drive would last; absent if for ever, or if nothing was erased.
     pub lifetime: Option<Lifetime>,
-    /// Whether too many blocks are worn out to go on writing.
+    /// Whether too many blocks are worn out to continue writing.
     pub is_worn_out: bool,
 
-    /// Virtual time; none for a drive outside time.
+    /// Virtual time; absent for a drive without timing.
     pub simulated_ns: Option<u64>,
-    /// Bytes the host has written each second of virtual time.
+    /// Bytes written by the host per second of virtual time.
     pub written_bytes_per_second: Option<f64>,
-    /// Bytes the host has read each second of virtual time.
+    /// Bytes read by the host per second of virtual time.
     pub read_bytes_per_second: Option<f64>,
-    /// How long the host's pages have waited for the drive's own work, summed over pages.
+    /// How long the host's pages waited for the drive's own work, summed over pages.
     pub stalled_ns: Option<u64>,
-    /// What commands have taken, by kind.
+    /// The latencies of commands, by kind.
     pub latencies: Vec<CommandLatency>,
 
-    /// The drive's state over time; not in lines.
+    /// The drive's state over time; omitted from lines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<Sample>,
 }
 
-/// What was read of a trace.
+/// A replayed trace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Replayed {
     /// The trace.
@@ -81,29 +81,29 @@ pub struct Replayed {
     pub requests: u64,
     /// From the first request to the last.
     pub duration_ns: u64,
-    /// Where and how the trace is cut off, if it is.
+    /// Where and how the trace is truncated, if it is.
     pub cut_off: Option<String>,
 }
 
-/// A trace, and what is taken of it.
+/// A trace, and the selected part of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TraceFiles {
-    /// Its files, as they were named.
+    /// Its files, as named on the command line.
     pub files: Vec<String>,
-    /// Which drive of a trace with several, if that was said.
+    /// The selected drive of a trace with several.
     pub drive: Option<String>,
-    /// Whether its requests are taken as they were queued, not as they were issued to the drive.
+    /// Whether its requests are read as queued, not as issued to the drive.
     pub is_queued: bool,
 }
 
-/// What commands of a kind have taken.
+/// The latencies of a kind of command.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CommandLatency {
     /// The kind.
     pub command: String,
     /// How many.
     pub count: u64,
-    /// How long they took.
+    /// Their latencies.
     #[serde(flatten)]
     pub summary: LatencySummary,
 }
@@ -111,14 +111,14 @@ pub struct CommandLatency {
 /// A moment of a simulation.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Sample {
-    /// The drive by then.
+    /// The drive's state.
     #[serde(flatten)]
     pub moment: Moment,
-    /// Write amplification since the sample before.
+    /// Write amplification since the previous sample.
     pub write_amplification: Option<f64>,
 }
 
-/// Outcomes as JSON: one is an object, several are a list.
+/// Outcomes as JSON: an object if there is one, otherwise a list.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Sequence<T> {
@@ -141,7 +141,7 @@ impl<T> From<Vec<T>> for Sequence<T> {
 }
 
 impl Outcome {
-    /// As a line of a sweep has it: without what takes more room than everything else.
+    /// The outcome as a line of a sweep, without the largest parts.
     #[must_use]
     pub fn without_series(mut self) -> Self {
         self.series = Vec::new();

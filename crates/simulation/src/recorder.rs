@@ -1,4 +1,4 @@
-//! Watching a drive at work: latencies, its state over time, and the sums at the end.
+//! Records a drive at work: latencies, its state over time, and the final sums.
 
 use hdrhistogram::Histogram;
 use ssdlab_flash::{
@@ -9,12 +9,12 @@ use ssdlab_latency::LatencySummary;
 use super::Settings;
 use super::outcome::{CommandLatency, Outcome, Replayed, Sample};
 
-/// Samples of the series: so many at most, and half of them at least.
+/// The maximum number of samples of the series; there are at least half as many.
 const MOST_SAMPLES: usize = 200;
 
 const KINDS: [&str; 5] = ["read", "write", "flush", "discard", "write zeroes"];
 
-/// What is seen of a drive at work.
+/// The recording of a drive at work.
 pub(super) struct Recorder {
     is_timed: bool,
     began: Option<Nanos>,
@@ -26,9 +26,9 @@ pub(super) struct Recorder {
 }
 
 impl Recorder {
-    /// Begins to watch a drive.
+    /// Starts recording a drive.
     pub fn new(drive: &Drive) -> Self {
-        // Three digits are kept; the range grows as it has to.
+        // Three digits are kept; the range grows as needed.
         let histogram = || Histogram::new(3).expect("3 digits are in its range");
         Self {
             is_timed: drive.is_timed(),
@@ -41,7 +41,7 @@ impl Recorder {
         }
     }
 
-    /// A command was done.
+    /// Records a completed command.
     #[inline]
     pub fn record(&mut self, drive: &Drive, command: &Command, submitted: Nanos, done: Nanos) {
         let began = *self.began.get_or_insert(submitted);
@@ -55,12 +55,12 @@ impl Recorder {
                 Command::WriteZeroes(_) => 4,
             };
             let recorded = self.latencies[kind].record(done.since(submitted).0);
-            recorded.expect("the histogram grows as it has to");
+            recorded.expect("the histogram grows as needed");
         }
         self.course.record(drive, self.ended.since(began));
     }
 
-    /// What came of a job, now that it is done.
+    /// The outcome of a completed job.
     pub fn finish(
         self,
         drive: &Drive,

@@ -1,4 +1,4 @@
-//! What a simulation was run with, as it is printed beside what came of it.
+//! The settings of a simulation, as printed with its outcome.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,19 +6,19 @@ use ssdlab_flash::{MILLION, Pattern, Preparation};
 
 use super::job::{Job, Synthetic};
 
-/// What a simulation was run with, but for the drive and the seed. Shares are of 1.
+/// The settings of a simulation except the drive and the seed. Shares are fractions of 1.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Settings {
-    /// The state the drive was brought into first.
+    /// The state the drive was conditioned to first.
     pub condition: String,
-    /// The share of the drive that conditioning and patterns used.
+    /// The share of the drive used by conditioning and patterns.
     pub fill: f64,
-    /// Which pages were written or read: sequential, uniform, zipf or hotcold; none of a trace, and
-    /// so is all that patterns have.
+    /// The access pattern: sequential, uniform, zipf or hotcold; absent for a trace, like all
+    /// further settings.
     pub pattern: Option<String>,
-    /// Requests came to so many times the capacity.
+    /// The volume of requests, in multiples of the capacity.
     pub overwrites: Option<f64>,
-    /// The same before counting began.
+    /// The same before counting started.
     pub warmup: Option<f64>,
     /// The size of a request.
     pub request_bytes: Option<u64>,
@@ -26,13 +26,13 @@ pub struct Settings {
     pub reads: Option<f64>,
     /// The share of requests that discard.
     pub trim: Option<f64>,
-    /// Of hotcold: the share of requests that go to hot pages.
+    /// For hotcold: the share of requests to hot pages.
     pub hot_writes: Option<f64>,
-    /// Of hotcold: the share of the pages that is hot.
+    /// For hotcold: the share of pages that are hot.
     pub hot_data: Option<f64>,
-    /// Of zipf: the skew.
+    /// For zipf: the skew.
     pub skew: Option<f64>,
-    /// Requests under way at once.
+    /// Requests in flight.
     pub queue_depth: Option<usize>,
 }
 
@@ -62,7 +62,7 @@ impl Settings {
         }
     }
 
-    /// Those of any job, and of a trace all.
+    /// The settings common to all jobs.
     pub(super) fn of_job<S>(job: &Job<S>) -> Self {
         let Preparation { condition, fill_ppm, .. } = &job.drive;
         Self { condition: condition.to_string(), fill: of_one(*fill_ppm), ..Self::default() }

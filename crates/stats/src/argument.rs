@@ -1,6 +1,6 @@
 //! Defines the checks of arguments and data that several functions share.
 //!
-//! They stand in one place so that a refusal reads the same wherever it happens.
+//! They are in one place so that refusals read the same everywhere.
 
 use crate::Error;
 

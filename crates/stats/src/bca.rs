@@ -1,10 +1,9 @@
 //! Defines the bootstrap interval of a ratio.
 //!
-//! The t interval takes the log-ratios for normal; this one asks the data instead, by drawing from
-//! them again and again. Where the two disagree, normality was a poor assumption. It is a check
-//! and not the interval to report, because few pairs leave little to draw from and it comes out
-//! too narrow: in simulated normal experiments of 5, 10 and 30 pairs, what called itself a 95 %
-//! interval covered the truth in 84, 89 and 92 %.
+//! The t interval assumes normal log-ratios; this one resamples the data instead. Where the two
+//! disagree, normality was a poor assumption. It is a check and not the interval to report, because
+//! with few pairs it is too narrow: in simulated normal experiments of 5, 10 and 30 pairs, a
+//! nominal 95 % interval covered the truth in 84, 89 and 92 %.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -77,7 +76,7 @@ impl LogRatio {
     }
 }
 
-/// Draws of n out of n values, with replacement, again and again.
+/// Repeated draws of n out of n values, with replacement.
 #[derive(Debug, Clone)]
 pub struct Resamples {
     n: usize,

@@ -1,8 +1,8 @@
-//! Defines what is left of an effect where several groups, such as machines, have each their own.
+//! Defines an effect across several groups, such as machines, each with its own effect.
 //!
-//! Pairs of one machine say how sure that machine's effect is, however many machines there are;
-//! whether the next machine has it too, only the differences between machines can tell. So an
-//! effect across groups counts groups, not pairs, and a group that does not fit is shown.
+//! Pairs on one machine determine the precision of that machine's effect; whether the next machine
+//! has it too, only the differences between machines can tell. So an effect across groups counts
+//! groups, not pairs, and a deviating group is shown.
 
 use statrs::distribution::{ChiSquared, ContinuousCDF, FisherSnedecor};
 
@@ -11,7 +11,7 @@ use crate::moments::count;
 use crate::rounding::rounding;
 use crate::{Interval, LogRatio, student};
 
-/// What is known of an effect in one group.
+/// The estimated effect in one group.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Group {
     /// The natural logarithm of the ratio, finite.
@@ -52,18 +52,18 @@ pub struct Heterogeneity {
     /// The share of the estimates' variance that is not chance, from 0 to 1: I² (Higgins & Thompson
     /// 2002, "Quantifying heterogeneity in a meta-analysis", Statistics in Medicine 21).
     pub i_squared: f64,
-    /// How each group stands to all others, in the order of the groups.
+    /// How each group compares with all others, in the order of the groups.
     pub deviations: Vec<Deviation>,
     standard_error: f64,
 }
 
-/// How a group stands to all others.
+/// How a group compares with all others.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Deviation {
-    /// The p-value of "it is one like the others", by [`Heterogeneity::of`]. Absent for two groups,
-    /// of which either may be the one that deviates.
+    /// The p-value of "it is like the others", by [`Heterogeneity::of`]. Absent for two groups, of
+    /// which either may be the one that deviates.
     pub p: Option<f64>,
-    /// The p-value of "its effect and the others' have not opposite directions".
+    /// The p-value of "its effect and the others' do not have opposite directions".
     pub p_reversed: f64,
 }
 
@@ -131,7 +131,7 @@ impl Heterogeneity {
         };
         let alike: Vec<Group> = groups.iter().map(|group| with(common, group)).collect();
         let pairs = count(groups.iter().map(LogRatio::n).sum()) / count(groups.len());
-        // Of few pairs a scatter is easily too small.
+        // A scatter estimated from few pairs is easily too small.
         let least = |group: &LogRatio| {
             let share = pairs / count(group.n());
             if share > 1.0 { common * share.sqrt() } else { 0.0 }

@@ -1,8 +1,8 @@
-//! Defines the correction of p-values for being several.
+//! Defines the correction of p-values for multiple tests.
 //!
 //! Of twenty tests at 5 % one succeeds by luck. Holm's procedure keeps the probability of *any*
-//! false success at the level asked for, whatever the tests have to do with each other, and is
-//! never weaker than dividing the level by their number.
+//! false success at the requested level, however the tests depend on each other, and is never
+//! weaker than dividing the level by their number.
 
 /// Adjusts p-values for multiple testing; the result is in the order of `p`.
 ///

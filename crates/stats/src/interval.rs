@@ -18,10 +18,4 @@ impl Interval {
     pub fn contains(&self, value: f64) -> bool {
         self.lo <= value && value <= self.hi
     }
-
-    /// Half the distance between the ends, in the unit of the ends.
-    #[must_use]
-    pub fn half_width(&self) -> f64 {
-        (self.hi - self.lo) / 2.0
-    }
 }

@@ -3,7 +3,7 @@
 //! In a randomised complete block every treatment occurs once, so dividing a treatment's value by
 //! the baseline's value *of the same block* cancels whatever the two had in common (the drive's
 //! age, the room's temperature). Ratios average on the logarithmic scale, where a halving and a
-//! doubling cancel: [`LogRatio`] estimates there and reports as a ratio. Around it stand what is
+//! doubling cancel: [`LogRatio`] estimates there and reports as a ratio. Around it is what is
 //! needed to say how far to trust it: tests against a bound, [`holm()`] for many tests at once,
 //! [`Drift`] for a machine that changed while it was measured, and the number of runs it takes
 //! ([`runs_for_half_width`], [`runs_to_separate`]). Where there are no pairs, as between two

@@ -1,12 +1,11 @@
-//! Defines a ranking of several treatments that shows which of them cannot be told apart.
+//! Defines a ranking of several treatments that shows which of them cannot be distinguished.
 //!
-//! Sorting means and reading off places makes a winner of whoever was lucky. Here every pair is
-//! compared, the p-values are adjusted for the number of pairs, and a treatment's place is the
-//! range that is left: below all that are shown to be better, above all that are shown to be worse.
-//! The ranges hold together at the level asked for, because no more than the pairs' verdicts goes
-//! into them (Mogstad, Romano, Shaikh and Wilhelm 2024, "Inference for ranks with applications to
-//! mobility across neighbourhoods and academic achievement across countries", Review of Economic
-//! Studies 91).
+//! Ranking by means alone makes the luckiest the winner. Here every pair is compared, the p-values
+//! are adjusted for the number of pairs, and a treatment's place is the range that is left: below
+//! all that are shown to be better, above all that are shown to be worse. The ranges hold jointly
+//! at the requested level, because only the pairs' verdicts go into them (Mogstad, Romano, Shaikh
+//! and Wilhelm 2024, "Inference for ranks with applications to mobility across neighbourhoods and
+//! academic achievement across countries", Review of Economic Studies 91).
 
 use crate::argument::assert_fraction;
 use crate::{Error, LogRatio, holm};
@@ -19,8 +18,8 @@ pub struct Ranking {
     /// For each treatment, in the order they were given, the first and the last place (from 1) that
     /// it may have.
     pub places: Vec<(usize, usize)>,
-    /// The largest groups whose members cannot be told apart, each in the ranking's order; a
-    /// treatment may be in several. Two treatments with no group in common are told apart.
+    /// The largest groups whose members cannot be distinguished, each in the ranking's order; a
+    /// treatment may be in several. Two treatments with no group in common are distinguishable.
     pub groups: Vec<Vec<usize>>,
 }
 
@@ -28,7 +27,7 @@ impl Ranking {
     /// Ranks treatments by their values in common blocks: `values[treatment][block]`.
     ///
     /// Pairs are compared by paired t tests of log-ratios, adjusted by Holm's method for the number
-    /// of pairs. With one block nothing is told apart.
+    /// of pairs. With one block nothing is distinguishable.
     ///
     /// # Errors
     ///
@@ -72,8 +71,8 @@ impl Ranking {
     }
 }
 
-/// The largest groups without a pair that is told apart: one group is split by each such pair, and
-/// what lies within another group is dropped (Piepho 2004, "An algorithm for a letter-based
+/// The largest groups without a distinguishable pair: each such pair splits the groups that contain
+/// it, and groups within another are dropped (Piepho 2004, "An algorithm for a letter-based
 /// representation of all-pairwise comparisons", Journal of Computational and Graphical Statistics
 /// 13).
 fn groups(order: &[usize], apart: &[(usize, usize)]) -> Vec<Vec<usize>> {

@@ -9,7 +9,7 @@ use crate::moments::count;
 use crate::rounding::rounding;
 use crate::student::critical;
 
-/// The most runs that are ever called for; beyond it the answer is "not this way".
+/// The maximum number of runs ever recommended; beyond it the answer is "not this way".
 pub const MOST_RUNS: u32 = 10_000;
 
 /// The total number of runs (pairs) for which the t interval of a ratio is narrow enough.

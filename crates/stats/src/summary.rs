@@ -9,7 +9,7 @@ use crate::interval::Interval;
 use crate::moments::{count, mean, sd};
 use crate::student;
 
-/// Location and spread of samples, in the samples' own unit where none is named.
+/// Location and spread of samples, in the unit of the samples unless stated otherwise.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Summary {
     /// The number of samples, at least 1.

@@ -1,4 +1,4 @@
-//! Defines the text that blkparse(1) prints when it is not told to print it otherwise.
+//! Defines the text that blkparse(1) prints by default.
 //!
 //! Source: blkparse(1), section "Output description and formatting", and the program's output. An
 //! event is a line:
@@ -14,9 +14,9 @@
 //! flags: `F` (FUA), `A` (read-ahead), `S` (sync), `M` (metadata) and others that do not matter
 //! here.
 //!
-//! Lines of other actions, and all lines that do not begin with a device (such as the summary at
-//! the end), are left out. Further rules are those of the [binary format](super::blktrace), from
-//! which blkparse makes this; a command that bypasses the block layer has a length and no `+`.
+//! Lines of other actions, and lines that do not begin with a device (such as the summary at the
+//! end), are skipped. Otherwise the rules of the [binary format](super::blktrace) apply, from which
+//! blkparse makes this. A command that bypasses the block layer has a length and no `+`.
 
 use std::io::BufRead;
 
@@ -29,7 +29,7 @@ use crate::rwbs::operation;
 use crate::selection::Selection;
 use crate::{Flags, Format, Kind, Position, Request, Stage, TraceError};
 
-/// Whether some line of a trace that begins so is an event of blkparse.
+/// Whether a trace with this beginning has a line that is a blkparse event.
 pub fn looks_like(first_bytes: &[u8]) -> bool {
     first_bytes.split(|byte| *byte == b'\n').any(|line| {
         let mut words = words(line);
@@ -67,9 +67,7 @@ impl<R: BufRead> Blkparse<R> {
         }
         Ok(None)
     }
-}
 
-impl<R> Blkparse<R> {
     pub fn position(&self) -> Position {
         self.lines.position()
     }
@@ -81,7 +79,7 @@ struct Event<'a> {
     request: Request,
 }
 
-/// The event of a line, if it is one of a request that is queued or issued.
+/// The event of a line, if it queues or issues a request.
 fn event(line: &[u8]) -> Result<Option<Event<'_>>, Fault> {
     let mut words = words(line);
     let Some(device) = words.next().filter(|word| is_device(word)) else {

@@ -1,22 +1,23 @@
-//! Defines the binary format of blktrace(8): one file for each processor, in time order.
+//! Defines the binary format of blktrace(8): one file per processor, in time order.
 //!
 //! Source: `include/uapi/linux/blktrace_api.h` for the layout, `kernel/trace/blktrace.c` for what
 //! the kernel writes. A trace is a sequence of events in the byte order of the machine that
-//! recorded it, which the first field tells. An event is a `struct blk_io_trace` of 48 bytes
+//! recorded it, which the first field reveals. An event is a `struct blk_io_trace` of 48 bytes
 //! (version 7) or, of newer kernels, a `struct blk_io_trace2` of 64 bytes (version 8), and then
 //! `pdu_len` bytes.
 //!
-//! What an event says, and what becomes of it:
+//! How events are interpreted:
 //!
-//! - Events other than queueing and issuing, and messages of the tracer, are left out.
-//! - So are commands that bypass the block layer (`BLK_TC_PC`, as from smartctl): the kernel
-//!   records no position for them.
-//! - An event without bytes is a flush if `BLK_TC_FLUSH` is set. Otherwise it is left out, the
-//!   resetting of zones included.
+//! - Events other than queueing and issuing, and messages of the tracer, are skipped.
+//! - So are commands that bypass the block layer (`BLK_TC_PC`, for example from smartctl): the
+//!   kernel records no offset for them.
+//! - An event without bytes is a flush if `BLK_TC_FLUSH` is set, and skipped otherwise, as are zone
+//!   resets.
 //! - With bytes, `BLK_TC_FLUSH` is [`Flags::PREFLUSH`].
 //! - Discards and secure discards are both `BLK_TC_DISCARD`.
-//! - Version 7 cannot tell write-zeroes from writes, and they are read as writes. Version 8 can.
-//! - Requests that only zoned drives know are refused.
+//! - Version 7 does not distinguish write-zeroes from writes; they are read as writes. Version 8
+//!   does.
+//! - Requests specific to zoned drives are refused.
 
 use std::io::BufRead;
 
@@ -32,7 +33,7 @@ use crate::{Flags, Format, Kind, Position, Request, Stage, TraceError};
 /// `BLK_IO_TRACE_MAGIC`; its lowest byte is the version.
 const MAGIC: u32 = 0x6561_7400;
 
-// `enum blktrace_cat`, which an action holds above its lowest 16 bits.
+// `enum blktrace_cat`: the bits of an action above its lowest 16.
 const WRITE: u64 = 1 << 1;
 const FLUSH: u64 = 1 << 2;
 const SYNC: u64 = 1 << 3;
@@ -83,7 +84,7 @@ struct Version8<O: ByteOrder> {
     pad: [u8; 12],
 }
 
-/// What matters of an event, whatever its version and byte order.
+/// The relevant fields of an event, of any version and byte order.
 struct Event {
     time_ns: u64,
     sector: u64,
@@ -119,7 +120,7 @@ impl<O: ByteOrder> From<Version8<O>> for Event {
     }
 }
 
-/// Whether a trace that begins so is one of blktrace, of whatever version.
+/// Whether a trace with this beginning is from blktrace, of any version.
 pub fn looks_like(first_bytes: &[u8]) -> bool {
     let magic = MAGIC.to_be_bytes();
     match first_bytes {
@@ -133,7 +134,8 @@ pub fn looks_like(first_bytes: &[u8]) -> bool {
 pub struct Blktrace<R> {
     records: Records<R>,
     pub selection: Selection,
-    /// The last device and whether it is taken: it seldom changes, and its name takes time to make.
+    /// The last device and whether it is selected: it seldom changes, and formatting its name takes
+    /// time.
     device: Option<(u32, bool)>,
 }
 
@@ -177,7 +179,7 @@ impl<R: BufRead> Blktrace<R> {
         Ok(Some(event))
     }
 
-    /// Whether the event is a request of the stage and to the drive that are asked for.
+    /// Whether the event is a request of the selected stage to the selected drive.
     #[inline]
     fn takes(&mut self, event: &Event) -> Result<bool, TraceError> {
         let stage = match event.action & 0xffff & !TA_CGROUP {
@@ -199,15 +201,13 @@ impl<R: BufRead> Blktrace<R> {
             }
         }
     }
-}
 
-impl<R> Blktrace<R> {
     pub fn position(&self) -> Position {
         self.records.position()
     }
 }
 
-/// The request that an event reports, if it is one that moves data or flushes.
+/// The request that an event reports, if it moves data or flushes.
 fn request(event: &Event) -> Result<Option<Request>, Fault> {
     let categories = event.action >> 16;
     let is = |category| categories & category != 0;
@@ -237,7 +237,7 @@ fn request(event: &Event) -> Result<Option<Request>, Fault> {
         submitted_ns: event.time_ns,
         completed_ns: None,
         kind,
-        // A flush has no place; some kernels put the last sector there.
+        // A flush has no offset; some kernels report the last sector.
         offset_bytes: if kind == Kind::Flush { 0 } else { bytes_before(event.sector)? },
         length_bytes: event.bytes.into(),
         flags,

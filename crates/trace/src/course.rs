@@ -1,9 +1,9 @@
-//! Defines how the requests of a trace are spread over time and over the drive, coarsely enough to
-//! be drawn.
+//! Defines the distribution of a trace's requests over time and over the drive, coarse enough to
+//! draw.
 //!
-//! Time is in [`Course::STEPS`] steps and the drive in [`Course::ROWS`] rows, however many requests
-//! there are. How long and how far they reach must be known before: a [`Summary`] says it, so that
-//! a trace is read twice.
+//! Time is divided into [`Course::STEPS`] steps and the drive into [`Course::ROWS`] rows,
+//! regardless of the number of requests. Both extents must be known beforehand, from a [`Summary`],
+//! so a trace is read twice.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -12,7 +12,7 @@ use std::ops::Range;
 use crate::in_flight::{Flights, Stretch};
 use crate::{Kind, Request, Summary};
 
-/// How requests are spread over time and over the drive.
+/// The distribution of requests over time and over the drive.
 #[derive(Debug)]
 pub struct Course {
     step_ns: u64,
@@ -28,13 +28,13 @@ pub struct Course {
 pub struct Step {
     /// The mean over the step.
     pub mean: f64,
-    /// The least at once.
+    /// The minimum.
     pub least: u64,
-    /// The most at once.
+    /// The maximum.
     pub most: u64,
 }
 
-/// Steps of time and rows of the drive, all of which requests have touched.
+/// A rectangle of time steps and drive rows, each of which was touched by requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Patch {
     /// The steps.
@@ -43,10 +43,10 @@ pub struct Patch {
     pub rows: Range<usize>,
 }
 
-/// The requests of a kind: what they touch in each step, and how much.
+/// The requests of a kind: rows touched and bytes in each step.
 #[derive(Debug, Clone)]
 struct OfKind {
-    /// Step by step, whether each row was touched.
+    /// Whether each row was touched, by step.
     touched: Vec<[bool; Course::ROWS]>,
     bytes: Vec<u64>,
 }
@@ -54,7 +54,7 @@ struct OfKind {
 /// What was in flight in a step so far.
 #[derive(Debug, Clone, Copy)]
 struct Occupancy {
-    /// Over time, how many were in flight.
+    /// The integral over time of the number in flight.
     depth_ns: u128,
     covered_ns: u64,
     least: u64,
@@ -62,13 +62,13 @@ struct Occupancy {
 }
 
 impl Course {
-    /// The steps of time.
+    /// The number of time steps.
     pub const STEPS: usize = 200;
 
-    /// The rows of the drive.
+    /// The number of drive rows.
     pub const ROWS: usize = 40;
 
-    /// No requests yet, of those that come to this.
+    /// An empty course for the requests with this summary.
     #[must_use]
     pub fn new(summary: &Summary) -> Self {
         let of_kind =
@@ -84,8 +84,8 @@ impl Course {
         }
     }
 
-    /// Adds a request, submitted no earlier than the one before. What lies beyond what was said to
-    /// come is counted at the end of it.
+    /// Adds a request, submitted no earlier than the previous one. Requests beyond the summary's
+    /// extents count towards the last step or row.
     pub fn add(&mut self, request: &Request) {
         let step = index(request.submitted_ns, self.step_ns, Self::STEPS);
         let of_kind = &mut self.kinds[request.kind as usize];
@@ -102,32 +102,32 @@ impl Course {
         }
     }
 
-    /// No more requests come.
+    /// Ends the trace.
     pub fn finish(&mut self) {
         let (depths, step_ns) = (&mut self.depths, self.step_ns);
         let lasted = |stretch| spread_over(depths, step_ns, stretch);
         mem::take(&mut self.flights).finish(self.span_ns, lasted);
     }
 
-    /// What a step takes.
+    /// The duration of a step.
     #[must_use]
     pub fn step_ns(&self) -> u64 {
         self.step_ns
     }
 
-    /// What a row covers.
+    /// The size of a row.
     #[must_use]
     pub fn row_bytes(&self) -> u64 {
         self.row_bytes
     }
 
-    /// The bytes of the requests of a kind that were submitted in each step that the trace reaches.
+    /// The bytes of a kind submitted in each step, up to the end of the trace.
     #[must_use]
     pub fn bytes(&self, kind: Kind) -> &[u64] {
         &self.kinds[kind as usize].bytes[..self.reached()]
     }
 
-    /// What was in flight in each step that the trace reaches.
+    /// The requests in flight in each step, up to the end of the trace.
     #[must_use]
     pub fn in_flight(&self) -> Vec<Step> {
         let step = |depth: &Occupancy| Step {
@@ -138,12 +138,11 @@ impl Course {
         self.depths[..self.reached()].iter().map(step).collect()
     }
 
-    /// Where and when there were requests of a kind, each in the step of its submission; patches do
-    /// not overlap.
+    /// When and where there were requests of a kind, by step of submission; patches do not overlap.
     #[must_use]
     pub fn patches(&self, kind: Kind) -> Vec<Patch> {
         let mut patches = Vec::new();
-        // The rows of patches that reach the step before, and where those began.
+        // The rows of patches that extend to the previous step, and their first steps.
         let mut open: BTreeMap<(usize, usize), usize> = BTreeMap::new();
         let ends = &[false; Self::ROWS];
         for (step, touched) in self.kinds[kind as usize].touched.iter().chain([ends]).enumerate() {
@@ -160,18 +159,18 @@ impl Course {
         patches
     }
 
-    /// How many steps the trace reaches: a short one has fewer nanoseconds than there are steps.
+    /// The number of steps in the trace: a short one has fewer nanoseconds than there are steps.
     fn reached(&self) -> usize {
         index(self.span_ns, self.step_ns, Self::STEPS) + 1
     }
 }
 
-/// Which part of this size a value falls into; the last, if it is beyond all.
+/// The index of the part of this size that a value falls into; at most the last.
 fn index(value: u64, part: u64, parts: usize) -> usize {
     usize::try_from(value / part).unwrap_or(usize::MAX).min(parts - 1)
 }
 
-/// Enters a stretch into the steps that it touches.
+/// Adds a stretch to the steps that it overlaps.
 fn spread_over(depths: &mut [Occupancy], step_ns: u64, Stretch { from_ns, to_ns, depth }: Stretch) {
     let (first, last) =
         (index(from_ns, step_ns, depths.len()), index(to_ns - 1, step_ns, depths.len()));
@@ -185,7 +184,7 @@ fn spread_over(depths: &mut [Occupancy], step_ns: u64, Stretch { from_ns, to_ns,
     }
 }
 
-/// The rows of a step that were touched, those beside each other together.
+/// The runs of adjacent touched rows in a step.
 fn runs(touched: &[bool]) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     for (row, _) in touched.iter().enumerate().filter(|(_, is_touched)| **is_touched) {

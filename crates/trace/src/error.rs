@@ -26,7 +26,7 @@ pub enum TraceError {
         /// The name that was given.
         name: String,
     },
-    /// The trace is of a version that this crate does not know.
+    /// The trace has an unknown version.
     #[error(
         "the {format} trace has version {found}; the known version is {known}: use a newer ssdlab, \
          or convert it"
@@ -57,7 +57,7 @@ pub enum TraceError {
         #[source]
         cause: io::Error,
     },
-    /// A line or record says something it cannot.
+    /// A line or record is malformed.
     #[error(
         "{format} trace, {position}: {what} is {found}, not {expected}; repair the trace there, or \
          truncate it before that"
@@ -76,8 +76,8 @@ pub enum TraceError {
     },
     /// The trace ends in the middle of a line or record, as after a full disk.
     ///
-    /// Every request before that was read. A last line that lacks its line end counts as cut, as a
-    /// cut number looks like a whole one.
+    /// Every request before that was read. A last line without its line end counts as truncated,
+    /// because a truncated number looks like a complete one.
     #[error(
         "the {format} trace is truncated at {position}; everything before that was read: continue \
          without the rest, or record the trace again"
@@ -85,7 +85,7 @@ pub enum TraceError {
     Truncated {
         /// The trace's format.
         format: Format,
-        /// The line or record that is not whole.
+        /// The incomplete line or record.
         position: Position,
     },
     /// The trace holds requests to several drives.
@@ -160,7 +160,7 @@ impl fmt::Display for Position {
     }
 }
 
-/// What is wrong with a line or record, by somebody who does not know where it stands.
+/// What is wrong with a line or record, without its position.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Fault {
     pub what: &'static str,
@@ -183,7 +183,7 @@ impl Fault {
     }
 }
 
-/// Bytes for a person to look at: quoted, escaped, and only the first few.
+/// Bytes for display: quoted, escaped, and only the first few.
 pub fn excerpt(bytes: &[u8]) -> String {
     const MOST_BYTES: usize = 48;
     if bytes.is_empty() {

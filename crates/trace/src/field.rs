@@ -1,12 +1,12 @@
-//! Defines how the fields of a line are split, and read as numbers.
+//! Defines how a line is split into fields, and fields are read as numbers.
 
 use crate::Request;
 use crate::error::Fault;
 
-/// The bytes of a sector, in blktrace and blkparse as in the whole Linux block layer.
+/// The size of a sector everywhere in the Linux block layer, including blktrace and blkparse.
 pub const SECTOR_BYTES: u64 = 512;
 
-/// The words of a line that blanks separate.
+/// The whitespace-separated words of a line.
 pub fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
 }
@@ -29,14 +29,14 @@ pub fn multiple<'a>(
     value.ok_or_else(|| Fault::new(what, expected, field))
 }
 
-/// The bytes before a sector, as far as they can be counted.
+/// The offset of a sector in bytes; an error if it overflows.
 pub fn bytes_before(sector: u64) -> Result<u64, Fault> {
     sector
         .checked_mul(SECTOR_BYTES)
         .ok_or_else(|| Fault::number("the sector", "below 2^55", sector))
 }
 
-/// The request itself, if its end can be counted in bytes.
+/// The request; an error if its end overflows.
 pub fn bounded(request: Request) -> Result<Request, Fault> {
     if request.offset_bytes.checked_add(request.length_bytes).is_none() {
         let expected = "one whose sum with the length is below 2^64";

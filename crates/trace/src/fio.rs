@@ -2,16 +2,16 @@
 //!
 //! Source: fio(1), section "Trace file format", and what fio 3.33 writes and replays. The first
 //! line is `fio version 2 iolog` or `fio version 3 iolog`. Every other line is `file action`, where
-//! the action is `add`, `open` or `close`, or `file action offset length` in bytes. Version 3 puts
-//! the time before that, in microseconds since the log began (its manual names no unit).
+//! the action is `add`, `open` or `close`, or `file action offset length` in bytes. Version 3
+//! prefixes the time, in microseconds since the start of the log (the manual names no unit).
 //!
-//! `read` and `write` are what they say, `trim` is a discard, and `sync` and `datasync` are
-//! flushes. Version 2 has no times but `file wait offset length`, whose offset is a time. The
-//! manual calls it microseconds since the last `wait`; fio takes it for milliseconds since the
-//! start, and the log is read as fio replays it. Requests between two waits are at the same time.
+//! `trim` is a discard, `sync` and `datasync` are flushes. Version 2 has no times but `file wait
+//! offset length`, whose offset is a time: microseconds since the last `wait` according to the
+//! manual, but fio treats it as milliseconds since the start, and so do we. Requests between two
+//! waits are simultaneous.
 //!
 //! Offsets are within the file, which stands for the drive: a log of several files is one of
-//! several drives. What a filesystem would make of the requests, the log does not know.
+//! several drives. How a filesystem would map the requests is unknown.
 
 use std::io::BufRead;
 
@@ -21,19 +21,19 @@ use crate::lines::Lines;
 use crate::selection::Selection;
 use crate::{Flags, Format, Kind, Position, Request, TraceError};
 
-/// Whether a trace that begins so is a log of fio, of whatever version.
+/// Whether a trace with this beginning is a fio log, of any version.
 pub fn looks_like(first_bytes: &[u8]) -> bool {
     first_bytes.starts_with(b"fio version ")
 }
 
-/// The requests of a log, with times since it began.
+/// The requests of a log, with times since its start.
 #[derive(Debug)]
 pub struct Fio<R> {
     lines: Lines<R>,
     pub selection: Selection,
-    /// Version 2: how far the waits have come.
+    /// Version 2: the time reached by waits.
     waited_ns: u64,
-    /// Version 3, where every line has a time.
+    /// Whether it is version 3, where every line has a time.
     timed: bool,
 }
 
@@ -66,9 +66,7 @@ impl<R: BufRead> Fio<R> {
         }
         Ok(None)
     }
-}
 
-impl<R> Fio<R> {
     pub fn position(&self) -> Position {
         self.lines.position()
     }

@@ -1,4 +1,4 @@
-//! Defines the trace formats, their names, and how to tell them apart by content.
+//! Defines the trace formats, their names, and how to detect them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,16 +6,16 @@ use std::str::FromStr;
 use crate::error::excerpt;
 use crate::{TraceError, blkparse, blktrace, fio, msr, request_log};
 
-/// A format that traces come in.
+/// A trace format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// What blktrace(8) records: binary, one file for each processor.
+    /// Recorded by blktrace(8): binary, one file per processor.
     Blktrace,
-    /// What blkparse(1) prints by default: text.
+    /// Printed by blkparse(1) by default: text.
     Blkparse,
     /// The comma-separated lines of the MSR Cambridge traces.
     MsrCambridge,
-    /// What fio(1) writes with `write_iolog`, version 2 or 3.
+    /// Written by fio(1) with `write_iolog`, version 2 or 3.
     FioLog,
     /// ssdlab's own log: binary, see [`RequestLogWriter`](crate::RequestLogWriter).
     RequestLog,
@@ -26,7 +26,7 @@ impl Format {
     pub const ALL: [Self; 5] =
         [Self::Blktrace, Self::Blkparse, Self::MsrCambridge, Self::FioLog, Self::RequestLog];
 
-    /// The name by which a person chooses the format; [`str::parse`] understands it.
+    /// Its name for users, as parsed by [`str::parse`].
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

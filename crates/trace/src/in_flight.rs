@@ -1,20 +1,20 @@
-//! Defines how many requests a drive has at each moment, as they are submitted one after another.
+//! Defines how many requests are in flight at each moment.
 //!
-//! A request is in flight from its submission to its completion. One whose completion is not known
-//! is in flight at no time: it would otherwise be so for ever.
+//! A request is in flight from its submission to its completion. One whose completion is unknown is
+//! ignored: it would be in flight for ever.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The most requests that are kept account of at once: far more than drives take, and 8 MiB.
+/// The maximum number of tracked requests: far more than drives queue, and 8 MiB.
 const MOST: usize = 1 << 20;
 
 /// A time during which the number of requests in flight stayed the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stretch {
-    /// When it began.
+    /// Its start.
     pub from_ns: u64,
-    /// When it ended, which is later.
+    /// Its end, which is later.
     pub to_ns: u64,
     /// How many were in flight.
     pub depth: u64,
@@ -24,15 +24,15 @@ pub struct Stretch {
 #[derive(Debug, Default)]
 pub struct Flights {
     completions_ns: BinaryHeap<Reverse<u64>>,
-    /// Until when all stretches were told of.
+    /// The end of the last reported stretch.
     since_ns: u64,
 }
 
 impl Flights {
-    /// A request is submitted, no earlier than the one before. `lasted` is told of the stretches
-    /// before it; the result is how many are in flight then, with this one.
+    /// Submits a request, no earlier than the previous one. Calls `lasted` with the stretches
+    /// before it and returns how many are then in flight, including this one.
     ///
-    /// One that is submitted while 2^20 others are in flight is left out.
+    /// A request submitted while 2^20 others are in flight is ignored.
     pub fn submit(
         &mut self,
         submitted_ns: u64,
@@ -46,7 +46,7 @@ impl Flights {
         self.depth()
     }
 
-    /// No more requests come, and nothing is looked at beyond `end_ns`.
+    /// Reports the remaining stretches up to `end_ns`.
     pub fn finish(mut self, end_ns: u64, mut lasted: impl FnMut(Stretch)) {
         self.advance(end_ns, &mut lasted);
     }

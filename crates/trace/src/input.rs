@@ -1,10 +1,10 @@
-//! Defines how input is awaited.
+//! Defines how input is read despite interruptions.
 
 use std::io::{self, BufRead, ErrorKind};
 
-/// The bytes at hand, at least one unless the input is at its end.
+/// The buffered bytes, at least one unless the input is at its end.
 ///
-/// An interruption by a signal is no failure, and waited out.
+/// Interruptions by signals are retried.
 pub fn fill<R: BufRead>(input: &mut R) -> io::Result<&[u8]> {
     while let Err(cause) = input.fill_buf() {
         if cause.kind() != ErrorKind::Interrupted {

@@ -1,25 +1,23 @@
 //! Block traces, each as one stream of requests to one drive.
 //!
-//! Whoever recorded a trace chose its format; whoever replays it wants to know only what was asked
-//! of the drive, and when. [`Reader`] makes [`Request`]s out of any [`Format`], [`merge()`] joins
-//! the files of one trace (blktrace writes one for each processor), and [`RequestLogWriter`] writes
-//! ssdlab's own format. [`ftrace`] makes requests of what the running kernel reports, as it does.
-//! What the requests of a trace come to is a [`Summary`], and how they were spread over time and
-//! over the drive a [`Course`].
+//! A replay only needs to know what was asked of the drive, and when, regardless of the format.
+//! [`Reader`] makes [`Request`]s out of any [`Format`], [`merge()`] joins the files of one trace
+//! (blktrace writes one per processor), and [`RequestLogWriter`] writes ssdlab's own format.
+//! [`ftrace`] assembles requests from the events of a running kernel. A [`Summary`] aggregates the
+//! requests of a trace, and a [`Course`] shows their distribution over time and over the drive.
 //!
-//! The same rules hold for every format that is read:
+//! The same rules apply to every format:
 //!
-//! - **Time** begins at 0 with the first request. A request never comes before the one ahead of it
-//!   in the trace: a time that goes backwards is raised to the last one, and counted ([`Clamped`]).
-//! - **One drive.** Offsets on several drives mean nothing together. A trace of several drives is
-//!   refused until one is chosen ([`Options::drive`]).
-//! - **One stage.** The Linux block layer reports a request as it is queued and again as it is
-//!   issued to the drive; one of them is read ([`Options::stage`]).
-//! - **Nothing is guessed.** What cannot be understood is an error with its position, and ends the
-//!   stream. The requests before it are good. What moves no data and is no flush is left out.
+//! - **Time** begins at 0 with the first request. Requests are in time order: a time that goes
+//!   backwards is raised to the last one, and counted ([`Clamped`]).
+//! - **One drive.** A trace of several drives is refused until one is chosen ([`Options::drive`]).
+//! - **One stage.** The Linux block layer reports a request when it is queued and again when it is
+//!   issued to the drive; one of the two is read ([`Options::stage`]).
+//! - **Nothing is guessed.** What cannot be parsed is an error with its position, and ends the
+//!   stream; the requests before it are valid. What neither moves data nor flushes is skipped.
 //!
 //! Everything here is pure: input is any [`BufRead`](std::io::BufRead), no file is opened and no
-//! clock is read. No input makes it panic, and memory does not grow with the length of a trace.
+//! clock is read. No input causes a panic, and memory does not grow with the length of a trace.
 
 mod blkparse;
 mod blktrace;

@@ -1,4 +1,4 @@
-//! Defines how lines are read: borrowed from the input's buffer where they lie in it whole.
+//! Defines how lines are read: borrowed from the input's buffer if it contains them whole.
 
 use std::io::{self, BufRead};
 use std::mem;
@@ -9,7 +9,7 @@ use crate::error::Fault;
 use crate::input::fill;
 use crate::{Format, Position, TraceError};
 
-/// The longest line, in bytes. No tool writes a longer one, and memory must not grow with input.
+/// The maximum length of a line in bytes: no tool writes longer ones, and memory must stay bounded.
 const LONGEST: usize = 64 << 10;
 
 /// The lines of a text trace.
@@ -18,9 +18,9 @@ pub struct Lines<R> {
     input: R,
     format: Format,
     number: u64,
-    /// How much of the input's buffer is the line last handed out.
+    /// The part of the input's buffer that is the last returned line.
     lent: usize,
-    /// A line that does not lie in the input's buffer whole.
+    /// A line that the input's buffer does not contain whole.
     gathered: Vec<u8>,
 }
 
@@ -80,12 +80,12 @@ impl<R: BufRead> Lines<R> {
 }
 
 impl<R> Lines<R> {
-    /// Where the line last handed out stands.
+    /// The position of the last returned line.
     pub fn position(&self) -> Position {
         Position::Line(self.number)
     }
 
-    /// The error that this fault of the line last handed out is.
+    /// The error for a fault in the last returned line.
     pub fn fault(&self, fault: Fault) -> TraceError {
         fault.at(self.format, self.position())
     }

@@ -1,7 +1,7 @@
-//! Defines the merging of several files into one trace, by time.
+//! Merges several files into one trace, by time.
 //!
-//! blktrace writes a file for each processor, and each is in order. Their times are of one clock,
-//! so they must be merged before they are made relative.
+//! blktrace writes an ordered file per processor. Their times are from one clock, so they must be
+//! merged before they are made relative.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,12 +12,11 @@ use crate::{Clamped, Reader, Request, TraceError};
 
 /// Merges the files of one trace by the time of submission.
 ///
-/// All must have been recorded on one clock, and time 0 is that of the earliest request. Of
-/// requests at the same time those of an earlier reader come first. The readers must have the same
-/// options, and none has been read from.
+/// All must have been recorded with one clock; time 0 is the earliest request. Simultaneous
+/// requests come in the order of the readers, which must have the same options and be unread.
 ///
-/// The merged trace ends after the first error, and so where one of the files is cut: what the
-/// others hold beyond that would be a trace with a part missing.
+/// The merged trace ends after the first error, so where one of the files is truncated: beyond that
+/// a part would be missing.
 #[must_use]
 pub fn merge<R: BufRead>(readers: Vec<Reader<R>>) -> Merge<R> {
     Merge {
@@ -36,16 +35,16 @@ pub struct Merge<R> {
     readers: Vec<Reader<R>>,
     /// The next request of each reader.
     heads: Vec<Option<Request>>,
-    /// The time of each of those requests, and its reader: the earliest comes first.
+    /// The time and reader of each of those requests, earliest first.
     order: BinaryHeap<Reverse<(u64, usize)>>,
-    /// The readers whose next request is not known.
+    /// The readers whose next request is still unknown.
     to_read: Vec<usize>,
     began_ns: Option<u64>,
     ended: bool,
 }
 
 impl<R: BufRead> Merge<R> {
-    /// The times that went backwards so far within one of the files.
+    /// The times that went backwards so far within the files.
     #[must_use]
     pub fn clamped(&self) -> Clamped {
         self.readers.iter().map(Reader::clamped).fold(Clamped::default(), |sum, one| Clamped {
@@ -72,9 +71,9 @@ impl<R: BufRead> Merge<R> {
         Ok(self.heads[index].map(|request| since(began_ns, request)))
     }
 
-    /// Checks that the files are of one drive and hold something of what is asked for.
+    /// Checks that the files are of one drive and contain selected requests.
     ///
-    /// Once each was asked for its first request that is settled: each has met its drive, or ended.
+    /// This is decided after the first request of each: it has met its drive, or ended.
     fn check_selections(&self) -> Result<(), TraceError> {
         let mut selections = self.readers.iter().map(Reader::selection);
         let Some(mut all) = selections.next().cloned() else {

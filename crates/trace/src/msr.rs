@@ -10,8 +10,8 @@
 //!
 //! `Timestamp` is when the request was issued, in ticks of 100 ns since 1601 (Windows file time);
 //! `ResponseTime` is in the same ticks; `Type` is `Read` or `Write`; `Offset` and `Size` are in
-//! bytes. A drive is `Hostname,DiskNumber`. The published files have no line of titles, but copies
-//! may, and it is left out.
+//! bytes. A drive is `Hostname,DiskNumber`. The published files have no header line, but copies
+//! may; it is skipped.
 
 use std::io::BufRead;
 
@@ -24,10 +24,10 @@ use crate::{Flags, Format, Kind, Position, Request, TraceError};
 /// The unit of both times.
 const TICK_NS: u64 = 100;
 
-/// How a line of titles begins.
+/// The beginning of a header line.
 const TITLES: &[u8] = b"Timestamp,";
 
-/// Whether the first line of a trace that begins so is one of these traces.
+/// Whether the first line of a trace is of this format.
 pub fn looks_like(first_bytes: &[u8]) -> bool {
     let line = first_bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let line = line.trim_ascii_end();
@@ -63,9 +63,7 @@ impl<R: BufRead> Msr<R> {
         }
         Ok(None)
     }
-}
 
-impl<R> Msr<R> {
     pub fn position(&self) -> Position {
         self.lines.position()
     }
@@ -78,7 +76,7 @@ fn parse(line: &[u8]) -> Result<(&[u8], Request), Fault> {
     let ticks = "a number of 100 ns ticks";
     let submitted_ns = multiple("the timestamp", ticks, TICK_NS, &mut fields)?;
     let (Some(host), Some(disk), Some(kind)) = (fields.next(), fields.next(), fields.next()) else {
-        return Err(Fault::new("the line", "seven fields with commas between them", line));
+        return Err(Fault::new("the line", "seven comma-separated fields", line));
     };
     let before_drive = timestamp.len() + 1;
     let after_drive = before_drive + host.len() + 1 + disk.len();

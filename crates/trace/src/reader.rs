@@ -13,23 +13,23 @@ use crate::request_log::RequestLog;
 use crate::selection::Selection;
 use crate::{Format, Kind, Options, Position, Request, TraceError};
 
-/// Times that went backwards in a trace, and were raised to the one before.
+/// Times that went backwards in a trace, and were raised to the previous one.
 ///
-/// A few, by little, are usual: requests of several processors are recorded as they come. Many, or
-/// by seconds, mean that the trace is not in the order of submission, as when files of blktrace are
-/// put one behind the other instead of [merged](crate::merge()).
+/// A few small ones are normal with several processors. Many, or by seconds, mean that the trace is
+/// not in submission order, for example if blktrace files were concatenated instead of
+/// [merged](crate::merge()).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Clamped {
-    /// How many requests were affected.
+    /// The number of requests affected.
     pub requests: u64,
-    /// By how much at most, in nanoseconds.
+    /// The largest difference, in nanoseconds.
     pub furthest_ns: u64,
 }
 
 /// Reads the requests of one trace.
 ///
-/// It ends after the first error. Of [`TraceError::Truncated`] one can make do with what came
-/// before.
+/// It ends after the first error. After [`TraceError::Truncated`] the requests before it can be
+/// used.
 #[derive(Debug)]
 pub struct Reader<R> {
     source: Source<R>,
@@ -51,7 +51,7 @@ enum Source<R> {
 }
 
 impl<R: BufRead> Reader<R> {
-    /// Reads a trace of a known format, of which the header is read at once if it has one.
+    /// Reads a trace of a known format. A header, if there is one, is read immediately.
     pub fn new(input: R, format: Format, options: &Options) -> Result<Self, TraceError> {
         let selection = Selection::new(options);
         let source = match format {
@@ -65,9 +65,9 @@ impl<R: BufRead> Reader<R> {
         Ok(Self { source, format, began_ns: None, last_ns: 0, clamped, ended: false })
     }
 
-    /// Reads a trace of the format that its beginning shows, see [`Format::detect`].
+    /// Reads a trace after detecting its format, see [`Format::detect`].
     ///
-    /// Only what the input holds in its buffer at first is looked at. A few lines are enough.
+    /// Only the first buffer of the input is examined. A few lines are enough.
     pub fn detect(mut input: R, options: &Options) -> Result<Self, TraceError> {
         let format = match fill(&mut input) {
             Ok(buffer) => Format::detect(buffer)?,
@@ -113,16 +113,27 @@ impl<R: BufRead> Reader<R> {
             return Ok(Some(request));
         }
     }
+
+    fn fault(&self, fault: Fault) -> TraceError {
+        let position: Position = match &self.source {
+            Source::Blktrace(source) => source.position(),
+            Source::Blkparse(source) => source.position(),
+            Source::Msr(source) => source.position(),
+            Source::Fio(source) => source.position(),
+            Source::RequestLog(source) => source.position(),
+        };
+        fault.at(self.format, position)
+    }
 }
 
 impl<R> Reader<R> {
-    /// The format that is read.
+    /// The format.
     #[must_use]
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// The capacity of the drive in bytes, which only ssdlab's own log knows.
+    /// The capacity of the drive in bytes; only ssdlab's own log has it.
     #[must_use]
     pub fn capacity_bytes(&self) -> Option<u64> {
         match &self.source {
@@ -152,17 +163,6 @@ impl<R> Reader<R> {
             Source::Fio(source) => &source.selection,
             Source::RequestLog(source) => &source.selection,
         }
-    }
-
-    fn fault(&self, fault: Fault) -> TraceError {
-        let position: Position = match &self.source {
-            Source::Blktrace(source) => source.position(),
-            Source::Blkparse(source) => source.position(),
-            Source::Msr(source) => source.position(),
-            Source::Fio(source) => source.position(),
-            Source::RequestLog(source) => source.position(),
-        };
-        fault.at(self.format, position)
     }
 }
 

@@ -1,5 +1,5 @@
-//! Defines how binary records are read, and how a record that the end of the trace cuts is told
-//! from a trace that ends.
+//! Defines how binary records are read, and distinguishes a truncated record from the end of the
+//! trace.
 
 use std::io::{self, BufRead};
 
@@ -14,13 +14,13 @@ use crate::{Format, Position, TraceError};
 pub struct Records<R> {
     input: R,
     format: Format,
-    /// How many bytes were read so far.
+    /// The number of bytes read so far.
     read_bytes: u64,
     position: Position,
 }
 
 impl<R: BufRead> Records<R> {
-    /// Records counted from `first`: 0 if a header comes before them, or else 1.
+    /// Records counted from `first`: 0 if there is a header, otherwise 1.
     pub fn new(input: R, format: Format, first: u64) -> Self {
         let position = Position::Record { record: first, offset_bytes: 0 };
         Self { input, format, read_bytes: 0, position }
@@ -39,7 +39,7 @@ impl<R: BufRead> Records<R> {
         }
     }
 
-    /// More of the record that was started.
+    /// More of the current record.
     #[inline]
     pub fn rest<T: FromBytes + IntoBytes>(&mut self) -> Result<T, TraceError> {
         match fill(&mut self.input) {
@@ -63,7 +63,7 @@ impl<R: BufRead> Records<R> {
         Ok(value)
     }
 
-    /// Leaves out so many bytes of the record that was started.
+    /// Skips bytes of the current record.
     pub fn skip(&mut self, bytes: usize) -> Result<(), TraceError> {
         let mut left = bytes;
         while left > 0 {
@@ -72,7 +72,7 @@ impl<R: BufRead> Records<R> {
         Ok(())
     }
 
-    /// Hands on what lies at hand, from 1 to `most` bytes, and returns how many they were.
+    /// Passes on buffered bytes, from 1 to `most`, and returns their number.
     fn piece(&mut self, most: usize, take: impl FnOnce(&[u8])) -> Result<usize, TraceError> {
         let bytes = match fill(&mut self.input) {
             Ok([]) => {
@@ -92,12 +92,12 @@ impl<R: BufRead> Records<R> {
 }
 
 impl<R> Records<R> {
-    /// Where the record stands that was started last.
+    /// The position of the current record.
     pub fn position(&self) -> Position {
         self.position
     }
 
-    /// The error that this fault of the record started last is.
+    /// The error for a fault in the current record.
     pub fn fault(&self, fault: Fault) -> TraceError {
         fault.at(self.format, self.position)
     }

@@ -11,28 +11,28 @@ pub struct Request {
     pub submitted_ns: u64,
     /// When it was completed, on the same clock and never before it was submitted.
     ///
-    /// Only MSR Cambridge traces and ssdlab's own log say so.
+    /// Only MSR Cambridge traces and ssdlab's own log have it.
     pub completed_ns: Option<u64>,
-    /// What is asked.
+    /// The operation.
     pub kind: Kind,
-    /// Where it begins, in bytes from the start of the drive; 0 for a flush.
+    /// Its offset, in bytes from the start of the drive; 0 for a flush.
     ///
     /// The sum of offset and length fits a `u64`.
     pub offset_bytes: u64,
-    /// How long it is, in bytes: 0 for a flush, at least 1 for all else.
+    /// Its length, in bytes: 0 for a flush, otherwise at least 1.
     pub length_bytes: u64,
-    /// What else the trace says about it.
+    /// Further properties.
     pub flags: Flags,
-    /// Whose bytes it carries; only ssdlab's own log says so.
+    /// Whose bytes it carries; only ssdlab's own log has it.
     pub origin: Option<Origin>,
 }
 
-/// Whose bytes a write carries, as far as the kernel told; the rest are of files.
+/// Whose bytes a write carries, as far as the kernel reports; the rest belong to files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Origin {
-    /// Of directories and symbolic links.
+    /// Bytes of directories and symbolic links.
     pub directory_bytes: u64,
-    /// Of the filesystem's own structures.
+    /// Bytes of the filesystem's own structures.
     pub metadata_bytes: u64,
 }
 
@@ -44,11 +44,11 @@ pub enum Kind {
     Read,
     /// Store data.
     Write,
-    /// Make durable all that was written before.
+    /// Make all earlier writes durable.
     Flush,
-    /// Forget data; the host no longer needs it. Secure discards are not told apart.
+    /// Discard data that the host no longer needs. Includes secure discards.
     Discard,
-    /// Make a range read as zeroes, without sending them.
+    /// Make a range read as zeroes, without transferring them.
     WriteZeroes,
 }
 
@@ -57,7 +57,7 @@ impl Kind {
     pub const ALL: [Self; 5] =
         [Self::Read, Self::Write, Self::Flush, Self::Discard, Self::WriteZeroes];
 
-    /// What people and programs call it.
+    /// Its name for users and programs.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -73,22 +73,21 @@ impl Kind {
 bitflags! {
     /// How a request is to be served, beyond its kind.
     ///
-    /// `FUA` and `PREFLUSH` ask for durability. They stay flags, and no request is split, so that a
-    /// request here is a request in the trace. A drive that has neither flushes before a request
-    /// with `PREFLUSH` and after one with `FUA`, and so must whoever replays to such a drive. Linux
-    /// does this above the drive: of its *issued* requests none has `PREFLUSH`, and one with `FUA`
-    /// went to a drive that has it.
+    /// `FUA` and `PREFLUSH` ask for durability. They stay flags, so that a request here is one
+    /// request in the trace. For a drive that supports neither, a replay must flush before a
+    /// request with `PREFLUSH` and after one with `FUA`. Linux does this above the drive: no
+    /// *issued* request has `PREFLUSH`, and one with `FUA` went to a drive that supports it.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
     pub struct Flags: u16 {
-        /// Somebody waits for it.
+        /// Something waits for it.
         const SYNC = 1 << 0;
-        /// It carries metadata of a filesystem.
+        /// It carries filesystem metadata.
         const METADATA = 1 << 1;
         /// It is complete only once its own data are durable (forced unit access).
         const FUA = 1 << 2;
-        /// Before it, all that was completed earlier is made durable.
+        /// All requests completed before it are made durable first.
         const PREFLUSH = 1 << 3;
-        /// It reads ahead of what was asked for.
+        /// It is read-ahead.
         const READAHEAD = 1 << 4;
     }
 }

@@ -1,6 +1,6 @@
-//! Defines ssdlab's own request log: what was asked of one drive, and when each was done.
+//! Defines ssdlab's own request log: the requests to one drive and their times.
 //!
-//! The log is binary and little-endian throughout. It begins with a header of 32 bytes:
+//! The log is binary and little-endian throughout. It starts with a header of 32 bytes:
 //!
 //! | at | size | field |
 //! |---|---|---|
@@ -14,20 +14,20 @@
 //!
 //! | at | size | field |
 //! |---|---|---|
-//! | 0 | 8 | time of submission, in nanoseconds of any clock that does not go backwards |
-//! | 8 | 8 | time of completion on that clock; 2^64 - 1 if it is not known |
-//! | 16 | 8 | first sector, of 512 bytes whatever the drive's own; 0 for a flush |
-//! | 24 | 4 | number of sectors: 0 for a flush, at least 1 for all else |
+//! | 0 | 8 | time of submission, in nanoseconds of any monotonic clock |
+//! | 8 | 8 | time of completion by that clock; 2^64 - 1 if unknown |
+//! | 16 | 8 | first sector, always of 512 bytes; 0 for a flush |
+//! | 24 | 4 | number of sectors: 0 for a flush, otherwise at least 1 |
 //! | 28 | 1 | kind: 0 read, 1 write, 2 flush, 3 discard, 4 write-zeroes |
 //! | 29 | 1 | reserved: written as 0, not read |
 //! | 30 | 2 | flags: bit 0 sync, 1 metadata, 2 FUA, 3 preflush, 4 read-ahead; others are 0 |
-//! | 32 | 4 | of the sectors, those of directories; 2^32 - 1 if it is not known whose they are |
-//! | 36 | 4 | of the sectors, those of the filesystem's own structures; or 2^32 - 1 likewise |
+//! | 32 | 4 | number of sectors of directories; 2^32 - 1 if unknown |
+//! | 36 | 4 | number of sectors of the filesystem's own structures; 2^32 - 1 if unknown |
 //!
-//! Records stand in the order of submission. No request ends beyond the capacity, and none is
-//! completed before it is submitted. A file whose last record is not whole was cut; the records
-//! before it are good. Any change to this bears a new version. In version 1 records end after the
-//! flags, and it is not known whose any sectors are; it is read and no longer written.
+//! Records are in submission order. No request ends beyond the capacity or completes before it is
+//! submitted. A file whose last record is incomplete was truncated; the records before it are
+//! valid. Any change to the format needs a new version. Version 1, whose records end after the
+//! flags, is read but no longer written.
 
 use std::io::{BufRead, Write};
 
@@ -43,13 +43,13 @@ use crate::{Flags, Format, Kind, Origin, Position, Request, TraceError};
 const MAGIC: [u8; 8] = *b"ssdlabrq";
 const VERSION: u32 = 2;
 
-/// The time of a completion that is not known.
+/// The time of an unknown completion.
 const NEVER: u64 = u64::MAX;
 
-/// Sectors that are not known to be anybody's.
+/// The number of sectors if owners are unknown.
 const NOBODY: u32 = u32::MAX;
 
-/// What each number of a kind means.
+/// The kinds, by their number.
 const KINDS: [Kind; 5] = [Kind::Read, Kind::Write, Kind::Flush, Kind::Discard, Kind::WriteZeroes];
 
 #[derive(FromBytes, IntoBytes, Immutable, Unaligned)]
@@ -74,7 +74,7 @@ struct Record {
     flags: U16<LE>,
 }
 
-/// What version 2 has after it.
+/// The rest of a record in version 2.
 #[derive(FromBytes, IntoBytes, Immutable, Unaligned)]
 #[repr(C)]
 struct Owners {
@@ -84,7 +84,7 @@ struct Owners {
 
 /// Writes a request log, record by record.
 ///
-/// A record is one small write, so the output should be buffered.
+/// Each record is a small write, so the output should be buffered.
 #[derive(Debug)]
 pub struct RequestLogWriter<W> {
     output: W,
@@ -105,10 +105,10 @@ impl<W: Write> RequestLogWriter<W> {
         Ok(Self { output, capacity_bytes })
     }
 
-    /// Writes the record of one request, which was submitted no earlier than the one before.
+    /// Appends one request, submitted no earlier than the previous one.
     ///
-    /// Times may be of any clock; a reader makes them relative. A request that the format cannot
-    /// hold is refused, and the log goes on without it.
+    /// Times may be from any clock; a reader makes them relative. A request that does not fit the
+    /// format is refused; the log stays valid.
     pub fn append(&mut self, request: &Request) -> Result<(), TraceError> {
         let parts = record(request, self.capacity_bytes)
             .and_then(|record| Ok((record, owners(request)?)))
@@ -124,19 +124,19 @@ impl<W: Write> RequestLogWriter<W> {
             .map_err(|cause| TraceError::Write { cause })
     }
 
-    /// Flushes the output and gives it back.
+    /// Flushes and returns the output.
     pub fn finish(mut self) -> Result<W, TraceError> {
         self.output.flush().map_err(|cause| TraceError::Write { cause })?;
         Ok(self.output)
     }
 }
 
-/// Whether a trace that begins so is a request log, of whatever version.
+/// Whether a trace with this beginning is a request log, of any version.
 pub fn looks_like(first_bytes: &[u8]) -> bool {
     first_bytes.starts_with(&MAGIC)
 }
 
-/// The requests of a log, with times on the clock of the log.
+/// The requests of a log, with times by its clock.
 #[derive(Debug)]
 pub struct RequestLog<R> {
     records: Records<R>,
@@ -174,15 +174,13 @@ impl<R: BufRead> RequestLog<R> {
             .map(Some)
             .map_err(|fault| self.records.fault(fault))
     }
-}
 
-impl<R> RequestLog<R> {
     pub fn position(&self) -> Position {
         self.records.position()
     }
 }
 
-/// The record of a request, if there is one.
+/// The record of a request, if the format can represent it.
 fn record(request: &Request, capacity_bytes: u64) -> Result<Record, Fault> {
     check(request, capacity_bytes)?;
     let whole_sectors = |what, bytes: u64| {
@@ -211,7 +209,7 @@ fn record(request: &Request, capacity_bytes: u64) -> Result<Record, Fault> {
     })
 }
 
-/// Whose sectors a request has.
+/// The owners of a request's sectors.
 fn owners(request: &Request) -> Result<Owners, Fault> {
     let sectors = |what, bytes: u64| {
         let fault = || Fault::number(what, "whole sectors below 2^32 - 1", bytes);
@@ -238,7 +236,7 @@ impl Owners {
     }
 }
 
-/// The request of a record, if it is one.
+/// The request of a record, if it is valid.
 fn request(
     record: &Record,
     owners: Option<&Owners>,
@@ -261,7 +259,7 @@ fn request(
     Ok(request)
 }
 
-/// Checks what holds for every record, read or written.
+/// Checks the invariants of every record, read or written.
 fn check(request: &Request, capacity_bytes: u64) -> Result<(), Fault> {
     let fault = |what, expected, found| Err(Fault::number(what, expected, found));
     if request.completed_ns.is_some_and(|time| time < request.submitted_ns) {

@@ -1,10 +1,10 @@
-//! Defines how the letters are read with which the block layer names an operation (`RWBS`).
+//! Parses the letters with which the block layer describes an operation (`RWBS`).
 //!
 //! Source: `blk_fill_rwbs` in `kernel/trace/blktrace.c`, and `fill_rwbs` of blkparse.
 
 use crate::{Flags, Kind};
 
-/// What an RWBS field says: [`Flags::PREFLUSH`] if `F` comes first, the kind, and other flags.
+/// The meaning of an RWBS field: [`Flags::PREFLUSH`] if `F` comes first, the kind, and other flags.
 pub fn operation(rwbs: &[u8]) -> (Option<Kind>, Flags) {
     let (mut flags, operation) = match rwbs.strip_prefix(b"F") {
         Some(rest) => (Flags::PREFLUSH, rest),

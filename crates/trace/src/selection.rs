@@ -1,7 +1,7 @@
-//! Defines which part of a trace is asked for, and keeps account of what was passed over.
+//! Defines which part of a trace is selected, and tracks what was skipped.
 //!
-//! A choice that fits nothing in the trace must not look like an empty trace. Only the end of the
-//! trace can tell, and if it lies in several files only the end of them all: a processor may issue
+//! A selection that matches nothing must not look like an empty trace. This is known only at the
+//! end of the trace, and if there are several files only at the end of all: a processor may issue
 //! what another one queued.
 
 use std::fmt;
@@ -11,28 +11,28 @@ use crate::TraceError;
 /// Which requests of a trace to read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Whether to read requests as they are issued or as they are queued.
+    /// Whether to read requests as issued or as queued.
     ///
-    /// It matters for blktrace and blkparse; the other formats have but one event for a request.
+    /// This matters for blktrace and blkparse; other formats have only one event per request.
     pub stage: Stage,
-    /// The one drive to read, if the trace has several, as the trace names it.
+    /// The drive to read if the trace has several, by its name in the trace.
     ///
-    /// That is `major,minor` for blktrace and blkparse (`8,0`), `hostname,disk` for MSR Cambridge
-    /// (`usr,1`), and the file name for fio. ssdlab's own log has one drive and no name for it.
+    /// This is `major,minor` for blktrace and blkparse (`8,0`), `hostname,disk` for MSR Cambridge
+    /// (`usr,1`), and the file name for fio. ssdlab's own log has one drive without a name.
     pub drive: Option<String>,
 }
 
-/// Where on its way through the Linux block layer a request is seen.
+/// The stage of the Linux block layer at which requests are observed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Stage {
-    /// As the drive sees it: merged, split, and in the order in which it was sent.
+    /// As the drive receives them: merged, split, and in issue order.
     ///
-    /// A request that a drive was too busy to take is issued, and read, again.
+    /// A request that the drive was too busy to accept is issued, and read, again.
     #[default]
     Issued,
-    /// As a filesystem or program asked for it.
+    /// As a filesystem or program submitted them.
     ///
-    /// Drivers without a request queue (device mapper, md, zram) report nothing else.
+    /// Drivers without a request queue (device mapper, md, zram) report only these.
     Queued,
 }
 
@@ -54,14 +54,14 @@ impl fmt::Display for Stage {
     }
 }
 
-/// What is asked for, and what of it was met so far.
+/// The selection, and what has been found so far.
 #[derive(Debug, Clone)]
 pub struct Selection {
     stage: Stage,
     wanted: Option<Vec<u8>>,
-    /// The drive whose requests are taken, once there was one.
+    /// The drive whose requests are read, once one was found.
     taken: Option<Vec<u8>>,
-    /// The first drive whose requests were passed over.
+    /// The first drive whose requests were skipped.
     other_drive: Option<Vec<u8>>,
     other_stage: u64,
 }
@@ -77,14 +77,14 @@ impl Selection {
         }
     }
 
-    /// Whether an event of this stage is asked for.
+    /// Whether events of this stage are selected.
     pub fn takes_stage(&mut self, stage: Stage) -> bool {
         let takes = self.stage == stage;
         self.other_stage += u64::from(!takes);
         takes
     }
 
-    /// Whether a request to this drive is asked for; an error if that is the question.
+    /// Whether requests to this drive are selected; an error if that is ambiguous.
     pub fn takes_drive(&mut self, name: &[u8]) -> Result<bool, TraceError> {
         match (&self.taken, &self.wanted) {
             (Some(taken), _) if taken == name => return Ok(true),
@@ -102,7 +102,7 @@ impl Selection {
         Ok(true)
     }
 
-    /// Adds what another file of the same trace met.
+    /// Adds what was found in another file of the same trace.
     pub fn join(&mut self, other: &Self) -> Result<(), TraceError> {
         if let Some(name) = &other.taken {
             self.takes_drive(name)?;
@@ -114,7 +114,7 @@ impl Selection {
         Ok(())
     }
 
-    /// At the end of the trace: an error if the choice, and not the trace, left nothing to read.
+    /// At the end of the trace: an error if the selection, not the trace, is empty.
     pub fn check_met(&self) -> Result<(), TraceError> {
         if self.taken.is_some() {
             return Ok(());

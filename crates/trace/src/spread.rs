@@ -1,25 +1,24 @@
-//! Defines how values spread, in memory that does not grow with their number.
+//! Defines the distribution of values, in bounded memory.
 
 use hdrhistogram::Histogram;
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_latency::LatencySummary;
 
-/// How sizes or distances spread, in bytes.
+/// The distribution of sizes or distances, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Spread {
-    /// The least.
+    /// The minimum.
     pub least_bytes: u64,
-    /// Half are at most so large; exact for multiples of 512 bytes below 1 MiB, to three digits
-    /// elsewhere.
+    /// The median; exact for multiples of 512 bytes below 1 MiB, otherwise to three digits.
     pub median_bytes: u64,
     /// The mean.
     pub mean_bytes: f64,
-    /// The greatest.
+    /// The maximum.
     pub most_bytes: u64,
 }
 
-/// Values as they come.
+/// Accumulates values.
 #[derive(Debug)]
 pub struct Values {
     histogram: Histogram<u64>,
@@ -30,24 +29,24 @@ pub struct Values {
 
 impl Values {
     pub fn new() -> Self {
-        // Three digits are kept; the range grows as it has to.
+        // Three digits are kept; the range grows as needed.
         let histogram = Histogram::new(3).expect("3 digits are in its range");
         Self { histogram, least: u64::MAX, most: 0, sum: 0 }
     }
 
     pub fn add(&mut self, value: u64) {
-        self.histogram.record(value).expect("the histogram grows as it has to");
+        self.histogram.record(value).expect("the histogram grows as needed");
         self.least = self.least.min(value);
         self.most = self.most.max(value);
         self.sum += u128::from(value);
     }
 
-    /// How they spread, if there are any.
+    /// Their distribution, if there are any.
     pub fn spread(&self) -> Option<Spread> {
         let median = self.histogram.value_at_quantile(0.5);
         (!self.histogram.is_empty()).then(|| Spread {
             least_bytes: self.least,
-            // What stands for a bin is its least value, which is the round one.
+            // A bin is represented by its lowest value, which is the round one.
             median_bytes: self.histogram.lowest_equivalent(median).clamp(self.least, self.most),
             mean_bytes: self.mean(),
             most_bytes: self.most,

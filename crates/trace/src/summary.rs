@@ -1,7 +1,7 @@
-//! Defines what the requests of a trace come to, kind by kind.
+//! Defines summary statistics of a trace, by kind of request.
 //!
-//! Everything follows from one pass over the requests. What the block layer merged before they
-//! were issued is not in a trace; only the kernel's counters know it.
+//! One pass over the requests is enough. Merges in the block layer before issue are not in a trace;
+//! only the kernel's counters have them.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,73 +11,73 @@ use crate::in_flight::{Flights, Stretch};
 use crate::spread::{Spread, Values};
 use crate::{Flags, Kind, Request};
 
-/// What the requests of a trace come to.
+/// Summary statistics of a trace.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Summary {
-    /// How many there are.
+    /// The number of requests.
     pub requests: u64,
     /// From the first submission to the last submission or completion.
     pub span_ns: u64,
-    /// Where the furthest request ends, in bytes from the start of the drive.
+    /// The highest end of a request, in bytes from the start of the drive.
     pub end_bytes: u64,
     /// The kinds that occur, in the order of [`Kind::ALL`].
     pub kinds: Vec<OfKind>,
-    /// How busy the drive was; none where no completion is known.
+    /// How busy the drive was; absent if no completion is known.
     pub in_flight: Option<InFlight>,
 }
 
-/// What the requests of one kind come to.
+/// Summary statistics of one kind of request.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct OfKind {
     /// The kind.
     pub kind: Kind,
-    /// How many there are.
+    /// The number of requests.
     pub requests: u64,
-    /// Their bytes together; 2^64 - 1 if they are more.
+    /// Their total size; at most 2^64 - 1.
     pub bytes: u64,
-    /// How long they are; none for flushes.
+    /// Their sizes; absent for flushes.
     pub sizes: Option<Spread>,
     /// From submission to completion, of those whose completion is known.
     pub latencies: Option<LatencySummary>,
-    /// How many have no known completion.
+    /// The number without a known completion.
     pub incomplete: u64,
-    /// How many begin where the one of this kind ended that was submitted before.
+    /// The number that begin where the previous request of this kind ended.
     pub sequential: u64,
-    /// How many begin elsewhere. The first is neither, and no flush is.
+    /// The number that begin elsewhere. The first request and flushes count as neither.
     pub seeks: u64,
-    /// How far apart such an end and beginning are, in either direction.
+    /// The distances between such an end and beginning, in either direction.
     pub seek_distances: Option<Spread>,
-    /// How many somebody waits for.
+    /// The number that something waits for.
     pub sync: u64,
-    /// How many are marked as metadata of a filesystem.
+    /// The number marked as filesystem metadata.
     pub metadata: u64,
-    /// How many are complete only once their data are durable.
+    /// The number that complete only once their data are durable.
     pub fua: u64,
-    /// How many make durable what was completed before them.
+    /// The number that make earlier completed requests durable.
     pub preflush: u64,
-    /// How many read ahead.
+    /// The number that are read-ahead.
     pub readahead: u64,
 }
 
-/// How many requests the drive had at once. Those without a known completion are not counted.
+/// The number of requests in flight. Those without a known completion are not counted.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct InFlight {
     /// The mean over the whole span.
     pub mean: f64,
-    /// The most at once.
+    /// The maximum.
     pub most: u64,
-    /// The mean when a request is submitted, with this one.
+    /// The mean at submissions, including the submitted request.
     pub mean_at_submission: f64,
-    /// How long there was none.
+    /// The total time without requests in flight.
     pub idle_ns: u64,
-    /// How often there was none for a while.
+    /// The number of periods without requests in flight.
     pub idle_gaps: u64,
-    /// The longest such while.
+    /// The longest such period.
     pub longest_idle_ns: u64,
 }
 
 impl Summary {
-    /// What the requests of a kind come to, if there are any.
+    /// The statistics of a kind, if there are such requests.
     #[must_use]
     pub fn of(&self, kind: Kind) -> Option<&OfKind> {
         self.kinds.iter().find(|of| of.kind == kind)
@@ -85,7 +85,7 @@ impl Summary {
 }
 
 impl OfKind {
-    /// The share of sequential requests among those that have one of their kind before them.
+    /// The share of sequential requests among those with a predecessor of their kind.
     #[must_use]
     pub fn sequential_share(&self) -> Option<f64> {
         let followers = self.sequential + self.seeks;
@@ -93,7 +93,7 @@ impl OfKind {
     }
 }
 
-/// Sums up requests as they come. Its memory does not grow with their number.
+/// Accumulates a summary in bounded memory.
 #[derive(Debug)]
 pub struct Tally {
     kinds: [TallyOfKind; Kind::ALL.len()],
@@ -110,7 +110,7 @@ impl Default for Tally {
 }
 
 impl Tally {
-    /// Nothing yet.
+    /// An empty tally.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -122,7 +122,7 @@ impl Tally {
         }
     }
 
-    /// Adds a request, submitted no earlier than the one before.
+    /// Adds a request, submitted no earlier than the previous one.
     pub fn add(&mut self, request: &Request) {
         let last_ns = request.completed_ns.unwrap_or(request.submitted_ns);
         self.span_ns = self.span_ns.max(last_ns);
@@ -136,7 +136,7 @@ impl Tally {
         self.kinds[request.kind as usize].add(request);
     }
 
-    /// What all of them come to.
+    /// The summary.
     #[must_use]
     pub fn finish(self) -> Summary {
         let Self { kinds, span_ns, end_bytes, flights, mut busyness } = self;
@@ -155,12 +155,12 @@ impl Tally {
 /// The requests of a kind so far.
 #[derive(Debug)]
 struct TallyOfKind {
-    /// What is counted as it comes; the rest is filled in at the end.
+    /// Counts so far; the rest is filled in at the end.
     counts: OfKind,
     sizes: Values,
     latencies_ns: Values,
     distances: Values,
-    /// Where the last one ended.
+    /// The end of the last one.
     last_end_bytes: Option<u64>,
 }
 
@@ -209,7 +209,7 @@ impl TallyOfKind {
         }
     }
 
-    /// Compares where it begins to where the last one ended.
+    /// Compares its start with the end of the last one.
     fn follow(&mut self, request: &Request) {
         let end_bytes = request.offset_bytes + request.length_bytes;
         match self.last_end_bytes.replace(end_bytes) {
@@ -232,14 +232,14 @@ impl TallyOfKind {
     }
 }
 
-/// How many were in flight, so far.
+/// The number in flight, so far.
 #[derive(Debug, Default)]
 struct Busyness {
     submitted: u64,
-    /// Over submissions, how many were in flight.
+    /// The sum over submissions of the number in flight.
     depths: u128,
     most: u64,
-    /// Over time, how many were in flight.
+    /// The integral over time of the number in flight.
     depth_ns: u128,
     idle_ns: u64,
     idle_gaps: u64,

@@ -62,7 +62,7 @@ pub enum Change {
         /// Those of them that were not there before.
         folders: Vec<PathBuf>,
     },
-    /// A pool was made, which a kernel's driver keeps until it is let go.
+    /// A pool was made, which the kernel's driver keeps until it is exported.
     Pool {
         /// Its name.
         name: String,
@@ -90,7 +90,7 @@ pub enum Change {
         /// The value it was given.
         after: String,
     },
-    /// The write cache of a drive was switched, which a SCSI drive may keep without power.
+    /// The write cache of a drive was switched, which a SCSI drive may remember without power.
     WriteCache {
         /// The drive's persistent identity: after a reboot its name may be another drive's.
         drive: String,
@@ -106,7 +106,7 @@ const CACHE_TYPES: [&str; 4] =
     ["write through", "none", "write back", "write back, no read (daft)"];
 
 impl Change {
-    /// Whether it is still there after the machine has crashed and booted again.
+    /// Whether it persists after the machine has crashed and booted again.
     #[must_use]
     pub fn outlives_a_crash(&self) -> bool {
         matches!(self, Self::Folder { .. } | Self::WriteCache { .. })
@@ -250,7 +250,7 @@ fn end_daemon(folders: &[PathBuf], marker: &str, patience: Duration) -> Result<(
     Ok(())
 }
 
-/// The pools a kernel's driver keeps are in its folder of statistics.
+/// Exports a pool; those imported by a kernel driver are in its folder of statistics.
 fn let_go(name: &str, marker: &str) -> Result<(), UndoError> {
     let kept = Path::new("/proc/spl/kstat/zfs").join(name);
     if !kept.exists() {
@@ -314,8 +314,8 @@ pub(super) fn restore_value(path: &Path, before: &str, after: &str) -> Result<()
     fs::write(path, before).map_err(|cause| UndoError::new("restore the value of", path, cause))
 }
 
-/// Finds the drive by what identifies it, below the folder of all disks. One that is not there, or
-/// that cannot be told from another, keeps its setting, so the change is not forgotten.
+/// Finds the drive by its identity, in the folder of all disks. A drive that is missing or
+/// ambiguous keeps its setting, so the change is not forgotten.
 pub(super) fn restore_write_cache(
     disks: &Path,
     drive: &str,

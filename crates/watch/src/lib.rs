@@ -24,7 +24,7 @@ use tokio_stream::wrappers::WatchStream;
 /// The content security policy: browsers load only what is served here.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'";
 
-/// The longest that browsers are waited for at the end.
+/// The maximum wait for browsers at the end.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// The page, while it is served.
@@ -66,7 +66,7 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        // Streams end behind the last state, and the server when they have.
+        // Streams end after the last state, and then the server.
         self.state = None;
         if let Some(server) = self.server.take() {
             let _ = server.join();

@@ -1,4 +1,4 @@
-//! Ageing a filesystem: churn in rounds, and after each the layout score of the files.
+//! Ages a filesystem: churn in rounds, and the layout score of the files after each.
 
 use std::fs::File;
 use std::path::Path;
@@ -11,24 +11,23 @@ use super::WorkloadError;
 use super::player::Player;
 use super::synthetic::churn::{Churn, ROUNDS_PER_TURNOVER};
 
-/// What ageing came to.
+/// The result of ageing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Aged {
-    /// The layout score of all files; `None` where the filesystem does not tell where they lie.
+    /// The layout score of all files; `None` if the filesystem does not report block locations.
     pub layout_score: Option<f64>,
-    /// Rounds, the first four of which fill the filesystem.
+    /// The number of rounds, the first four of which fill the filesystem.
     pub rounds: u32,
-    /// Bytes handed to write(2).
+    /// Bytes passed to write(2).
     pub written_bytes: u64,
-    /// Files that are left.
+    /// Files that remain.
     pub files: u64,
-    /// Whether the score that was asked for was reached; none was asked for, or none is known:
-    /// `None`.
+    /// Whether the requested score was reached; `None` if none was requested or it is unknown.
     pub is_at_target: Option<bool>,
 }
 
-/// Ages the filesystem that the player's directory, at `path`, is on, until the target or the
-/// profile's end is reached.
+/// Ages the filesystem of the player's directory, at `path`, up to the target or the end of the
+/// profile.
 pub(super) fn age(
     age: Age,
     seed: u64,
@@ -43,7 +42,7 @@ pub(super) fn age(
         Some(_) => age.profile.most_turnovers,
         None => age.profile.turnovers,
     };
-    // The first fills it.
+    // The first turnover fills it.
     let last = ROUNDS_PER_TURNOVER * (1 + turnovers);
     for round in 1.. {
         player.perform(&churn.round())?;
@@ -62,9 +61,9 @@ pub(super) fn age(
     unreachable!("there is a last round")
 }
 
-/// The layout score (Smith and Seltzer, "File System Aging", SIGMETRICS 1997): of all blocks but
-/// the first of each file, the share that lies right behind the block before. `None` where the
-/// filesystem does not tell, or where no file has two blocks.
+/// The layout score (Smith and Seltzer, "File System Aging", SIGMETRICS 1997): the share of blocks,
+/// except each file's first, that directly follow their predecessor. `None` if the filesystem does
+/// not report block locations, or if no file has two blocks.
 pub fn layout_score<'a>(
     folder: &Path,
     files: impl Iterator<Item = &'a str>,
@@ -78,7 +77,7 @@ pub fn layout_score<'a>(
             cause,
         };
         let file = match File::open(folder.join(path)) {
-            // A growing file of which nothing is written yet.
+            // A growing file that has no bytes yet.
             Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => continue,
             file => file.map_err(error)?,
         };

@@ -1,7 +1,7 @@
 //! Tar archives: decoded and checked before the clock starts, so that unpacking only copies.
 //!
-//! An archive is somebody else's data and is unpacked by root: an entry that would land, or
-//! lead, outside the directory is refused, and so is what tar itself would overwrite silently.
+//! An archive is untrusted and is unpacked by root: an entry that would be, or lead, outside the
+//! directory is refused, and so is what tar itself would silently overwrite.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,15 +22,15 @@ use super::decode;
 use super::input::{self, InputError};
 use super::script::{Script, relative};
 
-/// The most bytes of the headers of one entry: its names, and attributes that are passed over.
+/// The maximum size of the headers of one entry: its names, and attributes, which are skipped.
 const MOST_HEADER_BYTES: usize = 1 << 20;
 
-/// The longest name of a file, in bytes (`NAME_MAX`), and of a path (`PATH_MAX`, with the byte that
-/// ends it).
+/// The longest file name, in bytes (`NAME_MAX`), and the longest path (`PATH_MAX`, with the
+/// terminating byte).
 const NAME_BYTES: usize = 255;
 const PATH_BYTES: usize = 4096;
 
-/// How much of a name a message shows, in characters.
+/// The part of a name shown in messages, in characters.
 const SHOWN: usize = 200;
 
 /// An archive that cannot be unpacked.
@@ -43,8 +43,8 @@ pub enum ArchiveError {
     /// It could not be read.
     #[error("cannot read the archive {}: {cause}", path.display())]
     #[diagnostic(help(
-        "tar archives are read plain or compressed by gzip, xz or zstd; `tar tf` shows whether it \
-         is whole"
+        "tar archives may be compressed by gzip, xz or zstd; `tar tf` shows whether it is \
+         complete"
     ))]
     Unreadable {
         /// The archive.
@@ -53,7 +53,7 @@ pub enum ArchiveError {
         cause: io::Error,
     },
     /// An entry is dangerous or cannot be made.
-    #[error("the archive {} holds `{entry}`, which {why}", path.display())]
+    #[error("the archive {} has `{entry}`, which {why}", path.display())]
     #[diagnostic(help("nothing was unpacked; make an archive without that entry"))]
     Refused {
         /// The archive.
@@ -63,9 +63,9 @@ pub enum ArchiveError {
         /// What is wrong with it.
         why: &'static str,
     },
-    /// It comes to more than memory is meant for.
-    #[error("the archive {} comes to {excess}, at entry {number}, `{entry}`", path.display())]
-    #[diagnostic(help("nothing was unpacked; make an archive of a part of the tree"))]
+    /// It exceeds the limits on memory.
+    #[error("the archive {} has {excess}, at entry {number}, `{entry}`", path.display())]
+    #[diagnostic(help("nothing was unpacked; archive only a part of the tree"))]
     TooMuch {
         /// The archive.
         path: PathBuf,
@@ -90,7 +90,7 @@ pub enum ArchiveError {
     },
 }
 
-/// An archive ready to unpack: what to do, and where the files' bytes are.
+/// An archive ready to unpack: the operations, and the files' bytes.
 #[derive(Debug)]
 pub struct Archive {
     /// Unpacks it.
@@ -163,8 +163,8 @@ fn script(
     Ok(unpacking.script)
 }
 
-/// A tar of which headers are read and contents passed over. The library takes in a name as long as
-/// it claims to be: of one entry no more is read than `left`.
+/// A tar whose headers are read and contents skipped. The library reads names of any claimed
+/// length, so at most `left` bytes are read of one entry.
 struct Headers<'a> {
     tar: &'a File,
     read: Interruptible<'a, &'a File>,
@@ -207,7 +207,7 @@ impl From<io::Error> for Trouble {
     }
 }
 
-/// Refuses forms of entries that would be unpacked as something else than they are.
+/// Refuses forms of entries that would be unpacked incorrectly.
 fn check_form<R: Read>(entry: &mut tar::Entry<'_, R>) -> Result<(), Trouble> {
     let link = entry.link_name_bytes().map(|name| std::str::from_utf8(&name).is_ok());
     if std::str::from_utf8(&entry.path_bytes()).is_err() || link == Some(false) {
@@ -221,7 +221,7 @@ fn check_form<R: Read>(entry: &mut tar::Entry<'_, R>) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// Refuses an entry whose contents the archive does not have.
+/// Refuses an entry whose contents are missing.
 fn check_whole<R: Read>(entry: &tar::Entry<'_, R>, length: u64) -> Result<(), Trouble> {
     match entry.raw_file_position().checked_add(entry.size()) {
         Some(end) if end <= length => Ok(()),
@@ -234,7 +234,7 @@ struct Unpacking {
     budget: Budget,
     script: Script,
     directories: BTreeSet<String>,
-    /// Symbolic links, each with the paths that following it goes through.
+    /// Symbolic links, each with the paths that it passes through.
     links: BTreeMap<String, Vec<String>>,
     others: BTreeSet<String>,
 }
@@ -302,8 +302,8 @@ impl Unpacking {
         Ok(())
     }
 
-    /// Directories that an archive takes for granted are made; a link in their place would
-    /// lead the entry elsewhere.
+    /// Makes directories that an archive implies; a link in their place would lead the entry
+    /// elsewhere.
     fn add_parents(&mut self, path: &str) -> Result<(), Trouble> {
         let Some((parent, _)) = path.rsplit_once('/') else {
             return Ok(());
@@ -317,8 +317,8 @@ impl Unpacking {
         self.add_directory(parent)
     }
 
-    /// A symbolic link whose target passes through another link: names alone do not say where that
-    /// ends.
+    /// A symbolic link whose target passes through another link: names alone do not tell where it
+    /// leads.
     fn link_through_a_link(&self) -> Option<String> {
         let leads =
             |through: &Vec<String>| through.iter().any(|step| self.links.contains_key(step));
@@ -330,18 +330,19 @@ impl Unpacking {
             entry.link_name_bytes().ok_or(Trouble::Refused("is a link without a target"))?;
         let existing = inside(&String::from_utf8_lossy(&bytes), LEADS_OUT)?;
         if !self.others.contains(&existing) {
-            return Err(Trouble::Refused("is a link to a file that does not come before it"));
+            return Err(Trouble::Refused("is a link to a file that does not precede it"));
         }
         Ok(existing)
     }
 }
 
-/// What is wrong with a link out of the directory, and with a path that no system call takes.
+/// What is wrong with a link out of the directory, and with a path that is too long for system
+/// calls.
 const LEADS_OUT: &str = "is a link that leads outside the directory";
 const TOO_LONG: &str = "has a path, or is a link to one, of more than 4095 bytes";
 
-/// The text of a symbolic link, which must not lead out of the directory, and the paths that
-/// following it goes through before its end.
+/// The target of a symbolic link, which must not lead out of the directory, and the paths that it
+/// passes through.
 fn link_target<R: Read>(
     entry: &tar::Entry<'_, R>,
     path: &str,
@@ -355,7 +356,7 @@ fn link_target<R: Read>(
     if target.len() >= PATH_BYTES {
         return Err(Trouble::Refused(TOO_LONG));
     }
-    // Each step of the way is a path of its own.
+    // Each step is a path itself.
     bounds::check_depth(target.split('/').count())?;
     inside(&format!("{parent}/{target}"), LEADS_OUT)?;
     let ends = target.match_indices('/').map(|(end, _)| &target[..end]);
@@ -364,7 +365,7 @@ fn link_target<R: Read>(
     Ok((target, through))
 }
 
-/// A path without `.` and `..`; refused as `outside` if it is absolute or climbs out on its way.
+/// A path without `.` and `..`; refused as `outside` if it is absolute or leaves the directory.
 fn inside(path: &str, outside: &'static str) -> Result<String, Trouble> {
     let mut parts: Vec<&str> = Vec::new();
     for component in Path::new(path).components() {

@@ -1,4 +1,4 @@
-//! Runs a phase's work while another thread does something beside it, until the work is done.
+//! Runs a phase's work, and something else in another thread until the work is done.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ impl Over {
     }
 }
 
-/// Does the work on this thread and something else on another, which looks at whether it is over.
+/// Does the work on this thread and something else on another, which polls whether it is over.
 pub(super) fn beside<T, U: Send>(
     work: impl FnOnce() -> T,
     other: impl FnOnce(&Over) -> io::Result<U> + Send,
@@ -22,7 +22,7 @@ pub(super) fn beside<T, U: Send>(
     let over = Over::default();
     thread::scope(|scope| {
         let working = scope.spawn(|| other(&over));
-        // Also when the work panics: the scope waits for the other.
+        // Even if the work panics: the scope waits for the other thread.
         let ends = Ends(&over);
         let done = work();
         drop(ends);
@@ -31,7 +31,7 @@ pub(super) fn beside<T, U: Send>(
     })
 }
 
-/// Ends the other when it goes.
+/// Ends the other thread when dropped.
 struct Ends<'a>(&'a Over);
 
 impl Drop for Ends<'_> {

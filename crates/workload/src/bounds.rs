@@ -1,21 +1,22 @@
 //! Limits on the memory that files named by a plan may take, enforced before it is allocated.
 //!
-//! Such a file is untrusted: some kilobytes of it can expand to any number of names, by
-//! compression, or because each entry of an archive implies the directories on its path.
+//! Such a file is untrusted: a few kilobytes can expand to any number of names, by compression, or
+//! because each entry of an archive implies the directories on its path.
 
 use thiserror::Error;
 
-/// The most operations of logs and entries of directories and archives: each takes up to 300 bytes
-/// of memory, as a file of an archive is four operations.
+/// The maximum number of operations of logs and entries of directories and archives: each takes up
+/// to 300 bytes of memory, because a file of an archive is four operations.
 const MOST_OPERATIONS: usize = 1 << 22;
 
-/// The most bytes of all paths and texts of links together; a tree of kernel sources has 4 MiB.
+/// The maximum total size of all paths and link targets, in bytes; a tree of kernel sources has 4
+/// MiB.
 const MOST_NAME_BYTES: usize = 256 << 20;
 
-/// The most names that a path in an archive may have.
+/// The maximum depth of a path in an archive.
 const MOST_DEPTH: usize = 128;
 
-/// What is too much.
+/// The limit exceeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Excess {
     /// Operations.
@@ -25,14 +26,14 @@ pub enum Excess {
     #[error("more than {} MiB of names", MOST_NAME_BYTES >> 20)]
     NameBytes,
     /// Names in one path.
-    #[error("a path of {found} names, where {MOST_DEPTH} is the most")]
+    #[error("a path of {found} names (the limit is {MOST_DEPTH})")]
     Depth {
-        /// How many it has.
+        /// Its number of names.
         found: usize,
     },
 }
 
-/// What operations and names may still come.
+/// The remaining budget of operations and names.
 #[derive(Debug)]
 pub struct Budget {
     operations: usize,
@@ -46,19 +47,19 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// One of so many operations and bytes of names.
+    /// A budget of this many operations and bytes of names.
     #[cfg(test)]
     pub fn of(operations: usize, name_bytes: usize) -> Self {
         Self { operations, name_bytes }
     }
 
-    /// Takes one operation with names of so many bytes.
+    /// Takes one operation with this many bytes of names.
     pub fn take_operation(&mut self, name_bytes: usize) -> Result<(), Excess> {
         self.operations = self.operations.checked_sub(1).ok_or(Excess::Operations)?;
         self.take_names(name_bytes)
     }
 
-    /// Takes so many bytes of names.
+    /// Takes this many bytes of names.
     pub fn take_names(&mut self, bytes: usize) -> Result<(), Excess> {
         self.name_bytes = self.name_bytes.checked_sub(bytes).ok_or(Excess::NameBytes)?;
         Ok(())

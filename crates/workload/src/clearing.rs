@@ -1,4 +1,5 @@
-//! Deletes whatever is in a directory, and fills a filesystem with zeros: what no script can state.
+//! Deletes everything in a directory, and fills a filesystem with zeros, which scripts cannot
+//! express.
 
 use std::ffi::{CStr, CString};
 use std::os::fd::OwnedFd;
@@ -22,16 +23,16 @@ const CREATE: OFlags = OFlags::WRONLY
     .union(OFlags::CLOEXEC);
 
 impl Player<'_> {
-    /// Deletes everything in the directory, as `rm -rf` does: each directory is read, and its
-    /// entries are unlinked in the order the filesystem names them.
+    /// Deletes everything in the directory, like `rm -rf`: each directory is read, and its entries
+    /// are unlinked in the order in which the filesystem lists them.
     pub fn delete_all(&mut self) -> Result<(), WorkloadError> {
         let directory = openat(&self.directory, ".", DIRECTORY, Mode::empty())
             .map_err(WorkloadError::operation("open", "."))?;
         self.empty(&directory)
     }
 
-    /// Writes files of zeros, this many bytes in all; each is on the device before the next begins,
-    /// so that they take no memory.
+    /// Writes files of zeros, this many bytes in total; each is synced before the next, to bound
+    /// dirty memory.
     pub fn fill_with_zeros(&mut self, bytes: u64, is_direct: bool) -> Result<(), WorkloadError> {
         let flags = if is_direct { CREATE | OFlags::DIRECT } else { CREATE };
         let mut zeros = Aligned::new(ZEROS_BYTES);
@@ -59,8 +60,8 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Empties a directory. Entries are collected first: a filesystem need not keep its place
-    /// in a directory that changes.
+    /// Empties a directory. Entries are collected first, because the read position may become
+    /// invalid when a directory changes.
     fn empty(&self, directory: &OwnedFd) -> Result<(), WorkloadError> {
         let shown = |name: &CStr| name.to_string_lossy().into_owned();
         let error = |step, name: &CStr| WorkloadError::operation(step, &shown(name));
@@ -94,7 +95,7 @@ fn entries(directory: &OwnedFd) -> Result<Vec<(CString, bool)>, Errno> {
             continue;
         }
         let is_directory = match entry.file_type() {
-            // Some filesystems leave the type out of the directory.
+            // Some filesystems do not store the type in the directory.
             FileType::Unknown => {
                 let stat = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)?;
                 FileType::from_raw_mode(stat.st_mode) == FileType::Directory

@@ -1,4 +1,4 @@
-//! What files hold, as recipes: contents are made when they are written or compared, never stored.
+//! File contents as recipes: they are generated when written or compared, never stored.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -10,24 +10,24 @@ use super::synthetic::bonnie;
 use super::synthetic::content::ContentPool;
 use super::synthetic::random::mix;
 
-/// What a file holds: a function of the offset.
+/// The contents of a file: a function of the offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     /// Nothing but zeros.
     Zeros,
     /// Text that compresses like C source.
     Text {
-        /// Tells this file's bytes from every other file's.
+        /// Makes this file's bytes differ from every other file's.
         seed: u64,
     },
     /// Bytes that do not compress.
     Binary {
-        /// Tells this file's bytes from every other file's.
+        /// Makes this file's bytes differ from every other file's.
         seed: u64,
     },
     /// Bytes of a decoded tar archive.
     Archive {
-        /// Where the file's bytes begin in the archive, in bytes.
+        /// The offset of the file's bytes in the archive.
         offset: u64,
     },
     /// Bytes as Bonnie's tests leave them.
@@ -35,7 +35,7 @@ pub enum Content {
 }
 
 impl Content {
-    /// What a recorded program writes into a file that it opens by this name.
+    /// The contents that stand for what a recorded program writes into a file with this name.
     pub fn of_name(path: &RelativePath) -> Self {
         let seed = path.as_bytes().iter().fold(0, |seed, byte| mix(seed ^ u64::from(*byte)));
         Self::Text { seed }
@@ -60,7 +60,7 @@ impl Contents {
             Content::Binary { seed } => self.pool.fill_binary(seed, offset, chunk),
             Content::Bonnie(data) => data.fill(offset, chunk),
             Content::Archive { offset: start } => {
-                // A script of an archive comes with the archive.
+                // An archive's script always comes with the archive.
                 let tar = self.archive.as_ref().ok_or(Errno::BADF)?;
                 tar.read_exact_at(chunk, start + offset).map_err(|_| Errno::IO)?;
             }

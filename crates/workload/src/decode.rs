@@ -7,8 +7,8 @@ use ssdlab_host::interrupt::Interrupt;
 
 use super::input;
 
-/// The most memory that decoding xz may take, in bytes; `xz -9` needs 65 MiB. The decoder of zstd
-/// has a bound of its own, windows of 128 MiB.
+/// The maximum memory for decoding xz, in bytes; `xz -9` needs 65 MiB. The zstd decoder has its own
+/// limit, windows of 128 MiB.
 const MOST_DECODER_BYTES: u64 = 256 << 20;
 
 /// The plain tar of an archive. The compression is recognised by the first bytes, not by the name.
@@ -36,7 +36,7 @@ pub fn plain(mut file: File, interrupt: &Interrupt) -> io::Result<File> {
     }
 }
 
-/// What the decoder of xz complains of, with its bound.
+/// The xz decoder's error, with its limit.
 fn told(cause: io::Error) -> io::Error {
     match cause.get_ref().and_then(|inner| inner.downcast_ref()) {
         Some(liblzma::stream::Error::MemLimit) => io::Error::other(format!(

@@ -12,7 +12,7 @@ use thiserror::Error;
 use super::archive::ArchiveError;
 use super::input::InputError;
 
-/// A workload that cannot be prepared or did not come to its end.
+/// Why a workload cannot be prepared or did not complete.
 #[derive(Debug, Error, Diagnostic)]
 pub enum WorkloadError {
     /// The archive cannot be used.
@@ -31,7 +31,7 @@ pub enum WorkloadError {
     Operation {
         /// What was attempted.
         step: &'static str,
-        /// On what, relative to the trial's directory.
+        /// The path, relative to the trial's directory.
         path: String,
         /// Why not.
         cause: io::Error,
@@ -42,27 +42,27 @@ pub enum WorkloadError {
         if is_out_of_space(cause) { " (the filesystem is full)" } else { "" }
     )]
     Engine {
-        /// On what, relative to the trial's directory.
+        /// The path, relative to the trial's directory.
         file: String,
         /// Why.
         cause: EngineError,
     },
-    /// What is there is not what the operations leave.
+    /// The directory differs from what the operations leave.
     #[error("after the last phase {path} {how}")]
     Differs {
-        /// On what, relative to the trial's directory.
+        /// The path, relative to the trial's directory.
         path: String,
         /// The difference.
         how: String,
     },
-    /// A directory did not show each of its files once while it was read.
-    #[error("{directory} showed {found} files while it was read, it had {files}")]
+    /// A directory did not list each of its files once while it was read.
+    #[error("{directory} listed {found} files while it was read, but has {files}")]
     Shown {
         /// The directory.
         directory: &'static str,
-        /// How many files were in it.
+        /// The number of files in it.
         files: u64,
-        /// How many it showed.
+        /// The number it listed.
         found: u64,
     },
     /// A program failed.
@@ -79,7 +79,7 @@ pub enum WorkloadError {
     /// The run is to stop.
     #[error("interrupted")]
     Interrupted,
-    /// An operation log that cannot be performed.
+    /// An operation log that cannot be replayed.
     #[error("the operation log {log}: {what}")]
     #[diagnostic(help("make another: ssdlab record --out FILE -- PROGRAM"))]
     Recording {
@@ -88,11 +88,11 @@ pub enum WorkloadError {
         /// What is wrong.
         what: String,
     },
-    /// A fio job file that must not or cannot be run.
+    /// A fio job file is unsafe or cannot be run.
     #[error("the fio job {}: {reason}", job.display())]
     #[diagnostic(help(
-        "a job's files lie in the trial's directory: use relative names there, and one \
-         setting on each line"
+        "a job's files must be in the trial's directory: use relative names, and one setting \
+         per line"
     ))]
     Job {
         /// The job file.
@@ -101,20 +101,20 @@ pub enum WorkloadError {
         reason: String,
     },
     /// fio printed something unexpected.
-    #[error("fio printed no JSON that can be read: {reason}")]
+    #[error("cannot read the JSON that fio printed: {reason}")]
     FioOutput {
         /// What is wrong.
         reason: String,
     },
-    /// Another program did it.
-    #[error("the phase is another program's, which ssdlab does not run")]
+    /// The phase was imported from another program.
+    #[error("the phase was imported from another program, which ssdlab does not run")]
     #[diagnostic(help("start a new run; `do = \"bonnie\"` performs the tests of bonnie++"))]
     NotPerformed,
     /// The repository cannot be cloned.
     #[error("{} is not a git repository", path.display())]
     #[diagnostic(help("name one with --source, or leave it out for the synthetic build"))]
     NoRepository {
-        /// What was named.
+        /// The path.
         path: PathBuf,
     },
 }

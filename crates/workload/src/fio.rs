@@ -1,7 +1,7 @@
 //! fio: runs a job file in the trial's directory and reads what fio reports.
 //!
-//! A job file can name any file, a disk included, and this program runs as root: names that
-//! lead out of the trial's directory are refused before fio starts.
+//! A job file can name any file, even a disk, and this program runs as root: names that lead out of
+//! the trial's directory are refused before fio starts.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -16,12 +16,12 @@ use ssdlab_plan::schedule::Hashes;
 use super::printed::fio::Job;
 use super::{WorkloadError, input, printed};
 
-/// I/O engines that only read and write the files of a job.
+/// I/O engines that only access the files of a job.
 const ENGINES: [&str; 9] =
     ["sync", "psync", "vsync", "pvsync", "pvsync2", "libaio", "io_uring", "posixaio", "mmap"];
 
-/// Keys of a job file that say what is done to its files and nothing else; fio has others that run
-/// programs, switch the scheduler or write logs elsewhere.
+/// Keys of a job file that only concern its files; fio has others that run programs, switch the
+/// scheduler or write logs elsewhere.
 const KEYS: [&str; 69] = [
     "name",
     "rw",
@@ -121,9 +121,9 @@ pub(super) fn read(
     Ok(text)
 }
 
-/// Refuses a job that could touch anything outside its working directory or start other programs.
-/// Nothing in a job needs a slash or a variable: fio takes even a section's name for a file where a
-/// device has that name. Lines are those that fio sees, and what is a blank to it is one here.
+/// Refuses a job that could access anything outside its working directory or start other programs.
+/// No job needs a slash or a variable: fio even treats a section's name as a file if a device has
+/// that name. Lines and blanks are defined as in fio.
 fn check(text: &str) -> Result<(), String> {
     for (index, line) in text.split('\n').enumerate() {
         let is_blank = |c: char| c == ' ' || c == '\t';
@@ -132,7 +132,7 @@ fn check(text: &str) -> Result<(), String> {
             .split_once('=')
             .map_or((trimmed, ""), |(k, v)| (k.trim_matches(is_blank), v.trim_matches(is_blank)));
         let why = if line.contains(|c: char| c.is_control() && c != '\t') {
-            "has a control character, at which fio may end or split it"
+            "has a control character, at which fio may truncate or split it"
         } else if line.len() > MOST_LINE_BYTES {
             "is longer than 1000 bytes, and fio splits long lines"
         } else if trimmed.is_empty() || trimmed.starts_with(['#', ';']) {
@@ -142,9 +142,9 @@ fn check(text: &str) -> Result<(), String> {
         } else if line.contains(['$', '`']) {
             "depends on the environment"
         } else if !key.starts_with('[') && !KEYS.contains(&key) {
-            "is not among the keys that only say what is done to a job's files"
+            "is not among the keys that only concern a job's files"
         } else if key == "ioengine" && !ENGINES.contains(&value) {
-            "names an I/O engine that is not known to stay within files"
+            "names an I/O engine that is not known to access only files"
         } else {
             continue;
         };
@@ -154,7 +154,7 @@ fn check(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs a job that was checked; returns fio's results as metrics.
+/// Runs a checked job; returns fio's results as metrics.
 pub(super) fn run(
     text: &str,
     directory: &Path,

@@ -1,4 +1,4 @@
-//! Entry points for fuzzers: this room's readers, with the invariants of what they accept.
+//! Fuzzing entry points: this room's readers, with invariants of accepted input.
 
 use std::fs::File;
 use std::io::Write;
@@ -13,8 +13,8 @@ use ssdlab_plan::schedule::Hashes;
 use super::archive;
 use super::content::Content;
 
-/// Reads bytes as an archive. What is accepted makes every directory before what lies in it, makes
-/// no name twice, leaves its directory nowhere, and has its contents within the decoded archive.
+/// Reads bytes as an archive. An accepted archive makes every directory before its contents, makes
+/// no name twice, never leaves its directory, and has its contents within the decoded archive.
 pub fn fuzz_archive(bytes: &[u8]) {
     let memory = memfd_create("archive", MemfdFlags::CLOEXEC).expect("memory for a small file");
     let mut file = File::from(memory);

@@ -1,7 +1,7 @@
-//! Files that a plan names: read once, into memory that nobody else can change.
+//! Files named by a plan: read once, into private memory.
 //!
-//! Trials of one run must all work with the same bytes, whoever edits the file meanwhile. A node,
-//! and a run that is resumed, read it anew, and compare its hash with that of the run's start.
+//! All trials of a run must use the same bytes, even if the file is edited. A node, and a resumed
+//! run, read it again and compare its hash with the one from the run's start.
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
@@ -20,7 +20,7 @@ use thiserror::Error;
 pub enum InputError {
     /// It could not be read.
     #[error("cannot read {}: {cause}", path.display())]
-    #[diagnostic(help("the plan names it: it must be a file that you may read"))]
+    #[diagnostic(help("the plan names it: it must be a readable file"))]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -35,11 +35,11 @@ pub enum InputError {
         "{} has changed since the run began: its SHA-256 was {expected} and is {found}",
         path.display()
     )]
-    #[diagnostic(help("restore the file as it was, or begin another run"))]
+    #[diagnostic(help("restore the file, or start another run"))]
     Changed {
         /// The file.
         path: PathBuf,
-        /// Its hash when the run began.
+        /// Its hash when the run started.
         expected: String,
         /// Its hash now.
         found: String,

@@ -1,4 +1,4 @@
-//! Reads and writes of one file, by the engine.
+//! Reads and writes one file, with the engine.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -65,7 +65,7 @@ pub(super) fn run(io: &Io, seed: u64, place: Place<'_>) -> Result<Done, Workload
     })
 }
 
-/// What one kind of operation was like, by the names of the metrics; nothing if there was none.
+/// The metrics of one kind of operation, by name; empty if there was none.
 pub(super) fn metrics(kind: &str, counted: &Counted) -> Vec<(String, f64)> {
     let seconds = counted.took.as_secs_f64();
     let latency = LatencySummary::of(&counted.latencies).filter(|_| seconds > 0.0);

@@ -1,8 +1,8 @@
-//! Workloads: what is done to a filesystem.
+//! Workloads: the operations on a filesystem.
 //!
-//! Generators are pure: a seed goes in, a script comes out, operations with recipes for contents.
-//! One player performs scripts on a directory, one oracle knows what they leave there. None of them
-//! knows the filesystem or the lab.
+//! Generators are pure: a seed goes in, a script comes out, which is operations with recipes for
+//! contents. One player performs scripts on a directory, one oracle knows what they leave there.
+//! None of them knows the filesystem or the lab.
 
 mod ageing;
 mod archive;
@@ -63,13 +63,13 @@ use self::synthetic::random::mix;
 use self::synthetic::tree::{self, TreeShape};
 use self::verify::Oracle;
 
-/// Mean size of the files a prefill is made of.
+/// The mean size of the files of a prefill.
 const PREFILL_FILE_BYTES: u64 = 1 << 20;
 
 /// The name of the clone in a trial's directory.
 const CLONE: &str = "clone";
 
-/// A workload ready to run: everything that can be made before the clock starts has been.
+/// A workload ready to run: everything possible has been prepared before the clock starts.
 #[derive(Debug)]
 pub struct Workload {
     contents: Contents,
@@ -77,13 +77,13 @@ pub struct Workload {
     build: Source<Build, build::Build>,
     bonnie: Option<Bonnie>,
     replay: Replay,
-    /// The job files of fio, as they were checked.
+    /// The checked job files of fio.
     jobs: BTreeMap<PathBuf, String>,
     /// The trial's seed.
     seed: u64,
 }
 
-/// What scripts are made from, and those of the current seed.
+/// The source of scripts, and those of the current seed.
 #[derive(Debug)]
 struct Source<T, S> {
     spec: Option<T>,
@@ -98,14 +98,14 @@ pub struct Place<'a> {
     pub directory: &'a Path,
     /// Where the filesystem is mounted.
     pub mounted_at: &'a Path,
-    /// The words of the command that commits what sync(2) leaves; none where it leaves nothing.
+    /// The command that commits what sync(2) leaves in memory; empty if it leaves nothing.
     pub commit: &'a [String],
     /// The rules for programs, whose limit and interrupt also bind the player.
     pub rules: Rules<'a>,
 }
 
 impl Place<'_> {
-    /// Returns when all that was written to the filesystem of an open directory is on its device.
+    /// Syncs the filesystem of an open directory to its device.
     fn sync(&self, directory: impl AsFd) -> Result<(), WorkloadError> {
         sync_filesystem(directory)?;
         if let Some((program, arguments)) = self.commit.split_first() {
@@ -120,18 +120,18 @@ impl Place<'_> {
 /// What a phase did.
 #[derive(Debug, Default)]
 pub struct Done {
-    /// Bytes that the workload wrote; `None` where it was not its own thread that worked.
+    /// Bytes written by the workload; `None` if its own thread did not do the work.
     pub application_bytes: Option<u64>,
-    /// Those of them that it wrote through `io_uring`, which the kernel counts for no thread: it is
-    /// the completion of each write that says how many bytes it wrote.
+    /// The part written through `io_uring`, which the kernel attributes to no thread: the
+    /// completions give the number of bytes.
     pub ring_bytes: u64,
-    /// The operations that the workload counted and timed one by one.
+    /// Operations that the workload counted and timed.
     pub counted: Option<Counted>,
-    /// What threads used that worked beside the caller's and ended.
+    /// The resources used by additional threads that have ended.
     pub threads: Usage,
     /// What a program reported about itself.
     pub reported: BTreeMap<String, f64>,
-    /// What a reader of the numbers must know.
+    /// A caveat about the numbers.
     pub remark: Option<String>,
 }
 
@@ -142,9 +142,8 @@ impl Done {
 }
 
 impl Workload {
-    /// Makes a run's workload: decodes its archive, looks for its repository and its programs. Of
-    /// the files that the plan names it keeps copies; those that are not as `inputs` says are an
-    /// error.
+    /// Prepares a run's workload: decodes its archive, finds its repository and its programs. It
+    /// keeps copies of the files named by the plan, which must match `inputs`.
     pub fn new(
         spec: &schedule::Workload,
         inputs: &Hashes,
@@ -215,7 +214,7 @@ impl Workload {
         }
     }
 
-    /// Bytes of the tree that `unpack` makes of an archive.
+    /// The size of the tree that `unpack` makes from an archive, in bytes.
     #[must_use]
     pub fn archive_bytes(&self) -> u64 {
         match self.tree.spec {
@@ -224,13 +223,13 @@ impl Workload {
         }
     }
 
-    /// Performs one phase; those that need the lab or a meter (`idle`, `remount`) are not here.
+    /// Performs one phase, except those that need the lab or a meter (`idle`, `remount`).
     pub fn perform(
         &mut self,
         phase: &schedule::Phase,
         place: Place<'_>,
     ) -> Result<Done, WorkloadError> {
-        // Two phases of a trial do not visit the same places with the same contents.
+        // Different phases of a trial use different offsets and contents.
         let seed = phase.name.bytes().fold(self.seed, |seed, byte| mix(seed ^ u64::from(byte)));
         let done = match &phase.action {
             Action::Bonnie { test } => {
@@ -288,7 +287,7 @@ impl Workload {
             (Action::Transactions(work), _) => {
                 transactions::run(work, &self.contents.pool, seed, place)
             }
-            // Somebody else does them: the player those with a script, the conductor the last two.
+            // Handled elsewhere: by the player with a script, and the last two by the conductor.
             (
                 Action::Unpack
                 | Action::Clone
@@ -303,7 +302,7 @@ impl Workload {
         }
     }
 
-    /// What a phase does, where that is known before.
+    /// The script of a phase, if it is known beforehand.
     fn script(&self, action: &Action) -> Option<&Script> {
         let is_real = matches!(self.build.spec, Some(Build::Git { .. }));
         match action {
@@ -316,9 +315,9 @@ impl Workload {
         }
     }
 
-    /// Compares the directory with what these phases, performed in order, must have left there;
-    /// the error is the first difference. Returns whether there was anything to compare with:
-    /// what a real program leaves is not known.
+    /// Compares the directory with what these phases must have left there; the error is the first
+    /// difference. Returns whether there was anything to compare: what an external program leaves
+    /// is unknown.
     pub fn verify(
         &self,
         phases: &[schedule::Phase],
@@ -330,7 +329,7 @@ impl Workload {
         for phase in phases {
             match &phase.action {
                 Action::Delete => oracle = Oracle::default(),
-                // What is left of Bonnie's tests at the end is known at the end.
+                // The result of Bonnie's tests is only known at the end.
                 Action::Bonnie { .. }
                 | Action::Sync
                 | Action::Fstrim
@@ -349,13 +348,13 @@ impl Workload {
         Ok(true)
     }
 
-    /// Whether there are files that phases will work on.
+    /// Whether there are files that phases need.
     #[must_use]
     pub fn begins_with_files(&self, workload: &schedule::Workload) -> bool {
         !workload.files().is_empty() || !self.replay.before.operations.is_empty()
     }
 
-    /// Writes the files that phases will work on; they are on the device when this returns.
+    /// Writes and syncs the files that phases need.
     pub fn lay_out(
         &self,
         workload: &schedule::Workload,
@@ -371,7 +370,7 @@ impl Workload {
         self.sync(place)
     }
 
-    /// Fills a directory with about this many bytes of files.
+    /// Fills a directory with files of about this many bytes in total.
     pub fn fill(
         &self,
         bytes: u64,
@@ -390,7 +389,7 @@ impl Workload {
         self.sync(place)
     }
 
-    /// Ages the filesystem of a directory, which has the files that are left.
+    /// Ages the filesystem of a directory, where the remaining files are.
     pub fn age(&self, age: Age, seed: u64, place: Place<'_>) -> Result<Aged, WorkloadError> {
         ageing::age(age, seed, place.directory, &mut self.player(place)?)
     }
@@ -405,7 +404,7 @@ impl Workload {
         place.sync(&self.player(place)?.directory)
     }
 
-    /// Makes the file of the reader that runs beside phases.
+    /// Makes the file of the concurrent reader.
     pub fn make_reader(&self, path: &Path, seed: u64) -> std::io::Result<()> {
         Reader::make(path, &self.contents.pool, seed)
     }
@@ -416,15 +415,15 @@ impl Workload {
     }
 }
 
-/// What a filesystem is filled with before the first phase.
+/// The files of a prefill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Material {
-    /// Files of 1 MiB on average, with text in them.
+    /// Text files of 1 MiB on average.
     Text,
-    /// Files of 16 MiB, all zeros: a disk in memory keeps no zeros, and a simulated drive does not
-    /// care.
+    /// Files of 16 MiB of zeros: a disk in memory does not store zeros, and a simulated drive
+    /// ignores contents.
     Zeros {
-        /// Whether they are written past the page cache, which spares the copying.
+        /// Whether they are written by direct I/O, which avoids copying.
         is_direct: bool,
     },
 }
@@ -433,8 +432,8 @@ fn is_repository(path: &Path) -> bool {
     path.join(".git").exists() || (path.join("HEAD").exists() && path.join("objects").exists())
 }
 
-/// Clones as from another machine: without hard links, and without work left to a background
-/// process. The repository may belong to another user than the one who runs the experiment.
+/// Clones as from another machine: without hard links and background processes. The repository may
+/// belong to another user.
 fn clone(repository: &Path, place: Place<'_>) -> Result<Done, WorkloadError> {
     let mut command = Command::new(program::find("git", "git")?);
     command

@@ -11,7 +11,7 @@ use ssdlab_plan::schedule::Hashes;
 use super::bounds::Budget;
 use super::{WorkloadError, input};
 
-/// How a gzip file begins (RFC 1952).
+/// The magic bytes of gzip (RFC 1952).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// The entries of a directory and the operations on it.
@@ -34,7 +34,7 @@ pub fn text(
     }
 }
 
-/// Reads a log, compressed or not, as far as the budget of all logs goes.
+/// Reads a log, compressed or not, within the budget of all logs.
 pub fn read(mut input: impl BufRead, budget: &mut Budget) -> io::Result<Log> {
     if input.fill_buf()?.starts_with(&GZIP) {
         plain(BufReader::new(MultiGzDecoder::new(input)), budget)
@@ -48,7 +48,7 @@ fn plain(input: impl BufRead, budget: &mut Budget) -> io::Result<Log> {
     let (mut entries, mut operations) = (Vec::new(), Vec::new());
     let mut take = |bytes| {
         let too_much = |excess| {
-            io::Error::other(format!("with it, all logs of the plan come to {excess}; record less"))
+            io::Error::other(format!("with it, all logs of the plan have {excess}; record less"))
         };
         budget.take_operation(bytes).map_err(too_much)
     };

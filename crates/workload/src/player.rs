@@ -1,9 +1,9 @@
 //! The player: performs scripts on a directory, and counts what it writes.
 //!
 //! This is the code between the clock's two readings. It makes the system calls that a plain
-//! program would make, one after the other, and nothing else: contents come from a pool or from
-//! the decoded archive, paths are made before the clock starts. What a log leads to stays in the
-//! directory, whoever wrote the log.
+//! program would make, in order, and nothing else: contents come from a pool or from the decoded
+//! archive, paths are prepared before the clock starts. Even a hostile log cannot leave the
+//! directory.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
@@ -25,16 +25,16 @@ use super::WorkloadError;
 use super::content::{Content, Contents};
 use super::script::Script;
 
-/// The most that one system call reads or writes.
+/// The maximum size of one read or write.
 pub(super) const CHUNK_BYTES: usize = 1 << 20;
 
-/// Operations between two looks at the clock and the interrupt.
+/// The number of operations between checks of the clock and the interrupt.
 pub(super) const GLANCE: usize = 64;
 
 /// Nothing is opened outside the directory, nor through a link.
 const WITHIN: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS);
 
-/// A log does not say which times were set: now.
+/// A log does not record times, so the current one is set.
 const TIMES: Timestamps = Timestamps {
     last_access: Timespec { tv_sec: 0, tv_nsec: UTIME_NOW },
     last_modification: Timespec { tv_sec: 0, tv_nsec: UTIME_NOW },
@@ -49,12 +49,12 @@ pub(super) const DIRECTORY: OFlags =
 pub struct Bounds<'a> {
     /// The request to stop.
     pub interrupt: &'a Interrupt,
-    /// The longest the work may take.
+    /// The time limit.
     pub limit: Duration,
 }
 
 impl Bounds<'_> {
-    /// The error by which work ends that began then, if it is to.
+    /// Returns an error if work that started then must end.
     pub fn check(&self, started: Instant) -> Result<(), WorkloadError> {
         if self.interrupt.is_set() {
             return Err(WorkloadError::Interrupted);
@@ -80,7 +80,7 @@ pub struct Player<'a> {
     is_recorded: bool,
 }
 
-/// An open file, and what is written into it.
+/// An open file, and the contents to write.
 #[derive(Debug)]
 struct Opened {
     file: OwnedFd,
@@ -96,7 +96,7 @@ impl<'a> Player<'a> {
         bounds: Bounds<'a>,
     ) -> Result<Self, WorkloadError> {
         let name = path.display().to_string();
-        // The path itself may be a link: that of an open descriptor.
+        // The path may be a link to an open descriptor.
         let directory = openat(CWD, path, DIRECTORY - OFlags::NOFOLLOW, Mode::empty())
             .map_err(WorkloadError::operation("open", &name))?;
         Ok(Self {
@@ -111,19 +111,19 @@ impl<'a> Player<'a> {
         })
     }
 
-    /// Bytes handed to write(2) so far.
+    /// Bytes passed to write(2) so far.
     #[must_use]
     pub fn written_bytes(&self) -> u64 {
         self.written_bytes
     }
 
-    /// Performs the operations in order. What is still open after them is closed.
+    /// Performs the operations in order, then closes open files.
     pub fn perform(&mut self, script: &Script) -> Result<(), WorkloadError> {
         self.is_recorded = script.is_recorded;
         let _all_bits = script.is_recorded.then(Unmasked::new);
         let mut count = 0;
         for (operation, content) in script.steps() {
-            // What only continues with an open file is no occasion.
+            // Not between operations on one open file.
             if self.is_recorded || operation.handle().is_none() {
                 if count % GLANCE == 0 {
                     self.check_bounds()?;
@@ -140,7 +140,7 @@ impl<'a> Player<'a> {
         self.bounds.check(self.started)
     }
 
-    /// Why something is not done: a long operation may have been stopped.
+    /// The error for a failed operation, which may have been interrupted.
     fn failed(&self, operation: &Operation, errno: Errno) -> WorkloadError {
         let opened = || self.opened(operation.handle()?).ok().map(|opened| &opened.path);
         let path = operation.path().or_else(opened);
@@ -223,7 +223,7 @@ impl<'a> Player<'a> {
                 let mode = Mode::from_raw_mode(*mode);
                 match target {
                     Target::Handle(handle) => fchmod(self.file(*handle)?, mode),
-                    // It would follow a link, and there is none to follow in a sound log.
+                    // It would follow a link; a valid log has none.
                     Target::Path(path) => self.on(path, |at, name| {
                         match FileType::from_raw_mode(stat(at, name)?.st_mode) {
                             FileType::Symlink => Err(Errno::LOOP),
@@ -247,8 +247,8 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// Does something with a name in the directory that it is in. Nothing that a log leads to is
-    /// outside: whoever made the directory other than the log has it may have put links there.
+    /// Calls a function for a name in its opened directory. The path is resolved safely, because a
+    /// log or a modified directory may contain links.
     fn on<T>(
         &self,
         path: &RelativePath,
@@ -303,7 +303,7 @@ impl<'a> Player<'a> {
         Ok(self.opened(handle)?.file.as_fd())
     }
 
-    /// Makes a system call for each range of a transfer, or several where it is a long one.
+    /// Makes a system call for each range of a transfer, or several if it is long.
     fn each(
         &mut self,
         transfer: Transfer,
@@ -325,7 +325,7 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    /// Reads; where a file is shorter than it was, what is missing is passed over.
+    /// Reads a range; stops at the end of a file that is shorter than it was.
     fn read_range(&mut self, from: Handle, offset: u64, length: usize) -> Result<u64, Errno> {
         let opened = self.files.get(from.number() as usize).and_then(Option::as_ref);
         let range = &mut self.buffer[..length];
@@ -335,7 +335,7 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// Writes; what is made up goes where the one before ended, or where a seek has led.
+    /// Writes a range; generated scripts write at the current offset.
     fn write_range(&mut self, to: Handle, offset: u64, length: usize) -> Result<u64, Errno> {
         let opened = self.files.get(to.number() as usize).and_then(Option::as_ref);
         let Opened { file, content, .. } = opened.ok_or(Errno::BADF)?;
@@ -351,8 +351,8 @@ impl<'a> Player<'a> {
     }
 }
 
-/// While it lives files get the modes that are stated: those in a log are what files got. The umask
-/// is the process's, so there is one at a time.
+/// Clears the umask while it lives, because modes in a log are final. The umask is per process, so
+/// only one may exist at a time.
 struct Unmasked {
     before: Mode,
     _turn: MutexGuard<'static, ()>,
@@ -377,7 +377,7 @@ pub(super) fn sync_filesystem(directory: impl AsFd) -> Result<(), WorkloadError>
     syncfs(directory).map_err(WorkloadError::operation("sync", "the filesystem"))
 }
 
-/// Writes all of the buffer at a place.
+/// Writes all of the buffer at an offset.
 pub(super) fn write_all_at(file: impl AsFd, data: &[u8], at: u64) -> Result<(), Errno> {
     write_whole(data, |rest, done| pwrite(file.as_fd(), rest, at + done))
 }
@@ -403,7 +403,7 @@ fn write_whole(
     Ok(())
 }
 
-/// What a name is, a link itself.
+/// The metadata of a name; links are not followed.
 fn stat(at: BorrowedFd<'_>, name: &[u8]) -> Result<Stat, Errno> {
     statat(at, name, AtFlags::SYMLINK_NOFOLLOW)
 }

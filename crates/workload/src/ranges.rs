@@ -8,17 +8,17 @@ use ssdlab_operations::Allocation;
 
 use super::content::{Content, Contents};
 
-/// The ranges of a file that were written; all others are zeros.
+/// The written ranges of a file; all others are zeros.
 #[derive(Debug, Default)]
 pub struct Ranges(BTreeMap<u64, Piece>);
 
-/// A range from its key on, written with a recipe.
+/// A range starting at its key, written with a recipe.
 #[derive(Debug, Clone, Copy)]
 struct Piece {
     end: u64,
     content: Content,
-    /// The offset for which the recipe was asked where the range begins: another one than the
-    /// range's own after ranges before it were taken out or put in.
+    /// The recipe's offset at the start of the range: it differs from the range's own after ranges
+    /// were removed or inserted before it.
     origin: u64,
 }
 
@@ -28,7 +28,7 @@ impl Ranges {
         self.clear(range.clone());
         let (mut start, mut piece) =
             (range.start, Piece { end: range.end, content, origin: range.start });
-        // What was written bit by bit by one recipe is one piece.
+        // Adjacent writes with one recipe are merged.
         let before = self.0.range(..start).next_back().map(|(start, before)| (*start, *before));
         if let Some((first, before)) = before
             && before.end == start
@@ -47,7 +47,7 @@ impl Ranges {
         self.0.insert(start, piece);
     }
 
-    /// Makes a range zeros.
+    /// Zeroes a range.
     pub fn clear(&mut self, range: Range<u64>) {
         self.cut(range.start);
         self.cut(range.end);
@@ -56,7 +56,7 @@ impl Ranges {
         }
     }
 
-    /// Does what fallocate(2) does.
+    /// Applies fallocate(2).
     pub fn allocate(&mut self, allocation: Allocation, offset: u64, length: u64) {
         let end = offset.saturating_add(length);
         match allocation {
@@ -91,7 +91,7 @@ impl Ranges {
         Ok(())
     }
 
-    /// Lets no piece reach over this offset.
+    /// Splits the piece across this offset, if any.
     fn cut(&mut self, at: u64) {
         if let Some((&start, piece)) = self.0.range_mut(..at).next_back()
             && piece.end > at
@@ -102,7 +102,7 @@ impl Ranges {
         }
     }
 
-    /// Moves what begins there and behind.
+    /// Moves the pieces from this offset on.
     fn shift(&mut self, from: u64, moved: impl Fn(u64) -> u64) {
         for (start, piece) in self.0.split_off(&from) {
             self.0.insert(moved(start), Piece { end: moved(piece.end), ..piece });

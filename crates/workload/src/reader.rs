@@ -1,9 +1,9 @@
-//! A small reader that runs beside a phase and measures the latency that other programs see.
+//! A small concurrent reader that measures the latency seen by other programs during a phase.
 //!
-//! It reads 4 KiB at a random place of a file of its own, past the page cache, once every ten
-//! milliseconds. A read that takes longer holds up those that were due meanwhile; their waiting is
-//! counted too, or a stall of a minute would be one slow read among thousands of fast ones (the
-//! "coordinated omission" of G. Tene, which hdrhistogram corrects).
+//! It reads 4 KiB at a random offset of its own file, by direct I/O, every ten milliseconds. A read
+//! that takes longer delays those due meanwhile; their wait counts, too, or a stall of a minute
+//! would be one slow read among thousands of fast ones (the "coordinated omission" of G. Tene,
+//! which hdrhistogram corrects).
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -26,7 +26,7 @@ use super::synthetic::content::ContentPool;
 /// The size of the reader's file in blocks: 16 MiB.
 const BLOCKS: u64 = 4096;
 
-/// When the next read is due after the last.
+/// The interval between reads.
 const PERIOD: Duration = Duration::from_millis(10);
 
 /// A reader and its file.
@@ -37,7 +37,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Makes the reader's file, on the device when this returns.
+    /// Makes and syncs the reader's file.
     pub fn make(path: &Path, pool: &ContentPool, seed: u64) -> io::Result<()> {
         let file = OpenOptions::new().write(true).create_new(true).open(path)?;
         let mut block = [0; BLOCK_BYTES];
@@ -55,8 +55,8 @@ impl Reader {
         Ok(Self { file: File::from(rustix::fs::open(path, flags, Mode::empty())?), seed })
     }
 
-    /// Does something, and reads, once at least, until that is done. Returns what the reads were
-    /// like, by the names of the metrics.
+    /// Does the work, and reads at least once until it is done. Returns the metrics of the reads,
+    /// by name.
     pub fn beside<T>(&self, work: impl FnOnce() -> T) -> (T, io::Result<BTreeMap<String, f64>>) {
         super::beside::beside(work, |over| self.read_until(over))
     }
@@ -74,7 +74,7 @@ impl Reader {
             reads += 1;
             let took = u64::try_from(started.elapsed().as_nanos()).unwrap_or(LONGEST_NS);
             let period = u64::try_from(PERIOD.as_nanos()).expect("it is short");
-            // In range, as it is cut to it.
+            // In range, because it is clamped.
             let _ = latencies.record_correct(took.clamp(1, LONGEST_NS), period);
             due = (due + PERIOD).max(Instant::now());
             sleep(due.saturating_duration_since(Instant::now()));

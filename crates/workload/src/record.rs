@@ -1,8 +1,7 @@
 //! Records what a program does to the files of a directory, as an operation log.
 //!
-//! strace(1) watches it. That takes no privileges and knows every architecture, and it makes each
-//! system call some ten times slower; so a log has no times, only what was done, and in which
-//! order.
+//! It uses strace(1), which needs no privileges and supports every architecture, but makes each
+//! system call about ten times slower; so a log has no times, only operations in order.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -28,7 +27,7 @@ use super::WorkloadError;
 use super::snapshot::Snapshot;
 use super::verify::umask;
 
-/// Between two looks whether a program has ended, or is to.
+/// The interval at which the program's end and interrupts are polled.
 const LOOK: Duration = Duration::from_millis(5);
 
 /// Why a program could not be recorded.
@@ -43,7 +42,7 @@ pub enum RecordError {
     Io {
         /// What was attempted.
         step: &'static str,
-        /// On what.
+        /// The path.
         path: PathBuf,
         /// Why not.
         cause: io::Error,
@@ -62,16 +61,15 @@ pub enum RecordError {
 pub struct Recorded {
     /// How it ended.
     pub status: ExitStatus,
-    /// What it did to the directory, in order.
+    /// Its operations on the directory, in order.
     pub operations: Vec<Operation>,
-    /// What is said of it, and what of it is not in the operations.
+    /// Its description, and the omissions.
     pub header: Header,
     before: Snapshot,
 }
 
-/// Runs a program in a directory, and records what it does to the files in it. On an interrupt the
-/// program and those it has started are asked to end (SIGTERM), and what they have done by then is
-/// recorded.
+/// Runs a program in a directory, and records its operations there. On an interrupt the program and
+/// its children get SIGTERM, and their operations until then are recorded.
 pub fn record(
     directory: &Path,
     words: &[String],
@@ -86,7 +84,7 @@ pub fn record(
     let before =
         Snapshot::of(&directory).map_err(|(path, cause)| step("look through", &path)(cause))?;
     let tree = Tree::new(&before.entries).map_err(|_| {
-        let cause = io::Error::other("it has too many names; name a smaller one: --dir");
+        let cause = io::Error::other("it has too many entries; choose a smaller one with --dir");
         step("look through", &directory)(cause)
     })?;
     let output =
@@ -98,7 +96,7 @@ pub fn record(
         .arg("--")
         .args(words)
         .current_dir(&directory)
-        // What programs believe rather than ask the kernel.
+        // Programs trust this instead of asking the kernel.
         .env("PWD", &directory)
         .env("PATH", program::search_path())
         .spawn()
@@ -123,7 +121,7 @@ pub fn record(
     Ok(Recorded { status, operations, header, before })
 }
 
-/// Waits for strace, which ends with the program that it has started.
+/// Waits for strace, which ends with the traced program.
 fn wait(tracer: &mut Child, interrupt: &Interrupt) -> io::Result<ExitStatus> {
     let mut asked = BTreeSet::new();
     loop {
@@ -131,7 +129,7 @@ fn wait(tracer: &mut Child, interrupt: &Interrupt) -> io::Result<ExitStatus> {
             return Ok(status);
         }
         if interrupt.is_set() {
-            // strace itself blocks the signal as long as what it traces runs (strace(1), -I).
+            // strace itself blocks the signal while the traced program runs (strace(1), -I).
             processes::ask_descendants_to_end(tracer, &mut asked);
         }
         sleep(LOOK);

@@ -1,7 +1,8 @@
-//! The replay of recorded programs: their operation logs, read and checked before the clock starts.
+//! Replays recorded programs: their operation logs are read and checked before the clock starts.
 //!
-//! Every operation of a log must fit the directory as those before leave it. A log begins with the
-//! directory that the one before left; what the first begins with is laid out beforehand.
+//! Every operation of a log must be valid in the state left by those before it. A log starts with
+//! the directory left by the previous one; the initial directory of the first is created
+//! beforehand.
 
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_operations::Tree;
@@ -15,7 +16,7 @@ use super::{WorkloadError, log};
 /// The logs of a workload, in the order of its phases.
 #[derive(Debug, Default)]
 pub struct Replay {
-    /// Makes what the first log begins with.
+    /// Makes the initial directory of the first log.
     pub before: Script,
     logs: Vec<(Recording, Script)>,
 }
@@ -51,8 +52,7 @@ impl Replay {
                 None => replay.before = Script::before(&before),
                 Some(tree) if tree.entries().eq(left.entries()) => {}
                 Some(_) => {
-                    let what =
-                        "it does not begin with the directory that the phases before it leave";
+                    let what = "its initial directory is not the one that earlier phases leave";
                     return Err(wrong(what.to_owned()));
                 }
             }
@@ -68,7 +68,7 @@ impl Replay {
         Ok(replay)
     }
 
-    /// A log that was read.
+    /// The script of a log.
     pub fn script(&self, log: &Recording) -> &Script {
         let found = self.logs.iter().find(|(recording, _)| recording == log);
         &found.expect("the logs of all phases were read").1

@@ -1,35 +1,34 @@
 //! Scripts: operations on a directory, with recipes for what they write.
 //!
 //! Generators and logs produce scripts and know no filesystem; the player performs them on a
-//! directory and the oracle in its model, and neither knows where a script came from.
+//! directory and the oracle on its model, and neither knows where a script came from.
 
 use ssdlab_operations::{Entry, Handle, OpenFlags, Operation, RelativePath, Transfer};
 
 use super::content::Content;
 
-/// The permission bits of every directory that is made up.
+/// The permission bits of generated directories.
 pub const DIRECTORY_MODE: u32 = 0o755;
 
-/// Operations, and what is in the files that they write.
+/// Operations, and the contents that they write.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Script {
-    /// What is done, in order.
+    /// The operations, in order.
     pub operations: Vec<Operation>,
-    /// The contents of the files that are opened to be created, in order; contents of a recording
-    /// follow from names.
+    /// The contents of created files, in order; those of a recording are derived from names.
     contents: Vec<Content>,
-    /// Whether somebody else's program did it: names are then resolved with care, and modes are
-    /// those that files get, whatever the umask.
+    /// Whether it was recorded: names are then resolved safely, and modes are final, regardless of
+    /// the umask.
     pub is_recorded: bool,
 }
 
 impl Script {
-    /// What a recorded program did.
+    /// The script of a recorded program.
     pub fn recorded(operations: Vec<Operation>) -> Self {
         Self { operations, contents: Vec::new(), is_recorded: true }
     }
 
-    /// Makes the directory that a recorded program began with.
+    /// Makes the initial directory of a recorded program.
     pub fn before(entries: &[Entry]) -> Self {
         let mut script = Self::recorded(Vec::new());
         for entry in entries {
@@ -38,7 +37,7 @@ impl Script {
         script
     }
 
-    /// The operations, each with what is written through the handle that it opens.
+    /// The operations, each with the contents written through the handle that it opens.
     pub fn steps(&self) -> impl Iterator<Item = (&Operation, Content)> {
         let mut contents = self.contents.iter();
         self.operations.iter().map(move |operation| {
@@ -53,8 +52,8 @@ impl Script {
         })
     }
 
-    /// How many operations there are that do not continue with what one before has opened: of
-    /// those that make a file, the first.
+    /// The number of operations that do not use a handle opened before: of those that make a file,
+    /// only the first counts.
     pub fn starts(&self) -> usize {
         self.operations.iter().filter(|operation| operation.handle().is_none()).count()
     }
@@ -70,7 +69,7 @@ impl Script {
         self.operations.truncate(end.unwrap_or(self.operations.len()));
     }
 
-    /// Bytes that are written.
+    /// The number of bytes written.
     pub fn written_bytes(&self) -> u64 {
         let bytes = |operation: &Operation| match operation {
             Operation::Write(transfer) => transfer.bytes(),
@@ -79,8 +78,8 @@ impl Script {
         self.operations.iter().map(bytes).sum()
     }
 
-    /// Makes an entry of a directory. A file gets these contents and, if there is one, this
-    /// modification time, in seconds since 1970; without one it has the time of writing.
+    /// Makes a directory entry. A file gets these contents and, if given, this modification time in
+    /// seconds since 1970; otherwise the time of writing.
     pub fn make(&mut self, entry: &Entry, content: Content, modified_s: Option<i64>) {
         let last = match entry.clone() {
             Entry::Directory { mode, path } => Operation::MakeDirectory { mode, path },
@@ -99,7 +98,7 @@ impl Script {
         self.operations.push(last);
     }
 
-    /// Writes a range of a file, which is made if it is not there, and closes it.
+    /// Writes a range of a file, which is created if missing, and closes it.
     pub fn update(&mut self, path: &str, mode: u32, offset: u64, bytes: u64, content: Content) {
         let flags = OpenFlags { write: true, or_existing: true, ..OpenFlags::default() };
         self.write(relative(path), flags, mode, offset..offset + bytes, content);
@@ -150,7 +149,7 @@ impl Script {
         self.operations.push(Operation::ReadFile { path: relative(path) });
     }
 
-    /// Renames a file or a directory, replacing what has the new name.
+    /// Renames a file or a directory, replacing an existing one.
     pub fn rename(&mut self, from: &str, to: &str) {
         self.operations.push(Operation::Rename { from: relative(from), to: relative(to) });
     }
@@ -161,12 +160,12 @@ impl Script {
     }
 }
 
-/// A path of a script that is made up.
+/// A path of a generated script.
 pub fn relative(path: &str) -> RelativePath {
     RelativePath::new(path.as_bytes()).expect("generators make relative paths of allowed lengths")
 }
 
-/// What is made up has one file open at a time.
+/// Generated scripts have one file open at a time.
 fn handle() -> Handle {
     Handle::new(0).expect("the lowest number is one")
 }

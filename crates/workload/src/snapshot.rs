@@ -1,6 +1,6 @@
-//! Lists what is in a directory, before a program is recorded or after a script was performed.
+//! Lists a directory, before a program is recorded or after a script was performed.
 //!
-//! The order is that of `Tree::entries`, so that a directory can be compared with what a log says.
+//! The order is that of `Tree::entries`, so that a directory can be compared with a log.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 
 use ssdlab_operations::{Entry, RelativePath};
 
-/// A directory as it is.
+/// The contents of a directory.
 #[derive(Debug, Default)]
 pub struct Snapshot {
     pub entries: Vec<Entry>,
-    /// Names that no log can have: of devices, sockets and pipes.
+    /// Names that a log cannot contain: of devices, sockets and pipes.
     pub special: Vec<RelativePath>,
     /// The first name of each file that has several, by device and number.
     first_names: BTreeMap<(u64, u64), RelativePath>,
@@ -25,7 +25,7 @@ pub struct Snapshot {
 pub type Unread = (PathBuf, io::Error);
 
 impl Snapshot {
-    /// Walks the directory. Nobody else may work on it meanwhile.
+    /// Walks the directory, which must not change meanwhile.
     pub fn of(directory: &Path) -> Result<Self, Unread> {
         let mut snapshot = Self::default();
         snapshot.walk(directory, &RelativePath::top())?;
@@ -51,7 +51,7 @@ impl Snapshot {
         Ok(())
     }
 
-    /// Adds a name; returns it if it is that of a directory.
+    /// Adds a name; returns it if it is a directory.
     fn add(&mut self, place: &Path, path: RelativePath) -> io::Result<Option<RelativePath>> {
         let metadata = fs::symlink_metadata(place)?;
         let (kind, mode) = (metadata.file_type(), metadata.mode() & 0o7777);

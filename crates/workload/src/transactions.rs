@@ -6,7 +6,7 @@
 //! header of a sector of 512 bytes; number, content and checksum of each old page; a sync of the
 //! journal and one of the directory; the header again, now with the number of pages, and a second
 //! sync; the new pages, and a third; and the journal's end, which is the commit. The first page,
-//! which counts the changes, is in every transaction. What `SQLite` reads it has cached.
+//! which counts the changes, is in every transaction. Pages that `SQLite` reads are cached.
 
 use std::os::fd::OwnedFd;
 use std::thread::sleep;
@@ -30,7 +30,7 @@ use super::player::write_all_at;
 use super::synthetic::content::ContentPool;
 use super::{Done, Place, WorkloadError, open_load};
 
-/// The rollback journal and the log, beside the database.
+/// The rollback journal and the log, next to the database.
 const JOURNAL: &str = "database-journal";
 const LOG: &str = "database-wal";
 
@@ -44,14 +44,14 @@ const FRAME_HEADER_BYTES: usize = 24;
 /// Frames after which `SQLite` moves the log into the database.
 const CHECKPOINT_FRAMES: usize = 1000;
 
-/// The longest wait between two looks at whether the phase is to stop.
+/// The maximum wait between checks whether the phase must stop.
 const GLANCE: Duration = Duration::from_millis(100);
 
-/// What is written beside the transactions at a time, in bytes.
+/// The size of a write of the concurrent writer, in bytes.
 const STREAM_CHUNK_BYTES: usize = 1 << 20;
 
-/// How a rollback journal begins: `SQLite`'s mark and, from the eighth byte on, how many pages
-/// follow.
+/// The start of a rollback journal: `SQLite`'s magic and, from the eighth byte on, the number of
+/// pages.
 const JOURNAL_HEAD: [u8; 12] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7, 0, 0, 0, 0];
 
 const NEW: OFlags =
@@ -61,7 +61,7 @@ const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::
 
 const MODE: Mode = Mode::RUSR.union(Mode::WUSR);
 
-/// Commits a phase's transactions, beside a writer if it has one.
+/// Commits a phase's transactions, with a concurrent writer if it has one.
 pub(super) fn run(
     work: &Transactions,
     pool: &ContentPool,
@@ -99,7 +99,7 @@ fn perform(
 ) -> Result<Counted, WorkloadError> {
     let mut transactions = Counted::new();
     let started = Instant::now();
-    // In a closed load, the end of a transaction and some time to think.
+    // In a closed load, the end of the last transaction plus think time.
     let mut due = Duration::ZERO;
     loop {
         let is_over = match work.end {
@@ -111,7 +111,7 @@ fn perform(
             break;
         }
         wait_until(due, started, place.rules)?;
-        // Only in an open load somebody waits for a transaction that has not begun.
+        // Only in an open load a transaction can wait before it starts.
         let since = if work.period_ns.is_some() { due } else { started.elapsed() };
         database.commit()?;
         let now = started.elapsed();
@@ -125,7 +125,7 @@ fn perform(
     Ok(transactions)
 }
 
-/// Waits until a transaction is due, unless the phase is to stop before.
+/// Waits until a transaction is due, unless the phase must stop before.
 fn wait_until(due: Duration, started: Instant, rules: Rules<'_>) -> Result<(), WorkloadError> {
     loop {
         if rules.interrupt.is_set() {
@@ -143,8 +143,9 @@ fn wait_until(due: Duration, started: Instant, rules: Rules<'_>) -> Result<(), W
     }
 }
 
-/// Writes into a file at a rate, through the page cache, once at least and until the transactions
-/// are over; returns how many bytes. A file that has grown to its most is cut and begun anew.
+/// Writes to a file at a rate, through the page cache, at least once and until the transactions are
+/// over; returns the number of bytes. A file that reaches its maximum size is truncated and
+/// restarted.
 fn stream(
     file: &OwnedFd,
     rate: u64,
@@ -177,7 +178,7 @@ fn stream(
     }
 }
 
-/// A database, and what is under way with it.
+/// A database, and the state of its transactions.
 struct Database<'a> {
     work: &'a Transactions,
     directory: OwnedFd,
@@ -190,7 +191,7 @@ struct Database<'a> {
 /// A write-ahead log.
 struct Log {
     file: OwnedFd,
-    /// The pages of its frames, in their order, which the database does not have yet.
+    /// The pages of its frames, in order, that are not in the database yet.
     pages: Vec<u64>,
 }
 
@@ -252,11 +253,11 @@ impl<'a> Database<'a> {
             }
         }
         disk.sync(&journal, JOURNAL)?;
-        // The journal's name must last, too.
+        // The journal's name must be durable, too.
         let directory = openat(&self.directory, ".", DIRECTORY, Mode::empty())
             .map_err(failed("open", "the directory"))?;
         disk.sync(&directory, "the directory")?;
-        // Only with the number of its pages a journal is one.
+        // A journal is valid only with the number of its pages.
         let mut head = JOURNAL_HEAD;
         head[8..].copy_from_slice(&to_number(pages.len() as u64));
         disk.write(&journal, JOURNAL, &head, 0)?;
@@ -269,8 +270,8 @@ impl<'a> Database<'a> {
         unlinkat(&self.directory, JOURNAL, AtFlags::empty()).map_err(failed("remove", JOURNAL))
     }
 
-    /// With a write-ahead log: adds the new pages to it, and from time to time moves all that is in
-    /// it into the database.
+    /// With a write-ahead log: appends the new pages to it, and periodically checkpoints it into
+    /// the database.
     fn log(&mut self, pages: Vec<u64>) -> Result<(), WorkloadError> {
         let (Some(log), disk) = (&mut self.log, &mut self.disk) else { return Ok(()) };
         if log.pages.is_empty() {
@@ -325,7 +326,7 @@ impl<'a> Disk<'a> {
         Self { pool, seed, written_bytes: 0, syncs: Counted::new(), started: Instant::now() }
     }
 
-    /// The content of a page, another each time.
+    /// The contents of a page, different each time.
     fn page(&self) -> [u8; PAGE_BYTES] {
         let mut page = [0; PAGE_BYTES];
         self.pool.fill_binary(self.seed, self.written_bytes & !(PAGE_BYTES as u64 - 1), &mut page);
@@ -352,7 +353,7 @@ impl<'a> Disk<'a> {
     }
 }
 
-/// A number as `SQLite`'s files have it: 32 bits, the high byte first.
+/// A number in the format of `SQLite`'s files: 32 bits, big-endian.
 fn to_number(number: u64) -> [u8; 4] {
     u32::try_from(number).unwrap_or(u32::MAX).to_be_bytes()
 }

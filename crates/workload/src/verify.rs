@@ -1,7 +1,7 @@
 //! What operations leave behind: a model of a directory, and the comparison of a real one with it.
 //!
-//! The model knows names and recipes for contents, no filesystem and no player, so what a
-//! filesystem lost, changed or invented after it was told to keep something is found here.
+//! The model knows names and recipes for contents, but no filesystem and no player, so it finds
+//! whatever a filesystem lost, changed or invented.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -21,24 +21,24 @@ use super::ranges::Ranges;
 use super::script::Script;
 use super::snapshot::Snapshot;
 
-/// A directory as operations leave it, contents and all.
+/// A directory under operations, including contents.
 #[derive(Debug, Default)]
 pub struct Oracle {
     tree: Tree,
     files: BTreeMap<Node, Ranges>,
-    /// What is written through each handle.
+    /// The contents written through each handle.
     open: BTreeMap<Handle, Content>,
 }
 
 impl Oracle {
-    /// Does in the model what the player does on a filesystem. `umask` is that of the process in
-    /// which it does it.
+    /// Performs a script on the model, like the player on a filesystem, whose process has this
+    /// umask.
     pub fn perform(&mut self, script: &Script, umask: u32) -> Result<(), WorkloadError> {
         self.tree.set_umask(if script.is_recorded { 0 } else { umask });
         for (operation, content) in script.steps() {
             self.apply(operation, content).map_err(|_| {
                 let path = operation.path().map_or_else(|| ".".to_owned(), ToString::to_string);
-                differs(&path, &format!("does not fit `{}`, which was performed", operation.name()))
+                differs(&path, &format!("contradicts `{}`, which was performed", operation.name()))
             })?;
         }
         self.tree.close_all();
@@ -186,7 +186,7 @@ impl Comparison<'_> {
     }
 }
 
-/// The bits that this process takes off the modes of what it makes.
+/// The umask of this process.
 pub fn umask() -> Result<u32, WorkloadError> {
     let status = procfs::process::Process::myself().and_then(|process| process.status());
     let umask = status.map_err(io::Error::other).map(|status| status.umask);
@@ -210,7 +210,7 @@ fn differs(path: &str, how: &str) -> WorkloadError {
     WorkloadError::Differs { path: path.to_owned(), how: how.to_owned() }
 }
 
-/// What cannot be read back is as good as changed.
+/// What cannot be read back counts as changed.
 fn unread(path: &str) -> impl FnOnce(io::Error) -> WorkloadError + use<> {
     let path = path.to_owned();
     move |cause| differs(&path, &format!("cannot be read: {cause}"))

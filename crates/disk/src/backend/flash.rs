@@ -1,7 +1,7 @@
 //! Defines a disk that takes the time a simulated SSD would.
 //!
-//! The model does not store contents: what a page holds is of no matter to its timing. So the
-//! drive decides when a command is done, and memory keeps the data.
+//! The model does not store contents, which do not affect its timing. So the drive decides when a
+//! command is done, and memory keeps the data.
 
 use ssdlab_flash::{Apart, Command, Drive, Extent, Moment, Moments, Nanos, Specification, Stream};
 
@@ -9,8 +9,8 @@ use super::{Backend, BackendError, Memory};
 
 /// A simulated SSD with contents.
 ///
-/// What is discarded reads as zeros, also on a drive that does not honour discards; a file system
-/// may not count on either.
+/// Discarded data read as zeros, even on a drive that does not honour discards; a filesystem may
+/// not rely on either.
 ///
 /// A clone is a snapshot.
 #[derive(Debug, Clone)]
@@ -20,7 +20,7 @@ pub struct Flash {
     watched: Option<Watched>,
 }
 
-/// A drive that is watched: since when, and what it was and became.
+/// A watched drive: the start, its state then, and its course since.
 #[derive(Debug, Clone)]
 struct Watched {
     since: Nanos,
@@ -28,18 +28,18 @@ struct Watched {
     course: Moments,
 }
 
-/// What the model knows of a page of flash or of the drive: where it is, or whose it is.
+/// The mapping entry of a flash page or a logical page.
 const MAPPING_BYTES: u64 = 4;
 
-/// What it knows of a block, and keeps ready for it, at most.
+/// The maximum state of a block.
 const BLOCK_BYTES: u64 = 32;
 
-/// Whether a page of flash is valid, and what else there is of it, at most.
+/// The maximum state of a flash page besides its mapping.
 const STATE_BYTES: u64 = 1;
 
 impl Flash {
-    /// The most that such a drive takes in memory, in bytes: its contents with no page all zeros,
-    /// and the tables of the model.
+    /// The maximum memory of such a drive, in bytes: its contents if no page is all zeros, and the
+    /// tables of the model.
     #[must_use]
     pub fn most_bytes(drive: &Specification) -> u64 {
         let slc = drive.slc_cache.as_ref().map_or((0, 0), |slc| (slc.blocks, slc.pages_per_block));
@@ -53,46 +53,41 @@ impl Flash {
         Memory::most_bytes(drive.capacity_bytes()).saturating_add(model_bytes)
     }
 
-    /// A drive that reads as zeros everywhere, in whatever state it is: conditioning it decides
-    /// what its flash is like, and its contents are of no matter to that.
+    /// A drive that reads as zeros everywhere, in any state: conditioning affects its flash, not
+    /// its contents.
     #[must_use]
     pub fn new(drive: Drive) -> Self {
         let contents = Memory::new(drive.specification().capacity_bytes());
         Self::with_contents(drive, contents)
     }
 
-    /// A drive with contents of its capacity.
+    /// A drive with contents, which must match its capacity.
     #[must_use]
     pub const fn with_contents(drive: Drive, contents: Memory) -> Self {
         Self { drive, contents, watched: None }
     }
 
-    /// The drive, for what it has done and how worn it is.
+    /// The drive, for its activity and wear.
     #[must_use]
     pub const fn drive(&self) -> &Drive {
         &self.drive
     }
 
-    /// The drive, to count from 0 again.
-    pub const fn drive_mut(&mut self) -> &mut Drive {
-        &mut self.drive
-    }
-
-    /// What it holds.
+    /// Its contents.
     #[must_use]
     pub const fn contents(&self) -> &Memory {
         &self.contents
     }
 
-    /// Watches the drive from here on; of what it does, at most so many moments are kept.
+    /// Watches the drive from now on, keeping at most this many moments.
     pub fn watch(&mut self, now: Nanos, moments: usize) {
         let first = Moment::of(&self.drive, Nanos::ZERO);
         let course = Moments::new(Apart::Time, moments);
         self.watched = Some(Watched { since: now, first, course });
     }
 
-    /// What was seen, by the time since then: how it began, the moments, and how it is now;
-    /// nothing if it was not watched.
+    /// The moments seen, by the time since [`Self::watch`]: the first, those between, and the
+    /// current one; empty if it was not watched.
     pub fn watched(&mut self, now: Nanos) -> Vec<Moment> {
         let Some(Watched { since, first, course }) = self.watched.take() else {
             return Vec::new();

@@ -1,15 +1,15 @@
-//! Defines a disk in memory, in which pages of zeros take no room.
+//! Defines a disk in memory, in which pages of zeros take no space.
 //!
-//! A file system on a large drive touches little of it, and much of what a trial writes it deletes
-//! again. So the data lie in pages that come with the first byte other than 0 and go with the last,
-//! in a table of two levels: looking a page up takes two steps whatever the capacity, and nothing
-//! depends on addresses or on the order of a hash.
+//! A filesystem on a large drive touches little of it, and much of what a trial writes is deleted
+//! again. So data are stored in pages that exist only while they contain a byte other than 0, in a
+//! two-level table: lookups take two steps for any capacity, and nothing depends on addresses or
+//! the order of a hash.
 
 use ssdlab_flash::{Extent, Nanos, Refusal};
 
 use super::{Backend, BackendError};
 
-/// What is kept or not kept as a whole. A file system's block, so that deleting one frees memory.
+/// The unit of allocation: a filesystem's block, so that deleting one frees memory.
 const PAGE_BYTES: usize = 4096;
 
 /// The pages of a stretch, the lower level of the table: 2 MiB of the disk.
@@ -64,7 +64,7 @@ impl Memory {
         Self { stretches: vec![None; stretches], capacity_bytes, held_pages: 0 }
     }
 
-    /// The most that a disk of this capacity takes in memory, in bytes: no page is all zeros.
+    /// The maximum memory of a disk of this capacity, in bytes: if no page is all zeros.
     #[must_use]
     pub const fn most_bytes(capacity_bytes: u64) -> u64 {
         let page_bytes = (PAGE_BYTES + ALLOCATION_BYTES + size_of::<Option<Page>>()) as u64;
@@ -94,7 +94,7 @@ impl Memory {
         })
     }
 
-    /// Reads; it is refused beyond the capacity.
+    /// Reads data; refused beyond the capacity.
     pub fn load(&self, offset_bytes: u64, into: &mut [u8]) -> Result<(), Refusal> {
         let extent = Extent { offset_bytes, length_bytes: into.len() as u64 };
         let extent = extent.within(self.capacity_bytes)?;
@@ -130,7 +130,7 @@ impl Memory {
         Ok(())
     }
 
-    /// The page a part lies in, which is made if it is all zeros.
+    /// The page of a part, created if missing.
     fn page(&mut self, part: &Part) -> &mut [u8; PAGE_BYTES] {
         let stretch = self.stretches[part.stretch].get_or_insert_with(Stretch::new);
         let page = &mut stretch.pages[part.page];
@@ -141,7 +141,7 @@ impl Memory {
         page.get_or_insert_with(|| Box::new(ZEROS))
     }
 
-    /// Makes a part zeros, and drops its page if that is all zeros then.
+    /// Zeroes a part, and drops its page if it becomes all zeros.
     fn zero(&mut self, part: &Part) {
         let Some(stretch) = &mut self.stretches[part.stretch] else { return };
         let Some(page) = &mut stretch.pages[part.page] else { return };

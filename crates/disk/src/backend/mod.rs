@@ -1,11 +1,9 @@
-//! Defines what a disk keeps its data in, and what decides when a command is done.
+//! Defines backends: what a disk stores its data in, and what decides when a command is done.
 //!
 //! The trait is narrow so that anything can be behind a disk: memory, a file, a simulated drive,
-//! something that loses power on purpose. A backend does not know who asks: no queue, no guest, no
-//! transport; and it fetches no time: `now` is an argument, and what it returns is the time at
-//! which the command is done.
+//! fault injection. A backend knows no queue, guest or transport, and reads no clock: `now` is an
+//! argument, and it returns the time at which the command is done.
 
-mod file;
 mod flash;
 mod memory;
 
@@ -14,23 +12,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ssdlab_flash::{Extent, Nanos, Refusal};
 
-pub use file::SparseFile;
 pub use flash::Flash;
 pub use memory::Memory;
 
-/// What a disk keeps its data in.
+/// What a disk stores its data in.
 ///
-/// All backends keep these rules, which `tests/conformance.rs` checks:
+/// All backends follow these rules, which `tests/conformance.rs` checks:
 ///
-/// - A command takes effect when it is submitted, in the order of submission, whatever the time at
-///   which it is done. So commands that overlap in time and place do what they would one by one.
+/// - A command takes effect when it is submitted, regardless of when it is done. So commands that
+///   overlap in time and range have the same effect as one by one.
 /// - The time of completion is never before `now`; a backend without a notion of time returns
-///   `now`. `now` is never earlier than in the command before.
-/// - A command names whole sectors and ends within the capacity ([`Extent::within`]). One that does
-///   not is refused and changes nothing.
-/// - What was never written, was discarded or was zeroed reads as zeros.
+///   `now`. `now` never decreases between commands.
+/// - A command covers whole sectors within the capacity ([`Extent::within`]); otherwise it is
+///   refused and changes nothing.
+/// - Data never written, discarded or zeroed read as zeros.
 pub trait Backend {
-    /// The bytes there are: a whole number of sectors of 512 bytes, which never changes.
+    /// The capacity: a whole number of sectors of 512 bytes, which never changes.
     fn capacity_bytes(&self) -> u64;
 
     /// Reads the bytes at an offset. Returns when that is done.
@@ -41,15 +38,13 @@ pub trait Backend {
         into: &mut [u8],
     ) -> Result<Nanos, BackendError>;
 
-    /// Writes the bytes at an offset. Returns when that is done, which need not be when they are
-    /// safe: that takes a flush.
+    /// Writes the bytes at an offset. Returns when that is done; durability takes a flush.
     fn write(&mut self, now: Nanos, offset_bytes: u64, from: &[u8]) -> Result<Nanos, BackendError>;
 
-    /// Forgets bytes that nobody needs any more. Returns when that is done.
+    /// Discards bytes. Returns when that is done.
     fn discard(&mut self, now: Nanos, extent: Extent) -> Result<Nanos, BackendError>;
 
-    /// Makes bytes zeros, without being sent them. Returns when that is done. Where nothing tells
-    /// the two apart, it is a discard.
+    /// Zeroes bytes. Returns when that is done. The default is a discard.
     fn write_zeroes(&mut self, now: Nanos, extent: Extent) -> Result<Nanos, BackendError> {
         self.discard(now, extent)
     }
@@ -58,11 +53,11 @@ pub trait Backend {
     fn flush(&mut self, now: Nanos) -> Result<Nanos, BackendError>;
 }
 
-/// Why a backend does not do a command. A refused command has changed nothing; after an error of
-/// the machine the contents of what it named are undefined.
+/// Why a backend fails a command. A refused command has changed nothing; after an error of the
+/// machine the contents of its range are undefined.
 #[derive(Debug, thiserror::Error)]
 pub enum BackendError {
-    /// The command makes no sense for this backend.
+    /// The command is invalid for this backend.
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// The machine failed.
@@ -80,7 +75,7 @@ pub enum BackendError {
     },
 }
 
-/// Implements the trait by handing everything on to another backend.
+/// Implements the trait by delegating to another backend.
 macro_rules! hand_on {
     ($self:ident => $to:expr) => {
         fn capacity_bytes(&self) -> u64 {
@@ -125,7 +120,7 @@ macro_rules! hand_on {
     };
 }
 
-/// A backend that the caller has back when the guest has ended.
+/// A backend that the caller keeps after the guest has ended.
 impl<B: Backend + ?Sized> Backend for &mut B {
     hand_on!(backend => (**backend));
 }
@@ -135,9 +130,9 @@ impl<B: Backend + ?Sized> Backend for Box<B> {
     hand_on!(backend => (**backend));
 }
 
-/// A backend that somebody also looks into while it is served, say to count what a simulated drive
-/// has done when a phase ends. Whoever does must not hold the lock across commands; if they panic,
-/// they have changed nothing.
+/// A backend that is also inspected while it is served, for example to read the counts of a
+/// simulated drive at the end of a phase. The lock must not be held across commands; a panic while
+/// holding it must not have changed anything.
 impl<B: Backend> Backend for Arc<Mutex<B>> {
     hand_on!(backend => backend.lock().unwrap_or_else(PoisonError::into_inner));
 }

@@ -1,16 +1,16 @@
-//! Defines the memory that a request names: what the device may read of it, what it may write, and
-//! the byte in which it answers.
+//! Defines the memory of a request: what the device may read, what it may write, and the status
+//! byte.
 //!
-//! A driver may cut its header, data and status into descriptors as it likes (VIRTIO 1.2, 2.7.4),
-//! so everything here counts bytes, not descriptors. The chain comes from the guest and may be
-//! anything: a loop, addresses that do not exist, a table that is none.
+//! A driver may divide header, data and status among descriptors in any way (VIRTIO 1.2, 2.7.4), so
+//! everything here counts bytes, not descriptors. The chain comes from the guest and may be
+//! anything: a loop, invalid addresses, an invalid table.
 
 use std::ops::Deref;
 
 use virtio_queue::DescriptorChain;
 use vm_memory::{Bytes, GuestAddress, GuestMemory, Permissions};
 
-/// The header and the status, which come on top of the data.
+/// The segments of header and status, in addition to the data.
 const BESIDES_DATA: usize = 2;
 
 /// A piece of guest memory.
@@ -20,44 +20,44 @@ struct Piece {
     length: usize,
 }
 
-/// Pieces of guest memory, of which the bytes are counted as one stretch.
+/// Pieces of guest memory, treated as one range of bytes.
 #[derive(Debug, Default)]
 pub struct Pieces {
     pieces: Vec<Piece>,
     length: usize,
 }
 
-/// The memory that a request names.
+/// The memory of a request.
 #[derive(Debug, Default)]
 pub struct Buffers {
-    /// What the device reads: the header, and data to be written to the disk.
+    /// What the device reads: the header, and data to write to the disk.
     pub readable: Pieces,
-    /// What the device writes, but for the status.
+    /// What the device writes, except the status.
     pub writable: Pieces,
 }
 
-/// Why nothing is done for a chain.
+/// Why a chain is not processed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Malformed {
-    /// There is no byte for the answer, or none that could be trusted to be it.
+    /// It has no valid status byte.
     Unanswerable,
-    /// There is one, here.
+    /// The status byte is at this address.
     Answer(GuestAddress),
 }
 
 impl Pieces {
-    /// How many bytes.
+    /// The number of bytes.
     pub const fn length(&self) -> usize {
         self.length
     }
 
-    /// Whether all of it is memory the guest has.
+    /// Whether all of it exists in the guest's memory.
     pub fn exist<M: GuestMemory>(&self, memory: &M, access: Permissions) -> bool {
         self.pieces.iter().all(|piece| memory.check_range(piece.address, piece.length, access))
     }
 
-    /// Copies bytes out of guest memory, from `skip` bytes on. Returns whether all of them exist;
-    /// if not, the copy is of no use.
+    /// Copies bytes out of guest memory, after `skip` bytes. Returns whether all of them exist; if
+    /// not, the copy is invalid.
     pub fn load<M: GuestMemory>(&self, memory: &M, skip: usize, into: &mut [u8]) -> bool {
         let mut at = 0;
         self.parts(skip, into.len()).all(|piece| {
@@ -110,8 +110,8 @@ impl Pieces {
 }
 
 impl Buffers {
-    /// Takes up the memory that a chain names in at most `segments` pieces, besides header and
-    /// status. Returns where the status goes.
+    /// Collects the memory of a chain of at most `segments` pieces, besides header and status.
+    /// Returns the address of the status.
     pub fn walk<M>(
         &mut self,
         chain: DescriptorChain<M>,

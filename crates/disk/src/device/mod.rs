@@ -1,7 +1,7 @@
-//! Defines the block device: descriptor chains in, answers and their times out.
+//! Defines the block device: descriptor chains in, statuses and times out.
 //!
-//! It knows virtio's requests and a backend. It does not know how chains reach it or how the guest
-//! learns of the answer, so it serves under any transport, in virtual time or real.
+//! It knows virtio's requests and a backend, but not how chains arrive or how the guest is
+//! notified, so it works with any transport, in virtual or real time.
 
 mod buffers;
 mod request;
@@ -25,7 +25,7 @@ use shape::{Config, ID_BYTES, WRITEBACK_AT};
 pub use request::{Status, Told};
 pub use shape::{DiscardLimits, Features, Shape, ShapeFault, WriteCache, WriteZeroesLimits};
 
-/// A backend as a device keeps it.
+/// The backend of a device.
 pub type AnyBackend<'a> = Box<dyn Backend + Send + 'a>;
 
 /// A block device.
@@ -33,45 +33,45 @@ pub struct Device<'a> {
     backend: AnyBackend<'a>,
     shape: Shape,
     config: Config,
-    /// What the guest has said it will use.
+    /// The features accepted by the guest.
     accepted: Features,
     buffers: Buffers,
     data: Vec<u8>,
 }
 
-/// What became of a request.
+/// The outcome of a request.
 #[derive(Debug)]
 pub struct Served {
-    /// The head of its chain, by which the guest knows it.
+    /// The head of its chain, which identifies it to the guest.
     pub head: u16,
     /// Its number in virtio; `u32::MAX` if it has none.
     pub number: u32,
-    /// What the guest's kernel tells of it.
+    /// What the guest's kernel says about it.
     pub told: Told,
     /// When it is done.
     pub done: Nanos,
-    /// How many bytes the guest may look at, with the status.
+    /// The number of bytes returned to the guest, including the status.
     pub used_bytes: u32,
-    /// Where the answer goes, and what it is; none if there is no place for it.
+    /// The address of the status, and its value; `None` if there is no valid address.
     pub answer: Option<(GuestAddress, Status)>,
-    /// What was done on the disk; more than one if a command named several ranges.
+    /// The commands performed; several if a request has several ranges.
     pub commands: Vec<(Kind, Extent)>,
-    /// Whether writes are safe as soon as they are done.
+    /// Whether writes are durable as soon as they are done.
     pub writes_through: bool,
 }
 
-/// What doing a request comes to.
+/// The result of a performed request.
 struct Done {
     at: Nanos,
     returned_bytes: usize,
     commands: Vec<(Kind, Extent)>,
 }
 
-/// Why a request is not done.
+/// Why a request was not performed.
 enum Undone {
-    /// The guest is told.
+    /// The guest gets this status.
     Answer(Status),
-    /// The machine failed, so that nothing the guest does from here on means anything.
+    /// The machine failed, so the rest of the guest's run is meaningless.
     Failed(BackendError),
 }
 
@@ -105,19 +105,19 @@ impl<'a> Device<'a> {
         })
     }
 
-    /// The bytes there are.
+    /// Its capacity.
     #[must_use]
     pub fn capacity_bytes(&self) -> u64 {
         self.backend.capacity_bytes()
     }
 
-    /// What it can do.
+    /// Its features.
     #[must_use]
     pub fn features(&self) -> Features {
         self.shape.features()
     }
 
-    /// The guest says what it will use of that.
+    /// Sets the features accepted by the guest.
     pub fn accept(&mut self, features: Features) {
         self.accepted = features;
     }
@@ -128,8 +128,8 @@ impl<'a> Device<'a> {
         self.config.as_bytes()
     }
 
-    /// The guest writes to the configuration space. Returns whether it may: only the byte that
-    /// says if writes are cached is its to write.
+    /// Handles a write of the guest to the configuration space. Returns whether it is allowed: only
+    /// the write cache byte is writable.
     pub fn configure(&mut self, offset: usize, bytes: &[u8]) -> bool {
         let may = offset == WRITEBACK_AT && self.accepted.contains(Features::CONFIG_WCE);
         match bytes {
@@ -141,16 +141,16 @@ impl<'a> Device<'a> {
         }
     }
 
-    /// Whether a write is only done once it is safe (VIRTIO 1.2, 5.2.5 and 5.2.6.2).
+    /// Whether a write is only done once it is durable (VIRTIO 1.2, 5.2.5 and 5.2.6.2).
     #[must_use]
     pub fn writes_through(&self) -> bool {
         let is_off = self.accepted.contains(Features::CONFIG_WCE) && self.config.writeback == 0;
         is_off || !self.accepted.contains(Features::FLUSH)
     }
 
-    /// Serves a request that comes at `now`. It has its effect on the disk and on the guest's
-    /// memory at once; the guest is to see it when it is done. Anything may be in the chain: what
-    /// makes no sense is answered with an I/O error, or given back without an answer.
+    /// Serves a request submitted at `now`. It takes effect on the disk and on the guest's memory
+    /// immediately; the guest must be notified when it is done. The chain may contain anything:
+    /// invalid requests get an I/O error, or are returned without a status.
     pub fn serve<M>(
         &mut self,
         chain: DescriptorChain<M>,
@@ -275,7 +275,7 @@ impl<'a> Device<'a> {
         Ok(Done { at, returned_bytes: 0, commands: vec![(Kind::Write, extent)] })
     }
 
-    /// Does a command for each range. They are submitted together, and done when the last is.
+    /// Performs a command for each range. They are submitted together, and done when the last is.
     fn each(
         &mut self,
         ranges: &[Extent],
@@ -291,13 +291,13 @@ impl<'a> Device<'a> {
         Ok(Done { at, returned_bytes: 0, commands })
     }
 
-    /// When a write that is done at `at` may be called done.
+    /// When a write that is done at `at` may be reported as done.
     fn through(&mut self, at: Nanos, now: Nanos) -> Result<Nanos, BackendError> {
         if self.writes_through() { Ok(at.max(self.backend.flush(now)?)) } else { Ok(at) }
     }
 }
 
-/// Writes an answer into the guest's memory. Returns whether it is there.
+/// Writes a status into the guest's memory. Returns whether that succeeded.
 pub fn answer<M: GuestMemory>(memory: &M, place: GuestAddress, status: Status) -> bool {
     memory.write_obj(status as u8, place).is_ok()
 }

@@ -1,4 +1,4 @@
-//! Defines what a guest can ask of a block device, and how it says so.
+//! Defines the requests of a guest to a block device, and their layout.
 //!
 //! The layout is that of `struct virtio_blk_req` in VIRTIO 1.2, 5.2.6.
 
@@ -11,38 +11,38 @@ use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout, Unaligne
 use super::buffers::Buffers;
 use super::shape::Shape;
 
-/// The most data that one request moves. Linux sends 1.25 MiB at most unless it is told otherwise;
-/// the bound keeps a broken guest from having gigabytes copied about.
+/// The maximum size of a transfer. Linux sends at most 1.25 MiB by default; the limit keeps a
+/// broken guest from causing copies of gigabytes.
 pub const LONGEST_TRANSFER_BYTES: usize = 64 << 20;
 
-/// The flag of a range that may be unmapped.
+/// The flag that a range may be unmapped.
 const UNMAP: u32 = 1;
 
-/// The answer to a request.
+/// The status of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// It was done.
+    /// It succeeded.
     Ok = 0,
-    /// It was not done.
+    /// It failed.
     IoError = 1,
-    /// The device does not do such things.
+    /// It is not supported.
     Unsupported = 2,
 }
 
-/// What a guest asks.
+/// A request of a guest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Asked {
     /// Return data.
     Read(Extent),
     /// Store data.
     Write(Extent),
-    /// Make safe what was written.
+    /// Make earlier writes durable.
     Flush,
-    /// Forget data.
+    /// Discard data.
     Discard(Vec<Extent>),
-    /// Make zeros.
+    /// Zero data.
     WriteZeroes(Vec<Extent>),
-    /// Say the disk's name.
+    /// Return the disk's name.
     Identify,
 }
 
@@ -54,7 +54,7 @@ struct Header {
     sector: U64,
 }
 
-/// The bytes of the header, after which data to be written begin.
+/// The size of the header, after which data to write begin.
 pub const HEADER_BYTES: usize = size_of::<Header>();
 
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned, Clone)]
@@ -65,8 +65,8 @@ struct Range {
     flags: U32,
 }
 
-/// What the lab kernel tells of a request in place of its priority (`kernel/origin.c`); nothing, of
-/// any other kernel, whose priorities have 16 bits at most.
+/// What the lab kernel says about a request in place of its priority (`kernel/origin.c`). Other
+/// kernels say nothing: their priorities have at most 16 bits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Told {
     pub origin: Option<Origin>,
@@ -87,15 +87,15 @@ impl Told {
     }
 }
 
-/// What the device makes of one request: what it is, and the number it goes by in the header.
+/// A parsed request, with its number in the header.
 pub struct Parsed {
     pub number: u32,
     pub told: Told,
     pub asked: Result<Asked, Status>,
 }
 
-/// Reads what a guest asks. Everything is checked before anything is done, so that a request that
-/// is refused has changed nothing.
+/// Parses a request. Everything is checked before anything is done, so that a refused request has
+/// changed nothing.
 pub fn parse<M: GuestMemory>(
     memory: &M,
     buffers: &Buffers,
@@ -134,21 +134,21 @@ pub fn parse<M: GuestMemory>(
     Parsed { number, told: Told::of(header.priority.get()), asked }
 }
 
-/// The limits on commands that name ranges.
+/// The limits of commands with ranges.
 struct Limits {
     sectors: u32,
     ranges: u32,
     flags: u32,
 }
 
-/// What a request must fit.
+/// What a request must fit into.
 struct Fits<'a> {
     shape: &'a Shape,
     capacity_bytes: u64,
 }
 
 impl Fits<'_> {
-    /// The extent of a transfer that begins at a sector.
+    /// The extent of a transfer that starts at a sector.
     fn transfer(&self, sector: u64, length: usize) -> Result<Extent, Status> {
         if length == 0 || length > LONGEST_TRANSFER_BYTES {
             return Err(Status::IoError);
@@ -169,7 +169,7 @@ impl Fits<'_> {
         }
     }
 
-    /// The ranges that a command sends; those of no length are left out.
+    /// The ranges of a command, without empty ones.
     fn ranges<M: GuestMemory>(
         &self,
         memory: &M,

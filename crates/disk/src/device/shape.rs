@@ -1,100 +1,100 @@
-//! Defines what a disk looks like to its guest: sizes, limits and caches, and the configuration
-//! space that says so.
+//! Defines the shape of a disk as seen by its guest: sizes, limits and caches, and the
+//! configuration space.
 //!
 //! Layout and meaning are those of `struct virtio_blk_config` in "Virtual I/O Device (VIRTIO)
-//! Version 1.2", 5.2.4. Linux takes its queue limits from there, so this is where an experiment
-//! sets how long a discard may be.
+//! Version 1.2", 5.2.4. Linux takes its queue limits from there, such as the maximum length of a
+//! discard.
 
 use bitflags::bitflags;
 use ssdlab_flash::{SECTOR_BYTES, Specification};
 use zerocopy::byteorder::little_endian::{U16, U32, U64};
 use zerocopy::{Immutable, IntoBytes, Unaligned};
 
-/// The longest name a guest can be told (5.2.6).
+/// The maximum length of a disk's name (5.2.6).
 pub const ID_BYTES: usize = 20;
 
 /// The segments of a request to a SATA drive (`AHCI_MAX_SG` in drivers/ata/ahci.h).
 const SATA_SEGMENTS: u32 = 168;
 
-/// Where the configuration space says whether writes are cached.
+/// The offset of the write cache mode in the configuration space.
 pub const WRITEBACK_AT: usize = 32;
 
 bitflags! {
-    /// What a block device can do (5.2.3). What its ring can do is the transport's.
+    /// The features of a block device (5.2.3). Those of the ring belong to the transport.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct Features: u64 {
-        /// A request has a largest number of segments.
+        /// The number of segments of a request is limited.
         const SEG_MAX = 1 << 2;
         /// The size of a logical block is given.
         const BLK_SIZE = 1 << 6;
-        /// It takes flushes.
+        /// It supports flushes.
         const FLUSH = 1 << 9;
         /// The size of a physical block is given.
         const TOPOLOGY = 1 << 10;
-        /// The guest may switch the write cache.
+        /// The guest may change the write cache mode.
         const CONFIG_WCE = 1 << 11;
-        /// It takes discards.
+        /// It supports discards.
         const DISCARD = 1 << 13;
-        /// It takes write-zeroes.
+        /// It supports write-zeroes.
         const WRITE_ZEROES = 1 << 14;
     }
 }
 
-/// What a disk looks like to its guest.
+/// The shape of a disk as seen by its guest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shape {
     /// Its name, of at most 20 bytes; Linux shows it as `/sys/block/vda/serial`.
     pub id: String,
-    /// The smallest piece that can be read or written, in bytes: 512 or a larger power of two.
+    /// The smallest unit that can be read or written, in bytes: 512 or a larger power of two.
     pub logical_block_bytes: u32,
-    /// What the disk would rather have written as a whole, in bytes: a power of two.
+    /// The preferred unit of writes, in bytes: a power of two.
     pub physical_block_bytes: u32,
-    /// The length of requests the disk likes best, in bytes; 0 if it does not care.
+    /// The optimal length of requests, in bytes; 0 if there is none.
     pub optimal_io_bytes: u32,
-    /// The most pieces of memory that a request may name.
+    /// The maximum number of memory segments of a request.
     pub segments: u32,
-    /// What becomes of writes that no flush has followed.
+    /// The durability of writes that no flush has followed.
     pub write_cache: WriteCache,
-    /// Whether it takes discards, and which.
+    /// The limits of discards, if supported.
     pub discard: Option<DiscardLimits>,
-    /// Whether it takes write-zeroes, and which.
+    /// The limits of write-zeroes, if supported.
     pub write_zeroes: Option<WriteZeroesLimits>,
 }
 
-/// What becomes of writes that no flush has followed.
+/// The durability of writes that no flush has followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WriteCache {
     /// They may be lost; the guest flushes.
     WriteBack,
-    /// As before, and the guest may switch to writing through.
+    /// They may be lost, and the guest may switch to write-through.
     Switchable,
-    /// They are safe: the disk flushes after each of them, and the guest never does.
+    /// They are durable: the disk flushes after each of them, and the guest never does.
     WriteThrough,
 }
 
-/// Which discards a disk takes.
+/// The limits of discards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DiscardLimits {
     /// The longest range, in sectors of 512 bytes.
     pub longest_sectors: u32,
-    /// The most ranges in a command.
+    /// The maximum number of ranges in a command.
     pub ranges: u32,
-    /// What the guest should align ranges to, in sectors.
+    /// The preferred alignment of ranges, in sectors.
     pub alignment_sectors: u32,
 }
 
-/// Which write-zeroes a disk takes.
+/// The limits of write-zeroes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WriteZeroesLimits {
     /// The longest range, in sectors of 512 bytes.
     pub longest_sectors: u32,
-    /// The most ranges in a command.
+    /// The maximum number of ranges in a command.
     pub ranges: u32,
 }
 
 impl Default for Shape {
-    /// An SSD of today: sectors of 512 bytes and pages of 4 KiB, a write cache, and discards of up
-    /// to 1 GiB in each of 256 ranges.
+    /// A typical SSD: sectors of 512 bytes and pages of 4 KiB, a write cache, and discards of up to
+    /// 1 GiB in each of 256 ranges.
     fn default() -> Self {
         Self {
             id: "ssdlab".to_owned(),
@@ -118,13 +118,13 @@ impl Default for Shape {
 pub struct ShapeFault {
     /// Which value.
     pub what: &'static str,
-    /// What it may be.
+    /// What is valid.
     pub expected: &'static str,
-    /// What it is.
+    /// Its value.
     pub found: String,
 }
 
-/// The configuration space, as it lies in memory.
+/// The configuration space in its memory layout.
 #[derive(Debug, Clone, Copy, IntoBytes, Immutable, Unaligned)]
 #[repr(C)]
 pub struct Config {
@@ -150,8 +150,7 @@ pub struct Config {
 }
 
 impl Shape {
-    /// What a drive looks like, whoever has it: one that does not honour discards does not offer
-    /// them.
+    /// The shape of a drive; one that does not honour discards does not offer them.
     #[must_use]
     pub fn of(drive: &Specification) -> Self {
         let usual = Self::default();
@@ -164,7 +163,7 @@ impl Shape {
         }
     }
 
-    /// Checks that a disk of this capacity can look so.
+    /// Checks that the shape is valid for a disk of this capacity.
     pub fn check(&self, capacity_bytes: u64) -> Result<(), ShapeFault> {
         let logical = u64::from(self.logical_block_bytes);
         let physical = u64::from(self.physical_block_bytes);
@@ -214,7 +213,7 @@ impl Shape {
         })
     }
 
-    /// What the device can do.
+    /// The features of the device.
     #[must_use]
     pub fn features(&self) -> Features {
         let mut features = Features::SEG_MAX | Features::BLK_SIZE | Features::TOPOLOGY;

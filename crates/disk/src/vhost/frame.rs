@@ -8,12 +8,12 @@ use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout, Unaligne
 use crate::DiskError;
 use crate::socket::{Arrived, Socket};
 
-/// The version of the protocol, which every message bears in its flags.
+/// The version of the protocol, in the flags of every message.
 const VERSION: u32 = 1;
 const REPLY: u32 = 1 << 2;
 const NEED_REPLY: u32 = 1 << 3;
 
-/// The longest body: the memory table has 72 bytes, a configuration space 12 more than it is long.
+/// The longest body: the memory table has 72 bytes, a configuration space 12 more than its size.
 pub const LONGEST_BODY_BYTES: u32 = 1024;
 
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
@@ -27,12 +27,11 @@ struct Header {
 /// What a message is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// It asks for something; whoever sent it waits for an answer even where the request itself
-    /// has none.
+    /// A request whose sender waits for a reply even if the request itself has none.
     Acknowledge,
-    /// It asks for something.
+    /// A request.
     Ask,
-    /// It answers.
+    /// A reply.
     Reply,
 }
 
@@ -41,15 +40,15 @@ pub enum Purpose {
 pub struct Frame {
     /// The number of the request.
     pub request: u32,
-    /// What it is for.
+    /// Its purpose.
     pub purpose: Purpose,
-    /// What it says.
+    /// Its body.
     pub body: Vec<u8>,
-    /// What came with it.
+    /// Its file descriptors.
     pub descriptors: Vec<OwnedFd>,
 }
 
-/// Receives a message; none if the guest has ended.
+/// Receives a message; `None` if the guest has ended.
 pub fn receive_frame(socket: &Socket) -> Result<Option<Frame>, DiskError> {
     let mut header = Header::new_zeroed();
     let mut descriptors = Vec::new();

@@ -1,4 +1,4 @@
-//! Defines the ring between a guest and a device: requests taken from it, answers put back.
+//! Defines the ring between a guest and a device: requests taken from it, and returned to it.
 
 use std::ops::Range;
 
@@ -11,16 +11,16 @@ use crate::fingerprint::Witness;
 
 use ssdlab_flash::Nanos;
 
-/// The most requests a ring holds. User-Mode Linux asks for 256 or fewer.
+/// The maximum number of requests in a ring. User-Mode Linux asks for 256 or fewer.
 pub const SLOTS: u16 = 256;
 
-/// A request whose answer the guest has not seen.
+/// A request that has not been returned to the guest.
 #[derive(Debug)]
 pub struct Pending {
     head: u16,
     used_bytes: u32,
     answer: Option<(GuestAddress, Status)>,
-    /// Which life of the ring it belongs to.
+    /// The life of the ring that it belongs to.
     life: u64,
     /// Its numbers in the log.
     pub logged: Range<u64>,
@@ -31,16 +31,16 @@ pub struct Pending {
 pub struct Ring {
     queue: Queue,
     in_flight: u16,
-    /// Whether something was given back that the guest was not told of.
+    /// Whether requests were returned since the last notification.
     has_news: bool,
-    /// How often it was disabled. Answers to requests from before have nowhere to go.
+    /// How often it was disabled. Earlier requests can no longer be returned.
     life: u64,
 }
 
-/// Why a ring is of no use.
+/// Why a ring is unusable.
 #[derive(Debug)]
 pub enum RingFault {
-    /// What is in it makes no sense.
+    /// Its contents are invalid.
     Broken(String),
     /// The machine failed.
     Backend(BackendError),
@@ -52,7 +52,7 @@ impl From<Error> for RingFault {
     }
 }
 
-/// Where the parts of a ring lie.
+/// The addresses of the parts of a ring.
 #[derive(Debug, Clone, Copy)]
 pub struct Addresses {
     pub descriptors: u64,
@@ -74,25 +74,25 @@ impl Ring {
         self.queue.try_set_size(slots)
     }
 
-    /// Sets where the next request is.
+    /// Sets the index of the next request.
     pub fn start_at(&mut self, index: u16) {
         self.queue.set_next_avail(index);
         self.queue.set_next_used(index);
     }
 
-    /// Sets where it lies.
+    /// Sets its addresses.
     pub fn place(&mut self, at: Addresses) -> Result<(), Error> {
         self.queue.try_set_desc_table_address(GuestAddress(at.descriptors))?;
         self.queue.try_set_used_ring_address(GuestAddress(at.used))?;
         self.queue.try_set_avail_ring_address(GuestAddress(at.available))
     }
 
-    /// Sets whether each side says which notifications it wants.
+    /// Sets whether event indices suppress notifications.
     pub fn use_events(&mut self, does: bool) {
         self.queue.set_event_idx(does);
     }
 
-    /// Starts it. Returns whether all of it is memory the guest has.
+    /// Starts it. Returns whether all of it is in the guest's memory.
     pub fn enable(&mut self, memory: &GuestMemoryMmap) -> bool {
         self.queue.set_ready(true);
         let is_valid = self.queue.is_valid(memory);
@@ -112,12 +112,12 @@ impl Ring {
         self.queue.ready()
     }
 
-    /// How many requests the guest waits for.
+    /// The number of requests in flight.
     pub fn in_flight(&self) -> u16 {
         self.in_flight
     }
 
-    /// Serves every request that waits in it, and asks to be told of the next.
+    /// Serves every waiting request, and enables notifications of the next.
     pub fn serve(
         &mut self,
         memory: &GuestMemoryMmap,
@@ -130,11 +130,11 @@ impl Ring {
         loop {
             for chain in self.queue.iter(memory)? {
                 if self.in_flight == slots {
-                    let what = format!("more than its {slots} requests wait at once");
+                    let what = format!("more than its {slots} requests are in flight");
                     return Err(RingFault::Broken(what));
                 }
                 let served = device.serve(chain, now, witness).map_err(RingFault::Backend)?;
-                // A head beyond the table names nothing that could be given back.
+                // A head beyond the table cannot be returned.
                 if served.head < slots {
                     self.in_flight += 1;
                     let pending = Pending {
@@ -153,7 +153,7 @@ impl Ring {
         }
     }
 
-    /// Gives a request back with its answer.
+    /// Returns a request with its status.
     pub fn complete(
         &mut self,
         memory: &GuestMemoryMmap,
@@ -169,7 +169,7 @@ impl Ring {
         Ok(self.queue.add_used(memory, pending.head, used_bytes)?)
     }
 
-    /// Whether the guest wants to be told of what was given back since this was last asked.
+    /// Whether the guest wants to be notified of requests returned since the last call.
     pub fn wants_call(&mut self, memory: &GuestMemoryMmap) -> Result<bool, RingFault> {
         let has_news = std::mem::take(&mut self.has_news);
         Ok(has_news && self.queue.ready() && self.queue.needs_notification(memory)?)

@@ -1,8 +1,8 @@
-//! Defines what messages a guest may send about a disk: when, how long, with what file descriptors.
+//! Defines the messages a guest may send about a disk: when, of which length, with which file
+//! descriptors.
 //!
-//! It is what User-Mode Linux sends, and no more; whatever is not in the table is an error. A rule
-//! says between which stages of the conversation a message may come, so that its order is there
-//! too.
+//! It covers exactly what User-Mode Linux sends; anything else is an error. Each rule gives the
+//! stages of the session in which a message may come, which also defines the order.
 
 use std::fmt::Display;
 
@@ -11,10 +11,10 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use super::frame::{Frame, Purpose};
 
-/// The largest part of the configuration space that can be asked for.
+/// The maximum size of the configuration space.
 pub const CONFIG_BYTES: u32 = 256;
 
-/// How far the conversation is.
+/// The stage of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
     Connected,
@@ -27,7 +27,7 @@ pub enum Stage {
     Mapped,
 }
 
-/// What a message is.
+/// The kind of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Request {
     SetOwner,
@@ -46,17 +46,17 @@ pub enum Request {
     Kick,
 }
 
-/// What a message has to be like.
+/// The requirements of a message.
 pub struct Rule {
     pub number: u32,
     pub name: &'static str,
     pub request: Request,
-    /// The shortest and the longest body.
+    /// The minimum and maximum size of the body.
     sizes: [usize; 2],
     descriptors: [usize; 2],
-    /// The first and the last stage it may come in.
+    /// The first and last stage in which it may come.
     stages: [Stage; 2],
-    /// How far the conversation is afterwards, if it was not further.
+    /// The stage reached by it, at least.
     pub then: Stage,
 }
 
@@ -71,7 +71,7 @@ const fn rule(
     Rule { number, name, request, sizes: [size, size], descriptors: [0, 0], stages, then }
 }
 
-/// Every message there is.
+/// All messages.
 pub const RULES: [Rule; 14] = {
     use Stage::{
         Callable, Chosen, Connected, Mapped, Offered, Owned, ProtocolChosen, ProtocolOffered,
@@ -185,7 +185,7 @@ pub struct MemoryTable {
     pub regions: [Region; 2],
 }
 
-/// What is wrong with a message: which part, what it may be, what it is.
+/// What is wrong with a message: which part, what was expected, what was found.
 pub struct Fault(pub &'static str, pub String, pub String);
 
 impl Fault {
@@ -195,7 +195,7 @@ impl Fault {
 }
 
 impl Rule {
-    /// Checks a message of this number that comes at a stage.
+    /// Checks a message with this number at a stage.
     pub fn check(&self, frame: &Frame, stage: Stage) -> Result<(), Fault> {
         let within = |what, found: usize, [least, most]: [usize; 2]| match found {
             found if (least..=most).contains(&found) => Ok(()),
@@ -210,11 +210,7 @@ impl Rule {
         let [first, last] = self.stages;
         if !(first..=last).contains(&stage) {
             let expected = format!("between {first:?} and {last:?}");
-            return Err(Fault::new(
-                "how far the conversation is",
-                &expected,
-                &format!("{stage:?}"),
-            ));
+            return Err(Fault::new("the stage of the session", &expected, &format!("{stage:?}")));
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
-//! Defines the conversation by which a guest takes a disk into use, message by message.
+//! Defines the session in which a guest sets up a disk, message by message.
 //!
-//! Nothing here waits or sends: a message goes in, and what is to be done about it comes out.
+//! Nothing here waits or sends: a message goes in, and the action to take comes out.
 
 use std::fs::File;
 use std::os::unix::net::UnixStream;
@@ -23,43 +23,43 @@ use super::rules::{
     Stage,
 };
 
-/// What the ring and the transport can do, beside the device: indirect descriptors, event
-/// indices, protocol features, and version 1 of virtio.
+/// The features of the ring and the transport: indirect descriptors, event indices, protocol
+/// features, and version 1 of virtio.
 const RING_FEATURES: u64 = INDIRECT | EVENT_INDEX | PROTOCOL_FEATURES | VERSION_1;
 const INDIRECT: u64 = 1 << 28;
 const EVENT_INDEX: u64 = 1 << 29;
 const PROTOCOL_FEATURES: u64 = 1 << 30;
 const VERSION_1: u64 = 1 << 32;
 
-/// Acknowledgements, requests from the device, a configuration space, and notifications in-band.
-/// In time travel a guest needs all four: without the first or the last its time goes backwards.
+/// Acknowledgements, requests from the device, a configuration space, and notifications in-band. In
+/// time travel a guest needs all four: without the first or the last its time would go backwards.
 const PROTOCOL: u64 = 1 << 3 | 1 << 5 | 1 << 9 | 1 << 14;
 
-/// What is to be done about a message.
+/// The action to take after a message.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// Nothing, but to acknowledge it if the guest waits for that: 0 if all is well.
+    /// Acknowledge it if the guest waits for that, with 0 for success.
     Acknowledge(u64),
-    /// Send this back.
+    /// Send this reply.
     Reply(Vec<u8>),
     /// Serve the ring, then acknowledge.
     Kick,
 }
 
-/// A conversation with a guest about one disk.
+/// A session with a guest about one disk.
 #[derive(Debug)]
 pub struct Session {
     disk: String,
     stage: Stage,
-    /// Where the guest is told that requests are done.
+    /// The socket for notifying the guest of completions.
     pub calls: Option<Socket>,
     /// The guest's memory.
     pub memory: Option<GuestMemoryMmap>,
-    /// The requests.
+    /// The ring of requests.
     pub ring: Ring,
 }
 
-/// Why a message cannot be followed.
+/// Why a message cannot be executed.
 enum Failure {
     Fault(Fault),
     Memory(String),
@@ -72,7 +72,7 @@ impl From<Fault> for Failure {
 }
 
 impl Session {
-    /// A conversation that begins.
+    /// A new session.
     pub fn new(disk: &str) -> Self {
         Self {
             disk: disk.to_owned(),
@@ -83,7 +83,7 @@ impl Session {
         }
     }
 
-    /// Takes in a message.
+    /// Handles a message.
     pub fn handle(&mut self, frame: Frame, device: &mut Device<'_>) -> Result<Answer, DiskError> {
         let (peer, number) = (format!("disk {}", self.disk), frame.request);
         let error = |message: String, Fault(what, expected, found): Fault| {
@@ -119,7 +119,7 @@ impl Session {
                 if chosen != PROTOCOL {
                     let [expected, found] = [PROTOCOL, chosen].map(|set| format!("{set:#x}"));
                     return Err(Fault(
-                        "what the guest has of the protocol",
+                        "the guest's protocol features",
                         format!("all of {expected}"),
                         found,
                     )
@@ -252,7 +252,7 @@ fn reply(number: u64) -> Answer {
     Answer::Reply(number.to_le_bytes().to_vec())
 }
 
-/// A body whose size the table has checked.
+/// Parses a body whose size was checked by its rule.
 fn fixed<T: FromBytes>(body: &[u8]) -> Result<T, Fault> {
     T::read_from_bytes(body)
         .map_err(|_| Fault::new("the size of its body", &size_of::<T>(), &body.len()))
@@ -265,7 +265,7 @@ fn only_ring(index: U32) -> Result<(), Fault> {
     }
 }
 
-/// The part of the configuration space that a message is about.
+/// The part of the configuration space that a message concerns.
 fn config_part(body: &[u8]) -> Result<(ConfigPart, &[u8]), Fault> {
     let (part, rest) = ConfigPart::read_from_prefix(body)
         .map_err(|_| Fault::new("the size of its body", &"at least 12", &body.len()))?;
@@ -280,7 +280,7 @@ fn config_part(body: &[u8]) -> Result<(ConfigPart, &[u8]), Fault> {
     Ok((part, rest))
 }
 
-/// The reply has the size of the question; what the device does not define is 0.
+/// The reply has the size of the request; what the device does not define is 0.
 fn read_config(body: &[u8], device: &Device<'_>) -> Result<Vec<u8>, Fault> {
     let (part, _) = config_part(body)?;
     let mut config = device.config().to_vec();
@@ -303,7 +303,7 @@ fn map_region(region: &Region, file: File) -> Result<GuestRegionMmap, Failure> {
         return Err(Fault::new("the guest's own address of a region", &expected, &found).into());
     }
     let memory = |cause: String| Failure::Memory(cause);
-    // To touch what a file does not have would end this process.
+    // Access beyond the end of the file would kill this process (SIGBUS).
     let file_bytes = file.metadata().map_err(|cause| memory(cause.to_string()))?.len();
     let end = region.file_offset.get().checked_add(region.size.get());
     if end.is_none_or(|end| end > file_bytes) || region.size.get() == 0 {

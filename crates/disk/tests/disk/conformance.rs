@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use ssdlab_disk::{Backend, Flash, Memory, Shape, SparseFile};
-use ssdlab_flash::{Extent, Nanos};
+use ssdlab_disk::{Flash, Memory, Shape};
+use ssdlab_flash::Nanos;
 
 use crate::body::conforms;
 use crate::drive;
@@ -13,28 +13,6 @@ use crate::guest::{Setup, serve};
 fn memory_conforms() {
     let times = conforms(&mut Memory::new(2 << 20));
     assert!(times.iter().all(|time| *time == Nanos::ZERO));
-}
-
-#[test]
-fn a_sparse_file_conforms() {
-    let file = tempfile::tempfile().unwrap();
-    file.set_len((2 << 20) + 100).unwrap();
-    conforms(&mut SparseFile::new(file).unwrap());
-}
-
-#[test]
-fn a_discarded_sparse_file_takes_no_room() {
-    use std::os::unix::fs::MetadataExt;
-    let file = tempfile::tempfile().unwrap();
-    file.set_len(4 << 20).unwrap();
-    let mut disk = SparseFile::new(file.try_clone().unwrap()).unwrap();
-    disk.write(Nanos::ZERO, 0, &vec![7; 4 << 20]).unwrap();
-    disk.flush(Nanos::ZERO).unwrap();
-    let before = file.metadata().unwrap().blocks();
-    disk.discard(Nanos::ZERO, Extent { offset_bytes: 0, length_bytes: 4 << 20 }).unwrap();
-    disk.flush(Nanos::ZERO).unwrap();
-    let after = file.metadata().unwrap().blocks();
-    assert!(after < before / 8, "{before} blocks before, {after} after");
 }
 
 #[test]

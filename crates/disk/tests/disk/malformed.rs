@@ -198,8 +198,8 @@ fn a_loop_is_given_back_without_an_answer_and_the_disk_goes_on() {
 #[test]
 fn messages_out_of_order_or_of_the_wrong_size_are_refused() {
     let wrong: [(u32, usize, &str); 8] = [
-        (3, 0, "how far the conversation is"),
-        (16, 8, "how far the conversation is"),
+        (3, 0, "the stage of the session"),
+        (16, 8, "the stage of the session"),
         (35, 4, "the size of its body"),
         (5, 72, "the number of its file descriptors"),
         (8, 8, "the ring"),
@@ -294,13 +294,13 @@ fn refusal(wrong: impl FnOnce(&mut Guest)) -> String {
 #[test]
 fn a_guest_that_cannot_travel_in_time_is_refused_with_the_reason() {
     let lacking = refusal(|guest| guest.send(0, 16, true, &0x228_u64.to_le_bytes(), &[]));
-    assert!(lacking.contains("what the guest has of the protocol is 0x228"), "{lacking}");
+    assert!(lacking.contains("the guest's protocol features is 0x228"), "{lacking}");
     let protocol = 0x4228_u64.to_le_bytes();
     let early = refusal(|guest| {
         guest.ask(0, 16, true, &protocol);
         guest.send(0, 2, true, &(1_u64 << 32).to_le_bytes(), &[]);
     });
-    assert!(early.contains("SET_FEATURES: how far the conversation is"), "{early}");
+    assert!(early.contains("SET_FEATURES: the stage of the session"), "{early}");
     let no_socket = refusal(|guest| {
         guest.ask(0, 16, true, &protocol);
         let (reader, _writer) = std::io::pipe().unwrap();

@@ -1,12 +1,12 @@
-//! What a tool answered: reading numbers from its text, making a layout of the areas it tells of,
-//! and the fault when either fails.
+//! The output of a tool: numbers read from its text, a layout made of the areas it lists, and the
+//! error if either fails.
 //!
-//! No text is trusted: areas that overlap or leave the device are a fault, and so are more of them
-//! than any real filesystem has.
+//! The text is not trusted: areas that overlap or exceed the device are refused, and so are more
+//! areas than any real filesystem has.
 
 use super::{Area, Kind, Layout};
 
-/// Areas that a layout has at most: groups of ext4 on a device of 16 TiB have fewer.
+/// The maximum number of areas: an ext4 filesystem of 16 TiB has fewer groups.
 const MOST_AREAS: usize = 1 << 20;
 
 /// A tool's text could not be understood.
@@ -16,15 +16,15 @@ const MOST_AREAS: usize = 1 << 20;
      {found}; check its output for this device, another version may print a different format"
 )]
 pub struct LayoutFault {
-    /// The tool, and the version whose text is understood.
+    /// The tool, and the version whose output is understood.
     pub tool: &'static str,
-    /// What its text must have.
+    /// What was expected in its output.
     pub expected: String,
-    /// What it has.
+    /// What was found.
     pub found: String,
 }
 
-/// The text of one tool.
+/// The output of one tool.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Answer<'a> {
     tool: &'static str,
@@ -32,7 +32,7 @@ pub(super) struct Answer<'a> {
 }
 
 impl<'a> Answer<'a> {
-    /// The answer to the question of that number; one that is missing is empty.
+    /// The answer to the question with this number; empty if it is missing.
     pub fn new(answers: &'a [String], number: usize, tool: &'static str) -> Self {
         Self { tool, text: answers.get(number).map_or("", String::as_str) }
     }
@@ -41,7 +41,7 @@ impl<'a> Answer<'a> {
         LayoutFault { tool: self.tool, expected: expected.into(), found: found.into() }
     }
 
-    /// The number after a label, if the label is there and not the end of another word.
+    /// The number after a label, if the label occurs as a whole word.
     pub fn optional(&self, label: &str) -> Option<u64> {
         let whole_word = |at: usize| !self.text[..at].ends_with(|c: char| c.is_alphanumeric());
         let (at, _) = self.text.match_indices(label).find(|(at, _)| whole_word(*at))?;
@@ -66,7 +66,7 @@ impl<'a> Answer<'a> {
         self.fault(format!("a number after `{label}`"), "none")
     }
 
-    /// Makes a layout of areas in any order, of which empty ones are dropped.
+    /// Makes a layout of areas in any order; empty ones are dropped.
     pub fn layout(
         &self,
         size_bytes: u64,
@@ -96,14 +96,14 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// The number that a text begins with: decimal, or hexadecimal after `0x`.
+/// The number at the start of a text: decimal, or hexadecimal after `0x`.
 pub(super) fn leading_number(text: &str) -> Option<u64> {
     let (digits, radix) = text.strip_prefix("0x").map_or((text, 10), |digits| (digits, 16));
     let end = digits.find(|c: char| !c.is_digit(radix)).unwrap_or(digits.len());
     u64::from_str_radix(&digits[..end], radix).ok()
 }
 
-/// The first and the number of blocks in `FIRST-LAST` or `BLOCK`.
+/// The first block and the number of blocks in `FIRST-LAST` or `BLOCK`.
 pub(super) fn range(text: &str) -> Option<(u64, u64)> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     let (first, last) = (leading_number(first)?, leading_number(last)?);

@@ -1,9 +1,9 @@
-//! Where btrfs keeps what: its chunks are of data or of metadata, as its tree of chunks tells.
+//! The layout of btrfs: chunks of data and of metadata, listed in its chunk tree.
 //!
-//! Chunks are as they were when the filesystem was left; one that became empty before is in none.
+//! Chunks are as they were at unmount; one that became empty and was freed before is missing.
 //!
-//! Sources: btrfs-inspect-internal(8) of btrfs-progs 6.2; btrfs(5), "superblock", for the places
-//! of the copies, which lie inside chunks.
+//! Sources: btrfs-inspect-internal(8) of btrfs-progs 6.2; btrfs(5), "superblock", for the offsets
+//! of the superblock copies, which lie inside chunks.
 
 use super::answer::{Answer, leading_number};
 use super::{Area, Kind, Layout, LayoutFault, Probe, Question};
@@ -23,7 +23,7 @@ fn parse(answers: &[String]) -> Result<Layout, LayoutFault> {
     let tree = Answer::new(answers, 0, "btrfs inspect-internal dump-tree of btrfs-progs 6.2");
     let devices = tree.text.matches("DEV_ITEMS DEV_ITEM").count();
     if devices != 1 {
-        return Err(tree.fault("a filesystem on one device", format!("{devices} of them")));
+        return Err(tree.fault("a filesystem on one device", format!("{devices} devices")));
     }
     let size_bytes = tree.number("total_bytes")?;
     let block_bytes = tree.block_bytes("sector_size")?;
@@ -38,8 +38,8 @@ fn parse(answers: &[String]) -> Result<Layout, LayoutFault> {
     tree.layout(size_bytes, block_bytes, Kind::CowMetadata, areas)
 }
 
-/// Every stripe: lines of a chunk's length and type, then one for each stripe's place. What is in a
-/// chunk of both types its owner tells.
+/// Every stripe: a chunk has a line with its length and type, then one with each stripe's offset.
+/// In mixed chunks, the owner of a write tells data from metadata.
 fn chunks(tree: &Answer) -> Result<Vec<Area>, LayoutFault> {
     let mut areas = Vec::new();
     let mut chunk = None;
@@ -62,7 +62,8 @@ fn chunks(tree: &Answer) -> Result<Vec<Area>, LayoutFault> {
     Ok(areas)
 }
 
-/// What a chunk holds: `DATA|single`, `METADATA|DUP`. Stripes of other profiles are parts of it.
+/// What a chunk holds: `DATA|single`, `METADATA|DUP`. With other profiles, a stripe is only a part
+/// of its chunk.
 fn kind(tree: &Answer, kinds: &str) -> Result<Option<Kind>, LayoutFault> {
     let words: Vec<_> = kinds.split('|').filter(|word| !["single", "DUP"].contains(word)).collect();
     match words[..] {
@@ -73,7 +74,7 @@ fn kind(tree: &Answer, kinds: &str) -> Result<Option<Kind>, LayoutFault> {
     }
 }
 
-/// What is left of a chunk around superblocks in it.
+/// The parts of a chunk around the superblocks in it.
 fn around(chunk: Area, superblocks: &[Area]) -> Vec<Area> {
     let mut rest = chunk;
     let mut parts = Vec::new();

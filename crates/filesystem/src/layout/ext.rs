@@ -1,24 +1,24 @@
-//! Where ext2, ext3 and ext4 keep what, as dumpe2fs and debugfs tell.
+//! The layout of ext2, ext3 and ext4, from dumpe2fs and debugfs.
 //!
-//! All but directories, extents, indirect blocks and extended attributes is in places fixed when
-//! the filesystem is made; those are what remains.
+//! All metadata but directories, extents, indirect blocks and extended attributes lies where mkfs
+//! put it, so metadata elsewhere is one of those.
 //!
 //! Sources: dumpe2fs(8), debugfs(8) of e2fsprogs 1.47; Documentation/filesystems/ext4 in the
-//! kernel: blockgroup.rst (reserved blocks lie behind the descriptors), `mmp.rst`, `orphan.rst`.
+//! kernel: blockgroup.rst (reserved blocks follow the descriptors), `mmp.rst`, `orphan.rst`.
 
 use super::answer::{Answer, range};
 use super::{Area, Kind, Layout, LayoutFault, Probe, Question};
 
 /// The inode of a journal inside the filesystem.
 const JOURNAL: u64 = 8;
-/// The inode mke2fs gives to the file of orphans, the next after lost+found.
+/// The inode mke2fs gives to the orphan file, the next after lost+found.
 const ORPHANS: u64 = 12;
 
 pub const LAYOUT: Probe = Probe {
     questions: &[
         Question::of("dumpe2fs", &["-h"]),
         Question::of("dumpe2fs", &["-g"]),
-        // -c: it needs no bitmaps, and reading them takes time.
+        // -c: do not read the bitmaps, which takes time.
         Question::of("debugfs", &["-c", "-R", "stat <8>"]),
         Question::of("debugfs", &["-c", "-R", "stat <12>"]),
     ],
@@ -37,11 +37,11 @@ fn parse(answers: &[String]) -> Result<Layout, LayoutFault> {
     let mut areas = areas_of_groups(&superblock, &groups, block_bytes)?;
     let mmp = superblock.optional("MMP block number:");
     areas.extend(mmp.map(|block| Area::of_blocks(block, 1, block_bytes, Kind::Superblock)));
-    // One on another device has no inode here.
+    // An external journal has no inode here.
     if superblock.optional("Journal inode:") == Some(JOURNAL) {
         areas.extend(areas_of_inode(&journal, block_bytes, Kind::Journal)?);
     }
-    // It replaces a list through the inodes.
+    // The orphan file replaces a list linked through the inodes.
     if superblock.optional("Orphan file inode:") == Some(ORPHANS) {
         areas.extend(areas_of_inode(&orphans, block_bytes, Kind::Inode)?);
     }
@@ -49,7 +49,7 @@ fn parse(answers: &[String]) -> Result<Layout, LayoutFault> {
     groups.layout(size_bytes, block_bytes, Kind::Directory, areas)
 }
 
-/// The areas in lines of `group:block:super:gdt:bbitmap:ibitmap:itable`, where -1 is none.
+/// The areas in lines of `group:block:super:gdt:bbitmap:ibitmap:itable`, where -1 means none.
 fn areas_of_groups(
     superblock: &Answer,
     groups: &Answer,
@@ -90,7 +90,7 @@ fn areas_of_groups(
     Ok(areas)
 }
 
-/// The blocks of an inode, those that map the others included: `(0-11):1545-1556, (IND):1557`
+/// The blocks of an inode, including those that map the others: `(0-11):1545-1556, (IND):1557`
 /// under `BLOCKS:`, or with (ETB0) under `EXTENTS:`.
 fn areas_of_inode(inode: &Answer, block_bytes: u64, kind: Kind) -> Result<Vec<Area>, LayoutFault> {
     let mut lines = inode.text.lines().skip_while(|line| !matches!(*line, "BLOCKS:" | "EXTENTS:"));

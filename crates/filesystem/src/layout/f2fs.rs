@@ -1,9 +1,9 @@
-//! Where f2fs keeps what: its areas have places, as its superblock tells; the segments of the main
-//! area are of nodes or of data.
+//! The layout of f2fs: areas whose offsets are in the superblock; segments of the main area hold
+//! nodes or data.
 //!
-//! Segments for hot data hold directories and also files with few dirty pages (`FI_HOT_DATA`,
-//! fs/f2fs/data.c in Linux), so they tell nothing. Nodes are not marked as metadata, but owned by
-//! an inode of the filesystem's own.
+//! Segments for hot data hold directories but also files with few dirty pages (`FI_HOT_DATA`,
+//! fs/f2fs/data.c in Linux), so they cannot tell them apart. Nodes are not marked as metadata, but
+//! belong to an internal inode.
 //!
 //! Sources: dump.f2fs(8) of f2fs-tools 1.15; Documentation/filesystems/f2fs.rst in the kernel,
 //! "On-disk Layout".
@@ -41,7 +41,7 @@ fn parse(answers: &[String]) -> Result<Layout, LayoutFault> {
     let fixed = [
         Area::of_blocks(0, 2, block_bytes, Kind::Superblock),
         between(checkpoints, maps, Kind::Superblock),
-        // Of segments (SIT), of nodes (NAT), of owners (SSA).
+        // The segment information table, node address table and segment summary area.
         between(maps, main, Kind::Allocation),
     ];
     let nodes = answers.get(1).into_iter().flat_map(|text| node_segments(text)).map(|segment| {
@@ -62,8 +62,8 @@ fn field(superblock: &Answer, name: &str) -> Result<u64, LayoutFault> {
     value.ok_or_else(|| superblock.missing(name))
 }
 
-/// The segments of nodes, which have the types 3 to 5, also after they were freed:
-/// `segno: 1 vblocks: 0 seg_type:4 sit_pack:1`.
+/// The node segments, which have types 3 to 5 even after they were freed: `segno: 1 vblocks: 0
+/// seg_type:4 sit_pack:1`.
 fn node_segments(text: &str) -> impl Iterator<Item = u64> {
     text.lines().filter_map(|line| {
         let (segment, rest) = line.strip_prefix("segno:")?.split_once("seg_type:")?;

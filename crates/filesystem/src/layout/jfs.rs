@@ -1,8 +1,8 @@
-//! Where jfs keeps what: superblocks, log and block map have places, as `jfs_debugfs` tells; inodes
-//! and the pages of its trees can be recognised.
+//! The layout of jfs: `jfs_debugfs` gives the offsets of superblocks, log and block map; inodes and
+//! tree pages are recognised by their contents.
 //!
 //! Sources: `jfs_debugfs(8)` of jfsutils 1.1.15; in fs/jfs of Linux, `jfs_filsys.h` for what has a
-//! fixed place, and `jfs_dinode.h`, `jfs_dtree.h`, `jfs_xtree.h` for what blocks begin with.
+//! fixed offset, and `jfs_dinode.h`, `jfs_dtree.h`, `jfs_xtree.h` for the first bytes of blocks.
 
 use super::answer::Answer;
 use super::{Area, Kind, Layout, LayoutFault, Probe, Question};
@@ -11,7 +11,8 @@ use crate::Call;
 pub const LAYOUT: Probe = Probe {
     questions: &[Question {
         call: Call { program: "jfs_debugfs", arguments: &[] },
-        // The superblock; inode 2 of the aggregate, which is the block map. `x` leaves each.
+        // The superblock, then inode 2 of the aggregate, which is the block map. `x` leaves each
+        // prompt.
         input: "superblock\nx\ninode 2 a\nx\nquit\n",
         answer_file: None,
     }],
@@ -43,20 +44,20 @@ fn parse(answers: &[String]) -> Result<Layout, LayoutFault> {
         fixed(BLOCK_MAP_AT, answer.number("di_size:")?, Kind::Allocation),
         Area::of_blocks(log, log_blocks, block_bytes, Kind::Journal),
     ];
-    // The log is behind what fsck works in, or, on another device, that is the last.
+    // The log follows fsck's work area; if the log is external, that area comes last.
     let ends = [(log, log_blocks), (work, work_blocks)];
     let end = ends.map(|(first, count)| first.saturating_add(count)).into_iter().max();
     let size_bytes = end.unwrap_or_default().saturating_mul(block_bytes);
     answer.layout(size_bytes, block_bytes, Kind::Unattributed, areas)
 }
 
-/// What a block is. None begins with a magic number; an inode says which fileset it is of and how
-/// long its extent is, and a page of a tree how many slots it has and how long it is.
+/// The kind of a block. There are no magic numbers; an inode names its fileset and the length of
+/// its extent, a tree page its number of slots and its length.
 ///
-/// Pages of the map of the files' inodes and extended attributes say nothing.
+/// Pages of the fileset's inode map and extended attributes cannot be recognised.
 fn contents(block: &[u8]) -> Option<Kind> {
     const FILES: [u8; 4] = 16_u32.to_le_bytes();
-    /// Of 32 inodes of 512 bytes, in blocks of 4096 bytes, the only size that Linux takes.
+    /// For 32 inodes of 512 bytes, in blocks of 4096 bytes, the only size Linux supports.
     const INODE_EXTENT: [u8; 3] = [4, 0, 0];
     const ONE_BLOCK: [u8; 3] = [1, 0, 0];
     const LEAF_OR_INTERNAL: u8 = 0x02 | 0x04;

@@ -1,8 +1,8 @@
-//! Where a filesystem keeps what on its device, as its own read-only tools tell.
+//! The on-disk layout of a filesystem, as reported by its own read-only tools.
 //!
-//! A write request is known by its place and by how many of its bytes are the filesystem's own.
-//! What they are (a journal, inode tables, bitmaps) follows from where they lie. This room names
-//! the tools and reads their text; it runs nothing, so that every format is tested with real text.
+//! For a write request we know the offset and how many of its bytes are metadata. What kind (a
+//! journal, inode tables, bitmaps) follows from where they lie. This room names the tools and
+//! parses their output; it runs nothing, so that every format is tested with real output.
 
 mod answer;
 pub(super) mod btrfs;
@@ -22,26 +22,26 @@ use super::Call;
 /// What a block of a filesystem holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Kind {
-    /// Contents of files.
+    /// File contents.
     Data,
-    /// A journal or log that is replayed after a crash, its map included.
+    /// A journal or log that is replayed after a crash, including its block map.
     Journal,
     /// Inodes.
     Inode,
-    /// Directories, and what maps blocks or attributes to inodes: extents, indirect blocks.
+    /// Directories, and what maps an inode's blocks or attributes: extents, indirect blocks.
     Directory,
-    /// What is free and what is taken: bitmaps, trees of free extents, maps of segments or nodes.
+    /// Allocation state: bitmaps, trees of free extents, maps of segments or nodes.
     Allocation,
-    /// Superblocks, descriptors of groups, checkpoints, and their copies.
+    /// Superblocks, group descriptors, checkpoints, and their copies.
     Superblock,
-    /// Trees or logs that hold metadata of every kind and never overwrite it.
+    /// Trees or logs that hold metadata of every kind and never overwrite it in place.
     CowMetadata,
-    /// The filesystem's own, and its layout does not tell what.
+    /// Metadata of a kind that the layout does not reveal.
     Unattributed,
 }
 
 impl Kind {
-    /// Every kind, in the order tables show them.
+    /// Every kind, in table order.
     pub const ALL: [Self; 8] = [
         Self::Data,
         Self::Journal,
@@ -72,16 +72,16 @@ impl Kind {
 /// A range of a device that holds one kind of block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Area {
-    /// Where it begins, in bytes from the start of the device.
+    /// Its start, in bytes from the start of the device.
     pub offset_bytes: u64,
-    /// How long it is.
+    /// Its length.
     pub length_bytes: u64,
-    /// What it holds, whoever writes there.
+    /// What it holds, regardless of who writes there.
     pub kind: Kind,
 }
 
 impl Area {
-    /// `count` blocks from `first` on; an end beyond 2^64 is cut there, where no device reaches.
+    /// `count` blocks from `first` on; saturates at 2^64, beyond any device.
     fn of_blocks(first: u64, count: u64, block_bytes: u64, kind: Kind) -> Self {
         let offset_bytes = first.saturating_mul(block_bytes);
         Self { offset_bytes, length_bytes: count.saturating_mul(block_bytes), kind }
@@ -92,21 +92,21 @@ impl Area {
     }
 }
 
-/// Where a filesystem keeps what.
+/// The layout of a filesystem.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Told")]
 pub struct Layout {
     /// Sorted and disjoint.
     areas: Vec<Area>,
-    /// The filesystem's block, in bytes: what [`Probe::contents`] is asked about.
+    /// The filesystem's block size, the unit of [`Probe::contents`].
     pub block_bytes: u64,
-    /// What the filesystem's own bytes outside all areas are.
+    /// The kind of metadata outside all areas.
     pub metadata: Kind,
-    /// What bytes of files outside all areas are.
+    /// The kind of file data outside all areas.
     pub files: Kind,
 }
 
-/// A layout as somebody else tells it: a guest, say.
+/// A layout from elsewhere, such as a guest; not yet checked.
 #[derive(Deserialize)]
 struct Told {
     areas: Vec<Area>,
@@ -124,20 +124,20 @@ impl TryFrom<Told> for Layout {
             return Err("the areas of a layout are not sorted, or overlap");
         }
         if block_bytes == 0 {
-            return Err("the blocks of a layout have no bytes");
+            return Err("the block size of a layout is 0");
         }
         Ok(Self { areas, block_bytes, metadata, files })
     }
 }
 
 impl Layout {
-    /// Where areas, which are sorted and disjoint, are all that is known of places.
+    /// A layout of these areas, which must be sorted and disjoint; files outside them are data.
     #[must_use]
     pub fn new(areas: Vec<Area>, block_bytes: u64, metadata: Kind) -> Self {
         Self { areas, block_bytes, metadata, files: Kind::Data }
     }
 
-    /// Of a filesystem that does not say what it keeps where.
+    /// The layout of a filesystem that does not reveal any.
     #[must_use]
     pub fn unknown() -> Self {
         Self { files: Kind::Unattributed, ..Self::new(Vec::new(), 4096, Kind::Unattributed) }
@@ -149,8 +149,8 @@ impl Layout {
         &self.areas
     }
 
-    /// Splits a range of the device into what lies in one area each and what lies in none: the
-    /// length of each part in bytes, none of them 0, in order.
+    /// Splits a range of the device at the borders of areas: for each part in order its length in
+    /// bytes, never 0, and the kind of its area, if it is in one.
     pub fn split(
         &self,
         offset_bytes: u64,
@@ -179,35 +179,34 @@ impl Layout {
     }
 }
 
-/// Tells from the start of a block, 32 bytes or more, what it is.
+/// Recognises a block by its start, 32 bytes or more.
 pub type Recognise = fn(&[u8]) -> Option<Kind>;
 
-/// How a filesystem is asked for its layout. It is not mounted meanwhile.
+/// How the layout of a filesystem is queried, while it is not mounted.
 #[derive(Debug)]
 pub struct Probe {
-    /// What is asked, in order.
+    /// The questions, in order.
     pub questions: &'static [Question],
-    /// What is asked after that where it is not known whose each page was: it tells where metadata
-    /// lay when the filesystem was left, and it moves.
+    /// Further questions if the owners of pages are unknown. They locate metadata that moves,
+    /// as it lay at unmount.
     pub without_owners: &'static [Question],
-    /// Whether what remains unmarked is of files then: the kernel marks metadata (`REQ_META`) or
+    /// Whether unmarked writes are then file data: the kernel marks metadata (`REQ_META`) or
     /// [`Self::without_owners`] finds it.
     pub marks_metadata: bool,
-    /// Reads the answers, which are in the order of the questions.
+    /// Parses the answers, in the order of the questions.
     pub parse: fn(&[String]) -> Result<Layout, LayoutFault>,
-    /// What is asked of the filesystem's own blocks outside all areas; `None` leaves them
-    /// [`Layout::metadata`].
+    /// Recognises metadata blocks outside all areas; with `None` they are [`Layout::metadata`].
     pub contents: Option<Recognise>,
 }
 
-/// A question to a tool of the filesystem's.
+/// A question to one of the filesystem's tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Question {
-    /// The program; the device comes last. It writes nothing to the device.
+    /// The program, which gets the device as its last argument and only reads it.
     pub call: Call,
-    /// What it is given on its standard input.
+    /// Its standard input.
     pub input: &'static str,
-    /// The file in its working directory that the answer is in; `None` if it prints the answer.
+    /// The file in its working directory that it writes the answer to; `None` if it prints it.
     pub answer_file: Option<&'static str>,
 }
 

@@ -1,5 +1,5 @@
-//! Where nilfs2 keeps what: two superblocks have places, as nilfs-tune tells; all else is written
-//! to one log, files and metadata beside each other.
+//! The layout of nilfs2: nilfs-tune locates the two superblocks; everything else is one log in
+//! which files and metadata mix.
 //!
 //! Sources: nilfs-tune(8) of nilfs-tools 2.2; `nilfs2_ondisk.h` in include/uapi/linux
 //! (`NILFS_SB_OFFSET_BYTES`, `NILFS_SB2_OFFSET_BYTES`).
@@ -16,7 +16,7 @@ pub const LAYOUT: Probe = Probe {
 };
 
 const SUPERBLOCK_AT: u64 = 1024;
-/// The second one begins with the last whole such piece of the device.
+/// The second superblock starts at the device's last block of this size.
 const SECOND_ALIGNED_TO: u64 = 4096;
 
 fn parse(answers: &[String]) -> Result<Layout, LayoutFault> {

@@ -1,11 +1,10 @@
-//! Where reiserfs keeps what: its journal and bitmaps have places, as debugreiserfs tells; the rest
-//! is one tree.
+//! The layout of reiserfs: debugreiserfs locates the journal and the bitmaps; the rest is one tree.
 //!
-//! A node of the tree holds inodes, entries of directories, pointers to blocks and the ends of
-//! files beside each other, so what was written of it is of no one kind.
+//! A tree node mixes inodes, directory entries, block pointers and file tails, so a write to it has
+//! no single kind.
 //!
 //! Sources: debugreiserfs(8) of reiserfsprogs 3.6.27; fs/reiserfs/bitmap.c in Linux 6.1: the first
-//! bitmap lies behind the superblock, and each other at the start of the blocks it maps.
+//! bitmap follows the superblock, each other one is the first of the blocks it maps.
 
 use super::answer::Answer;
 use super::{Area, Kind, Layout, LayoutFault, Probe, Question};
@@ -38,7 +37,7 @@ fn parse(answers: &[String]) -> Result<Layout, LayoutFault> {
 }
 
 /// The journal with its header: `Size 8193 blocks (including 1 for journal header) (first block
-/// 18)`. One on another device is `non-standard`.
+/// 18)`. An external journal is `non-standard`.
 fn journal(superblock: &Answer, block_bytes: u64) -> Result<Option<Area>, LayoutFault> {
     if !superblock.text.contains("with standard journal") {
         return Ok(None);

@@ -1,8 +1,8 @@
-//! Where XFS keeps what: its log and the headers of its allocation groups have places, as `xfs_db`
-//! tells; all other metadata says what it is.
+//! The layout of XFS: `xfs_db` locates the log and the headers of the allocation groups; all other
+//! metadata has magic numbers.
 //!
 //! Sources: `xfs_db(8)` of xfsprogs 6.1; the magic numbers of `xfs_format.h` and `xfs_da_format.h`
-//! in fs/xfs/libxfs of Linux, each in the form without and with checksums.
+//! in fs/xfs/libxfs of Linux, each without and with checksums.
 
 use super::answer::Answer;
 use super::{Area, Kind, Layout, LayoutFault, Probe, Question};
@@ -24,7 +24,7 @@ pub const LAYOUT: Probe = Probe {
     contents: Some(contents),
 };
 
-/// Sectors of headers at the start of a group: its superblock, then AGF, AGI and AGFL.
+/// Header sectors at the start of a group: the superblock, then AGF, AGI and AGFL.
 const HEADERS: u64 = 4;
 
 fn parse(answers: &[String]) -> Result<Layout, LayoutFault> {
@@ -46,8 +46,7 @@ fn parse(answers: &[String]) -> Result<Layout, LayoutFault> {
     superblock.layout(size_bytes, block_bytes, Kind::Unattributed, log.into_iter().chain(groups))
 }
 
-/// The log, unless it is on another device. Its place is the number of a group and of a block in
-/// it.
+/// The log, unless it is external. Its address combines a group number and a block number in it.
 fn log(
     superblock: &Answer,
     group_blocks: u64,
@@ -64,15 +63,15 @@ fn log(
     Ok((start != 0).then(|| Area::of_blocks(first, blocks, block_bytes, Kind::Journal)))
 }
 
-/// What a block is, by its magic number.
+/// The kind of a block, by its magic number.
 ///
-/// Blocks of large directories beyond the first (mkfs.xfs -n size) and, without checksums, remote
-/// attributes and symbolic links have none.
+/// There is none in the later blocks of a multi-block directory block (mkfs.xfs -n size) and,
+/// without checksums, in remote attributes and symbolic links.
 fn contents(block: &[u8]) -> Option<Kind> {
     let kind = match block.first_chunk::<4>()? {
         [b'I', b'N', ..] => Kind::Inode,
-        // Trees of free space by place and length, of inodes, of owners, of shared extents; usage
-        // by user, which is of what is allocated.
+        // B-trees of free space by block and by length, of inodes, of reverse mappings and of
+        // reference counts; and quotas, which count what is allocated.
         b"ABTB"
         | b"AB3B"
         | b"ABTC"
@@ -84,10 +83,10 @@ fn contents(block: &[u8]) -> Option<Kind> {
         | b"RMB3"
         | b"R3FC"
         | [b'D', b'Q', ..] => Kind::Allocation,
-        // Extents of a file, entries of directories, remote attributes, symbolic links.
+        // File extents, directory entries, remote attributes, symbolic links.
         b"BMAP" | b"BMA3" | b"XD2B" | b"XDB3" | b"XD2D" | b"XDD3" | b"XD2F" | b"XDF3" | b"XARM"
         | b"XSLM" => Kind::Directory,
-        // Trees of directories and attributes begin with their siblings.
+        // Blocks of directory and attribute B-trees begin with sibling pointers.
         _ => match block.get(8..10)? {
             [0xfe | 0x3e, 0xbe] | [0xd2 | 0x3d, 0xf1 | 0xff] | [0xfb | 0x3b, 0xee] => {
                 Kind::Directory

@@ -1,7 +1,7 @@
 //! Devices that this kernel offers to other machines as an `NVMe`, SCSI or USB target.
 //!
-//! A target opens its device without an exclusive claim, is no holder in sysfs, and is no process:
-//! its configuration alone shows it.
+//! A target opens its device without an exclusive claim, and is neither a holder in sysfs nor a
+//! process: only its configuration shows it.
 //!
 //! Source: Linux, `drivers/nvme/target/configfs.c`, `drivers/target/target_core_configfs.c` and
 //! Documentation/ABI/testing/configfs-usb-gadget-mass-storage.
@@ -18,7 +18,7 @@ pub(super) const CONFIG: &str = "/sys/kernel/config";
 /// A device or file that a target offers.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Export {
-    /// What it is called there.
+    /// The target's name.
     pub target: String,
     /// The device or file.
     pub path: PathBuf,
@@ -44,7 +44,7 @@ pub(super) fn all(config: &Path) -> Vec<Export> {
     all
 }
 
-/// The paths below a folder that a pattern describes, one part a level; `*` is any name.
+/// The paths below a folder that match a pattern, with one part per level; `*` is any name.
 fn matching(folder: &Path, pattern: &[&str]) -> Vec<PathBuf> {
     let Some((part, rest)) = pattern.split_first() else { return vec![folder.to_owned()] };
     if *part != "*" {

@@ -1,5 +1,4 @@
-//! What uses the file that a loop device stands on: whoever writes to the file writes to the
-//! device.
+//! Uses of the file behind a loop device: whoever writes to the file writes to the device.
 
 use std::fs;
 use std::io;
@@ -80,7 +79,7 @@ impl LoopFile {
 
 const OVERLAY: &str = "overlay";
 
-/// The folders that an overlay shows.
+/// The folders of an overlay.
 fn layers(mount: &Mount) -> impl Iterator<Item = PathBuf> {
     let folders = mount.options.iter().filter_map(|option| {
         let lower = option.strip_prefix("lowerdir=").or_else(|| option.strip_prefix("lowerdir+="));

@@ -1,11 +1,11 @@
 //! Surveys a device: gathers the evidence for `safety` from the kernel and libblkid.
 //!
 //! Devices are followed by number, not by name, and through every layer: partitions, holders,
-//! slaves (LVM, RAID, LUKS), loop devices over devices. Besides, the kernel itself is asked of
-//! every relative: whatever is mounted, swaps or belongs to an array (also in another mount
-//! namespace, also the second device of a btrfs or a pool) cannot be opened exclusively. What
-//! processes have open without that is found at the processes. Looking never opens a device for
-//! writing: closing it would make udev probe it again.
+//! slaves (LVM, RAID, LUKS), loop devices over devices. In addition, every relative is opened
+//! exclusively, which fails for whatever is mounted, swaps or belongs to an array (even in another
+//! mount namespace, or as the second device of a btrfs or a pool). Other open files are found
+//! through the processes. A survey never opens a device for writing, because closing it would make
+//! udev probe it again.
 
 mod exports;
 mod file;
@@ -27,14 +27,13 @@ use super::{LabError, Tools};
 /// A node that was replaced by a link is not the one that was judged.
 const NO_LINK: OFlags = OFlags::NOFOLLOW;
 
-/// Looks at a device from all sides.
+/// Surveys a device.
 pub fn survey(node: &Path, tools: &Tools<'_>) -> Result<Survey, LabError> {
     let device = BlockDevice::open(node).map_err(LabError::step("use the device", node))?;
     look(&device, None, tools)
 }
 
-/// Looks once more when the device is claimed, at what the claim is of. Nobody can begin to use
-/// it in the kernel any more.
+/// Surveys the claimed device again. No new use in the kernel is possible any more.
 pub(super) fn survey_claimed(
     node: &Path,
     claim: &File,
@@ -69,7 +68,7 @@ fn look(device: &BlockDevice, claim: Option<&File>, tools: &Tools<'_>) -> Result
         uses,
         signatures: Vec::new(),
     };
-    // What is in use is refused whatever it carries, and is not even opened.
+    // A device in use is refused regardless of its contents, and not even opened.
     if survey.uses.is_empty() && !busy && survey.identity.size_bytes > 0 {
         let opened = claim.map_or_else(|| open(node), File::try_clone);
         let held = opened.map_err(LabError::step("open", node))?;
@@ -84,7 +83,7 @@ fn open(node: &Path) -> io::Result<File> {
     fs::OpenOptions::new().read(true).custom_flags(flags).open(node)
 }
 
-/// What the device is that a descriptor is open on.
+/// The identity of an open device.
 pub(super) fn identity(held: &File) -> io::Result<Identity> {
     let number = held.metadata()?.rdev();
     Ok(Identity {
@@ -94,8 +93,8 @@ pub(super) fn identity(held: &File) -> io::Result<Identity> {
     })
 }
 
-/// Whether the kernel holds a device, or one that overlaps it. A node that does not exist cannot
-/// be asked; its disk can.
+/// Whether the kernel holds a device, or one that overlaps it. A missing node cannot be opened, but
+/// its disk can.
 fn is_claimed(device: &BlockDevice) -> bool {
     let exclusive = (OFlags::EXCL | OFlags::NONBLOCK).bits().cast_signed();
     let node = Path::new("/dev").join(&device.name);
@@ -147,8 +146,7 @@ fn partitions(disk: &Path) -> io::Result<Vec<BlockDevice>> {
     Ok(partitions)
 }
 
-/// The device a loop device (or the one that it is a partition of) was set up on, where that is a
-/// device and not a file.
+/// The device behind a loop device (or the one that it is a partition of), if it is not a file.
 fn backing_device(device: &BlockDevice) -> io::Result<Option<BlockDevice>> {
     let node = Path::new("/dev").join(device.disk_folder().file_name().unwrap_or_default());
     // By number: the node it was set up with may have been removed since.
@@ -156,7 +154,7 @@ fn backing_device(device: &BlockDevice) -> io::Result<Option<BlockDevice>> {
     number.map(|number| BlockDevice::numbered(&number)).transpose()
 }
 
-/// What a person can type to mean this device. The serial is that of the whole disk, and so is no
+/// The names that identify only this device. The serial belongs to the whole disk, so it is not a
 /// name of a partition.
 fn names_of(device: &BlockDevice) -> Vec<String> {
     let mut found = linked_in(Path::new("/dev/disk/by-id"), device);
@@ -171,7 +169,7 @@ fn names_of(device: &BlockDevice) -> Vec<String> {
 }
 
 /// The serial of a disk, unless another disk has the same: the namespaces of an `NVMe` controller
-/// have that of the controller.
+/// share the controller's.
 fn own_serial(disk: &Path) -> Option<String> {
     let of = |disk: &Path| attribute(disk, "device/serial").or_else(|| attribute(disk, "serial"));
     let serial = of(disk)?;
@@ -182,7 +180,7 @@ fn own_serial(disk: &Path) -> Option<String> {
     (!is_shared).then_some(serial)
 }
 
-/// The links in a folder of udev's that lead to this device, and not to its disk.
+/// The links in one of udev's folders that lead to this device, not to its disk.
 fn linked_in(folder: &Path, device: &BlockDevice) -> Vec<String> {
     let is_ours = |name: &String| {
         BlockDevice::open(&folder.join(name)).is_ok_and(|other| other.number == device.number)

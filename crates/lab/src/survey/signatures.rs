@@ -24,8 +24,8 @@ struct WipefsSignature {
     label: Option<String>,
 }
 
-/// What libblkid finds on the device and its partitions (`wipefs --no-act` only reads); where it
-/// finds nothing, whether the device is blank.
+/// The signatures libblkid finds on the device and its partitions (`wipefs --no-act` only reads);
+/// if there are none, any other data.
 pub(super) fn of(
     device: &BlockDevice,
     held: &File,
@@ -50,8 +50,8 @@ pub(super) fn of(
         })?);
     }
     if signatures.is_empty() {
-        // Plain dm-crypt, a database on a raw device, a disk whose partition table is gone:
-        // libblkid knows nothing of them.
+        // libblkid does not detect plain dm-crypt, a database on a raw device, or a disk that lost
+        // its partition table.
         let data = blank::first_data(held).map_err(LabError::step("read", &device.node))?;
         signatures.extend(data.map(|offset| Signature {
             device: device.name.clone(),
@@ -62,7 +62,7 @@ pub(super) fn of(
     Ok(signatures)
 }
 
-/// wipefs prints nothing at all where it finds nothing.
+/// wipefs prints nothing at all if it finds nothing.
 fn parse(printed: &str, device: &str) -> Result<Vec<Signature>, serde_json::Error> {
     if printed.trim().is_empty() {
         return Ok(Vec::new());

@@ -18,15 +18,14 @@ use super::file::{LoopFile, other_loops};
 use super::{backing_device, exports, in_folder, names};
 use crate::safety::{Purpose, Relation, Use};
 
-/// How long a process may keep a device open before it counts as one that uses it, and how often
-/// it is looked for meanwhile.
+/// How long a process may keep a device open before it counts as a user, and how often to check.
 const PATIENCE: Duration = Duration::from_secs(3);
 const GLANCE: Duration = Duration::from_millis(50);
 
-/// Where the generic nodes of `NVMe` namespaces are.
+/// The folder of generic nodes of `NVMe` namespaces.
 const NVME_GENERIC: &str = "/sys/class/nvme-generic";
 
-/// What uses a device or a relative of it. Where the kernel says nothing, the processes are asked.
+/// Uses of a device or a relative of it. If the kernel reports none, processes are checked.
 pub(super) fn of(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> {
     let mut uses = by_the_kernel(relatives)?;
     uses.extend(second_paths(relatives));
@@ -36,8 +35,8 @@ pub(super) fn of(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> 
     Ok(uses)
 }
 
-/// Those that have something of it open. Somebody who only has a look (udev, blkid, another
-/// program's survey) is gone in a moment and is waited for.
+/// Processes that have part of it open. Those that only probe it (udev, blkid, another survey) are
+/// waited for, as they end soon.
 fn by_processes(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> {
     let mut objects = Vec::new();
     let mounts = mounts::all()?;
@@ -82,8 +81,8 @@ fn number(text: &str) -> io::Result<u64> {
     number.ok_or_else(|| io::Error::other(format!("{text} is not a device number")))
 }
 
-/// The numbers of the character devices through which commands get to a disk past its block
-/// device: `sgN` of SCSI, `ngXnY` of `NVMe`.
+/// The numbers of the character devices that give access to a disk past its block device: `sgN` of
+/// SCSI, `ngXnY` of `NVMe`.
 fn generic_nodes(disk: &Path, nvme: &Path) -> Vec<String> {
     let scsi = disk.join("device/scsi_generic");
     let mut nodes: Vec<PathBuf> = names(&scsi).iter().map(|name| scsi.join(name)).collect();
@@ -92,7 +91,7 @@ fn generic_nodes(disk: &Path, nvme: &Path) -> Vec<String> {
     nodes.iter().filter_map(|node| sysfs::read(&node.join("dev")).ok()).collect()
 }
 
-/// Other disks that lead to the drive of the device, or to one that it stands on.
+/// Other disks that are paths to the drive of the device, or to one below it.
 fn second_paths(relatives: &[(Relation, BlockDevice)]) -> Vec<Use> {
     let mut own: Vec<(Relation, PathBuf)> = Vec::new();
     for (relation, device) in relatives {
@@ -126,7 +125,7 @@ fn name(folder: &Path) -> String {
     folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// What the kernel says that uses it.
+/// Uses reported by the kernel.
 fn by_the_kernel(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> {
     let mut uses = Vec::new();
     let mut add = |relation: Relation, device: &BlockDevice, purpose: Purpose| {
@@ -168,7 +167,7 @@ fn by_the_kernel(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> 
         let others = loops_over(device)?.into_iter();
         over.extend(others.map(|other| (*relation, device.clone(), other)));
     }
-    // A target below another relative's loop device is that loop device's own stack.
+    // A loop device below ours is part of its own stack.
     let own = relatives.first().map(|(_, device)| name(&device.disk_folder())).unwrap_or_default();
     for (relation, device, other) in over {
         if other != own {
@@ -180,11 +179,11 @@ fn by_the_kernel(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> 
             add(Relation::Itself, device, Purpose::Holder(other));
         }
         for slave in names(&device.folder.join("slaves")) {
-            // What is built on other devices (LVM, RAID, LUKS) shares them with others.
+            // Stacked devices (LVM, RAID, LUKS) share those below with others.
             add(Relation::Itself, device, Purpose::BuiltOn(slave));
         }
-        // A partition of the disk under `/` is refused with its disk: its traffic would be in
-        // the numbers, and one wrong digit would cost the system.
+        // A partition on the root disk is refused: the disk's other traffic would be counted, and
+        // one wrong digit could destroy the system.
         let root: BTreeSet<String> = mounted
             .iter()
             .filter(|(target, _)| target.as_os_str() == "/")
@@ -204,8 +203,8 @@ fn by_the_kernel(relatives: &[(Relation, BlockDevice)]) -> io::Result<Vec<Use>> 
     Ok(uses)
 }
 
-/// The devices a mount lies on, through all layers. Filesystems with several devices (btrfs)
-/// have a number of their own and are found by their source.
+/// The devices below a mount, through all layers. Filesystems with several devices (btrfs) have
+/// their own number and are found by their source.
 fn under_mount(number: &str, source: &OsStr) -> Option<BTreeSet<String>> {
     let folder = |number: &str| Path::new("/sys/dev/block").join(number);
     if folder(number).exists() {
@@ -214,8 +213,8 @@ fn under_mount(number: &str, source: &OsStr) -> Option<BTreeSet<String>> {
     sysfs::block_number(Path::new(source)).map(|number| under(&number))
 }
 
-/// A device number and every number below it: the slaves of a stacked device, and what a loop
-/// device stands on.
+/// A device number and every number below it: the slaves of a stacked device, and the backing
+/// device of a loop device.
 fn under(number: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut todo = vec![number.to_owned()];
@@ -238,7 +237,7 @@ fn under(number: &str) -> BTreeSet<String> {
     found
 }
 
-/// The whole disks that some devices lie on, by number.
+/// The whole disks below some devices, by number.
 fn disks(numbers: &BTreeSet<String>) -> BTreeSet<String> {
     numbers
         .iter()
@@ -250,7 +249,7 @@ fn disks(numbers: &BTreeSet<String>) -> BTreeSet<String> {
         .collect()
 }
 
-/// Loop devices that stand on a device. They do not claim it, so nothing else shows them.
+/// Loop devices over a device. They do not claim it, so nothing else shows them.
 fn loops_over(device: &BlockDevice) -> io::Result<Vec<String>> {
     let mut over = Vec::new();
     for name in names(Path::new("/sys/block")) {

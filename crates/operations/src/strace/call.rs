@@ -1,7 +1,7 @@
-//! Parses the text of a call: its name, its arguments, what it returned.
+//! Parses the text of a call: its name, arguments and result.
 //!
-//! With `-xx` every string is `\xHH` throughout, so that no quotation mark, bracket or comma in a
-//! file's name can be taken for one of strace's own.
+//! With `-xx` all bytes of strings are `\xHH`, so that no quotation mark, bracket or comma in a
+//! file name can be mistaken for one of strace's.
 
 use memchr::memchr;
 
@@ -20,15 +20,15 @@ pub struct Call<'a> {
 /// A descriptor as strace shows it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Shown {
-    /// Its number; none for `AT_FDCWD`.
+    /// Its number; `None` for `AT_FDCWD`.
     pub number: Option<u32>,
-    /// The absolute path of what it has open, or what else it is, as in `pipe:[1]`; none if it was
-    /// removed.
+    /// The absolute path of the open file, or another description such as `pipe:[1]`; `None` if it
+    /// was removed.
     pub path: Option<Vec<u8>>,
 }
 
 impl<'a> Call<'a> {
-    /// The call of this text, if it can be taken apart.
+    /// The call of this text, if it can be parsed.
     pub fn parse(text: &'a [u8]) -> Option<Self> {
         let (name, rest) = text.split_at_checked(memchr(b'(', text)?)?;
         let name = str::from_utf8(name).ok()?;
@@ -37,9 +37,9 @@ impl<'a> Call<'a> {
         Some(Self { name, arguments, result })
     }
 
-    /// What it returned, if that is no error.
+    /// Its result, unless that is an error.
     pub fn result(&self) -> Option<u64> {
-        // `-1 ENOENT` and `?` are no numbers.
+        // `-1 ENOENT` and `?` are not numbers.
         numeral(self.result)
     }
 
@@ -53,7 +53,7 @@ impl<'a> Call<'a> {
         self.arguments.get(place).copied().unwrap_or_default()
     }
 
-    /// The argument of this name, as in `flags=O_RDONLY`, also in the braces of a structure.
+    /// The argument with this name, as in `flags=O_RDONLY`, including fields of a structure.
     pub fn field(&self, name: &str) -> Option<&'a [u8]> {
         let parts = self.arguments.iter().flat_map(|argument| {
             let inside = argument.strip_prefix(b"{").unwrap_or(argument);
@@ -69,12 +69,12 @@ impl<'a> Call<'a> {
         numeral(self.argument(place))
     }
 
-    /// The first number in brackets at this place, as of an offset in memory: `[0] => [10]`.
+    /// The first number in brackets at this place, as for an offset in memory: `[0] => [10]`.
     pub fn pointed(&self, place: usize) -> Option<u64> {
         numeral(self.argument(place).strip_prefix(b"[")?)
     }
 
-    /// The string at this place, if it is whole.
+    /// The string at this place, if it is complete.
     pub fn string(&self, place: usize) -> Option<Vec<u8>> {
         string(self.argument(place))
     }
@@ -90,12 +90,12 @@ impl<'a> Call<'a> {
     }
 }
 
-/// Whether flags as strace shows them have this one among them.
+/// Whether flags in strace's notation include this one.
 pub fn has(flags: &[u8], flag: &str) -> bool {
     flags.split(|byte| *byte == b'|').any(|part| part == flag.as_bytes())
 }
 
-/// The string of an argument, if it is one and whole.
+/// The string of an argument, if it is a complete one.
 pub fn string(argument: &[u8]) -> Option<Vec<u8>> {
     unescape(argument.strip_prefix(b"\"")?.strip_suffix(b"\"")?)
 }
@@ -111,7 +111,7 @@ pub fn descriptor(argument: &[u8]) -> Option<Shown> {
     Some(Shown { number, path })
 }
 
-/// The number that the text begins with: decimal, octal or hexadecimal, as in C.
+/// The number at the start of a text: decimal, octal or hexadecimal, as in C.
 pub fn numeral(text: &[u8]) -> Option<u64> {
     let (digits, radix) = match text {
         [b'0', b'x', hexadecimal @ ..] => (hexadecimal, 16),

@@ -1,4 +1,4 @@
-//! Follows files as they are opened, and what is done to them besides reading and writing.
+//! Follows calls on descriptors, except reads and writes.
 
 use std::cell::Cell;
 use std::mem::take;
@@ -10,10 +10,10 @@ use super::process::{Description, Descriptor, Process};
 use super::session::Session;
 use crate::{Allocation, Omission, OpenFlags, Operation, RelativePath, Target};
 
-/// What a file was opened with.
+/// The arguments with which a file was opened.
 #[derive(Clone, Copy)]
 struct Request<'a> {
-    /// The arguments that lead to it.
+    /// The places of the arguments that name it.
     directory: Option<usize>,
     path: usize,
     flags: &'a [u8],
@@ -21,7 +21,7 @@ struct Request<'a> {
 }
 
 impl Session {
-    /// Does what a call on a descriptor did; false if it is none that is known.
+    /// Applies a call on a descriptor; false if it is not one or is unknown.
     pub fn file_call(&mut self, caller: &Process, call: &Call<'_>) -> bool {
         match call.name {
             "open" | "openat" | "openat2" | "creat" => self.open(caller, call, request(call)),
@@ -34,11 +34,11 @@ impl Session {
                 b"F_DUPFD_CLOEXEC" => self.duplicate(caller, call, true),
                 b"F_SETFD" => set_close_on_exec(caller, call, call.has(2, "FD_CLOEXEC")),
                 b"F_SETFL" => self.set_flags(caller, call),
-                // Locks, leases and questions.
+                // Locks, leases and queries.
                 _ => {}
             },
             "getdents" | "getdents64" => {
-                // An empty answer is the end of the directory.
+                // An empty result is the end of the directory.
                 if call.result() == Some(0) {
                     self.with_handle(caller, call, |handle| Operation::List { handle });
                 }
@@ -141,7 +141,7 @@ impl Session {
         }
     }
 
-    /// Opens a file only to name it.
+    /// Opens a file with `O_PATH`.
     fn look_up(&mut self, path: RelativePath) -> Option<Description> {
         let node = self.tree.find(&path)?;
         self.record(Operation::Stat { path: path.clone() });
@@ -180,7 +180,7 @@ impl Session {
         }
     }
 
-    /// Closes a descriptor, unless the call is about what had its number before.
+    /// Closes a descriptor, unless the call concerns the previous holder of its number.
     fn close(&mut self, caller: &Process, call: &Call<'_>) {
         let Some(Shown { number: Some(number), path }) = call.descriptor(0) else { return };
         if path.is_some_and(|path| self.relative(&path).is_none()) {
@@ -196,7 +196,7 @@ impl Session {
         }
     }
 
-    /// Lets go of a descriptor; false if it has nothing of the directory open.
+    /// Removes a descriptor; false if it has nothing in the directory open.
     fn forget(&mut self, caller: &Process, number: u32) -> bool {
         let descriptor = caller.descriptors.borrow_mut().remove(&number);
         let was_open = descriptor.is_some();
@@ -222,7 +222,7 @@ impl Session {
         }
     }
 
-    /// A file that begins or ceases to append when it is open already cannot be told.
+    /// A log cannot express that an open file starts or stops appending.
     fn set_flags(&mut self, caller: &Process, call: &Call<'_>) {
         let Some(description) = self.used(caller, call.descriptor(0)) else { return };
         if call.has(2, "O_APPEND") != description.appends || call.has(2, "O_DIRECT") {
@@ -292,7 +292,7 @@ fn open_flags(flags: &[u8]) -> OpenFlags {
     }
 }
 
-/// What fallocate(2) was told to do, if it is known.
+/// The mode of fallocate(2), if it is known.
 fn allocation(call: &Call<'_>) -> Option<Allocation> {
     let mut words: Vec<_> = call.argument(1).split(|byte| *byte == b'|').collect();
     words.sort_unstable();

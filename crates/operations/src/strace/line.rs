@@ -4,7 +4,7 @@ use memchr::memmem;
 
 use crate::text::number;
 
-/// A line, by the process that it is about.
+/// A line about a process.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Line<'a> {
     /// The process, or the thread.
@@ -13,25 +13,25 @@ pub struct Line<'a> {
     pub event: Event<'a>,
 }
 
-/// What a line says of a process.
+/// What a line says about a process.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Event<'a> {
     /// A call from its name to its result.
     Call(&'a [u8]),
-    /// The beginning of a call during which others called.
+    /// The beginning of a call that was interrupted by others.
     Unfinished(&'a [u8]),
     /// The rest of such a call.
     Resumed(&'a [u8]),
     /// It ended.
     Exit,
-    /// Another thread executed a program and goes on under this process's number.
+    /// Another thread executed a program and continues under this process's number.
     SupersededBy(u64),
     /// A signal, or what strace says about itself.
     Nothing,
 }
 
 impl<'a> Line<'a> {
-    /// The line, if strace writes such lines.
+    /// The line, if it is one of strace's.
     pub fn parse(line: &'a [u8]) -> Option<Self> {
         let blank = memchr::memchr(b' ', line)?;
         let (process, rest) = line.split_at_checked(blank)?;

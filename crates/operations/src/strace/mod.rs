@@ -1,19 +1,19 @@
 //! Turns strace's output into operations.
 //!
-//! strace(1) follows every process and is kept up with the kernel on every architecture. The price
-//! is that the program runs slower, so that times would mean nothing: only what was done and in
-//! which order is recorded. The order is that in which calls ended.
+//! strace(1) follows every process and supports every architecture and kernel. The program runs
+//! slower, so times would be meaningless: only the operations and the order in which they ended are
+//! recorded.
 //!
-//! # What is assumed
+//! # Assumptions
 //!
-//! The program starts in the recorded directory, with nothing of it open, and whatever else it
-//! uses is outside. What is reached through a symbolic link outside that leads into the directory
-//! is seen only when it is opened.
+//! The program starts in the recorded directory, with nothing in it open, and everything else it
+//! uses is outside. Access through a symbolic link outside that leads into the directory is seen
+//! only for opened files.
 //!
-//! # How processes are told apart
+//! # Processes
 //!
-//! A child may be seen before the call that made it has returned: with vfork(2) always. What it
-//! does is put aside until then, because only the return says whose child it is.
+//! A child may appear before the call that created it returns, and always does with vfork(2). Its
+//! lines are put aside until then, because only the return value identifies its parent.
 
 mod call;
 mod files;
@@ -35,12 +35,12 @@ use line::{Event, Line};
 use session::Session;
 use waiting::Waiting;
 
-/// The options that strace has to be run with; what is missing are `-o FILE`, and the program.
+/// The required options of strace, except `-o FILE` and the program.
 ///
-/// Names are written as `\xHH` throughout (`-xx`), whatever is open with its path (`-y`), contents
-/// only as far as an access control list needs it (`-s 32`). Only calls that concern files and
-/// processes stop the program (`--seccomp-bpf`). Calls that fail are printed too: where strace is
-/// to leave them out (`-z`), version 6.1 breaks the lines of calls during which others call.
+/// Strings are printed as `\xHH` (`-xx`), descriptors with their paths (`-y`), contents only as far
+/// as an access control list needs (`-s 32`). Only calls on files and processes stop the program
+/// (`--seccomp-bpf`). Failed calls are printed, too, because to omit them (`-z`) garbles the lines
+/// of interrupted calls in version 6.1.
 pub const STRACE_OPTIONS: [&str; 10] = [
     "-f",
     "--seccomp-bpf",
@@ -54,10 +54,10 @@ pub const STRACE_OPTIONS: [&str; 10] = [
     "--trace=%file,%desc,%process,umask,sync,io_submit",
 ];
 
-/// The most bytes that are kept of calls that cannot be understood yet.
+/// The maximum size of lines that cannot be processed yet.
 const MOST_WAITING_BYTES: usize = 64 << 20;
 
-/// Why strace's output cannot be read any further.
+/// Why strace's output cannot be read.
 #[derive(Debug, Error)]
 pub enum StraceError {
     /// The input failed.
@@ -69,7 +69,7 @@ pub enum StraceError {
         #[source]
         cause: io::Error,
     },
-    /// A line is none of strace's.
+    /// A line is not one of strace's.
     #[error(
         "strace's output, line {line}: found {found}, expected a process's number and a call; \
          record it with the options that ssdlab uses"
@@ -91,7 +91,7 @@ pub struct Setting<'a> {
     pub umask: u32,
 }
 
-/// Makes operations of strace's output, one after the other.
+/// Converts strace's output to operations.
 #[derive(Debug)]
 pub struct Recorder<R> {
     lines: Lines<R>,
@@ -101,7 +101,7 @@ pub struct Recorder<R> {
 }
 
 impl<R: BufRead> Recorder<R> {
-    /// Begins with the directory as it was before the program ran.
+    /// Starts with the directory as it was before the program ran.
     pub fn new(input: R, setting: Setting<'_>, before: Tree) -> Self {
         Self {
             lines: Lines::new(input),
@@ -111,7 +111,7 @@ impl<R: BufRead> Recorder<R> {
         }
     }
 
-    /// The next operation; none after the last.
+    /// The next operation; `None` after the last.
     pub fn next_operation(&mut self) -> Result<Option<Operation>, StraceError> {
         loop {
             if let Some(operation) = self.session.take(self.at_end) {
@@ -124,19 +124,19 @@ impl<R: BufRead> Recorder<R> {
         }
     }
 
-    /// What was left out so far.
+    /// The omissions so far.
     #[must_use]
     pub fn left_out(&self) -> &LeftOut {
         &self.session.left_out
     }
 
-    /// The directory as the operations so far leave it.
+    /// The directory after the operations so far.
     #[must_use]
     pub fn tree(&self) -> &Tree {
         &self.session.tree
     }
 
-    /// Takes a line.
+    /// Processes a line.
     fn step(&mut self) -> Result<(), StraceError> {
         if let Some((number, line)) = self.waiting.next_adopted() {
             return self.line(number, &line);
@@ -144,7 +144,7 @@ impl<R: BufRead> Recorder<R> {
         let number = self.lines.number() + 1;
         let line = match self.lines.next() {
             Ok(Text::Whole(line)) => line.to_vec(),
-            // strace itself was ended; so the call may not have been either.
+            // strace itself was killed; the call may not have ended.
             Ok(Text::Cut(_) | Text::End) => {
                 self.end();
                 return Ok(());
@@ -200,7 +200,7 @@ impl<R: BufRead> Recorder<R> {
         }
     }
 
-    /// Takes a process whose parent is not known for one that has nothing open.
+    /// Assumes that a process whose parent is unknown has nothing open.
     fn give_up_parent(&mut self) {
         if let Some(process) = self.waiting.orphan() {
             self.session.start(process);

@@ -1,4 +1,4 @@
-//! Follows what the calls that take names do to the recorded directory.
+//! Follows calls on names in the recorded directory.
 
 use super::call::Call;
 use super::process::Process;
@@ -6,7 +6,7 @@ use super::session::Session;
 use crate::{Omission, Operation, RelativePath, Target};
 
 impl Session {
-    /// Does what a call on a name did; false if it is none that is known.
+    /// Applies a call on a name; false if it is not one or is unknown.
     pub fn name_call(&mut self, caller: &Process, call: &Call<'_>) -> bool {
         match call.name {
             "mkdir" => self.make_directory(caller, call, None, 0),
@@ -46,7 +46,7 @@ impl Session {
         true
     }
 
-    /// Does what a call that changes a file by its name did.
+    /// Applies a call that changes attributes by name.
     fn attribute_call(&mut self, caller: &Process, call: &Call<'_>) -> bool {
         match call.name {
             "chmod" => self.set_mode(caller, call, None, 0, true),
@@ -85,7 +85,7 @@ impl Session {
         true
     }
 
-    /// Counts something that a log cannot say, if it was done in the recorded directory.
+    /// Counts an omission, if it concerns the recorded directory.
     fn count(
         &mut self,
         caller: &Process,
@@ -98,7 +98,7 @@ impl Session {
         }
     }
 
-    /// Records an operation on a name that is not followed if it is a link.
+    /// Records an operation on a name; a symbolic link is not followed.
     fn named(
         &mut self,
         caller: &Process,
@@ -176,8 +176,8 @@ impl Session {
         }
     }
 
-    /// Sets an extended attribute. An access control list that says no more than permission bits do
-    /// sets these, and is not stored: `posix_acl_update_mode` in Linux's `fs/posix_acl.c`.
+    /// Sets an extended attribute. An access control list equivalent to permission bits sets these,
+    /// and is not stored: `posix_acl_update_mode` in Linux's `fs/posix_acl.c`.
     pub fn set_attribute(&mut self, call: &Call<'_>, target: Target) {
         let is_list = call.string(1).is_some_and(|name| name == b"system.posix_acl_access");
         let bits = call.string(2).filter(|_| is_list).and_then(|list| permissions(&list));
@@ -208,7 +208,7 @@ impl Session {
         }
     }
 
-    /// Removes a name and all below it.
+    /// Removes a name recursively.
     fn remove_all(&mut self, path: RelativePath) {
         let Some(names) = self.tree.names_in(&path) else {
             self.record(Operation::Unlink { path });
@@ -234,7 +234,7 @@ impl Session {
     }
 }
 
-/// The permission bits that an access control list comes to, if it has entries only for the owner,
+/// The permission bits equivalent to an access control list, if it has entries only for the owner,
 /// the group and others.
 ///
 /// It is a version, 2, and entries of a tag, permissions and an identity, all little-endian:

@@ -18,7 +18,7 @@ pub struct Process {
 /// The descriptors of something in the recorded directory, by number.
 pub type Descriptors = BTreeMap<u32, Descriptor>;
 
-/// Where a process is, and what it takes off the modes of new files.
+/// The working directory and the umask of a process.
 #[derive(Debug, Clone)]
 pub struct Place {
     /// The absolute path of its working directory.
@@ -31,28 +31,28 @@ pub struct Place {
 pub struct Descriptor {
     pub description: Rc<Description>,
     pub closes_on_exec: bool,
-    /// Whether its number was taken when it came to be: another thread has closed what had it, and
-    /// strace is yet to say so.
+    /// Whether its number was in use when it was created: another thread has closed the previous
+    /// descriptor, but strace has not printed that yet.
     pub awaits_close: bool,
 }
 
-/// An open file; it is closed with the last descriptor of it.
+/// An open file, closed with its last descriptor.
 #[derive(Debug)]
 pub struct Description {
-    /// Its handle in the log; none if it was opened only to name it (`O_PATH`).
+    /// Its handle in the log; `None` if it was opened with `O_PATH`.
     pub handle: Option<Handle>,
-    /// What is open.
+    /// The file.
     pub node: Node,
     /// The name by which it was opened.
     pub path: RelativePath,
-    /// Where the next read or write without an offset begins, in bytes.
+    /// The offset of the next read or write without an explicit one, in bytes.
     pub position: Cell<u64>,
     /// Whether every write goes to the file's end.
     pub appends: bool,
 }
 
 impl Process {
-    /// A process that has nothing of the directory open.
+    /// A process with nothing in the directory open.
     pub fn new(place: Place) -> Self {
         Self {
             descriptors: Rc::new(RefCell::new(Descriptors::new())),
@@ -60,7 +60,7 @@ impl Process {
         }
     }
 
-    /// What clone(2) makes of it.
+    /// The child that clone(2) creates.
     pub fn child(&self, shares_descriptors: bool, shares_place: bool) -> Self {
         let mut child = self.clone();
         if !shares_descriptors {

@@ -1,7 +1,7 @@
-//! Defines the state that is kept while a program is followed, and which part a call concerns.
+//! Defines the state of a followed program, and dispatches calls.
 //!
-//! What becomes an operation has to fit the directory as the operations before it leave it; what
-//! does not is counted, so that a log is always one that can be performed.
+//! An operation must be valid in the state left by those before it; otherwise it is counted as
+//! omitted, so that a log can always be replayed.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
@@ -14,11 +14,10 @@ use super::call::{Call, Shown, has};
 use super::process::{Description, Descriptors, Place, Process};
 use crate::{LeftOut, Omission, Operation, RelativePath, Tree};
 
-/// The most symbolic links on the way along a path (`path_resolution(7)`).
+/// The maximum number of symbolic links followed in a path (`path_resolution(7)`).
 const MOST_LINKS: usize = 40;
 
-/// Calls that change nothing in a directory and read nothing that is not in memory already, or
-/// only advise.
+/// Calls that change nothing in a directory, and read nothing that is not cached, or only advise.
 const WITHOUT_EFFECT: [&str; 29] = [
     "epoll_ctl",
     "epoll_ctl_old",
@@ -51,7 +50,7 @@ const WITHOUT_EFFECT: [&str; 29] = [
     "oldfstat",
 ];
 
-/// A program that is being followed.
+/// A followed program.
 #[derive(Debug)]
 pub struct Session {
     pub tree: Tree,
@@ -64,7 +63,7 @@ pub struct Session {
     names: Vec<Vec<u8>>,
     /// The path of the recorded directory as strace prints it.
     shown: Vec<u8>,
-    /// What was done; the last may still be joined with the next.
+    /// The operations; the last may still be merged with the next.
     operations: VecDeque<Operation>,
 }
 
@@ -86,7 +85,7 @@ impl Session {
         }
     }
 
-    /// The next operation that nothing can be merged into any more.
+    /// The next operation that cannot be merged any more.
     pub fn take(&mut self, at_end: bool) -> Option<Operation> {
         if self.operations.len() > 1 || at_end { self.operations.pop_front() } else { None }
     }
@@ -116,7 +115,7 @@ impl Session {
         }
     }
 
-    /// A thread goes on under the number of its process, which it ended by executing a program.
+    /// A thread has executed a program, which ends its process, and continues under its number.
     pub fn supersede(&mut self, process: u64, thread: u64) {
         if let Some(state) = self.processes.remove(&thread) {
             self.exit(process);
@@ -124,20 +123,20 @@ impl Session {
         }
     }
 
-    /// Does what a call did; the result is the child if it made one.
+    /// Applies a call; returns the child if it created one.
     pub fn call(&mut self, process: u64, text: &[u8]) -> Option<u64> {
         let caller = self.processes.get(&process)?.clone();
         let call = Call::parse(text);
         let Some((call, result)) = call.as_ref().and_then(|call| Some((call, call.result()?)))
         else {
-            // What failed is left out.
+            // Failed calls are ignored.
             if call.is_none() {
                 self.unknown(text);
             }
             return None;
         };
         if let Some(Shown { number: None, path: Some(directory) }) = call.descriptor(0) {
-            // It is where the process is, links outside and all.
+            // It is the working directory, with links outside resolved.
             caller.place.borrow_mut().directory = directory;
         }
         match call.name {
@@ -177,7 +176,7 @@ impl Session {
         None
     }
 
-    /// Records an operation, and says whether it fits.
+    /// Records an operation; returns whether it is valid.
     pub fn record(&mut self, operation: Operation) -> bool {
         if self.tree.apply(&operation).is_err() {
             self.left_out.add(Omission::DoesNotFit, 1);
@@ -189,7 +188,7 @@ impl Session {
         true
     }
 
-    /// Lets go of an open file; the last to do so closes it.
+    /// Releases a reference to an open file; the last one closes it.
     pub fn release(&mut self, description: Rc<Description>) {
         if let Some(description) = Rc::into_inner(description)
             && let Some(handle) = description.handle
@@ -208,8 +207,8 @@ impl Session {
         description
     }
 
-    /// The path of the recorded directory that two arguments lead to: a directory's descriptor, if
-    /// there is one, and a path. None if it is elsewhere.
+    /// The path in the recorded directory that two arguments resolve to: a directory's descriptor,
+    /// if any, and a path. `None` if it is elsewhere.
     pub fn at(
         &self,
         caller: &Process,
@@ -235,7 +234,7 @@ impl Session {
         self.resolve(&base, &path, follows)
     }
 
-    /// The path below the recorded directory that an absolute path without links is.
+    /// An absolute path without links, relative to the recorded directory.
     pub fn relative(&self, path: &[u8]) -> Option<RelativePath> {
         path.strip_prefix(b"/")?;
         self.below(&names(path).collect::<Vec<_>>())
@@ -253,11 +252,11 @@ impl Session {
         }
     }
 
-    /// Follows a path along the symbolic links in the recorded directory, to the names along the
-    /// absolute path where it leads.
+    /// Resolves a path, following symbolic links in the recorded directory, to the names of the
+    /// resulting absolute path.
     fn follow(&self, base: &[u8], path: &[u8], follows: bool) -> Option<Vec<Vec<u8>>> {
         let mut reached: Vec<&[u8]> = Vec::new();
-        // The names that are still to be followed, the next at the end.
+        // The names still to be resolved, the next at the end.
         let mut left: Vec<&[u8]> = names(path).collect();
         left.reverse();
         if !path.starts_with(b"/") {
@@ -293,7 +292,7 @@ impl Session {
         Some(reached.into_iter().map(<[u8]>::to_vec).collect())
     }
 
-    /// The path of the recorded directory that a path leads to.
+    /// The path in the recorded directory that a path resolves to.
     fn resolve(&self, base: &[u8], path: &[u8], follows: bool) -> Option<RelativePath> {
         let reached = self.follow(base, path, follows)?;
         self.below(&reached.iter().map(Vec::as_slice).collect::<Vec<_>>())
@@ -307,7 +306,7 @@ impl Session {
         }
     }
 
-    /// What execve(2) does to descriptors: they are no longer shared, and some are closed.
+    /// Applies execve(2) to descriptors: they are no longer shared, and some are closed.
     fn execute(&mut self, number: u64, caller: Process, is_inside: bool) {
         if is_inside {
             self.left_out.add(Omission::Executed, 1);
@@ -325,7 +324,7 @@ impl Session {
         }
     }
 
-    /// Counts a call that is not understood, if it is about the directory.
+    /// Counts an unknown call, if it concerns the directory.
     fn unknown(&mut self, text: &[u8]) {
         if memmem::find(text, &self.shown).is_some() {
             self.left_out.add(Omission::UnknownCall, 1);
@@ -333,7 +332,7 @@ impl Session {
     }
 }
 
-/// Merges two operations if the second is the same system call, on the range behind the first's.
+/// Merges two operations if the second is the same system call on the following range.
 fn join(last: &mut Operation, next: &Operation) -> bool {
     let ((Operation::Read(last), Operation::Read(next))
     | (Operation::Write(last), Operation::Write(next))) = (last, next)
@@ -361,7 +360,7 @@ fn mask(call: &Call<'_>) -> u32 {
     call.number(0).and_then(|mask| u32::try_from(mask & 0o777).ok()).unwrap_or(0)
 }
 
-/// Whether an ioctl(2) only asks: by its name, as strace shows it.
+/// Whether an ioctl(2) is a mere query, by its name in strace's output.
 fn is_query(request: &[u8]) -> bool {
     memmem::find(request, b"GET").is_some()
         || matches!(request, b"FIONREAD" | b"FIBMAP" | b"FS_IOC_FIEMAP")

@@ -1,4 +1,4 @@
-//! Follows the ranges of files that calls read and write, and the offsets that they leave.
+//! Follows reads and writes, and file offsets.
 
 use std::rc::Rc;
 
@@ -8,8 +8,7 @@ use super::session::Session;
 use crate::{Omission, Operation, Transfer};
 
 impl Session {
-    /// Does what a call that moves data did, `result` bytes of it; false if it is none that is
-    /// known.
+    /// Applies a call that moved `result` bytes of data; false if it is not one or is unknown.
     pub fn transfer_call(&mut self, caller: &Process, call: &Call<'_>, result: u64) -> bool {
         match call.name {
             "read" | "readv" => self.read(caller, call, 0, None, result),
@@ -37,7 +36,8 @@ impl Session {
         true
     }
 
-    /// Reads what the argument at this place has open, from its position unless an offset is given.
+    /// Reads the file that the argument at this place has open, from its position unless an offset
+    /// is given.
     fn read(
         &mut self,
         caller: &Process,
@@ -52,7 +52,7 @@ impl Session {
         }
     }
 
-    /// Writes likewise.
+    /// The same for writes.
     fn write(
         &mut self,
         caller: &Process,
@@ -88,8 +88,8 @@ impl Session {
         }
     }
 
-    /// A file that shares its blocks with another is written, as not every filesystem can share
-    /// (`ioctl_ficlone(2)`); false if it is not known how long the other is.
+    /// A cloned file is recorded as written, because not every filesystem can share blocks
+    /// (`ioctl_ficlone(2)`); false if the size of the source is unknown.
     fn clone_file(&mut self, caller: &Process, call: &Call<'_>) -> bool {
         let Some(description) = self.used(caller, call.descriptor(0)) else { return true };
         let source = call.descriptor(2).and_then(|shown| caller.description(shown.number?));
@@ -107,7 +107,7 @@ impl Session {
         }
     }
 
-    /// A mapping reads its range, as far as the file goes; what is written through it is not seen.
+    /// A mapping counts as a read of its range within the file; writes through it are invisible.
     fn map(&mut self, caller: &Process, call: &Call<'_>) {
         let Some(description) = self.used(caller, call.descriptor(4)) else { return };
         let is_shared = call.has(3, "MAP_SHARED") || call.has(3, "MAP_SHARED_VALIDATE");
@@ -126,7 +126,7 @@ impl Session {
     }
 }
 
-/// Moves the position on, and says where it was.
+/// Advances the position, and returns the previous one.
 fn advance(description: &Description, length: u64) -> u64 {
     let position = description.position.get();
     description.position.set(position.saturating_add(length));

@@ -1,36 +1,36 @@
-//! What of strace's output cannot be understood yet: calls that have begun, and lines of processes
-//! whose parents are not known.
+//! The part of strace's output that cannot be processed yet: unfinished calls, and lines of
+//! processes whose parents are unknown.
 
 use std::collections::BTreeMap;
 
-/// Keeps it, and counts its bytes.
+/// Stores it, and counts its bytes.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
-    /// Calls during which others call, by process, as far as they were printed.
+    /// Unfinished calls, by process, as far as they were printed.
     begun: BTreeMap<u64, Vec<u8>>,
     /// Lines with their numbers, by process.
     orphaned: BTreeMap<u64, Vec<(u64, Vec<u8>)>>,
     /// The processes of these lines, by the number of the first.
     orphans: BTreeMap<u64, u64>,
-    /// Lines by number whose processes are known by now, to be looked at before others are read.
+    /// Lines by number whose processes are known by now, to be processed before others are read.
     adopted: BTreeMap<u64, Vec<u8>>,
     bytes: usize,
 }
 
 impl Waiting {
-    /// How many bytes there are.
+    /// The number of bytes stored.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// A process has begun a call.
+    /// Stores the beginning of a process's call.
     pub fn begin(&mut self, process: u64, call: &[u8]) {
         self.resume(process);
         self.bytes += call.len();
         self.begun.insert(process, call.to_vec());
     }
 
-    /// What it has begun.
+    /// Removes the beginning of a process's call.
     pub fn resume(&mut self, process: u64) -> Option<Vec<u8>> {
         let begun = self.begun.remove(&process)?;
         self.bytes -= begun.len();
@@ -47,12 +47,12 @@ impl Waiting {
         lines.push((number, line.to_vec()));
     }
 
-    /// The process seen first whose parent is not known.
+    /// The first process whose parent is unknown.
     pub fn orphan(&self) -> Option<u64> {
         self.orphans.first_key_value().map(|(_, process)| *process)
     }
 
-    /// The parent of a process is known.
+    /// Releases the lines of a process whose parent is known now.
     pub fn adopt(&mut self, process: u64) {
         let lines = self.orphaned.remove(&process).unwrap_or_default();
         if let Some((first, _)) = lines.first() {

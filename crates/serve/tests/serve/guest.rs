@@ -1,14 +1,14 @@
 //! The disk of a virtual machine in real time: a guest that is none, with rust-vmm's half of the
 //! protocol that a machine has.
 
-use std::fs::File;
+use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use ssdlab_disk::{Backend, Flash, Memory, Shape, SparseFile};
-use ssdlab_flash::Nanos;
+use ssdlab_disk::{Backend, BackendError, Flash, Memory, Shape};
+use ssdlab_flash::{Extent, Nanos};
 use ssdlab_serve::{Departure, ServeError, VhostUserDisk};
 use vhost::vhost_user::message::{VhostUserConfigFlags, VhostUserProtocolFeatures};
 use vhost::vhost_user::{Frontend, VhostUserFrontend};
@@ -208,12 +208,35 @@ fn full() {
     assert!(summary.counts.reads >= READS.into(), "{summary:?}");
 }
 
+/// A disk on a machine that fails at every write.
+struct Unwritable(Memory);
+
+impl Backend for Unwritable {
+    fn capacity_bytes(&self) -> u64 {
+        self.0.capacity_bytes()
+    }
+
+    fn read(&mut self, now: Nanos, at: u64, into: &mut [u8]) -> Result<Nanos, BackendError> {
+        self.0.read(now, at, into)
+    }
+
+    fn write(&mut self, _: Nanos, at: u64, from: &[u8]) -> Result<Nanos, BackendError> {
+        let cause = io::ErrorKind::StorageFull.into();
+        let length_bytes = from.len() as u64;
+        Err(BackendError::File { doing: "write", offset_bytes: at, length_bytes, cause })
+    }
+
+    fn discard(&mut self, now: Nanos, extent: Extent) -> Result<Nanos, BackendError> {
+        self.0.discard(now, extent)
+    }
+
+    fn flush(&mut self, now: Nanos) -> Result<Nanos, BackendError> {
+        self.0.flush(now)
+    }
+}
+
 fn failing() {
-    let file = tempfile::NamedTempFile::new().unwrap();
-    file.as_file().set_len(1 << 20).unwrap();
-    // Not open for writing.
-    let backend = SparseFile::new(File::open(file.path()).unwrap()).unwrap();
-    let listening = Listening::new(backend);
+    let listening = Listening::new(Unwritable(Memory::new(1 << 20)));
     let mut machine = Machine::new(&listening);
     machine.ring.submit(&Request { number: 1, sector: 0, data: &[1; 512] }, 0);
     machine.kick.write(1).unwrap();
@@ -272,7 +295,7 @@ fn short_memory() {
         };
         frontend.set_mem_table(&[region]).unwrap();
         let told = departure(&listening);
-        assert!(told.to_string().contains("beyond the end of the file"), "{told}");
+        assert!(told.to_string().contains("beyond the end of its file"), "{told}");
     }
     is_served(&listening);
 }

@@ -1,8 +1,8 @@
-//! Defines the way from sub-buffers to requests.
+//! Defines how sub-buffers become requests.
 //!
-//! Each processor has a buffer of its own, in order. A request may be queued, issued and completed
-//! on three of them, so their events are brought into one order first. That needs somebody who
-//! knows up to which time all of them have been read.
+//! Each processor has its own ordered buffer. A request may be queued, issued and completed on
+//! three different processors, so all events are merged into one order first. For that the caller
+//! must say up to which time all buffers have been read.
 
 use std::ops::Range;
 
@@ -12,25 +12,26 @@ use super::pairing::Pairing;
 use crate::Request;
 use crate::field::SECTOR_BYTES;
 
-/// The most events that wait to be put in order: a third of a second of a million requests each.
+/// The maximum number of events waiting to be ordered: a third of a second at a million requests
+/// per second.
 const MOST_EVENTS: usize = 1 << 20;
 
 /// What is missing in a trace.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Lost {
-    /// Events that the kernel overwrote before they were read; at least so many.
+    /// Events that the kernel overwrote before they were read; a lower bound.
     pub overwritten: u64,
-    /// Events and requests that were given up because about a million waited: for
-    /// [`Assembler::advance`], for [`Assembler::pop`], or for one that is never completed.
+    /// Events and requests dropped because about a million were waiting: for
+    /// [`Assembler::advance`], for [`Assembler::pop`], or for a request that never completes.
     pub given_up: u64,
 }
 
-/// Makes the requests to one device of what the kernel recorded.
+/// Assembles the requests to one device from the kernel's events.
 ///
-/// Times are those of the trace's clock. Offsets are from the start of the target; of a request
-/// that reaches beyond it only the part within is given, and one without such a part is left out.
-/// Flushes are the disk's, and given all. A discard that the kernel merged of several ranges has
-/// the place of the first and the length of all: no event tells the others.
+/// Times are those of the trace's clock. Offsets are from the start of the target; requests are
+/// clipped to it, and those outside it are dropped. Flushes apply to the whole disk, and all are
+/// reported. A discard that the kernel merged from several ranges has the offset of the first and
+/// the total length: no event reports the others.
 #[derive(Debug)]
 pub struct Assembler {
     layout: Layout,
@@ -41,16 +42,16 @@ pub struct Assembler {
 }
 
 impl Assembler {
-    /// Begins with nothing known of what is on its way to the device.
+    /// Starts without knowledge of requests in flight.
     #[must_use]
     pub fn new(layout: Layout, target: Target) -> Self {
         let (events, pairing, lost) = (Vec::new(), Pairing::default(), Lost::default());
         Self { layout, target, events, pairing, lost }
     }
 
-    /// Takes a sub-buffer. Those of one processor must come in order.
+    /// Takes a sub-buffer. Those of each processor must come in order.
     ///
-    /// An error says that this one cannot be understood; what came before the fault is taken.
+    /// On an error, the events before the malformed one have been taken.
     pub fn take(&mut self, sub_buffer: &[u8]) -> Result<(), FtraceError> {
         let records = self.layout.records(sub_buffer)?;
         self.lost.overwritten = self.lost.overwritten.saturating_add(records.lost);
@@ -66,7 +67,7 @@ impl Assembler {
         Ok(())
     }
 
-    /// Says that every event up to this time has been taken, on all processors.
+    /// Declares that every event up to this time has been taken, from all processors.
     pub fn advance(&mut self, until_ns: u64) {
         self.events.sort_by_key(|event| event.time_ns);
         let known = self.events.partition_point(|event| event.time_ns <= until_ns);
@@ -75,7 +76,7 @@ impl Assembler {
         }
     }
 
-    /// The next request in the order of submission, if it and all before it are known to be done.
+    /// The next request in submission order, if it and all before it are known to be complete.
     pub fn pop(&mut self) -> Option<Request> {
         while let Some(request) = self.pairing.pop() {
             if let Some(request) = within(request, &self.target.sectors) {
@@ -85,7 +86,8 @@ impl Assembler {
         None
     }
 
-    /// Says that all events have been taken. What is not done by then is given as not completed.
+    /// Declares that all events have been taken. Requests still in flight are reported as
+    /// incomplete.
     pub fn end(&mut self) {
         self.advance(u64::MAX);
         self.pairing.end();
@@ -98,7 +100,8 @@ impl Assembler {
     }
 }
 
-/// The part of a request to the disk that lies in a range of it, with offsets from its start.
+/// The part of a disk request within a range of sectors, with its offset from the start of the
+/// range.
 fn within(mut request: Request, sectors: &Range<u64>) -> Option<Request> {
     if request.length_bytes == 0 {
         return Some(request);

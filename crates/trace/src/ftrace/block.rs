@@ -1,14 +1,14 @@
-//! Defines the block layer's events that make requests, and how a record is read as one.
+//! Defines the block-layer events that make up requests, and how records are parsed as such.
 //!
 //! Source: `include/trace/events/block.h`. All of them have a device, a sector, a number of
-//! sectors, and letters that say what is asked (`blk_fill_rwbs` in `kernel/trace/blktrace.c`):
+//! sectors, and letters for the operation (`blk_fill_rwbs` in `kernel/trace/blktrace.c`):
 //!
-//! - A flush is `FF`; its sector means nothing.
-//! - Without sectors, all else moves nothing: a flush that was not split off yet, or a command that
-//!   bypasses the block layer.
-//! - `N` with sectors is write-zeroes: kernels before 6.18 have no letters for it, and nothing else
-//!   of a drive without zones is `N`. Later ones write `WZ`.
-//! - What begins with `Z` only zoned drives know, and is refused.
+//! - A flush is `FF`; its sector is meaningless.
+//! - Anything else without sectors moves no data: a flush that is not split off yet, or a command
+//!   that bypasses the block layer.
+//! - `N` with sectors is write-zeroes: kernels before 6.18 have no letters for it, and without
+//!   zones nothing else is `N`. Later ones use `WZ`.
+//! - `Z` is specific to zoned drives, and refused.
 
 use std::ops::Range;
 
@@ -24,12 +24,12 @@ use crate::{Flags, Kind};
 pub const EVENTS: [&str; 4] =
     ["block_bio_queue", "block_rq_issue", "block_rq_requeue", "block_rq_complete"];
 
-/// The device whose requests are asked for.
+/// The device whose requests are recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
-    /// The whole disk's [number](device_number), which requests bear.
+    /// The whole disk's [number](device_number), found in requests.
     pub disk: u32,
-    /// The partition's number, which bios to it bear; `None` if the target is the disk.
+    /// The partition's number, found in bios to it; `None` if the target is the disk.
     pub partition: Option<u32>,
     /// The target's 512-byte sectors on the disk.
     pub sectors: Range<u64>,
@@ -42,7 +42,7 @@ pub fn device_number(major: u32, minor: u32) -> u32 {
 }
 
 impl Target {
-    /// What to write to the `filter` of each of [`EVENTS`] to be spared the other devices.
+    /// The `filter` for each of [`EVENTS`] that excludes other devices.
     #[must_use]
     pub fn filter(&self) -> String {
         let partition = self.partition.map(|number| format!(" || dev == {number}"));
@@ -54,14 +54,14 @@ impl Target {
     }
 }
 
-/// Where an event's request or bio is on its way.
+/// The stage of an event's request or bio.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// A bio was queued.
     Queued,
     /// A request was sent to the driver.
     Issued,
-    /// The driver gave a request back, to be issued again.
+    /// The driver returned a request, to be issued again.
     Requeued,
     /// A request, or its first part, was completed.
     Completed,
@@ -74,13 +74,13 @@ pub struct Event {
     pub step: Step,
     pub kind: Kind,
     pub flags: Flags,
-    /// Where it begins on the disk; 0 for a flush.
+    /// Its start on the disk; 0 for a flush.
     pub sector: u64,
-    /// How many sectors; 0 for a flush, and for nothing else.
+    /// Its number of sectors; 0 only for a flush.
     pub sectors: u64,
 }
 
-/// Where everything lies in what this kernel records.
+/// The layout of this kernel's records.
 #[derive(Debug, Clone)]
 pub struct Layout {
     head: Head,
@@ -99,7 +99,7 @@ struct EventLayout {
 }
 
 impl Layout {
-    /// Reads what `events/header_page` and the `format` of each of [`EVENTS`] hold.
+    /// Parses `events/header_page` and the `format` of each of [`EVENTS`].
     pub fn parse(header_page: &str, formats: [&str; 4]) -> Result<Self, FtraceError> {
         let [queue, issue, requeue, complete] = formats;
         let event = |index: usize, text, step| {
@@ -116,7 +116,7 @@ impl Layout {
         })
     }
 
-    /// The length in bytes of a sub-buffer, and so of what to read at once.
+    /// The size of a sub-buffer in bytes, which is the unit of reading.
     #[must_use]
     pub fn sub_buffer_bytes(&self) -> usize {
         self.head.sub_buffer_bytes()
@@ -126,7 +126,7 @@ impl Layout {
         self.head.records(sub_buffer)
     }
 
-    /// The event of a record, if it is one of the target that moves data or flushes.
+    /// The event of a record, if it belongs to the target and moves data or flushes.
     #[inline]
     pub(super) fn event(
         &self,
@@ -179,7 +179,8 @@ impl EventLayout {
                 sectors: 0,
             }));
         }
-        // What has no place, as what bypasses the block layer, may have the last sector there is.
+        // Commands that bypass the block layer have no offset, and may report the highest sector
+        // number.
         let is_countable = |end: u64| end <= u64::MAX / SECTOR_BYTES;
         if sectors == 0 || !sector.checked_add(sectors).is_some_and(is_countable) {
             return Ok(None);

@@ -1,11 +1,11 @@
-//! Defines what can be wrong with what tracefs says.
+//! Defines errors in the data of tracefs.
 
 use thiserror::Error;
 
-/// Why the kernel's reports cannot be read.
+/// Why the kernel's events cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum FtraceError {
-    /// A description of a layout says nothing of a part that is needed.
+    /// The description of a layout lacks a required part.
     #[error(
         "tracefs describes {file} without {what}, which is needed; use another kernel, or measure \
          without request recording"
@@ -16,7 +16,7 @@ pub enum FtraceError {
         /// The field or line that it lacks.
         what: &'static str,
     },
-    /// A description of a layout says something it cannot.
+    /// The description of a layout is invalid.
     #[error(
         "tracefs describes {what} of {file} as {found}, not {expected}; use another kernel, or \
          measure without request recording"
@@ -26,7 +26,7 @@ pub enum FtraceError {
         file: &'static str,
         /// Which field or line.
         what: &'static str,
-        /// What it may be.
+        /// What is valid.
         expected: &'static str,
         /// What it is, escaped and shortened.
         found: String,
@@ -39,7 +39,7 @@ pub enum FtraceError {
     Malformed {
         /// Which part of it.
         what: &'static str,
-        /// What that part may be.
+        /// What is valid.
         expected: &'static str,
         /// What it is.
         found: String,

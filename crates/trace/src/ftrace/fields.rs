@@ -1,25 +1,25 @@
-//! Defines how tracefs describes the layout of a record in text, and where a field lies by it.
+//! Defines how tracefs describes the layout of records in text, and locates fields by it.
 //!
 //! Source: `f_show` in `kernel/trace/trace_events.c` and `ring_buffer_print_page_header`. A field
-//! is a line, `field:sector_t sector; offset:16; size:8; signed:0;`, whose declaration is in C. All
-//! that is read here is unsigned or letters, so whether a field has a sign is not.
+//! is a line, `field:sector_t sector; offset:16; size:8; signed:0;`, with a C declaration. `signed`
+//! is ignored, because all fields read here are unsigned or letters.
 
 use super::FtraceError;
 use crate::error::excerpt;
 
-/// The furthest that a field may reach, in bytes: no sub-buffer is larger.
+/// The maximum end of a field, in bytes: no sub-buffer is larger.
 const FURTHEST: usize = 1 << 24;
 
-/// What one file of tracefs describes.
+/// A description in one file of tracefs.
 #[derive(Debug, Clone, Copy)]
 pub struct Description<'a> {
     /// The file below `events`.
     pub file: &'static str,
-    /// What it holds.
+    /// Its contents.
     pub text: &'a str,
 }
 
-/// Where a field lies in a record.
+/// The location of a field in a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Field {
     pub offset: usize,
@@ -27,14 +27,14 @@ pub struct Field {
 }
 
 impl Description<'_> {
-    /// The number that stands behind a word at the start of a line, as in `ID: 7`.
+    /// The number after a word at the start of a line, as in `ID: 7`.
     pub fn number(&self, word: &'static str) -> Result<u16, FtraceError> {
         let line = self.text.lines().find_map(|line| line.strip_prefix(word));
         let value = line.ok_or_else(|| self.undescribed(word))?.trim_start_matches(':').trim();
         value.parse().map_err(|_| self.misdescribed(word, "a number below 65536", value))
     }
 
-    /// The field of this name, whatever its type.
+    /// The field of this name, of any type.
     pub fn bytes(&self, name: &'static str) -> Result<Field, FtraceError> {
         let mut lines = self.text.lines().filter_map(|line| line.trim().strip_prefix("field:"));
         let line = lines.find(|line| declared(line) == Some(name));
@@ -51,7 +51,7 @@ impl Description<'_> {
         Ok(Field { offset, size })
     }
 
-    /// The field of this name, which is a number.
+    /// The field of this name, which must be a number.
     pub fn integer(&self, name: &'static str) -> Result<Field, FtraceError> {
         let field = self.bytes(name)?;
         if matches!(field.size, 1 | 2 | 4 | 8) {
@@ -78,13 +78,13 @@ fn declared(line: &str) -> Option<&str> {
 }
 
 impl Field {
-    /// The bytes of the field, if the record reaches that far.
+    /// The bytes of the field, if the record is long enough.
     #[inline]
     pub fn bytes(self, record: &[u8]) -> Option<&[u8]> {
         record.get(self.offset..self.offset + self.size)
     }
 
-    /// The number in a field made by [`Description::integer`]; low bytes come first.
+    /// The little-endian number in a field made by [`Description::integer`].
     #[inline]
     pub fn number(self, record: &[u8]) -> Option<u64> {
         let bytes = self.bytes(record)?;

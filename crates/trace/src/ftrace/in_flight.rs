@@ -1,6 +1,6 @@
-//! Defines how requests wait for their completion, and leave in the order of their submission.
+//! Defines how requests wait for completion, and are returned in submission order.
 //!
-//! They are completed in any order, so each waits until all that were issued before it are done.
+//! Completions arrive in any order, so each request waits until all issued before it are complete.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -9,23 +9,24 @@ use super::marks::Marked;
 use crate::field::SECTOR_BYTES;
 use crate::{Origin, Request};
 
-/// The most requests that wait: at 100,000 a second, behind one that takes ten seconds.
+/// The maximum number of waiting requests: at 100,000 per second, those behind one that takes ten
+/// seconds.
 const MOST: usize = 1 << 20;
 
-/// Requests in the order of their submission. Offsets are on the disk.
+/// Requests in submission order. Offsets are on the disk.
 #[derive(Debug, Default)]
 pub struct InFlight {
     waiting: VecDeque<Waiting>,
-    /// The number of the first that waits; they are numbered in the order of submission.
+    /// The number of the first waiting request, in submission order.
     first: u64,
-    /// Those that are not done, by kind, by the first sector that is not, and by number.
+    /// Incomplete requests, by kind, first incomplete sector, and number.
     not_done: BTreeSet<(u8, u64, u64)>,
 }
 
 #[derive(Debug)]
 struct Waiting {
     request: Request,
-    /// What of it is not done.
+    /// The incomplete part.
     sector: u64,
     sectors: u64,
     state: State,
@@ -35,12 +36,12 @@ struct Waiting {
 enum State {
     Issued,
     Done,
-    /// It never got to the drive, or was given up.
+    /// It never reached the drive.
     Void,
 }
 
 impl InFlight {
-    /// Notes a request. Returns how many were given up to make room.
+    /// Adds a request. Returns how many were dropped to make room.
     pub fn issue(&mut self, event: &Event) -> u64 {
         let request = Request {
             submitted_ns: event.time_ns,
@@ -58,7 +59,7 @@ impl InFlight {
         self.make_room()
     }
 
-    /// A request, or the first part of what is left of one, is completed. False if none fits.
+    /// Completes a request, or the first part of the rest of one. False if none matches.
     pub fn complete(&mut self, event: &Event, marked: Marked) -> bool {
         let fits = |waiting: &Waiting| waiting.sectors == event.sectors;
         let reaches = |waiting: &Waiting| waiting.sectors > event.sectors;
@@ -76,7 +77,7 @@ impl InFlight {
         true
     }
 
-    /// The driver gave a request back: what is left of it will be issued again, as another one.
+    /// Handles a request returned by the driver: its rest will be issued again, as a new request.
     pub fn requeue(&mut self, event: &Event) {
         let fits = |waiting: &Waiting| waiting.sectors == event.sectors;
         if let Some(number) = self.find(event, fits) {
@@ -85,7 +86,7 @@ impl InFlight {
         }
     }
 
-    /// The next request, if it and all before it are done.
+    /// The next request, if it and all before it are complete.
     pub fn pop(&mut self) -> Option<Request> {
         while let Some(waiting) = self.waiting.pop_front_if(|next| next.state != State::Issued) {
             self.first += 1;
@@ -96,7 +97,7 @@ impl InFlight {
         None
     }
 
-    /// No more will be completed: what is not done is as it is.
+    /// Ends the trace: what is incomplete stays incomplete.
     pub fn end(&mut self) {
         self.not_done.clear();
         for waiting in self.waiting.iter_mut().filter(|waiting| waiting.state == State::Issued) {
@@ -105,7 +106,7 @@ impl InFlight {
         }
     }
 
-    /// The earliest request at the event's place that is as asked for.
+    /// The earliest request at the event's sector that satisfies a condition.
     fn find(&self, event: &Event, is_right: impl Fn(&Waiting) -> bool) -> Option<u64> {
         let place = |number| (event.kind as u8, event.sector, number);
         let mut numbers = self.not_done.range(place(0)..=place(u64::MAX)).map(|key| key.2);
@@ -125,7 +126,7 @@ impl InFlight {
     }
 }
 
-/// Where the request of this number waits.
+/// The index of the request with this number.
 fn index(first: u64, number: u64) -> usize {
     usize::try_from(number - first).expect("no more wait than memory holds")
 }
@@ -144,7 +145,7 @@ impl Waiting {
         }
     }
 
-    /// Cuts off what is not done.
+    /// Cuts off the incomplete part.
     fn cut(&mut self) {
         self.request.length_bytes -= self.sectors * SECTOR_BYTES;
         let has_part = self.request.length_bytes > 0;

@@ -1,21 +1,21 @@
-//! Defines what is known of the bios on their way: which sectors they mark, and how.
+//! Defines which sectors the bios in flight mark, and how.
 //!
-//! Requests are made of bios by splitting and merging, which no event tells in full. But a sector
-//! is asked for by one bio at a time, at least by filesystems, so where a request lies tells which
-//! bios it carries.
+//! Requests are made from bios by splitting and merging, which events do not report in full. But a
+//! sector belongs to one bio at a time, at least with filesystems, so the range of a request
+//! reveals which bios it carries.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::{Flags, Kind};
 
-/// The most ranges that are kept; there are no more than requests that a device can hold.
+/// The maximum number of ranges: more than the requests that a device can queue.
 const MOST: usize = 1 << 18;
 
-/// The marked sectors, of which none is marked twice.
+/// The marked sectors, as disjoint ranges.
 #[derive(Debug, Default)]
 pub struct Marks {
-    /// By the kind and the first sector.
+    /// By kind and first sector.
     ranges: BTreeMap<(u8, u64), Mark>,
 }
 
@@ -35,10 +35,10 @@ pub struct Marked {
 }
 
 impl Marks {
-    /// What of a bio's flags its request may not tell.
+    /// The flags of a bio that its request may lack.
     pub const KEPT: Flags = Flags::METADATA.union(Flags::FUA).union(Flags::PREFLUSH);
 
-    /// Notes a bio, in place of what was known of its sectors. False if there is no room.
+    /// Marks the sectors of a bio, replacing earlier marks. False if there is no room.
     pub fn put(&mut self, kind: Kind, sectors: &Range<u64>, flags: Flags) -> bool {
         self.take(kind, sectors);
         let flags = flags & Self::KEPT;
@@ -49,7 +49,7 @@ impl Marks {
         is_kept
     }
 
-    /// Takes away all marks of a range. Those that reach beyond it stay there.
+    /// Removes all marks in a range, and returns them.
     pub fn take(&mut self, kind: Kind, sectors: &Range<u64>) -> Marked {
         let mut marked = Marked::default();
         let kind = kind as u8;

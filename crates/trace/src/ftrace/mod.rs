@@ -1,25 +1,22 @@
-//! Defines how requests are made of what the block layer of a running kernel reports.
+//! Defines how requests are assembled from the block-layer events of a running kernel.
 //!
-//! The kernel's tracefs describes its ring buffers in text ([`Layout`]) and hands them out as
-//! sub-buffers, processor by processor. An [`Assembler`] takes those, brings their events into one
-//! order, and pairs what was issued with what was completed. Nothing of a layout is known
-//! beforehand but what the ring buffer itself fixes; fields differ from kernel to kernel.
+//! The kernel's tracefs describes its ring buffers in text ([`Layout`]) and provides them as
+//! sub-buffers, one processor at a time. An [`Assembler`] takes those, merges their events into one
+//! order, and pairs issues with completions. Only the ring buffer's own format is assumed; the
+//! fields of events differ between kernels.
 //!
-//! A request is what the drive was asked for: merged, split, and in the order in which it was
-//! issued. Some of what was asked of the block layer is gone by then, and known only of the bios
-//! that a request is made of, as they were queued: whether they ask for durability
-//! ([`Flags::PREFLUSH`], [`Flags::FUA`]) and which bytes are of the filesystem's own structures
-//! ([`Origin`]). So a request has those flags of every bio it carries, besides its own. A flush
-//! that the kernel sends to honour them is a request of its own; whoever replays must not flush
-//! again.
+//! A request is what the drive received: merged, split, and in issue order. Some properties are
+//! only known from the bios, as they were queued: whether they ask for durability
+//! ([`Flags::PREFLUSH`], [`Flags::FUA`]) and which bytes are filesystem metadata ([`Origin`]). So a
+//! request has the flags of all bios it carries, besides its own. A flush that the kernel sends to
+//! honour them is a separate request; a replay must not flush again.
 //!
-//! Compared with the growth of `/sys/block/*/stat`, bytes of every kind, flushes, reads and
-//! discards are the same, where write-zeroes count as writes. The kernel counts more writes: an
-//! empty one that only asks for a flush is a write to it, and no request. Drivers without a request
-//! queue (device mapper, md, zram) report no requests.
+//! Bytes of every kind, flushes, reads and discards agree with `/sys/block/*/stat` if write-zeroes
+//! count as writes. The kernel counts more writes: it includes empty ones that only ask for a
+//! flush. Drivers without a request queue (device mapper, md, zram) report no requests.
 //!
 //! Sources: `include/trace/events/block.h` for the events, `block/blk-mq.c` and `block/blk-core.c`
-//! for when they are reported, `kernel/trace/ring_buffer.c` for the buffers.
+//! for when they occur, `kernel/trace/ring_buffer.c` for the buffers.
 //!
 //! [`Flags::PREFLUSH`]: crate::Flags::PREFLUSH
 //! [`Flags::FUA`]: crate::Flags::FUA

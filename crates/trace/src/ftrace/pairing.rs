@@ -1,19 +1,20 @@
-//! Defines how events in order become requests: marks of bios, and issue with completion.
+//! Defines how ordered events become requests, with the marks of bios and paired issue and
+//! completion.
 //!
-//! The rules keep account of every byte: what is completed is in one request, and in one only.
+//! Every completed byte belongs to exactly one request:
 //!
-//! - A request is completed in parts, too. It is done at the time of the last.
-//! - What a driver gives back is issued again, and is then another request. Of the first remains
-//!   what was completed of it, which mostly is nothing.
-//! - A completion that fits nothing issued makes a request of its own, issued and done at once: it
-//!   was issued before the trace began, or its issue was lost.
+//! - A request may complete in parts. It is complete when the last one is.
+//! - A request returned by the driver is issued again, as a new request. The completed part of the
+//!   first, usually nothing, remains.
+//! - A completion that matches no issue makes a request with both at the same time: it was issued
+//!   before the trace began, or the issue event was lost.
 
 use super::block::{Event, Step};
 use super::in_flight::InFlight;
 use super::marks::Marks;
 use crate::{Kind, Request};
 
-/// Makes requests of events.
+/// Makes requests from events.
 #[derive(Debug, Default)]
 pub struct Pairing {
     marks: Marks,
@@ -21,7 +22,8 @@ pub struct Pairing {
 }
 
 impl Pairing {
-    /// Takes the next event. Returns how much was given up because too much waits.
+    /// Takes the next event. Returns how many requests and marks were dropped because too many
+    /// wait.
     pub fn take(&mut self, event: &Event) -> u64 {
         let sectors = event.sector..event.sector + event.sectors;
         match event.step {
@@ -45,12 +47,12 @@ impl Pairing {
         given_up
     }
 
-    /// The next request, if it and all issued before it are done.
+    /// The next request, if it and all issued before it are complete.
     pub fn pop(&mut self) -> Option<Request> {
         self.in_flight.pop()
     }
 
-    /// Lets what is not done go as it is.
+    /// Releases incomplete requests as they are.
     pub fn end(&mut self) {
         self.in_flight.end();
     }

@@ -1,18 +1,18 @@
-//! Defines the sub-buffers of the kernel's ring buffer: a head, and records at growing times.
+//! Defines the sub-buffers of the kernel's ring buffer: a header, and records in time order.
 //!
 //! Source: `kernel/trace/ring_buffer.c` and `include/linux/ring_buffer.h`. `events/header_page`
-//! tells where the time, the length of the data (`commit`) and the data lie. A record begins with
-//! 32 bits: a type in the lowest 5, and above it a time in ns since the record before.
+//! gives the offsets of the time, the length of the data (`commit`) and the data. A record begins
+//! with 32 bits: a type in the lowest 5, and above it the time in ns since the previous record.
 //!
 //! | type | record |
 //! |---|---|
-//! | 0 | 32 bits with the length, themselves included, then data |
-//! | 1 to 28 | so many times 4 bytes of data |
-//! | 29 | padding: as type 0, but the rest of the sub-buffer if the time is 0 |
+//! | 0 | 32 bits with the length, including themselves, then data |
+//! | 1 to 28 | 4 times as many bytes of data |
+//! | 29 | padding: like type 0, but the rest of the sub-buffer if the time is 0 |
 //! | 30 | 32 bits with the upper part of a longer time |
-//! | 31 | the same, but a time of the clock; its highest 5 bits are left out |
+//! | 31 | the same, but an absolute time without its highest 5 bits |
 //!
-//! What is discarded after it was reserved becomes padding, and keeps its time; one of 0 is made 1.
+//! A record discarded after it was reserved becomes padding and keeps its time, but 0 becomes 1.
 
 use super::FtraceError;
 use super::fields::{Description, Field};
@@ -24,7 +24,7 @@ const TIME_STAMP: u32 = 31;
 /// The bits of a time below those that an extension holds (`TS_SHIFT`).
 const TIME_BITS: u32 = 27;
 
-/// The highest bits of the clock, which an absolute time leaves out (`TS_MSB`).
+/// The highest bits of the clock, which an absolute time omits (`TS_MSB`).
 const OMITTED: u64 = 0xf8 << 56;
 
 /// `commit` without its flags.
@@ -33,10 +33,10 @@ const LENGTH: u64 = (1 << 27) - 1;
 /// A flag in `commit`: records were overwritten before this sub-buffer was read.
 const MISSED_EVENTS: u64 = 1 << 31;
 
-/// A flag in `commit`: how many they were stands behind the data, as a `long`.
+/// A flag in `commit`: their number follows the data, as a `long`.
 const MISSED_STORED: u64 = 1 << 30;
 
-/// Where the parts of a sub-buffer lie.
+/// The locations of the parts of a sub-buffer.
 #[derive(Debug, Clone)]
 pub struct Head {
     timestamp: Field,
@@ -44,16 +44,16 @@ pub struct Head {
     data: Field,
 }
 
-/// The records of one sub-buffer; none follows an error.
+/// The records of one sub-buffer, up to the first error.
 #[derive(Debug)]
 pub struct Records<'a> {
-    /// How many records were lost before these; at least so many.
+    /// How many records were lost before these; a lower bound.
     pub lost: u64,
     time_ns: u64,
     rest: &'a [u8],
 }
 
-/// What was recorded at one moment.
+/// A record.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Record<'a> {
     /// On the clock of the trace.
@@ -62,7 +62,7 @@ pub struct Record<'a> {
 }
 
 impl Head {
-    /// Reads what `events/header_page` holds.
+    /// Parses `events/header_page`.
     pub fn parse(text: &str) -> Result<Self, FtraceError> {
         let description = Description { file: "header_page", text };
         Ok(Self {
@@ -72,12 +72,12 @@ impl Head {
         })
     }
 
-    /// The length of a whole sub-buffer.
+    /// The size of a sub-buffer.
     pub fn sub_buffer_bytes(&self) -> usize {
         self.data.offset + self.data.size
     }
 
-    /// The records of a sub-buffer, which must hold all that it says it holds.
+    /// The records of a sub-buffer; an error if it is truncated.
     pub fn records<'a>(&self, sub_buffer: &'a [u8]) -> Result<Records<'a>, FtraceError> {
         let cut = |expected| FtraceError::malformed("the length", expected, sub_buffer.len());
         let head = self.timestamp.number(sub_buffer).zip(self.commit.number(sub_buffer));
@@ -99,7 +99,7 @@ impl Head {
 }
 
 impl<'a> Records<'a> {
-    /// Takes so many bytes off the rest.
+    /// Takes bytes off the rest.
     #[inline]
     fn take(&mut self, bytes: usize) -> Result<&'a [u8], FtraceError> {
         if let Some((taken, rest)) = self.rest.split_at_checked(bytes) {
@@ -116,7 +116,7 @@ impl<'a> Records<'a> {
         Ok(bytes.try_into().map_or(0, u32::from_le_bytes))
     }
 
-    /// The data of a record whose length stands before it.
+    /// The data of a record that begins with its length.
     fn long(&mut self) -> Result<&'a [u8], FtraceError> {
         let length = self.word()? as usize;
         let data = length

@@ -62,7 +62,7 @@ fn requests_that_move_nothing_are_left_out() {
 fn a_fault_is_named_by_line_and_field() {
     for (line, expected) in [
         ("x,h,0,Read,0,512,1", "the timestamp is \"x\", not a number of 100 ns ticks"),
-        ("1,h,0", "the line is \"1,h,0\", not seven fields"),
+        ("1,h,0", "the line is \"1,h,0\", not seven comma-separated fields"),
         ("1,h,0,Trim,0,512,1", "the type is \"Trim\", not Read or Write"),
         ("1,h,0,Read,-1,512,1", "the offset is \"-1\", not a number of bytes"),
         ("1,h,0,Read,0,+5,1", "the size is \"+5\", not a number of bytes"),

@@ -7,10 +7,10 @@ use ssdlab_engine::Counted;
 use super::super::WorkloadError;
 use super::super::player::Bounds;
 
-/// The most passes of a test, whatever its clock says.
+/// The maximum number of passes of a test.
 const MOST_PASSES: u32 = 100_000;
 
-/// A clock that stands still between passes.
+/// A clock that is stopped between passes.
 pub(super) struct Clock<'a> {
     bounds: Bounds<'a>,
     least: Duration,
@@ -22,19 +22,19 @@ pub(super) struct Clock<'a> {
 }
 
 impl<'a> Clock<'a> {
-    /// A clock that has not run yet, of a test that is to take `least`.
+    /// A new clock for a test that must take `least`.
     pub fn new(bounds: Bounds<'a>, least: Duration) -> Self {
         let now = Instant::now();
         let counted = Counted::new();
         Self { bounds, least, began: now, passes: 0, pass_began: now, last: now, counted }
     }
 
-    /// Whether the test has not taken long enough yet; a test has one pass at least.
+    /// Whether the test has not taken long enough yet; a test has at least one pass.
     pub fn is_short(&self) -> bool {
         self.passes == 0 || (self.counted.took < self.least && self.passes < MOST_PASSES)
     }
 
-    /// How many passes there were.
+    /// The number of passes.
     pub fn passes(&self) -> u32 {
         self.passes
     }
@@ -58,8 +58,8 @@ impl<'a> Clock<'a> {
         self.add(self.pass_began.elapsed(), &[]);
     }
 
-    /// Adds a pass that others have timed: how long it took, and when in it each operation ended
-    /// after how long.
+    /// Adds a pass timed by other threads: its duration, and for each operation its end and its
+    /// latency.
     pub fn add(&mut self, took: Duration, operations: &[(Duration, Duration)]) {
         for (at, latency) in operations {
             self.counted.count(self.counted.took + *at, *latency);
@@ -74,7 +74,7 @@ impl<'a> Clock<'a> {
     }
 }
 
-/// Whether work may go on that has taken so long.
+/// Checks whether work that has taken this long may continue.
 pub(super) fn check(bounds: Bounds<'_>, elapsed: Duration) -> Result<(), WorkloadError> {
     if bounds.interrupt.is_set() {
         return Err(WorkloadError::Interrupted);

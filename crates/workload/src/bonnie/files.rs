@@ -1,8 +1,8 @@
-//! Creating, looking at and deleting many small files, sequentially and in random order.
+//! Creates, stats and deletes many small files, sequentially and in random order.
 //!
-//! Source: `COpenTest` in `bon_file.cpp`. One timed operation is a file. A test that is repeated
-//! always works on one set of files, so directories never grow beyond the plan's: what a pass takes
-//! away or leaves behind is made again or removed between passes, outside the clock, and synced.
+//! Source: `COpenTest` in `bon_file.cpp`. One timed operation is a file. A repeated test always
+//! works on one set of files, so directories never exceed the plan's size: what a pass removes or
+//! leaves behind is restored or removed between passes, outside the clock, and synced.
 
 use std::ffi::{CStr, CString};
 use std::mem::MaybeUninit;
@@ -20,7 +20,7 @@ use super::clock::Clock;
 use super::transfers::read_all;
 use crate::synthetic::bonnie::{Data, Order, SmallFile, shuffled, small_files};
 
-/// What one getdents64(2) returns at the most: as much as the C library asks for.
+/// The buffer size for getdents64(2), as in the C library.
 const ENTRIES_BYTES: usize = 32 << 10;
 
 /// The directory of a set of files, in the trial's.
@@ -31,7 +31,7 @@ pub(super) fn top(order: Order) -> &'static str {
     }
 }
 
-/// A directory in it, where there are several.
+/// A directory in it, if there are several.
 pub(super) fn inner(number: u64) -> String {
     format!("{number:05}")
 }
@@ -55,7 +55,7 @@ pub(super) struct Files {
     /// In the order of creation: the path, the size, the directory.
     each: Vec<(CString, usize, usize)>,
     buffer: Vec<u8>,
-    /// How often the files were gone through in an order of its own.
+    /// How often the files were visited, each time in a different order.
     visits: u64,
     written_bytes: u64,
     read_bytes: u64,
@@ -64,7 +64,7 @@ pub(super) struct Files {
 /// The directory of a set, open.
 struct Open {
     top: OwnedFd,
-    /// The directories in it; none where the files are in itself.
+    /// The directories in it; empty if the files are in itself.
     inner: Vec<OwnedFd>,
 }
 
@@ -120,8 +120,8 @@ impl Files {
         Ok(self.done(clock))
     }
 
-    /// `seq_stat`, `random_stat`: asks for each file's size and reads it if it has any
-    /// (`COpenTest::stat_file`). Sequential is the order in which the directory shows the files;
+    /// `seq_stat`, `random_stat`: stats each file and reads it if it is not empty
+    /// (`COpenTest::stat_file`). Sequential is the order in which the directory lists the files;
     /// reading it is part of the test. Nothing is synced.
     pub fn stat(&mut self, mut clock: Clock<'_>) -> Result<Done, WorkloadError> {
         while clock.is_short() {
@@ -140,13 +140,13 @@ impl Files {
                 }
             }
         }
-        // Reading has overwritten what is written; the tests write again after this.
+        // Reading has overwritten the data to write, which later tests need.
         Data::Characters.fill(0, &mut self.buffer);
         Ok(self.done(clock))
     }
 
     /// `seq_delete`, `random_delete`: deletes each file and its directory. Sequential is the order
-    /// in which the directory shows the files (`COpenTest::delete_sequential`, `delete_random`).
+    /// in which the directory lists the files (`COpenTest::delete_sequential`, `delete_random`).
     /// The clock ends with a sync of the filesystem.
     pub fn delete(mut self, mut clock: Clock<'_>, place: Place<'_>) -> Result<Done, WorkloadError> {
         while clock.is_short() {
@@ -164,8 +164,8 @@ impl Files {
         Done { counted: Some(clock.counted(written + read)), ..Done::wrote(written) }
     }
 
-    /// Paths and directories in an order of their own. They are copies, which lie in memory as
-    /// they are gone through: to wait for memory is no part of a test.
+    /// Paths and directories in a new random order. They are copies in the order of access, so that
+    /// cache misses are not part of a test.
     fn visit(&mut self) -> Vec<(CString, usize)> {
         self.visits += 1;
         let order = shuffled(self.each.len(), self.seed, self.visits);
@@ -283,7 +283,7 @@ impl Files {
         self.check_shown(shown)
     }
 
-    /// A directory that is read while files are deleted from it must show each of them once.
+    /// A directory that is read while files are deleted from it must list each of them once.
     fn check_shown(&self, shown: u64) -> Result<(), WorkloadError> {
         if shown == self.sizes.files {
             return Ok(());
@@ -364,7 +364,7 @@ fn look(at: BorrowedFd<'_>, path: &CStr, buffer: &mut [u8]) -> Result<u64, Errno
     Ok(size)
 }
 
-/// Does something with each name in a directory, as the directory is read.
+/// Calls a function for each name in a directory, while reading it.
 fn for_each_shown(
     directory: &OwnedFd,
     mut action: impl FnMut(&CStr) -> Result<(), WorkloadError>,

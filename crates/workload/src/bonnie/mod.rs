@@ -1,15 +1,15 @@
 //! Bonnie's tests, as bonnie++ 2.00 defines them, on the trial's directory.
 //!
-//! What is inside a test's clock, what one timed operation is, and what each test reads and writes
-//! is said where the test is, with the file of bonnie++ that defines it. What differs, and why:
+//! Each test documents what its clock includes, what one timed operation is, and what it reads and
+//! writes, with the file of bonnie++ that defines it. Differences, and reasons:
 //!
 //! - A test that takes less than `least` is repeated; its rate is over all passes. bonnie++ prints
 //!   `+++++` below half a second.
 //! - The file stays, so that it can be verified; bonnie++ deletes it after the seeks.
-//! - Where bonnie++ calls sync(2), which syncs every filesystem of the machine, this syncs its own.
-//! - Before a test that reads the file, the caches are dropped; bonnie++ wants a file of twice the
-//!   memory. The small files are looked at as they were left, as in bonnie++.
-//! - Latencies are all kept; bonnie++ keeps the longest.
+//! - bonnie++ calls sync(2), which syncs every filesystem of the machine; this syncs only its own.
+//! - Before a test that reads the file, the caches are dropped; bonnie++ requires a file of twice
+//!   the memory. The small files keep their cache state, as in bonnie++.
+//! - All latencies are kept; bonnie++ keeps the longest.
 
 mod clock;
 mod files;
@@ -39,7 +39,7 @@ const FILE: &str = "bonnie";
 /// The permission bits of every file (`CFileOp::m_open`, `COpenTest::create_a_file`).
 const FILE_MODE: u32 = 0o600;
 
-/// Bonnie's tests of one trial after the other.
+/// Bonnie's tests, for one trial after another.
 #[derive(Debug)]
 pub(super) struct Bonnie {
     sizes: plan::Bonnie,
@@ -72,7 +72,7 @@ impl Bonnie {
         self.left = Left::default();
     }
 
-    /// Performs a test; `is_cold` says that what it reads must not be in the page cache.
+    /// Performs a test; with `is_cold` its file must not be in the page cache.
     pub fn perform(
         &mut self,
         test: BonnieTest,
@@ -156,7 +156,7 @@ impl Bonnie {
         Ok(transfer.done())
     }
 
-    /// What would make what is left.
+    /// A script that produces the directory's current state.
     pub fn leaves(&self) -> Script {
         let mut script = Script::default();
         let file = |script: &mut Script, path: &str, bytes, data| {

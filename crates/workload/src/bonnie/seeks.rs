@@ -1,10 +1,10 @@
-//! Random seeks: several threads read chunks at random places and write one in ten back.
+//! Random seeks: several threads read chunks at random offsets and write back one in ten.
 //!
 //! As in `CFileOp::seek_test` of `bon_io.cpp`, all seeks are drawn before the clock starts, and
-//! whichever seeker is free takes the next; it has opened the file itself. The clock runs from the
-//! first seeker's start until the last has synced and closed its file. bonnie++ hands seeks out
-//! through a pipe to processes; here threads take them from a list, which costs no system call,
-//! and read and write at a place instead of seeking there first.
+//! each free seeker takes the next one; each opens the file itself. The clock runs from the first
+//! seeker's start until the last has synced and closed its file. bonnie++ distributes seeks to
+//! processes through a pipe; here threads take them from a list, which needs no system call, and
+//! use positioned reads and writes instead of seeking.
 
 use std::os::fd::OwnedFd;
 use std::sync::Barrier;
@@ -23,7 +23,7 @@ use super::clock::{self, Clock};
 use super::transfers::{error, open};
 use crate::synthetic::bonnie::{Chunks, Seek};
 
-/// The seekers of a trial, and what they seek in.
+/// The seekers of a trial, and their file.
 pub(super) struct Seekers<'a> {
     pub sizes: &'a Bonnie,
     pub held: Chunks,
@@ -32,7 +32,7 @@ pub(super) struct Seekers<'a> {
     pub is_cold: bool,
 }
 
-/// What a seeker did. Moments are counted from one that all seekers share.
+/// What a seeker did, with times since a common start.
 #[derive(Default)]
 struct Sought {
     began: Duration,
@@ -48,7 +48,7 @@ impl Seekers<'_> {
     pub fn seek(&self, mut clock: Clock<'_>) -> Result<(Done, u64), WorkloadError> {
         let mut done = Done::wrote(0);
         let mut made = self.held.seeks.made;
-        // Seeks go on where an earlier test of the trial ended.
+        // Seeks continue where an earlier test of the trial ended.
         let mut all = self.held.seeks.all().skip(usize::try_from(made).unwrap_or(usize::MAX));
         let mut bytes = 0;
         while clock.is_short() {

@@ -227,5 +227,5 @@ fn what_has_gone_is_named() {
     let one = bench.contents().into_keys().find(|name| name.starts_with("bonnie-seq/00001/"));
     fs::remove_file(bench.folder.path().join(one.unwrap())).unwrap();
     let shown = bench.act(Action::Bonnie { test: BonnieTest::SeqStat }).unwrap_err().to_string();
-    assert!(shown.contains("bonnie-seq showed 99 files while it was read, it had 100"), "{shown}");
+    assert!(shown.contains("bonnie-seq listed 99 files while it was read, but has 100"), "{shown}");
 }

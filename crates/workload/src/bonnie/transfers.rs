@@ -1,8 +1,8 @@
 //! The sequential tests: by character, by chunk, and rewriting.
 //!
 //! Each pass opens the file before its clock starts. Its clock ends when the file has been synced
-//! and closed, also after reading (`CFileOp::Close` in `bon_io.cpp`, `TestFileOps` in
-//! `bonnie++.cpp`). One timed operation is a chunk, by character too.
+//! and closed, even after reading (`CFileOp::Close` in `bon_io.cpp`, `TestFileOps` in
+//! `bonnie++.cpp`). One timed operation is a chunk, even by character.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -36,7 +36,7 @@ impl<'a> Transfer<'a> {
         Self { clock, directory, is_cold, buffer, bytes: 0, written_bytes: 0 }
     }
 
-    /// `seq_output_char`: a new file, a byte by a write(2) (`CFileOp::write_block_byte`; the
+    /// `seq_output_char`: a new file, one byte per write(2) (`CFileOp::write_block_byte`; the
     /// putc(3) of older versions is gone).
     pub fn write_characters(&mut self, chunks: u64) -> Result<(), WorkloadError> {
         Data::Characters.fill(0, &mut self.buffer);
@@ -55,7 +55,7 @@ impl<'a> Transfer<'a> {
         Ok(())
     }
 
-    /// `seq_output_block`: a new file, a chunk by a write(2).
+    /// `seq_output_block`: a new file, one chunk per write(2).
     pub fn write_chunks(&mut self, chunks: u64) -> Result<(), WorkloadError> {
         while self.clock.is_short() {
             let file = self.create()?;
@@ -74,8 +74,8 @@ impl<'a> Transfer<'a> {
         Ok(())
     }
 
-    /// `rewrite`: each chunk is read, a byte of it increased, and written back where it was.
-    /// Returns how often the file was rewritten.
+    /// `rewrite`: reads each chunk, increments a byte, and writes it back in place. Returns how
+    /// often the file was rewritten.
     pub fn rewrite(&mut self, chunks: u64) -> Result<u64, WorkloadError> {
         while self.clock.is_short() {
             let file = self.open()?;
@@ -95,7 +95,7 @@ impl<'a> Transfer<'a> {
         Ok(self.clock.passes().into())
     }
 
-    /// `seq_input_char`: a byte by a read(2) (`CFileOp::read_block_byte`).
+    /// `seq_input_char`: one byte per read(2) (`CFileOp::read_block_byte`).
     pub fn read_characters(&mut self, chunks: u64) -> Result<(), WorkloadError> {
         while self.clock.is_short() {
             let file = self.open()?;
@@ -112,7 +112,7 @@ impl<'a> Transfer<'a> {
         Ok(())
     }
 
-    /// `seq_input_block`: a chunk by a read(2).
+    /// `seq_input_block`: one chunk per read(2).
     pub fn read_chunks(&mut self, chunks: u64) -> Result<(), WorkloadError> {
         while self.clock.is_short() {
             let file = self.open()?;
@@ -146,7 +146,7 @@ impl<'a> Transfer<'a> {
         open(self.directory, self.is_cold)
     }
 
-    /// The last of a pass.
+    /// Ends a pass.
     fn close(&mut self, file: OwnedFd) -> Result<(), WorkloadError> {
         fsync(&file).map_err(error("sync"))?;
         drop(file);
@@ -163,7 +163,7 @@ impl<'a> Transfer<'a> {
     }
 }
 
-/// Opens the file; nothing of it is in the page cache then if `is_cold`.
+/// Opens the file; with `is_cold` nothing of it is in the page cache.
 pub(super) fn open(directory: &OwnedFd, is_cold: bool) -> Result<OwnedFd, WorkloadError> {
     let flags = OFlags::RDWR | OFlags::CLOEXEC;
     let file = openat(directory, FILE, flags, Mode::empty()).map_err(error("open"))?;

@@ -12,5 +12,5 @@ fn only_a_load_that_falls_behind_is_remarked_on() {
     assert_eq!(remark(&of(100, 20), None), None);
     assert_eq!(remark(&of(9, 20), ten_a_second), None);
     let said = remark(&of(100, 20), ten_a_second).unwrap();
-    assert!(said.starts_with("10 operations a second were due and 5 were done"), "{said}");
+    assert!(said.starts_with("10 operations per second were due and 5 were done"), "{said}");
 }

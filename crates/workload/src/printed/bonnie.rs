@@ -1,22 +1,22 @@
-//! A line of values of bonnie++, from `BonTimer` in its `bon_time.cpp`.
+//! A CSV line of bonnie++, from `BonTimer` in its `bon_time.cpp`.
 //!
-//! Settings, rates and latencies are separated by commas. A test that was left out has an empty
-//! field, one that took less than half a second has `+++++`. Format 1.98, which versions 1.98 and
-//! 2.00 print, added the number of seeks and of seekers to that of 1.96 and 1.97 (its changelog).
+//! Settings, rates and latencies are separated by commas. A skipped test has an empty field, one
+//! that took less than half a second has `+++++`. Format 1.98, of versions 1.98 and 2.00, added the
+//! numbers of seeks and of seekers to that of 1.96 and 1.97 (its changelog).
 
 use ssdlab_plan::BonnieTest;
 
-/// Versions of the format, the first field, and how many fields each has.
+/// Versions of the format, which are the first field, and their numbers of fields.
 const FORMATS: [(&str, usize); 3] = [("1.96", 48), ("1.97", 48), ("1.98", 50)];
 
 /// Fields of a line of 50; earlier formats lack the two before the rates. Rates of the file, those
-/// of the small files, and latencies. Every rate has the processor's share behind it.
+/// of the small files, and latencies. Every rate is followed by the CPU share.
 const LONG: usize = 50;
 const FILE_RATES: usize = 9;
 const SMALL_RATES: usize = 26;
 const LATENCIES: usize = 38;
 
-/// What a line says before its rates, by the names of `bon_csv2html(1)`.
+/// The settings before the rates, by the names of `bon_csv2html(1)`.
 const SETTINGS: [(&str, usize); 2] = [("concurrency", 3), ("seed", 4)];
 
 /// What bonnie++ printed of one run.
@@ -24,15 +24,15 @@ const SETTINGS: [(&str, usize); 2] = [("concurrency", 3), ("seed", 4)];
 pub struct Line {
     /// The program's version.
     pub version: String,
-    /// The name it was given (`-m`), by default the machine's.
+    /// Its name (`-m`), by default the machine's.
     pub name: String,
-    /// The size of the file, in bytes; absent where the tests of the file were left out.
+    /// The size of the file, in bytes; absent if its tests were skipped.
     pub size_bytes: Option<u64>,
     /// The size of a chunk in bytes.
     pub chunk_bytes: Option<u64>,
     /// Other settings.
     pub settings: Vec<(&'static str, String)>,
-    /// Its tests but those that were left out, in order.
+    /// Its tests in order, except skipped ones.
     pub tests: Vec<Tested>,
 }
 
@@ -41,22 +41,22 @@ pub struct Line {
 pub struct Tested {
     /// The test.
     pub test: BonnieTest,
-    /// How fast it was; none if it was over too fast to be told.
+    /// Its rate; `None` if it was too fast to be measured.
     pub rate: Option<Rate>,
     /// The longest operation, in ns.
     pub longest_ns: Option<f64>,
 }
 
-/// How fast a test was.
+/// The rate of a test.
 #[derive(Debug, Clone, Copy)]
 pub enum Rate {
-    /// Bytes a second.
+    /// Bytes per second.
     Bytes(f64),
-    /// Files or seeks a second.
+    /// Files or seeks per second.
     Operations(f64),
 }
 
-/// Whether a text looks like a line of values, whatever their number.
+/// Whether a text looks like a CSV line, with any number of fields.
 #[must_use]
 pub fn is_line(line: &str) -> bool {
     let fields: Vec<&str> = line.split(',').take(3).collect();
@@ -69,7 +69,7 @@ fn is_whole(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Reads a line of values.
+/// Parses a CSV line.
 pub fn line(line: &str) -> Result<Line, String> {
     let fields: Vec<&str> = line.trim_end().split(',').collect();
     let Some((_, expected)) = FORMATS.iter().find(|(format, _)| *format == fields[0]) else {
@@ -87,7 +87,7 @@ pub fn line(line: &str) -> Result<Line, String> {
             None => FILE_RATES + 2 * index,
             Some(index) => SMALL_RATES + 2 * index,
         };
-        let wrong = |text: &str| format!("{}: \"{text}\" is no number", test.name());
+        let wrong = |text: &str| format!("{}: \"{text}\" is not a number", test.name());
         let rate = match fields[place - lacking] {
             "" => continue,
             text if text.len() > 2 && text.bytes().all(|byte| byte == b'+') => None,
@@ -116,10 +116,10 @@ pub fn line(line: &str) -> Result<Line, String> {
     })
 }
 
-/// `DefaultChunkSize` of `bonnie.h`, which is left out of a line.
+/// `DefaultChunkSize` of `bonnie.h`, which is omitted from lines.
 const DEFAULT_CHUNK_BYTES: u64 = 8 << 10;
 
-/// A size as bonnie++ prints it: in bytes where no unit stands behind it.
+/// A size as bonnie++ prints it: in bytes unless it has a unit.
 fn size_bytes(text: &str) -> Option<u64> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (digits, unit) = text.split_at(end);

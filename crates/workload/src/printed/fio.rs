@@ -1,4 +1,4 @@
-//! fio's JSON (`--output-format=json`), as `show_thread_status_json` in its `stat.c` writes it.
+//! fio's JSON (`--output-format=json`), written by `show_thread_status_json` in its `stat.c`.
 
 use std::collections::BTreeMap;
 
@@ -20,24 +20,24 @@ pub struct Report {
 pub struct Job {
     /// Its name; several copies (`numjobs`) share it.
     pub name: String,
-    /// Jobs of a group ran at the same time.
+    /// Its group; jobs of a group ran concurrently.
     pub group: u64,
-    /// The options it was given, those of the `[global]` section too.
+    /// Its options, including those of the `[global]` section.
     pub options: BTreeMap<String, String>,
     /// How long it ran, in ms.
     pub runtime_ms: Option<u64>,
-    /// Whether it was told to look for a steady state, and found it.
+    /// Whether it reached a steady state, if it was told to detect one.
     pub is_steady: Option<bool>,
     /// What it measured: `read_iops`, `read_bytes_per_s`, `read_clat_p99_ns`, ...
     pub values: BTreeMap<String, f64>,
 }
 
-/// Finds the JSON object in what a program printed. Messages before and after it are fio's habit
-/// (axboe/fio#731) and are passed over.
+/// Finds the JSON object in a program's output. fio may print messages before and after it
+/// (axboe/fio#731), which are skipped.
 pub fn object(printed: &str) -> Result<Value, String> {
     let is_start = |line: &str| line.starts_with('{');
     let start = printed.lines().position(is_start).ok_or("there is no object in it")?;
-    // Lines are kept, so that an error names the place in the whole text.
+    // Line numbers are preserved for error messages.
     let text: String =
         (0..start).map(|_| "\n").chain(printed.split_inclusive('\n').skip(start)).collect();
     let mut values = serde_json::Deserializer::from_str(&text).into_iter::<Value>();
@@ -47,7 +47,7 @@ pub fn object(printed: &str) -> Result<Value, String> {
         None => return Err("it is empty".to_owned()),
     };
     if text[values.byte_offset()..].lines().any(is_start) {
-        // `--status-interval` prints one after the other, each with all that went before.
+        // `--status-interval` prints several reports, each cumulative.
         return Err("it has several reports, expected one: keep the last".to_owned());
     }
     Ok(object)
@@ -99,7 +99,7 @@ fn of_job(job: &Value, global: Option<&Map<String, Value>>) -> Result<Job, Strin
     })
 }
 
-/// fio writes options as text; anything else is taken as it stands.
+/// fio writes options as text; anything else is kept as JSON.
 fn word(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

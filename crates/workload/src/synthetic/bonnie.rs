@@ -1,4 +1,4 @@
-//! What Bonnie's tests write, where they seek and how their files are called, from a seed.
+//! The contents, seeks and file names of Bonnie's tests, from a seed.
 //!
 //! Source: bonnie++ 2.00. Its draws come from rand(3), seeded by the process number and the time;
 //! here they come from the trial's seed, so every filesystem is asked for the same.
@@ -9,37 +9,37 @@ use ssdlab_plan::Bonnie;
 
 use super::random::{Random, Stream, to_u64, to_usize};
 
-/// One seek in so many also writes (`UpdateSeek` in `bonnie.h`).
+/// One seek in this many also writes (`UpdateSeek` in `bonnie.h`).
 const UPDATE_SEEK: u64 = 10;
 
-/// The most random characters of a file's name (`RandExtraLen` in `bonnie.h`).
+/// The maximum number of random characters in a file name (`RandExtraLen` in `bonnie.h`).
 const EXTRA_CHARACTERS: usize = 12;
 
-/// What random characters are drawn from (`rand_chars` in `bon_file.cpp`).
+/// The set of random characters (`rand_chars` in `bon_file.cpp`).
 const CHARACTERS: &[u8; 62] = b"abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-/// What a file of Bonnie's holds.
+/// The contents of a file of Bonnie's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Data {
-    /// Each byte is its place in the file, modulo 128 (`CFileOp::write_block_byte`).
+    /// Each byte is its offset in the file, modulo 128 (`CFileOp::write_block_byte`).
     Characters,
     /// Chunks that differ from each other in a byte or two.
     Chunks(Chunks),
 }
 
 /// A file written chunk by chunk from one buffer: before a chunk is written, the byte at the
-/// chunk's number, modulo the chunk's size, is increased (`TestFileOps` in `bonnie++.cpp`).
+/// chunk's number, modulo the chunk's size, is incremented (`TestFileOps` in `bonnie++.cpp`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chunks {
     /// The size of a chunk in bytes.
     pub chunk_bytes: usize,
-    /// How often the file was rewritten, which increases the same byte of each chunk again.
+    /// How often the file was rewritten, which increments the same byte of each chunk again.
     pub rewrites: u64,
     /// The seeks that were made.
     pub seeks: Seeks,
 }
 
-/// The first so many seeks of a trial.
+/// The first seeks of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seeks {
     /// The trial's seed.
@@ -70,7 +70,7 @@ impl Seeks {
         })
     }
 
-    /// Which chunks of a range were written by the seeks that were made.
+    /// Which chunks of a range were written by these seeks.
     fn written(self, range: Range<u64>) -> Vec<bool> {
         let mut written = vec![false; to_usize(range.end - range.start)];
         for seek in self.all().take(to_usize(self.made)) {
@@ -83,20 +83,20 @@ impl Seeks {
 }
 
 impl Chunks {
-    /// The place in a chunk that every change is made at.
+    /// The offset in a chunk of all its changes.
     #[must_use]
     pub fn changed_at(&self, chunk: u64) -> usize {
         to_usize(chunk % to_u64(self.chunk_bytes))
     }
 
-    /// What a seek that writes puts there: what was there before the last rewrite. bonnie++
-    /// subtracts one each time; of two threads in one chunk, one could then be forgotten.
+    /// The byte written there by a seek: its value before the last rewrite. bonnie++ subtracts one
+    /// each time, of which one could get lost with two threads in one chunk.
     #[must_use]
     pub fn touched(&self, chunk: u64) -> u8 {
         self.value(chunk).wrapping_sub(1)
     }
 
-    /// The byte at the place of changes, where no seek has been.
+    /// The byte at the offset of changes, without seeks.
     fn value(&self, chunk: u64) -> u8 {
         low(chunk / to_u64(self.chunk_bytes)).wrapping_add(1).wrapping_add(low(self.rewrites))
     }
@@ -142,7 +142,7 @@ fn low(number: u64) -> u8 {
     number.to_le_bytes()[0]
 }
 
-/// How the names of small files begin, and the order in which they are looked at and deleted.
+/// The form of names of small files, and the order of stats and deletions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// With their number; in the order of the directory.
@@ -163,8 +163,8 @@ pub struct SmallFile {
 }
 
 /// The small files, in the order of their creation, evenly spread over the directories (bonnie++
-/// puts one more into each but the last). A name is the file's number in ten hexadecimal digits
-/// and up to twelve random characters, before or behind it (`COpenTest::make_names`).
+/// puts one more into each but the last). A name is the file's number in ten hexadecimal digits and
+/// up to twelve random characters, before or after it (`COpenTest::make_names`).
 #[must_use]
 pub fn small_files(sizes: &Bonnie, order: Order, seed: u64) -> Vec<SmallFile> {
     let mut random = Random::new(seed, Stream::BonnieNames);
@@ -184,7 +184,7 @@ pub fn small_files(sizes: &Bonnie, order: Order, seed: u64) -> Vec<SmallFile> {
     (0..sizes.files).map(file).collect()
 }
 
-/// All numbers below `count` in an order of their own for each `visit`.
+/// All numbers below `count`, in a different order for each `visit`.
 #[must_use]
 pub fn shuffled(count: usize, seed: u64, visit: u64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();

@@ -1,9 +1,9 @@
 //! Cloning, building and cleaning a kernel tree, without git, make or a compiler.
 //!
-//! A post of March 2009 measured how much a journal and access times add to the writes of
-//! `git clone`, `make` and `make clean`. A compiler would make that experiment slow, large and
-//! different on every machine; what matters to a filesystem is only which files are made, read,
-//! renamed and removed, in which order, and how large they are. Three scripts say so.
+//! A post of March 2009 measured how much a journal and access times add to the writes of `git
+//! clone`, `make` and `make clean`. A compiler would make that experiment slow, large and different
+//! on every machine; what matters to a filesystem is only which files are made, read, renamed and
+//! removed, in which order, and how large they are. Three scripts describe that.
 
 use std::collections::BTreeSet;
 
@@ -15,17 +15,17 @@ use super::random::{Random, Stream};
 use super::tree::{self, SourceTree, TreeShape};
 use crate::script::{Script, relative};
 
-/// How large a build is.
+/// The size of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BuildShape {
     /// The sources.
     pub tree: TreeShape,
-    /// How many sources are compiled, if there are so many.
+    /// The maximum number of compiled sources.
     pub units: u64,
 }
 
 impl BuildShape {
-    /// A build of the given tree that compiles as large a part of it as the default does.
+    /// A build of the given tree that compiles the same share of it as the default.
     #[must_use]
     pub fn of(tree: TreeShape) -> Self {
         Self { tree, units: tree.files * DEFAULT_UNITS / DEFAULT_TREE.files }
@@ -52,8 +52,8 @@ pub struct Build {
     pub clone: Script,
     /// `make`.
     pub make: Script,
-    /// `make clean`: what is left is the clone, the configuration, and what `make` derived from
-    /// it, which a kernel's `make clean` keeps for the building of external modules.
+    /// `make clean`, which leaves the clone, the configuration, and what `make` derived from it: a
+    /// kernel's `make clean` keeps those for external modules.
     pub clean: Script,
 }
 
@@ -68,7 +68,7 @@ pub fn synthetic(shape: BuildShape, seed: u64) -> Build {
     Build { clone, make, clean }
 }
 
-/// Lists every directory, as `find` does, then removes what `make` left except what is kept.
+/// Lists every directory, like `find`, then removes the results of `make` except those kept.
 fn clean(tree: &SourceTree, make: &Script) -> Script {
     let mut script = Script::default();
     let directories = tree.0.iter().filter(|item| item.file.is_none());

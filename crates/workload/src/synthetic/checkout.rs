@@ -1,9 +1,9 @@
-//! What `git clone --shared` does to a filesystem: a small `.git`, the files, and the index.
+//! The operations of `git clone --shared`: a small `.git`, the files, and the index.
 //!
 //! A shared clone borrows the objects of the repository it is made from, so it writes no packs:
 //! nearly all it writes are the files themselves. The figures for `.git` are those of git 2.39,
-//! whose templates are in `git-core/templates`; git 1.6 of 2009 had fewer sample hooks, of
-//! which none matters beside 26,700 files.
+//! whose templates are in `git-core/templates`; git 1.6 of 2009 had fewer sample hooks, which are
+//! negligible beside 26,700 files.
 
 use super::directories::TOP;
 use super::draft::Draft;
@@ -59,8 +59,8 @@ const PLAIN: [(&str, u64); 6] = [
     ("logs/refs/remotes/origin/HEAD", 180),
 ];
 
-/// Files written beside their place and then renamed, as git does with what others may read.
-/// `packed-refs` has the some 170 tags that the kernel had in 2009.
+/// Files written under another name and then renamed, as git does for concurrent readers.
+/// `packed-refs` has the roughly 170 tags that the kernel had in 2009.
 const LOCKED: [(&str, u64); 5] = [
     ("config", 260),
     ("packed-refs", 20_000),
@@ -110,8 +110,8 @@ fn with_lock(draft: &mut Draft, name: &str, write: impl FnOnce(&mut Draft, &str)
 }
 
 /// The bytes of an index (version 2) of the tree: a header of 12, for each file 62 and its path,
-/// filled up with 1 to 8 zeros to a multiple of 8, and a checksum of 20. Mostly hashes, it is
-/// taken as incompressible.
+/// filled up with 1 to 8 zeros to a multiple of 8, and a checksum of 20. It consists mostly of
+/// hashes, so it is incompressible.
 fn index_bytes(tree: &SourceTree) -> u64 {
     let entry = |path: &str| (62 + path.len() - TOP.len() - 1 + 8) / 8 * 8;
     let entries: usize = tree.files().map(|(path, _)| entry(path)).sum();

@@ -1,8 +1,8 @@
-//! Files that come and go: the scripts that age a filesystem as a profile says, from a seed.
+//! Churn: scripts that age a filesystem according to a profile, from a seed.
 //!
-//! First the files fill the filesystem to the profile's level; from then on each write must first
-//! have something deleted. What fragments is what lies between two syncs: a file whose parts are
-//! written in different batches finds the space behind its last part taken.
+//! First the files fill the filesystem to the profile's level; from then on each write is preceded
+//! by deletions. Fragmentation comes from the syncs between batches: a file written in several
+//! batches finds the space after its last part taken.
 
 use std::mem;
 use std::sync::Arc;
@@ -15,20 +15,20 @@ use super::random::{Random, Stream};
 use crate::content::Content;
 use crate::script::Script;
 
-/// Rounds in which the level is written once.
+/// Rounds per turnover, in which the volume of the level is written once.
 pub const ROUNDS_PER_TURNOVER: u32 = 4;
 
 /// Batches in a round; each ends with a sync.
 const BATCHES: u64 = 16;
 
-/// Space is taken in blocks of this many bytes.
+/// Space is allocated in blocks of this many bytes.
 const BLOCK_BYTES: u64 = 4096;
 
-/// No file is larger than this part of the level: one could not be deleted without leaving the
-/// filesystem half empty.
+/// No file is larger than this fraction of the level: deleting it would leave the filesystem half
+/// empty.
 const LARGEST_PART: u64 = 64;
 
-/// Looks for a young file that is left; then any file will do.
+/// How often to look for an existing young file before taking any.
 const LOOKS: u32 = 16;
 
 /// The permission bits of files.
@@ -40,7 +40,7 @@ struct File {
     bytes: u64,
 }
 
-/// A file of which more is to be written.
+/// A file that is still growing.
 #[derive(Debug)]
 struct Growing {
     file: File,
@@ -55,22 +55,22 @@ pub struct Churn {
     random: Random,
     level_bytes: u64,
     directories: Vec<Arc<str>>,
-    /// Where new files are made.
+    /// The directory of new files.
     directory: usize,
-    /// By age, the oldest first; none where one was deleted since the last batch.
+    /// By age, oldest first; `None` if deleted since the last batch.
     files: Vec<Option<File>>,
     live: usize,
     growing: Vec<Growing>,
     used_bytes: u64,
     written_bytes: u64,
-    /// What is to be written by the end of the batch.
+    /// The bytes to write by the end of the batch.
     due_bytes: u64,
     named: u64,
     script: Script,
 }
 
 impl Churn {
-    /// For a filesystem that has so many bytes free while it is new.
+    /// For a new filesystem with this many free bytes.
     #[must_use]
     pub fn new(profile: &'static Profile, free_bytes: u64, seed: u64) -> Self {
         let level_bytes = scale(free_bytes, profile.fill_percent, 100);
@@ -95,19 +95,19 @@ impl Churn {
         churn
     }
 
-    /// Bytes handed to write(2) by all scripts so far.
+    /// Bytes passed to write(2) by all scripts so far.
     #[must_use]
     pub fn written_bytes(&self) -> u64 {
         self.written_bytes
     }
 
-    /// The files that are there after all scripts so far.
+    /// The files that exist after all scripts so far.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         let growing = self.growing.iter().map(|growing| &growing.file);
         self.files.iter().flatten().chain(growing).map(|file| &*file.path)
     }
 
-    /// The next round. Files are of zeros.
+    /// The next round. Files contain zeros.
     pub fn round(&mut self) -> Script {
         for _ in 0..BATCHES {
             self.files.retain(Option::is_some);
@@ -122,8 +122,7 @@ impl Churn {
         mem::take(&mut self.script)
     }
 
-    /// A tree with as many subdirectories everywhere, and enough of them for the files of a full
-    /// filesystem.
+    /// A uniform tree with enough directories for the files of a full filesystem.
     fn make_directories(&mut self) {
         const SAMPLE: u64 = 4096;
         let mean_bytes = self.sizes.spread(SAMPLE).map(taken).sum::<u64>() / SAMPLE;
@@ -168,7 +167,7 @@ impl Churn {
         }
     }
 
-    /// Programs make several files in one directory before they go to another.
+    /// Programs make several files in one directory before moving to another.
     fn create(&mut self) {
         if self.random.one_in(self.profile.directory_files) {
             self.directory = self.random.index(self.directories.len());
@@ -189,7 +188,7 @@ impl Churn {
         }
     }
 
-    /// What is appended is as long as a file may be, but no longer than the file.
+    /// The appended part has a file's size, but at most the current size of the file.
     fn append(&mut self) {
         let drawn = self.sizes.draw(&mut self.random);
         // Making room may delete the file it is made for.
@@ -263,7 +262,7 @@ impl Churn {
     }
 }
 
-/// The space that a file of so many bytes takes: an empty one has an inode, too.
+/// The space taken by a file of this size: even an empty one has an inode.
 fn taken(bytes: u64) -> u64 {
     bytes.next_multiple_of(BLOCK_BYTES).max(BLOCK_BYTES)
 }

@@ -1,13 +1,14 @@
-//! File contents made from a seed: nothing is stored, and any part of a file can be made alone.
+//! File contents generated from a seed: nothing is stored, and any part of a file can be generated
+//! alone.
 //!
-//! Contents must neither cost the experiment time nor flatter a filesystem or drive: they are
-//! copied from a small pool prepared before the clock starts, they compress as real sources or
-//! not at all, and no two blocks of 4 KiB are equal, so deduplication finds nothing.
+//! Contents must neither take time nor favour a filesystem or drive: they are copied from a small
+//! pool prepared before the clock starts, they compress like real sources or not at all, and no two
+//! blocks of 4 KiB are equal, so deduplication finds nothing.
 
 use super::random::{Random, Stream, mix, to_u64, to_usize};
 use super::source_text::SourceText;
 
-/// Bytes of a block: what filesystems allocate and deduplicate.
+/// The block size, the unit of allocation and deduplication.
 const BLOCK_BYTES: usize = 4096;
 
 /// Blocks of text in the pool: 2 MiB, so that no compressor's window sees a block again.
@@ -41,11 +42,11 @@ impl ContentPool {
         }
     }
 
-    /// The bytes from `offset` on of the text file with this seed: printable ASCII, tabs and
-    /// line ends, which compress like C sources.
+    /// The bytes from `offset` on of the text file with this seed: printable ASCII, tabs and line
+    /// ends that compress like C sources.
     ///
-    /// Each block is one of the pool's behind a comment that tells the file's seed and the
-    /// block's number, so all blocks of all files differ as long as the seeds do.
+    /// Each block is one of the pool's after a comment with the file's seed and the block's number,
+    /// so all blocks of all files differ if the seeds do.
     pub fn fill_text(&self, seed: u64, offset: u64, buffer: &mut [u8]) {
         for (number, start, part) in blocks(offset, buffer) {
             let end = start + part.len();
@@ -72,8 +73,8 @@ impl ContentPool {
     }
 }
 
-/// The parts of a buffer by the file's blocks: the block's number, where in it the part begins,
-/// and the part.
+/// The parts of a buffer by the file's blocks: the block's number, the part's offset in it, and the
+/// part.
 fn blocks(offset: u64, buffer: &mut [u8]) -> impl Iterator<Item = (u64, usize, &mut [u8])> {
     let number = offset / to_u64(BLOCK_BYTES);
     let start = to_usize(offset % to_u64(BLOCK_BYTES));
@@ -84,8 +85,8 @@ fn blocks(offset: u64, buffer: &mut [u8]) -> impl Iterator<Item = (u64, usize, &
 
 /// The block of the pool that block `number` of a file is made from.
 ///
-/// Files begin anywhere in the pool and go on in its order: a file as long as a compressor's
-/// window does not meet the same block twice.
+/// Files start anywhere in the pool and continue in order: a compressor's window never contains the
+/// same block twice.
 fn pooled(pool: &[Block], seed: u64, number: u64) -> &Block {
     let first = mix(seed) % to_u64(pool.len());
     &pool[to_usize((first + number) % to_u64(pool.len()))]

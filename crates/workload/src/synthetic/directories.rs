@@ -1,7 +1,7 @@
 //! The directories of a synthetic tree, before there are files in them.
 //!
-//! How many directories there are, how deep they lie and which of them have subdirectories is
-//! decided here, from the measured figures; what files they hold is the tree's business.
+//! The number of directories, their depth and which of them have subdirectories are decided here,
+//! from measured figures; their files are up to the tree.
 
 use std::ops::Range;
 
@@ -10,15 +10,15 @@ use super::kernel::{DIRECTORIES, DIRECTORIES_AT_DEPTH, DIRECTORY_NAME_LENGTHS, F
 use super::names::Names;
 use super::random::{Random, Zipf};
 
-/// The directory that everything else is in, like the one directory in a kernel's archive.
+/// The top directory, like the one in a kernel's archive.
 pub(super) const TOP: &str = "linux";
 
 /// A directory of the tree.
 #[derive(Clone, Debug)]
 pub(super) struct Directory {
-    /// From the workload's directory.
+    /// Relative to the workload's directory.
     pub path: String,
-    /// What is in it so far.
+    /// The names in it so far.
     pub names: Names,
     /// Whether it has subdirectories.
     pub has_children: bool,
@@ -37,14 +37,14 @@ impl Directory {
     }
 }
 
-/// The directories for a tree of so many files, the top first and parents before children.
+/// The directories for a tree with this many files, parents before children.
 pub(super) fn directories(files: u64, random: &mut Random) -> Vec<Directory> {
     let below_top = scale(files, DIRECTORIES, FILES).saturating_sub(1);
     let mut directories = vec![Directory::new(TOP.to_owned())];
     let mut parents = 0..1;
     for at_depth in apportion(below_top, &DIRECTORIES_AT_DEPTH) {
         if at_depth == 0 {
-            // In a small tree the levels that got nothing are left out, not left as a gap.
+            // In a small tree, empty levels are skipped.
             continue;
         }
         let first = directories.len();

@@ -1,20 +1,20 @@
 //! Distributions in integers: tables of quantiles, and a total divided by weights.
 //!
-//! Measured distributions are embedded as tables and never as formulas: a formula needs floating
-//! point functions, whose last bits differ from one C library to the next.
+//! Measured distributions are tables, not formulas: formulas need floating-point functions, whose
+//! last bits differ between C libraries.
 
 use super::random::{Random, to_u64};
 
-/// How many entries a table has.
+/// The number of entries of a table.
 const ENTRIES: usize = 40;
 
-/// How many entries are evenly spaced; the rest are in the tail.
+/// The number of evenly spaced entries; the rest are in the tail.
 const EVEN: u64 = 32;
 
 /// The position of the largest value; the smallest is at 0.
 const END: u64 = 1 << 32;
 
-/// A distribution as its quantiles, with straight lines between them.
+/// A distribution as its quantiles, with linear interpolation.
 ///
 /// The entries are the quantiles 0/32 to 31/32, then, because the sizes of files have long
 /// tails, 1 - 1/64, 1 - 1/128 and so on to 1 - 1/4096, then the maximum.
@@ -37,8 +37,8 @@ impl Quantiles {
         self.at(random.below(END))
     }
 
-    /// `count` values, ascending, spread as the distribution is: value i is the quantile
-    /// (i + 1/2) / `count`. Random draws would add noise that differs from seed to seed.
+    /// `count` ascending values that follow the distribution: value i is the quantile (i + 1/2) /
+    /// `count`. Random draws would add noise that differs from seed to seed.
     pub(super) fn spread(&self, count: u64) -> impl Iterator<Item = u64> {
         let middle = move |i| scale(2 * i + 1, END, 2 * count);
         (0..count).map(move |i| self.at(middle(i)))
@@ -57,8 +57,8 @@ fn entry_position(entry: usize) -> u64 {
     }
 }
 
-/// Divides `total` in proportion to the weights; the shares add up to it exactly, and no share
-/// is more than 1 off its proportion. If all weights are 0, so are the shares.
+/// Divides `total` in proportion to the weights; the shares add up to it exactly, and each is
+/// within 1 of its proportion. If all weights are 0, so are the shares.
 pub(super) fn apportion(total: u64, weights: &[u64]) -> Vec<u64> {
     let sum: u64 = weights.iter().sum();
     let (mut weighed, mut given) = (0, 0);
@@ -73,7 +73,7 @@ pub(super) fn apportion(total: u64, weights: &[u64]) -> Vec<u64> {
     weights.iter().map(&mut share).collect()
 }
 
-/// `value * multiplier / divisor` without overflow on the way, rounded to the nearest integer.
+/// `value * multiplier / divisor` without overflow, rounded to the nearest integer.
 pub(super) fn scale(value: u64, multiplier: u64, divisor: u64) -> u64 {
     let product = u128::from(value) * u128::from(multiplier);
     let rounded = (product + u128::from(divisor / 2)) / u128::from(divisor);

@@ -1,4 +1,4 @@
-//! A script in the making, for the workloads that imitate programs.
+//! A script under construction, for workloads that imitate programs.
 
 use super::random::Random;
 use crate::content::Content;
@@ -22,7 +22,7 @@ impl Draft {
         self.write(path, bytes, Content::Text { seed }, 0o644);
     }
 
-    /// Writes a text file that may be executed.
+    /// Writes an executable text file.
     pub(super) fn program_text(&mut self, path: &str, bytes: u64) {
         let seed = self.random.bits();
         self.write(path, bytes, Content::Text { seed }, 0o755);
@@ -36,9 +36,9 @@ impl Draft {
 
     /// Writes a file of object code.
     ///
-    /// Object code compresses 3.6:1 (zlib level 6, runs of 128 KiB, every eighth module of
-    /// Debian's kernel 6.1.192), a little less than text. One file in 16 that does not compress
-    /// among others that are like text comes to the same: 1 / (15/16 / 4.3 + 1/16) = 3.6.
+    /// Object code compresses 3.6:1 (zlib level 6, runs of 128 KiB, every eighth module of Debian's
+    /// kernel 6.1.192), a little less than text. One incompressible file in 16 among text files has
+    /// the same effect: 1 / (15/16 / 4.3 + 1/16) = 3.6.
     pub(super) fn object(&mut self, path: &str, bytes: u64) {
         if self.random.one_in(16) {
             self.binary(path, bytes);

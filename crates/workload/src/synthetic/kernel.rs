@@ -1,20 +1,20 @@
-//! The measured shape of a Linux source tree: the only figures the tree generator works from.
+//! The measured shape of a Linux source tree: the only input figures of the tree generator.
 //!
 //! Measured on Linux 6.1 as Debian ships it (`linux-source-6.1`, 6.1.192-2), by reading the
-//! archive's entries once with Python's `tarfile` and sorting. `drivers/gpu/drm/amd` was left
-//! out: generated register headers fill a third of the archive (424 of 1,299 MB) there, and the
-//! trees of 2009 and 2011 had nothing like it. What was left: 76,519 files in 4,918 directories,
-//! 874,773,076 bytes, 56 symbolic links (under 0.1 %, not modelled). Each table's mean is
-//! within 3 % of the measured mean.
+//! archive's entries once with Python's `tarfile` and sorting. `drivers/gpu/drm/amd` was excluded:
+//! its generated register headers are a third of the archive (424 of 1,299 MB), and the trees of
+//! 2009 and 2011 had nothing similar. The rest has 76,519 files in 4,918 directories, 874,773,076
+//! bytes, 56 symbolic links (under 0.1 %, not modelled). Each table's mean is within 3 % of the
+//! measured mean.
 
 use super::distribution::Quantiles;
 
-/// One sort of file in the tree.
+/// One kind of file in the tree.
 #[derive(Debug)]
 pub(super) struct Kind {
-    /// The ending of the name; empty for names without a dot.
+    /// The extension; empty for names without a dot.
     pub extension: &'static str,
-    /// How many of 10,000 files are of this kind.
+    /// The number of files of this kind in 10,000.
     pub share: u64,
     /// The sizes in bytes.
     pub sizes: &'static Quantiles,
@@ -30,8 +30,8 @@ const fn text(extension: &'static str, share: u64, sizes: &'static Quantiles) ->
 
 /// All kinds of files; the shares add up to 10,000.
 ///
-/// The kinds that have under 70 of 10,000 files are counted as `txt`. Scripts are executable
-/// (814 files of all 78,579 were, 757 of them `sh`).
+/// Kinds with fewer than 70 of 10,000 files are counted as `txt`. Scripts are executable (814 files
+/// of all 78,579 were, 757 of them `sh`).
 ///
 /// Incompressible files are a choice, not a measurement: in 6.1 only a logo or two are
 /// (0.002 % of the bytes); older trees carried firmware. They get about 1 % of the bytes, so
@@ -56,7 +56,7 @@ pub(super) const DIRECTORIES: u64 = 4918;
 /// See [`DIRECTORIES`].
 pub(super) const FILES: u64 = 76_519;
 
-/// How many directories lie 1, 2, ... 9 levels below the top directory.
+/// The numbers of directories 1, 2, ... 9 levels below the top directory.
 pub(super) const DIRECTORIES_AT_DEPTH: [u64; 9] = [24, 608, 1505, 1383, 829, 275, 134, 103, 56];
 
 /// Files directly in a directory.

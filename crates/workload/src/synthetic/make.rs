@@ -1,13 +1,13 @@
-//! What `make` of a kernel does to a filesystem.
+//! The filesystem operations of a kernel's `make`.
 //!
-//! Modelled is the kbuild of 2.6.29: a compiler that leaves a list of the headers it read, from
-//! which a helper makes the `.cmd` file; in each directory a `built-in.o` that `ld -r` links from
-//! the directory's objects and its subdirectories' `built-in.o`, so that each object is copied
-//! again at every level (since 4.20 these are thin archives and cost next to nothing); at the top
-//! two links around the symbol table, and a compressed image.
+//! The model is the kbuild of 2.6.29: a compiler that lists the headers it read, from which a
+//! helper makes the `.cmd` file; in each directory a `built-in.o` that `ld -r` links from the
+//! directory's objects and its subdirectories' `built-in.o`, so that each object is copied at every
+//! level (since 4.20 these are thin archives, which are cheap); at the top two links around the
+//! symbol table, and a compressed image.
 //!
-//! Not modelled: the helper's second look at the headers, modules, the programs built for the
-//! building machine, and the order that `-j2` mixes up.
+//! Not modelled: the helper's second read of the headers, modules, host programs, and the
+//! interleaving of `-j2`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,8 +19,8 @@ use super::random::{Random, Zipf, to_u64, to_usize};
 use super::tree::SourceTree;
 use crate::script::Script;
 
-/// The configuration, and what is made of it before anything is compiled, with its bytes:
-/// that of a usual x86 configuration in 2009. `make clean` keeps them.
+/// The configuration and the files derived from it before compiling, with their sizes for a typical
+/// x86 configuration in 2009. `make clean` keeps them.
 pub(super) const KEPT: [(&str, u64); 6] = [
     ("/.config", 62_000),
     ("/include/config/auto.conf", 31_000),
@@ -30,7 +30,7 @@ pub(super) const KEPT: [(&str, u64); 6] = [
     ("/include/generated/asm-offsets.h", 9000),
 ];
 
-/// The header that the compiler reads for each unit before all others.
+/// The header that is read first for each unit.
 const EVERY_UNIT_READS: &str = "/include/generated/autoconf.h";
 
 /// Bytes of object files; the mean is 40,000.
@@ -45,30 +45,30 @@ static OBJECT_SIZES: Quantiles = Quantiles([
     1_002_827, 1_579_343,
 ]);
 
-/// The fewest headers that a unit reads, beside the one that all read.
+/// The minimum number of headers of a unit, besides the one that all read.
 const HEADERS_MIN: u64 = 100;
 
-/// The most headers.
+/// The maximum number of headers.
 const HEADERS_MAX: u64 = 250;
 
-/// Of so many headers in the tree one is ever read (a choice): most belong to other architectures
-/// and to drivers that are not compiled.
+/// One header in this many is ever read (a choice): most belong to other architectures and to
+/// drivers that are not compiled.
 const HEADERS_OF_WHICH_ONE_IS_READ: usize = 3;
 
-/// Sources deeper than this many levels below the top are compiled only if others do not
-/// suffice: deep down are other architectures, device trees, tests and documentation.
+/// Sources deeper than this many levels are compiled only if others do not suffice: they mostly
+/// belong to other architectures, device trees, tests and documentation.
 const USUAL_DEPTH: usize = 3;
 
-/// At most so many sources of a directory are compiled: a configuration leaves much out.
+/// The maximum number of compiled sources per directory: a configuration excludes many.
 const UNITS_PER_DIRECTORY: usize = 20;
 
 /// Bytes of a compiler's command line with its options.
 const COMMAND_BYTES: u64 = 1800;
 
-/// Bytes in 1,000 bytes of all objects that are left in the linked kernel, without relocations.
+/// The size of the linked kernel, without relocations, per 1,000 bytes of objects.
 const KERNEL_PER_MILLE: u64 = 500;
 
-/// Bytes of the symbol table's source for 1,000 bytes of the kernel; the next three likewise.
+/// The size of the symbol table's source per 1,000 bytes of the kernel; likewise the next three.
 const SYMBOL_TABLE_SOURCE_PER_MILLE: u64 = 150;
 /// The symbol table compiled.
 const SYMBOL_TABLE_PER_MILLE: u64 = 40;
@@ -83,32 +83,32 @@ struct Object {
     bytes: u64,
 }
 
-/// What is to be done in a directory.
+/// The work in a directory.
 #[derive(Default)]
 struct Folder {
     sources: Vec<Arc<str>>,
     objects: Vec<Object>,
 }
 
-/// A `make` under way.
+/// A `make` in progress.
 struct Make {
     draft: Draft,
     random: Random,
     /// The headers that are read, the most popular first.
     headers: Vec<Arc<str>>,
     popularity: Zipf,
-    /// For each header, how many units there were when it was last read.
+    /// For each header, the number of units when it was last read.
     last_read: Vec<usize>,
     autoconf: Arc<str>,
-    /// Bytes of the objects still to be made.
+    /// The sizes of the objects still to be made.
     object_sizes: Vec<u64>,
     units: usize,
 }
 
-/// The operations of `make` in a clone of the tree, compiling so many of its sources.
+/// The operations of `make` in a clone of the tree, compiling this many of its sources.
 ///
-/// What the default build writes, in bytes of files and before the filesystem adds its own. This
-/// is seed 1; seeds 0 to 29 come to 196 to 208 MB, with a mean of 203.
+/// The bytes that the default build writes to files, for seed 1; seeds 0 to 29 write 196 to 208 MB,
+/// with a mean of 203.
 ///
 /// | what                                 | files |    MB |     % |
 /// |--------------------------------------|-------|-------|-------|
@@ -145,7 +145,7 @@ pub(super) fn make(tree: &SourceTree, units: u64, mut random: Random) -> Script 
     make.draft.script
 }
 
-/// The sources to be compiled, by directory, and at least the top directory.
+/// The sources to compile, by directory, with at least the top directory.
 fn chosen_sources(
     tree: &SourceTree,
     units: u64,
@@ -175,7 +175,7 @@ fn chosen_sources(
     chosen
 }
 
-/// The files of the tree whose names end so.
+/// The files of the tree with this ending.
 fn files_named<'a>(tree: &'a SourceTree, ending: &'a str) -> impl Iterator<Item = &'a Arc<str>> {
     tree.files().map(|(path, _)| path).filter(move |path| path.ends_with(ending))
 }
@@ -210,8 +210,8 @@ impl Make {
         }
     }
 
-    /// Compiles a source: the compiler writes the object and a list of what it read, the helper
-    /// (`fixdep`) turns the list into the `.cmd` file.
+    /// Compiles a source: the compiler writes the object and a list of the files it read, the
+    /// helper (`fixdep`) turns the list into the `.cmd` file.
     fn compile(&mut self, source: &Arc<str>) -> Object {
         self.draft.script.read(source);
         let list_bytes = to_u64(source.len()) + self.read_headers();
@@ -230,7 +230,7 @@ impl Make {
         Object { path: object, bytes }
     }
 
-    /// Reads the headers of a unit; the answer is the length of a list of them in bytes.
+    /// Reads the headers of a unit; returns the size of their list in bytes.
     fn read_headers(&mut self) -> u64 {
         self.units += 1;
         let autoconf = Arc::clone(&self.autoconf);
@@ -252,10 +252,10 @@ impl Make {
         list_bytes
     }
 
-    /// Reads a header; the answer is the length of its line in a list of headers, in bytes.
+    /// Reads a header; returns the length of its line in a list of headers, in bytes.
     fn read_header(&mut self, header: &Arc<str>) -> u64 {
         self.draft.script.read(header);
-        // Without the top directory; a blank before and after it, a backslash and a line end.
+        // Without the top directory, but with two spaces, a backslash and a line end.
         to_u64(header.len() - TOP.len() - 1 + 4)
     }
 
@@ -269,7 +269,7 @@ impl Make {
         Object { path, bytes }
     }
 
-    /// Reads objects in order to link them; the answer is their bytes.
+    /// Reads objects to link them; returns their total size.
     fn read_objects(&mut self, objects: &[Object]) -> u64 {
         for object in objects {
             self.draft.script.read(&object.path);
@@ -303,7 +303,7 @@ impl Make {
     }
 }
 
-/// The path of what is made from a source: `.foo.o.d` from `foo.c`, in the same directory.
+/// The path of a file derived from a source: `.foo.o.d` from `foo.c`, in the same directory.
 fn product(source: &str, before: &str, after: &str) -> Arc<str> {
     let (directory, name) = source.rsplit_once('/').unwrap_or(("", source));
     let stem = name.strip_suffix(".c").unwrap_or(name);

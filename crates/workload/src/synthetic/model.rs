@@ -1,7 +1,7 @@
-//! What scripts leave, for the tests of those who make them.
+//! A model of the result of scripts, for the generators' tests.
 //!
-//! It refuses what a filesystem would refuse, and what a filesystem allows but no generator means,
-//! such as replacing a file by renaming another.
+//! It refuses what a filesystem would refuse, and what no generator intends, such as replacing a
+//! file by renaming another.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// Performs a script and panics at the first operation that is not possible or not meant.
+    /// Performs a script; panics at the first impossible or unintended operation.
     pub(super) fn perform(&mut self, script: &Script) {
         for operation in &script.operations {
             if let Operation::Rename { to, .. } = operation {
@@ -47,8 +47,7 @@ fn is_usual(c: char) -> bool {
     c.is_ascii_alphanumeric() || "-_./".contains(c)
 }
 
-/// A number that any change to a script changes: scripts too long to be written into a test are
-/// pinned by it.
+/// A hash of a script: it pins scripts that are too long to be part of a test.
 pub(super) fn fingerprint(script: &Script) -> u64 {
     let steps = script.steps().map(|(operation, content)| format!("{operation} {content:?}\n"));
     steps.flat_map(String::into_bytes).fold(0, |hash, byte| mix(hash ^ u64::from(byte)))

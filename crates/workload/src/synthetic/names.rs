@@ -1,7 +1,7 @@
-//! Names for files and directories: plausible, of a given length, each once in its directory.
+//! Names of files and directories: plausible, of a given length, unique in their directory.
 //!
-//! Words are made of a strict alternation of consonants and vowels, so a generated name is never
-//! one that a build makes (`include`, `built-in.o`, `vmlinux`).
+//! Words strictly alternate consonants and vowels, so a generated name never collides with one made
+//! by a build (`include`, `built-in.o`, `vmlinux`).
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ pub(super) struct Names {
 impl Names {
     /// A new name of about `length` characters before the extension, which may be empty.
     ///
-    /// A name that is taken already grows a number, as `ab`, `ab1`, `ab2`.
+    /// A number is appended to a name that is taken: `ab`, `ab1`, `ab2`.
     pub(super) fn claim(&mut self, length: u64, extension: &str, random: &mut Random) -> String {
         let stem = word(length, random);
         let name = |number: String| match extension {

@@ -1,13 +1,13 @@
 //! Random numbers for the generators: the same seed gives the same numbers on every machine.
 //!
-//! The generators need few kinds of draws, all in integers. They are made here from the raw
-//! stream of xoshiro256++, whose reference outputs never change, and not with a library of
-//! distributions, whose results may change with its version.
+//! The generators need few kinds of draws, all in integers. They are derived from the raw stream of
+//! xoshiro256++, whose reference outputs never change; the results of a library of distributions
+//! may change with its version.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// What a stream of random numbers is for: streams of one seed are independent of each other.
+/// The purpose of a stream of random numbers: streams of one seed are independent.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Stream {
     Text = 1,
@@ -30,7 +30,7 @@ impl Random {
         Self(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
 
-    /// A new stream, independent of what this one goes on to give.
+    /// A new stream, independent of the rest of this one.
     pub(super) fn branch(&mut self) -> Self {
         Self(Xoshiro256PlusPlus::seed_from_u64(self.bits()))
     }
@@ -56,7 +56,7 @@ impl Random {
         self.below(n) == 0
     }
 
-    /// Brings the items into random order (Fisher and Yates).
+    /// Shuffles the items (Fisher and Yates).
     pub(super) fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.index(last + 1));
@@ -73,8 +73,8 @@ pub(crate) const fn mix(x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// Ranks drawn with a weight that falls as the rank grows, as words do in a text (Zipf's law):
-/// rank r has weight 1 / (r + 1 + `flat`), so `flat` makes the first ranks more alike.
+/// Ranks drawn with decreasing weight, like words in a text (Zipf's law): rank r has weight 1 / (r
+/// + 1 + `flat`), so `flat` makes the first ranks more alike.
 #[derive(Clone, Debug)]
 pub(super) struct Zipf {
     cumulative: Vec<u64>,

@@ -1,29 +1,29 @@
-//! Text that looks, and above all compresses, like the C sources of a kernel.
+//! Text that looks, and above all compresses, like a kernel's C sources.
 //!
-//! Filesystems and drives that compress get less to write from text than from random bytes, by a
-//! factor that must be that of real sources. It comes from four things, tuned until runs of
-//! 128 KiB compress as those of real sources do: words as frequent as Zipf's law has them, few of
-//! them in any one function, lines of few forms, and lines that repeat an earlier one.
+//! For filesystems and drives that compress, the ratio must be that of real sources. It results
+//! from four properties, tuned until runs of 128 KiB compress like real sources: word frequencies
+//! by Zipf's law, few words in each function, lines of few forms, and lines that repeat an earlier
+//! one.
 
 use super::names::word;
 use super::random::{Random, Zipf};
 
-/// How many different words there are.
+/// The number of different words.
 const VOCABULARY: usize = 4000;
 
-/// How many words a function uses.
+/// The number of words in a function.
 const WORDS_IN_FUNCTION: usize = 10;
 
-/// One word in so many is not one of the function's.
+/// One word in this many is not one of the function's.
 const FOREIGN_ONE_IN: u64 = 12;
 
-/// One line in so many repeats one of the last lines.
+/// One line in this many repeats one of the last lines.
 const REPEAT_ONE_IN: u64 = 3;
 
-/// How many lines are remembered to be repeated.
+/// The number of lines remembered for repetition.
 const REMEMBERED: usize = 8;
 
-/// How many braces are open at most.
+/// The maximum number of open braces.
 const DEEPEST: usize = 4;
 
 /// The forms of lines in a function: `@` stands for a word, `$` for one in capitals, `%` for a
@@ -65,12 +65,12 @@ pub(super) struct SourceText {
     local: [usize; WORDS_IN_FUNCTION],
     /// The last lines, without indentation.
     remembered: [String; REMEMBERED],
-    /// How many braces are open.
+    /// The number of open braces.
     depth: usize,
 }
 
 impl SourceText {
-    /// A text that the random numbers decide.
+    /// A text from random numbers.
     pub(super) fn new(mut random: Random) -> Self {
         let mut identifier = |_| {
             let length = 2 + random.below(6) + random.below(7);
@@ -113,7 +113,7 @@ impl SourceText {
         line
     }
 
-    /// One of the forms, with its places filled in.
+    /// One of the forms, with its placeholders filled in.
     fn filled(&mut self, forms: &[&str]) -> String {
         let form = forms[self.random.index(forms.len())];
         let mut line = String::new();

@@ -1,7 +1,7 @@
-//! A synthetic source tree: what unpacks into something shaped like a kernel's sources.
+//! A synthetic source tree, shaped like a kernel's sources.
 //!
-//! The real sources need a download and have one size; a synthetic tree needs neither, can be of
-//! any size, and is the same on every machine. The measured figures it follows are in `kernel`.
+//! The real sources need a download and have a fixed size; a synthetic tree needs none, can have
+//! any size, and is the same on every machine. Its measured figures are in `kernel`.
 
 use std::sync::Arc;
 
@@ -12,16 +12,16 @@ use super::random::{Random, Stream, to_u64, to_usize};
 use crate::content::Content;
 use crate::script::Script;
 
-/// The modification time of every file, as an archive made from a commit has one time for all:
-/// 24 June 2011, 00:00 UTC, the day after Linux 2.6.39.2.
+/// The modification time of every file, because an archive made from a commit has one for all: 24
+/// June 2011, 00:00 UTC, the day after Linux 2.6.39.2.
 const MTIME_S: i64 = 1_308_873_600;
 
-/// How large a tree is.
+/// The size of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TreeShape {
-    /// How many files.
+    /// The number of files.
     pub files: u64,
-    /// How many bytes the files hold together; without files there are none.
+    /// The total size of the files in bytes; 0 without files.
     pub bytes: u64,
 }
 
@@ -60,7 +60,7 @@ pub(super) struct SourceFile {
 }
 
 impl SourceTree {
-    /// Makes the tree, with the times that files have in an archive.
+    /// Makes the tree, with modification times as in an archive.
     #[must_use]
     pub fn unpack(&self) -> Script {
         let mut script = Script::default();
@@ -77,7 +77,7 @@ impl SourceTree {
 }
 
 impl Item {
-    /// Makes it; a file gets a modification time, if there is one.
+    /// Makes it; a file gets the modification time, if given.
     pub fn make(&self, script: &mut Script, modified_s: Option<i64>) {
         match self.file {
             None => script.make_directory(&self.path),
@@ -90,9 +90,9 @@ impl Item {
 
 /// A tree of exactly this shape.
 ///
-/// Everything is below one directory. The order is depth first and by name, which is the order
-/// of git's index and so of the archives made with git. The seed decides the names, and with them
-/// the order, and which file has which of the sizes.
+/// Everything is below one directory. The order is depth first and by name, as in git's index and
+/// the archives made by git. The seed determines the names, and thus the order, and the assignment
+/// of sizes to files.
 #[must_use]
 pub fn synthetic(shape: TreeShape, seed: u64) -> SourceTree {
     let mut random = Random::new(seed, Stream::Tree);
@@ -119,7 +119,7 @@ fn files(shape: TreeShape, random: &mut Random) -> Vec<File> {
     files
 }
 
-/// Puts the files into the directories; the answer is their paths.
+/// Assigns the files to directories; returns their paths.
 fn place(
     files: &[File],
     directories: &mut [Directory],
@@ -149,7 +149,7 @@ fn place(
 
 /// A new path in the directory for a file of this kind.
 fn path_for(kind: &Kind, directory: &mut Directory, random: &mut Random) -> String {
-    // Measured, two thirds of the files without an extension are these two.
+    // Two thirds of the measured files without an extension have one of these names.
     let usual = ["Makefile", "Kconfig"];
     let usual = usual.into_iter().filter(|_| kind.extension.is_empty());
     let name = match usual.into_iter().find(|name| directory.names.take(name)) {
