@@ -93,7 +93,7 @@ fn faults_of_plans_are_named() {
         ("[target]\nlab = \"image\"\nsize = \"1 MiB\"\n", "too small"),
         ("[target]\nlab = \"cloud\"\n", "unknown variant `cloud`"),
         ("[repetitions]\nleast = 0\n", "cannot be run"),
-        ("[repetitions]\nprecision = \"500 %\"\n", "no share"),
+        ("[repetitions]\nprecision = \"500 %\"\n", "is not a share"),
         ("metric = \"speed\"\n", "no metric `speed`"),
         ("exclude = [{ filesystem = \"ext4\" }]\n", "no combination"),
         ("exclude = [{ filesystem = \"ext5\" }]\n", "does not vary"),

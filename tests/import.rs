@@ -231,7 +231,7 @@ fn files_that_do_not_belong_together_are_refused() {
     let place = Place::new();
     let path = |name: &str| data(name).display().to_string();
     let (fio, csv) = (path("fio-buffered.json"), path("bonnie-2.00.csv"));
-    assert!(place.refused(&[&fio, &csv]).contains("it is of bonnie++, but"));
+    assert!(place.refused(&[&fio, &csv]).contains("it is from bonnie++, but"));
     assert!(place.refused(&[&fio, &fio]).contains("it has the same contents as"));
     assert!(place.refused(&[&fio, "--name", "a/b"]).contains("cannot be the name"));
 }

@@ -1,10 +1,10 @@
 //! `ssdlab completions`: what a shell needs to complete commands and options.
 
-use clap::Args;
+use clap::{Args, Command};
 use clap_complete::Shell;
 
 use super::exit::Exit;
-use super::{help, output};
+use super::output;
 
 /// Arguments of `ssdlab completions`.
 #[derive(Debug, Args)]
@@ -15,11 +15,11 @@ pub struct Completions {
 }
 
 impl Completions {
-    /// Runs the command.
-    pub fn run(&self) -> Exit {
+    /// Runs the command, for this command line.
+    pub fn run(&self, mut line: Command) -> Exit {
         let shell: Shell = self.shell.parse().expect("one of the shells above");
         let mut script = Vec::new();
-        clap_complete::generate(shell, &mut help::command(), "ssdlab", &mut script);
+        clap_complete::generate(shell, &mut line, "ssdlab", &mut script);
         output::print(&String::from_utf8(script).expect("a script is text"));
         Exit::Done
     }

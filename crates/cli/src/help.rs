@@ -1,9 +1,9 @@
 //! What `--help`, completions and man pages are made from: the commands by group, with examples.
 
-use clap::builder::StyledStr;
-use clap::{Command, CommandFactory};
+use std::fmt::Write;
 
-use super::Cli;
+use clap::Command;
+use clap::builder::StyledStr;
 
 /// The commands as people look for them. Every command that is not hidden is in one group.
 const GROUPS: [(&str, &[&str]); 4] = [
@@ -134,15 +134,14 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 21] = [
 pub const FIRST_STEPS: &str = "\
 ssdlab settles questions about filesystems on SSDs by controlled experiment. Three things to try:
 
-  ssdlab run discard      answer a question in the virtual lab (no root; `ssdlab kernel build` first)
+  ssdlab run discard      answer a question in the virtual lab, without root
   ssdlab list plans       see what other questions it can answer
   ssdlab drive list       see the drives it can simulate
 
 `ssdlab --help` lists all commands.";
 
-/// The command line, with groups and examples.
-pub fn command() -> Command {
-    let command = Cli::command();
+/// Gives the help of a command line its groups and examples.
+pub fn explained(command: Command) -> Command {
     let template = format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}{}\n{{options}}{{after-help}}",
         groups(&command),
@@ -152,7 +151,7 @@ pub fn command() -> Command {
     EXAMPLES.iter().fold(command.help_template(template), |command, (name, examples)| {
         let mut text = heading_in(&styles, "Examples");
         for (says, line) in *examples {
-            text.push_str(&format!("\n  {says}:\n    {line}"));
+            text.extend(["\n  ", says, ":\n    ", line]);
         }
         command.mut_subcommand(name, |subcommand| subcommand.after_help(StyledStr::from(text)))
     })
@@ -167,7 +166,7 @@ fn groups(command: &Command) -> String {
         for name in names {
             let about = command.find_subcommand(name).and_then(Command::get_about);
             let about = about.map(ToString::to_string).unwrap_or_default();
-            text.push_str(&format!("  {literal}{name:<11}{literal:#}  {about}\n"));
+            let _ = writeln!(text, "  {literal}{name:<11}{literal:#}  {about}");
         }
         text.push('\n');
     }

@@ -41,7 +41,7 @@ mod watching;
 
 use std::process::ExitCode;
 
-use clap::{FromArgMatches, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use ssdlab_meter::environment;
 
 use self::exit::Exit;
@@ -118,7 +118,8 @@ enum Command {
 #[must_use]
 pub fn main(version: &'static str) -> ExitCode {
     environment::set_program(version);
-    let parsed = help::command().try_get_matches().and_then(|found| Cli::from_arg_matches(&found));
+    let line = help::explained(Cli::command());
+    let parsed = line.clone().try_get_matches().and_then(|found| Cli::from_arg_matches(&found));
     let cli = match parsed {
         Ok(cli) => cli,
         // Help and version succeed; everything else is a wrong command line.
@@ -153,8 +154,8 @@ pub fn main(version: &'static str) -> ExitCode {
         Command::Kernel(kernel) => kernel.run(),
         Command::Cache(cache) => cache.run(),
         Command::Restore(restore) => restore.run(),
-        Command::Completions(completions) => Ok(completions.run()),
-        Command::Man(pages) => pages.run(),
+        Command::Completions(completions) => Ok(completions.run(line)),
+        Command::Man(pages) => pages.run(line),
         Command::Guest(_) => guest::Guest::run(),
     };
     done.unwrap_or_else(|error| exit::explain(&error)).into()

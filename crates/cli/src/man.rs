@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, Command};
 use miette::Result;
 
 use super::exit::Exit;
-use super::{help, output};
+use super::output;
 
 /// Arguments of `ssdlab man`.
 #[derive(Debug, Args)]
@@ -18,11 +18,11 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// Runs the command.
-    pub fn run(&self) -> Result<Exit> {
+    /// Runs the command, for this command line.
+    pub fn run(&self, line: Command) -> Result<Exit> {
         fs::create_dir_all(&self.folder).map_err(output::unwritten(&self.folder))?;
-        let command = help::command().disable_help_subcommand(true);
-        clap_mangen::generate_to(command, &self.folder).map_err(output::unwritten(&self.folder))?;
+        clap_mangen::generate_to(line.disable_help_subcommand(true), &self.folder)
+            .map_err(output::unwritten(&self.folder))?;
         Ok(Exit::Done)
     }
 }

@@ -1,8 +1,9 @@
 use std::collections::BTreeSet;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use super::*;
+use crate::Cli;
 
 fn visible() -> BTreeSet<String> {
     let command = Cli::command();
@@ -37,7 +38,7 @@ fn examples_are_commands_that_are_understood() {
 
 #[test]
 fn no_line_of_help_is_wider_than_a_terminal() {
-    for line in command().term_width(80).render_help().to_string().lines() {
+    for line in explained(Cli::command()).term_width(80).render_help().to_string().lines() {
         assert!(line.chars().count() <= 80, "{line}");
     }
 }
