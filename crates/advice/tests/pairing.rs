@@ -100,7 +100,8 @@ fn by_hand(claim: &Judgement, rows: &BTreeMap<(Levels, u32), u64>) -> Option<f64
         }
     };
     let (own, other) = (claim.levels.as_ref()?, claim.baseline.as_ref());
-    let logs: Vec<f64> = (0..claim.n as u32)
+    let logs: Vec<f64> = (0..)
+        .take(claim.n)
         .map(|block| (value(own, block) / other.map_or(1.0, |other| value(other, block))).ln())
         .collect();
     Some((logs.iter().sum::<f64>() / logs.len() as f64).exp())
