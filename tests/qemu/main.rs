@@ -69,7 +69,7 @@ fn keeps() {
     assert_eq!(machine.sh("md5sum </mnt/first"), first);
     assert_eq!(machine.sh("md5sum </mnt/second"), second);
     machine.sh("umount /mnt");
-    server.signal("INT");
+    server.signal("TERM");
     machine.sh("sync");
     machine.kill();
     let (code, said) = server.ended();
