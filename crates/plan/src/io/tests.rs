@@ -43,7 +43,7 @@ fn a_phase_that_makes_no_sense_is_refused() {
         ("{ do = \"io\", io = { size = 1, time = 1, depth = 1024, block = \"4 MiB\" } }", "1024"),
         ("{ do = \"io\", io = { size = 1, time = 1, file = \"../x\" } }", "not a valid file name"),
         ("{ do = \"io\", io = { size = 1, time = 1, sync = \"often\" } }", "is not a sync policy"),
-        ("{ do = \"io\", io = { size = 1, time = 1, rate = \"0/s\" } }", "no rate"),
+        ("{ do = \"io\", io = { size = 1, time = 1, rate = \"0/s\" } }", "is not a rate"),
         ("{ do = \"transactions\" }", "needs `transactions`"),
         ("{ do = \"transactions\", transactions = {} }", "the end of the phase"),
         ("{ do = \"transactions\", transactions = { number = 1, pages = 9999 } }", "9999 pages"),
