@@ -176,7 +176,7 @@ const SETTINGS: &str = r#"
     phases = [{ do = "unpack", sync = true }]
 "#;
 
-const CASES: [(&str, fn()); 12] = [
+const CASES: [(&str, fn()); 11] = [
     ("the_plan_of_all_filesystems_runs_to_its_end", plan_of_all),
     ("a_trial_is_the_same_on_a_kept_drive_and_on_one_just_aged", aged),
     ("every_filesystem_is_what_is_stated_about_it", features),
@@ -188,7 +188,6 @@ const CASES: [(&str, fn()); 12] = [
     ("bonnie_s_tests_are_the_same_twice", bonnie),
     ("load_changes_no_operation_and_no_transaction", timed_operations),
     ("another_user_environment_and_folder_change_no_request", elsewhere),
-    ("the_readme_s_run_is_what_this_lab_gives", of_readme),
 ];
 
 fn main() {
@@ -207,31 +206,6 @@ fn main() {
             .with_ignored_flag(!reason.is_empty())
     });
     libtest_mimic::run(&arguments, trials.collect()).exit();
-}
-
-/// One trial of the run that the README shows; `make readme` makes all of them.
-fn of_readme() {
-    let kept = include_str!("../data/discard.jsonl").lines();
-    let mut kept = kept.map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let is_shown =
-        |record: &Value| record["levels"]["discard"] == "off" && record["trial"]["block"] == 0;
-    let kept = kept.find(is_shown).unwrap();
-    let place = Place::new();
-    let levels = ["--set", "discard=off", "--set", "prefill=0 %", "--set", "stale=0 %"];
-    let mut command = place.command(&["run", "discard", "--runs", "1", "--json"]);
-    command.args(levels).arg("--kernel").arg(kernel().as_ref().unwrap());
-    let output = command.output().unwrap();
-    let run: Value = serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|error| panic!("{error}: {}", common::shown(&output)));
-    let again = &run["treatments"][0]["trials"][0];
-    assert_eq!(again["seed"], kept["trial"]["seed"]);
-    for (again, kept) in
-        again["phases"].as_array().unwrap().iter().zip(kept["phases"].as_array().unwrap())
-    {
-        for key in ["name", "time_ns", "settled_ns", "written_bytes", "write_requests"] {
-            assert_eq!(again[key], kept[key], "`make readme`: {key} of {}", kept["name"]);
-        }
-    }
 }
 
 fn every_filesystem() {
