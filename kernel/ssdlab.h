@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * ssdlab: determinism and CPU-cost model of the lab kernel, and what it tells its drive.
+ * ssdlab: what the lab kernel's own files offer to the rest of it.
  * Included by kernel and by host-side (os-Linux) files of UML: basic types only.
  */
 #ifndef __UM_SSDLAB_H
@@ -9,10 +9,33 @@
 /* Stands in for the host's getrandom(): a stream that depends on ssdlab.seed only. */
 extern long ssdlab_getrandom(void *buf, unsigned long len);
 
+/* Bytes that real processors move or digest by special instructions, by kind. */
+enum ssdlab_digest { SSDLAB_CRC32, SSDLAB_XXHASH, SSDLAB_SHA256, SSDLAB_BLAKE2, SSDLAB_DIGESTS };
+extern unsigned long ssdlab_copied;
+extern unsigned long ssdlab_digested[SSDLAB_DIGESTS];
+
 struct pt_regs;
 
-/* Charges the virtual CPU cost of a system call that has just returned. */
-extern void ssdlab_charge(struct pt_regs *regs, int nr, unsigned long ret);
+/* A system call has returned: time passes for it and for all that was computed before. */
+extern void ssdlab_charge_call(struct pt_regs *regs, int nr, unsigned long ret);
+
+/* A request is about to be submitted: time passes for what led to it. */
+extern void ssdlab_charge_request(void);
+
+/* The processor is about to sleep: whether time passed for what was computed before. */
+extern _Bool ssdlab_charge_idle(void);
+
+/* Another task takes over, an interrupt begins or ends: who computed what is settled. */
+extern void ssdlab_switch(void);
+extern void ssdlab_interrupt_begins(void);
+extern void ssdlab_interrupt_ends(void);
+
+/* The clock was read, which takes UML some time. */
+extern void ssdlab_clock_read(unsigned long long ns);
+
+/* Virtual time in ns, and whether an interrupt waits to be let in (both in kernel/time.c). */
+extern unsigned long long ssdlab_now(void);
+extern _Bool ssdlab_interrupt_waits(void);
 
 struct request;
 

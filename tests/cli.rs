@@ -244,7 +244,7 @@ fn schemas_are_json_schemas() {
     for of in ["record", "method", "comparison", "history", "cache", "simulation"] {
         assert!(schema(&["schema", of])["properties"].is_object(), "{of}");
     }
-    assert_eq!(schema(&["schema", "trace"])["anyOf"].as_array().unwrap().len(), 2);
+    assert_eq!(schema(&["schema", "trace"])["anyOf"].as_array().unwrap().len(), 3);
     let analysis = schema(&["schema", "analysis"]);
     for key in
         ["schema", "run", "plan", "lab", "status", "treatments", "effects", "claims", "warnings"]

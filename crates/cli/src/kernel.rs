@@ -108,7 +108,7 @@ fn info(info: &Info) -> String {
         ("filesystems", info.filesystems.join(", ")),
         ("schedulers", info.schedulers.join(", ")),
         ("parameters", "ssdlab.seed=N: the only source of randomness".to_owned()),
-        ("", "ssdlab.cpu=META,IO,IO_PER_KIB,OTHER: ns per system call".to_owned()),
+        ("", "ssdlab.cpu=BLOCK,CALL,COPY,...: ps per block, ns per call and KiB".to_owned()),
     ];
     rows.iter().fold(String::new(), |mut text, (name, value)| {
         let _ = writeln!(text, "{name:11}  {value}");

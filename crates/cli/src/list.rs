@@ -131,7 +131,9 @@ fn factors() -> Rows {
             "purged, filled, overwritten:X, steady, aged:N (virtual lab)".to_owned()
         }
         Factor::WearLevelling => "none, dynamic, static, static:N (virtual lab)".to_owned(),
-        Factor::Host => HOSTS.map(|host| host.name).join(", ") + " (virtual lab)",
+        Factor::Host => {
+            HOSTS.each_ref().map(|host| host.name.as_str()).join(", ") + " (virtual lab)"
+        }
         Factor::NodeFeature => "features of nodes, such as ssd=x25m (`--on slurm`)".to_owned(),
         Factor::Label => "the label of a treatment in imported results (not for plans)".to_owned(),
     };
@@ -166,7 +168,7 @@ fn schedulers() -> Rows {
 }
 
 fn hosts() -> Rows {
-    HOSTS.map(|host| (host.name.to_owned(), host.description.to_owned())).to_vec()
+    HOSTS.each_ref().map(|host| (host.name.clone(), host.description.clone())).to_vec()
 }
 
 fn workloads() -> Rows {

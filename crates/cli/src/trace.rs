@@ -1,5 +1,6 @@
 //! `ssdlab trace`: summarises the requests of a run or of a block trace.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -10,7 +11,7 @@ use serde::Serialize;
 use ssdlab_conductor as conductor;
 use ssdlab_plan::Schedule;
 use ssdlab_report::{self as report, Chart, Traced};
-use ssdlab_results::{self as results, Contents, Record};
+use ssdlab_results::{self as results, Contents, Executed, Record};
 use ssdlab_trace::{Course, Request, Summary, Tally, TraceError};
 
 use super::exit::{Exit, Wrong};
@@ -35,6 +36,10 @@ pub struct Trace {
     /// Also plot requests by position and time, as SVG and PNG in a folder: one chart per trial.
     #[arg(long, value_name = "DIR")]
     charts: Option<PathBuf>,
+    /// Show instead which functions of the lab kernel executed most basic blocks in each phase: a
+    /// profile that is the same on every machine.
+    #[arg(long, conflicts_with = "charts")]
+    functions: bool,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -50,6 +55,13 @@ pub enum Printed<'a> {
         run: &'a str,
         /// Its trials that have a log, in order.
         trials: &'a [Traced],
+    },
+    /// Of a run, with `--functions`.
+    Functions {
+        /// Its name.
+        run: &'a str,
+        /// What was executed in its trials' phases, by the trial's position.
+        executed: &'a BTreeMap<u32, Vec<Executed>>,
     },
     /// Of a block trace.
     Files {
@@ -108,6 +120,9 @@ impl Trace {
         let folder = find(named, &results);
         let (run, Contents { schedule, records, .. }) = read(&folder)?;
         let logged = self.logged(&run, &folder, &records)?;
+        if self.functions {
+            return self.of_functions(&run, &folder, &schedule, &logged);
+        }
         let looked: Vec<Result<(Traced, Option<Chart>), Error>> =
             logged.par_iter().map(|(record, log)| self.of_trial(&schedule, record, log)).collect();
         let (mut trials, mut drawn) = (Vec::new(), Vec::new());
@@ -135,6 +150,39 @@ impl Trace {
             output::print(&report::traces(&trials, output::style()));
         }
         Ok(if trials.len() == logged.len() { Exit::Done } else { Exit::Failed })
+    }
+
+    fn of_functions(
+        &self,
+        run: &str,
+        folder: &Path,
+        schedule: &Schedule,
+        logged: &[(&Record, PathBuf)],
+    ) -> Result<Exit, Error> {
+        let logs = folder.join("requests");
+        let mut executed = BTreeMap::new();
+        for (record, _) in logged {
+            let path = conductor::functions_of(&logs, record.trial);
+            let phases = conductor::executed(&path).map_err(|error| {
+                Wrong::report(
+                    format!("{} cannot be read: {error}", path.display()),
+                    "only the virtual lab counts what its kernel executes: run it there again",
+                )
+            })?;
+            executed.insert(record.trial.position, phases);
+        }
+        if self.json {
+            output::print_json(&Printed::Functions { run, executed: &executed });
+            return Ok(Exit::Done);
+        }
+        for (record, _) in logged {
+            let levels = schedule.distinct(&record.levels);
+            output::print(&report::trial_name(record.trial.position, &levels));
+            for Executed { phase, functions } in &executed[&record.trial.position] {
+                output::print(&report::functions(phase, functions, output::style()));
+            }
+        }
+        Ok(Exit::Done)
     }
 
     /// The requested trials that have a log, in order.

@@ -17,7 +17,7 @@ use ssdlab_ledger::{self as ledger, Known, Read};
 use ssdlab_meter::block::Counters;
 use ssdlab_meter::requests::Requests;
 use ssdlab_plan::schedule::Trial;
-use ssdlab_results::{ByKind, Phase, Written};
+use ssdlab_results::{ByKind, Executed, Phase, Written};
 use ssdlab_trace::{Options, Reader};
 use ssdlab_undo::{Change, Journal};
 
@@ -122,6 +122,18 @@ fn instances(journal: &mut Journal, name: &str) -> io::Result<PathBuf> {
 #[must_use]
 pub fn log_of(logs: &Path, trial: Trial) -> PathBuf {
     logs.join(format!("{:04}.requests", trial.position))
+}
+
+/// Where it is kept what the lab kernel executed in a trial: a line of JSON for each phase.
+#[must_use]
+pub fn functions_of(logs: &Path, trial: Trial) -> PathBuf {
+    logs.join(format!("{:04}.functions", trial.position))
+}
+
+/// What the lab kernel executed in each phase of a trial, as it was kept.
+pub fn executed(path: &Path) -> io::Result<Vec<Executed>> {
+    let text = fs::read_to_string(path)?;
+    text.lines().map(|line| Ok(serde_json::from_str(line)?)).collect()
 }
 
 /// A filesystem and where it says it keeps what.

@@ -25,6 +25,7 @@ use ssdlab_lab as lab;
 use ssdlab_plan::recordings::Recording;
 use ssdlab_plan::schedule::{Tree, Trial, Workload};
 use ssdlab_plan::{Discard, HostModel, Schedule, Setup, Simulated};
+use ssdlab_results::Executed;
 use ssdlab_undo::Journal;
 use ssdlab_workload::{self as workload, InputError};
 use thiserror::Error;
@@ -258,6 +259,7 @@ impl<'a> Guests<'a> {
             None => None,
         };
         let mut layout = None;
+        let (mut ended, mut executed) = (String::new(), Vec::new());
         let run = Run {
             name: &format!("guest-{}", trial.position),
             host: simulated.host,
@@ -273,6 +275,9 @@ impl<'a> Guests<'a> {
                     Message::Begins(name) => {
                         let _ = news.send(News::Phase(trial, name.clone()));
                     }
+                    Message::Over(name) => ended.clone_from(name),
+                    Message::Functions(functions) => executed
+                        .push(Executed { phase: ended.clone(), functions: functions.clone() }),
                     Message::Layout(told) => {
                         // What comes after it mounts the filesystem again.
                         let teller = setup.filesystem.and_then(|of| of.layout?.contents);
@@ -282,6 +287,9 @@ impl<'a> Guests<'a> {
                     _ => {}
                 }
             })?;
+        if let Some(logs) = &self.logs {
+            keep_executed(&books::functions_of(logs, trial), &executed)?;
+        }
         // What only the host knows.
         let measured = &mut performed.measured;
         watch.complete(measured);
@@ -296,7 +304,7 @@ impl<'a> Guests<'a> {
             ("lab_kernel".to_owned(), self.kernel.identity.clone()),
             ("drive".to_owned(), specification.name.clone()),
             ("drive_identity".to_owned(), identity(specification)),
-            ("host".to_owned(), simulated.host.name.to_owned()),
+            ("host".to_owned(), simulated.host.name.clone()),
         ]);
         measured.fingerprint = Some(fingerprint.to_string());
         Ok(performed)
@@ -372,6 +380,16 @@ fn limit(workload: &Workload) -> Nanos {
     // A phase may wait for quiet as long as it may work.
     let phases: u64 = workload.phases.iter().map(|phase| phase.limit_ns.saturating_mul(2)).sum();
     Nanos(phases.saturating_add(8 * nanos(PREPARATION)))
+}
+
+/// Keeps what was executed in each phase, a line for each.
+fn keep_executed(path: &Path, executed: &[Executed]) -> Result<(), Failure> {
+    let mut lines = String::new();
+    for phase in executed {
+        lines += &serde_json::to_string(phase).expect("counts are plain data");
+        lines.push('\n');
+    }
+    fs::write(path, lines).map_err(Failure::step("write", path))
 }
 
 /// Enters what the guest has written, by the log of its requests, and by where its filesystem keeps

@@ -1,5 +1,6 @@
 //! What a guest of the virtual lab does: the trial of its job, by the same code as on any machine.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
@@ -9,6 +10,7 @@ use ssdlab_guest::{self as guest, Line, Message};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::Rules;
 use ssdlab_lab::{self as lab, Tools};
+use ssdlab_meter::processor;
 use ssdlab_plan::schedule::{Hashes, Workload};
 use ssdlab_plan::{Setup, Target};
 use ssdlab_undo::Journal;
@@ -92,14 +94,47 @@ fn perform(job: &Job, line: &Line) -> io::Result<serde_json::Value> {
     };
     let answer = match job {
         Job::Trial { assignment, .. } => {
-            let mut told = |message: Message| {
-                if let Err(error) = line.tell(&message) {
-                    eprintln!("ssdlab guest: the channel is broken: {error}");
-                }
-            };
+            let mut teller = Teller { line, functions: BTreeMap::new() };
+            let mut told = |message| teller.pass_on(&message);
             serde_json::to_value(here.perform_one(assignment, &mut told))
         }
         Job::Ageing { setup, seed } => serde_json::to_value(here.ageing(setup, *seed)),
     };
     Ok(answer?)
+}
+
+/// Tells the host where the trial is, and after each phase what the kernel executed in it.
+struct Teller<'a> {
+    line: &'a Line,
+    /// The blocks that had been executed when the phase began.
+    functions: BTreeMap<String, u64>,
+}
+
+impl Teller<'_> {
+    /// Nothing that this executes is in a phase.
+    fn pass_on(&mut self, message: &Message) {
+        if let Message::Begins(_) = message {
+            self.functions = processor::functions().unwrap_or_default();
+        }
+        self.tell(message);
+        if let Message::Over(_) = message {
+            self.tell(&Message::Functions(self.executed()));
+        }
+    }
+
+    fn tell(&self, message: &Message) {
+        if let Err(error) = self.line.tell(message) {
+            eprintln!("ssdlab guest: the channel is broken: {error}");
+        }
+    }
+
+    /// What was executed since the phase began.
+    fn executed(&self) -> BTreeMap<String, u64> {
+        let mut executed = processor::functions().unwrap_or_default();
+        for (name, blocks) in &mut executed {
+            *blocks -= self.functions.get(name).copied().unwrap_or(0);
+        }
+        executed.retain(|_, blocks| *blocks > 0);
+        executed
+    }
 }

@@ -31,7 +31,7 @@ mod tools;
 mod trial;
 
 pub use ageing::aged_from;
-pub use books::{Books, log_of};
+pub use books::{Books, executed, functions_of, log_of};
 pub use cancel::{Cancelled, cancel, partition};
 pub use collect::Rsync;
 pub use desk::{Desk, Stage};

@@ -6,6 +6,7 @@ use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_host::thread::Usage;
 use ssdlab_meter::block::{self, Counters};
+use ssdlab_meter::processor::{self, Computed};
 use ssdlab_meter::{ext4, jbd2, process, quiet};
 use ssdlab_plan::schedule;
 use ssdlab_results::{ByLayer, Layer, Ledger, Phase, Work};
@@ -91,10 +92,12 @@ impl<'a> Watched<'a> {
         work: impl FnOnce() -> Result<Done, Failure>,
     ) -> Result<Phase, Failure> {
         let usage = process::read()?;
+        let idle = processor::computed();
         let started = Instant::now();
         let done = work();
         let time = started.elapsed();
         let used = process::read()?;
+        let busy = since(processor::computed(), idle);
         let at_return = self.read()?;
         let done = done?;
         check_written(&done, usage, used)?;
@@ -113,6 +116,8 @@ impl<'a> Watched<'a> {
             is_quiet = quiet.is_quiet;
             end = self.read()?;
         }
+        let computed = since(processor::computed(), idle);
+        let cpu_ns = used.cpu_ns.saturating_sub(usage.cpu_ns) + done.threads.cpu_ns;
         let before = std::mem::replace(&mut self.last, end);
         let lifetime = end.lifetime_kib.zip(before.lifetime_kib);
         let commits = end.commits.zip(before.commits);
@@ -126,7 +131,10 @@ impl<'a> Watched<'a> {
             time_ns: Some(nanos(time)),
             settled_ns: Some(nanos(settled)),
             is_quiet: Some(is_quiet),
-            cpu_ns: Some(used.cpu_ns.saturating_sub(usage.cpu_ns) + done.threads.cpu_ns),
+            // The scheduler of a lab kernel lets whoever runs pay for what others have computed.
+            cpu_ns: Some(busy.map_or(cpu_ns, |busy| busy.processes_ns)),
+            kernel_threads_ns: computed.map(|computed| computed.kernel_threads_ns),
+            interrupts_ns: computed.map(|computed| computed.interrupts_ns),
             application_bytes: done.application_bytes,
             device,
             at_return: grown(at_return.device, before.device),
@@ -156,6 +164,10 @@ fn application(done: &Done, before: Usage, after: Usage) -> Layer {
     };
     let is_counted = done.application_bytes.is_some() && done.ring_bytes == 0;
     Layer { bytes: done.application_bytes, requests: calls().filter(|_| is_counted) }
+}
+
+fn since(later: Option<Computed>, earlier: Option<Computed>) -> Option<Computed> {
+    Some(later?.since(earlier?))
 }
 
 fn grown(later: Option<Counters>, earlier: Option<Counters>) -> Option<Counters> {

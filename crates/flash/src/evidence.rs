@@ -80,7 +80,9 @@ impl Figure {
         }
     }
 
-    pub(crate) fn of(value: &Value) -> Option<Self> {
+    /// A value of a file; none for what holds others.
+    #[must_use]
+    pub fn of(value: &Value) -> Option<Self> {
         match value {
             Value::Boolean(flag) => Some(Self::Flag(*flag)),
             Value::Integer(number) => Some(Self::Integer(*number)),
@@ -108,7 +110,8 @@ impl Evidence {
     }
 
     /// What is wrong with it for a value, and what to do.
-    pub(crate) fn fault(&self, key: &str, value: &Figure) -> Option<(String, String)> {
+    #[must_use]
+    pub fn fault(&self, key: &str, value: &Figure) -> Option<(String, String)> {
         let wrong = |message: String, help: &str| Some((message, help.to_owned()));
         if self.source.trim().is_empty() {
             return wrong(

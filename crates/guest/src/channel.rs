@@ -4,6 +4,7 @@
 //! Both directions are framed alike: eight bytes of length, little-endian, then JSON. A message
 //! starts at offset 0 and takes as many blocks as it needs.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -30,6 +31,8 @@ pub enum Message {
     Begins(String),
     /// A phase is over and the disk is quiet.
     Over(String),
+    /// The blocks of each function of the kernel that were executed in the phase before.
+    Functions(BTreeMap<String, u64>),
     /// The layout of the disk's filesystem, after the phases.
     Layout(serde_json::Value),
     /// The job is done; this is its result.

@@ -184,7 +184,7 @@ impl Machine<'_> {
     /// of guest and kernel: its length affects the guest's memory layout, and a different kernel
     /// path gave jfs a different fingerprint.
     fn command(&self, disks: &[String], console: io::PipeWriter) -> Result<Command, MachineError> {
-        let HostModel { metadata_ns, io_ns, io_ns_per_kib, other_ns, memory_bytes, .. } = self.host;
+        let HostModel { costs, memory_bytes, .. } = self.host;
         let (root, kernel) = (self.folder.join("root"), self.folder.join("linux"));
         symlink(self.root.folder(), root).map_err(step("name the root"))?;
         symlink(self.kernel, kernel).map_err(step("name the kernel"))?;
@@ -193,11 +193,18 @@ impl Machine<'_> {
         command
             .arg(format!("time-travel=ext:{CALENDAR}"))
             .arg(format!("mem={}M", memory_bytes >> 20))
-            .args(["rootfstype=hostfs", "hostfs=.", "rootflags=root", "ro", "init=/init"])
+            .args([
+                "root=none",
+                "rootfstype=hostfs",
+                "hostfs=.",
+                "rootflags=root",
+                "ro",
+                "init=/init",
+            ])
             .args(["con=null", "con0=null,fd:1", "uml_dir=uml/", "umid=guest", "quiet"])
             .args(disks.iter().map(|disk| format!("virtio_uml.device={disk}:2")))
             .arg(format!("ssdlab.seed={}", self.seed))
-            .arg(format!("ssdlab.cpu={metadata_ns},{io_ns},{io_ns_per_kib},{other_ns}"))
+            .arg(format!("ssdlab.cpu={costs}"))
             .args(Root::environment())
             .args(["--", "guest"])
             .current_dir(self.folder)

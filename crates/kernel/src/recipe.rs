@@ -22,6 +22,7 @@ impl Recipe {
             ("build", include_str!("../../../kernel/build")),
             ("config", include_str!("../../../kernel/config")),
             ("origin.c", include_str!("../../../kernel/origin.c")),
+            ("processor.c", include_str!("../../../kernel/processor.c")),
             ("ssdlab-host.h", include_str!("../../../kernel/ssdlab-host.h")),
             ("ssdlab.c", include_str!("../../../kernel/ssdlab.c")),
             ("ssdlab.h", include_str!("../../../kernel/ssdlab.h")),

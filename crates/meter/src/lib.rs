@@ -6,6 +6,7 @@ pub mod environment;
 pub mod ext4;
 pub mod jbd2;
 pub mod process;
+pub mod processor;
 pub mod quiet;
 pub mod requests;
 pub mod smart;

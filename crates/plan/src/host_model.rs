@@ -1,64 +1,131 @@
-//! The computers that the virtual lab can stand in for: what a system call costs them.
+//! The computers that the virtual lab can stand in for: what executing the kernel takes them.
 //!
-//! A guest computes in no time; without these costs, deleting a tree that is in memory would take
-//! microseconds, and every ratio to it would be nonsense. Which calls are of which kind, and what
-//! is not charged at all, kernel/README.md says.
+//! A guest computes in no time; the lab kernel counts what it executes, and lets as much virtual
+//! time pass as it takes the host. What is counted, and what is not, kernel/README.md says.
+
+use std::fmt;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+use ssdlab_flash::evidence::EvidenceByKey;
+use ssdlab_quantity::Bytes;
 
 /// A computer, as the virtual lab knows it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct HostModel {
     /// The name in plans.
-    pub name: &'static str,
-    /// What it stands for, and where its costs come from.
-    pub description: &'static str,
-    /// A call that changes a name or an attribute (`open` with `O_CREAT`, `unlink`), in ns.
-    pub metadata_ns: u64,
-    /// A call that moves data, in ns.
-    pub io_ns: u64,
-    /// The same, for each KiB it moves, in ns.
-    pub io_ns_per_kib: u64,
-    /// Any other call, in ns.
-    pub other_ns: u64,
+    pub name: String,
+    /// What it stands for.
+    pub description: String,
+    /// What its processor takes.
+    pub costs: Costs,
     /// The memory of the guest in bytes; how much may be dirty follows from it.
     pub memory_bytes: u64,
 }
 
-/// Every host there is, in the order they are listed.
-pub const HOSTS: [HostModel; 3] = [
-    HostModel {
-        name: "phenom-ii-x4-965",
-        description: "AMD Phenom II X4 965 of 2009, fitted to the 1.21 s and 0.47 s in which \
-                      founding post 1 unpacks and deletes 36,706 files",
-        metadata_ns: 11_650,
-        io_ns: 1_500,
-        io_ns_per_kib: 600,
-        other_ns: 300,
-        memory_bytes: 3 << 30,
-    },
-    HostModel {
-        name: "modern-2020s",
-        description: "a virtual machine of the 2020s, fitted to the 1.04 s and 0.85 s of processor \
-            time in which it unpacks and deletes the same tree in the image lab, to within about a \
-            quarter each: one cost covers both creating and deleting",
-        metadata_ns: 16_000,
-        io_ns: 500,
-        io_ns_per_kib: 100,
-        other_ns: 200,
-        memory_bytes: 4 << 30,
-    },
-    HostModel {
-        name: "infinite",
-        description: "computes in no time, so that only the drive and waiting in the kernel count",
-        metadata_ns: 0,
-        io_ns: 0,
-        io_ns_per_kib: 0,
-        other_ns: 0,
-        memory_bytes: 4 << 30,
-    },
+/// What the processor of a computer takes for what the kernel does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Costs {
+    /// A basic block of the kernel's code, in ps.
+    pub block_ps: u64,
+    /// Entering the kernel and leaving it, in ns.
+    pub call_ns: u64,
+    /// A KiB copied or zeroed, in ns.
+    pub copy_ns: u64,
+    /// A KiB of CRC-32 or CRC-32C, in ns.
+    pub crc32_ns: u64,
+    /// A KiB of xxHash, in ns.
+    pub xxhash_ns: u64,
+    /// A KiB of SHA-256, in ns.
+    pub sha256_ns: u64,
+    /// A KiB of BLAKE2b, in ns.
+    pub blake2_ns: u64,
+}
+
+impl fmt::Display for Costs {
+    /// The lab kernel's parameter `ssdlab.cpu`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { block_ps, call_ns, copy_ns, crc32_ns, xxhash_ns, sha256_ns, blake2_ns } = self;
+        write!(f, "{block_ps},{call_ns},{copy_ns},{crc32_ns},{xxhash_ns},{sha256_ns},{blake2_ns}")
+    }
+}
+
+/// A computer's name and its file.
+struct Preset {
+    name: &'static str,
+    text: &'static str,
+}
+
+/// The files of the hosts there are, in the order they are listed.
+const PRESETS: [Preset; 3] = [
+    Preset { name: "phenom-ii-x4-965", text: include_str!("hosts/phenom-ii-x4-965.toml") },
+    Preset { name: "modern-2020s", text: include_str!("hosts/modern-2020s.toml") },
+    Preset { name: "infinite", text: include_str!("hosts/infinite.toml") },
 ];
+
+/// Every host there is, in the order they are listed.
+pub static HOSTS: LazyLock<[HostModel; 3]> = LazyLock::new(|| {
+    PRESETS.map(|preset| {
+        let file: HostFile = toml::from_str(preset.text).expect("a test reads every host");
+        file.model(preset.name)
+    })
+});
 
 /// Finds a host by its name in plans.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static HostModel> {
     HOSTS.iter().find(|host| host.name == name)
 }
+
+/// A host file.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HostFile {
+    /// What it stands for.
+    description: String,
+    /// What a basic block takes, in ns.
+    ns_per_block: f64,
+    /// What a system call takes besides what it executes, in ns.
+    ns_per_call: u64,
+    /// What a KiB takes of which special instructions move or digest many bytes at once, in ns.
+    ns_per_kib: NsPerKib,
+    /// The memory.
+    memory: Bytes,
+    /// What the values rest on, by their dotted keys.
+    #[serde(default)]
+    #[cfg_attr(not(test), expect(dead_code, reason = "a test reads it"))]
+    evidence: EvidenceByKey,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NsPerKib {
+    copy: u64,
+    crc32: u64,
+    xxhash: u64,
+    sha256: u64,
+    blake2: u64,
+}
+
+impl HostFile {
+    fn model(self, name: &str) -> HostModel {
+        let NsPerKib { copy, crc32, xxhash, sha256, blake2 } = self.ns_per_kib;
+        HostModel {
+            name: name.to_owned(),
+            description: self.description,
+            costs: Costs {
+                block_ps: (self.ns_per_block * 1e3).round() as u64,
+                call_ns: self.ns_per_call,
+                copy_ns: copy,
+                crc32_ns: crc32,
+                xxhash_ns: xxhash,
+                sha256_ns: sha256,
+                blake2_ns: blake2,
+            },
+            memory_bytes: self.memory.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -45,7 +45,7 @@ pub use bonnie::{Bonnie, BonnieTest};
 pub use error::{Fault, PlanError};
 pub use estimate::{Estimate, estimate};
 pub use factor::{Factor, Levels};
-pub use host_model::{HOSTS, HostModel};
+pub use host_model::{Costs, HOSTS, HostModel};
 pub use lab_kind::{LabKind, Origin};
 pub use level_error::LevelError;
 pub use needs::differ_in_machine;

@@ -70,7 +70,7 @@ pub enum Together {
 #[expect(missing_docs, reason = "the table says what each is")]
 #[rustfmt::skip]
 pub enum Source {
-    Time, Settled, Cpu, ApplicationBytes, Commits,
+    Time, Settled, Cpu, KernelThreads, Interrupts, ApplicationBytes, Commits,
     WrittenBytes, WriteRequests, WriteMerges, ReadBytes, ReadRequests, DiscardedBytes,
     DiscardRequests, Flushes,
     Written(Kind),
@@ -85,10 +85,10 @@ pub enum Source {
 use Better::{Less, More, Neither};
 use Source::{
     ApplicationBytes, ByteRate, Commits, Cpu, DiscardRequests, DiscardedBytes, Erases,
-    FlashReadBytes, FlashWrittenBytes, Flushes, HottestErases, LatencyMax, LatencyMean, LatencyP50,
-    LatencyP90, LatencyP99, LatencyP999, Operations, OpsRate, ReadBytes, ReadRequests,
-    RepeatsUntilWorn, Reported, Settled, Stalled, Time, WriteAmplification, WriteMerges,
-    WriteRequests, Written, WrittenBytes, YearsUntilWorn,
+    FlashReadBytes, FlashWrittenBytes, Flushes, HottestErases, Interrupts, KernelThreads,
+    LatencyMax, LatencyMean, LatencyP50, LatencyP90, LatencyP99, LatencyP999, Operations, OpsRate,
+    ReadBytes, ReadRequests, RepeatsUntilWorn, Reported, Settled, Stalled, Time,
+    WriteAmplification, WriteMerges, WriteRequests, Written, WrittenBytes, YearsUntilWorn,
 };
 use Together::{Mean, Never, Sum};
 use Unit::{Bytes, BytesPerS, Ns, Number, PerS, Percent, Ratio, Years};
@@ -127,11 +127,15 @@ const fn reported(unit: Unit, better: Better) -> Metric {
 
 /// Every metric whose name is fixed: the name, what it is, and the same in words.
 #[rustfmt::skip]
-pub const METRICS: [(&str, Metric, &str); 60] = [
+pub const METRICS: [(&str, Metric, &str); 62] = [
     // What every phase may have.
     ("time_ns", cost(Ns, Time), "time until the phase returned"),
     ("settled_ns", cost(Ns, Settled), "time until the device was quiet after it"),
-    ("cpu_ns", cost(Ns, Cpu), "processor time, user and system"),
+    ("cpu_ns", cost(Ns, Cpu), "processor time of the workload, user and system"),
+    ("kernel_threads_ns", cost(Ns, KernelThreads),
+        "processor time of kernel threads until the device was quiet (virtual lab)"),
+    ("interrupts_ns", cost(Ns, Interrupts),
+        "processor time of interrupts until the device was quiet (virtual lab)"),
     ("application_bytes", m(Bytes, Neither, Sum, ApplicationBytes),
         "bytes the workload handed to write(2)"),
     ("written_bytes", cost(Bytes, WrittenBytes), "bytes written to the device until it was quiet"),

@@ -50,7 +50,8 @@ impl Simulated {
             level.parse().map_err(|known| unknown(Factor::WearLevelling, level, known))
         });
         let host = host_model::find(host).ok_or_else(|| {
-            let names: Vec<&str> = host_model::HOSTS.iter().map(|host| host.name).collect();
+            let names: Vec<&str> =
+                host_model::HOSTS.iter().map(|host| host.name.as_str()).collect();
             unknown(Factor::Host, host, &names.join(", "))
         })?;
         let levelling = levelling.transpose()?;

@@ -34,8 +34,14 @@ impl Traced {
     /// What it is called above its table or chart.
     #[must_use]
     pub fn name(&self) -> String {
-        format!("trial {}: {}", self.trial, treatment(&self.levels))
+        trial_name(self.trial, &self.levels)
     }
+}
+
+/// What a trial is called, by its place in the run and the levels by which it differs from others.
+#[must_use]
+pub fn trial_name(trial: u32, levels: &Levels) -> String {
+    format!("trial {trial}: {}", treatment(levels))
 }
 
 fn treatment(levels: &Levels) -> String {

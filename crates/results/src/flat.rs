@@ -57,6 +57,8 @@ phase! {
         settled_ns: Option<u64>,
         is_quiet: Option<bool>,
         cpu_ns: Option<u64>,
+        kernel_threads_ns: Option<u64>,
+        interrupts_ns: Option<u64>,
         application_bytes: Option<u64>,
         at_return: Option<Counters>,
         lifetime_kib: Option<u64>,

@@ -3,6 +3,7 @@
 mod attempt_id;
 mod attempts;
 mod drive;
+mod executed;
 mod flat;
 mod ledger;
 mod metrics;
@@ -17,6 +18,7 @@ pub use attempts::{
     ATTEMPTS, Attempts, Double, Left, News, NotUndone, logs_of, node_of, output_of,
 };
 pub use drive::DriveCourse;
+pub use executed::Executed;
 pub use ledger::{ByKind, ByLayer, Layer, Ledger, Written};
 pub use record::{
     Aged, Attempt, Ending, Imported, Phase, RECORD_SCHEMA, Record, Status, Teardown, Told,

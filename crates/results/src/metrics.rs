@@ -70,6 +70,8 @@ impl Phase {
             Source::Time => self.time_ns,
             Source::Settled => self.settled_ns,
             Source::Cpu => self.cpu_ns,
+            Source::KernelThreads => self.kernel_threads_ns,
+            Source::Interrupts => self.interrupts_ns,
             Source::ApplicationBytes => self.application_bytes,
             Source::WrittenBytes => device(|device| device.written_bytes),
             Source::WriteRequests => device(|device| device.write_requests),

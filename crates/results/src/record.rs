@@ -193,9 +193,16 @@ pub struct Phase {
     /// Whether the device fell quiet before the wait timed out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_quiet: Option<bool>,
-    /// Processor time, user and system, in ns.
+    /// Processor time of the workload, user and system, in ns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_ns: Option<u64>,
+    /// Processor time of kernel threads until the device was quiet, in ns; absent, like the next,
+    /// where the kernel does not tell whose it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel_threads_ns: Option<u64>,
+    /// Processor time of interrupts until the device was quiet, in ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interrupts_ns: Option<u64>,
     /// Bytes the workload passed to write(2); absent if an external program did the writing.
     pub application_bytes: Option<u64>,
     /// What the device did until it was quiet.

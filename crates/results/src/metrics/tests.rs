@@ -15,6 +15,8 @@ fn phase() -> Phase {
         time_ns: Some(1),
         settled_ns: Some(2),
         cpu_ns: Some(3),
+        kernel_threads_ns: Some(2),
+        interrupts_ns: Some(1),
         application_bytes: Some(4),
         device: Some(Counters { written_bytes: 8, ..Counters::default() }),
         flash: Some(flash.repeated(1.0)),
