@@ -6,7 +6,7 @@ use crate::ftl::Ftl;
 use crate::link::{Arrival, Link};
 use crate::map_cache::MapCache;
 use crate::nand::{Array, Nand};
-use crate::specification::Specification;
+use crate::specification::{Flush, Specification};
 use crate::units::{LogicalPage, Nanos, PageRun, PhysicalPage};
 use crate::wear::WearSummary;
 use crate::write_buffer::Buffer;
@@ -54,9 +54,9 @@ impl<N: Nand> Drive<N> {
         let nand = watch(Array::new(&specification, ftl.blocks()));
         let pages = specification.logical_pages;
         Self {
-            buffer: specification
-                .write_buffer
-                .map(|buffer| Buffer::new(buffer.pages, buffer.protected, pages)),
+            buffer: specification.write_buffer.map(|buffer| {
+                Buffer::new(buffer.pages, specification.power_loss.protection, pages)
+            }),
             map_cache: specification
                 .map_cache
                 .map(|cache| MapCache::new(cache.map_pages, cache.covers_pages, pages)),
@@ -379,8 +379,8 @@ impl<N: Nand> Drive<N> {
     }
 
     fn flush(&mut self, now: Nanos) -> Nanos {
-        match &self.buffer {
-            Some(buffer) if !buffer.is_protected => self.drain(now),
+        match (&self.buffer, self.specification.power_loss.flush) {
+            (Some(buffer), Flush::Honest) if !buffer.is_protected => self.drain(now),
             _ => now,
         }
     }

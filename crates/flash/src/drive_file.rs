@@ -15,7 +15,8 @@ use ssdlab_quantity::{Bytes, Rate, Share, Span};
 use toml::Spanned;
 
 use crate::evidence::EvidenceByKey;
-use crate::specification::Frontiers;
+use crate::figures::FiguresByName;
+use crate::specification::{Flush, Frontiers, TrimmedReads};
 
 mod resolve;
 
@@ -75,6 +76,16 @@ pub struct DriveFile {
     /// For `page`: which pages are written side by side (default `one`).
     #[serde(default)]
     pub frontiers: Frontiers,
+    /// Whether the drive has the energy to save its write buffer when the power fails (default
+    /// false).
+    #[serde(default)]
+    pub power_loss_protection: bool,
+    /// What a flush does: `honest` (default) makes what was written safe, `ignored` does nothing.
+    #[serde(default)]
+    pub flush: Flush,
+    /// What is written as a whole or not when the power fails, in aligned units (default 512
+    /// bytes, a sector).
+    pub atomic_write_unit: Option<Spanned<Bytes>>,
     /// How blocks wear.
     #[serde(default)]
     pub wear: Wear,
@@ -95,6 +106,9 @@ pub struct DriveFile {
     /// What the values rest on.
     #[serde(default)]
     pub evidence: EvidenceByKey,
+    /// Published figures of the real drive.
+    #[serde(default)]
+    pub figures: FiguresByName,
 }
 
 /// How logical pages find their place.
@@ -163,6 +177,8 @@ pub struct Trim {
     pub honoured: bool,
     /// Whether a discard waits for all before it and holds up all after it (default false).
     pub blocking: bool,
+    /// What discarded sectors read after a power cut: `zeros` (default) or `old-or-zeros`.
+    pub reads: TrimmedReads,
     /// What a command takes.
     pub per_command: Span,
     /// What each discarded page that held data takes, on top.
@@ -177,6 +193,7 @@ impl Default for Trim {
         Self {
             honoured: true,
             blocking: false,
+            reads: TrimmedReads::default(),
             per_command: none,
             per_mapped_page: none,
             per_unmapped_mib: none,
@@ -190,9 +207,6 @@ impl Default for Trim {
 pub struct WriteBuffer {
     /// Its size.
     pub size: Spanned<Bytes>,
-    /// Whether the drive can still save it when the power fails (default false).
-    #[serde(default)]
-    pub protected: bool,
 }
 
 /// Flash with one bit a cell.

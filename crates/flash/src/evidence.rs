@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_quantity::{Bytes, Rate, Share, Span};
-use toml::{Spanned, Value};
+use toml::Spanned;
 
 /// The evidence of a file, by the dotted key of the value: `capacity`, `trim.per_command`.
 pub type EvidenceByKey = BTreeMap<String, Spanned<Evidence>>;
@@ -24,11 +24,12 @@ pub struct Evidence {
     pub source: String,
     /// The least and the most that it may plausibly be; absent where the source leaves no doubt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub range: Option<[Figure; 2]>,
+    pub range: Option<[Value; 2]>,
     /// What else it may plausibly be, where a range says nothing: of a mapping, or of yes and no.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub choices: Vec<Figure>,
-    /// The published figures that it was fitted to, which it therefore does not predict.
+    pub choices: Vec<Value>,
+    /// The published figures that it was fitted to, which it therefore does not predict, by their
+    /// names under `[figures]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fitted_to: Vec<String>,
 }
@@ -50,7 +51,7 @@ pub enum Basis {
 /// A value as a drive file has it.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(untagged)]
-pub enum Figure {
+pub enum Value {
     /// Yes or no.
     Flag(bool),
     /// A whole number.
@@ -61,20 +62,37 @@ pub enum Figure {
     Text(String),
 }
 
-impl Figure {
-    /// What orders values of one unit: bytes, ns, bytes a second, or the number itself; none for a
-    /// word and for yes and no.
-    #[must_use]
-    pub fn magnitude(&self) -> Option<f64> {
+/// What an amount is counted in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unit {
+    Nanos,
+    Bytes,
+    BytesPerSecond,
+    /// Of a share as people write it, of 1 otherwise.
+    Percent,
+    Whole,
+    Number,
+}
+
+impl Value {
+    /// The unit and how many of it; none for a word and for yes and no.
+    pub(crate) fn amount(&self) -> Option<(Unit, f64)> {
         match self {
             Self::Flag(_) => None,
-            Self::Integer(number) => Some(*number as f64),
-            Self::Number(number) => Some(*number),
+            Self::Integer(number) => Some((Unit::Whole, *number as f64)),
+            Self::Number(number) => Some((Unit::Number, *number)),
             Self::Text(text) => {
-                let span = || text.parse().ok().map(|Span(span)| span.as_nanos() as f64);
-                let bytes = || text.parse().ok().map(|Bytes(bytes)| bytes as f64);
-                let rate = || Rate::try_from(text.clone()).ok().map(|Rate(rate)| rate as f64);
-                let share = || Share::try_from(text.clone()).ok().map(|Share(share)| share);
+                let span =
+                    || text.parse().ok().map(|span: Span| (Unit::Nanos, span.nanos() as f64));
+                let bytes = || text.parse().ok().map(|Bytes(bytes)| (Unit::Bytes, bytes as f64));
+                let rate = || {
+                    let rate = Rate::try_from(text.clone()).ok();
+                    rate.map(|Rate(rate)| (Unit::BytesPerSecond, rate as f64))
+                };
+                let share = || {
+                    let share = Share::try_from(text.clone()).ok();
+                    share.map(|Share(share)| (Unit::Percent, 100.0 * share))
+                };
                 span().or_else(bytes).or_else(rate).or_else(share)
             }
         }
@@ -82,22 +100,22 @@ impl Figure {
 
     /// A value of a file; none for what holds others.
     #[must_use]
-    pub fn of(value: &Value) -> Option<Self> {
+    pub fn of(value: &toml::Value) -> Option<Self> {
         match value {
-            Value::Boolean(flag) => Some(Self::Flag(*flag)),
-            Value::Integer(number) => Some(Self::Integer(*number)),
-            Value::Float(number) => Some(Self::Number(*number)),
-            Value::String(text) => Some(Self::Text(text.clone())),
+            toml::Value::Boolean(flag) => Some(Self::Flag(*flag)),
+            toml::Value::Integer(number) => Some(Self::Integer(*number)),
+            toml::Value::Float(number) => Some(Self::Number(*number)),
+            toml::Value::String(text) => Some(Self::Text(text.clone())),
             _ => None,
         }
     }
 
-    pub(crate) fn into_value(self) -> Value {
+    pub(crate) fn into_toml(self) -> toml::Value {
         match self {
-            Self::Flag(flag) => Value::Boolean(flag),
-            Self::Integer(number) => Value::Integer(number),
-            Self::Number(number) => Value::Float(number),
-            Self::Text(text) => Value::String(text),
+            Self::Flag(flag) => toml::Value::Boolean(flag),
+            Self::Integer(number) => toml::Value::Integer(number),
+            Self::Number(number) => toml::Value::Float(number),
+            Self::Text(text) => toml::Value::String(text),
         }
     }
 }
@@ -105,13 +123,13 @@ impl Figure {
 impl Evidence {
     /// Every value that the evidence names besides the file's own: both ends of the range, or the
     /// choices.
-    pub(crate) fn alternatives(&self) -> impl Iterator<Item = &Figure> {
+    pub(crate) fn alternatives(&self) -> impl Iterator<Item = &Value> {
         self.range.iter().flatten().chain(&self.choices)
     }
 
     /// What is wrong with it for a value, and what to do.
     #[must_use]
-    pub fn fault(&self, key: &str, value: &Figure) -> Option<(String, String)> {
+    pub fn fault(&self, key: &str, value: &Value) -> Option<(String, String)> {
         let wrong = |message: String, help: &str| Some((message, help.to_owned()));
         if self.source.trim().is_empty() {
             return wrong(
@@ -132,10 +150,10 @@ impl Evidence {
             );
         }
         if let Some([least, most]) = &self.range {
-            let (least, most) = (least.magnitude(), most.magnitude());
-            let is_within = match (least, value.magnitude(), most) {
-                (Some(least), Some(value), Some(most)) => {
-                    least < most && least <= value && value <= most
+            let amounts = [least.amount(), value.amount(), most.amount()];
+            let is_within = match amounts {
+                [Some((one, least)), Some((unit, value)), Some((other, most))] => {
+                    one == unit && unit == other && least < most && least <= value && value <= most
                 }
                 _ => false,
             };

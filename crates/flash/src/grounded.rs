@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use toml::{Table, Value};
+use toml::Table;
 
 use crate::drive_file::{DriveFile, DriveFileError};
-use crate::evidence::{Evidence, Figure};
+use crate::evidence::{Evidence, Value};
 
 /// A value of a drive file, and what it rests on.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,13 +18,13 @@ pub struct Grounded {
     pub evidence: Option<Evidence>,
 }
 
-/// Keys that say what a drive is called, not what it is.
-const NAMES: [&str; 3] = ["name", "description", "evidence"];
+/// Keys that say what a drive is called and what is known of it, not what it is.
+const ABOUT: [&str; 4] = ["name", "description", "evidence", "figures"];
 
 /// The values of a drive file in the order of their keys, each with what it rests on.
 ///
-/// Fails if evidence is of no value of the file, or contradicts it, or if a value that it calls
-/// plausible makes no drive.
+/// Fails if evidence is of no value of the file, contradicts it or names a figure that is not in
+/// the file, or if a value that it calls plausible makes no drive.
 pub fn grounded(text: &str) -> Result<Vec<Grounded>, DriveFileError> {
     let file = DriveFile::parse(text)?;
     let table: Table = toml::from_str(text).expect("a drive file is TOML");
@@ -43,12 +43,19 @@ pub fn grounded(text: &str) -> Result<Vec<Grounded>, DriveFileError> {
         if let Some((message, help)) = evidence.fault(key, value) {
             return fault(message, help);
         }
-        for figure in evidence.alternatives() {
-            if let Err(error) = with(&table, key, figure).and_then(|file| file.resolve()) {
+        if let Some(name) = evidence.fitted_to.iter().find(|name| !file.figures.contains_key(*name))
+        {
+            return fault(
+                format!("`{key}` is fitted to `{name}`, which is not among the file's figures"),
+                format!("describe the figure in a table [figures.{name}]"),
+            );
+        }
+        for value in evidence.alternatives() {
+            if let Err(error) = with(&table, [(key, value)]).and_then(|file| file.resolve()) {
                 return fault(
                     format!(
                         "`{key} = {}` is called plausible and makes no drive: {}",
-                        figure.clone().into_value(),
+                        value.clone().into_toml(),
                         error.message
                     ),
                     error.help,
@@ -60,40 +67,48 @@ pub fn grounded(text: &str) -> Result<Vec<Grounded>, DriveFileError> {
         .into_iter()
         .map(|(key, value)| Grounded {
             evidence: file.evidence.get(&key).map(|evidence| evidence.get_ref().clone()),
-            value: value.into_value().to_string(),
+            value: value.into_toml().to_string(),
             key,
         })
         .collect())
 }
 
-/// The drive of a file with another value of one key.
-fn with(table: &Table, key: &str, figure: &Figure) -> Result<DriveFile, DriveFileError> {
+/// A file's drive with other values of some keys, each of which the file sets.
+pub(crate) fn with<'a>(
+    table: &Table,
+    values: impl IntoIterator<Item = (&'a String, &'a Value)>,
+) -> Result<DriveFile, DriveFileError> {
     let mut table = table.clone();
-    table.remove("evidence");
-    let mut inner = &mut table;
-    let mut path = key.split('.').peekable();
-    while let Some(part) = path.next() {
-        if path.peek().is_none() {
-            inner.insert(part.to_owned(), figure.clone().into_value());
-            break;
-        }
-        inner = inner
-            .get_mut(part)
-            .and_then(Value::as_table_mut)
-            .expect("the key is one of the table's own");
+    table.retain(|key, _| !matches!(key, "evidence" | "figures"));
+    for (key, value) in values {
+        let (path, last) = key.rsplit_once('.').map_or((None, key.as_str()), |(p, l)| (Some(p), l));
+        let inner = path
+            .into_iter()
+            .flat_map(|path| path.split('.'))
+            .try_fold(&mut table, |inner, part| {
+                inner.get_mut(part).and_then(toml::Value::as_table_mut)
+            });
+        let Some(place) = inner.and_then(|inner| inner.get_mut(last)) else {
+            return Err(DriveFileError {
+                message: format!("the drive file does not set `{key}`"),
+                at: None,
+                help: "the values are of another drive file".to_owned(),
+            });
+        };
+        *place = value.clone().into_toml();
     }
     DriveFile::parse(&table.to_string())
 }
 
-fn flatten(table: &Table, prefix: &str, values: &mut BTreeMap<String, Figure>) {
+fn flatten(table: &Table, prefix: &str, values: &mut BTreeMap<String, Value>) {
     for (key, value) in table {
-        if prefix.is_empty() && NAMES.contains(&key.as_str()) {
+        if prefix.is_empty() && ABOUT.contains(&key.as_str()) {
             continue;
         }
         let key = format!("{prefix}{key}");
         match value {
-            Value::Table(inner) => flatten(inner, &format!("{key}."), values),
-            value => values.extend(Figure::of(value).map(|figure| (key, figure))),
+            toml::Value::Table(inner) => flatten(inner, &format!("{key}."), values),
+            value => values.extend(Value::of(value).map(|value| (key, value))),
         }
     }
 }

@@ -35,6 +35,8 @@ pub struct Specification {
     pub wear: Wear,
     /// What a discard does and costs.
     pub trim: Trim,
+    /// What a power cut takes.
+    pub power_loss: PowerLoss,
     /// Memory for data on their way to the flash.
     pub write_buffer: Option<WriteBuffer>,
     /// Flash with one bit a cell, which takes all writes first.
@@ -192,6 +194,8 @@ pub struct Trim {
     pub honoured: bool,
     /// Whether a discard waits for all commands before it and holds up all after it.
     pub blocking: bool,
+    /// What discarded sectors read after a power cut.
+    pub reads: TrimmedReads,
     /// What a command takes.
     pub per_command: Nanos,
     /// What each discarded page that held data takes, on top.
@@ -200,13 +204,44 @@ pub struct Trim {
     pub per_unmapped_mib: Nanos,
 }
 
+/// What sectors read after a power cut that had been discarded, and whose discard was flushed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TrimmedReads {
+    /// Zeros.
+    #[default]
+    Zeros,
+    /// Zeros, or what they held before.
+    OldOrZeros,
+}
+
+/// What a power cut takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PowerLoss {
+    /// Whether the drive has the energy to save its write buffer.
+    pub protection: bool,
+    /// What a flush does.
+    pub flush: Flush,
+    /// Aligned units of so many bytes are written as a whole or not: a power of two.
+    pub atomic_write_bytes: u32,
+}
+
+/// What a flush, or a write with forced unit access, does.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Flush {
+    /// It is acknowledged once the data are safe.
+    #[default]
+    Honest,
+    /// It is acknowledged, and nothing else.
+    Ignored,
+}
+
 /// Memory for data on their way to the flash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WriteBuffer {
     /// How many pages fit.
     pub pages: u32,
-    /// Whether the drive can still save it when the power fails.
-    pub protected: bool,
 }
 
 /// Flash with one bit a cell, which takes all writes first.

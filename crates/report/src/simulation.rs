@@ -196,7 +196,8 @@ pub fn specification(drive: &Specification) -> String {
     line("wear", format!("{wear}, {endurance}"));
     line("discard", discard(drive));
     if let Some(buffer) = drive.write_buffer {
-        let kind = if buffer.protected { "kept when the power fails" } else { "volatile" };
+        let kind =
+            if drive.power_loss.protection { "kept when the power fails" } else { "volatile" };
         line("write buffer", format!("{} pages, {kind}", buffer.pages));
     }
     if let Some(slc) = drive.slc_cache {

@@ -6,6 +6,7 @@ use toml::Spanned;
 use super::{
     Collection, DriveFile, DriveFileError, Levelling, Mapping, PAGE_BYTES, PAGES_PER_BLOCK, Timing,
 };
+use crate::command::SECTOR_BYTES;
 use crate::specification as exact;
 use crate::specification::Specification;
 use crate::units::{MILLION, Nanos};
@@ -59,9 +60,11 @@ impl DriveFile {
             compression_ppm: geometry.compression_ppm,
             mapping,
             wear: self.exact_wear()?,
+            power_loss: self.exact_power_loss()?,
             trim: exact::Trim {
                 honoured: self.trim.honoured,
                 blocking: self.trim.blocking,
+                reads: self.trim.reads,
                 per_command: nanos(self.trim.per_command),
                 per_mapped_page: nanos(self.trim.per_mapped_page),
                 per_unmapped_mib: nanos(self.trim.per_unmapped_mib),
@@ -258,13 +261,35 @@ impl DriveFile {
         Ok(exact::Wear { levelling, endurance })
     }
 
+    fn exact_power_loss(&self) -> Result<exact::PowerLoss, DriveFileError> {
+        let unit = self.atomic_write_unit.as_ref();
+        let bytes = unit.map_or(SECTOR_BYTES, |unit| unit.get_ref().0);
+        if let Some(unit) = unit
+            && !(bytes.is_power_of_two() && (SECTOR_BYTES..=1 << 20).contains(&bytes))
+        {
+            return Err(DriveFileError::at(
+                unit,
+                format!(
+                    "an atomic_write_unit of {bytes} bytes: not a power of two from 512 bytes to \
+                     1 MiB"
+                ),
+                "for example \"4 KiB\"",
+            ));
+        }
+        Ok(exact::PowerLoss {
+            protection: self.power_loss_protection,
+            flush: self.flush,
+            atomic_write_bytes: u32::try_from(bytes).expect("at most 1 MiB"),
+        })
+    }
+
     fn exact_write_buffer(
         &self,
         geometry: &Geometry,
     ) -> Result<Option<exact::WriteBuffer>, DriveFileError> {
         let Some(buffer) = &self.write_buffer else { return Ok(None) };
         let pages = units(&buffer.size, geometry.page_bytes.into(), "page")?;
-        Ok(Some(exact::WriteBuffer { pages, protected: buffer.protected }))
+        Ok(Some(exact::WriteBuffer { pages }))
     }
 
     fn exact_slc_cache(

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use ssdlab_flash::specification::Flush;
 use ssdlab_flash::{
     Command, Completion, Drive, Extent, LogicalPage, Nand, Nanos, Specification, Stream,
 };
@@ -122,6 +123,7 @@ impl Shadowed {
         let specification = self.drive.specification();
         let page_bytes = u64::from(specification.page_bytes);
         let honours = specification.trim.honoured;
+        let flush = specification.power_loss.flush;
         match step.command(specification.capacity_bytes()) {
             Some(Command::Write(extent, _)) => self.write(touched(extent, page_bytes)),
             Some(Command::WriteZeroes(extent)) if !honours => {
@@ -137,7 +139,7 @@ impl Shadowed {
             _ => {}
         }
         step.submit(&mut self.drive, &mut self.now);
-        if let Step::Flush = step {
+        if let (Step::Flush, Flush::Honest) = (step, flush) {
             self.flushed = self.expected.clone();
         }
     }
@@ -168,8 +170,7 @@ impl Shadowed {
     /// Exactly what is listed is lost, nothing of it was flushed, and what is left of it is not
     /// older than the last flush.
     fn cut_power(&mut self) {
-        let is_protected =
-            self.drive.specification().write_buffer.is_some_and(|buffer| buffer.protected);
+        let is_protected = self.drive.specification().power_loss.protection;
         let lost = self.drive.cut_power();
         assert!(!is_protected || lost.is_empty(), "a protected buffer loses {lost:?}");
         self.now = Nanos::ZERO;

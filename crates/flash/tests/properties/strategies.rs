@@ -38,11 +38,9 @@ pub fn drive_file() -> impl Strategy<Value = String> {
     ];
     let buffer = prop_oneof![
         Just(String::new()),
-        (1_u32..20, any::<bool>()).prop_map(|(pages, protected)| format!(
-            "[write_buffer]\nsize = {}\nprotected = {protected}",
-            pages * 4096
-        )),
+        (1_u32..20).prop_map(|pages| format!("[write_buffer]\nsize = {}", pages * 4096)),
     ];
+    let power = (any::<bool>(), prop_oneof![3 => Just("honest"), 1 => Just("ignored")]);
     let caches = (any::<bool>(), any::<bool>(), 1_u32..40);
     let timing = prop_oneof![
         Just(String::new()),
@@ -54,8 +52,10 @@ pub fn drive_file() -> impl Strategy<Value = String> {
             if suspends { "suspend = \"20 us\"" } else { "" }
         )),
     ];
-    (geometry, mapping, wear, trim, buffer, caches, timing).prop_map(
-        |((blocks, per_block, superblock, spare), mapping, wear, trim, buffer, caches, timing)| {
+    (geometry, mapping, wear, trim, power, buffer, caches, timing).prop_map(
+        |(geometry, mapping, wear, trim, power, buffer, caches, timing)| {
+            let (blocks, per_block, superblock, spare) = geometry;
+            let (protection, flush) = power;
             let (has_slc, has_map_cache, slc_pages) = caches;
             // Room for a log block and for one block of spare.
             let data = (blocks * per_block * superblock).max(1);
@@ -71,6 +71,7 @@ pub fn drive_file() -> impl Strategy<Value = String> {
             let log = mapping.replace("0.1", &(1.5 / f64::from(blocks)).min(1.0).to_string());
             format!(
                 "name = \"any\"\ncapacity = {}\nspare_factor = {spare}\n\
+                 power_loss_protection = {protection}\nflush = \"{flush}\"\n\
                  pages_per_block = {per_block}\nsuperblock = {superblock}\n{log}\n{wear}\n{trim}\n\
                  {buffer}\n{slc}\n{map_cache}\n{timing}\n",
                 data * 4096

@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use ssdlab_flash::evidence::Figure;
-use toml::{Table, Value};
+use ssdlab_flash::evidence::Value;
+use toml::Table;
 
 use super::*;
 
 /// The values of a host file by their dotted keys.
-fn values(text: &str) -> BTreeMap<String, Figure> {
+fn values(text: &str) -> BTreeMap<String, Value> {
     let table: Table = toml::from_str(text).unwrap();
     let mut values = BTreeMap::new();
     for (key, value) in &table {
         match (key.as_str(), value) {
             ("description" | "evidence", _) => {}
-            (_, Value::Table(inner)) => values
+            (_, toml::Value::Table(inner)) => values
                 .extend(inner.iter().map(|(name, value)| (format!("{key}.{name}"), figure(value)))),
             (_, value) => {
                 values.insert(key.clone(), figure(value));
@@ -24,8 +24,8 @@ fn values(text: &str) -> BTreeMap<String, Figure> {
     values
 }
 
-fn figure(value: &Value) -> Figure {
-    Figure::of(value).unwrap()
+fn figure(value: &toml::Value) -> Value {
+    Value::of(value).unwrap()
 }
 
 #[test]

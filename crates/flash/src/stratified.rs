@@ -1,0 +1,57 @@
+//! Numbers that are spread evenly whatever their count, and do not change when there are more.
+//!
+//! A Latin hypercube of N draws puts one into each of N equal parts of every value's range, and
+//! another N moves them all. Here a draw is a function of its own number alone, so that a run can
+//! grow by blocks: each value follows van der Corput's sequence in base 2, of which any first 2^m
+//! numbers lie one in each of 2^m equal parts, and any first n differ from an even spread by about
+//! log2(n) at most. Owen's nested scrambling makes each number uniform without giving that up
+//! ("Randomly permuted (t,m,s)-nets and (t,s)-sequences", 1995), and the same of the numbers of
+//! the draws pairs the values of a draw at random, as a Latin hypercube does (Burley, "Practical
+//! hash-based Owen scrambling", Journal of Computer Graphics Techniques 9(4), 2020). Everything is
+//! integer arithmetic.
+
+/// A sequence of its own for each of the numbers that make it up.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stream(u64);
+
+impl Stream {
+    pub fn new(seed: u64, name: &str) -> Self {
+        // FNV-1a: a value's sequence is its name's, so that it stays when others come or go.
+        let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        Self(mix(mix(seed) ^ hash))
+    }
+
+    /// Another one.
+    pub fn then(self, number: u32) -> Self {
+        Self(mix(self.0 ^ mix(number.into())))
+    }
+
+    /// Where the draw of this number lies, as a part of 2^32.
+    pub fn at(self, draw: u32) -> u32 {
+        scramble(self.then(0), scramble(self.then(1), draw).reverse_bits())
+    }
+}
+
+/// Turns each bit over or not by what all higher ones are, so that numbers with equal high bits
+/// keep as many equal ones.
+fn scramble(stream: Stream, number: u32) -> u32 {
+    (0..u32::BITS).fold(number, |scrambled, place| {
+        let higher = u64::from(number) >> place >> 1;
+        let turns = mix(stream.0 ^ mix(u64::from(place) << u32::BITS | higher)) & 1;
+        scrambled ^ u32::from(turns == 1) << place
+    })
+}
+
+/// Mixes the bits of a number (the finalizer of Steele, Lea and Flood, "Fast splittable
+/// pseudorandom number generators", OOPSLA 2014).
+fn mix(number: u64) -> u64 {
+    let mut mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ mixed >> 31
+}
+
+#[cfg(test)]
+mod tests;
