@@ -1,0 +1,109 @@
+//! What survives a power cut, of a drive that was asked what a log says.
+//!
+//! [`PowerCuts`] follows a log and knows at any moment what is safe, what is only in the drive's
+//! volatile write cache, and what is under way. A [`Cut`] is one such moment, and each seed gives
+//! one [`Survivor`] of it: what the drive may hold when it is switched on again. Contents are not
+//! known here: a survivor says which request's data a sector holds.
+//!
+//! What was acknowledged before a flush that was acknowledged, or was written with forced unit
+//! access (FUA), is safe, unless the drive ignores both. All other acknowledged data are in the
+//! cache, as far as they fit: it takes them a line (a page, or the unit of atomic writes if that
+//! is larger) at a time and, when it is full, writes out the line that was written longest ago. A
+//! discard takes a line. On a drive with power-loss protection or without a cache, what is
+//! acknowledged is safe. Of what is in the cache, and of requests under way, anything may survive,
+//! in any order, but for two rules:
+//!
+//! - What one request writes into one aligned unit of atomic writes survives as a whole or not.
+//! - The cache holds a unit once: what reached the flash has in it whatever was written to the unit
+//!   before. So a sector holds its last safe version or a later one.
+//!
+//! Idle time makes nothing safe: how soon a drive writes out what nobody asks it to is not known.
+
+mod cache;
+mod cut;
+mod log;
+mod moments;
+
+pub use cut::{Cut, Reverted, Survivor, Version};
+pub use log::{LogError, Logged};
+
+use std::collections::BTreeSet;
+
+use crate::specification::Specification;
+use crate::units::Nanos;
+use cache::Cache;
+
+/// The moments of a log at which the power can be cut.
+#[derive(Debug, Clone)]
+pub struct PowerCuts<'a> {
+    log: &'a [Logged],
+    /// The requests that were completed, by the time of that.
+    completions: Vec<(Nanos, usize)>,
+    /// A cache at the beginning of the log.
+    fresh: Cache,
+    cache: Cache,
+    now: Nanos,
+    submitted: usize,
+    completed: usize,
+    under_way: BTreeSet<usize>,
+}
+
+impl<'a> PowerCuts<'a> {
+    /// A drive whose cache is empty when the log begins. Fails if the log contradicts itself.
+    pub fn new(drive: &Specification, log: &'a [Logged]) -> Result<Self, LogError> {
+        log::check(log)?;
+        let ends = log.iter().enumerate();
+        let mut completions: Vec<_> =
+            ends.filter_map(|(number, logged)| Some((logged.completed?, number))).collect();
+        completions.sort_unstable();
+        let cache = Cache::new(drive);
+        Ok(Self {
+            log,
+            completions,
+            fresh: cache.clone(),
+            cache,
+            now: Nanos::ZERO,
+            submitted: 0,
+            completed: 0,
+            under_way: BTreeSet::new(),
+        })
+    }
+
+    /// Cuts the power, right after all that happened by then. Quick for moments in ascending
+    /// order; an earlier one begins anew.
+    pub fn at(&mut self, moment: Nanos) -> Cut<'_> {
+        if moment < self.now {
+            self.cache = self.fresh.clone();
+            (self.submitted, self.completed) = (0, 0);
+            self.under_way.clear();
+        }
+        self.now = moment;
+        while let Some(logged) = self.log.get(self.submitted)
+            && logged.submitted <= moment
+        {
+            self.under_way.insert(self.submitted);
+            self.submitted += 1;
+        }
+        while let Some((at, number)) = self.completions.get(self.completed)
+            && *at <= moment
+        {
+            self.under_way.remove(number);
+            self.cache.complete(self.log, *number);
+            self.completed += 1;
+        }
+        Cut::new(self.log, &self.cache, &self.under_way, self.submitted)
+    }
+
+    /// Chooses moments for cuts, in ascending order: the beginning and the end of every flush and
+    /// the `marks`, such as the times at which somebody was told that something is durable, or an
+    /// even choice of them if there are more than `count`; and other moments at which something
+    /// happened, at random, up to that number. Between two such moments nothing changes, so a log
+    /// may have fewer.
+    #[must_use]
+    pub fn moments(&self, marks: &[Nanos], count: usize, seed: u64) -> Vec<Nanos> {
+        moments::choose(self.log, marks, count, seed)
+    }
+}
+
+#[cfg(test)]
+mod tests;

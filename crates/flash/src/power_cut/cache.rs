@@ -1,0 +1,235 @@
+//! The volatile write cache: what was acknowledged and is not safe, line by line.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use rangemap::RangeMap;
+
+use super::log::Logged;
+use crate::command::{Command, Extent, SECTOR_BYTES};
+use crate::specification::{Flush, Specification, TrimmedReads};
+use crate::units::Nanos;
+
+/// Consecutive sectors.
+pub(super) type Sectors = Range<u64>;
+
+/// A place in the cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Line {
+    /// For data, by where they belong.
+    Data(u64),
+    /// For a range that became zeros, by the request.
+    Zeroed(usize),
+}
+
+/// What a place holds.
+#[derive(Debug, Clone)]
+struct Held {
+    /// Its place in the order in which lines were written last.
+    turn: u64,
+    /// The requests that wrote it and are not safe.
+    requests: Vec<usize>,
+}
+
+/// A drive's volatile write cache, and what is safe beneath it.
+#[derive(Debug, Clone)]
+pub(super) struct Cache {
+    /// How many there may be; none where nothing acknowledged can be lost.
+    most_lines: usize,
+    line_sectors: u64,
+    pub unit_sectors: u64,
+    flush: Flush,
+    /// What a discarded range reads; none if discards do nothing.
+    trimmed: Option<TrimmedReads>,
+    lines: BTreeMap<Line, Held>,
+    turns: BTreeMap<u64, Line>,
+    next_turn: u64,
+    /// The newest safe request of each sector.
+    safe: RangeMap<u64, usize>,
+    /// Discards that are done, but whose sectors may read as before for ever.
+    undefined: Vec<usize>,
+}
+
+/// The sectors that a command changes.
+pub(super) fn sectors(command: Command) -> Sectors {
+    let changes = |extent: Extent| {
+        let first = extent.offset_bytes / SECTOR_BYTES;
+        first..first + extent.length_bytes / SECTOR_BYTES
+    };
+    match command {
+        Command::Write(extent, _) | Command::Discard(extent) | Command::WriteZeroes(extent) => {
+            changes(extent)
+        }
+        Command::Read(_) | Command::Flush => 0..0,
+    }
+}
+
+fn overlap(one: &Sectors, other: &Sectors) -> Sectors {
+    one.start.max(other.start)..one.end.min(other.end)
+}
+
+impl Cache {
+    pub fn new(drive: &Specification) -> Self {
+        let power_loss = drive.power_loss;
+        let line_bytes = drive.page_bytes.max(power_loss.atomic_write_bytes);
+        let bytes = drive
+            .write_buffer
+            .filter(|_| !power_loss.protection)
+            .map_or(0, |buffer| u64::from(buffer.pages) * u64::from(drive.page_bytes));
+        let most_lines = bytes.div_ceil(line_bytes.into());
+        Self {
+            most_lines: usize::try_from(most_lines).unwrap_or(usize::MAX),
+            line_sectors: u64::from(line_bytes) / SECTOR_BYTES,
+            unit_sectors: u64::from(power_loss.atomic_write_bytes) / SECTOR_BYTES,
+            flush: power_loss.flush,
+            trimmed: drive.trim.honoured.then_some(drive.trim.reads),
+            lines: BTreeMap::new(),
+            turns: BTreeMap::new(),
+            next_turn: 0,
+            safe: RangeMap::new(),
+            undefined: Vec::new(),
+        }
+    }
+
+    /// A request is acknowledged.
+    pub fn complete(&mut self, log: &[Logged], number: usize) {
+        let Logged { submitted, command, is_fua, .. } = log[number];
+        let sectors = sectors(command);
+        if command == Command::Flush && self.flush == Flush::Honest {
+            self.write_out(log, number, submitted);
+        } else if !sectors.is_empty() {
+            if let Command::Discard(_) = command
+                && self.trimmed.is_none()
+            {
+                self.undefined.push(number);
+            } else if is_fua && self.flush == Flush::Honest {
+                self.write_through(log, number, &sectors);
+            } else {
+                self.take(log, number, &sectors);
+            }
+        }
+    }
+
+    /// The version that is safe, sector by sector; whatever else lies in the range is as it was
+    /// when the log began.
+    pub fn safe(&self, within: &Sectors) -> impl Iterator<Item = (Sectors, usize)> {
+        let found = self.safe.overlapping(within.clone());
+        found
+            .map(|(sectors, number)| (overlap(sectors, within), *number))
+            .collect::<Vec<_>>()
+            .into_iter()
+    }
+
+    /// The requests of which something acknowledged may be lost, in the order of submission, with
+    /// what of each.
+    pub fn unsafe_parts(&self, log: &[Logged]) -> BTreeMap<usize, Vec<Sectors>> {
+        let mut parts: BTreeMap<usize, Vec<Sectors>> = BTreeMap::new();
+        for (line, held) in &self.lines {
+            for number in &held.requests {
+                parts.entry(*number).or_default().push(self.part(log, *line, *number));
+            }
+        }
+        for number in &self.undefined {
+            parts.insert(*number, vec![sectors(log[*number].command)]);
+        }
+        parts
+    }
+
+    /// Whether a discarded range reads as before, whatever happens.
+    pub const fn ignores_discards(&self) -> bool {
+        self.trimmed.is_none()
+    }
+
+    /// Which of a request's sectors are in a line.
+    fn part(&self, log: &[Logged], line: Line, number: usize) -> Sectors {
+        let all = sectors(log[number].command);
+        match line {
+            Line::Data(line) => {
+                overlap(&all, &(line * self.line_sectors..(line + 1) * self.line_sectors))
+            }
+            Line::Zeroed(_) => all,
+        }
+    }
+
+    fn data_lines(&self, sectors: &Sectors) -> Range<u64> {
+        sectors.start / self.line_sectors..sectors.end.div_ceil(self.line_sectors)
+    }
+
+    /// Takes what was written into the cache, and makes safe what it has no more room for.
+    fn take(&mut self, log: &[Logged], number: usize, sectors: &Sectors) {
+        if let Command::Write(..) = log[number].command {
+            for line in self.data_lines(sectors) {
+                self.touch(Line::Data(line), number);
+            }
+        } else {
+            self.touch(Line::Zeroed(number), number);
+        }
+        while self.lines.len() > self.most_lines
+            && let Some((_, oldest)) = self.turns.pop_first()
+        {
+            let held = self.lines.remove(&oldest).expect("a line with a turn is in the cache");
+            for number in held.requests {
+                self.settle(log, number, &self.part(log, oldest, number));
+            }
+        }
+    }
+
+    fn touch(&mut self, line: Line, number: usize) {
+        let turn = self.next_turn;
+        self.next_turn += 1;
+        let held = self.lines.entry(line).or_insert(Held { turn, requests: Vec::new() });
+        self.turns.remove(&held.turn);
+        self.turns.insert(turn, line);
+        held.turn = turn;
+        held.requests.push(number);
+    }
+
+    /// A flush is done that was submitted at a time: what was done by then is safe.
+    fn write_out(&mut self, log: &[Logged], flush: usize, submitted: Nanos) {
+        self.write_out_where(log, |_, number| {
+            number < flush && log[number].completed.is_some_and(|at| at <= submitted)
+        });
+    }
+
+    /// What a request wrote, with what the cache held of its lines from before.
+    fn write_through(&mut self, log: &[Logged], number: usize, sectors: &Sectors) {
+        let lines = self.data_lines(sectors);
+        self.write_out_where(log, |line, held| {
+            held < number && matches!(line, Line::Data(line) if lines.contains(&line))
+        });
+        self.settle(log, number, sectors);
+    }
+
+    fn write_out_where(&mut self, log: &[Logged], is_due: impl Fn(Line, usize) -> bool) {
+        let mut due = Vec::new();
+        self.lines.retain(|line, held| {
+            held.requests.retain(|number| {
+                let is_due = is_due(*line, *number);
+                if is_due {
+                    due.push((*line, *number));
+                }
+                !is_due
+            });
+            if held.requests.is_empty() {
+                self.turns.remove(&held.turn);
+            }
+            !held.requests.is_empty()
+        });
+        for (line, number) in due {
+            self.settle(log, number, &self.part(log, line, number));
+        }
+    }
+
+    /// Sectors of a request are safe, where nothing newer is.
+    fn settle(&mut self, log: &[Logged], number: usize, sectors: &Sectors) {
+        if let Command::Discard(_) = log[number].command
+            && self.trimmed == Some(TrimmedReads::OldOrZeros)
+        {
+            self.undefined.push(number);
+            return;
+        }
+        let newer: Vec<_> = self.safe(sectors).filter(|(_, safe)| *safe > number).collect();
+        self.safe.insert(sectors.clone(), number);
+        self.safe.extend(newer);
+    }
+}

@@ -1,0 +1,244 @@
+//! One cut, and what may survive it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rangemap::{RangeMap, RangeSet};
+
+use super::cache::{Cache, Sectors, sectors};
+use super::log::Logged;
+use crate::command::{Command, SECTOR_BYTES};
+use crate::random::Random;
+
+/// A power cut.
+#[derive(Debug, Clone)]
+pub struct Cut<'a> {
+    log: &'a [Logged],
+    cache: &'a Cache,
+    submitted: usize,
+    cached_bytes: u64,
+    /// What may or may not survive of which requests, in the order of submission.
+    open: BTreeMap<usize, Vec<Sectors>>,
+}
+
+/// What a drive holds after a power cut: all that was submitted before it, in the order of
+/// submission, but for some sectors.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Survivor {
+    /// The sectors that hold an older version, in ascending order.
+    pub reverted: Vec<Reverted>,
+}
+
+/// Consecutive sectors that hold an older version than the newest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reverted {
+    /// Which, of [`SECTOR_BYTES`] each.
+    pub sectors: Sectors,
+    /// What they hold.
+    pub to: Version,
+}
+
+/// What a sector holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Version {
+    /// What it held when the log began.
+    Original,
+    /// What the request of this number in the log, from 0, made of it: its data, or zeros.
+    Of(usize),
+}
+
+/// What the drive had written out by the cut.
+#[derive(Debug, Clone, Copy)]
+enum Reached {
+    /// Nothing.
+    Nothing,
+    /// All.
+    Everything,
+    /// The first so many requests, in the order of submission, and a part of the next.
+    First(u32),
+    /// Any requests, each with a chance of so many in 256.
+    Any(u32),
+}
+
+/// What survives of one request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Whole,
+    Torn,
+    Absent,
+}
+
+/// A torn request is torn into at most so many parts.
+const PARTS: u64 = 64;
+
+impl<'a> Cut<'a> {
+    pub(super) fn new(
+        log: &'a [Logged],
+        cache: &'a Cache,
+        under_way: &BTreeSet<usize>,
+        submitted: usize,
+    ) -> Self {
+        let mut open = cache.unsafe_parts(log);
+        let bytes = |sectors: &Sectors| (sectors.end - sectors.start) * SECTOR_BYTES;
+        let written =
+            open.iter().filter(|(number, _)| matches!(log[**number].command, Command::Write(..)));
+        let cached_bytes = written.flat_map(|(_, parts)| parts.iter().map(bytes)).sum();
+        for number in under_way {
+            let sectors = sectors(log[*number].command);
+            if !sectors.is_empty() {
+                open.insert(*number, vec![sectors]);
+            }
+        }
+        Self { log, cache, submitted, cached_bytes, open }
+    }
+
+    /// How many requests had been submitted. Their data, in the order of submission, are what a
+    /// [`Survivor`] is told against.
+    #[must_use]
+    pub const fn submitted(&self) -> usize {
+        self.submitted
+    }
+
+    /// The bytes that were written and acknowledged and can be lost; what was written twice counts
+    /// twice.
+    #[must_use]
+    pub const fn cached_bytes(&self) -> u64 {
+        self.cached_bytes
+    }
+
+    /// Whether every seed gives the same survivor.
+    #[must_use]
+    pub fn is_certain(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// A survivor. The seed decides how far the drive had come: with nothing, with everything, in
+    /// order up to some request, or in any order; each as often.
+    #[must_use]
+    pub fn survivor(&self, seed: u64) -> Survivor {
+        let mut random = Random::new(seed);
+        let reached = match random.below(4) {
+            0 => Reached::Nothing,
+            1 => Reached::Everything,
+            2 => Reached::First(
+                random.below(u32::try_from(self.open.len()).unwrap_or(u32::MAX).saturating_add(1)),
+            ),
+            _ => Reached::Any(random.below(257)),
+        };
+        let mut kept = BTreeMap::new();
+        for (place, (number, parts)) in (0_u32..).zip(&self.open) {
+            let fate = match reached {
+                Reached::Everything => Fate::Whole,
+                Reached::First(count) if place < count => Fate::Whole,
+                Reached::First(count) if place == count => Fate::Torn,
+                Reached::Any(_) if random.below(4) == 0 => Fate::Torn,
+                Reached::Any(chance) if random.below(256) < chance => Fate::Whole,
+                _ => Fate::Absent,
+            };
+            kept.insert(*number, self.part(*number, parts, fate, &mut random));
+        }
+        self.complete_units(&mut kept);
+        Survivor { reverted: self.reverted(&kept) }
+    }
+
+    /// What a fate leaves of a request.
+    fn part(
+        &self,
+        number: usize,
+        parts: &[Sectors],
+        fate: Fate,
+        random: &mut Random,
+    ) -> RangeSet<u64> {
+        match fate {
+            Fate::Absent => RangeSet::new(),
+            _ if self.is_ignored(number) => RangeSet::new(),
+            Fate::Whole => parts.iter().cloned().collect(),
+            Fate::Torn => {
+                let all: RangeSet<u64> = parts.iter().cloned().collect();
+                all.iter()
+                    .flat_map(|sectors| self.tear(sectors))
+                    .filter(|_| random.below(2) == 0)
+                    .collect()
+            }
+        }
+    }
+
+    fn is_ignored(&self, number: usize) -> bool {
+        self.cache.ignores_discards() && matches!(self.log[number].command, Command::Discard(_))
+    }
+
+    /// Cuts sectors into parts, none of which shares a unit of atomic writes with another.
+    fn tear(&self, sectors: &Sectors) -> impl Iterator<Item = Sectors> {
+        let unit = self.cache.unit_sectors;
+        let Sectors { start: first, end } = sectors.clone();
+        let (from, units) = (first / unit * unit, end.div_ceil(unit) - first / unit);
+        let length = units.div_ceil(PARTS) * unit;
+        (from..end)
+            .step_by(usize::try_from(length).unwrap_or(usize::MAX))
+            .map(move |part| part.max(first)..(part + length).min(end))
+    }
+
+    /// Adds what had come to a unit of atomic writes before something of it that is kept.
+    fn complete_units(&self, kept: &mut BTreeMap<usize, RangeSet<u64>>) {
+        let unit = self.cache.unit_sectors;
+        let mut newer = RangeSet::new();
+        for (number, kept) in kept.iter_mut().rev().filter(|(of, _)| !self.is_ignored(**of)) {
+            for sectors in self.open.get(number).into_iter().flatten() {
+                let earlier: Vec<_> = newer
+                    .overlapping(sectors)
+                    .map(|units: &Sectors| {
+                        units.start.max(sectors.start)..units.end.min(sectors.end)
+                    })
+                    .collect();
+                kept.extend(earlier);
+            }
+            let units = kept.iter().map(|s| s.start / unit * unit..s.end.div_ceil(unit) * unit);
+            newer.extend(units.collect::<Vec<_>>());
+        }
+    }
+
+    /// Where what is kept of each request leaves an older version than the newest.
+    fn reverted(&self, kept: &BTreeMap<usize, RangeSet<u64>>) -> Vec<Reverted> {
+        let (mut newest, mut found) = (RangeMap::new(), RangeMap::new());
+        for (number, parts) in &self.open {
+            for sectors in parts {
+                newest.insert(sectors.clone(), Version::Of(*number));
+                found.insert(sectors.clone(), Version::Original);
+            }
+        }
+        let safe: Vec<_> = found.iter().flat_map(|(within, _)| self.cache.safe(within)).collect();
+        for (sectors, number) in &safe {
+            found.insert(sectors.clone(), Version::Of(*number));
+        }
+        for (number, parts) in kept {
+            found.extend(parts.iter().map(|sectors| (sectors.clone(), Version::Of(*number))));
+        }
+        // What is safe is newer than some of what is open: requests overtake each other, and
+        // sectors that were discarded stay open for ever.
+        for (sectors, number) in safe {
+            for map in [&mut newest, &mut found] {
+                let older = |version: &Version| matches!(version, Version::Of(of) if *of < number);
+                let overtaken: Vec<_> = map
+                    .overlapping(sectors.clone())
+                    .filter(|(_, version)| older(version))
+                    .map(|(part, _)| part.start.max(sectors.start)..part.end.min(sectors.end))
+                    .collect();
+                map.extend(overtaken.into_iter().map(|part| (part, Version::Of(number))));
+            }
+        }
+        let mut reverted: Vec<Reverted> = Vec::new();
+        for (sectors, newest) in newest.iter() {
+            let older =
+                found.overlapping(sectors.clone()).filter(|(_, version)| *version != newest);
+            for (part, to) in older {
+                let part = part.start.max(sectors.start)..part.end.min(sectors.end);
+                match reverted.last_mut() {
+                    Some(last) if last.to == *to && last.sectors.end == part.start => {
+                        last.sectors.end = part.end;
+                    }
+                    _ => reverted.push(Reverted { sectors: part, to: *to }),
+                }
+            }
+        }
+        reverted
+    }
+}

@@ -1,0 +1,58 @@
+//! A log of what a drive was asked, and when.
+
+use crate::command::{Command, SECTOR_BYTES};
+use crate::units::Nanos;
+
+/// A request in a log. One that begins with a flush (Linux's preflush) is two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Logged {
+    /// When it was submitted; never before the request before.
+    pub submitted: Nanos,
+    /// When the drive said that it is done; none if it never did.
+    pub completed: Option<Nanos>,
+    /// What was asked.
+    pub command: Command,
+    /// Whether it is done only once its own data are safe (forced unit access).
+    pub is_fua: bool,
+}
+
+/// Why a log is not one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum LogError {
+    /// The requests are not in the order of submission.
+    #[error("request {number} of the log was submitted before the one before it; sort the log")]
+    Unsorted {
+        /// Which, from 0.
+        number: usize,
+    },
+    /// A request was done before it was submitted.
+    #[error("request {number} of the log was completed before it was submitted")]
+    Backwards {
+        /// Which, from 0.
+        number: usize,
+    },
+    /// A request names parts of sectors, or more of them than there can be.
+    #[error("request {number} of the log is not of whole sectors of {SECTOR_BYTES} bytes")]
+    Misaligned {
+        /// Which, from 0.
+        number: usize,
+    },
+}
+
+/// Whether a log can be followed.
+pub(super) fn check(log: &[Logged]) -> Result<(), LogError> {
+    let mut before = Nanos::ZERO;
+    for (number, logged) in log.iter().enumerate() {
+        if logged.submitted < before {
+            return Err(LogError::Unsorted { number });
+        }
+        before = logged.submitted;
+        if logged.completed.is_some_and(|completed| completed < logged.submitted) {
+            return Err(LogError::Backwards { number });
+        }
+        if logged.command.extent().is_some_and(|extent| extent.within(u64::MAX).is_err()) {
+            return Err(LogError::Misaligned { number });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,218 @@
+//! What holds for the survivors of every power cut, of every log.
+//!
+//! The oracle looks at one sector at a time and knows nothing of caches: it follows from the log
+//! alone which version is the oldest that a drive may have fallen back to.
+
+use proptest::prelude::*;
+use ssdlab_flash::power_cut::{Reverted, Version};
+use ssdlab_flash::specification::{Flush, PowerLoss};
+use ssdlab_flash::{Command, Drive, Extent, Logged, Nanos, PowerCuts, Specification, Stream};
+
+const SECTORS: u64 = 64;
+
+fn drive(power_loss: PowerLoss, buffer_pages: u32) -> Specification {
+    let file = "name = \"cut\"\ncapacity = \"32 KiB\"\nspare_factor = 0.5\npages_per_block = 2\n\
+                [write_buffer]\nsize = \"4 KiB\"";
+    let mut drive = Specification::parse(file).expect("the drive is possible");
+    drive.power_loss = power_loss;
+    match &mut drive.write_buffer {
+        Some(buffer) if buffer_pages > 0 => buffer.pages = buffer_pages,
+        buffer => *buffer = None,
+    }
+    drive
+}
+
+fn power_losses() -> impl Strategy<Value = PowerLoss> {
+    (any::<bool>(), any::<bool>(), 0_u32..5).prop_map(|(protection, honest, unit)| PowerLoss {
+        protection,
+        flush: if honest { Flush::Honest } else { Flush::Ignored },
+        atomic_write_bytes: 512 << unit,
+    })
+}
+
+/// Requests that overlap in time and place; some are never done.
+fn logs() -> impl Strategy<Value = Vec<Logged>> {
+    let request = (0_u64..SECTORS, 1_u64..20, 0_u8..10, 0_u64..8, 0_u64..20, 0_u8..8);
+    prop::collection::vec(request, 1..60).prop_map(|requests| {
+        let mut now = 0;
+        let logged = |(first, sectors, kind, wait, takes, fua): (u64, u64, u8, u64, u64, u8)| {
+            now += wait;
+            let length_bytes = sectors.min(SECTORS - first) * 512;
+            let extent = Extent { offset_bytes: first * 512, length_bytes };
+            let command = match kind {
+                0 | 1 => Command::Flush,
+                2 => Command::Discard(extent),
+                3 => Command::WriteZeroes(extent),
+                4 => Command::Read(extent),
+                _ => Command::Write(extent, Stream::Cold),
+            };
+            Logged {
+                submitted: Nanos(now),
+                completed: (takes < 18).then_some(Nanos(now + takes)),
+                command,
+                is_fua: fua == 0,
+            }
+        };
+        requests.into_iter().map(logged).collect()
+    })
+}
+
+/// Whether a request changes a sector.
+fn changes(logged: &Logged, sector: u64) -> bool {
+    let changes = !matches!(logged.command, Command::Read(_));
+    logged.command.extent().is_some_and(|extent| {
+        let first = extent.offset_bytes / 512;
+        changes && (first..first + extent.length_bytes / 512).contains(&sector)
+    })
+}
+
+/// The newest request that changed a sector and satisfies something.
+fn newest(log: &[Logged], sector: u64, is: impl Fn(usize) -> bool) -> Option<usize> {
+    (0..log.len()).rfind(|number| changes(&log[*number], sector) && is(*number))
+}
+
+fn is_done(logged: &Logged, by: Nanos) -> bool {
+    logged.completed.is_some_and(|done| done <= by)
+}
+
+/// What a sector holds, given what is reverted.
+fn held(log: &[Logged], reverted: &[Reverted], sector: u64, cut: Nanos) -> Option<usize> {
+    match reverted.iter().find(|lost| lost.sectors.contains(&sector)) {
+        Some(Reverted { to: Version::Original, .. }) => None,
+        Some(Reverted { to: Version::Of(number), .. }) => Some(*number),
+        None => newest(log, sector, |number| log[number].submitted <= cut),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 400,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn survivors_keep_the_rules(
+        power_loss in power_losses(),
+        pages in 0_u32..9,
+        log in logs(),
+        cut in 0_u64..300,
+        seeds in prop::collection::vec(any::<u64>(), 8),
+    ) {
+        let drive = drive(power_loss, pages);
+        let mut cuts = PowerCuts::new(&drive, &log).expect("the log is sorted");
+        let moment = Nanos(cut);
+        let is_honest = power_loss.flush == Flush::Honest;
+        let keeps_all = power_loss.protection || pages == 0;
+        let is_flushed = |number: usize| {
+            let covers = |flush: &Logged| {
+                flush.command == Command::Flush
+                    && is_done(flush, moment)
+                    && is_done(&log[number], flush.submitted)
+            };
+            log[number..].iter().any(covers)
+        };
+        let is_safe = |number: usize| {
+            let promised = is_honest && (log[number].is_fua || is_flushed(number));
+            is_done(&log[number], moment) && (keeps_all || promised)
+        };
+        for seed in seeds {
+            let survivor = cuts.at(moment).survivor(seed);
+            prop_assert_eq!(&survivor, &cuts.at(moment).survivor(seed), "the same seed");
+            let reverted = &survivor.reverted;
+            prop_assert!(reverted.is_sorted_by(|one, next| one.sectors.end <= next.sectors.start));
+            let versions: Vec<Option<usize>> =
+                (0..SECTORS).map(|sector| held(&log, reverted, sector, moment)).collect();
+            for (sector, version) in (0..SECTORS).zip(&versions) {
+                let version = *version;
+                let safe = newest(&log, sector, is_safe);
+                prop_assert!(version >= safe, "sector {} has {:?}, not {:?}", sector, version, safe);
+                if let Some(number) = version {
+                    prop_assert!(changes(&log[number], sector), "a version of its own");
+                    prop_assert!(log[number].submitted <= moment, "nothing from the future");
+                }
+            }
+            let unit = u64::from(power_loss.atomic_write_bytes) / 512;
+            let unit = usize::try_from(unit).expect("a few sectors");
+            for (first, of_unit) in (0..SECTORS).step_by(unit).zip(versions.chunks(unit)) {
+                for (number, logged) in log.iter().enumerate() {
+                    let changed: Vec<Option<usize>> = (first..)
+                        .zip(of_unit)
+                        .filter(|(sector, _)| changes(logged, *sector))
+                        .map(|(_, version)| *version)
+                        .collect();
+                    let is_whole = changed.iter().all(|version| *version >= Some(number));
+                    let is_there = changed.contains(&Some(number));
+                    prop_assert!(is_whole || !is_there, "{} is torn in unit {}", number, first);
+                    let came_before = |later: usize| {
+                        let both = [logged, &log[later]].map(|logged| logged.command);
+                        matches!(both, [Command::Write(..), Command::Write(..)])
+                            && number < later
+                            && is_done(logged, log[later].submitted)
+                    };
+                    let is_due = of_unit.iter().flatten().any(|later| came_before(*later));
+                    prop_assert!(is_whole || !is_due, "{} is missing in unit {}", number, first);
+                }
+            }
+        }
+    }
+
+    /// Whatever the flush does, no more is lost of what was acknowledged than the cache holds.
+    #[test]
+    fn no_more_is_lost_than_the_cache_holds(
+        pages in 0_u32..9,
+        log in logs(),
+        seeds in prop::collection::vec(any::<u64>(), 8),
+    ) {
+        let lies = PowerLoss { protection: false, flush: Flush::Ignored, atomic_write_bytes: 512 };
+        let drive = drive(lies, pages);
+        let log: Vec<Logged> = log
+            .into_iter()
+            .filter(|logged| matches!(logged.command, Command::Write(..)))
+            .map(|logged| Logged { completed: Some(logged.submitted), ..logged })
+            .collect();
+        let mut cuts = PowerCuts::new(&drive, &log).expect("the log is sorted");
+        let cut = cuts.at(Nanos(u64::MAX));
+        for seed in seeds {
+            let mut lost: Vec<u64> = cut
+                .survivor(seed)
+                .reverted
+                .into_iter()
+                .flat_map(|reverted| reverted.sectors)
+                .map(|sector| sector / 8)
+                .collect();
+            lost.dedup();
+            prop_assert!(lost.len() <= pages as usize, "{:?}", lost);
+        }
+    }
+
+    /// What the simulated drive itself would lose may be lost: its buffer is one such cache.
+    #[test]
+    fn what_a_drive_loses_may_be_lost(pages in 1_u32..9, log in logs()) {
+        let honest = PowerLoss { protection: false, flush: Flush::Honest, atomic_write_bytes: 512 };
+        let drive = drive(honest, pages);
+        let mut model = Drive::new(drive.clone(), 1);
+        let log: Vec<Logged> = (0..)
+            .zip(log)
+            .filter(|(_, logged)| !matches!(logged.command, Command::Discard(_) | Command::WriteZeroes(_)))
+            .map(|(at, logged)| {
+                let at = Nanos(at);
+                model.submit(at, logged.command).expect("it is on the drive");
+                if logged.is_fua {
+                    model.submit(at, Command::Flush).expect("a flush is always possible");
+                }
+                Logged { submitted: at, completed: Some(at), ..logged }
+            })
+            .collect();
+        let mut cuts = PowerCuts::new(&drive, &log).expect("the log is sorted");
+        let cut = cuts.at(Nanos(u64::MAX));
+        let all: Vec<Reverted> = (0..40).flat_map(|seed| cut.survivor(seed).reverted).collect();
+        for page in model.cut_power() {
+            let sectors = u64::from(page.0) * 8..u64::from(page.0 + 1) * 8;
+            let is_lost = all.iter().any(|lost| {
+                lost.sectors.start < sectors.end && sectors.start < lost.sectors.end
+            });
+            prop_assert!(is_lost, "{:?} is lost by the drive and by no survivor", page);
+        }
+    }
+}
