@@ -298,10 +298,10 @@ fn explained(error: &ServeError) -> Report {
         ServeError::Step { cause, .. } if cause.kind() == std::io::ErrorKind::NotADirectory => {
             "--fuse takes a folder"
         }
-        ServeError::Step { doing: "listen at", .. } => {
+        ServeError::Listen { .. } => {
             "--vhost-user takes a path of at most 107 bytes in a writable folder"
         }
-        ServeError::Step { doing: "tell whether anybody listens at", .. } => {
+        ServeError::Unanswered { .. } => {
             "remove it if nobody uses it, or choose another name for the socket"
         }
         ServeError::Step { .. } => {

@@ -19,6 +19,24 @@ pub enum ServeError {
         #[source]
         cause: io::Error,
     },
+    /// No socket can be made at the path.
+    #[error("cannot listen at {}: {cause}", path.display())]
+    Listen {
+        /// The path.
+        path: PathBuf,
+        /// The machine's own error.
+        #[source]
+        cause: io::Error,
+    },
+    /// A socket exists at the path, and whether a server listens at it is unknown.
+    #[error("cannot tell whether anybody listens at {}: {cause}", path.display())]
+    Unanswered {
+        /// The path.
+        path: PathBuf,
+        /// The machine's own error.
+        #[source]
+        cause: io::Error,
+    },
     /// Another server listens there.
     #[error("{} is in use: a server listens there", .0.display())]
     InUse(PathBuf),

@@ -46,7 +46,7 @@ impl Socket {
             let identity = identity(&fs::symlink_metadata(path)?);
             Ok(Self { listener, path: path.to_owned(), identity })
         };
-        listen().map_err(ServeError::step("listen at", path))
+        listen().map_err(|cause| ServeError::Listen { path: path.to_owned(), cause })
     }
 
     /// The listener, as the protocol's library needs it.
@@ -81,7 +81,9 @@ fn remove_dead(path: &Path) -> Result<(), ServeError> {
         Err(Errno::CONNREFUSED) => fs::remove_file(path).map_err(ServeError::step("replace", path)),
         // A server with a full queue of connections says "again".
         Ok(()) | Err(Errno::AGAIN) => Err(ServeError::InUse(path.to_owned())),
-        Err(errno) => Err(ServeError::step("tell whether anybody listens at", path)(errno.into())),
+        Err(errno) => {
+            Err(ServeError::Unanswered { path: path.to_owned(), cause: errno.into() })
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use crate::safety::Purpose;
 #[derive(Debug)]
 pub(super) struct LoopFile {
     pub id: FileId,
-    /// Its path, as the kernel knows it; it may be another file's by now.
+    /// Its path, as known to the kernel; it may belong to another file by now.
     path: PathBuf,
 }
 
