@@ -5,7 +5,11 @@ SSDLAB = target/release/ssdlab
 # The labs that make filesystems need root.
 SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: demo fleet-demo build kernel readme test check bench validation kill-test fuzz clean
+# Where `make install` puts the program; DESTDIR goes in front of it.
+PREFIX ?= /usr/local
+
+.PHONY: demo fleet-demo build kernel readme reference manual gallery install deb dist test check bench \
+	validation kill-test fuzz clean
 
 # Installs what is missing, builds, and answers founding question 1 in the virtual lab.
 demo: kernel
@@ -32,6 +36,34 @@ readme: kernel
 	$(SSDLAB) run discard --results target/readme >/dev/null
 	cp target/readme/*/records.jsonl tests/data/discard.jsonl
 	UPDATE_README=1 $(CARGO) test --locked --test readme
+
+# The pages of the manual that are made from the program; `make test` compares.
+reference:
+	$(CARGO) run --quiet --locked -- reference docs/reference
+
+# The manual, as a website in target/manual. Installs mdBook below target.
+manual:
+	scripts/manual
+
+# The reports of all shipped plans as pages, and the page of the manual that shows them (an hour or two).
+gallery: kernel
+	scripts/gallery $(SSDLAB) docs/gallery
+
+# The program, completions of shells, man pages, licences. Does not build, so that root need not.
+install:
+	@test -x $(SSDLAB) || { echo "build it first, not as root: make build"; exit 1; }
+	scripts/install $(SSDLAB) $(PREFIX)
+
+# Debian packages in target/deb: the program, the lab kernel, and the kernel's source.
+deb: kernel
+	scripts/install-packages package
+	scripts/deb $(SSDLAB) target/deb
+
+# A binary without dependencies, and its checksum, in target/dist. The same commit and compiler give the same bytes
+# in any folder.
+dist:
+	scripts/install-packages build
+	scripts/dist target/dist
 
 # Every test. Those that need root are reported as ignored without it.
 test: kernel

@@ -46,7 +46,7 @@ impl Compare {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Error> {
         if let Some(metric) = self.metric.as_ref().filter(|metric| metric::find(metric).is_none()) {
-            let help = format!("known metrics: {}", metric::names());
+            let help = metric::instead_of(metric);
             return Err(Wrong::report(format!("there is no metric `{metric}`"), help));
         }
         let results = self.results.clone().unwrap_or_else(results::default_folder);

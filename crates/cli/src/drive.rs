@@ -164,6 +164,10 @@ fn unknown(name: &str) -> Report {
     let names: Vec<&str> = presets::ALL.iter().map(|preset| preset.name).collect();
     Wrong::report(
         format!("there is neither a drive nor a file named `{name}`"),
-        format!("name a drive file, or one of {}", names.join(", ")),
+        format!(
+            "{}name a drive file, or one of {}",
+            plan::did_you_mean(name, names.iter().copied()),
+            names.join(", ")
+        ),
     )
 }

@@ -32,16 +32,45 @@ pub enum Exit {
     Interrupted,
 }
 
+impl Exit {
+    /// All of them, by code.
+    pub const ALL: [Self; 6] =
+        [Self::Done, Self::Failed, Self::Wrong, Self::Refused, Self::Lacking, Self::Interrupted];
+
+    /// The exit code.
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Failed => 1,
+            Self::Wrong => 2,
+            Self::Refused => 3,
+            Self::Lacking => 4,
+            Self::Interrupted => 130,
+        }
+    }
+
+    /// What it means.
+    pub fn says(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Failed => "a trial failed",
+            Self::Wrong => "the plan or the command line is wrong",
+            Self::Refused => "refused for safety",
+            Self::Lacking => "this machine lacks something",
+            Self::Interrupted => "interrupted",
+        }
+    }
+
+    /// All of them in a sentence.
+    pub fn codes() -> String {
+        let all = Self::ALL.map(|exit| format!("{} {}", exit.code(), exit.says()));
+        format!("Exit codes: {}.", all.join(", "))
+    }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        Self::from(match exit {
-            Exit::Done => 0,
-            Exit::Failed => 1,
-            Exit::Wrong => 2,
-            Exit::Refused => 3,
-            Exit::Lacking => 4,
-            Exit::Interrupted => 130,
-        })
+        Self::from(exit.code())
     }
 }
 

@@ -5,6 +5,8 @@ use std::fmt::Write;
 use clap::Command;
 use clap::builder::StyledStr;
 
+use super::exit::Exit;
+
 /// The commands as people look for them. Every command that is not hidden is in one group.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Experiments", &["run", "check", "record", "status", "cancel", "restore"]),
@@ -148,7 +150,8 @@ pub fn explained(command: Command) -> Command {
         heading(&command, "Options"),
     );
     let styles = command.get_styles().clone();
-    EXAMPLES.iter().fold(command.help_template(template), |command, (name, examples)| {
+    let command = command.help_template(template).after_help(Exit::codes());
+    EXAMPLES.iter().fold(command, |command, (name, examples)| {
         let mut text = heading_in(&styles, "Examples");
         for (says, line) in *examples {
             text.extend(["\n  ", says, ":\n    ", line]);

@@ -25,6 +25,7 @@ mod output;
 mod plan_arguments;
 mod progress;
 mod record;
+mod reference;
 mod report;
 mod restore;
 mod run;
@@ -48,13 +49,7 @@ use self::exit::Exit;
 
 /// Settles questions about filesystems on SSDs by controlled experiment.
 #[derive(Debug, Parser)]
-#[command(
-    name = "ssdlab",
-    version,
-    override_usage = "ssdlab <COMMAND> [OPTIONS]",
-    after_help = "Exit codes: 0 done, 1 a trial failed, 2 the plan or the command line is wrong, 3 \
-                  refused for safety, 4 this machine lacks something, 130 interrupted."
-)]
+#[command(name = "ssdlab", version, override_usage = "ssdlab <COMMAND> [OPTIONS]")]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
@@ -106,6 +101,9 @@ enum Command {
     Completions(completions::Completions),
     /// Write the man pages to a folder.
     Man(man::Pages),
+    /// Write the reference pages of the manual to a folder.
+    #[command(hide = true)]
+    Reference(reference::Reference),
     /// Run one Slurm array task.
     #[command(hide = true)]
     Node(node::Node),
@@ -156,6 +154,7 @@ pub fn main(version: &'static str) -> ExitCode {
         Command::Restore(restore) => restore.run(),
         Command::Completions(completions) => Ok(completions.run(line)),
         Command::Man(pages) => pages.run(line),
+        Command::Reference(reference) => reference.run(&line),
         Command::Guest(_) => guest::Guest::run(),
     };
     done.unwrap_or_else(|error| exit::explain(&error)).into()

@@ -36,7 +36,7 @@ enum What {
 }
 
 /// Names, each with a description.
-type Rows = Vec<(String, String)>;
+pub type Rows = Vec<(String, String)>;
 
 impl List {
     /// Runs the command.
@@ -103,7 +103,8 @@ fn filesystems() -> Rows {
     filesystem::ALL.iter().map(state).collect()
 }
 
-fn factors() -> Rows {
+/// The factors, with their levels.
+pub fn factors() -> Rows {
     let levels = |factor: Factor| match factor {
         Factor::Filesystem => filesystem::names().join(", "),
         Factor::Journal => "on, off (ext4)".to_owned(),

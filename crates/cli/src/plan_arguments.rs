@@ -80,7 +80,7 @@ impl PlanArguments {
     /// Reads the plan and resolves it.
     pub fn resolve(&self) -> Result<Resolved, Report> {
         let Some(named) = &self.plan else {
-            return Err(no_plan("no plan was named"));
+            return Err(no_plan("", "no plan was named"));
         };
         let here = env::current_dir().into_diagnostic()?;
         let (file, text, base) = read(named, &here)?;
@@ -166,13 +166,15 @@ fn read(named: &str, here: &Path) -> Result<(String, String, PathBuf), Report> {
     {
         return Ok((format!("{named}.toml"), plan.text.to_owned(), here.to_owned()));
     }
-    let text =
-        input::read(&path).map_err(|error| no_plan(&format!("the plan `{named}`: {error}")))?;
+    let text = input::read(&path)
+        .map_err(|error| no_plan(named, &format!("the plan `{named}`: {error}")))?;
     let base = path.parent().unwrap_or(here).to_owned();
     Ok((named.to_owned(), text, base))
 }
 
-fn no_plan(message: &str) -> Report {
+fn no_plan(named: &str, message: &str) -> Report {
     let known: Vec<_> = shipped::ALL.iter().map(|plan| plan.name).collect();
-    Wrong::report(message, format!("name a TOML file or a shipped plan: {}", known.join(", ")))
+    let meant = plan::did_you_mean(named, known.iter().copied());
+    let help = format!("{meant}name a TOML file or a shipped plan: {}", known.join(", "));
+    Wrong::report(message, help)
 }

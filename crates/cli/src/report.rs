@@ -14,7 +14,7 @@ use ssdlab_report::{self as report, Answered, Style};
 use ssdlab_results::{self as results, Contents, Ending, Record, Run};
 
 use super::exit::{Exit, Wrong};
-use super::{charts, json, output};
+use super::{charts, json, output, restore};
 
 /// Arguments of `ssdlab report`.
 #[derive(Debug, Args)]
@@ -33,6 +33,13 @@ pub struct Report {
     /// Write the report to a file, which is replaced once the new one is complete.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Show another metric than the plan's in tables and charts (`ssdlab list metrics`). Claims keep
+    /// theirs.
+    #[arg(long, value_name = "NAME")]
+    metric: Option<String>,
+    /// Print every table of a text report, not only the one that the answer rests on.
+    #[arg(long)]
+    verbose: bool,
     /// Also save the charts, as SVG and PNG, in a folder.
     #[arg(long, value_name = "DIR")]
     charts: Option<PathBuf>,
@@ -66,10 +73,16 @@ impl Report {
             let says = "this format is not for terminals";
             return Err(Wrong::report(says, "name a file with `--out FILE`, or use a pipe"));
         }
+        restore::remind();
         let results = self.results.clone().unwrap_or_else(results::default_folder);
         let (id, contents) = read(&find(&self.run, &results))?;
         let is_of_samples = matches!(format, Format::Csv | Format::Parquet | Format::Ods);
-        let Contents { schedule, plan, mut records, ending, .. } = contents;
+        let Contents { mut schedule, plan, mut records, ending, .. } = contents;
+        if let Some(metric) = &self.metric {
+            schedule
+                .show(metric)
+                .map_err(|help| Wrong::report(format!("there is no metric `{metric}`"), help))?;
+        }
         let analysis = if is_of_samples {
             OnceCell::new()
         } else {
@@ -77,7 +90,7 @@ impl Report {
             let records = mem::take(&mut records);
             OnceCell::from(advice::analyse(&id, &schedule, records, ending))
         };
-        let told = Told { id: &id, schedule, plan, records, ending, analysis };
+        let told = Told { id: &id, schedule, plan, records, ending, analysis, text: self.text() };
         if let Some(folder) = &self.charts {
             charts::save(&report::charts(&told.schedule, told.analysis()), folder)?;
         }
@@ -89,6 +102,16 @@ impl Report {
     }
 }
 
+impl Report {
+    /// What writes a report for the terminal.
+    fn text(&self) -> Text {
+        if self.verbose { report::text } else { report::brief }
+    }
+}
+
+/// A writer of reports for the terminal.
+type Text = fn(&Schedule, &Analysis, Style) -> String;
+
 /// A run to report on. It is analysed at most once, and only if the output needs it.
 struct Told<'a> {
     id: &'a str,
@@ -98,6 +121,7 @@ struct Told<'a> {
     records: Vec<Record>,
     ending: Ending,
     analysis: OnceCell<Analysis>,
+    text: Text,
 }
 
 impl Told<'_> {
@@ -110,7 +134,7 @@ impl Told<'_> {
         let schedule = &self.schedule;
         let samples = || Samples::new(self.id, schedule, &self.records);
         let text = match format {
-            Format::Text => output::harmless(&report::text(schedule, self.analysis(), style)),
+            Format::Text => output::harmless(&(self.text)(schedule, self.analysis(), style)),
             Format::Markdown => report::markdown(schedule, self.analysis()),
             Format::Html => report::html(schedule, self.analysis(), &self.plan),
             Format::Json => {

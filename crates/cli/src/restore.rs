@@ -11,6 +11,13 @@ use super::output;
 #[derive(Debug, Args)]
 pub struct Restore {}
 
+/// Says so if a killed run has left changes on this machine.
+pub fn remind() {
+    if undo::folders().iter().any(|folder| undo::has_leftovers(folder)) {
+        output::tell("a killed run has left changes on this machine; `ssdlab restore` undoes them");
+    }
+}
+
 impl Restore {
     /// Runs the command.
     #[expect(

@@ -27,7 +27,7 @@ use super::plan_arguments::{PlanArguments, Resolved};
 use super::progress::Progress;
 use super::stages::{self, Manner, Ready};
 use super::watching::{self, Watching};
-use super::{output, report};
+use super::{output, report, restore};
 
 /// Arguments of `ssdlab run`.
 #[derive(Debug, Args)]
@@ -72,6 +72,9 @@ pub struct Run {
     /// Print the whole analysis as one JSON object.
     #[arg(long)]
     json: bool,
+    /// At the end print every table, not only the one that the answer rests on.
+    #[arg(long, conflicts_with = "json")]
+    verbose: bool,
 }
 
 /// The outcome of a run.
@@ -143,7 +146,10 @@ impl Run {
                     "omit the plan and the options that change it",
                 ));
             }
-            Some(run) => Planned::Resumed(resume(run, &folder)?),
+            Some(run) => {
+                restore::remind();
+                Planned::Resumed(resume(run, &folder)?)
+            }
         };
         planned.look_at_inputs()?;
         let schedule = planned.schedule().clone();
@@ -287,14 +293,20 @@ impl Run {
             output::print_json(&Answered::new(&session.schedule, analysis));
             return;
         }
-        output::print(&ssdlab_report::text(&session.schedule, analysis, output::style()));
+        let text = if self.verbose { ssdlab_report::text } else { ssdlab_report::brief };
+        output::print(&text(&session.schedule, analysis, output::style()));
         let folder = session.run.folder();
         let name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
         let is_found_by_name = folder.parent() == Some(&results::default_folder());
         let run = if is_found_by_name { name.clone() } else { folder.to_string_lossy() };
         let run = shlex::try_quote(&run).unwrap_or_default();
+        let every = if self.verbose {
+            String::new()
+        } else {
+            format!("Every table: ssdlab report {run} --verbose\n")
+        };
         output::print(&format!(
-            "\nRecords: {}\nAs a page with charts: ssdlab report {run} --format html --out \
+            "\nRecords: {}\n{every}As a page with charts: ssdlab report {run} --format html --out \
              {name}.html\n",
             folder.display()
         ));

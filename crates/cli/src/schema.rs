@@ -26,7 +26,7 @@ pub struct Schema {
 
 /// A format with a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Of {
+pub enum Of {
     /// A plan.
     Plan,
     /// A line of a run's records.jsonl.
@@ -54,19 +54,26 @@ enum Of {
 impl Schema {
     /// Runs the command.
     pub fn run(&self) -> Exit {
-        output::print_json(&match self.of {
-            Of::Plan => schema_for!(Plan),
-            Of::Record => schema_for!(Record),
-            Of::Analysis => schema_for!(Answered<'_>),
-            Of::Method => schema_for!(Checked),
-            Of::Comparison => schema_for!(Comparison),
-            Of::History => schema_for!(History),
-            Of::Status => schema_for!(Standing),
-            Of::Cache => schema_for!(Cached),
-            Of::Drive => schema_for!(Shown),
-            Of::Simulation => schema_for!(Outcome),
-            Of::Trace => schema_for!(Printed<'_>),
-        });
+        output::print_json(&self.of.schema());
         Exit::Done
+    }
+}
+
+impl Of {
+    /// The JSON schema.
+    pub fn schema(self) -> schemars::Schema {
+        match self {
+            Self::Plan => schema_for!(Plan),
+            Self::Record => schema_for!(Record),
+            Self::Analysis => schema_for!(Answered<'_>),
+            Self::Method => schema_for!(Checked),
+            Self::Comparison => schema_for!(Comparison),
+            Self::History => schema_for!(History),
+            Self::Status => schema_for!(Standing),
+            Self::Cache => schema_for!(Cached),
+            Self::Drive => schema_for!(Shown),
+            Self::Simulation => schema_for!(Outcome),
+            Self::Trace => schema_for!(Printed<'_>),
+        }
     }
 }

@@ -67,7 +67,11 @@ pub struct Info {
     pub schedulers: Vec<&'static str>,
 }
 
-/// The kernel that a run uses: the one that is named, or else the one in the cache.
+/// Where packages install a lab kernel: a folder that only root can write to, laid out as the cache.
+const INSTALLED: &str = "/usr/lib/ssdlab/kernel";
+
+/// The kernel that a run uses: the one that is named, or else the one in the cache, or else the
+/// installed one.
 pub fn find(named: Option<&Path>) -> Result<LabKernel, KernelError> {
     find_with_origin(named).map(|(kernel, _)| kernel)
 }
@@ -117,6 +121,25 @@ fn find_with_origin(named: Option<&Path>) -> Result<(LabKernel, Option<Origin>),
     if let Some(path) = named {
         return Ok((binary::inspect(path)?, None));
     }
-    let (kernel, origin) = Cache::of_user()?.kernel(&Recipe::shipped())?;
+    let installed = Cache::at(PathBuf::from(INSTALLED));
+    let (kernel, origin) = own_or_installed(Cache::of_user(), &installed, &Recipe::shipped())?;
     Ok((kernel, Some(origin)))
+}
+
+/// The user's kernel, or else the installed one. An installed kernel that does not fit says why
+/// only where the user has none.
+fn own_or_installed(
+    own: Result<Cache, KernelError>,
+    installed: &Cache,
+    recipe: &Recipe,
+) -> Result<(LabKernel, Origin), KernelError> {
+    own.and_then(|cache| cache.kernel(recipe)).or_else(|lacking| match lacking {
+        KernelError::NoCache | KernelError::NotBuilt { .. } | KernelError::OtherRecipe { .. } => {
+            installed.kernel(recipe).map_err(|error| match error {
+                KernelError::NotBuilt { .. } | KernelError::OtherRecipe { .. } => lacking,
+                error => error,
+            })
+        }
+        error => Err(error),
+    })
 }

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use super::cache::Cache;
 use super::recipe::Recipe;
-use super::{KernelError, LabKernel, Progress, Source, binary, build};
+use super::{KernelError, LabKernel, Progress, Source, binary, build, own_or_installed};
 
 /// Makes a kernel of what the source says; the words `flex` and `broken` make it fail.
 const BUILD: &str = r#"#!/bin/sh
@@ -201,4 +201,26 @@ fn only_what_is_left_of_a_build_is_cleared() {
     cache.clear().unwrap();
     assert!(unfinished().is_none());
     place.found().unwrap();
+}
+
+#[test]
+fn an_installed_kernel_is_used_where_the_user_has_none() {
+    let (own, installed) = (Place::new(), Place::new());
+    let find = |recipe: &Recipe| {
+        let found = own_or_installed(Ok(own.cache()), &installed.cache(), recipe);
+        found.map(|(kernel, _)| kernel)
+    };
+    // Neither: the user's is the one to build.
+    let Err(KernelError::NotBuilt { folder }) = find(&own.recipe) else { panic!("there is none") };
+    assert_eq!(folder, own.cache_folder());
+    let shared = installed.build("6.1").0.unwrap();
+    assert_eq!(find(&own.recipe).unwrap(), shared);
+    let none = own_or_installed(Err(KernelError::NoCache), &installed.cache(), &own.recipe);
+    assert_eq!(none.unwrap().0, shared);
+    let mine = own.build("6.12").0.unwrap();
+    assert_eq!(find(&own.recipe).unwrap(), mine);
+    // Both are of another recipe: the user's is the one to build again.
+    let other = Recipe { files: vec![("build", "another")] };
+    let Err(KernelError::OtherRecipe { folder, .. }) = find(&other) else { panic!("none fits") };
+    assert_eq!(folder, own.cache_folder());
 }

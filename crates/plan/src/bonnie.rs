@@ -157,28 +157,36 @@ impl BonnieTest {
 pub struct WrittenBonnie {
     /// The size of the file (`-s`; default 1 GiB; 256 MiB in the virtual lab).
     #[schemars(with = "Option<Bytes>")]
+    #[schemars(example = &"2 GiB")]
     pub size: Option<Spanned<Bytes>>,
     /// What one system call reads or writes of it (default 8 KiB).
     #[schemars(with = "Option<Bytes>")]
+    #[schemars(example = &"16 KiB")]
     pub chunk: Option<Spanned<Bytes>>,
     /// How much of it the tests by character write and read (`-f`; default 3 MiB; 128 KiB in the
     /// virtual lab).
+    #[schemars(example = &"1 MiB")]
     pub char_size: Option<Bytes>,
     /// Seeks (default 8192).
     #[schemars(with = "Option<u32>")]
+    #[schemars(example = 4000)]
     pub seeks: Option<Spanned<u32>>,
     /// Threads that seek at the same time (default 5).
     #[schemars(with = "Option<u32>")]
+    #[schemars(example = 3)]
     pub seekers: Option<Spanned<u32>>,
     /// Files to create (`-n`; default `"16"`): `NUMBER:MAX:MIN:DIRECTORIES`, the number in units
     /// of 1024, the sizes in bytes.
     #[schemars(with = "Option<String>")]
+    #[schemars(example = &"16:4096:0:4")]
     pub files: Option<Spanned<String>>,
     /// Whether each written seek, each new file and each deletion is synced (`-b`; default false).
     #[serde(default)]
+    #[schemars(example = true)]
     pub fsync_each: bool,
     /// A test that takes less is repeated until it has taken this long (default 500 ms, below
     /// which bonnie++ prints no number; 0 in the virtual lab, whose clock has no noise).
+    #[schemars(example = &"1 s")]
     pub least: Option<Span>,
 }
 

@@ -44,7 +44,7 @@ fn claim(
     let id = &written.id;
     let metric = written.metric.clone().unwrap_or_else(|| schedule.metric.clone());
     let known_metric = metric::find(&metric).ok_or_else(|| {
-        let help = format!("metrics: {}", metric::names());
+        let help = metric::instead_of(&metric);
         fault(format!("claim `{id}`: there is no metric `{metric}`"), &help)
     })?;
     let lacks_a_day = |phase: &&String| {

@@ -28,35 +28,47 @@ const MOST_BUFFER_BYTES: u64 = 1 << 30;
 pub struct WrittenIo {
     /// The file's name in the trial's directory (default `data`). It is written before the first
     /// phase, and phases that name the same file work on the same.
+    #[schemars(example = &"log")]
     pub file: Option<String>,
     /// The file's size.
+    #[schemars(example = &"1 GiB")]
     pub size: Bytes,
     /// The order of places (default `random`).
     #[serde(default)]
+    #[schemars(example = &"sequential")]
     pub pattern: Pattern,
     /// The share of operations that read (default `0 %`: all write).
+    #[schemars(example = &"70 %")]
     pub reads: Option<Share>,
     /// The block size, or several with their weights: `["4 KiB: 3", "64 KiB: 1"]` (default
     /// `4 KiB`).
+    #[schemars(example = ["4 KiB: 3","64 KiB: 1"])]
     pub block: Option<Sizes>,
     /// Operations under way at the same time (default 1).
+    #[schemars(example = 32)]
     pub depth: Option<u32>,
     /// Whether the page cache is bypassed (default false).
     #[serde(default)]
+    #[schemars(example = true)]
     pub direct: bool,
     /// When what was written is made to last: `none`, `end`, or `every N writes`, by fdatasync
     /// (default `none`).
     #[serde(default)]
     #[schemars(with = "String")]
+    #[schemars(example = &"every 16 writes")]
     pub sync: SyncPolicy,
     /// Ends when so much has been read and written.
+    #[schemars(example = &"256 MiB")]
     pub amount: Option<Bytes>,
     /// Ends after so many operations.
+    #[schemars(example = 10000)]
     pub operations: Option<u64>,
     /// Ends after so long.
+    #[schemars(example = &"10 s")]
     pub time: Option<Span>,
     /// Operations that are due a second (`"1000/s"`), whether or not earlier ones are done; a
     /// latency then counts from when the operation was due (default: one begins when one ends).
+    #[schemars(example = &"1000/s")]
     pub rate: Option<PerSecond>,
 }
 

@@ -1,6 +1,7 @@
 //! What can be wrong with the levels of a treatment.
 
 use super::factor::Factor;
+use super::similar::did_you_mean;
 
 /// A level that means nothing, or levels that exclude each other.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +19,7 @@ pub(super) fn unknown(factor: Factor, level: &str, known: &str) -> LevelError {
     LevelError {
         factor,
         message: format!("`{level}` is not a level of `{factor}`"),
-        help: format!("`{factor}` can be: {known}"),
+        help: format!("{}`{factor}` can be: {known}", did_you_mean(level, known.split([' ', ',']))),
     }
 }
 

@@ -28,6 +28,7 @@ mod setting;
 mod setup;
 pub mod shipped;
 mod sides;
+mod similar;
 mod simulated;
 mod soundness;
 mod steps;
@@ -55,6 +56,7 @@ pub use schedule::Schedule;
 pub use scheduler::SCHEDULERS;
 pub use setting::Chosen;
 pub use setup::{Amount, Atime, Discard, Setup};
+pub use similar::{did_you_mean, similar};
 pub use simulated::{Simulated, is_drive_file};
 pub use ssdlab_quantity::{Bytes, Span};
 pub use target::{CAPACITY_BYTES, Target};
@@ -63,9 +65,18 @@ pub use written::{Plan, Verb};
 /// Parses the text of a plan; `file` is its name in messages.
 pub fn parse(file: &str, text: &str) -> Result<Plan, PlanError> {
     toml::from_str(text).map_err(|error| {
-        let fault = Fault { message: error.message().to_owned(), at: error.span(), help: None };
-        fault.in_file(file, text)
+        let (message, at) = (error.message().to_owned(), error.span());
+        let help = similar_key(&message).map(|key| format!("did you mean `{key}`?"));
+        Fault { message, at, help }.in_file(file, text)
     })
+}
+
+/// The key or word that somebody meant, from what serde says: "unknown field `x`, expected one of
+/// `y`, `z`".
+fn similar_key(message: &str) -> Option<&str> {
+    let (_, named) = message.strip_prefix("unknown ")?.split_once('`')?;
+    let (written, known) = named.split_once('`')?;
+    similar(written, known.split(['`', ' ', ',']))
 }
 
 /// Parses a plan and resolves it into a schedule. `base` is the folder that relative paths in

@@ -6,6 +6,7 @@
 use ssdlab_filesystem::layout::Kind;
 
 use super::bonnie::BonnieTest;
+use super::similar::similar;
 
 /// What is known of a metric besides its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -321,14 +322,18 @@ impl Unit {
     }
 }
 
-/// The known names, for messages.
+/// What to write instead of a name that no metric has.
 #[must_use]
-pub fn names() -> String {
+pub fn instead_of(name: &str) -> String {
     let known: Vec<_> = METRICS.iter().map(|(name, ..)| *name).collect();
-    format!(
-        "{}, or {FIO_PREFIX}NAME and {BONNIE_PREFIX}NAME for what fio and bonnie++ report",
-        known.join(", ")
-    )
+    match similar(name, known.iter().copied()) {
+        Some(similar) => format!("did you mean `{similar}`? `ssdlab list metrics` lists them"),
+        None => format!(
+            "metrics: {}, or {FIO_PREFIX}NAME and {BONNIE_PREFIX}NAME for what fio and bonnie++ \
+             report",
+            known.join(", ")
+        ),
+    }
 }
 
 #[cfg(test)]

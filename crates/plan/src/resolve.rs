@@ -103,7 +103,7 @@ fn metric(plan: &Plan) -> Result<String, Fault> {
         return Err(Fault::at(
             written.span(),
             format!("there is no metric `{}`", written.get_ref()),
-            format!("metrics: {}", metric::names()),
+            metric::instead_of(written.get_ref()),
         ));
     }
     Ok(written.get_ref().clone())

@@ -450,6 +450,17 @@ pub struct Published {
 }
 
 impl Schedule {
+    /// Shows another metric than the plan's. The published values are of that one, so they go.
+    /// Fails with what to write instead of a name that no metric has.
+    pub fn show(&mut self, name: &str) -> Result<(), String> {
+        metric::find(name).ok_or_else(|| metric::instead_of(name))?;
+        if self.metric != name {
+            name.clone_into(&mut self.metric);
+            self.published.clear();
+        }
+        Ok(())
+    }
+
     /// What somebody else has measured of a treatment's phase; nothing where the run is not like
     /// theirs.
     #[must_use]

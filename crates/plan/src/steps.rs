@@ -85,7 +85,7 @@ pub(super) fn ranking(plan: &Plan, schedule: &Schedule) -> Result<Option<Ranking
     let metric = written.metric.clone().unwrap_or_else(|| schedule.metric.clone());
     let Some(known) = metric::find(&metric) else {
         let message = format!("there is no metric `{metric}`");
-        return Err(fault(message, format!("metrics: {}", metric::names())));
+        return Err(fault(message, metric::instead_of(&metric)));
     };
     check_direction(&metric, entry.span())?;
     let ranked = written.phases.clone().unwrap_or_else(|| phases.clone());

@@ -33,23 +33,31 @@ const THINK: Duration = Duration::from_millis(100);
 #[serde(deny_unknown_fields)]
 pub struct WrittenTransactions {
     /// The size of the database, which is written before the first phase (default 16 MiB).
+    #[schemars(example = &"64 MiB")]
     pub database: Option<Bytes>,
     /// Pages of 4 KiB that a transaction changes, besides the first (default 4).
+    #[schemars(example = 8)]
     pub pages: Option<u64>,
     /// How a transaction is made atomic (default `rollback`).
     #[serde(default)]
+    #[schemars(example = &"wal")]
     pub journal: JournalMode,
     /// Ends after so many transactions.
+    #[schemars(example = 120)]
     pub number: Option<u64>,
     /// Ends after so long.
+    #[schemars(example = &"1 min")]
     pub time: Option<Span>,
     /// The time from the end of a transaction to the next (default 100 ms).
+    #[schemars(example = &"500 ms")]
     pub think: Option<Span>,
     /// Transactions that are due a second (`"10/s"`), whether or not earlier ones are done; a
     /// latency then counts from when the transaction was due.
+    #[schemars(example = &"2/s")]
     pub rate: Option<PerSecond>,
     /// How fast another thread writes into another file meanwhile, through the page cache
     /// (`"32 MB/s"`; default: nobody does).
+    #[schemars(example = &"8 MB/s")]
     pub beside: Option<Rate>,
 }
 

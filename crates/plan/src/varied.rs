@@ -11,6 +11,7 @@ use super::level_error::LevelError;
 use super::overrides::Overrides;
 use super::scheduler::todays_name;
 use super::setup::{ANY_FILESYSTEM, Setup};
+use super::similar::did_you_mean;
 use super::simulated::is_drive_file;
 use super::written::{OneOrMany, Plan};
 
@@ -155,7 +156,11 @@ fn set_levels(set: &[String]) -> Result<Vec<Varied>, Fault> {
         let factor = Factor::find(name).ok_or_else(|| {
             Fault::nowhere(
                 format!("--set {text}: there is no factor `{name}`"),
-                format!("factors: {}", Factor::instead_of(name)),
+                format!(
+                    "{}factors: {}",
+                    did_you_mean(name, Factor::ALL.map(Factor::name)),
+                    Factor::instead_of(name)
+                ),
             )
         })?;
         let levels: Vec<String> = match factor {

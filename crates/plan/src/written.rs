@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use ssdlab_quantity::{Bytes, Share, Span, Words};
 use toml::Spanned;
 
@@ -24,13 +25,17 @@ use super::transactions::WrittenTransactions;
 pub struct Plan {
     /// The name results are filed under: letters, digits, `-` and `_`.
     #[schemars(with = "String")]
+    #[schemars(example = &"scheduler")]
     pub name: Spanned<String>,
     /// The question that the experiment is to settle, in one sentence.
+    #[schemars(example = &"Does the I/O scheduler matter for unpacking a tree?")]
     pub question: String,
     /// Where the question or the claims come from.
+    #[schemars(example = &"A blog post, July 2011")]
     pub source: Option<String>,
     /// The metric the table shows and precision is judged on (default `time_ns`).
     #[schemars(with = "Option<String>")]
+    #[schemars(example = &"settled_ns")]
     pub metric: Option<Spanned<String>>,
     /// Where the trials run.
     #[serde(default)]
@@ -41,6 +46,7 @@ pub struct Plan {
     /// The factors and their levels: `discard = ["off", "on"]`. A single level fixes a setting.
     #[serde(default)]
     #[schemars(with = "BTreeMap<Factor, OneOrMany>")]
+    #[schemars(example = json!({"filesystem":"ext4","discard":["off","on"]}))]
     pub factors: BTreeMap<Factor, Spanned<OneOrMany>>,
     /// Differences in the virtual lab.
     #[serde(default, rename = "virtual")]
@@ -48,10 +54,12 @@ pub struct Plan {
     /// Combinations of levels to leave out.
     #[serde(default)]
     #[schemars(with = "Vec<Levels>")]
+    #[schemars(example = json!([{"filesystem":"xfs","discard":"on"}]))]
     pub exclude: Vec<Spanned<Levels>>,
     /// The levels every other is compared with. Factors it does not name stay equal within a
     /// comparison.
     #[schemars(with = "Option<Levels>")]
+    #[schemars(example = json!({"discard":"off"}))]
     pub baseline: Option<Spanned<Levels>>,
     /// What is done to the filesystem.
     pub workload: Workload,
@@ -69,6 +77,7 @@ pub struct Plan {
     /// The ids of the claims that answer the question, in the order of the answer; for a question
     /// that asks for yes or no, all of them hold if it is yes (default: the only claim).
     #[schemars(with = "Option<Vec<String>>")]
+    #[schemars(example = ["bfq-slower"])]
     pub answer: Option<Spanned<Vec<String>>>,
     /// Statements to judge.
     #[serde(default)]
@@ -110,8 +119,10 @@ impl OneOrMany {
 #[serde(deny_unknown_fields)]
 pub struct Target {
     /// The lab (default `virtual`); `--lab` overrides it.
+    #[schemars(example = &"image")]
     pub lab: Option<LabKind>,
     /// The size of the image file (default 4 GiB).
+    #[schemars(example = &"4 GiB")]
     pub size: Option<Bytes>,
 }
 
@@ -121,10 +132,12 @@ pub struct Target {
 pub struct Needs {
     /// The kind of drive: Slurm nodes with the feature `ssd=` and this name.
     #[schemars(with = "Option<String>")]
+    #[schemars(example = &"x25m")]
     pub drive: Option<Spanned<String>>,
     /// Further features of nodes, all of which it must have.
     #[serde(default)]
     #[schemars(with = "Vec<String>")]
+    #[schemars(example = ["big"])]
     pub features: Vec<Spanned<String>>,
 }
 
@@ -136,11 +149,14 @@ pub struct Simulated {
     /// or wear them out. In other labs each factor has only its first level.
     #[serde(default)]
     #[schemars(with = "BTreeMap<Factor, OneOrMany>")]
+    #[schemars(example = json!({"drive":["x25m-g1","x25m-g2"]}))]
     pub factors: BTreeMap<Factor, Spanned<OneOrMany>>,
     /// Gives every drive this capacity (default: each has its own).
+    #[schemars(example = &"8 GB")]
     pub capacity: Option<Bytes>,
     /// The number of blocks, each with a seed of its own (default 3): there is no noise to average
     /// out, and repeating a seed would repeat every nanosecond.
+    #[schemars(example = 5)]
     pub seeds: Option<u32>,
 }
 
@@ -155,8 +171,10 @@ pub struct Workload {
     /// The sizes of Bonnie's tests.
     pub bonnie: Option<WrittenBonnie>,
     /// How long the device must be inactive to count as idle (default 5 ms).
+    #[schemars(example = &"50 ms")]
     pub quiet: Option<Span>,
     /// The longest a phase may take before its trial fails (default 30 min).
+    #[schemars(example = &"2 h")]
     pub limit: Option<Span>,
     /// The timed steps, in order.
     #[schemars(with = "Vec<Phase>")]
@@ -168,10 +186,13 @@ pub struct Workload {
 #[serde(deny_unknown_fields)]
 pub struct Tree {
     /// Files of a synthetic tree (default 36706, the sources of Linux 2.6.39).
+    #[schemars(example = 10000)]
     pub files: Option<u64>,
     /// Bytes in them (default 493 MB).
+    #[schemars(example = &"130 MB")]
     pub size: Option<Bytes>,
     /// A tar archive (.tar, .gz, .xz, .zst) to unpack instead; `--source` overrides it.
+    #[schemars(example = &"linux.tar.xz")]
     pub archive: Option<PathBuf>,
 }
 
@@ -180,14 +201,19 @@ pub struct Tree {
 #[serde(deny_unknown_fields)]
 pub struct Build {
     /// Files of the synthetic source tree (default 26700, about Linux 2.6.29).
+    #[schemars(example = 5000)]
     pub files: Option<u64>,
     /// Bytes in them (default 340 MB).
+    #[schemars(example = &"60 MB")]
     pub size: Option<Bytes>,
     /// A git repository to really clone, make and clean instead; `--source` overrides it.
+    #[schemars(example = &"zstd")]
     pub repository: Option<PathBuf>,
     /// The program of the `make` phase with a repository (default `make -j2`).
+    #[schemars(example = &"make -j4")]
     pub make: Option<Words>,
     /// The program of the `clean` phase with a repository (default `make clean`).
+    #[schemars(example = ["make","clean"])]
     pub clean: Option<Words>,
 }
 
@@ -196,42 +222,55 @@ pub struct Build {
 #[serde(deny_unknown_fields)]
 pub struct Phase {
     /// Its name in tables and results (default: what it does).
+    #[schemars(example = &"read again")]
     pub name: Option<String>,
     /// What it does.
     #[serde(rename = "do")]
+    #[schemars(example = &"unpack")]
     pub verb: Verb,
     /// Whether it ends with a sync of the filesystem, inside the clock (default false).
     #[serde(default)]
+    #[schemars(example = true)]
     pub sync: bool,
     /// Whether the filesystem is unmounted and mounted again first, outside the clock, so that
     /// nothing is cached (default false, and true for those of Bonnie's tests that read the large
     /// file; the directory lab only drops the file from the cache).
+    #[schemars(example = true)]
     pub cold: Option<bool>,
     /// Whether a small reader runs concurrently until the device is idle; its latencies are metrics
     /// (`reader.p99_ns`; default false; not in the directory lab).
     #[serde(default)]
+    #[schemars(example = true)]
     pub reader: bool,
     /// How often it is done per day of use; for a simulated drive this gives the lifetime in years
     /// (`years_until_worn`).
+    #[schemars(example = 0.5)]
     pub a_day: Option<f64>,
     /// `command`: the program and its arguments; it starts in the trial's directory.
+    #[schemars(example = &"tar xf /srv/linux.tar")]
     pub run: Option<Words>,
     /// `command`: environment variables to add.
+    #[schemars(example = json!({"LC_ALL":"C"}))]
     pub env: Option<BTreeMap<String, String>>,
     /// `fio`: the job file.
+    #[schemars(example = &"random.fio")]
     pub job: Option<PathBuf>,
     /// `bonnie`: its tests (default: all twelve); each becomes a phase of its own.
+    #[schemars(example = ["seq_output_block","random_seek"])]
     pub tests: Option<Vec<BonnieTest>>,
     /// `replay`: the operation log, a file or the name of one that is shipped (`zstd-clone`,
     /// `zstd-make`, `zstd-clean`).
+    #[schemars(example = &"zstd-make")]
     pub log: Option<PathBuf>,
     /// `io`: the file, and what is read and written.
     pub io: Option<WrittenIo>,
     /// `transactions`: the database, and what is committed.
     pub transactions: Option<WrittenTransactions>,
     /// `idle`: how long the device must be inactive (default: the workload's `quiet`).
+    #[schemars(example = &"1 s")]
     pub quiet: Option<Span>,
     /// The longest it may take before the trial fails (default: the workload's `limit`).
+    #[schemars(example = &"10 min")]
     pub limit: Option<Span>,
 }
 
@@ -300,15 +339,20 @@ impl Verb {
 #[serde(deny_unknown_fields)]
 pub struct Repetitions {
     /// Blocks to run before precision is looked at (default 8).
+    #[schemars(example = 8)]
     pub least: Option<u32>,
     /// Blocks after which to stop in any case (default 20).
+    #[schemars(example = 20)]
     pub most: Option<u32>,
     /// Stop when the interval of every effect is this narrow: half its width, relative to the
     /// effect (default 5 %).
+    #[schemars(example = &"5 %")]
     pub precision: Option<Share>,
     /// Stop when the trials have taken this long (default: no limit).
+    #[schemars(example = &"2 h")]
     pub time: Option<Span>,
     /// Stop when this much has been written to the device (default: no limit).
+    #[schemars(example = &"1 TB")]
     pub written: Option<Bytes>,
 }
 
@@ -317,8 +361,10 @@ pub struct Repetitions {
 #[serde(deny_unknown_fields)]
 pub struct Ranking {
     /// The metric (default: the plan's).
+    #[schemars(example = &"ops_per_second")]
     pub metric: Option<String>,
     /// The phases it is taken over (default: all).
+    #[schemars(example = ["random_seek"])]
     pub phases: Option<Vec<String>>,
 }
 
@@ -327,12 +373,15 @@ pub struct Ranking {
 #[serde(deny_unknown_fields)]
 pub struct Step {
     /// Its name in the report.
+    #[schemars(example = &"filesystems")]
     pub name: String,
     /// The treatments that it is limited to, beside what earlier steps have kept.
     #[serde(default, rename = "where")]
+    #[schemars(example = json!({"scheduler":"none"}))]
     pub only: Levels,
     /// How many levels of a factor go on to the next step: the best by the ranking, for each
     /// combination of the other factors' levels.
+    #[schemars(example = json!({"filesystem":3}))]
     pub keep: Option<BTreeMap<Factor, usize>>,
 }
 
@@ -341,38 +390,52 @@ pub struct Step {
 #[serde(deny_unknown_fields)]
 pub struct Claim {
     /// A short name: letters, digits, `-` and `_`.
+    #[schemars(example = &"bfq-slower")]
     pub id: String,
     /// The claim in words.
+    #[schemars(example = &"bfq makes unpacking slower than none")]
     pub says: String,
     /// The metric it is about (default: the plan's).
+    #[schemars(example = &"settled_ns")]
     pub metric: Option<String>,
     /// The phases it is about; their sum is compared.
+    #[schemars(example = ["unpack"])]
     pub phases: Vec<String>,
     /// The levels whose effect it states.
     #[serde(default)]
+    #[schemars(example = json!({"scheduler":"bfq"}))]
     pub compare: Levels,
     /// In place of `compare`: the levels it says are better than every other of the same factors;
     /// by `at_least`, if that is given.
+    #[schemars(example = json!({"filesystem":"ext4"}))]
     pub best: Option<Levels>,
     /// With `best`: the levels that compete, by factor (default: all of the plan's).
     #[serde(default)]
+    #[schemars(example = json!({"filesystem":["ext2","ext4","xfs"]}))]
     pub among: BTreeMap<Factor, Vec<String>>,
     /// The levels they are compared with (default: the plan's baseline). With bounds that are
     /// amounts nothing is compared.
+    #[schemars(example = json!({"scheduler":"mq-deadline"}))]
     pub against: Option<Levels>,
     /// The treatments it is limited to.
     #[serde(default, rename = "where")]
+    #[schemars(example = json!({"filesystem":"ext4"}))]
     pub only: Levels,
     /// Compare not the metric but its excess over the same treatment with these levels.
+    #[schemars(example = json!({"journal":"off"}))]
     pub excess_over: Option<Levels>,
     /// It holds if the ratio is at least this; or, with an amount such as `"3 min"`, the metric
     /// itself.
+    #[schemars(example = 1.05)]
     pub at_least: Option<Bound>,
     /// It holds if the ratio, or the metric, is at most this.
+    #[schemars(example = &"6 min")]
     pub at_most: Option<Bound>,
     /// The setting that follows if it holds.
+    #[schemars(example = &"Mount without discard.")]
     pub if_holds: Option<String>,
     /// The setting that follows if it is refuted.
+    #[schemars(example = &"Mount with discard.")]
     pub if_refuted: Option<String>,
 }
 
@@ -382,8 +445,10 @@ pub struct Claim {
 pub struct Published {
     /// The treatments it stands beside.
     #[serde(default, rename = "where")]
+    #[schemars(example = json!({"discard":"on"}))]
     pub only: Levels,
     /// The plan's metric in phases: a time, a size or a number.
+    #[schemars(example = json!({"sync_deleted":"40.4 s"}))]
     pub values: BTreeMap<String, Bound>,
 }
 
@@ -397,3 +462,6 @@ pub enum Bound {
     /// none.
     Amount(String),
 }
+
+#[cfg(test)]
+mod tests;

@@ -39,5 +39,5 @@ pub use method::method;
 pub use number::{bytes, duration, roughly};
 pub use serving::serving;
 pub use simulation::{simulation, specification};
-pub use text::{Style, counted, is_unseen, text};
+pub use text::{Style, brief, counted, is_unseen, text};
 pub use trace::{Traced, trace, traces, trial_name};

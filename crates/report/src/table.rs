@@ -114,7 +114,10 @@ impl<'a> Layout<'a> {
                     continue;
                 }
                 let mut line = vec![plain(phase)];
-                line.extend(cells.into_iter().map(Option::unwrap_or_default));
+                let treatments = self.columns.iter().map(|column| self.treatment(row, column));
+                line.extend(cells.into_iter().zip(treatments).map(|(cell, treatment)| {
+                    cell.unwrap_or_else(|| self.why_absent(treatment, phase).to_owned())
+                }));
                 if labelled {
                     let label = if index == 0 { self.row_label(row) } else { String::new() };
                     line.insert(0, label);
@@ -123,6 +126,18 @@ impl<'a> Layout<'a> {
             }
         }
         vec![Grid { header, rows, numbers: 1 + usize::from(labelled) }]
+    }
+
+    /// Why a cell has no value. Of a treatment that did not run, its first phase says why.
+    fn why_absent(&self, treatment: Option<&TreatmentResult>, phase: &str) -> &'static str {
+        let Some(treatment) = treatment else { return "excluded" };
+        let index = self.schedule.find(&treatment.levels);
+        let mut phases = index.into_iter().flat_map(|index| self.schedule.phases(index));
+        match treatment.status {
+            TreatmentStatus::Ok if phases.any(|step| step.name == phase) => "not measured",
+            TreatmentStatus::Ok => "not done",
+            _ => "",
+        }
     }
 
     /// One row a treatment, the phases side by side, as many as fit.
@@ -140,7 +155,10 @@ impl<'a> Layout<'a> {
             let names: Vec<&str> = levels.0.keys().map(|factor| factor.name()).collect();
             let row = |treatment: &TreatmentResult| {
                 let label = label(self.schedule, &treatment.levels);
-                let cells = phases.iter().map(|phase| cell(treatment, phase).unwrap_or_default());
+                let cells = phases.iter().map(|phase| {
+                    let absent = || self.why_absent(Some(treatment), phase).to_owned();
+                    cell(treatment, phase).unwrap_or_else(absent)
+                });
                 iter::once(label).chain(cells).collect()
             };
             let header = iter::once(names.join(", ")).chain(phases.iter().cloned()).collect();

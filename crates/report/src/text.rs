@@ -35,12 +35,30 @@ const BYTES: &str = "bytes written / write requests, until the device was quiet"
 /// The report of a run.
 #[must_use]
 pub fn text(schedule: &Schedule, analysis: &Analysis, style: Style) -> String {
+    report(schedule, analysis, style, write_tables)
+}
+
+/// The report of a run on a screen: of its tables only the one that the answer rests on.
+#[must_use]
+pub fn brief(schedule: &Schedule, analysis: &Analysis, style: Style) -> String {
+    report(schedule, analysis, style, write_evidence)
+}
+
+/// Writes the tables of a report.
+type Tables = fn(&mut String, &Schedule, &Analysis, Style) -> std::fmt::Result;
+
+fn report(schedule: &Schedule, analysis: &Analysis, style: Style, tables: Tables) -> String {
     let mut report = String::new();
-    write_report(&mut report, schedule, analysis, style).expect("a String takes everything");
+    write_head(&mut report, schedule, analysis, style)
+        .and_then(|()| write_claims(&mut report, schedule, analysis, style))
+        .and_then(|()| tables(&mut report, schedule, analysis, style))
+        .and_then(|()| write_caveats(&mut report, analysis, style))
+        .expect("a String takes everything");
     report
 }
 
-fn write_report(
+/// The answer, and where and on what it was found.
+fn write_head(
     out: &mut String,
     schedule: &Schedule,
     analysis: &Analysis,
@@ -62,23 +80,62 @@ fn write_report(
     if let Some(source) = &schedule.source {
         writeln!(out, "{}", wrapped("Source: ", source, "", style))?;
     }
-    write_claims(out, schedule, analysis, style)?;
+    Ok(())
+}
+
+/// The rankings; without any the main table.
+fn write_evidence(
+    out: &mut String,
+    schedule: &Schedule,
+    analysis: &Analysis,
+    style: Style,
+) -> std::fmt::Result {
     let layout = Layout::new(schedule, analysis);
-    let drawn = |tables: Vec<Grid>| {
-        tables.iter().map(|table| table.text(style)).collect::<Vec<_>>().join("\n")
-    };
-    writeln!(out, "\n{}", wrapped("", &main_heading(analysis), "", style))?;
-    writeln!(out, "{}", drawn(layout.main_table(style)))?;
-    if let Some(bars) = bars(schedule, analysis, style) {
-        writeln!(out, "\n{bars}")?;
+    if analysis.rankings.is_empty() {
+        write_main_table(out, &layout, analysis, style)
+    } else {
+        write_rankings(out, &layout, style)
     }
+}
+
+fn write_main_table(
+    out: &mut String,
+    layout: &Layout<'_>,
+    analysis: &Analysis,
+    style: Style,
+) -> std::fmt::Result {
+    writeln!(out, "\n{}", wrapped("", &main_heading(analysis), "", style))?;
+    writeln!(out, "{}", drawn(&layout.main_table(style), style))
+}
+
+fn write_rankings(out: &mut String, layout: &Layout<'_>, style: Style) -> std::fmt::Result {
     for (ranking, table) in layout.rankings() {
         let says = wrapped("", &ranking_heading(ranking), "", style);
         writeln!(out, "\n{says}\n{}", table.text(style))?;
     }
+    Ok(())
+}
+
+fn drawn(tables: &[Grid], style: Style) -> String {
+    tables.iter().map(|table| table.text(style)).collect::<Vec<_>>().join("\n")
+}
+
+/// Every table, chart and list.
+fn write_tables(
+    out: &mut String,
+    schedule: &Schedule,
+    analysis: &Analysis,
+    style: Style,
+) -> std::fmt::Result {
+    let layout = Layout::new(schedule, analysis);
+    write_main_table(out, &layout, analysis, style)?;
+    if let Some(bars) = bars(schedule, analysis, style) {
+        writeln!(out, "\n{bars}")?;
+    }
+    write_rankings(out, &layout, style)?;
     if has_device(analysis) && !shows_bytes(analysis) {
         writeln!(out, "\n{}", wrapped("", &format!("{BYTES}: mean"), "", style))?;
-        writeln!(out, "{}", drawn(layout.device_table(style)))?;
+        writeln!(out, "{}", drawn(&layout.device_table(style), style))?;
     }
     if let Some(scores) = aged::layout_scores(schedule, analysis) {
         let scores = wrapped("Aged: layout score ", &scores, "", style);
@@ -93,11 +150,16 @@ fn write_report(
         writeln!(out, "\nBy host")?;
     }
     for (heading, tables) in hosts::tables(schedule, analysis, style, &number::effect) {
-        writeln!(out, "{}\n{}", wrapped("", &heading, "", style), drawn(tables))?;
+        writeln!(out, "{}\n{}", wrapped("", &heading, "", style), drawn(&tables, style))?;
     }
     for says in hosts::sentences(schedule, analysis, &number::effect) {
         writeln!(out, "{}", wrapped("- ", &says, "  ", style))?;
     }
+    Ok(())
+}
+
+/// What limits the results.
+fn write_caveats(out: &mut String, analysis: &Analysis, style: Style) -> std::fmt::Result {
     writeln!(out, "\nMind")?;
     for warned in &analysis.warnings {
         writeln!(out, "{}", wrapped("- ", &warned.says, "  ", style))?;

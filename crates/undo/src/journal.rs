@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
+use ssdlab_host::lock;
 use ssdlab_host::machine::Machine;
 use ssdlab_host::processes;
 use ssdlab_host::sync::sync_folder;
@@ -277,13 +278,7 @@ pub fn restore(folder: &Path) -> io::Result<Restored> {
         return Ok(restored);
     }
     let folder = private_folder(folder)?;
-    let entries = fs::read_dir(&folder)?;
-    let mut paths: Vec<PathBuf> = entries
-        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
-        .filter(|path| path.extension().is_some_and(|ending| ending == ENDING))
-        .collect();
-    paths.sort();
-    for path in paths {
+    for path in journals(&folder)? {
         let mut journal = match Journal::adopt(&path) {
             Ok(Found::Dead(journal)) => journal,
             Ok(Found::Alive) => {
@@ -310,6 +305,29 @@ pub fn restore(folder: &Path) -> io::Result<Restored> {
         restored.failed.extend(journal.left_to_people());
     }
     Ok(restored)
+}
+
+/// Whether a dead run seems to have left changes, which `restore` would undo. It takes no lock, so
+/// it disturbs nobody, and may miss one.
+#[must_use]
+pub fn has_leftovers(folder: &Path) -> bool {
+    let is_dead = |path: &PathBuf| {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let pid = name.split('-').next().unwrap_or_default();
+        !Path::new("/proc").join(pid).exists() && lock::holder(path).is_none()
+    };
+    journals(folder).is_ok_and(|paths| paths.iter().any(is_dead))
+}
+
+/// The journals in a folder, in the order of their names.
+fn journals(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder)?;
+    let mut paths: Vec<PathBuf> = entries
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter(|path| path.extension().is_some_and(|ending| ending == ENDING))
+        .collect();
+    paths.sort();
+    Ok(paths)
 }
 
 /// Makes a folder and its parents, and syncs their names.

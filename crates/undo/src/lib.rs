@@ -21,7 +21,7 @@ pub use change::Change;
 #[doc(hidden)]
 #[cfg(fuzzing)]
 pub use fuzzing::fuzz_journal;
-pub use journal::{Journal, Restored, restore};
+pub use journal::{Journal, Restored, has_leftovers, restore};
 
 /// A change that could not be taken back.
 #[derive(Debug, Error, Diagnostic)]

@@ -1,0 +1,156 @@
+//! `ssdlab reference`: the reference pages of the manual, made from the tables that the program
+//! uses, so that neither can say what the other does not.
+
+mod formats;
+mod plans;
+mod properties;
+#[cfg(test)]
+mod tests;
+
+use std::fmt::Write;
+use std::fs;
+use std::path::PathBuf;
+
+use clap::{Args, Command};
+use miette::Result;
+use serde::Serialize;
+use ssdlab_flash::{self as flash, Specification, presets};
+use ssdlab_plan::metric::{self, Better};
+
+use super::exit::Exit;
+use super::{list, output};
+
+/// The width of help texts in the manual, whatever terminal it is made in.
+const WIDTH: usize = 100;
+
+/// Arguments of `ssdlab reference`.
+#[derive(Debug, Args)]
+pub struct Reference {
+    /// The folder to write to, `docs/reference` of the source. It is created if it does not exist.
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+}
+
+impl Reference {
+    /// Runs the command, for this command line.
+    pub fn run(&self, line: &Command) -> Result<Exit> {
+        fs::create_dir_all(&self.folder).map_err(output::unwritten(&self.folder))?;
+        for (name, title, text) in pages(line) {
+            let path = self.folder.join(name).with_extension("md");
+            let page = format!("# {title}\n\n{}\n", text.trim_end());
+            fs::write(&path, page).map_err(output::unwritten(&path))?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// The pages: file, title, text.
+fn pages(line: &Command) -> [(&'static str, &'static str, String); 7] {
+    [
+        ("plans", "Plans, key by key", plans::page()),
+        ("factors", "Factors", factors()),
+        ("metrics", "Metrics", metrics()),
+        ("drives", "Simulated drives", drives()),
+        ("formats", "JSON formats", formats::page()),
+        ("commands", "Commands", commands(line)),
+        ("exit-codes", "Exit codes", exit_codes()),
+    ]
+}
+
+fn factors() -> String {
+    let mut out =
+        "A plan varies factors: `[factors]` gives each its levels. `ssdlab list factors` \
+                   prints this table.\n\n| factor | levels |\n|---|---|\n"
+            .to_owned();
+    for (name, levels) in list::factors() {
+        let _ = writeln!(out, "| `{name}` | {} |", cell(&levels));
+    }
+    out
+}
+
+fn metrics() -> String {
+    let mut out = "A claim, a ranking, a plan's `metric` and `ssdlab report --metric` take one of \
+                   these. Results of fio and bonnie++ have metrics of their own, `fio.NAME` and \
+                   `bonnie++.TEST.NAME`.\n\n| metric | unit | better | meaning |\n|---|---|---|---|\n"
+        .to_owned();
+    for (name, metric, says) in metric::METRICS {
+        let better = match metric.better {
+            Better::Less => "less",
+            Better::More => "more",
+            Better::Neither => "",
+        };
+        let _ =
+            writeln!(out, "| `{name}` | {} | {better} | {} |", metric.unit.symbol(), cell(says));
+    }
+    out
+}
+
+fn drives() -> String {
+    let mut out =
+        "The drives that come with the program. `ssdlab drive show NAME` prints one as a \
+                   file, to start your own from, and `ssdlab drive check FILE` checks it.\n"
+            .to_owned();
+    for preset in presets::ALL {
+        let drive = Specification::parse(preset.text).expect("a test parses every preset");
+        let values = flash::grounded(preset.text).expect("a test reads every preset's evidence");
+        let _ = write!(
+            out,
+            "\n## {}\n\n{}\n\n| key | value | basis | source |\n|---|---|---|---|\n",
+            drive.name, drive.description
+        );
+        for value in values {
+            let (basis, source) = match &value.evidence {
+                Some(evidence) => (word(evidence.basis), cell(&evidence.source)),
+                None => (String::new(), String::new()),
+            };
+            let written = cell(&value.value);
+            let _ = writeln!(out, "| `{}` | `{written}` | {basis} | {source} |", value.key);
+        }
+    }
+    out
+}
+
+fn commands(line: &Command) -> String {
+    let mut line = line.clone().term_width(WIDTH).disable_help_subcommand(true);
+    line.build();
+    let mut out = format!("```text\n{}```\n", trimmed(&line.render_long_help().to_string()));
+    for command in line.get_subcommands().filter(|command| !command.is_hide_set()) {
+        command_and_parts(&mut out, command, "ssdlab");
+    }
+    out
+}
+
+/// A command's help, then that of the commands below it.
+fn command_and_parts(out: &mut String, command: &Command, above: &str) {
+    let name = format!("{above} {}", command.get_name());
+    let help = command.clone().term_width(WIDTH).render_long_help().to_string();
+    let _ = write!(out, "\n## {name}\n\n```text\n{}```\n", trimmed(&help));
+    for part in command.get_subcommands().filter(|part| part.get_name() != "help") {
+        command_and_parts(out, part, &name);
+    }
+}
+
+fn exit_codes() -> String {
+    let mut out =
+        "Every command ends with one of these.\n\n| code | meaning |\n|---|---|\n".to_owned();
+    for exit in Exit::ALL {
+        let _ = writeln!(out, "| {} | {} |", exit.code(), exit.says());
+    }
+    out
+}
+
+/// A text without blanks at the ends of its lines.
+fn trimmed(text: &str) -> String {
+    text.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+}
+
+/// A word as files write it.
+fn word(value: impl Serialize) -> String {
+    let value = serde_json::to_value(value).unwrap_or_default();
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// A text in a cell of a table.
+fn cell(text: &str) -> String {
+    text.replace('\n', " ").replace('|', "\\|")
+}

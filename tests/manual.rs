@@ -1,0 +1,100 @@
+//! The manual: its reference is what the program writes, its links lead somewhere, and its commands
+//! do what it says.
+//!
+//! Every block of `console` is run, page by page, each page in a folder of its own, unless its
+//! first line says what it needs: `console hardware`, `console root`, `console minutes`. A block
+//! `console virtual` needs a lab kernel. A command must succeed, and print what follows it in the
+//! block, if anything does; a line `...` stands for any number of lines. A block with `file=NAME`
+//! is that file.
+
+#[path = "common/mod.rs"]
+mod common;
+#[path = "manual/links.rs"]
+mod links;
+#[path = "manual/page.rs"]
+mod page;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use libtest_mimic::{Arguments, Trial};
+use ssdlab_kernel as kernel;
+
+use self::common::{caught, shown};
+use self::page::{Block, Needs, Page};
+
+const SSDLAB: &str = env!("CARGO_BIN_EXE_ssdlab");
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let mut trials = vec![
+        Trial::test("the_reference_is_what_the_program_writes", || caught(reference_is_current)),
+        Trial::test("links_lead_somewhere", || caught(links::lead_somewhere)),
+    ];
+    let lacking = kernel::find(None).err();
+    for page in Page::all() {
+        let is_ignored = page.needs_kernel() && lacking.is_some();
+        if page.commands().next().is_some() {
+            let name = format!("commands_of_{}", page.name());
+            let test = Trial::test(name, move || caught(|| commands_do_what_it_says(&page)));
+            let kind = if is_ignored { "needs a lab kernel: make kernel" } else { "" };
+            trials.push(test.with_kind(kind).with_ignored_flag(is_ignored));
+        }
+    }
+    libtest_mimic::run(&arguments, trials).exit();
+}
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// `make reference` writes it.
+fn reference_is_current() {
+    let place = tempfile::tempdir().unwrap();
+    let output = Command::new(SSDLAB).arg("reference").arg(place.path()).output().unwrap();
+    assert!(output.status.success(), "{}", shown(&output));
+    for entry in fs::read_dir(place.path()).unwrap().flatten() {
+        let kept = root().join("docs/reference").join(entry.file_name());
+        let (made, kept_text) = (fs::read_to_string(entry.path()), fs::read_to_string(&kept));
+        let is_current = made.unwrap() == kept_text.unwrap_or_default();
+        assert!(is_current, "{} is not current: make reference", kept.display());
+    }
+}
+
+fn commands_do_what_it_says(page: &Page) {
+    let place = tempfile::tempdir().unwrap();
+    for block in &page.blocks {
+        match block {
+            Block::File { name, text } => fs::write(place.path().join(name), text).unwrap(),
+            Block::Commands { needs: Needs::Nothing | Needs::Kernel, commands } => {
+                for (command, expected) in commands {
+                    let printed = run(command, place.path());
+                    assert!(
+                        page::is_alike(&printed, expected),
+                        "{}: `{command}` prints\n{printed}\nand not\n{expected}",
+                        page.path
+                    );
+                }
+            }
+            Block::Commands { .. } => {}
+        }
+    }
+}
+
+/// What a command prints to both streams, in its folder, with results and state below it.
+fn run(command: &str, place: &Path) -> String {
+    let programs = Path::new(SSDLAB).parent().unwrap();
+    let path = std::env::var("PATH").unwrap_or_default();
+    let output = Command::new("sh")
+        .args(["-ec", &format!("exec 2>&1; {command}")])
+        .current_dir(place)
+        .env("PATH", format!("{}:{path}", programs.display()))
+        .env("XDG_DATA_HOME", place.join(".data"))
+        .env("XDG_STATE_HOME", place.join(".state"))
+        .env("NO_COLOR", "1")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "`{command}`: {}", shown(&output));
+    String::from_utf8(output.stdout).unwrap()
+}
