@@ -10,12 +10,12 @@ use ssdlab_plan::{LabKind, Levels, Origin, Schedule};
 use ssdlab_results::{Ending, Record};
 
 use super::case::{Judgement, Verdict};
-use super::claims;
 use super::effects::{self, Effect};
 use super::environment;
 use super::hosts::{self, ByHost};
 use super::method::{self, Check};
 use super::pairs::Blocks;
+use super::plausible;
 use super::ranking::{self, StepRanking};
 use super::treatment::{self, TreatmentResult};
 use super::warning::Warned;
@@ -45,6 +45,9 @@ pub struct Analysis {
     pub metric: String,
     /// The seed of the run; absent if it was imported.
     pub seed: Option<u64>,
+    /// The plausible drives that were measured besides the published one, whose are all numbers but
+    /// those called plausible; 0 where trials are repeated on the same drive.
+    pub plausible_drives: usize,
     /// By how much the plan's workload was scaled.
     pub scale: f64,
     /// The capacity in bytes of the drive, image or device; absent where it is not known, and where
@@ -140,14 +143,16 @@ pub fn summarise(run: &str, schedule: &Schedule, records: &[Record], ending: End
     let treatments: Vec<TreatmentResult> = (0..schedule.treatments.len())
         .map(|index| treatment::summarise(index, schedule, records))
         .collect();
-    let blocks = Blocks::of(schedule, records);
-    let effects = effects::all(schedule, &blocks);
+    let published = plausible::of_published(records);
+    let blocks = Blocks::of(schedule, &published);
+    let mut effects = effects::all(schedule, &blocks);
+    plausible::spread(schedule, records, &mut effects);
     let of_claims = hosts::of_claims(schedule, &blocks);
-    let mut claims = claims::judge_all(schedule, &blocks, &of_claims);
+    let mut claims = plausible::judge_all(schedule, records, &blocks, &of_claims);
     for claim in &mut claims {
         claim.scope = scope(schedule.origin(), &claim.metric).map(str::to_owned);
     }
-    let method = method::checks(schedule, records, &claims, &effects);
+    let method = method::checks(schedule, &published, &claims, &effects);
     let mut by_host = hosts::of_effects(schedule, &blocks, &effects);
     by_host.extend(of_claims.into_iter().map(|(by_host, _)| by_host));
     let mut warnings = warnings::all(schedule, records, &treatments, &method);
@@ -155,7 +160,7 @@ pub fn summarise(run: &str, schedule: &Schedule, records: &[Record], ending: End
     warnings.extend(of_hosts.into_iter().map(Warned::from));
     let rankings = ranking::all(schedule, &blocks);
     let capacities_bytes = environment::capacities(schedule, records);
-    let (environment, applied) = (environment::of(records), environment::applied(records));
+    let (environment, applied) = (environment::of(records), environment::applied(&published));
     Analysis {
         schema: ANALYSIS_SCHEMA,
         run: run.to_owned(),
@@ -167,6 +172,7 @@ pub fn summarise(run: &str, schedule: &Schedule, records: &[Record], ending: End
         metric: schedule.metric.clone(),
         seed: schedule.target.is_some().then_some(schedule.seed),
         scale: schedule.scale(),
+        plausible_drives: plausible::measured(records),
         capacity_bytes: capacities_bytes.first().copied().filter(|_| capacities_bytes.len() == 1),
         capacities_bytes,
         conditions: schedule.conditions(),
@@ -198,7 +204,7 @@ fn settings(origin: Origin, claims: &[Judgement]) -> Vec<RecommendedSetting> {
     let of = |claim: &Judgement| match claim.verdict {
         Verdict::Holds => claim.if_holds.clone(),
         Verdict::Refuted => claim.if_refuted.clone(),
-        Verdict::Undecided => None,
+        Verdict::Depends | Verdict::Undecided => None,
     };
     let mut settings: Vec<RecommendedSetting> = Vec::new();
     for claim in claims.iter().filter(|claim| shows(claim)) {

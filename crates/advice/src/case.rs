@@ -12,6 +12,7 @@ use ssdlab_stats::LogRatio;
 
 use super::CONFIDENCE;
 use super::effects::ends;
+use super::over_drives::OverDrives;
 use super::pairs::{Blocks, Quantity, Side, Which};
 
 /// A claim and what became of it.
@@ -56,6 +57,10 @@ pub struct Judgement {
     pub interval: Option<[f64; 2]>,
     /// Blocks it rests on.
     pub n: usize,
+    /// What became of it on plausible drives, in a run that draws them: the verdict is over these,
+    /// and `ratio` of the published drive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plausible: Option<OverDrives>,
     /// How many hosts it was judged across, where these are shown to differ: ratio, interval and
     /// p-value then count hosts and not blocks (random effects, one degree of freedom less than
     /// hosts). Absent where it was judged over blocks.
@@ -86,6 +91,8 @@ pub enum Verdict {
     Holds,
     /// It was shown to be false here.
     Refuted,
+    /// It is true of some plausible drives and false of others.
+    Depends,
     /// Neither was shown.
     Undecided,
 }
@@ -95,6 +102,7 @@ impl fmt::Display for Verdict {
         f.write_str(match self {
             Self::Holds => "holds",
             Self::Refuted => "refuted",
+            Self::Depends => "depends",
             Self::Undecided => "undecided",
         })
     }
@@ -166,6 +174,7 @@ pub(super) fn blank(claim: &Claim, id: String) -> Judgement {
         ratio: None,
         interval: None,
         n: 0,
+        plausible: None,
         across_hosts: None,
         p: None,
         more_runs: None,
@@ -221,7 +230,7 @@ pub(super) fn weigh(
 }
 
 /// Why an amount cannot be judged by what this run has measured.
-fn unlike(schedule: &Schedule, claim: &Claim) -> Option<String> {
+pub(super) fn unlike(schedule: &Schedule, claim: &Claim) -> Option<String> {
     schedule.unlike(metric::of(&claim.metric)).filter(|_| claim.is_absolute)
 }
 

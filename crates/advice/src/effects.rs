@@ -10,6 +10,7 @@ use ssdlab_plan::{Levels, Schedule};
 use ssdlab_stats::{Interval, Resamples, holm};
 
 use super::CONFIDENCE;
+use super::over_drives::Spread;
 use super::pairs::{Blocks, Quantity, Which};
 
 /// Resamples of the bootstrap interval; its seed is fixed, so that a report is reproducible.
@@ -39,6 +40,9 @@ pub struct Effect {
     pub p: Option<f64>,
     /// Blocks it rests on.
     pub n: usize,
+    /// What it is on plausible drives, in a run that draws them: all else is of the published one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plausible: Option<Spread>,
 }
 
 impl Effect {
@@ -97,6 +101,7 @@ pub(super) fn all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Effect> {
             bootstrap: ratio.bca_from(&resamples[&ratio.n()], CONFIDENCE).map(ends),
             p: ratio.p_differs(),
             n: ratio.n(),
+            plausible: None,
         })
         .collect();
     for metric in metrics {

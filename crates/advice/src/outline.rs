@@ -9,9 +9,9 @@ use ssdlab_results::{Ending, Record, Status};
 
 use super::Completeness;
 use super::case::Verdict;
-use super::claims;
 use super::hosts;
 use super::pairs::Blocks;
+use super::plausible;
 
 /// A run, told shortly.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -34,6 +34,8 @@ pub struct Outline {
     pub holds: usize,
     /// Claims that are refuted.
     pub refuted: usize,
+    /// Claims that depend on the drive.
+    pub depends: usize,
     /// Claims that are undecided.
     pub undecided: usize,
 }
@@ -45,6 +47,7 @@ impl Outline {
         match verdict {
             Verdict::Holds => self.holds,
             Verdict::Refuted => self.refuted,
+            Verdict::Depends => self.depends,
             Verdict::Undecided => self.undecided,
         }
     }
@@ -53,9 +56,10 @@ impl Outline {
 /// Outlines a run.
 #[must_use]
 pub fn outline(schedule: &Schedule, records: &[Record], ending: Ending) -> Outline {
-    let blocks = Blocks::of(schedule, records);
+    let published = plausible::of_published(records);
+    let blocks = Blocks::of(schedule, &published);
     let by_host = hosts::of_claims(schedule, &blocks);
-    let verdicts: Vec<Verdict> = claims::judge_all(schedule, &blocks, &by_host)
+    let verdicts: Vec<Verdict> = plausible::judge_all(schedule, records, &blocks, &by_host)
         .into_iter()
         .map(|claim| claim.verdict)
         .collect();
@@ -70,6 +74,7 @@ pub fn outline(schedule: &Schedule, records: &[Record], ending: Ending) -> Outli
         ending,
         holds: came_out(Verdict::Holds),
         refuted: came_out(Verdict::Refuted),
+        depends: came_out(Verdict::Depends),
         undecided: came_out(Verdict::Undecided),
     }
 }

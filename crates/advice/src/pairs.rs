@@ -203,6 +203,35 @@ impl<'a> Blocks<'a> {
             .map_err(|_| format!("{} is not above 0 in every trial", quantity.metric))
     }
 
+    /// What is found in each block: of one side, or its ratio to another's. Fails where one of them
+    /// has no ratio.
+    pub fn found(
+        &self,
+        quantity: Quantity<'_>,
+        side: Side,
+        baseline: Option<Side>,
+    ) -> Result<BTreeMap<u32, f64>, String> {
+        let mut found = BTreeMap::new();
+        for (number, block) in &self.blocks {
+            let Some(own) = value(quantity, side, block) else { continue };
+            let ratio = match baseline {
+                Some(baseline) => match value(quantity, baseline, block) {
+                    Some(other) => own / other,
+                    None => continue,
+                },
+                None => own,
+            };
+            if !(ratio > 0.0 && ratio.is_finite()) {
+                return Err(format!(
+                    "{} is not above 0 on every plausible drive, so there is no ratio",
+                    quantity.metric
+                ));
+            }
+            found.insert(*number, ratio);
+        }
+        Ok(found)
+    }
+
     /// What there is of each block of one step.
     fn in_step<T>(
         &self,

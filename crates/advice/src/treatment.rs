@@ -6,6 +6,7 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use ssdlab_flash::Draw;
 use ssdlab_plan::{Levels, Schedule};
 use ssdlab_results::{Aged, DriveCourse, Imported, Phase, Record, Smart, Status, Teardown};
 use ssdlab_stats::Summary;
@@ -26,7 +27,7 @@ pub struct TreatmentResult {
     /// What its first trial that looked found of the features stated about its filesystem.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub features: BTreeMap<String, String>,
-    /// Means and spreads over the trials that went well.
+    /// Means and spreads over the trials that went well, on the published drive.
     pub summary: Vec<PhaseSummary>,
 }
 
@@ -70,6 +71,9 @@ pub struct TrialResult {
     /// Where it was imported from; absent where ssdlab itself measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub imported: Option<Imported>,
+    /// What of the drive and the host was drawn; absent on the published drive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub draw: Option<Draw>,
     /// How it ended.
     pub status: Status,
     /// Why, unless it ended well.
@@ -128,6 +132,8 @@ pub(super) fn summarise(index: usize, schedule: &Schedule, records: &[Record]) -
     let last = own.iter().copied().filter(is_well).map(step_of).max();
     let is_of_last = |record: &&Record| Some(step_of(record)) == last;
     let well: Vec<&Record> = own.iter().copied().filter(is_well).filter(is_of_last).collect();
+    let summed_up: Vec<&Record> =
+        well.iter().copied().filter(|record| record.draw.is_none()).collect();
     let bad = own.iter().find(|record| record.status != Status::Ok);
     let status = match bad {
         _ if !well.is_empty() => TreatmentStatus::Ok,
@@ -160,7 +166,7 @@ pub(super) fn summarise(index: usize, schedule: &Schedule, records: &[Record]) -
             .find(|features| !features.is_empty())
             .cloned()
             .unwrap_or_default(),
-        summary: schedule.phases(index).iter().map(|phase| summary(&phase.name, &well)).collect(),
+        summary: schedule.phases(index).iter().map(|phase| summary(&phase.name, &summed_up)).collect(),
     }
 }
 
@@ -180,6 +186,7 @@ pub(super) fn add_trials(treatments: &mut [TreatmentResult], records: Cow<'_, [R
             position: record.trial.position,
             seed: record.imported.is_none().then_some(record.trial.seed),
             imported: record.imported,
+            draw: record.draw,
             status: record.status,
             reason: record.reason,
             fingerprint: record.fingerprint,

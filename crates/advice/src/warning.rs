@@ -33,6 +33,11 @@ pub enum Warning {
         /// The lab.
         lab: Origin,
     },
+    /// What the virtual lab cannot show, of a run that draws plausible drives.
+    PlausibleDrives {
+        /// How many it draws.
+        drives: u32,
+    },
     /// The intervals stayed wider than the plan asks for.
     Imprecise {
         /// The widest of those that are to be narrow, half its width relative to the effect.
@@ -249,6 +254,13 @@ impl fmt::Display for Warning {
                  models of a drive and a processor (docs/virtual-lab.md). Repeating a seed \
                  repeats every nanosecond, so intervals are over seeds, which decide trees and \
                  hashes; the parameters of the drive are the same in all trials"
+            ),
+            Self::PlausibleDrives { drives } => write!(
+                f,
+                "virtual lab: bytes and requests are those of a real kernel; times are those of \
+                 models of a drive and a processor (docs/virtual-lab.md). Numbers are of the \
+                 published drive; ranges and verdicts are over {drives} more, drawn from what its \
+                 evidence leaves open, and say nothing of what the model leaves out"
             ),
             Self::Lab { lab: Origin::Lab(LabKind::Image) } => write!(
                 f,

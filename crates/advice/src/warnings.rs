@@ -17,7 +17,10 @@ pub(super) fn all(
     treatments: &[TreatmentResult],
     method: &[Check],
 ) -> Vec<Warned> {
-    let mut warnings = vec![Warning::Lab { lab: schedule.origin() }];
+    let mut warnings = vec![match schedule.plausible {
+        0 => Warning::Lab { lab: schedule.origin() },
+        drives => Warning::PlausibleDrives { drives },
+    }];
     warnings.extend(schedule.notes.iter().map(|text| Warning::Note { text: text.clone() }));
     let selected = treatments.iter().filter(|t| t.status != TreatmentStatus::Unselected);
     warnings.extend(selected.filter_map(|treatment| {

@@ -38,14 +38,16 @@ fn summary(schedule: &Schedule) -> Result<String, std::fmt::Error> {
     let mut out = String::new();
     writeln!(out, "{}: {}", schedule.plan, schedule.question)?;
     let limits = &schedule.repetitions;
-    let times = if limits.least == limits.most {
-        limits.least.to_string()
+    let times = if schedule.plausible > 0 {
+        format!("once on the published drive and once on each of {} plausible drives", schedule.plausible)
+    } else if limits.least == limits.most {
+        format!("{} times each", limits.least)
     } else {
-        format!("{} to {}", limits.least, limits.most)
+        format!("{} to {} times each", limits.least, limits.most)
     };
     writeln!(
         out,
-        "{} treatments, {times} times each, in the {} lab:",
+        "{} treatments, {times}, in the {} lab:",
         schedule.treatments.len(),
         schedule.origin()
     )?;

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_flash::drive_file::DriveFile;
 use ssdlab_flash::evidence::Evidence;
-use ssdlab_flash::{DriveFileError, Grounded, Specification, presets};
+use ssdlab_flash::{DriveFileError, Grounded, Plausible, Specification, presets};
 use ssdlab_plan::{self as plan, Bytes, Fault};
 use ssdlab_report as report;
 
@@ -101,6 +101,16 @@ fn list() -> String {
 /// Reads a drive: a file, or a shipped one.
 pub fn load(drive: &str, capacity: Option<Bytes>) -> Result<Specification, Report> {
     Source::of(drive)?.specification(capacity)
+}
+
+/// Reads the drives that a drive's evidence leaves possible.
+pub fn plausible(drive: &str, capacity: Option<Bytes>) -> Result<Plausible, Report> {
+    let source = Source::of(drive)?;
+    let plausible = Plausible::of(&source.text).map_err(|error| source.at_its_place(error))?;
+    Ok(match capacity {
+        Some(capacity) => plausible.with_capacity(capacity),
+        None => plausible,
+    })
 }
 
 /// The text of a drive file.

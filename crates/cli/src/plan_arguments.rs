@@ -48,6 +48,10 @@ pub struct PlanArguments {
     /// Run exactly this many blocks, each with one trial of every treatment.
     #[arg(long, value_name = "N")]
     runs: Option<u32>,
+    /// Run on the published drive and on this many others that its evidence leaves possible, one
+    /// block each; 0 repeats the published drive alone (virtual lab).
+    #[arg(long, value_name = "N")]
+    plausible: Option<u32>,
     /// The seed of all randomness: order, tree, content (default 1).
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
@@ -74,6 +78,7 @@ impl PlanArguments {
             || !self.set.is_empty()
             || self.scale.is_some()
             || self.runs.is_some()
+            || self.plausible.is_some()
             || self.seed.is_some()
     }
 
@@ -105,6 +110,7 @@ impl PlanArguments {
             set: self.set.iter().map(|set| absolute_set(set, &here)).collect(),
             scale: self.scale,
             runs: self.runs,
+            plausible: self.plausible,
             seed: self.seed,
         };
         let schedule = plan::schedule(&file, &text, &overrides, &base)?;

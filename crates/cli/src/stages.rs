@@ -1,13 +1,13 @@
 //! The stages that run trials on this machine: the machine itself, or guests.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::collections::btree_map::Entry;
 use std::path::Path;
 
 use miette::Report;
 use ssdlab_aged::Store;
 use ssdlab_conductor::{self as conductor, Books, Guests, Here, Provided, Stage};
-use ssdlab_flash::Specification;
+use ssdlab_flash::{Plausible, Specification};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::memory;
 use ssdlab_host::program::Rules;
@@ -114,7 +114,12 @@ pub fn with_stage<T>(
             drives.values().try_for_each(check_memory)?;
             let jobs = manner.jobs.unwrap_or_else(|| fitting_jobs(schedule, &drives));
             let jobs = jobs.min(manner.most_jobs.unwrap_or(jobs)).max(1);
-            let provided = Provided { schedule, kernel, drives, jobs, interrupt };
+            let plausible = if schedule.plausible > 0 {
+                plausible(schedule)?
+            } else {
+                BTreeMap::new()
+            };
+            let provided = Provided { schedule, kernel, drives, plausible, jobs, interrupt };
             return act(Ready::Guests(Guests::open(provided, journal)?, jobs));
         }
         Target::Image { size_bytes, folder } => {
@@ -160,6 +165,14 @@ fn drives(
         }
     }
     Ok(drives)
+}
+
+/// The drives that the evidence of a schedule's drives leaves possible.
+pub fn plausible(schedule: &Schedule) -> Result<BTreeMap<String, Plausible>, Report> {
+    let capacity = target(schedule)?.size_bytes().map(Bytes);
+    let names: BTreeSet<&String> = schedule.setups().map(|setup| &setup.simulated.drive).collect();
+    let of = |name: &String| Ok((name.clone(), drive::plausible(name, capacity)?));
+    names.into_iter().map(of).collect()
 }
 
 /// As many guests as there are processors, as far as memory for them and their drives allows.

@@ -15,7 +15,7 @@ use ssdlab_aged::{self as aged, State};
 use ssdlab_disk::{Backend, Flash, Memory};
 use ssdlab_flash::{Command, Drive, Nanos, Specification};
 use ssdlab_plan::schedule::Trial;
-use ssdlab_plan::{Age, LabKind, Setup};
+use ssdlab_plan::{Age, HostModel, LabKind, Setup};
 use ssdlab_simulation as simulation;
 use ssdlab_trace::{Options, Reader};
 
@@ -36,6 +36,7 @@ impl Guests<'_> {
         age: Age,
         setup: &Setup,
         specification: &Specification,
+        host: &HostModel,
         trial: Trial,
     ) -> Result<(Flash, State<Facts>), Failure> {
         let simulated = &setup.simulated;
@@ -44,13 +45,13 @@ impl Guests<'_> {
             ("lab_kernel", self.kernel.identity.clone()),
             ("drive", identity(specification)),
             ("condition", format!("{:?}", simulated.condition)),
-            ("host", simulated.host.name.to_owned()),
+            ("host", identity_of_host(host, simulated.host)),
         ]);
         let made_from = MadeFrom::new(age, setup, trial.seed, place)?;
         let fresh = || conditioned(specification, simulated, trial.seed, self.interrupt);
         let state = self.aged.get(&made_from, self.interrupt, |folder| {
             let flash = Arc::new(Mutex::new(Flash::new(fresh()?)));
-            let facts = self.age(setup, trial, &flash, folder)?;
+            let facts = self.age(setup, host, trial, &flash, folder)?;
             let flash = flash.lock().unwrap_or_else(PoisonError::into_inner);
             keep(flash.contents(), folder).map_err(Failure::step("keep a drive in", folder))?;
             // What cannot be had again would be another drive in every trial from here on.
@@ -76,6 +77,7 @@ impl Guests<'_> {
     fn age(
         &self,
         setup: &Setup,
+        host: &HostModel,
         trial: Trial,
         flash: &Arc<Mutex<Flash>>,
         folder: &Path,
@@ -85,13 +87,18 @@ impl Guests<'_> {
         let job = Job::Ageing { setup: shaping(setup)?, seed: trial.seed };
         let run = Run {
             name: &format!("ageing-{}", trial.position),
-            host: setup.simulated.host,
+            host,
             seed: trial.seed,
             limit: Nanos(8 * nanos(PREPARATION)),
         };
         let (facts, _) = self.run(&run, &job, flash, Some(log), |_, _| ())?;
         facts
     }
+}
+
+/// Tells a drawn host from the one of the name.
+fn identity_of_host(host: &HostModel, named: &HostModel) -> String {
+    if host == named { host.name.clone() } else { format!("{} {}", host.name, host.costs) }
 }
 
 /// Writes what is not zeros into a sparse file.

@@ -16,7 +16,11 @@ use sha2::{Digest, Sha256};
 use ssdlab_aged::Store;
 use ssdlab_disk::{Disk, DiskError, Fingerprint, Flash, Memory, Shape};
 use ssdlab_filesystem::{Filesystem, Layout};
-use ssdlab_flash::{ConditionError, Drive, Nanos, Preparation, Specification};
+use ssdlab_flash::evidence::Value;
+use ssdlab_flash::{
+    ConditionError, Draw, Drawn, Drive, DriveFileError, Nanos, Plausible, Preparation,
+    Specification,
+};
 use ssdlab_guest::{Channel, Machine, MachineError, Message, Root, RootError, pin, room};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::{self, ProgramError, Rules};
@@ -99,6 +103,9 @@ pub struct Guests<'a> {
     /// The filesystems of the lab kernel.
     filesystems: Vec<&'static str>,
     drives: BTreeMap<String, Specification>,
+    plausible: BTreeMap<String, Plausible>,
+    /// The changed values of drives, by block.
+    changes: BTreeMap<u32, Change>,
     /// Where aged drives are kept.
     pub(super) aged: Store,
     root: Root,
@@ -122,10 +129,30 @@ pub struct Provided<'a> {
     pub kernel: LabKernel,
     /// The drives, by the levels that name them.
     pub drives: BTreeMap<String, Specification>,
+    /// The drives that their files leave possible, by the same levels; needed where blocks have
+    /// drawn or changed drives.
+    pub plausible: BTreeMap<String, Plausible>,
     /// Trials that run at the same time.
     pub jobs: usize,
     /// The request to stop.
     pub interrupt: &'a Interrupt,
+}
+
+/// A drive of which a value is changed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change {
+    /// The level that names the drive; others stay.
+    pub drive: String,
+    /// The values by their dotted keys.
+    pub values: BTreeMap<String, Value>,
+}
+
+/// What a trial is simulated on.
+struct Simulation {
+    drive: Specification,
+    host: HostModel,
+    /// What of both was drawn.
+    draw: Option<Draw>,
 }
 
 /// One run of a guest.
@@ -150,7 +177,7 @@ enum News {
 impl<'a> Guests<'a> {
     /// Makes what all guests share: their read-only files.
     pub fn open(provided: Provided<'a>, journal: &mut Journal) -> Result<Self, GuestsError> {
-        let Provided { schedule, mut kernel, drives, jobs, interrupt } = provided;
+        let Provided { schedule, mut kernel, drives, plausible, jobs, interrupt } = provided;
         let marker = journal.marker().to_owned();
         let folder = journal.private_folder().join(format!("ssdlab-{marker}"));
         journal.make_folder(&folder).map_err(at(&folder))?;
@@ -198,6 +225,8 @@ impl<'a> Guests<'a> {
             kernel,
             filesystems,
             drives,
+            plausible,
+            changes: BTreeMap::new(),
             aged: Store::of_user(),
             root,
             folder,
@@ -238,16 +267,14 @@ impl<'a> Guests<'a> {
         let assignment = Assignment::of(self.schedule, trial)?;
         let setup = &assignment.setup;
         let simulated = &setup.simulated;
-        let Some(drive) = self.drives.get(&simulated.drive) else {
-            return Err(Failure::Failed(format!("there is no drive {}", simulated.drive)));
-        };
-        let specification = &simulated.changed(drive);
+        let Simulation { drive, host, draw } = self.simulation(simulated, trial)?;
+        let specification = &simulated.changed(&drive);
         let fresh = || conditioned(specification, simulated, trial.seed, self.interrupt);
         let (flash, aged) = match setup.age {
             None => (Flash::new(fresh()?), None),
             Some(age) => {
                 let _ = news.send(News::Phase(trial, "ageing".to_owned()));
-                let (flash, state) = self.aged(age, setup, specification, trial)?;
+                let (flash, state) = self.aged(age, setup, specification, &host, trial)?;
                 (flash, Some(state))
             }
         };
@@ -262,7 +289,7 @@ impl<'a> Guests<'a> {
         let (mut ended, mut executed) = (String::new(), Vec::new());
         let run = Run {
             name: &format!("guest-{}", trial.position),
-            host: simulated.host,
+            host: &host,
             seed: trial.seed,
             limit: limit(&assignment.workload),
         };
@@ -307,7 +334,39 @@ impl<'a> Guests<'a> {
             ("host".to_owned(), simulated.host.name.clone()),
         ]);
         measured.fingerprint = Some(fingerprint.to_string());
+        measured.draw = draw;
         Ok(performed)
+    }
+
+    /// The drive and the host of a trial: those of the files, or as its block draws or changes
+    /// them.
+    fn simulation(&self, simulated: &Simulated, trial: Trial) -> Result<Simulation, Failure> {
+        let level = &simulated.drive;
+        let missing = || Failure::Failed(format!("there is no drive {level}"));
+        let plausible = || self.plausible.get(level).ok_or_else(missing);
+        let host = simulated.host;
+        let change = self.changes.get(&trial.block).filter(|change| change.drive == *level);
+        let (drive, host, draw) = match (change, self.schedule.draw_of(trial.block)) {
+            (Some(change), _) => {
+                let drive = plausible()?.drive(&change.values).map_err(no_drive)?;
+                (drive, host.clone(), None)
+            }
+            (None, Some(number)) => {
+                // What is open about one model says nothing of another. Where a drive file is, is
+                // of no account.
+                let seed = |name: &str| seed_of(self.schedule.seed, name);
+                let name = &self.drives.get(level).ok_or_else(missing)?.name;
+                let Drawn { drive, mut draw } =
+                    plausible()?.draw(seed(name), number).map_err(no_drive)?;
+                let (host, of_host) = host.drawn(seed(&host.name), number);
+                draw.values.extend(of_host);
+                (drive, host, Some(draw))
+            }
+            (None, None) => {
+                (self.drives.get(level).ok_or_else(missing)?.clone(), host.clone(), None)
+            }
+        };
+        Ok(Simulation { drive, host, draw })
     }
 
     /// The log of a trial's requests, if logs are kept.
@@ -446,6 +505,16 @@ pub(super) fn identity(specification: &Specification) -> String {
     let hash = Sha256::digest(format!("{specification:?}"));
     let first = hash.first_chunk().copied().unwrap_or_default();
     format!("{:016x}", u64::from_be_bytes(first))
+}
+
+/// The seed of what is drawn for something of this name.
+fn seed_of(seed: u64, name: &str) -> u64 {
+    let hash = Sha256::digest(format!("{seed} {name}"));
+    u64::from_be_bytes(hash.first_chunk().copied().unwrap_or_default())
+}
+
+fn no_drive(error: DriveFileError) -> Failure {
+    Failure::Failed(format!("{}; {}", error.message, error.help))
 }
 
 /// A drive in the state that the treatment asks for.

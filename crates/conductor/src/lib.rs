@@ -37,7 +37,7 @@ pub use collect::Rsync;
 pub use desk::{Desk, Stage};
 pub use error::{ConductorError, FleetError};
 pub use fleet::{Fleet, Submitter};
-pub use guests::{Guests, GuestsError, Provided};
+pub use guests::{Change, Guests, GuestsError, Provided};
 pub use here::Here;
 pub use inside::guest;
 pub use observer::{Event, Observer};

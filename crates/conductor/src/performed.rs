@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
+use ssdlab_flash::Draw;
 use ssdlab_meter::block::Counters;
 use ssdlab_meter::environment::Environment;
 use ssdlab_meter::smart::Smart;
@@ -30,6 +31,8 @@ pub(super) struct Measured {
     pub environment: Environment,
     pub smart: Option<[Smart; 2]>,
     pub fingerprint: Option<String>,
+    #[serde(default)]
+    pub draw: Option<Draw>,
 }
 
 /// What came of an assignment.
@@ -56,6 +59,7 @@ impl Performed {
             reason,
             took_ns: self.took.took_ns,
             fingerprint: measured.fingerprint,
+            draw: measured.draw,
             aged: measured.aged,
             written_bytes: measured.written_bytes,
             background_written_bytes: measured.background_written_bytes,

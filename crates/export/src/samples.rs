@@ -9,7 +9,7 @@ use ssdlab_results::{Phase, Record, Teardown};
 use super::{Cell, ColumnType};
 
 /// The columns that identify a sample's trial; the factors follow.
-const OF_TRIAL: [(&str, ColumnType); 11] = [
+const OF_TRIAL: [(&str, ColumnType); 12] = [
     ("run", ColumnType::Text),
     ("plan", ColumnType::Text),
     ("lab", ColumnType::Text),
@@ -21,6 +21,7 @@ const OF_TRIAL: [(&str, ColumnType); 11] = [
     ("reason", ColumnType::Text),
     ("fingerprint", ColumnType::Text),
     ("started_s", ColumnType::Integer),
+    ("draw", ColumnType::Integer),
 ];
 
 /// The columns of the sample itself.
@@ -115,6 +116,7 @@ impl<'a> Samples<'a> {
             Cell::text(record.reason.as_deref().unwrap_or_default()),
             Cell::text(record.fingerprint.as_deref().unwrap_or_default()),
             Cell::from(started),
+            Cell::from(record.draw.as_ref().and(self.schedule.draw_of(record.trial.block))),
         ];
         let level = |factor| record.levels.0.get(factor).map_or("", String::as_str);
         cells.extend(self.factors.iter().map(|factor| Cell::text(level(factor))));

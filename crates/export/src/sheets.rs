@@ -112,6 +112,13 @@ fn claims(analysis: &Analysis) -> Sheet<'_> {
         "found_high",
         "n",
         "across_hosts",
+        "plausible_holds",
+        "plausible_of",
+        "plausible_least",
+        "plausible_median",
+        "plausible_most",
+        "guarantees",
+        "separated_by",
         "p",
         "more_runs",
         "scope",
@@ -148,6 +155,13 @@ fn claim(claim: &Judgement) -> Vec<Cell<'_>> {
     ];
     row.extend(interval(claim.ratio, claim.interval));
     row.extend([Cell::from(claim.n), Cell::from(claim.across_hosts)]);
+    let over = claim.plausible.as_ref();
+    row.extend([over.map(|over| over.holds), over.map(|over| over.of)].map(Cell::from));
+    let spread = over.map(|over| &over.spread);
+    row.extend([spread.map(|of| of.least), spread.map(|of| of.median)].map(Cell::from));
+    row.extend([spread.map(|of| of.most), over.and_then(|of| of.guarantees)].map(Cell::from));
+    let by = over.and_then(|over| over.separated_by.as_ref());
+    row.push(Cell::text(by.map_or("", |by| by.parameter.as_str())));
     row.extend([Cell::from(claim.p), Cell::from(claim.more_runs)]);
     row.push(Cell::text(claim.scope.as_deref().unwrap_or_default()));
     row

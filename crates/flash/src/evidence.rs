@@ -74,7 +74,37 @@ pub(crate) enum Unit {
     Number,
 }
 
+impl Unit {
+    /// An amount as a drive file has it.
+    // Amounts are far below 2^63, which is checked where they are read.
+    #[expect(clippy::cast_possible_truncation)]
+    pub(crate) fn value(self, amount: f64) -> Value {
+        let whole = amount as i64;
+        match self {
+            Self::Nanos => Value::Text(format!("{whole} ns")),
+            Self::Bytes => Value::Text(format!("{whole} B")),
+            Self::BytesPerSecond => Value::Text(format!("{whole} B/s")),
+            Self::Percent => Value::Text(format!("{amount} %")),
+            Self::Whole => Value::Integer(whole),
+            Self::Number => Value::Number(amount),
+        }
+    }
+}
+
 impl Value {
+    /// How much it is, in ns, bytes, bytes/s, per cent or by number; none for a word and for yes
+    /// and no.
+    #[must_use]
+    pub fn number(&self) -> Option<f64> {
+        self.amount().map(|(_, number)| number)
+    }
+
+    /// Another amount of the same unit; none where this is no amount.
+    #[must_use]
+    pub fn with_number(&self, number: f64) -> Option<Self> {
+        self.amount().map(|(unit, _)| unit.value(number))
+    }
+
     /// The unit and how many of it; none for a word and for yes and no.
     pub(crate) fn amount(&self) -> Option<(Unit, f64)> {
         match self {

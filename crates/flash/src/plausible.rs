@@ -222,8 +222,15 @@ impl Plausible {
 }
 
 impl Uncertain {
-    /// A value with evidence that leaves it open.
-    fn of(key: String, evidence: Evidence) -> Option<Self> {
+    /// The value of a draw by itself, held to no figure.
+    #[must_use]
+    pub fn draw(&self, seed: u64, number: u32) -> Value {
+        self.spread.at(Stream::new(seed, &self.key).then(0).then(0).at(number))
+    }
+
+    /// A value with evidence that leaves it open; none of one that is certain.
+    #[must_use]
+    pub fn of(key: String, evidence: Evidence) -> Option<Self> {
         let spread = match evidence.range {
             Some([least, most]) => {
                 let ((unit, least), (_, most)) = (least.amount()?, most.amount()?);
@@ -264,18 +271,7 @@ impl Range {
             least + share * (end - least)
         };
         let amount = if unit == Unit::Whole { libm::floor(amount) } else { to_four_digits(amount) };
-        let amount = amount.clamp(least, most);
-        // Amounts are far below 2^63, which is checked where they are read.
-        #[expect(clippy::cast_possible_truncation)]
-        let whole = amount as i64;
-        match unit {
-            Unit::Nanos => Value::Text(format!("{whole} ns")),
-            Unit::Bytes => Value::Text(format!("{whole} B")),
-            Unit::BytesPerSecond => Value::Text(format!("{whole} B/s")),
-            Unit::Percent => Value::Text(format!("{amount} %")),
-            Unit::Whole => Value::Integer(whole),
-            Unit::Number => Value::Number(amount),
-        }
+        unit.value(amount.clamp(least, most))
     }
 }
 

@@ -3,11 +3,13 @@
 //! A guest computes in no time; the lab kernel counts what it executes, and lets as much virtual
 //! time pass as it takes the host. What is counted, and what is not, kernel/README.md says.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
-use ssdlab_flash::evidence::EvidenceByKey;
+use ssdlab_flash::evidence::{EvidenceByKey, Value};
+use ssdlab_flash::plausible::Uncertain;
 use ssdlab_quantity::Bytes;
 
 /// A computer, as the virtual lab knows it.
@@ -21,6 +23,32 @@ pub struct HostModel {
     pub costs: Costs,
     /// The memory of the guest in bytes; how much may be dirty follows from it.
     pub memory_bytes: u64,
+    /// What of the costs may be otherwise.
+    uncertain: Vec<Uncertain>,
+}
+
+/// A value of a draw is filed under its key in the host's file after this.
+const DRAWN: &str = "host.";
+
+/// The memory of a guest is this machine's, and is not drawn.
+const MEMORY: &str = "memory";
+
+impl HostModel {
+    /// The host of a draw, and the values that make it this one. The figures to which its values
+    /// were fitted are processor times of other machines, so it is held to none.
+    #[must_use]
+    pub fn drawn(&self, seed: u64, draw: u32) -> (Self, BTreeMap<String, Value>) {
+        let mut host = self.clone();
+        let mut values = BTreeMap::new();
+        for uncertain in &self.uncertain {
+            let value = uncertain.draw(seed, draw);
+            if let Some(number) = value.number() {
+                host.costs.set(&uncertain.key, number);
+            }
+            values.insert(format!("{DRAWN}{}", uncertain.key), value);
+        }
+        (host, values)
+    }
 }
 
 /// What the processor of a computer takes for what the kernel does.
@@ -40,6 +68,24 @@ pub struct Costs {
     pub sha256_ns: u64,
     /// A KiB of BLAKE2b, in ns.
     pub blake2_ns: u64,
+}
+
+impl Costs {
+    /// Sets a cost by its key in a host file; what is no cost stays.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is a cost")]
+    fn set(&mut self, key: &str, number: f64) {
+        let whole = number.round() as u64;
+        match key {
+            "ns_per_block" => self.block_ps = (number * 1e3).round() as u64,
+            "ns_per_call" => self.call_ns = whole,
+            "ns_per_kib.copy" => self.copy_ns = whole,
+            "ns_per_kib.crc32" => self.crc32_ns = whole,
+            "ns_per_kib.xxhash" => self.xxhash_ns = whole,
+            "ns_per_kib.sha256" => self.sha256_ns = whole,
+            "ns_per_kib.blake2" => self.blake2_ns = whole,
+            _ => {}
+        }
+    }
 }
 
 impl fmt::Display for Costs {
@@ -93,7 +139,6 @@ struct HostFile {
     memory: Bytes,
     /// What the values rest on, by their dotted keys.
     #[serde(default)]
-    #[cfg_attr(not(test), expect(dead_code, reason = "a test reads it"))]
     evidence: EvidenceByKey,
 }
 
@@ -123,6 +168,12 @@ impl HostFile {
                 blake2_ns: blake2,
             },
             memory_bytes: self.memory.0,
+            uncertain: self
+                .evidence
+                .into_iter()
+                .filter(|(key, _)| key != MEMORY)
+                .filter_map(|(key, evidence)| Uncertain::of(key, evidence.into_inner()))
+                .collect(),
         }
     }
 }

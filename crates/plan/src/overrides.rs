@@ -25,6 +25,8 @@ pub struct Overrides {
     pub scale: Option<f64>,
     /// `--runs`: exactly this many blocks.
     pub runs: Option<u32>,
+    /// `--plausible`: the number of plausible drives.
+    pub plausible: Option<u32>,
     /// `--seed`.
     pub seed: Option<u64>,
 }
@@ -42,6 +44,7 @@ impl Overrides {
             ("--source", self.source.as_ref().map(path)),
             ("--scale", self.scale.map(|scale| scale.to_string())),
             ("--runs", self.runs.map(|runs| runs.to_string())),
+            ("--plausible", self.plausible.map(|drives| drives.to_string())),
             ("--seed", self.seed.map(|seed| seed.to_string())),
         ];
         let given = one.into_iter().filter_map(|(name, value)| Some((name, value?)));

@@ -40,7 +40,8 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
     let treatments = treatments::resolve(plan, &factors, &mut notes)?;
     let workload =
         workload::resolve(&plan.workload, overrides, base, &target, &treatments.treatments)?;
-    let repetitions = repetitions(plan, overrides, target.lab())?;
+    let plausible = plausible(plan, overrides, target.lab())?;
+    let repetitions = repetitions(plan, overrides, target.lab(), plausible)?;
     let mut schedule = Schedule {
         schema: SCHEDULE_SCHEMA,
         plan: plan.name.get_ref().clone(),
@@ -56,6 +57,7 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
         scale: Some(overrides.scale.unwrap_or(1.0)),
         steps: steps::resolve(plan, &factors, repetitions.least)?,
         repetitions,
+        plausible,
         seed: overrides.seed.unwrap_or(1),
         notes,
         overrides: overrides.arguments(),
@@ -158,11 +160,56 @@ fn target(plan: &Plan, overrides: &Overrides) -> Result<Target, Fault> {
     }
 }
 
-fn repetitions(plan: &Plan, overrides: &Overrides, lab: LabKind) -> Result<Repetitions, Fault> {
+/// The number of plausible drives. Exactly so many blocks are of the published drive.
+fn plausible(plan: &Plan, overrides: &Overrides, lab: LabKind) -> Result<u32, Fault> {
+    if lab != LabKind::Virtual {
+        return match overrides.plausible {
+            Some(_) => Err(Fault::nowhere(
+                format!("--plausible draws simulated drives; the {lab} lab has none"),
+                "omit it, or add --lab virtual",
+            )),
+            None => Ok(0),
+        };
+    }
+    let drives = match overrides {
+        Overrides { runs: Some(_), plausible: Some(1..), .. } => {
+            return Err(Fault::nowhere(
+                "--runs repeats the published drive, --plausible draws others",
+                "give one of them",
+            ));
+        }
+        Overrides { runs: Some(_), .. } => 0,
+        _ => overrides.plausible.or(plan.simulated.plausible).unwrap_or(0),
+    };
+    let ranks = !plan.steps.is_empty() || plan.ranking.is_some();
+    if drives > 0 && ranks {
+        return Err(Fault::nowhere(
+            "a plan that ranks treatments cannot draw plausible drives: a ranking is over repeated \
+             runs of the same drive",
+            "omit `plausible`, or the `steps` and the `ranking`",
+        ));
+    }
+    if drives >= limits::MOST_BLOCKS {
+        return Err(Fault::nowhere(
+            format!("{drives} plausible drives cannot be run"),
+            format!("draw fewer than {}", limits::MOST_BLOCKS),
+        ));
+    }
+    Ok(drives)
+}
+
+fn repetitions(
+    plan: &Plan,
+    overrides: &Overrides,
+    lab: LabKind,
+    plausible: u32,
+) -> Result<Repetitions, Fault> {
     let written = &plan.repetitions;
-    let is_virtual = lab == LabKind::Virtual;
-    let exactly =
-        overrides.runs.or_else(|| is_virtual.then(|| plan.simulated.seeds.unwrap_or(SEEDS)));
+    let blocks = match plausible {
+        0 => plan.simulated.seeds.unwrap_or(SEEDS),
+        drives => drives + 1,
+    };
+    let exactly = overrides.runs.or_else(|| (lab == LabKind::Virtual).then_some(blocks));
     let least = written.least.unwrap_or(LEAST_BLOCKS);
     let most = written.most.unwrap_or(least.max(MOST_BLOCKS));
     let written_is_right = 0 < least && least <= most;

@@ -56,6 +56,10 @@ pub struct Schedule {
     pub drives: Vec<String>,
     /// When to stop.
     pub repetitions: Repetitions,
+    /// The number of plausible drives, each with a block of its own after the first; 0 for a run
+    /// on the published drive alone.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub plausible: u32,
     /// What treatments are ranked by.
     #[serde(default)]
     pub ranking: Option<Ranking>,
@@ -449,6 +453,10 @@ pub struct Published {
     pub values: BTreeMap<String, f64>,
 }
 
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
 impl Schedule {
     /// Shows another metric than the plan's. The published values are of that one, so they go.
     /// Fails with what to write instead of a name that no metric has.
@@ -459,6 +467,13 @@ impl Schedule {
             self.published.clear();
         }
         Ok(())
+    }
+
+    /// The number of a block's draw, where its drives and host are drawn: not of the first block,
+    /// whose are those of their files.
+    #[must_use]
+    pub fn draw_of(&self, block: u32) -> Option<u32> {
+        block.checked_sub(1).filter(|draw| *draw < self.plausible)
     }
 
     /// What somebody else has measured of a treatment's phase; nothing where the run is not like

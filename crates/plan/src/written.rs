@@ -158,6 +158,10 @@ pub struct Simulated {
     /// out, and repeating a seed would repeat every nanosecond.
     #[schemars(example = 5)]
     pub seeds: Option<u32>,
+    /// The number of plausible drives (default 0): as many further blocks, each on drives and a
+    /// host drawn from what their evidence leaves open. The first block is on those of the files.
+    /// With it, `seeds` is ignored.
+    pub plausible: Option<u32>,
 }
 
 /// What is done to the filesystem, phase by phase.

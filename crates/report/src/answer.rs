@@ -11,6 +11,7 @@ use ssdlab_plan::{Levels, Schedule};
 use super::answering::{claims, described, listed_levels, noun, over};
 use super::evidence::sides;
 use super::number;
+use super::plausible;
 use super::reason::{listed, main_reason};
 use super::table::label;
 use super::text::counted;
@@ -72,16 +73,21 @@ fn nothing(analysis: &Analysis) -> String {
 fn verdicts(analysis: &Analysis) -> Option<String> {
     let count = |verdict: Verdict| analysis.claims.iter().filter(|c| c.verdict == verdict).count();
     let all = analysis.claims.len();
-    let [holds, refuted, undecided] =
-        [Verdict::Holds, Verdict::Refuted, Verdict::Undecided].map(count);
+    let [holds, refuted, depends, undecided] =
+        [Verdict::Holds, Verdict::Refuted, Verdict::Depends, Verdict::Undecided].map(count);
     let is = |count: usize| if count == 1 { "is" } else { "are" };
     let mut parts = vec![match (all, holds) {
         (0, _) => return None,
         (1, 1) => "the claim holds".to_owned(),
+        (1, _) if depends == 1 => return Some("the claim depends on the drive".to_owned()),
         (1, _) => return Some(format!("the claim is {}", one_of(refuted))),
         _ if holds == all => format!("all {all} claims hold"),
         _ => format!("{holds} of {all} claims {}", if holds == 1 { "holds" } else { "hold" }),
     }];
+    if depends > 0 {
+        let depend = if depends == 1 { "depends" } else { "depend" };
+        parts.push(format!("{depends} {depend} on the drive"));
+    }
     for (count, word) in [(refuted, "refuted"), (undecided, "undecided")] {
         if count > 0 {
             parts.push(format!("{count} {} {word}", is(count)));
@@ -220,7 +226,7 @@ fn largest(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
         "the largest effect on {}: {changed} multiplies it {} by {}, against {from}{context}{why}",
         described(&effect.metric),
         over(&effect.phases),
-        number::effect(effect.ratio, effect.interval).trim_start_matches('x')
+        plausible::effect(effect).trim_start_matches('x')
     ))
 }
 

@@ -6,6 +6,7 @@ use ssdlab_plan::metric::{self, METRICS, Source};
 use ssdlab_plan::{Factor, Levels, Schedule};
 
 use super::number;
+use super::plausible;
 use super::reason::{listed, main_reason};
 use super::table::level_name;
 
@@ -37,6 +38,7 @@ pub(super) fn claims(schedule: &Schedule, analysis: &Analysis) -> Option<String>
         _ if !is_unanimous => Some("in part"),
         Verdict::Holds => Some("yes"),
         Verdict::Refuted => Some("no"),
+        Verdict::Depends => Some("it depends on the drive"),
         Verdict::Undecided => Some("undecided"),
     };
     let says_all = word.is_some() && is_unanimous;
@@ -62,10 +64,12 @@ fn asks_for_yes_or_no(question: &str) -> bool {
 fn came_out(claims: &[&Judgement]) -> String {
     let says = |verdict: Verdict| match verdict {
         Verdict::Holds => "holds".to_owned(),
+        Verdict::Depends => "depends on the drive".to_owned(),
         other => format!("is {other}"),
     };
     let count = |verdict: Verdict| claims.iter().filter(|claim| claim.verdict == verdict).count();
-    let parts: Vec<String> = [Verdict::Holds, Verdict::Refuted, Verdict::Undecided]
+    let all = [Verdict::Holds, Verdict::Refuted, Verdict::Depends, Verdict::Undecided];
+    let parts: Vec<String> = all
         .into_iter()
         .filter(|verdict| count(*verdict) > 0)
         .map(|verdict| match claims.len() {
@@ -107,7 +111,12 @@ fn found(
             };
             let treatments = measured.len();
             let (own, other) = (&only.compare, &only.against);
-            let several = format!("over {treatments} pairs of treatments");
+            let drives = measured.iter().filter_map(|(claim, _)| claim.plausible.as_ref());
+            let drives = match drives.map(|over| (over.holds, over.of)).min() {
+                Some((holds, of)) => format!(", each on at least {holds} of {of} plausible drives"),
+                None => String::new(),
+            };
+            let several = format!("over {treatments} pairs of treatments{drives}");
             (said(only, own, other, &amount), Some(several))
         }
     }
@@ -150,12 +159,15 @@ fn of_one(
     let other = baseline.map(|other| part(other, &is_compared)).unwrap_or_default();
     let context = part(&schedule.distinct(&levels), &|factor| !is_compared(factor));
     let context = (!context.0.is_empty()).then(|| context.to_string());
-    let is_shown = claim.interval.is_some_and(|[low, high]| low > 1.0 || high < 1.0);
+    let over = claim.plausible.as_ref();
+    let around = over.map(|over| [over.spread.least, over.spread.most]).or(claim.interval);
+    let is_shown = around.is_some_and(|[low, high]| low > 1.0 || high < 1.0);
     let why = baseline.filter(|_| is_shown && claim.excess_over.is_none());
     let why =
         why.and_then(|other| main_reason(analysis, [&levels, other], &claim.phases, &claim.metric));
     let why = why.map_or(String::new(), |why| format!(", because {why}"));
-    (format!("{}{why}", said(claim, &own, &other, &range)), context)
+    let over = over.map_or(String::new(), |over| format!(", {}", plausible::clause(claim, over)));
+    (format!("{}{why}{over}", said(claim, &own, &other, &range)), context)
 }
 
 /// A finding as a clause: `amount` is a number of times, or what was measured.

@@ -4,6 +4,7 @@ use ssdlab_advice::{Judgement, Verdict};
 use ssdlab_plan::{Levels, Schedule};
 
 use super::number;
+use super::plausible;
 use super::text::counted;
 
 /// The evidence of a claim.
@@ -19,7 +20,14 @@ pub(super) fn evidence(claim: &Judgement) -> String {
         let hosts = claim
             .across_hosts
             .map_or(String::new(), |hosts| format!(" across {hosts} hosts, which differ"));
-        parts.push(format!("{found}{hosts}, n = {}", claim.n));
+        match &claim.plausible {
+            Some(over) => {
+                let own = over.published.map(|_| format!("{found} on the published drive"));
+                parts.extend(own);
+                parts.extend(plausible::evidence(claim, over));
+            }
+            None => parts.push(format!("{found}{hosts}, n = {}", claim.n)),
+        }
         parts.push(format!("claimed: {}{scope}", bounds(claim)));
         if !claim.not_measured.is_empty() {
             parts.push(format!("not measured: {}", claim.not_measured.join(", ")));

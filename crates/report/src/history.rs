@@ -67,8 +67,12 @@ fn told(outline: &Outline) -> [String; 6] {
         Ending::NothingRuns => "nothing runs",
         Ending::Interrupted => "partial",
     };
-    let claims =
-        [(outline.holds, "holds"), (outline.refuted, "refuted"), (outline.undecided, "undecided")];
+    let claims = [
+        (outline.holds, "holds"),
+        (outline.refuted, "refuted"),
+        (outline.depends, "depends"),
+        (outline.undecided, "undecided"),
+    ];
     let claims = claims.iter().filter(|(count, _)| *count > 0);
     let claims: Vec<String> = claims.map(|(count, word)| format!("{count} {word}")).collect();
     [

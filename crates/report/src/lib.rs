@@ -18,6 +18,7 @@ mod live;
 mod markdown;
 mod method;
 mod number;
+mod plausible;
 mod reason;
 mod serving;
 mod simulation;

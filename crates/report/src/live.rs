@@ -7,6 +7,7 @@ use ssdlab_results::Status;
 
 use super::evidence::{compared, evidence};
 use super::number;
+use super::plausible;
 use super::text::plain;
 
 /// How far a run is.
@@ -106,7 +107,7 @@ fn rows(schedule: &Schedule, analysis: &Analysis) -> Vec<LiveRow> {
                 samples: samples.filter_map(|phase| phase.metric(metric)).collect(),
                 mean: number::value(metric, of_all.mean),
                 ratio: effect
-                    .map(|effect| number::effect(effect.ratio, effect.interval))
+                    .map(plausible::effect)
                     .unwrap_or_default(),
             });
         }

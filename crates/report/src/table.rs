@@ -11,6 +11,7 @@ use ssdlab_plan::{BonnieTest, Factor, Levels, Schedule};
 
 use super::grid::{self, Grid};
 use super::number;
+use super::plausible;
 use super::text::{Style, plain};
 
 /// The most levels that stand side by side.
@@ -198,7 +199,7 @@ impl<'a> Layout<'a> {
             cell = format!("{cell}\npublished {}", number::value(metric, published));
         }
         if let Some(effect) = self.effect(treatment, phase) {
-            cell = format!("{cell}\n{}", number::effect(effect.ratio, effect.interval));
+            cell = format!("{cell}\n{}", plausible::effect(effect));
         }
         Some(cell)
     }

@@ -224,6 +224,13 @@ pub(super) fn main_heading(analysis: &Analysis) -> String {
     } else {
         ""
     };
+    if analysis.plausible_drives > 0 {
+        return format!(
+            "{metric}{beside} on the published drive{rates}; ratio to the baseline, in brackets \
+             its range over {} plausible drives",
+            analysis.plausible_drives
+        );
+    }
     format!(
         "{metric}{beside}: arithmetic mean{rates}; ratio to the baseline: geometric mean over \
          blocks with its 95 % interval"
@@ -265,7 +272,7 @@ fn write_claim(
     let colour = match claim.verdict {
         Verdict::Holds => 32,
         Verdict::Refuted => 31,
-        Verdict::Undecided => 33,
+        Verdict::Depends | Verdict::Undecided => 33,
     };
     let mut verdict = claim.verdict.to_string();
     let padding = " ".repeat(INDENT.len() - verdict.len());

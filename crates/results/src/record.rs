@@ -5,7 +5,7 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_flash::FlashActivity;
+use ssdlab_flash::{Draw, FlashActivity};
 use ssdlab_meter::block::Counters;
 use ssdlab_meter::environment::Environment;
 use ssdlab_meter::smart::Smart;
@@ -27,6 +27,10 @@ pub struct Record {
     pub schema: u32,
     /// Which trial it was.
     pub trial: Trial,
+    /// What of the drive and the host was drawn (`host.` before keys of the host's file); absent on
+    /// the published drive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub draw: Option<Draw>,
     /// The treatment's levels.
     pub levels: Levels,
     /// Where it ran.
@@ -268,6 +272,7 @@ impl Record {
         Self {
             schema: RECORD_SCHEMA,
             trial,
+            draw: None,
             levels: schedule.treatments[trial.treatment].levels.clone(),
             lab: schedule.origin(),
             imported: None,

@@ -79,7 +79,8 @@ impl Candidate {
         let good = |record: &&Record| record.status == Status::Ok;
         // Where a trial was recorded twice, the first counts.
         let mut well: BTreeMap<(usize, u32), &Record> = BTreeMap::new();
-        for record in records.iter().filter(good) {
+        // Runs are compared on the published drive.
+        for record in records.iter().filter(good).filter(|record| record.draw.is_none()) {
             well.entry((record.trial.treatment, record.trial.block)).or_insert(record);
         }
         let mut samples: Vec<Vec<Sample>> = Vec::new();

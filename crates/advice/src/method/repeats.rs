@@ -47,6 +47,16 @@ pub(super) fn repetitions(
     let range = if least == most { most.to_string() } else { format!("{least} to {most}") };
     let evidence = format!("n = {range} a treatment");
     let compares = run.schedule.treatments.iter().any(|treatment| treatment.baseline.is_some());
+    if run.schedule.plausible > 0 {
+        return Check::met(
+            criterion,
+            format!(
+                "the published drive once, and {} plausible drives: what repeats is the verdict, \
+                 not the number",
+                run.schedule.plausible
+            ),
+        );
+    }
     if !run.is_imported() && compares {
         return match imprecise(run, claims, effects) {
             None if precision(run.schedule, run.all).is_reached => {
@@ -99,6 +109,9 @@ fn imprecise(run: &ExaminedRun<'_>, claims: &[Judgement], effects: &[Effect]) ->
 
 pub(super) fn variance(run: &ExaminedRun<'_>) -> Check {
     let criterion = Criterion::Variance;
+    if run.schedule.plausible > 0 {
+        return Check::met(criterion, "what differs is the drive, which is shown as a range");
+    }
     let mut warnings = Vec::new();
     let mut largest: Option<f64> = None;
     for treatment in 0..run.schedule.treatments.len() {

@@ -56,3 +56,26 @@ fn an_infinite_host_takes_no_time() {
     assert_eq!(find("infinite").unwrap().costs.to_string(), "0,0,0,0,0,0,0");
     assert!(find("abacus").is_none());
 }
+
+#[test]
+fn a_drawn_host_has_every_uncertain_cost_within_its_range_and_the_same_memory() {
+    for host in HOSTS.iter() {
+        let (drawn, values) = host.drawn(1, 3);
+        assert_eq!((&drawn, &values), (&host.drawn(1, 3).0, &host.drawn(1, 3).1));
+        assert_eq!(drawn.memory_bytes, host.memory_bytes);
+        assert_eq!(drawn.costs == host.costs, values.is_empty(), "{}", host.name);
+    }
+    let file: HostFile = toml::from_str(PRESETS[1].text).unwrap();
+    let (_, values) = find("modern-2020s").unwrap().drawn(1, 3);
+    for (key, evidence) in file.evidence.iter().filter(|(key, _)| *key != "memory") {
+        let range = evidence.get_ref().range.clone().unwrap().map(|end| end.number().unwrap());
+        let drawn = values[&format!("host.{key}")].number().unwrap();
+        assert!(range[0] <= drawn && drawn <= range[1], "{key} = {drawn}");
+        // A key that no cost has would be drawn and change nothing.
+        let mut costs = Costs { block_ps: 0, call_ns: 0, copy_ns: 0, crc32_ns: 0, xxhash_ns: 0,
+            sha256_ns: 0, blake2_ns: 0 };
+        let before = costs;
+        costs.set(key, 7.0);
+        assert_ne!(costs, before, "{key}");
+    }
+}

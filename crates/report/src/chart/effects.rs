@@ -10,7 +10,7 @@ use super::palette::{PLAIN, Symbol};
 use super::rows::{Mark, Panel, Row, Rows, panels_in_a_chart};
 use super::scale::Scale;
 use super::{Chart, label};
-use crate::number;
+use crate::plausible;
 use crate::text::plain;
 
 /// The ratios of the plan's metric, phase by phase and over all phases together.
@@ -90,7 +90,7 @@ fn panel(phases: &[String], effects: &[Option<&Effect>]) -> Panel {
             colour: PLAIN,
             radius: 8,
         });
-        Row { marks, says: number::effect(effect.ratio, effect.interval) }
+        Row { marks, says: plausible::effect(effect) }
     };
     let title = match phases {
         [phase] => plain(phase),
@@ -109,7 +109,7 @@ fn says(metric: &str, effects: &[(&Effect, &str)]) -> String {
             [phase] => label::cut(&plain(phase), 60),
             _ => "all phases together".to_owned(),
         };
-        let effect = number::effect(effect.ratio, effect.interval);
+        let effect = plausible::effect(effect);
         format!(" The largest: {name} in {phases}, {effect}.")
     });
     format!(

@@ -4,6 +4,7 @@ use maud::{Markup, html as markup};
 use ssdlab_advice::{Analysis, Judgement, RecommendedSetting, Verdict};
 use ssdlab_plan::Schedule;
 
+use super::strip::strip;
 use super::times;
 use crate::evidence::{compared, evidence};
 use crate::reason::reasons;
@@ -49,6 +50,7 @@ fn claim(schedule: &Schedule, index: usize, claim: &Judgement, reason: Option<&s
             div {
                 p.says { (claim.says) }
                 p.evidence { (times(&evidence(claim))) }
+                @if let Some(over) = &claim.plausible { (strip(claim, over)) }
                 @if let Some(reason) = reason { p.reason { (reason) } }
                 p.about {
                     code { (claim.metric) } " of " (claim.phases.join(" + "))
@@ -63,6 +65,7 @@ fn symbol(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Holds => "✓",
         Verdict::Refuted => "✗",
+        Verdict::Depends => "◐",
         Verdict::Undecided => "?",
     }
 }

@@ -13,6 +13,7 @@ mod method;
 mod page;
 mod published;
 mod samples;
+mod strip;
 mod treatments;
 
 use maud::{Markup, html as markup};

@@ -4,7 +4,8 @@ use maud::{Markup, html as markup};
 use ssdlab_advice::{Analysis, Effect, TreatmentResult, TreatmentStatus};
 use ssdlab_plan::Schedule;
 
-use super::{boxed, effect, factor_cells, factor_heads, factors, spoken};
+use super::{boxed, factor_cells, factor_heads, factors, spoken, times};
+use crate::plausible;
 use crate::table;
 
 /// The table, which can be sorted and filtered.
@@ -17,8 +18,13 @@ pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Markup {
     let caption = markup! {
         "Arithmetic means of " (spoken(&analysis.metric)) " (" code { (analysis.metric) } ")"
         @if let Some(beside) = table::beside(analysis) { ", in brackets " code { (beside) } }
-        ", by phase; below each the geometric mean of its ratios to the baseline's, with the 95 % \
-         interval"
+        @if analysis.plausible_drives > 0 {
+            ", by phase, on the published drive; below each its ratio to the baseline's, in \
+             brackets the range over " (analysis.plausible_drives) " plausible drives"
+        } @else {
+            ", by phase; below each the geometric mean of its ratios to the baseline's, with the \
+             95 % interval"
+        }
     };
     let body = markup! {
         thead {
@@ -66,7 +72,7 @@ fn cell(analysis: &Analysis, own: &[&Effect], treatment: &TreatmentResult, phase
     markup! {
         td.number data-value=(mean) {
             (shown)
-            @if let Some(one) = ratio { small { (effect(one.ratio, one.interval)) } }
+            @if let Some(one) = ratio { small { (times(&plausible::effect(one))) } }
         }
     }
 }
@@ -76,5 +82,5 @@ fn overall(own: &[&Effect]) -> Markup {
     let Some(one) = own.iter().find(|effect| effect.phases.len() > 1) else {
         return markup! { td.number {} };
     };
-    markup! { td.number data-value=(one.ratio) { (effect(one.ratio, one.interval)) } }
+    markup! { td.number data-value=(one.ratio) { (times(&plausible::effect(one))) } }
 }

@@ -1,0 +1,47 @@
+//! What a claim or an effect comes to over plausible drives.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::CONFIDENCE;
+use super::separation::Separation;
+
+/// What is found on plausible drives.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Spread {
+    /// The least, over plausible drives and the published one.
+    pub least: f64,
+    /// The median over plausible drives.
+    pub median: f64,
+    /// The greatest, over plausible drives and the published one.
+    pub most: f64,
+    /// On each plausible drive, in the order of the draws.
+    pub values: Vec<f64>,
+}
+
+/// A claim over plausible drives.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct OverDrives {
+    /// On how many of them it holds.
+    pub holds: usize,
+    /// Plausible drives on which it was measured.
+    pub of: usize,
+    /// Whether it holds on the published drive; absent where it was not measured on it.
+    pub published: Option<bool>,
+    /// If all of them agree: the least share of all plausible drives that do, with 95 % confidence.
+    pub guarantees: Option<f64>,
+    /// What was found.
+    #[serde(flatten)]
+    pub spread: Spread,
+    /// What tells those on which it holds from the others best; absent where they agree or nothing
+    /// tells them apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub separated_by: Option<Separation>,
+}
+
+/// The least share of all drives that do as all of some draws did, with 95 % confidence: a smaller
+/// share would have shown itself in 95 % of such samples.
+#[must_use]
+pub fn guarantee(drives: usize) -> f64 {
+    (1.0 - CONFIDENCE).powf(1.0 / drives.max(1) as f64)
+}

@@ -1,0 +1,223 @@
+//! Verdicts and effects over plausible drives: on how many a claim holds, and what decides it.
+//!
+//! No t interval over draws: it would shrink with their number, and what nobody knows about a
+//! drive does not. What is told is the range, and how many draws agree. The drive as published has
+//! the first block; all else that is told of a run is of it.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use ssdlab_plan::metric::{self, Better};
+use ssdlab_plan::schedule::Claim;
+use ssdlab_plan::{Factor, Schedule};
+use ssdlab_results::{Record, Status};
+use ssdlab_stats::Summary;
+
+use super::best::rivals;
+use super::case::{Case, Judgement, Verdict, cases, unlike};
+use super::claims;
+use super::effects::Effect;
+use super::hosts::Found;
+use super::over_drives::{OverDrives, Spread, guarantee};
+use super::pairs::{Blocks, Quantity, Side};
+use super::separation::{self, Drawn};
+
+/// The records of trials on the published drive.
+pub(super) fn of_published(records: &[Record]) -> Cow<'_, [Record]> {
+    if records.iter().all(|record| record.draw.is_none()) {
+        return Cow::Borrowed(records);
+    }
+    records.iter().filter(|record| record.draw.is_none()).cloned().collect()
+}
+
+/// The number of plausible drives that were measured.
+pub(super) fn measured(records: &[Record]) -> usize {
+    let drawn = records.iter().filter(|r| r.draw.is_some() && r.status == Status::Ok);
+    drawn.map(|record| record.trial.block).collect::<BTreeSet<_>>().len()
+}
+
+/// Judges every claim: over plausible drives, where there are any.
+pub(super) fn judge_all(
+    schedule: &Schedule,
+    records: &[Record],
+    published: &Blocks<'_>,
+    by_host: &[Found],
+) -> Vec<Judgement> {
+    let mut judged = claims::judge_all(schedule, published, by_host);
+    if measured(records) == 0 {
+        return judged;
+    }
+    let blocks = Blocks::of(schedule, records);
+    let mut judgements = judged.iter_mut();
+    for claim in &schedule.claims {
+        let cases = cases(schedule, claim);
+        // A claim without a case has a judgement, too.
+        let own = judgements.by_ref().take(cases.len().max(1)).collect::<Vec<_>>();
+        if unlike(schedule, claim).is_some() {
+            continue;
+        }
+        for (judgement, case) in own.into_iter().zip(&cases) {
+            judge(schedule, records, &blocks, case, judgement);
+        }
+    }
+    judged
+}
+
+/// Adds to effects what they are on plausible drives.
+pub(super) fn spread(schedule: &Schedule, records: &[Record], effects: &mut [Effect]) {
+    if measured(records) == 0 {
+        return;
+    }
+    let blocks = Blocks::of(schedule, records);
+    for effect in effects {
+        let sides = [&effect.levels, &effect.baseline].map(|levels| schedule.find(levels));
+        let [Some(side), Some(baseline)] = sides else { continue };
+        let quantity = Quantity { metric: &effect.metric, phases: &effect.phases };
+        let found = blocks.found(quantity, side.into(), Some(baseline.into()));
+        effect.plausible = found.ok().and_then(|found| over(schedule, &found));
+    }
+}
+
+/// What values by block come to.
+fn over(schedule: &Schedule, found: &BTreeMap<u32, f64>) -> Option<Spread> {
+    let is_drawn = |block: &u32| schedule.draw_of(*block).is_some();
+    let values: Vec<f64> =
+        found.iter().filter(|(block, _)| is_drawn(block)).map(|(_, value)| *value).collect();
+    let median = Summary::of(&values)?.median;
+    let least = found.values().copied().fold(f64::INFINITY, f64::min);
+    let most = found.values().copied().fold(f64::NEG_INFINITY, f64::max);
+    Some(Spread { least, median, most, values })
+}
+
+/// Judges a claim by the drives on which it holds.
+fn judge(
+    schedule: &Schedule,
+    records: &[Record],
+    blocks: &Blocks<'_>,
+    case: &Case<'_>,
+    judgement: &mut Judgement,
+) {
+    let (found, bounds) = match found(schedule, blocks, case) {
+        Ok(found) => found,
+        Err(reason) => {
+            *judgement = Judgement { reason: Some(reason), ..undecided(judgement) };
+            return;
+        }
+    };
+    let Some(spread) = over(schedule, &found) else { return };
+    let holds = |value: f64| {
+        bounds[0].is_none_or(|least| least <= value) && bounds[1].is_none_or(|most| value <= most)
+    };
+    let of = spread.values.len();
+    let count = spread.values.iter().filter(|value| holds(**value)).count();
+    let published = found.iter().find(|(block, _)| schedule.draw_of(**block).is_none());
+    let published = published.map(|(_, value)| *value);
+    let on_published = published.map(holds);
+    let verdict = match (count, on_published) {
+        (holds, None | Some(true)) if holds == of => Verdict::Holds,
+        (0, None | Some(false)) => Verdict::Refuted,
+        _ => Verdict::Depends,
+    };
+    let separated_by = (0 < count && count < of).then(|| {
+        let drawn = drawn(schedule, records, case, &found, holds);
+        separation::best(&drawn)
+    });
+    *judgement = Judgement {
+        verdict,
+        reason: None,
+        ratio: Some(published.unwrap_or(spread.median)),
+        n: found.len(),
+        at_least: bounds[0],
+        at_most: bounds[1],
+        plausible: Some(OverDrives {
+            holds: count,
+            of,
+            published: on_published,
+            guarantees: (count == 0 || count == of).then(|| guarantee(of)),
+            spread,
+            separated_by: separated_by.flatten(),
+        }),
+        ..undecided(judgement)
+    };
+}
+
+/// A judgement without what is said of repeated runs.
+fn undecided(judgement: &Judgement) -> Judgement {
+    Judgement {
+        verdict: Verdict::Undecided,
+        interval: None,
+        p: None,
+        more_runs: None,
+        ..judgement.clone()
+    }
+}
+
+/// What is found in each block, and the least and the most that the claim allows.
+type FoundWithin = (BTreeMap<u32, f64>, [Option<f64>; 2]);
+
+fn found(
+    schedule: &Schedule,
+    blocks: &Blocks<'_>,
+    case: &Case<'_>,
+) -> Result<FoundWithin, String> {
+    let claim = case.claim;
+    let quantity = Quantity { metric: &claim.metric, phases: &claim.phases };
+    if !claim.is_best {
+        let found = blocks.found(quantity, case.side, case.baseline)?;
+        return Ok((found, [claim.at_least, claim.at_most]));
+    }
+    let is_higher = metric::of(&claim.metric).better == Better::More;
+    let asked = claim.at_least.unwrap_or(1.0);
+    let mut nearest: BTreeMap<u32, f64> = BTreeMap::new();
+    for rival in rivals(schedule, case) {
+        for (block, ratio) in blocks.found(quantity, case.side, Some(rival.into()))? {
+            let known = nearest.entry(block).or_insert(ratio);
+            *known = if is_higher { known.min(ratio) } else { known.max(ratio) };
+        }
+    }
+    let bounds = if is_higher { [Some(asked), None] } else { [None, Some(1.0 / asked)] };
+    Ok((nearest, bounds))
+}
+
+/// The draws of a case's treatments, each with what was found.
+fn drawn(
+    schedule: &Schedule,
+    records: &[Record],
+    case: &Case<'_>,
+    found: &BTreeMap<u32, f64>,
+    holds: impl Fn(f64) -> bool,
+) -> Vec<Drawn> {
+    let treatments = treatments(schedule, case);
+    let level = |record: &Record| record.levels.0.get(&Factor::Drive).cloned();
+    let drives: BTreeSet<_> = treatments
+        .iter()
+        .map(|index| schedule.treatments[*index].levels.0.get(&Factor::Drive))
+        .collect();
+    let mut drawn = Vec::new();
+    for (block, value) in found.iter().filter(|(block, _)| schedule.draw_of(**block).is_some()) {
+        let mut parameters = BTreeMap::new();
+        let own = records.iter().filter(|record| {
+            record.trial.block == *block && treatments.contains(&record.trial.treatment)
+        });
+        for record in own {
+            for (key, drawn) in record.draw.iter().flat_map(|draw| &draw.values) {
+                let name = match level(record).filter(|_| drives.len() > 1) {
+                    Some(drive) => format!("{drive}: {key}"),
+                    None => key.clone(),
+                };
+                parameters.insert(name, drawn.clone());
+            }
+        }
+        drawn.push(Drawn { parameters, found: *value, holds: holds(*value) });
+    }
+    drawn
+}
+
+/// Every treatment that a case is about.
+pub(super) fn treatments(schedule: &Schedule, case: &Case<'_>) -> BTreeSet<usize> {
+    let of = |side: Side| [Some(side.treatment), side.excess_over].into_iter().flatten();
+    let baseline = case.baseline.into_iter().flat_map(of);
+    let is_best = |claim: &Claim| claim.is_best;
+    let rivals = if is_best(case.claim) { rivals(schedule, case) } else { Vec::new() };
+    of(case.side).chain(baseline).chain(rivals).collect()
+}

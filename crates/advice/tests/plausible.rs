@@ -1,0 +1,115 @@
+//! Claims over plausible drives: verdicts, guarantees, what separates, and what is not said.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use ssdlab_advice::{Analysis, Verdict, Warning, analyse, guarantee, outline};
+use ssdlab_flash::Draw;
+use ssdlab_flash::evidence::Value;
+use ssdlab_plan::schedule::Trial;
+use ssdlab_plan::{Overrides, Schedule, schedule};
+use ssdlab_results::{Ending, Phase, Record};
+
+const PLAN: &str = r#"
+name = "p"
+question = "Does discard cost?"
+answer = ["ten"]
+[factors]
+discard = ["off", "on"]
+[virtual]
+plausible = 9
+[baseline]
+discard = "off"
+[workload]
+phases = [{ do = "delete", sync = true }]
+[[claims]]
+id = "ten"
+says = "s"
+phases = ["delete"]
+compare = { discard = "on" }
+at_least = 10
+"#;
+
+fn resolved(text: &str) -> Schedule {
+    schedule("p.toml", text, &Overrides::default(), Path::new("/")).unwrap()
+}
+
+/// A run in which discard costs so much more on the drive of each block.
+fn run(schedule: &Schedule, cost: impl Fn(u32) -> f64) -> (Vec<Record>, Analysis) {
+    let is_on = |trial: &Trial| trial.treatment == 1;
+    let of = |trial: &Trial| {
+        let factor = if is_on(trial) { cost(trial.block) } else { 1.0 };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let time_ns = (1e9 * factor) as u64;
+        let phase = Phase { name: "delete".to_owned(), time_ns: Some(time_ns), ..Phase::default() };
+        let drawn = |_| Draw {
+            values: BTreeMap::from([
+                ("trim".to_owned(), Value::Text(format!("{} us", trial.block * 10))),
+                ("page".to_owned(), Value::Text("4 KiB".to_owned())),
+            ]),
+            redrawn: 0,
+        };
+        let draw = schedule.draw_of(trial.block).map(drawn);
+        Record { phases: vec![phase], draw, ..Record::new(schedule, *trial, 0) }
+    };
+    let records: Vec<Record> = schedule.trials.iter().map(of).collect();
+    let analysis = analyse("r", schedule, &records[..], Ending::AllBlocks);
+    (records, analysis)
+}
+
+#[test]
+fn a_claim_holds_if_it_does_on_every_drive() {
+    let schedule = resolved(PLAN);
+    assert_eq!((schedule.plausible, schedule.repetitions.most), (9, 10));
+    let (records, analysis) = run(&schedule, |block| 20.0 + f64::from(block));
+    let claim = &analysis.claims[0];
+    assert_eq!((claim.verdict, claim.ratio), (Verdict::Holds, Some(20.0)));
+    // No number of draws makes an interval.
+    assert_eq!((claim.interval, claim.p, claim.more_runs), (None, None, None));
+    let over = claim.plausible.as_ref().unwrap();
+    assert_eq!((over.holds, over.of, over.published), (9, 9, Some(true)));
+    assert_eq!((over.spread.least, over.spread.median, over.spread.most), (20.0, 25.0, 29.0));
+    assert!((over.guarantees.unwrap() - 0.717).abs() < 0.001);
+    assert_eq!(outline(&schedule, &records, Ending::AllBlocks).holds, 1);
+    let effect = analysis.effect("time_ns", &claim.levels.clone().unwrap(), "delete").unwrap();
+    assert_eq!((effect.ratio, effect.interval, effect.n), (20.0, None, 1));
+    assert_eq!(effect.plausible.as_ref().unwrap().most, 29.0);
+    assert!(analysis.warnings.iter().any(|own| own.warning == Warning::PlausibleDrives { drives: 9 }));
+}
+
+#[test]
+fn a_claim_is_refuted_if_it_holds_on_none() {
+    let (_, analysis) = run(&resolved(PLAN), |_| 2.0);
+    let claim = &analysis.claims[0];
+    let over = claim.plausible.as_ref().unwrap();
+    assert_eq!((claim.verdict, over.holds, over.of), (Verdict::Refuted, 0, 9));
+    assert!(over.guarantees.is_some() && over.separated_by.is_none());
+}
+
+#[test]
+fn a_claim_that_holds_on_some_names_what_separates_them() {
+    let schedule = resolved(PLAN);
+    let (records, analysis) = run(&schedule, |block| if block > 6 { 30.0 } else { 3.0 });
+    let claim = &analysis.claims[0];
+    let over = claim.plausible.as_ref().unwrap();
+    assert_eq!((claim.verdict, over.holds, over.guarantees), (Verdict::Depends, 3, None));
+    let by = over.separated_by.as_ref().unwrap();
+    assert_eq!((by.parameter.as_str(), by.separates), ("trim", 9));
+    assert_eq!(by.value, Value::Text("65000 ns".to_owned()));
+    assert_eq!(outline(&schedule, &records, Ending::AllBlocks).depends, 1);
+}
+
+#[test]
+fn the_published_drive_has_a_say() {
+    let (_, analysis) = run(&resolved(PLAN), |block| if block == 0 { 3.0 } else { 30.0 });
+    let claim = &analysis.claims[0];
+    assert_eq!(claim.verdict, Verdict::Depends);
+    assert_eq!(claim.plausible.as_ref().unwrap().published, Some(false));
+}
+
+#[test]
+fn the_guarantees_are_those_that_are_promised() {
+    for (drives, share) in [(9, 0.72), (29, 0.90), (59, 0.95)] {
+        assert!((guarantee(drives) - share).abs() < 0.005, "{drives}");
+    }
+}

@@ -1,0 +1,89 @@
+//! What is found on plausible drives, in words.
+
+use ssdlab_advice::{Effect, Judgement, OverDrives, Separation, Spread};
+use ssdlab_flash::evidence::Value;
+use ssdlab_plan::{Bytes, Span};
+
+use super::number;
+use super::text::counted;
+
+/// An effect with its interval, or with its range over plausible drives.
+pub(super) fn effect(effect: &Effect) -> String {
+    match &effect.plausible {
+        Some(spread) => {
+            let [least, most] = [spread.least, spread.most].map(number::ratio);
+            format!("x{} ({least} to {most})", number::ratio(effect.ratio))
+        }
+        None => number::effect(effect.ratio, effect.interval),
+    }
+}
+
+/// From the least to the greatest of what a claim is about.
+pub(super) fn range(claim: &Judgement, spread: &Spread) -> String {
+    let [least, most] = [spread.least, spread.most].map(|value| amount(claim, value));
+    if least == most { least } else { format!("{least} to {most}") }
+}
+
+/// What a claim is about: a ratio or an amount.
+fn amount(claim: &Judgement, value: f64) -> String {
+    if claim.is_absolute {
+        number::value(&claim.metric, value)
+    } else {
+        number::ratio(value)
+    }
+}
+
+/// A claim over plausible drives as the end of a sentence.
+pub(super) fn clause(claim: &Judgement, over: &OverDrives) -> String {
+    let times = if claim.is_absolute { "" } else { " times" };
+    let holds = if over.holds == over.of { "" } else { "it holds " };
+    let (count, of, range) = (over.holds, over.of, range(claim, &over.spread));
+    format!("{holds}on {count} of {of} plausible drives, {range}{times}")
+}
+
+/// What a verdict over plausible drives rests on.
+pub(super) fn evidence(claim: &Judgement, over: &OverDrives) -> Vec<String> {
+    let (range, median) = (range(claim, &over.spread), amount(claim, over.spread.median));
+    let mut parts = vec![format!("plausible drives: {range}, median {median}")];
+    let drives = counted(over.of, "plausible drive");
+    let holds = format!("holds on {} of {drives}", over.holds);
+    let against = match over.published {
+        Some(true) if over.holds == 0 => " and on the published drive",
+        Some(false) if over.holds == over.of => ", and not on the published drive",
+        _ => "",
+    };
+    let guarantees = over.guarantees.filter(|_| against.is_empty()).map(|share| {
+        let what = if over.holds == 0 { "false" } else { "true" };
+        format!(", so {what} on at least {:.0} % of them (95 % confidence)", share * 100.0)
+    });
+    parts.push(format!("{holds}{against}{}", guarantees.unwrap_or_default()));
+    parts.extend(over.separated_by.as_ref().map(|by| separation(by, over.of)));
+    parts
+}
+
+fn separation(by: &Separation, of: usize) -> String {
+    format!(
+        "best told apart by {}: holds {} {} on {} of {of}",
+        by.parameter,
+        by.holds,
+        value(&by.value),
+        by.separates
+    )
+}
+
+/// A value of a drive file as people read it.
+pub(super) fn value(value: &Value) -> String {
+    let written = match value {
+        Value::Flag(flag) => return flag.to_string(),
+        Value::Integer(number) => return number.to_string(),
+        Value::Number(number) => return number.to_string(),
+        Value::Text(text) => text,
+    };
+    if let Ok(span) = written.parse::<Span>() {
+        return number::duration(span.nanos() as f64);
+    }
+    match written.strip_suffix("/s").map(str::parse::<Bytes>) {
+        Some(Ok(Bytes(rate))) => format!("{}/s", number::bytes(rate as f64)),
+        _ => written.parse::<Bytes>().map_or_else(|_| written.clone(), |bytes| bytes.to_string()),
+    }
+}
