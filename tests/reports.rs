@@ -171,7 +171,7 @@ fn verdicts_are_corrected_for_their_number() {
 
 #[test]
 fn an_amount_is_judged_by_itself() {
-    let overrides = Overrides { lab: Some(LabKind::Virtual), ..Overrides::default() };
+    let overrides = Overrides { plausible: Some(0), ..Overrides::default() };
     let text = shipped::find("discard").unwrap().text;
     let schedule = plan::schedule("plan.toml", text, &overrides, Path::new("/")).unwrap();
     let judge = |fstrim_ms: u64| {

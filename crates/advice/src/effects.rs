@@ -46,10 +46,14 @@ pub struct Effect {
 }
 
 impl Effect {
-    /// Whether it is shown to be any, at 5 % error over all effects on its metric.
+    /// Whether it is shown to be any: at 5 % error over all effects on its metric or, in a run that
+    /// draws plausible drives, in the same direction on all of them.
     #[must_use]
     pub fn is_shown(&self) -> bool {
-        self.p.is_some_and(|p| p < 1.0 - CONFIDENCE)
+        match &self.plausible {
+            Some(spread) => spread.least > 1.0 || spread.most < 1.0,
+            None => self.p.is_some_and(|p| p < 1.0 - CONFIDENCE),
+        }
     }
 }
 

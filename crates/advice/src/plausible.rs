@@ -155,11 +155,7 @@ fn undecided(judgement: &Judgement) -> Judgement {
 /// What is found in each block, and the least and the most that the claim allows.
 type FoundWithin = (BTreeMap<u32, f64>, [Option<f64>; 2]);
 
-fn found(
-    schedule: &Schedule,
-    blocks: &Blocks<'_>,
-    case: &Case<'_>,
-) -> Result<FoundWithin, String> {
+fn found(schedule: &Schedule, blocks: &Blocks<'_>, case: &Case<'_>) -> Result<FoundWithin, String> {
     let claim = case.claim;
     let quantity = Quantity { metric: &claim.metric, phases: &claim.phases };
     if !claim.is_best {

@@ -166,7 +166,11 @@ pub(super) fn summarise(index: usize, schedule: &Schedule, records: &[Record]) -
             .find(|features| !features.is_empty())
             .cloned()
             .unwrap_or_default(),
-        summary: schedule.phases(index).iter().map(|phase| summary(&phase.name, &summed_up)).collect(),
+        summary: schedule
+            .phases(index)
+            .iter()
+            .map(|phase| summary(&phase.name, &summed_up))
+            .collect(),
     }
 }
 

@@ -72,9 +72,12 @@ fn a_claim_holds_if_it_does_on_every_drive() {
     assert!((over.guarantees.unwrap() - 0.717).abs() < 0.001);
     assert_eq!(outline(&schedule, &records, Ending::AllBlocks).holds, 1);
     let effect = analysis.effect("time_ns", &claim.levels.clone().unwrap(), "delete").unwrap();
-    assert_eq!((effect.ratio, effect.interval, effect.n), (20.0, None, 1));
+    assert!((effect.ratio - 20.0).abs() < 1e-9);
+    assert_eq!((effect.interval, effect.n), (None, 1));
     assert_eq!(effect.plausible.as_ref().unwrap().most, 29.0);
-    assert!(analysis.warnings.iter().any(|own| own.warning == Warning::PlausibleDrives { drives: 9 }));
+    assert!(
+        analysis.warnings.iter().any(|own| own.warning == Warning::PlausibleDrives { drives: 9 })
+    );
 }
 
 #[test]

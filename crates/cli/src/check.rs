@@ -39,7 +39,10 @@ fn summary(schedule: &Schedule) -> Result<String, std::fmt::Error> {
     writeln!(out, "{}: {}", schedule.plan, schedule.question)?;
     let limits = &schedule.repetitions;
     let times = if schedule.plausible > 0 {
-        format!("once on the published drive and once on each of {} plausible drives", schedule.plausible)
+        format!(
+            "once on the published drive and once on each of {} plausible drives",
+            schedule.plausible
+        )
     } else if limits.least == limits.most {
         format!("{} times each", limits.least)
     } else {

@@ -1,7 +1,7 @@
 //! The stages that run trials on this machine: the machine itself, or guests.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use miette::Report;
@@ -114,11 +114,8 @@ pub fn with_stage<T>(
             drives.values().try_for_each(check_memory)?;
             let jobs = manner.jobs.unwrap_or_else(|| fitting_jobs(schedule, &drives));
             let jobs = jobs.min(manner.most_jobs.unwrap_or(jobs)).max(1);
-            let plausible = if schedule.plausible > 0 {
-                plausible(schedule)?
-            } else {
-                BTreeMap::new()
-            };
+            let plausible =
+                if schedule.plausible > 0 { plausible(schedule)? } else { BTreeMap::new() };
             let provided = Provided { schedule, kernel, drives, plausible, jobs, interrupt };
             return act(Ready::Guests(Guests::open(provided, journal)?, jobs));
         }

@@ -106,9 +106,7 @@ fn rows(schedule: &Schedule, analysis: &Analysis) -> Vec<LiveRow> {
                 phase: summary.name.clone(),
                 samples: samples.filter_map(|phase| phase.metric(metric)).collect(),
                 mean: number::value(metric, of_all.mean),
-                ratio: effect
-                    .map(plausible::effect)
-                    .unwrap_or_default(),
+                ratio: effect.map(plausible::effect).unwrap_or_default(),
             });
         }
     }

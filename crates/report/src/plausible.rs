@@ -26,19 +26,15 @@ pub(super) fn range(claim: &Judgement, spread: &Spread) -> String {
 
 /// What a claim is about: a ratio or an amount.
 fn amount(claim: &Judgement, value: f64) -> String {
-    if claim.is_absolute {
-        number::value(&claim.metric, value)
-    } else {
-        number::ratio(value)
-    }
+    if claim.is_absolute { number::value(&claim.metric, value) } else { number::ratio(value) }
 }
 
 /// A claim over plausible drives as the end of a sentence.
 pub(super) fn clause(claim: &Judgement, over: &OverDrives) -> String {
     let times = if claim.is_absolute { "" } else { " times" };
     let holds = if over.holds == over.of { "" } else { "it holds " };
-    let (count, of, range) = (over.holds, over.of, range(claim, &over.spread));
-    format!("{holds}on {count} of {of} plausible drives, {range}{times}")
+    let (drives, range) = (counted(over.of, "plausible drive"), range(claim, &over.spread));
+    format!("{holds}on {} of {drives}, {range}{times}", over.holds)
 }
 
 /// What a verdict over plausible drives rests on.

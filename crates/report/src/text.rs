@@ -227,8 +227,8 @@ pub(super) fn main_heading(analysis: &Analysis) -> String {
     if analysis.plausible_drives > 0 {
         return format!(
             "{metric}{beside} on the published drive{rates}; ratio to the baseline, in brackets \
-             its range over {} plausible drives",
-            analysis.plausible_drives
+             its range over {}",
+            counted(analysis.plausible_drives, "plausible drive")
         );
     }
     format!(

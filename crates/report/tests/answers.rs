@@ -1,9 +1,10 @@
 //! The shipped plans answer their questions in the first sentence, alike in every format.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use ssdlab_advice::{Analysis, analyse, taking_part};
-use ssdlab_flash::FlashActivity;
+use ssdlab_flash::{Draw, FlashActivity};
 use ssdlab_latency::LatencySummary;
 use ssdlab_meter::block::Counters;
 use ssdlab_plan::schedule::Trial;
@@ -95,7 +96,9 @@ fn run(schedule: &Schedule) -> Analysis {
             let levels = &schedule.treatments[trial.treatment].levels;
             let phases = schedule.phases(trial.treatment);
             let phases = phases.iter().map(|one| phase(&one.name, levels, trial.block)).collect();
-            Record { phases, ..Record::new(schedule, *trial, 0) }
+            let draw = schedule.draw_of(trial.block);
+            let draw = draw.map(|_| Draw { values: BTreeMap::new(), redrawn: 0 });
+            Record { phases, draw, ..Record::new(schedule, *trial, 0) }
         };
         let new: Vec<Record> = schedule.trials.iter().filter(is_own).map(of).collect();
         records.extend(new);
@@ -150,11 +153,12 @@ fn every_verdict_names_both_sides() {
 /// Less work, or another drive, says nothing of an amount that was published for this one.
 #[test]
 fn amounts_are_judged_at_scale_1_on_the_plans_drive_only() {
-    let scaled = Overrides { scale: Some(0.04), ..Overrides::default() };
-    let elsewhere = Overrides { drive: Some("x25m-g2".to_owned()), ..Overrides::default() };
-    let smaller = Overrides { capacity: Some(8_000_000_000), ..Overrides::default() };
+    let published = Overrides { plausible: Some(0), ..Overrides::default() };
+    let scaled = Overrides { scale: Some(0.04), ..published.clone() };
+    let elsewhere = Overrides { drive: Some("x25m-g2".to_owned()), ..published.clone() };
+    let smaller = Overrides { capacity: Some(8_000_000_000), ..published.clone() };
     for (overrides, says) in [
-        (Overrides::default(), None),
+        (published, None),
         (scaled, Some("an amount at scale 1 says nothing of scale 0.04")),
         (elsewhere, Some("an amount on vertex-le says nothing of another drive or capacity")),
         (smaller, Some("an amount on vertex-le says nothing of another drive or capacity")),

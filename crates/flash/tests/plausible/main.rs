@@ -1,5 +1,7 @@
 //! Plausible drives: what draws are, and what they are held to.
 
+mod coverage;
+
 use std::collections::BTreeMap;
 
 use ssdlab_flash::drive_file::DriveFile;

@@ -72,8 +72,15 @@ fn a_drawn_host_has_every_uncertain_cost_within_its_range_and_the_same_memory() 
         let drawn = values[&format!("host.{key}")].number().unwrap();
         assert!(range[0] <= drawn && drawn <= range[1], "{key} = {drawn}");
         // A key that no cost has would be drawn and change nothing.
-        let mut costs = Costs { block_ps: 0, call_ns: 0, copy_ns: 0, crc32_ns: 0, xxhash_ns: 0,
-            sha256_ns: 0, blake2_ns: 0 };
+        let mut costs = Costs {
+            block_ps: 0,
+            call_ns: 0,
+            copy_ns: 0,
+            crc32_ns: 0,
+            xxhash_ns: 0,
+            sha256_ns: 0,
+            blake2_ns: 0,
+        };
         let before = costs;
         costs.set(key, 7.0);
         assert_ne!(costs, before, "{key}");

@@ -26,11 +26,7 @@ pub(super) fn strip(claim: &Judgement, over: &OverDrives) -> Markup {
             && claim.at_most.is_none_or(|most| value <= most)
     };
     let shown = |value: f64| {
-        if claim.is_absolute {
-            number::value(&claim.metric, value)
-        } else {
-            number::ratio(value)
-        }
+        if claim.is_absolute { number::value(&claim.metric, value) } else { number::ratio(value) }
     };
     let middle = HEIGHT / 2.0;
     let says = format!(
