@@ -7,6 +7,7 @@ mod age;
 mod amounts;
 mod bonnie;
 mod claims;
+pub mod cuts;
 mod error;
 mod estimate;
 mod factor;
@@ -35,6 +36,7 @@ mod target;
 pub mod transactions;
 mod treatments;
 mod varied;
+pub mod versions;
 mod workload;
 mod written;
 
