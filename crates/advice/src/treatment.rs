@@ -11,6 +11,7 @@ use ssdlab_results::{Aged, DriveCourse, Imported, Phase, Record, Smart, Status, 
 use ssdlab_stats::Summary;
 
 use super::CONFIDENCE;
+use super::cuts::{self, CutsResult};
 
 /// A treatment and its trials.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -26,6 +27,9 @@ pub struct TreatmentResult {
     /// What its first trial that looked found of the features stated about its filesystem.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub features: BTreeMap<String, String>,
+    /// What power cuts cost it, if there were any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cuts: Option<CutsResult>,
     /// Means and spreads over the trials that went well.
     pub summary: Vec<PhaseSummary>,
 }
@@ -160,6 +164,7 @@ pub(super) fn summarise(index: usize, schedule: &Schedule, records: &[Record]) -
             .find(|features| !features.is_empty())
             .cloned()
             .unwrap_or_default(),
+        cuts: cuts::summarise(&well),
         summary: schedule.phases(index).iter().map(|phase| summary(&phase.name, &well)).collect(),
     }
 }

@@ -9,6 +9,7 @@ use ssdlab_results::Ending;
 use super::aged;
 use super::answer::answer;
 use super::bars::bars;
+use super::cuts;
 use super::evidence::{compared, evidence};
 use super::features::{self, features};
 use super::grid::Grid;
@@ -75,6 +76,9 @@ fn write_report(
     for (ranking, table) in layout.rankings() {
         let says = wrapped("", &ranking_heading(ranking), "", style);
         writeln!(out, "\n{says}\n{}", table.text(style))?;
+    }
+    if let Some(table) = cuts::table(schedule, analysis) {
+        writeln!(out, "\n{}\n{}", wrapped("", cuts::HEADING, "", style), table.text(style))?;
     }
     if has_device(analysis) && !shows_bytes(analysis) {
         writeln!(out, "\n{}", wrapped("", &format!("{BYTES}: mean"), "", style))?;
