@@ -8,6 +8,7 @@ mod best;
 mod case;
 mod claims;
 mod comparison;
+mod cuts;
 mod effects;
 mod environment;
 mod hosts;
@@ -32,6 +33,7 @@ pub use comparison::{
     Between, COMPARISON_SCHEMA, Candidate, Compared, Comparison, ComparisonCell, ComparisonRow,
     Difference, Incomparable, Method, NEAR, Unshared, compare,
 };
+pub use cuts::{CutsResult, Example, Proportion, Spread};
 pub use effects::Effect;
 pub use hosts::{Across, ByHost, OfHost};
 pub use machine::Host;

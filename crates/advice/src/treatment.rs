@@ -12,6 +12,7 @@ use ssdlab_results::{Aged, DriveCourse, Imported, Phase, Record, Smart, Status, 
 use ssdlab_stats::Summary;
 
 use super::CONFIDENCE;
+use super::cuts::{self, CutsResult};
 
 /// A treatment and its trials.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -27,6 +28,9 @@ pub struct TreatmentResult {
     /// What its first trial that looked found of the features stated about its filesystem.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub features: BTreeMap<String, String>,
+    /// What power cuts cost it, if there were any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cuts: Option<CutsResult>,
     /// Means and spreads over the trials that went well, on the published drive.
     pub summary: Vec<PhaseSummary>,
 }
@@ -166,6 +170,7 @@ pub(super) fn summarise(index: usize, schedule: &Schedule, records: &[Record]) -
             .find(|features| !features.is_empty())
             .cloned()
             .unwrap_or_default(),
+        cuts: cuts::summarise(&well),
         summary: schedule
             .phases(index)
             .iter()

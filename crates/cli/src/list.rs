@@ -131,6 +131,8 @@ pub fn factors() -> Rows {
         Factor::Condition => {
             "purged, filled, overwritten:X, steady, aged:N (virtual lab)".to_owned()
         }
+        Factor::PowerLossProtection => "on, off (virtual lab)".to_owned(),
+        Factor::Flush => "honest, ignored (virtual lab)".to_owned(),
         Factor::WearLevelling => "none, dynamic, static, static:N (virtual lab)".to_owned(),
         Factor::Host => {
             HOSTS.each_ref().map(|host| host.name.as_str()).join(", ") + " (virtual lab)"

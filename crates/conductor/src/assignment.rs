@@ -20,6 +20,9 @@ pub(super) struct Assignment {
     pub verify: bool,
     /// Whether what is stated about the filesystem is checked at the end.
     pub checks_features: bool,
+    /// Whether it is told what is done to files that a power cut may undo.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tells_deeds: bool,
 }
 
 impl Assignment {
@@ -33,6 +36,7 @@ impl Assignment {
             seed: trial.seed,
             verify: schedule.verify,
             checks_features: trial.block == 0,
+            tells_deeds: schedule.cuts.is_some(),
         })
     }
 

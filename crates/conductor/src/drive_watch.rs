@@ -66,7 +66,11 @@ impl<'a> Watch<'a> {
                 };
                 self.phases.insert(name.clone(), activity);
             }
-            Message::Layout(_) | Message::Functions(_) => {}
+            Message::Layout(_)
+            | Message::Functions(_)
+            | Message::Deed(_)
+            | Message::Next
+            | Message::Recovered(_) => {}
             Message::Done(_) => {
                 let mut flash = locked(self.flash);
                 let (moments, wear) = (flash.watched(now), flash.drive().wear());

@@ -36,6 +36,7 @@ use thiserror::Error;
 
 use super::assignment::Assignment;
 use super::books::{self, Kept};
+use super::cuts::{self, Evidence, Heard};
 use super::drive_watch::{Watch, locked};
 use super::failure::Failure;
 use super::inside::Job;
@@ -278,7 +279,11 @@ impl<'a> Guests<'a> {
                 (flash, Some(state))
             }
         };
+        let original = self.schedule.cuts.map(|_| flash.contents().clone());
         let flash = Arc::new(Mutex::new(flash));
+        if original.is_some() {
+            locked(&flash).keep_writes();
+        }
         let log = match self.log_of(trial) {
             Some(log) => {
                 Some(BufWriter::new(File::create(&log).map_err(Failure::step("make", &log))?))
@@ -293,11 +298,13 @@ impl<'a> Guests<'a> {
             seed: trial.seed,
             limit: limit(&assignment.workload),
         };
+        let mut heard = Heard::default();
         let mut watch = Watch::new(&flash, &assignment.workload.phases);
         let job = job(&assignment, self.schedule.seed)?;
         let (mut performed, fingerprint): (Performed, _) =
             self.run(&run, &job, &flash, log, |now, message| {
                 watch.hear(now, message);
+                heard.hear(now, message);
                 match message {
                     Message::Begins(name) => {
                         let _ = news.send(News::Phase(trial, name.clone()));
@@ -316,6 +323,25 @@ impl<'a> Guests<'a> {
             })?;
         if let Some(logs) = &self.logs {
             keep_executed(&books::functions_of(logs, trial), &executed)?;
+        }
+        if let (Some(asked), Some(original), Some(log), Ok(())) =
+            (self.schedule.cuts, &original, self.log_of(trial), &performed.ended)
+        {
+            let _ = news.send(News::Phase(trial, "power cuts".to_owned()));
+            let mut drive = locked(&flash).drive().clone();
+            drive.cut_power();
+            performed.measured.cuts = self.cut(
+                asked,
+                &Evidence {
+                    trial,
+                    setup,
+                    subjects: ssdlab_workload::subjects(&assignment.workload.phases),
+                    heard: &heard,
+                    requests: &cuts::requests(&log, &flash)?,
+                    original,
+                    drive,
+                },
+            )?;
         }
         // What only the host knows.
         let measured = &mut performed.measured;
@@ -541,6 +567,9 @@ impl Stage for Guests<'_> {
         let drive = self.drives.get(&setup.simulated.drive);
         if let Some(drive) = drive.filter(|drive| discards && !drive.trim.honoured) {
             return Some(format!("{} takes no discards", drive.name));
+        }
+        if self.schedule.cuts.is_some() && setup.filesystem.is_some_and(|of| of.pool.is_some()) {
+            return Some("a filesystem that a daemon serves cannot be cut off".to_owned());
         }
         lab::missing_in_guest(setup.filesystem?, &self.filesystems)
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
+use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 use ssdlab_aged::Store;
@@ -19,6 +20,7 @@ use ssdlab_workload as workload;
 use super::assignment::Assignment;
 use super::books::Books;
 use super::here::Here;
+use super::recovery::{self, Recoveries};
 
 /// Where the channel is in the guest.
 const CHANNEL: &str = "/dev/vdb";
@@ -44,6 +46,8 @@ pub(super) enum Job {
         /// The seed of the trials.
         seed: u64,
     },
+    /// Recover what the drive holds after each of some power cuts.
+    Recovery(Recoveries),
 }
 
 /// The life of a guest's first process. It returns only if the guest cannot end.
@@ -58,16 +62,20 @@ pub fn guest() -> io::Error {
 
 fn work() -> io::Result<()> {
     guest::prepare()?;
-    let line = Line::open(Path::new(CHANNEL))?;
+    let line = Rc::new(Line::open(Path::new(CHANNEL))?);
     let job: Job = line.job()?;
     line.tell(&Message::Done(perform(&job, &line)?))
 }
 
-fn perform(job: &Job, line: &Line) -> io::Result<serde_json::Value> {
+fn perform(job: &Job, line: &Rc<Line>) -> io::Result<serde_json::Value> {
     let nothing = Workload::default();
     let (workload, run_seed) = match job {
         Job::Trial { assignment, run_seed } => (&assignment.workload, *run_seed),
         Job::Ageing { seed, .. } => (&nothing, *seed),
+        Job::Recovery(recoveries) => {
+            recovery::inside(recoveries, Path::new(JOURNAL), line)?;
+            return Ok(serde_json::Value::Null);
+        }
     };
     let interrupt = Interrupt::default();
     let mut journal = Journal::create_alone(Path::new(JOURNAL))?;
@@ -76,6 +84,10 @@ fn perform(job: &Job, line: &Line) -> io::Result<serde_json::Value> {
     let inputs = Hashes::new();
     let mut workload = workload::Workload::new(workload, &inputs, run_seed, &interrupt)
         .map_err(io::Error::other)?;
+    if let Job::Trial { assignment: Assignment { tells_deeds: true, .. }, .. } = job {
+        let line = Rc::clone(line);
+        workload.tell_deeds(move |deed| tell(&line, &Message::Deed(deed)));
+    }
     let rules = Rules { marker: &marker, limit: lab::LOOK, interrupt: &interrupt };
     let mut tools = Tools { journal: &mut journal, rules };
     let mut lab = lab::open_in_guest(&mut tools).map_err(io::Error::other)?;
@@ -98,9 +110,16 @@ fn perform(job: &Job, line: &Line) -> io::Result<serde_json::Value> {
             let mut told = |message| teller.pass_on(&message);
             serde_json::to_value(here.perform_one(assignment, &mut told))
         }
+        Job::Recovery(_) => unreachable!("it has its own answer"),
         Job::Ageing { setup, seed } => serde_json::to_value(here.ageing(setup, *seed)),
     };
     Ok(answer?)
+}
+
+fn tell(line: &Line, message: &Message) {
+    if let Err(error) = line.tell(message) {
+        eprintln!("ssdlab guest: the channel is broken: {error}");
+    }
 }
 
 /// Tells the host where the trial is, and after each phase what the kernel executed in it.
@@ -123,9 +142,7 @@ impl Teller<'_> {
     }
 
     fn tell(&self, message: &Message) {
-        if let Err(error) = self.line.tell(message) {
-            eprintln!("ssdlab guest: the channel is broken: {error}");
-        }
+        tell(self.line, message);
     }
 
     /// What was executed since the phase began.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
+use ssdlab_cuts::Outcome;
 use ssdlab_flash::Draw;
 use ssdlab_meter::block::Counters;
 use ssdlab_meter::environment::Environment;
@@ -26,6 +27,8 @@ pub(super) struct Measured {
     pub phases: Vec<Phase>,
     pub teardown: Option<Teardown>,
     pub drive: Option<DriveCourse>,
+    #[serde(default)]
+    pub cuts: Vec<Outcome>,
     pub applied: BTreeMap<String, String>,
     pub features: BTreeMap<String, String>,
     pub environment: Environment,
@@ -67,6 +70,7 @@ impl Performed {
             phases: measured.phases,
             teardown: measured.teardown,
             drive: measured.drive,
+            cuts: measured.cuts,
             applied: measured.applied,
             features: measured.features,
             environment: measured.environment,

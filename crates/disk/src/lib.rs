@@ -28,7 +28,7 @@ mod run;
 mod socket;
 mod vhost;
 
-pub use backend::{Backend, BackendError, Flash, Memory};
+pub use backend::{Backend, BackendError, Flash, Memory, Writes};
 pub use device::{
     AnyBackend, Device, DiscardLimits, Features, Served, Shape, ShapeFault, Status, WriteCache,
     WriteZeroesLimits, answer,

@@ -28,6 +28,7 @@ pub use cut::{Cut, Reverted, Survivor, Version};
 pub use log::{LogError, Logged};
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use crate::specification::Specification;
 use crate::units::Nanos;
@@ -94,14 +95,26 @@ impl<'a> PowerCuts<'a> {
         Cut::new(self.log, &self.cache, &self.under_way, self.submitted)
     }
 
-    /// Chooses moments for cuts, in ascending order: the beginning and the end of every flush and
+    /// Chooses moments of a range, each as likely as any other, in ascending order.
+    #[must_use]
+    pub fn at_random(within: &Range<Nanos>, count: usize, seed: u64) -> Vec<Nanos> {
+        moments::at_random(within, count, seed)
+    }
+
+    /// Chooses moments for cuts from a range, in ascending order: the beginning and the end of every flush and
     /// the `marks`, such as the times at which somebody was told that something is durable, or an
     /// even choice of them if there are more than `count`; and other moments at which something
     /// happened, at random, up to that number. Between two such moments nothing changes, so a log
     /// may have fewer.
     #[must_use]
-    pub fn moments(&self, marks: &[Nanos], count: usize, seed: u64) -> Vec<Nanos> {
-        moments::choose(self.log, marks, count, seed)
+    pub fn moments(
+        &self,
+        within: &Range<Nanos>,
+        marks: &[Nanos],
+        count: usize,
+        seed: u64,
+    ) -> Vec<Nanos> {
+        moments::choose(self.log, within, marks, count, seed)
     }
 }
 

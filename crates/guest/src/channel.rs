@@ -13,6 +13,7 @@ use std::path::Path;
 use rustix::fs::{Mode, OFlags};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use ssdlab_cuts::{Deed, Recovery};
 use ssdlab_disk::{Backend, BackendError};
 use ssdlab_engine::{Aligned, BLOCK_BYTES};
 use ssdlab_flash::{Extent, Nanos};
@@ -35,6 +36,12 @@ pub enum Message {
     Functions(BTreeMap<String, u64>),
     /// The layout of the disk's filesystem, after the phases.
     Layout(serde_json::Value),
+    /// Something was done to a file that a power cut may undo, or was promised of it.
+    Deed(Deed),
+    /// The drive may become that of the next power cut: nothing has it.
+    Next,
+    /// What was recovered from it.
+    Recovered(Recovery),
     /// The job is done; this is its result.
     Done(serde_json::Value),
 }

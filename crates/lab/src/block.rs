@@ -188,7 +188,7 @@ impl<S: Source> Lab for BlockLab<S> {
         }
         applied.insert("mount_ns".to_owned(), started.elapsed().as_nanos().to_string());
         attribute::set(&target, setup)?;
-        let directory = target.join("ssdlab");
+        let directory = target.join(super::DIRECTORY);
         fs::create_dir(&directory).map_err(LabError::step("make", &directory))?;
         let commit = pool::commit(filesystem, rules.marker)?;
         let compresses = mounting::compresses(&applied);

@@ -17,6 +17,7 @@ mod image;
 mod layout;
 mod mounting;
 mod pool;
+mod recovery;
 pub mod safety;
 mod settings;
 mod survey;
@@ -33,12 +34,16 @@ pub use error::LabError;
 pub use features::unchecked;
 pub use guest::open as open_in_guest;
 pub use image::open as open_image;
+pub use recovery::{Recovered, Recovery};
 use ssdlab_filesystem::Layout;
 use ssdlab_host::program::Rules;
 use ssdlab_host::sysfs::BlockDevice;
 use ssdlab_plan::Setup;
 use ssdlab_undo::Journal;
 pub use survey::survey;
+
+/// The workload's directory in a filesystem that a lab has made.
+const DIRECTORY: &str = "ssdlab";
 
 /// What a lab needs to change the machine and to stop in time.
 #[derive(Debug)]

@@ -138,6 +138,16 @@ fn of_action(action: &Action, workload: &Workload) -> Option<Asked> {
             let calls = number.saturating_mul(CALLS_OF_A_TRANSACTION);
             Some(Asked { calls, bytes: work.streamed_bytes(), waits_ns: work.lasts_ns() })
         }
+        Action::Replace(replace) => Some(Asked {
+            calls: replace.operations().saturating_mul(CALLS_TO_MAKE),
+            bytes: replace.operations().saturating_mul(10_000),
+            waits_ns: replace.operations().saturating_mul(replace.think_ns),
+        }),
+        Action::Append(append) => Some(Asked {
+            calls: u64::from(append.records),
+            bytes: u64::from(append.records) * 500,
+            waits_ns: u64::from(append.records).saturating_mul(append.think_ns),
+        }),
         Action::Command { .. } | Action::Fio { .. } | Action::Replay { .. } | Action::Imported => {
             None
         }

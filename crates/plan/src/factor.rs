@@ -57,6 +57,12 @@ pub enum Factor {
     /// Virtual lab: how the drive spreads erases over its blocks, instead of as it does: `none`,
     /// `dynamic` or `static`.
     WearLevelling,
+    /// Virtual lab: whether the drive can save its write cache when the power is cut: `on` or
+    /// `off`, instead of as it is.
+    PowerLossProtection,
+    /// Virtual lab: what the drive does when it is to flush its cache: `honest`, or `ignored` by a
+    /// drive that lies, instead of what it does.
+    Flush,
     /// Virtual lab: the computer whose costs are charged, a name of `ssdlab list hosts`.
     Host,
     /// On nodes of a scheduler of jobs: a feature that the node must have, such as `ssd=x25m`.
@@ -67,7 +73,7 @@ pub enum Factor {
 
 impl Factor {
     /// Every factor, in the order `ssdlab list` has them.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 22] = [
         Self::Filesystem,
         Self::Journal,
         Self::Checksums,
@@ -85,6 +91,8 @@ impl Factor {
         Self::Drive,
         Self::Condition,
         Self::WearLevelling,
+        Self::PowerLossProtection,
+        Self::Flush,
         Self::Host,
         Self::NodeFeature,
         Self::Label,
@@ -93,7 +101,8 @@ impl Factor {
     /// Whether it is about the simulated machine, which only the virtual lab has.
     #[must_use]
     pub fn is_simulated(self) -> bool {
-        matches!(self, Self::Drive | Self::Condition | Self::WearLevelling | Self::Host)
+        use Factor::{Condition, Drive, Flush, Host, PowerLossProtection, WearLevelling};
+        matches!(self, Drive | Condition | WearLevelling | PowerLossProtection | Flush | Host)
     }
 
     /// Whether it decides what an aged filesystem is like: it is there when it is made, or in the
@@ -126,6 +135,8 @@ impl Factor {
             Self::Drive => "drive",
             Self::Condition => "condition",
             Self::WearLevelling => "wear_levelling",
+            Self::PowerLossProtection => "power_loss_protection",
+            Self::Flush => "flush",
             Self::Host => "host",
             Self::NodeFeature => "node_feature",
             Self::Label => "label",

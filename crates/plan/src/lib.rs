@@ -7,6 +7,7 @@ mod age;
 mod amounts;
 mod bonnie;
 mod claims;
+pub mod cuts;
 mod error;
 mod estimate;
 mod factor;
@@ -36,6 +37,7 @@ mod target;
 pub mod transactions;
 mod treatments;
 mod varied;
+pub mod versions;
 mod workload;
 mod written;
 

@@ -15,7 +15,7 @@ use super::overrides::Overrides;
 use super::schedule::{Repetitions, SCHEDULE_SCHEMA, Schedule, Trial};
 use super::target::Target;
 use super::written::Plan;
-use super::{amounts, claims, limits, needs, order, steps, treatments, varied, workload};
+use super::{amounts, claims, cuts, limits, needs, order, steps, treatments, varied, workload};
 
 const DEFAULT_IMAGE_BYTES: u64 = 4 << 30;
 /// Looking at the interval after every block and stopping when it is narrow favours blocks that
@@ -42,6 +42,8 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
         workload::resolve(&plan.workload, overrides, base, &target, &treatments.treatments)?;
     let plausible = plausible(plan, overrides, target.lab())?;
     let repetitions = repetitions(plan, overrides, target.lab(), plausible)?;
+    let has_history = workload.phases.iter().any(|phase| phase.action.has_history());
+    let cuts = cuts::resolve(plan.cuts.as_ref(), target.lab(), has_history, repetitions.most)?;
     let mut schedule = Schedule {
         schema: SCHEDULE_SCHEMA,
         plan: plan.name.get_ref().clone(),
@@ -53,6 +55,7 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
         treatments: treatments.treatments,
         baseline: treatments.baseline,
         workload,
+        cuts,
         drives: amounts::named_drives(plan, base),
         scale: Some(overrides.scale.unwrap_or(1.0)),
         steps: steps::resolve(plan, &factors, repetitions.least)?,

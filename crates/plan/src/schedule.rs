@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bonnie::{Bonnie, BonnieTest};
+use super::cuts::Cuts;
 use super::factor::{Factor, Levels};
 use super::io::Io;
 use super::lab_kind::{LabKind, Origin};
@@ -19,6 +20,7 @@ use super::recordings::Recording;
 use super::setup::Setup;
 use super::target::{self, Target};
 use super::transactions::{DATABASE, PAGE_BYTES, Transactions};
+use super::versions::{Append, Replace};
 
 /// The version of `schedule.json` this program writes.
 pub const SCHEDULE_SCHEMA: u32 = 1;
@@ -54,6 +56,9 @@ pub struct Schedule {
     /// The drives that the plan names, which its amounts are about; none where it names none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drives: Vec<String>,
+    /// Power cuts, and what is left after them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cuts: Option<Cuts>,
     /// When to stop.
     pub repetitions: Repetitions,
     /// The number of plausible drives, each with a block of its own after the first; 0 for a run
@@ -313,6 +318,10 @@ pub enum Action {
         /// What it did.
         log: Recording,
     },
+    /// Replaces files.
+    Replace(Replace),
+    /// Appends to a file.
+    Append(Append),
     /// What another program did: elsewhere, before its results were imported, or in a run of an
     /// earlier version, which could run bonnie++.
     #[serde(alias = "bonnie++")]
@@ -329,6 +338,14 @@ impl Action {
             Self::Transactions(work) => Some((DATABASE, work.database_pages * PAGE_BYTES as u64)),
             _ => None,
         }
+    }
+}
+
+impl Action {
+    /// Whether its files tell what became of them.
+    #[must_use]
+    pub const fn has_history(&self) -> bool {
+        matches!(self, Self::Replace(_) | Self::Append(_))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The simulated machine of the virtual lab, as a treatment's levels name it.
 
-use ssdlab_flash::{Condition, Levelling, Specification, presets};
+use ssdlab_flash::{Condition, Flush, Levelling, Specification, presets};
 
 use super::factor::{Factor, Levels};
 use super::host_model::{self, HostModel};
@@ -21,6 +21,10 @@ pub struct Simulated {
     pub condition: Condition,
     /// How the drive spreads erases, where that is not to be as it does.
     pub levelling: Option<Levelling>,
+    /// Whether the drive can save its write cache, where that is not to be as it is.
+    pub power_loss_protection: Option<bool>,
+    /// What a flush does, where that is not to be as it is.
+    pub flush: Option<Flush>,
     /// The computer.
     pub host: &'static HostModel,
 }
@@ -55,7 +59,14 @@ impl Simulated {
             unknown(Factor::Host, host, &names.join(", "))
         })?;
         let levelling = levelling.transpose()?;
-        Ok(Self { drive: drive.to_owned(), condition, levelling, host })
+        Ok(Self {
+            drive: drive.to_owned(),
+            condition,
+            levelling,
+            power_loss_protection: protection(levels)?,
+            flush: flush(levels)?,
+            host,
+        })
     }
 
     /// The drive as the levels have it.
@@ -63,6 +74,29 @@ impl Simulated {
     pub fn changed(&self, drive: &Specification) -> Specification {
         let mut drive = drive.clone();
         drive.wear.levelling = self.levelling.unwrap_or(drive.wear.levelling);
+        let power_loss = &mut drive.power_loss;
+        power_loss.protection = self.power_loss_protection.unwrap_or(power_loss.protection);
+        power_loss.flush = self.flush.unwrap_or(power_loss.flush);
         drive
     }
+}
+
+fn protection(levels: &Levels) -> Result<Option<bool>, LevelError> {
+    let factor = Factor::PowerLossProtection;
+    Ok(match levels.0.get(&factor).map(String::as_str) {
+        None => None,
+        Some("on") => Some(true),
+        Some("off") => Some(false),
+        Some(other) => return Err(unknown(factor, other, "on or off")),
+    })
+}
+
+fn flush(levels: &Levels) -> Result<Option<Flush>, LevelError> {
+    let factor = Factor::Flush;
+    Ok(match levels.0.get(&factor).map(String::as_str) {
+        None => None,
+        Some("honest") => Some(Flush::Honest),
+        Some("ignored") => Some(Flush::Ignored),
+        Some(other) => return Err(unknown(factor, other, "honest or ignored")),
+    })
 }

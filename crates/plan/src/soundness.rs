@@ -7,6 +7,7 @@ use super::limits::{MOST_BLOCKS, MOST_FILES, fault_of_bytes, first_false};
 use super::recordings::{self, Recording};
 use super::schedule::{Action, Build, Schedule, Tree, Workload};
 use super::transactions::Transactions;
+use super::versions::{Append, Replace};
 
 impl Schedule {
     /// What is wrong with a schedule that was changed since it was resolved; none where nothing is.
@@ -81,6 +82,8 @@ pub(super) fn fault_of(workload: &Workload) -> Option<String> {
             let fault = match &phase.action {
                 Action::Io(io) => Io::fault(io),
                 Action::Transactions(work) => Transactions::fault(work),
+                Action::Replace(replace) => Replace::fault(replace),
+                Action::Append(append) => Append::fault(append),
                 Action::Replay { log: Recording::Shipped(name) } => {
                     first_false([(recordings::find(name).is_some(), "there is no such log")])
                 }

@@ -17,7 +17,7 @@ use super::setup::{Amount, Discard, Setup};
 use super::target::Target;
 use super::transactions::STREAM_BYTES;
 use super::written::{self, Verb};
-use super::{io, soundness, transactions};
+use super::{io, soundness, transactions, versions};
 
 /// Linux 2.6.39, the tree of founding post 1.
 const TREE_FILES: u64 = 36_706;
@@ -53,6 +53,7 @@ pub(super) fn resolve(
                     "give each phase a name of its own: name = \"...\"",
                 ));
             }
+            check_once(&phase, &phases, entry.span())?;
             phases.push(phase);
         }
     }
@@ -84,7 +85,7 @@ pub(super) fn resolve(
     let own = written.bonnie.clone().or_else(|| plays_bonnie.then(WrittenBonnie::default));
     let bonnie = own.map(|own| bonnie::resolve(&own, |amount| scaled(amount, scale), target.lab()));
     let (tree, build, bonnie) = (tree.transpose()?, build.transpose()?, bonnie.transpose()?);
-    let has_own = does(&[Verb::Io, Verb::Transactions]);
+    let has_own = does(&[Verb::Io, Verb::Transactions, Verb::Replace, Verb::Append]);
     #[expect(clippy::float_cmp, reason = "only an explicit 1 changes nothing")]
     if tree.is_none() && build.is_none() && bonnie.is_none() && !has_own && scale != 1.0 {
         return Err(Fault::nowhere(
@@ -176,6 +177,19 @@ fn check_file(phase: &Phase, earlier: &[Phase], at: Range<usize>) -> Result<(), 
     }
 }
 
+/// Files have one history each: a workload replaces files in one phase, and appends in one.
+fn check_once(phase: &Phase, earlier: &[Phase], at: Range<usize>) -> Result<(), Fault> {
+    let is_same = |other: &Phase| {
+        matches!(
+            (&phase.action, &other.action),
+            (Action::Replace(_), Action::Replace(_)) | (Action::Append(_), Action::Append(_))
+        )
+    };
+    let Some(other) = earlier.iter().find(|other| is_same(other)) else { return Ok(()) };
+    let message = format!("the phase `{}` already has these files", other.name);
+    Err(Fault::at(at, message, "make it a plan of its own"))
+}
+
 /// The phases of one entry: Bonnie's tests are a phase each.
 fn phases(
     written: &written::Phase,
@@ -263,6 +277,8 @@ fn check_keys(written: &written::Phase, at: &Range<usize>) -> Result<(), Fault> 
         (written.tests.is_some(), "tests", Verb::Bonnie),
         (written.io.is_some(), "io", Verb::Io),
         (written.transactions.is_some(), "transactions", Verb::Transactions),
+        (written.replace.is_some(), "replace", Verb::Replace),
+        (written.append.is_some(), "append", Verb::Append),
         (written.log.is_some(), "log", Verb::Replay),
         (written.quiet.is_some(), "quiet", Verb::Idle),
     ] {
@@ -326,6 +342,16 @@ fn action(
             let work = written.transactions.as_ref();
             let work = work.ok_or_else(|| needs("transactions", example))?;
             Action::Transactions(transactions::resolve(work, at, |amount| scaled(amount, scale))?)
+        }
+        Verb::Replace => {
+            let example = "replace = { files = 50, rounds = 20, sync = \"file\" }";
+            let replace = written.replace.as_ref().ok_or_else(|| needs("replace", example))?;
+            Action::Replace(versions::replace(replace, at, |amount| scaled(amount, scale))?)
+        }
+        Verb::Append => {
+            let example = "append = { records = 1000, sync_every = 10 }";
+            let append = written.append.as_ref().ok_or_else(|| needs("append", example))?;
+            Action::Append(versions::append(append, at, |amount| scaled(amount, scale))?)
         }
         Verb::Replay => {
             let log = written.log.as_ref().ok_or_else(|| needs("log", "log = \"zstd-make\""))?;

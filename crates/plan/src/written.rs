@@ -14,10 +14,12 @@ use ssdlab_quantity::{Bytes, Share, Span, Words};
 use toml::Spanned;
 
 use super::bonnie::{BonnieTest, WrittenBonnie};
+use super::cuts::WrittenCuts;
 use super::factor::{Factor, Level, Levels};
 use super::io::WrittenIo;
 use super::lab_kind::LabKind;
 use super::transactions::WrittenTransactions;
+use super::versions::{WrittenAppend, WrittenReplace};
 
 /// A question about filesystems on SSDs, and the experiment that settles it.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -63,6 +65,9 @@ pub struct Plan {
     pub baseline: Option<Spanned<Levels>>,
     /// What is done to the filesystem.
     pub workload: Workload,
+    /// Power cuts in the virtual lab, and what is left after them.
+    #[schemars(with = "Option<WrittenCuts>")]
+    pub cuts: Option<Spanned<WrittenCuts>>,
     /// How often, how precisely, and when to give up.
     #[serde(default)]
     pub repetitions: Repetitions,
@@ -270,6 +275,10 @@ pub struct Phase {
     pub io: Option<WrittenIo>,
     /// `transactions`: the database, and what is committed.
     pub transactions: Option<WrittenTransactions>,
+    /// `replace`: the files, and what is synced.
+    pub replace: Option<WrittenReplace>,
+    /// `append`: the records, and when they are synced.
+    pub append: Option<WrittenAppend>,
     /// `idle`: how long the device must be inactive (default: the workload's `quiet`).
     #[schemars(example = &"1 s")]
     pub quiet: Option<Span>,
@@ -312,6 +321,10 @@ pub enum Verb {
     Transactions,
     /// Performs what a program did: a log made by `ssdlab record`.
     Replay,
+    /// Replaces files by renaming new ones over them.
+    Replace,
+    /// Appends records to a file.
+    Append,
 }
 
 impl Verb {
@@ -334,6 +347,8 @@ impl Verb {
             Self::Io => "io",
             Self::Transactions => "transactions",
             Self::Replay => "replay",
+            Self::Replace => "replace",
+            Self::Append => "append",
         }
     }
 }

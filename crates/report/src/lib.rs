@@ -7,6 +7,7 @@ mod answering;
 mod bars;
 mod chart;
 mod comparison;
+mod cuts;
 mod evidence;
 mod features;
 mod functions;

@@ -9,6 +9,7 @@ use ssdlab_advice::Analysis;
 use ssdlab_plan::Schedule;
 
 use super::answer::answer;
+use super::cuts;
 use super::evidence::{compared, evidence};
 use super::grid::Grid;
 use super::hosts;
@@ -62,6 +63,9 @@ fn write_report(out: &mut String, schedule: &Schedule, analysis: &Analysis) -> s
     }
     for (ranking, table) in layout.rankings() {
         writeln!(out, "{}\n\n{}", inline(&ranking_heading(ranking)), self::table(&table))?;
+    }
+    if let Some(table) = cuts::table(schedule, analysis) {
+        writeln!(out, "{}\n\n{}", inline(cuts::HEADING), self::table(&table))?;
     }
     for (heading, tables) in hosts::tables(schedule, analysis, STYLE, &number::effect) {
         writeln!(out, "{}\n", inline(&heading))?;

@@ -238,6 +238,9 @@ pub(super) fn level_name(factor: Factor, level: &str) -> String {
         | Factor::Host
         | Factor::NodeFeature
         | Factor::Label => level.to_owned(),
+        Factor::PowerLossProtection if level == "on" => "capacitors".to_owned(),
+        Factor::PowerLossProtection => "no capacitors".to_owned(),
+        Factor::Flush => format!("flushes {level}"),
         Factor::WearLevelling if level == "none" => "no levelling".to_owned(),
         Factor::WearLevelling => format!("{level} levelling"),
         _ => format!("{factor} {level}"),

@@ -9,6 +9,7 @@ use ssdlab_results::Ending;
 use super::aged;
 use super::answer::answer;
 use super::bars::bars;
+use super::cuts;
 use super::evidence::{compared, evidence};
 use super::features::{self, features};
 use super::grid::Grid;
@@ -83,7 +84,7 @@ fn write_head(
     Ok(())
 }
 
-/// The rankings; without any the main table.
+/// What power cuts cost, or the rankings; without either the main table.
 fn write_evidence(
     out: &mut String,
     schedule: &Schedule,
@@ -91,11 +92,26 @@ fn write_evidence(
     style: Style,
 ) -> std::fmt::Result {
     let layout = Layout::new(schedule, analysis);
+    if write_cuts(out, schedule, analysis, style)? {
+        return Ok(());
+    }
     if analysis.rankings.is_empty() {
         write_main_table(out, &layout, analysis, style)
     } else {
         write_rankings(out, &layout, style)
     }
+}
+
+/// Whether there were power cuts.
+fn write_cuts(
+    out: &mut String,
+    schedule: &Schedule,
+    analysis: &Analysis,
+    style: Style,
+) -> Result<bool, std::fmt::Error> {
+    let Some(table) = cuts::table(schedule, analysis) else { return Ok(false) };
+    writeln!(out, "\n{}\n{}", wrapped("", cuts::HEADING, "", style), table.text(style))?;
+    Ok(true)
 }
 
 fn write_main_table(
@@ -128,6 +144,7 @@ fn write_tables(
     style: Style,
 ) -> std::fmt::Result {
     let layout = Layout::new(schedule, analysis);
+    write_cuts(out, schedule, analysis, style)?;
     write_main_table(out, &layout, analysis, style)?;
     if let Some(bars) = bars(schedule, analysis, style) {
         writeln!(out, "\n{bars}")?;

@@ -5,6 +5,7 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use ssdlab_cuts::Outcome;
 use ssdlab_flash::{Draw, FlashActivity};
 use ssdlab_meter::block::Counters;
 use ssdlab_meter::environment::Environment;
@@ -71,6 +72,9 @@ pub struct Record {
     /// The history of a simulated drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drive: Option<DriveCourse>,
+    /// What is left after power cuts, one by one; in the order of time, and of survivors.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cuts: Vec<Outcome>,
     /// Every setting as the kernel reported it.
     pub applied: BTreeMap<String, String>,
     /// The results of checking the filesystem's stated features, in trials that checked.
@@ -289,6 +293,7 @@ impl Record {
             phases: Vec::new(),
             teardown: None,
             drive: None,
+            cuts: Vec::new(),
             applied: BTreeMap::new(),
             features: BTreeMap::new(),
             environment: Environment::default(),

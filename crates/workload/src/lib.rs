@@ -31,12 +31,14 @@ mod snapshot;
 pub mod synthetic;
 mod transactions;
 mod verify;
+mod versions;
 
 use std::collections::BTreeMap;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use ssdlab_cuts::Deed;
 use ssdlab_engine::Counted;
 use ssdlab_host::interrupt::Interrupt;
 
@@ -62,6 +64,8 @@ use self::synthetic::content::ContentPool;
 use self::synthetic::random::mix;
 use self::synthetic::tree::{self, TreeShape};
 use self::verify::Oracle;
+use self::versions::Teller;
+pub use self::versions::{look, subjects};
 
 /// The mean size of the files of a prefill.
 const PREFILL_FILE_BYTES: u64 = 1 << 20;
@@ -81,6 +85,8 @@ pub struct Workload {
     jobs: BTreeMap<PathBuf, String>,
     /// The trial's seed.
     seed: u64,
+    /// Who hears what is done to files that may be lost in a power cut.
+    teller: Teller,
 }
 
 /// The source of scripts, and those of the current seed.
@@ -190,7 +196,12 @@ impl Workload {
             Source { spec: spec.build.clone(), seed: None, scripts: build::Build::default() };
         let bonnie = spec.bonnie.clone().map(Bonnie::new);
         let replay = Replay::read(&spec.phases, inputs, interrupt)?;
-        Ok(Self { contents, tree, build, bonnie, replay, jobs, seed })
+        Ok(Self { contents, tree, build, bonnie, replay, jobs, seed, teller: Teller::default() })
+    }
+
+    /// Has each deed told that a power cut may undo; nobody else hears of it.
+    pub fn tell_deeds(&mut self, told: impl FnMut(Deed) + 'static) {
+        self.teller = Teller::new(told);
     }
 
     /// Makes the operations of a trial; treatments of one block share them.
@@ -287,6 +298,8 @@ impl Workload {
             (Action::Transactions(work), _) => {
                 transactions::run(work, &self.contents.pool, seed, place)
             }
+            (Action::Replace(work), _) => versions::replace(work, &self.teller, place),
+            (Action::Append(work), _) => versions::append(work, &self.teller, place),
             // Handled elsewhere: by the player with a script, and the last two by the conductor.
             (
                 Action::Unpack
@@ -351,7 +364,8 @@ impl Workload {
     /// Whether there are files that phases need.
     #[must_use]
     pub fn begins_with_files(&self, workload: &schedule::Workload) -> bool {
-        !workload.files().is_empty() || !self.replay.before.operations.is_empty()
+        let has_history = workload.phases.iter().any(|phase| phase.action.has_history());
+        has_history || !workload.files().is_empty() || !self.replay.before.operations.is_empty()
     }
 
     /// Writes and syncs the files that phases need.
@@ -367,6 +381,7 @@ impl Workload {
         }
         self.player(place)?.perform(&self.replay.before)?;
         self.player(place)?.perform(&files)?;
+        versions::lay_out(subjects(&workload.phases), place)?;
         self.sync(place)
     }
 

@@ -126,7 +126,11 @@ fn perform(
 }
 
 /// Waits until a transaction is due, unless the phase must stop before.
-fn wait_until(due: Duration, started: Instant, rules: Rules<'_>) -> Result<(), WorkloadError> {
+pub(super) fn wait_until(
+    due: Duration,
+    started: Instant,
+    rules: Rules<'_>,
+) -> Result<(), WorkloadError> {
     loop {
         if rules.interrupt.is_set() {
             return Err(WorkloadError::Interrupted);

@@ -5,7 +5,7 @@
 
 use ssdlab_flash::{Apart, Command, Drive, Extent, Moment, Moments, Nanos, Specification, Stream};
 
-use super::{Backend, BackendError, Memory};
+use super::{Backend, BackendError, Memory, Writes};
 
 /// A simulated SSD with contents.
 ///
@@ -18,6 +18,7 @@ pub struct Flash {
     drive: Drive,
     contents: Memory,
     watched: Option<Watched>,
+    writes: Option<Writes>,
 }
 
 /// A watched drive: the start, its state then, and its course since.
@@ -64,7 +65,7 @@ impl Flash {
     /// A drive with contents, which must match its capacity.
     #[must_use]
     pub const fn with_contents(drive: Drive, contents: Memory) -> Self {
-        Self { drive, contents, watched: None }
+        Self { drive, contents, watched: None, writes: None }
     }
 
     /// The drive, for its activity and wear.
@@ -77,6 +78,21 @@ impl Flash {
     #[must_use]
     pub const fn contents(&self) -> &Memory {
         &self.contents
+    }
+
+    /// Gives it other contents, which must match its capacity; its flash stays as it is.
+    pub fn replace_contents(&mut self, contents: Memory) {
+        self.contents = contents;
+    }
+
+    /// Keeps the data of all writes from now on.
+    pub fn keep_writes(&mut self) {
+        self.writes = Some(Writes::default());
+    }
+
+    /// The data that were kept, which are kept no more.
+    pub fn take_writes(&mut self) -> Writes {
+        self.writes.take().unwrap_or_default()
     }
 
     /// Watches the drive from now on, keeping at most this many moments.
@@ -126,6 +142,9 @@ impl Backend for Flash {
         let extent = Extent { offset_bytes, length_bytes: from.len() as u64 };
         let done = self.submit(now, Command::Write(extent, Stream::default()))?;
         self.contents.store(offset_bytes, from)?;
+        if let Some(writes) = &mut self.writes {
+            writes.push(from);
+        }
         Ok(done)
     }
 

@@ -6,6 +6,7 @@
 
 mod flash;
 mod memory;
+mod writes;
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,6 +15,7 @@ use ssdlab_flash::{Extent, Nanos, Refusal};
 
 pub use flash::Flash;
 pub use memory::Memory;
+pub use writes::Writes;
 
 /// What a disk stores its data in.
 ///

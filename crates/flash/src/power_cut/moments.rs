@@ -1,6 +1,7 @@
 //! Which moments of a log to cut the power at.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use super::log::Logged;
 use crate::command::Command;
@@ -8,15 +9,22 @@ use crate::random::Random;
 use crate::units::Nanos;
 
 /// So many moments, in ascending order: marked ones first, then any at which something happened.
-pub(super) fn choose(log: &[Logged], marks: &[Nanos], count: usize, seed: u64) -> Vec<Nanos> {
+pub(super) fn choose(
+    log: &[Logged],
+    within: &Range<Nanos>,
+    marks: &[Nanos],
+    count: usize,
+    seed: u64,
+) -> Vec<Nanos> {
     let times = |logged: &Logged| [Some(logged.submitted), logged.completed];
     let flushes = log.iter().filter(|logged| logged.command == Command::Flush);
-    let marked: BTreeSet<Nanos> =
-        flushes.flat_map(times).flatten().chain(marks.iter().copied()).collect();
+    let marked = flushes.flat_map(times).flatten().chain(marks.iter().copied());
+    let marked: BTreeSet<Nanos> = marked.filter(|at| within.contains(at)).collect();
     if marked.len() > count {
         return evenly(&marked.into_iter().collect::<Vec<_>>(), count, seed);
     }
-    let all: BTreeSet<Nanos> = log.iter().flat_map(times).flatten().collect();
+    let all = log.iter().flat_map(times).flatten().filter(|at| within.contains(at));
+    let all: BTreeSet<Nanos> = all.collect();
     let mut others: Vec<Nanos> = all.difference(&marked).copied().collect();
     let mut random = Random::new(seed);
     let mut chosen = marked;
@@ -38,4 +46,18 @@ fn evenly(all: &[Nanos], count: usize, seed: u64) -> Vec<Nanos> {
             all[first + offset as usize]
         })
         .collect()
+}
+
+/// So many moments of a range, each as likely as any other.
+pub(super) fn at_random(within: &Range<Nanos>, count: usize, seed: u64) -> Vec<Nanos> {
+    let mut random = Random::new(seed);
+    let length = within.end.since(within.start).0;
+    let moment = |_| {
+        // Scaled in integers: the same on every machine.
+        let offset = (u128::from(length) * u128::from(random.below(u32::MAX))) >> 32;
+        within.start + Nanos(u64::try_from(offset).unwrap_or(length))
+    };
+    let mut chosen: Vec<Nanos> = (0..count).map(moment).collect();
+    chosen.sort_unstable();
+    chosen
 }

@@ -184,7 +184,8 @@ fn cuts_are_where_something_happens() {
     let drive = drive();
     let cuts = PowerCuts::new(&drive, &log).unwrap();
     let nanos = |count| -> Vec<u64> {
-        cuts.moments(&[Nanos(17)], count, 1).into_iter().map(|at| at.0).collect()
+        let within = Nanos::ZERO..Nanos(100);
+        cuts.moments(&within, &[Nanos(17)], count, 1).into_iter().map(|at| at.0).collect()
     };
     assert_eq!(nanos(5), [10, 15, 17, 30, 35]);
     assert_eq!(nanos(100), [0, 5, 10, 15, 17, 20, 25, 30, 35]);
@@ -192,6 +193,11 @@ fn cuts_are_where_something_happens() {
     let few = nanos(2);
     assert!(few.len() == 2 && few[0] < few[1], "{few:?}");
     assert_eq!(nanos(0), [0; 0]);
+    let random = PowerCuts::at_random(&(Nanos(10)..Nanos(20)), 100, 1);
+    assert!(random.is_sorted() && random.len() == 100);
+    assert_eq!((random[0], random[99]), (Nanos(10), Nanos(19)));
+    let within = Nanos(15)..Nanos(30);
+    assert_eq!(cuts.moments(&within, &[Nanos(17)], 9, 1), [15, 17, 20, 25].map(Nanos));
 }
 
 #[test]

@@ -7,6 +7,7 @@
 mod again;
 mod claims;
 mod compared;
+mod cuts;
 mod figures;
 mod hosts;
 mod method;
@@ -39,6 +40,7 @@ pub fn html(schedule: &Schedule, analysis: &Analysis, plan: &str) -> String {
         ("rankings", "Rankings", compared::rankings(schedule, analysis)),
         ("charts", "Charts", figures::figures(&charts(schedule, analysis))),
         ("treatments", "Treatments", Some(treatments::table(schedule, analysis))),
+        ("cuts", "Power cuts", cuts::cuts(schedule, analysis)),
         ("hosts", "By host", hosts::hosts(schedule, analysis)),
         ("aged", "Aged filesystems", compared::layout_scores(schedule, analysis)),
         ("features", "What the filesystems can", compared::feature_table(schedule, analysis)),

@@ -1,0 +1,120 @@
+//! What a drive holds after a power cut, byte by byte, from what was written to it and when.
+
+use std::fs::File;
+use std::io::{self, BufReader};
+use std::path::Path;
+
+use ssdlab_disk::{Backend, BackendError, Memory, Writes};
+use ssdlab_flash::{Command, Cut, Extent, Logged, Nanos, Reverted, SECTOR_BYTES, Stream, Version};
+use ssdlab_trace::{Flags, Kind, Options, Reader, Request};
+
+/// What was asked of a drive, with the data of writes.
+#[derive(Debug)]
+pub(super) struct Requests {
+    /// In the order of submission.
+    pub log: Vec<Logged>,
+    /// Which write each is, of those whose data are kept.
+    write_of: Vec<Option<usize>>,
+    writes: Writes,
+}
+
+impl Requests {
+    /// Reads a log whose writes have these data.
+    pub fn read(log: &Path, writes: Writes) -> io::Result<Self> {
+        let options = Options::default();
+        let mut reader =
+            Reader::detect(BufReader::new(File::open(log)?), &options).map_err(io::Error::other)?;
+        let mut requests = Self { log: Vec::new(), write_of: Vec::new(), writes };
+        let mut written = 0;
+        while let Some(request) = reader.next() {
+            let request = request.map_err(io::Error::other)?;
+            let logged = logged(&request, reader.began_ns().unwrap_or(0));
+            let is_write = matches!(logged.command, Command::Write(..));
+            requests.write_of.push(is_write.then_some(written));
+            written += usize::from(is_write);
+            requests.log.push(logged);
+        }
+        Ok(requests)
+    }
+}
+
+fn logged(request: &Request, began_ns: u64) -> Logged {
+    let extent = Extent { offset_bytes: request.offset_bytes, length_bytes: request.length_bytes };
+    Logged {
+        submitted: Nanos(request.submitted_ns + began_ns),
+        completed: request.completed_ns.map(|at| Nanos(at + began_ns)),
+        command: match request.kind {
+            Kind::Read => Command::Read(extent),
+            Kind::Write => Command::Write(extent, Stream::default()),
+            Kind::Discard => Command::Discard(extent),
+            Kind::WriteZeroes => Command::WriteZeroes(extent),
+            Kind::Flush => Command::Flush,
+        },
+        is_fua: request.flags.contains(Flags::FUA),
+    }
+}
+
+/// The contents of a drive after cuts, which are asked for in the order of time.
+#[derive(Debug)]
+pub(super) struct Images<'a> {
+    requests: &'a Requests,
+    /// What it held when the log began.
+    original: &'a Memory,
+    /// What it holds if everything survives of the first so many requests.
+    newest: Memory,
+    applied: usize,
+}
+
+impl<'a> Images<'a> {
+    pub fn new(requests: &'a Requests, original: &'a Memory) -> Self {
+        Self { requests, original, newest: original.clone(), applied: 0 }
+    }
+
+    /// What one survivor of a cut is.
+    pub fn of(&mut self, cut: &Cut<'_>, seed: u64) -> Result<Memory, BackendError> {
+        while self.applied < cut.submitted() {
+            apply(self.requests, self.applied, &mut self.newest)?;
+            self.applied += 1;
+        }
+        let mut image = self.newest.clone();
+        for reverted in cut.survivor(seed).reverted {
+            self.revert(&reverted, &mut image)?;
+        }
+        Ok(image)
+    }
+
+    fn revert(&self, reverted: &Reverted, image: &mut Memory) -> Result<(), BackendError> {
+        let offset_bytes = reverted.sectors.start * SECTOR_BYTES;
+        let length = (reverted.sectors.end - reverted.sectors.start) * SECTOR_BYTES;
+        let mut data = vec![0; usize::try_from(length).expect("a part of a request")];
+        match reverted.to {
+            Version::Original => self.original.load(offset_bytes, &mut data)?,
+            Version::Of(number) => {
+                let write = self.requests.write_of[number];
+                if let (Some(write), Command::Write(extent, _)) =
+                    (write, self.requests.log[number].command)
+                {
+                    let offset = offset_bytes - extent.offset_bytes;
+                    let offset = usize::try_from(offset).expect("a part of a request");
+                    self.requests.writes.copy(write, offset, &mut data);
+                }
+            }
+        }
+        image.write(Nanos::ZERO, offset_bytes, &data).map(drop)
+    }
+}
+
+/// Lets one request take effect.
+fn apply(requests: &Requests, number: usize, image: &mut Memory) -> Result<(), BackendError> {
+    match requests.log[number].command {
+        Command::Write(extent, _) => {
+            let write = requests.write_of[number].expect("a write has data");
+            image.write(Nanos::ZERO, extent.offset_bytes, &requests.writes.data(write))?;
+        }
+        Command::Discard(extent) | Command::WriteZeroes(extent) => {
+            image.discard(Nanos::ZERO, extent)?;
+        }
+        Command::Read(_) | Command::Flush => {}
+    }
+    Ok(())
+}

@@ -1,0 +1,63 @@
+//! Contents that say what they are: records with the file, the version and their number in them.
+
+use super::deed::Subject;
+
+/// A record in bytes: no divisor of a sector or a block, so that records straddle both.
+pub const RECORD_BYTES: usize = 500;
+
+/// The records of a file that is replaced.
+pub const REPLACED_RECORDS: u32 = 20;
+
+/// Their bytes: two blocks of 4 KiB, and a part of a third.
+pub const REPLACED_BYTES: usize = RECORD_BYTES * REPLACED_RECORDS as usize;
+
+/// The first bytes of every record.
+const MAGIC: [u8; 8] = *b"ssdlabR1";
+
+/// Magic, file, version and number.
+const HEADER_BYTES: usize = 20;
+
+/// The file's number in the records of the log.
+const LOG: u32 = u32::MAX;
+
+/// A record of a version of a file. What follows the header is a function of it, and looks random.
+#[must_use]
+pub fn record(of: Subject, version: u32, number: u32) -> [u8; RECORD_BYTES] {
+    let file = match of {
+        Subject::Replaced(file) => file,
+        Subject::Log => LOG,
+    };
+    let mut bytes = [0; RECORD_BYTES];
+    bytes[..8].copy_from_slice(&MAGIC);
+    for (place, field) in [file, version, number].into_iter().enumerate() {
+        bytes[8 + 4 * place..12 + 4 * place].copy_from_slice(&field.to_le_bytes());
+    }
+    let mut state = u64::from(file) << 40 ^ u64::from(version) << 20 ^ u64::from(number);
+    for word in bytes[HEADER_BYTES..].chunks_mut(8) {
+        word.copy_from_slice(&split_mix(&mut state).to_le_bytes()[..word.len()]);
+    }
+    bytes
+}
+
+/// A version of a file that is replaced.
+#[must_use]
+pub fn replaced(file: u32, version: u32) -> Vec<u8> {
+    (0..REPLACED_RECORDS)
+        .flat_map(|number| record(Subject::Replaced(file), version, number))
+        .collect()
+}
+
+/// The version that the first record of a file says it is of, if it begins with one.
+pub(super) fn version(bytes: &[u8]) -> Option<u32> {
+    let header = bytes.get(..HEADER_BYTES).filter(|header| header.starts_with(&MAGIC))?;
+    Some(u32::from_le_bytes(header[12..16].try_into().ok()?))
+}
+
+/// `SplitMix64` (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA
+/// 2014).
+fn split_mix(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mixed = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}

@@ -1,0 +1,65 @@
+//! What a workload does to files, told step by step.
+
+use serde::{Deserialize, Serialize};
+
+/// A file of the workload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Subject {
+    /// One of those that are replaced as a whole, by its number. Its version is how often it was.
+    Replaced(u32),
+    /// The one that is appended to. Its version is the number of its records.
+    Log,
+}
+
+impl Subject {
+    /// Its name in the trial's directory.
+    #[must_use]
+    pub fn name(self) -> String {
+        match self {
+            Self::Replaced(number) => format!("replaced-{number:04}"),
+            Self::Log => "log".to_owned(),
+        }
+    }
+}
+
+/// The files that are there before the first phase, synced, and each in its version 0.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subjects {
+    /// How many are replaced.
+    pub replaced: u32,
+    /// Whether there is one that is appended to.
+    pub log: bool,
+}
+
+impl Subjects {
+    /// Each of them, in the order in which they are looked at.
+    pub fn each(self) -> impl Iterator<Item = Subject> {
+        (0..self.replaced).map(Subject::Replaced).chain(self.log.then_some(Subject::Log))
+    }
+}
+
+/// A step of making a new version of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Deed {
+    /// The file.
+    pub of: Subject,
+    /// The version.
+    pub version: u32,
+    /// How far it has come.
+    pub step: Step,
+}
+
+/// How far a new version of a file has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Step {
+    /// Its contents were promised: a sync of the new file returned, before it is in place.
+    Contents,
+    /// It is being put in place: the rename, or the write that appends, comes next.
+    Begun,
+    /// It is in place: the rename, or the write that appends, returned.
+    Done,
+    /// Its place was promised: a sync of the directory, or of the file that is appended to,
+    /// returned.
+    Place,
+}

@@ -1,0 +1,96 @@
+//! In which state a file is found.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::contents::{self, RECORD_BYTES, REPLACED_BYTES, record};
+use super::deed::Subject;
+
+/// What is wrong with a file's contents.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Fault {
+    /// There is no such file.
+    Missing,
+    /// It cannot be read.
+    Unreadable,
+    /// It has no bytes.
+    Empty,
+    /// It ends too early.
+    Torn,
+    /// It has zeros where there should be something else.
+    Zeros,
+    /// It has what nobody wrote there.
+    Garbage,
+}
+
+/// The state in which a file is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Found {
+    /// The version whose contents are whole; of a log, its whole records.
+    pub version: Option<u32>,
+    /// What is wrong; of a log, behind its whole records.
+    pub fault: Option<Fault>,
+}
+
+impl Found {
+    /// A file of which nothing can be said but that.
+    #[must_use]
+    pub const fn faulty(fault: Fault) -> Self {
+        Self { version: None, fault: Some(fault) }
+    }
+
+    /// What these bytes are of a file.
+    #[must_use]
+    pub fn of(subject: Subject, bytes: &[u8]) -> Self {
+        match subject {
+            Subject::Replaced(file) => replaced(file, bytes),
+            Subject::Log => log(bytes),
+        }
+    }
+}
+
+fn replaced(file: u32, bytes: &[u8]) -> Found {
+    if bytes.is_empty() {
+        return Found::faulty(Fault::Empty);
+    }
+    let Some(version) = contents::version(bytes) else {
+        let is_zeros = bytes.iter().all(|byte| *byte == 0);
+        return Found::faulty(if is_zeros { Fault::Zeros } else { Fault::Garbage });
+    };
+    let expected = contents::replaced(file, version);
+    if bytes == expected {
+        return Found { version: Some(version), fault: None };
+    }
+    Found::faulty(if bytes.len() > REPLACED_BYTES {
+        Fault::Garbage
+    } else {
+        fault(bytes, &expected).unwrap_or(Fault::Torn)
+    })
+}
+
+fn log(bytes: &[u8]) -> Found {
+    let records = bytes.chunks_exact(RECORD_BYTES).zip(0..);
+    let whole = records.take_while(|(found, number)| **found == record(Subject::Log, 0, *number));
+    let count = u32::try_from(whole.count()).unwrap_or(u32::MAX);
+    let rest = &bytes[count as usize * RECORD_BYTES..];
+    let expected = (count..).flat_map(|number| record(Subject::Log, 0, number));
+    let fault = (!rest.is_empty()).then(|| {
+        let expected: Vec<u8> = expected.take(rest.len()).collect();
+        fault(rest, &expected).unwrap_or(Fault::Torn)
+    });
+    Found { version: Some(count), fault }
+}
+
+/// How bytes differ from what should be in their place.
+fn fault(found: &[u8], expected: &[u8]) -> Option<Fault> {
+    let mut differing = found.iter().zip(expected).filter(|(found, expected)| found != expected);
+    let first = differing.next()?;
+    let is_zeros = *first.0 == 0 && differing.all(|(found, _)| *found == 0);
+    Some(if is_zeros { Fault::Zeros } else { Fault::Garbage })
+}
+
+#[cfg(test)]
+mod tests;

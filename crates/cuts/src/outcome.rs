@@ -1,0 +1,56 @@
+//! What came of a cut.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::found::Found;
+use super::history::Verdict;
+
+/// How a cut's moment was chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Moment {
+    /// At the beginning or the end of a flush, at a promise, or when a request came or was done.
+    Event,
+    /// At any time, each as likely as any other.
+    Random,
+}
+
+/// How a filesystem was recovered from what a drive held.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recovery {
+    /// How long mounting took, in ns of virtual time, or why it failed.
+    pub mounted: Result<u64, String>,
+    /// The state of each file, if it could be mounted.
+    pub found: Vec<Found>,
+    /// What the filesystem's own check then found amiss; none if nothing, or if there is no such
+    /// program.
+    pub amiss: Option<String>,
+}
+
+/// What came of one survivor of one cut.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Outcome {
+    /// The cut, from 0, in the order of time.
+    pub cut: u32,
+    /// Which of the states that it may leave, from 0.
+    pub survivor: u32,
+    /// When the power was cut, in ns since the trial began.
+    pub at_ns: u64,
+    /// How the moment was chosen.
+    pub moment: Moment,
+    /// The phase at that time.
+    pub phase: String,
+    /// Why the filesystem could not be mounted; absent if it could.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unmountable: Option<String>,
+    /// How long mounting took, in ns; absent if it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recovery_ns: Option<u64>,
+    /// What the filesystem's own check found amiss after that; absent if nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub amiss: Option<String>,
+    /// What became of the files; absent if it could not be mounted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+}

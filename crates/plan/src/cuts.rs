@@ -1,0 +1,63 @@
+//! Power cuts (`[cuts]`): how a plan says so, and what it means.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+
+use super::error::Fault;
+use super::lab_kind::LabKind;
+
+/// The most cuts of a treatment, with all that may survive them.
+const MOST: u64 = 10_000_000;
+
+/// Power cuts, as a plan writes them.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WrittenCuts {
+    /// How often the power is cut in each treatment, divided among its blocks: half of it around
+    /// flushes and promises, half at random moments.
+    pub number: u32,
+    /// In how many of the states that a cut may leave its drive is looked at (default 1).
+    pub survivors: Option<u32>,
+}
+
+/// Power cuts, with everything explicit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cuts {
+    /// How often the power is cut in each trial.
+    pub of_trial: u32,
+    /// In how many of the states that a cut may leave its drive is looked at.
+    pub survivors: u32,
+}
+
+/// Resolves what a plan says for trials in a lab, so many of each treatment. `has_history` says
+/// whether a phase tells what its files must hold.
+pub(super) fn resolve(
+    written: Option<&Spanned<WrittenCuts>>,
+    lab: LabKind,
+    has_history: bool,
+    blocks: u32,
+) -> Result<Option<Cuts>, Fault> {
+    let Some(written) = written else { return Ok(None) };
+    let fault =
+        |message: &str, help: &str| Err(Fault::at(written.span(), message.to_owned(), help));
+    let WrittenCuts { number, survivors } = *written.get_ref();
+    let survivors = survivors.unwrap_or(1);
+    let total = u64::from(number) * u64::from(survivors);
+    if total == 0 || total > MOST {
+        return fault("so many power cuts are not possible", "for example number = 1000");
+    }
+    if lab != LabKind::Virtual {
+        return fault(
+            "only simulated drives can be cut off from power",
+            "use --lab virtual, or leave [cuts] out",
+        );
+    }
+    if !has_history {
+        return fault(
+            "no phase says what a power cut may lose",
+            "add a phase with do = \"replace\" or do = \"append\"",
+        );
+    }
+    Ok(Some(Cuts { of_trial: number.div_ceil(blocks), survivors }))
+}

@@ -1,0 +1,170 @@
+//! Phases whose files say what became of them (`do = "replace"`, `do = "append"`): how a plan says
+//! so, and what it means.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_quantity::Span;
+
+use super::error::Fault;
+use super::limits::first_false;
+
+/// What the plan leaves out: the time from the end of an operation to the next.
+const THINK: Duration = Duration::from_millis(100);
+
+/// The most that one phase does: a power cut is judged by all of it.
+const MOST: u64 = 1_000_000;
+
+/// The most files that are replaced: each is read after every power cut.
+const MOST_FILES: u32 = 10_000;
+
+/// Files that are replaced as a whole, as a plan writes them.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WrittenReplace {
+    /// Files of 10,000 bytes, which are there and synced before the first phase.
+    pub files: u32,
+    /// How often each of them is replaced.
+    pub rounds: u32,
+    /// What is synced: the new file before it is renamed over the old one, the directory after
+    /// that, both, or nothing (default).
+    #[serde(default)]
+    pub sync: Synced,
+    /// The time from the end of a replacement to the next (default 100 ms).
+    pub think: Option<Span>,
+}
+
+/// What is synced when a file is replaced.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Synced {
+    /// Nothing.
+    #[default]
+    #[serde(rename = "none")]
+    Nothing,
+    /// The new file, before the rename.
+    #[serde(rename = "file")]
+    File,
+    /// The directory, after the rename.
+    #[serde(rename = "directory")]
+    Directory,
+    /// Both.
+    #[serde(rename = "file and directory")]
+    Both,
+}
+
+impl Synced {
+    /// Whether the new file is synced.
+    #[must_use]
+    pub const fn file(self) -> bool {
+        matches!(self, Self::File | Self::Both)
+    }
+
+    /// Whether the directory is.
+    #[must_use]
+    pub const fn directory(self) -> bool {
+        matches!(self, Self::Directory | Self::Both)
+    }
+}
+
+/// A file that is appended to, as a plan writes it.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WrittenAppend {
+    /// Records of 500 bytes.
+    pub records: u32,
+    /// After how many of them there is an `fdatasync` (default: never).
+    pub sync_every: Option<u32>,
+    /// The time from the end of an operation to the next (default 100 ms).
+    pub think: Option<Span>,
+}
+
+/// Files that are replaced as a whole, with everything explicit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Replace {
+    /// How many.
+    pub files: u32,
+    /// How often each is replaced.
+    pub rounds: u32,
+    /// What is synced.
+    pub sync: Synced,
+    /// The time between two replacements, in ns.
+    pub think_ns: u64,
+}
+
+/// A file that is appended to, with everything explicit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Append {
+    /// Records.
+    pub records: u32,
+    /// After how many of them there is a sync, if ever.
+    pub sync_every: Option<u32>,
+    /// The time between two records, in ns.
+    pub think_ns: u64,
+}
+
+impl Replace {
+    /// What of it is out of the limits of plans.
+    pub(super) fn fault(&self) -> Option<String> {
+        first_false([
+            (0 < self.files && self.files <= MOST_FILES, "1 to 10000 files can be replaced"),
+            (
+                self.rounds > 0 && self.operations() <= MOST,
+                "1 to 1000000 replacements are possible",
+            ),
+        ])
+    }
+
+    /// How many replacements it makes.
+    #[must_use]
+    pub fn operations(&self) -> u64 {
+        u64::from(self.files) * u64::from(self.rounds)
+    }
+}
+
+impl Append {
+    /// What of it is out of the limits of plans.
+    pub(super) fn fault(&self) -> Option<String> {
+        let is_possible = 0 < self.records && u64::from(self.records) <= MOST;
+        first_false([
+            (is_possible, "1 to 1000000 records can be appended"),
+            (self.sync_every != Some(0), "`sync_every` must be at least 1"),
+        ])
+    }
+}
+
+/// Resolves what a plan says of files that are replaced; `scaled` multiplies how often.
+pub(super) fn replace(
+    written: &WrittenReplace,
+    at: &Range<usize>,
+    scaled: impl Fn(u64) -> u64,
+) -> Result<Replace, Fault> {
+    let replace = Replace {
+        files: written.files,
+        rounds: small(scaled(written.rounds.into())),
+        sync: written.sync,
+        think_ns: written.think.unwrap_or(Span(THINK)).nanos(),
+    };
+    let help = "for example replace = { files = 50, rounds = 20, sync = \"file\" }";
+    replace.fault().map_or(Ok(replace), |fault| Err(Fault::at(at.clone(), fault, help)))
+}
+
+/// Resolves what a plan says of a file that is appended to; `scaled` multiplies how often.
+pub(super) fn append(
+    written: &WrittenAppend,
+    at: &Range<usize>,
+    scaled: impl Fn(u64) -> u64,
+) -> Result<Append, Fault> {
+    let append = Append {
+        records: small(scaled(written.records.into())),
+        sync_every: written.sync_every,
+        think_ns: written.think.unwrap_or(Span(THINK)).nanos(),
+    };
+    let help = "for example append = { records = 1000, sync_every = 10 }";
+    append.fault().map_or(Ok(append), |fault| Err(Fault::at(at.clone(), fault, help)))
+}
+
+fn small(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,65 @@
+//! What power cuts cost each treatment.
+
+use ssdlab_advice::{Analysis, CutsResult, Proportion, Spread, TreatmentResult};
+use ssdlab_plan::Schedule;
+
+use super::grid::Grid;
+use super::number;
+use super::table::label;
+
+/// The table's heading.
+pub(super) const HEADING: &str = "After power cuts: how many cuts did what (95 %), and what was \
+                                  lost at random moments (median / 99 % / worst)";
+
+/// A row for each treatment that was cut off; none where none was.
+pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Option<Grid> {
+    let row = |treatment: &TreatmentResult| {
+        let cuts = treatment.cuts.as_ref()?;
+        Some(cells(label(schedule, &treatment.levels), cuts))
+    };
+    let rows: Vec<Vec<String>> = analysis.treatments.iter().filter_map(row).collect();
+    let header = [
+        "",
+        "cuts",
+        "broken promises",
+        "damaged",
+        "unmountable",
+        "check fails",
+        "time lost",
+        "bytes lost",
+        "time to mount",
+    ];
+    let header = header.map(str::to_owned).to_vec();
+    (!rows.is_empty()).then_some(Grid { header, rows, numbers: 1 })
+}
+
+fn cells(name: String, cuts: &CutsResult) -> Vec<String> {
+    let proportion = |of: Proportion| proportion(of, cuts.number);
+    vec![
+        name,
+        number::count(cuts.number as f64),
+        proportion(cuts.broken_promises),
+        proportion(cuts.damaged),
+        proportion(cuts.unmountable),
+        proportion(cuts.amiss),
+        spread(cuts.lost_ns, number::duration),
+        spread(cuts.lost_bytes, number::bytes),
+        spread(cuts.recovery_ns, number::duration),
+    ]
+}
+
+/// A bound where nothing was seen: that is not the same as never.
+fn proportion(of: Proportion, number: u64) -> String {
+    let [lo, hi] = of.interval.map(|share| format!("{:.2}", share * 100.0));
+    if of.count == 0 {
+        return format!("less than {hi} %");
+    }
+    let share = of.count as f64 / number as f64 * 100.0;
+    format!("{share:.1} %\n{lo} to {hi} %")
+}
+
+fn spread(of: Option<Spread>, shown: fn(f64) -> String) -> String {
+    of.map_or_else(String::new, |of| {
+        [of.p50, of.p99, of.max].map(|value| shown(value as f64)).join("\n")
+    })
+}

@@ -1,0 +1,19 @@
+use ssdlab_advice::{Proportion, Spread};
+
+use super::{proportion, spread};
+use crate::number;
+
+#[test]
+fn what_was_never_seen_is_a_bound() {
+    let never = Proportion { count: 0, interval: [0.0, 0.003_682] };
+    assert_eq!(proportion(never, 1000), "less than 0.37 %");
+    let often = Proportion { count: 25, interval: [0.016_2, 0.036_7] };
+    assert_eq!(proportion(often, 1000), "2.5 %\n1.62 to 3.67 %");
+}
+
+#[test]
+fn a_spread_has_three_lines() {
+    let of = Spread { p50: 0, p99: 10_000, max: 2_000_000 };
+    assert_eq!(spread(Some(of), number::bytes).lines().count(), 3);
+    assert_eq!(spread(None, number::bytes), "");
+}

@@ -1,0 +1,31 @@
+//! What power cuts cost.
+
+use maud::{Markup, html as markup};
+use ssdlab_advice::Analysis;
+use ssdlab_plan::Schedule;
+
+use super::boxed;
+use crate::cuts::{HEADING, table};
+
+/// A row for each treatment; none where nothing was cut off.
+pub(super) fn cuts(schedule: &Schedule, analysis: &Analysis) -> Option<Markup> {
+    let table = table(schedule, analysis)?;
+    let rows = markup! {
+        thead { tr { @for head in &table.header { th scope="col" { (head) } } } }
+        tbody {
+            @for row in &table.rows {
+                tr {
+                    @for (index, cell) in row.iter().enumerate() {
+                        @if index == 0 { th scope="row" { (cell) } }
+                        @else {
+                            td.number {
+                                @for line in cell.lines() { (line) br; }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    };
+    Some(boxed("cuts", "cuts", &markup! { (HEADING) }, &rows))
+}

@@ -1,0 +1,217 @@
+//! Phases whose files say what became of them: those that are replaced by renaming, and a log.
+//!
+//! Each step is told, so that what is found after a power cut can be judged by what had been done
+//! and promised by then.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{CWD, Mode, OFlags, fdatasync, fsync, openat, renameat};
+use rustix::io::{Errno, read, write};
+use ssdlab_cuts::contents::{RECORD_BYTES, REPLACED_BYTES, record, replaced};
+use ssdlab_cuts::{Deed, Fault, Found, Step, Subject, Subjects};
+use ssdlab_engine::Counted;
+use ssdlab_plan::schedule::{Action, Phase};
+use ssdlab_plan::versions::{Append, Replace};
+
+use super::transactions::wait_until;
+use super::{Done, Place, WorkloadError};
+
+const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+const NEW: OFlags = OFlags::WRONLY
+    .union(OFlags::CREATE)
+    .union(OFlags::TRUNC)
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
+
+const OLD: OFlags = OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+const MODE: Mode = Mode::RUSR.union(Mode::WUSR);
+
+/// The new version of a file before it is renamed.
+const TEMPORARY: &str = "replacing";
+
+/// A read after a power cut, in bytes.
+const CHUNK_BYTES: usize = 1 << 16;
+
+/// Who hears of each deed.
+#[derive(Default)]
+pub(super) struct Teller(RefCell<Option<Box<dyn FnMut(Deed)>>>);
+
+impl Teller {
+    pub fn new(told: impl FnMut(Deed) + 'static) -> Self {
+        Self(RefCell::new(Some(Box::new(told))))
+    }
+
+    fn tell(&self, of: Subject, version: u32, step: Step) {
+        if let Some(told) = &mut *self.0.borrow_mut() {
+            told(Deed { of, version, step });
+        }
+    }
+}
+
+impl fmt::Debug for Teller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Teller").finish_non_exhaustive()
+    }
+}
+
+/// The files of these phases.
+#[must_use]
+pub fn subjects(phases: &[Phase]) -> Subjects {
+    let mut subjects = Subjects::default();
+    for phase in phases {
+        match phase.action {
+            Action::Replace(replace) => subjects.replaced = replace.files,
+            Action::Append(_) => subjects.log = true,
+            _ => {}
+        }
+    }
+    subjects
+}
+
+/// Makes all files in their version 0.
+pub(super) fn lay_out(subjects: Subjects, place: Place<'_>) -> Result<(), WorkloadError> {
+    let directory = open(place.directory)?;
+    for subject in subjects.each() {
+        let contents = match subject {
+            Subject::Replaced(file) => replaced(file, 0),
+            Subject::Log => Vec::new(),
+        };
+        make(&directory, &subject.name(), &contents)?;
+    }
+    Ok(())
+}
+
+/// Replaces files.
+pub(super) fn replace(
+    work: &Replace,
+    teller: &Teller,
+    place: Place<'_>,
+) -> Result<Done, WorkloadError> {
+    let directory = open(place.directory)?;
+    let operations =
+        (1..=work.rounds).flat_map(|version| (0..work.files).map(move |file| (file, version)));
+    timed(operations, work.think_ns, REPLACED_BYTES, place, |(file, version)| {
+        let subject = Subject::Replaced(file);
+        let name = subject.name();
+        let tell = |step| teller.tell(subject, version, step);
+        let new = make(&directory, TEMPORARY, &replaced(file, version))?;
+        if work.sync.file() {
+            fsync(&new).map_err(WorkloadError::operation("sync", TEMPORARY))?;
+            tell(Step::Contents);
+        }
+        drop(new);
+        tell(Step::Begun);
+        renameat(&directory, TEMPORARY, &directory, &name)
+            .map_err(WorkloadError::operation("rename over", &name))?;
+        tell(Step::Done);
+        if work.sync.directory() {
+            fsync(&directory).map_err(WorkloadError::operation("sync the directory of", &name))?;
+            tell(Step::Place);
+        }
+        Ok(())
+    })
+}
+
+/// Appends records.
+pub(super) fn append(
+    work: &Append,
+    teller: &Teller,
+    place: Place<'_>,
+) -> Result<Done, WorkloadError> {
+    let directory = open(place.directory)?;
+    let name = Subject::Log.name();
+    let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let log = openat(&directory, &name, flags, Mode::empty())
+        .map_err(WorkloadError::operation("open", &name))?;
+    timed(1..=work.records, work.think_ns, RECORD_BYTES, place, |version| {
+        let tell = |step| teller.tell(Subject::Log, version, step);
+        tell(Step::Begun);
+        write_all(&log, &record(Subject::Log, 0, version - 1))
+            .map_err(WorkloadError::operation("append to", &name))?;
+        tell(Step::Done);
+        if work.sync_every.is_some_and(|every| version % every == 0) {
+            fdatasync(&log).map_err(WorkloadError::operation("sync", &name))?;
+            tell(Step::Place);
+        }
+        Ok(())
+    })
+}
+
+/// The states of files after a power cut.
+pub fn look(subjects: Subjects, directory: &Path) -> Vec<Found> {
+    let opened = open(directory).ok();
+    let found = |subject: Subject| match &opened {
+        None => Found::faulty(Fault::Missing),
+        Some(directory) => match read_all(directory, &subject.name()) {
+            Ok(bytes) => Found::of(subject, &bytes),
+            Err(Errno::NOENT) => Found::faulty(Fault::Missing),
+            Err(_) => Found::faulty(Fault::Unreadable),
+        },
+    };
+    subjects.each().map(found).collect()
+}
+
+/// Performs operations, each timed, with a pause between them.
+fn timed<T>(
+    operations: impl Iterator<Item = T>,
+    think_ns: u64,
+    bytes: usize,
+    place: Place<'_>,
+    mut perform: impl FnMut(T) -> Result<(), WorkloadError>,
+) -> Result<Done, WorkloadError> {
+    let mut counted = Counted::new();
+    let started = Instant::now();
+    let mut due = Duration::ZERO;
+    for operation in operations {
+        wait_until(due, started, place.rules)?;
+        let since = started.elapsed();
+        perform(operation)?;
+        let now = started.elapsed();
+        counted.count(now, now.saturating_sub(since));
+        due = now + Duration::from_nanos(think_ns);
+    }
+    counted.took = started.elapsed();
+    let application_bytes = Some(counted.operations * bytes as u64);
+    Ok(Done { application_bytes, counted: Some(counted), ..Done::default() })
+}
+
+fn open(directory: &Path) -> Result<OwnedFd, WorkloadError> {
+    let failed = WorkloadError::operation("open", &directory.display().to_string());
+    openat(CWD, directory, DIRECTORY, Mode::empty()).map_err(failed)
+}
+
+fn make(directory: &OwnedFd, name: &str, contents: &[u8]) -> Result<OwnedFd, WorkloadError> {
+    let file =
+        openat(directory, name, NEW, MODE).map_err(WorkloadError::operation("make", name))?;
+    write_all(&file, contents).map_err(WorkloadError::operation("write", name))?;
+    Ok(file)
+}
+
+fn write_all(file: impl AsFd, mut bytes: &[u8]) -> Result<(), Errno> {
+    while !bytes.is_empty() {
+        let written = write(&file, bytes)?;
+        bytes = &bytes[written..];
+    }
+    Ok(())
+}
+
+fn read_all(directory: &OwnedFd, name: &str) -> Result<Vec<u8>, Errno> {
+    let file = openat(directory, name, OLD, Mode::empty())?;
+    let (mut bytes, mut chunk) = (Vec::new(), vec![0; CHUNK_BYTES]);
+    loop {
+        let length = read(&file, &mut chunk[..])?;
+        if length == 0 {
+            return Ok(bytes);
+        }
+        bytes.extend(&chunk[..length]);
+    }
+}
+
+#[cfg(test)]
+mod tests;
