@@ -60,7 +60,8 @@ fn answers() {
          --hook-dir=/usr/share/mmdebstrap/hooks/file-mirror-automount {} \
          '--customize-hook=test -s \"$1\"/usr/share/man/man1/ssdlab.1.gz' \
          '--customize-hook=chroot \"$1\" ssdlab run discard --scale 0.01 --capacity 2GB --runs 1 \
-          --set prefill=0% --set stale=0% --results /tmp/results' stable 2>&1",
+          --set prefill=0% --set stale=0% --results /tmp/results' \
+         \"$(. /etc/os-release; echo $VERSION_CODENAME)\" 2>&1",
         includes.join(" "),
     ));
     assert!(report.contains("Does ext4's discard option"), "{report}");
