@@ -221,17 +221,6 @@ fn the_command_line_may_drop_the_baseline() {
     assert!(text.contains("the baseline discard = off is not in this run"), "{text}");
 }
 
-/// The example that a new user copies first.
-#[test]
-fn the_readmes_plan_is_right() {
-    let readme = include_str!("../README.md");
-    let plan = readme.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
-    let place = Place::new();
-    fs::write(place.0.path().join("plan.toml"), plan).unwrap();
-    let output = place.ssdlab(&["check", "plan.toml"]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-}
-
 #[test]
 fn schemas_are_json_schemas() {
     let place = Place::new();

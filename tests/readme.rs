@@ -1,12 +1,12 @@
-//! The README's numbers are those of the run that is kept here. `make readme` makes the run again
-//! and writes what it shows; a test of the virtual lab performs one of its trials.
+//! The README's numbers and its picture are those of the run that is kept here. `make readme` makes
+//! the run again and writes what it shows; a test of the virtual lab performs one of its trials.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use ssdlab_advice::analyse;
 use ssdlab_plan::{self as plan, Overrides, shipped};
-use ssdlab_report::{Style, text};
+use ssdlab_report::{Style, brief, charts};
 use ssdlab_results::{Ending, Record};
 
 /// The records of `ssdlab run discard`, as shipped.
@@ -19,28 +19,36 @@ const END: &str = "```\n";
 /// As wide as the README.
 const STYLE: Style = Style { is_coloured: false, width: Some(116) };
 
-/// The report from its answer to its last claim.
-fn report() -> String {
+/// The picture in the README: the first chart, which is of the answer.
+const PICTURE: &str = "docs/answer.svg";
+
+/// The run's answer with its setting, and its first chart as SVG.
+fn shown() -> (String, String) {
     let plan = shipped::find("discard").unwrap().text;
     let schedule = plan::schedule("discard", plan, &Overrides::default(), Path::new("/")).unwrap();
     let records: Vec<Record> =
         RECORDS.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(records.len(), schedule.trials.len());
     let analysis = analyse("discard", &schedule, records, Ending::AllBlocks);
-    let report = text(&schedule, &analysis, STYLE);
-    report[..report.find("\nWhat follows").unwrap()].to_owned()
+    let report = brief(&schedule, &analysis, STYLE);
+    let chart = charts(&schedule, &analysis).swap_remove(0);
+    (report[..report.find("\nClaims").unwrap()].to_owned(), chart.svg)
 }
 
 #[test]
 fn the_readme_shows_what_the_run_gives() {
-    let path: PathBuf = [env!("CARGO_MANIFEST_DIR"), "README.md"].iter().collect();
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let (path, picture) = (root.join("README.md"), root.join(PICTURE));
     let readme = fs::read_to_string(&path).unwrap();
     let from = readme.find(COMMAND).unwrap() + COMMAND.len();
     let to = from + readme[from..].find(END).unwrap();
-    let report = report();
+    let (report, chart) = shown();
     if std::env::var_os("UPDATE_README").is_some() {
         fs::write(&path, format!("{}{report}{}", &readme[..from], &readme[to..])).unwrap();
+        fs::write(&picture, chart).unwrap();
         return;
     }
     assert_eq!(&readme[from..to], report, "`make readme` writes what the run gives");
+    let is_current = fs::read_to_string(&picture).is_ok_and(|kept| kept == chart);
+    assert!(is_current, "{PICTURE}: `make readme` draws what the run gives");
 }

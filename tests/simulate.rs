@@ -532,12 +532,12 @@ fn a_sweep_ends_when_its_reader_goes_away() {
     assert_eq!(sweep.wait().unwrap().code(), Some(0));
 }
 
-/// The README's example: every number of the page-mapped drive, and of the block-mapped one, which
+/// The manual's example: every number of the page-mapped drive, and of the block-mapped one, which
 /// takes long, those that do not depend on how much is written.
 #[test]
-fn the_readme_shows_what_simulate_prints() {
-    let readme = include_str!("../README.md");
-    let block = readme.split("$ ssdlab simulate --drive eeepc-4g").nth(1).unwrap();
+fn the_manual_shows_what_simulate_prints() {
+    let manual = include_str!("../docs/how-to/simulate.md");
+    let block = manual.split("$ ssdlab simulate --drive eeepc-4g").nth(1).unwrap();
     let (arguments, rows) = block.split("```").next().unwrap().split_once('\n').unwrap();
     let arguments = arguments.replace("\"2 GB\"", "2GB");
     let cells = |line: &str| -> Vec<String> {

@@ -1,6 +1,7 @@
 //! `ssdlab reference`: the reference pages of the manual, made from the tables that the program
 //! uses, so that neither can say what the other does not.
 
+mod cell;
 mod formats;
 mod plans;
 mod properties;
@@ -17,6 +18,7 @@ use serde::Serialize;
 use ssdlab_flash::{self as flash, Specification, presets};
 use ssdlab_plan::metric::{self, Better};
 
+use self::cell::cell;
 use super::exit::Exit;
 use super::{list, output};
 
@@ -71,7 +73,8 @@ fn factors() -> String {
 fn metrics() -> String {
     let mut out = "A claim, a ranking, a plan's `metric` and `ssdlab report --metric` take one of \
                    these. Results of fio and bonnie++ have metrics of their own, `fio.NAME` and \
-                   `bonnie++.TEST.NAME`.\n\n| metric | unit | better | meaning |\n|---|---|---|---|\n"
+                   `bonnie++.TEST.NAME`.\n\n\
+                   | metric | unit | better | meaning |\n|---|---|---|---|\n"
         .to_owned();
     for (name, metric, says) in metric::METRICS {
         let better = match metric.better {
@@ -148,9 +151,4 @@ fn trimmed(text: &str) -> String {
 fn word(value: impl Serialize) -> String {
     let value = serde_json::to_value(value).unwrap_or_default();
     value.as_str().unwrap_or_default().to_owned()
-}
-
-/// A text in a cell of a table.
-fn cell(text: &str) -> String {
-    text.replace('\n', " ").replace('|', "\\|")
 }

@@ -33,8 +33,8 @@ pub struct Report {
     /// Write the report to a file, which is replaced once the new one is complete.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Show another metric than the plan's in tables and charts (`ssdlab list metrics`). Claims keep
-    /// theirs.
+    /// Show another metric than the plan's in tables and charts (`ssdlab list metrics`). Claims
+    /// keep theirs.
     #[arg(long, value_name = "NAME")]
     metric: Option<String>,
     /// Print every table of a text report, not only the one that the answer rests on.

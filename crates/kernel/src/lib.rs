@@ -67,7 +67,8 @@ pub struct Info {
     pub schedulers: Vec<&'static str>,
 }
 
-/// Where packages install a lab kernel: a folder that only root can write to, laid out as the cache.
+/// Where packages install a lab kernel: a folder that only root can write to, laid out as the
+/// cache.
 const INSTALLED: &str = "/usr/lib/ssdlab/kernel";
 
 /// The kernel that a run uses: the one that is named, or else the one in the cache, or else the

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use clap::ValueEnum;
 
 use super::super::schema::Of;
-use super::cell;
+use super::cell::cell;
 use super::properties::properties;
 
 /// The text of the page.

@@ -6,7 +6,7 @@ use schemars::schema_for;
 use serde_json::Value;
 use ssdlab_plan::Plan;
 
-use super::cell;
+use super::cell::cell;
 use super::properties::{described, properties};
 
 /// The tables of a plan in the order in which they are written: the definition in the schema, and
