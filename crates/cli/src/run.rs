@@ -30,6 +30,7 @@ use super::watching::{self, Watching};
 use super::{output, report, restore};
 
 /// Arguments of `ssdlab run`.
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 #[derive(Debug, Args)]
 pub struct Run {
     #[command(flatten)]
