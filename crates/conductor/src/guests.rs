@@ -36,9 +36,10 @@ use thiserror::Error;
 
 use super::assignment::Assignment;
 use super::books::{self, Kept};
-use super::cuts::{self, Evidence, Heard};
 use super::drive_watch::{Watch, locked};
+use super::evidence::{Evidence, Heard};
 use super::failure::Failure;
+use super::images::Requests;
 use super::inside::Job;
 use super::measure::nanos;
 use super::performed::{Began, Measured, Performed};
@@ -188,7 +189,8 @@ impl<'a> Guests<'a> {
         let root = Root::make(&root, rules)?;
         let mut programs = vec![("fstrim", "util-linux")];
         for filesystem in schedule.setups().filter_map(|setup| setup.filesystem) {
-            let check = filesystem.check.filter(|_| schedule.verify).map(|check| check.program);
+            let is_checked = schedule.verify || schedule.cuts.is_some();
+            let check = filesystem.check.filter(|_| is_checked).map(|check| check.program);
             let snapshot = filesystem.snapshot.map(|snapshot| snapshot.call().program);
             let layout = filesystem.layout.into_iter().flat_map(|probe| probe.questions);
             let asked = layout.map(|question| question.call.program);
@@ -328,6 +330,8 @@ impl<'a> Guests<'a> {
             (self.schedule.cuts, &original, self.log_of(trial), &performed.ended)
         {
             let _ = news.send(News::Phase(trial, "power cuts".to_owned()));
+            let writes = locked(&flash).take_writes();
+            let requests = Requests::read(&log, writes).map_err(Failure::step("read", &log))?;
             let mut drive = locked(&flash).drive().clone();
             drive.cut_power();
             performed.measured.cuts = self.cut(
@@ -337,7 +341,7 @@ impl<'a> Guests<'a> {
                     setup,
                     subjects: ssdlab_workload::subjects(&assignment.workload.phases),
                     heard: &heard,
-                    requests: &cuts::requests(&log, &flash)?,
+                    requests: &requests,
                     original,
                     drive,
                 },

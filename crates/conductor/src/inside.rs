@@ -73,8 +73,8 @@ fn perform(job: &Job, line: &Rc<Line>) -> io::Result<serde_json::Value> {
         Job::Trial { assignment, run_seed } => (&assignment.workload, *run_seed),
         Job::Ageing { seed, .. } => (&nothing, *seed),
         Job::Recovery(recoveries) => {
-            recovery::inside(recoveries, Path::new(JOURNAL), line)?;
-            return Ok(serde_json::Value::Null);
+            let ended = recovery::inside(recoveries, Path::new(JOURNAL), line);
+            return Ok(serde_json::to_value(ended.map_err(|error| error.to_string()))?);
         }
     };
     let interrupt = Interrupt::default();

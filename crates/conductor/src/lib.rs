@@ -15,6 +15,7 @@ mod desk;
 mod drive_watch;
 mod element;
 mod error;
+mod evidence;
 mod failure;
 mod fleet;
 mod guests;

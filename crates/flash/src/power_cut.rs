@@ -101,11 +101,11 @@ impl<'a> PowerCuts<'a> {
         moments::at_random(within, count, seed)
     }
 
-    /// Chooses moments for cuts from a range, in ascending order: the beginning and the end of every flush and
-    /// the `marks`, such as the times at which somebody was told that something is durable, or an
-    /// even choice of them if there are more than `count`; and other moments at which something
-    /// happened, at random, up to that number. Between two such moments nothing changes, so a log
-    /// may have fewer.
+    /// Chooses moments for cuts from a range, in ascending order: the beginning and the end of
+    /// every flush and the `marks`, such as the times at which somebody was told that something is
+    /// durable, or an even choice of them if there are more than `count`; and other moments at
+    /// which something happened, at random, up to that number. Between two such moments nothing
+    /// changes, so a log may have fewer.
     #[must_use]
     pub fn moments(
         &self,

@@ -47,6 +47,12 @@ impl Teller {
         Self(RefCell::new(Some(Box::new(told))))
     }
 
+    /// The bytes that were written to files, as the kernel counts them: it counts what is told,
+    /// too, so then they are not known.
+    fn counted(&self, bytes: u64) -> Option<u64> {
+        self.0.borrow().is_none().then_some(bytes)
+    }
+
     fn tell(&self, of: Subject, version: u32, step: Step) {
         if let Some(told) = &mut *self.0.borrow_mut() {
             told(Deed { of, version, step });
@@ -96,7 +102,7 @@ pub(super) fn replace(
     let directory = open(place.directory)?;
     let operations =
         (1..=work.rounds).flat_map(|version| (0..work.files).map(move |file| (file, version)));
-    timed(operations, work.think_ns, REPLACED_BYTES, place, |(file, version)| {
+    let counted = timed(operations, work.think_ns, place, |(file, version)| {
         let subject = Subject::Replaced(file);
         let name = subject.name();
         let tell = |step| teller.tell(subject, version, step);
@@ -115,7 +121,8 @@ pub(super) fn replace(
             tell(Step::Place);
         }
         Ok(())
-    })
+    })?;
+    Ok(done(counted, REPLACED_BYTES, teller))
 }
 
 /// Appends records.
@@ -129,7 +136,7 @@ pub(super) fn append(
     let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let log = openat(&directory, &name, flags, Mode::empty())
         .map_err(WorkloadError::operation("open", &name))?;
-    timed(1..=work.records, work.think_ns, RECORD_BYTES, place, |version| {
+    let counted = timed(1..=work.records, work.think_ns, place, |version| {
         let tell = |step| teller.tell(Subject::Log, version, step);
         tell(Step::Begun);
         write_all(&log, &record(Subject::Log, 0, version - 1))
@@ -140,7 +147,8 @@ pub(super) fn append(
             tell(Step::Place);
         }
         Ok(())
-    })
+    })?;
+    Ok(done(counted, RECORD_BYTES, teller))
 }
 
 /// The states of files after a power cut.
@@ -161,10 +169,9 @@ pub fn look(subjects: Subjects, directory: &Path) -> Vec<Found> {
 fn timed<T>(
     operations: impl Iterator<Item = T>,
     think_ns: u64,
-    bytes: usize,
     place: Place<'_>,
     mut perform: impl FnMut(T) -> Result<(), WorkloadError>,
-) -> Result<Done, WorkloadError> {
+) -> Result<Counted, WorkloadError> {
     let mut counted = Counted::new();
     let started = Instant::now();
     let mut due = Duration::ZERO;
@@ -177,8 +184,13 @@ fn timed<T>(
         due = now + Duration::from_nanos(think_ns);
     }
     counted.took = started.elapsed();
-    let application_bytes = Some(counted.operations * bytes as u64);
-    Ok(Done { application_bytes, counted: Some(counted), ..Done::default() })
+    Ok(counted)
+}
+
+/// What operations come to that write so many bytes each.
+fn done(counted: Counted, bytes: usize, teller: &Teller) -> Done {
+    let application_bytes = teller.counted(counted.operations * bytes as u64);
+    Done { application_bytes, counted: Some(counted), ..Done::default() }
 }
 
 fn open(directory: &Path) -> Result<OwnedFd, WorkloadError> {

@@ -30,10 +30,15 @@ fn files_are_replaced_and_appended_to_as_told() {
     let teller = Teller::new(move |deed| deeds.borrow_mut().push(deed));
     let work = Replace { files: 2, rounds: 3, sync: Synced::Both, think_ns: 0 };
     let done = replace(&work, &teller, place).unwrap();
-    assert_eq!((done.application_bytes, done.counted.unwrap().operations), (Some(60_000), 6));
+    assert_eq!((done.application_bytes, done.counted.unwrap().operations), (None, 6));
     let work = Append { records: 3, sync_every: Some(2), think_ns: 0 };
     append(&work, &teller, place).unwrap();
     assert_eq!(look(subjects, folder), [whole(3); 3]);
+    let elsewhere = tempfile::tempdir().unwrap();
+    let unheard = Place { directory: elsewhere.path(), ..place };
+    lay_out(subjects, unheard).unwrap();
+    let done = append(&work, &Teller::default(), unheard).unwrap();
+    assert_eq!(done.application_bytes, Some(1500));
     assert_eq!(look(Subjects::default(), folder), []);
 
     let steps = |of: Subject| -> Vec<(u32, Step)> {

@@ -1,0 +1,114 @@
+//! What a trial has left to be judged after power cuts: what was asked of its drive, what was told
+//! of its files, and the cases that follow from both.
+
+use ssdlab_cuts::{Deed, History, Moment, Outcome, Recovery, Subjects};
+use ssdlab_disk::Memory;
+use ssdlab_flash::{Drive, Nanos, PowerCuts};
+use ssdlab_guest::Message;
+use ssdlab_plan::Setup;
+use ssdlab_plan::cuts::Cuts;
+use ssdlab_plan::schedule::Trial;
+
+use super::images::Requests;
+
+/// What is heard of a trial while it runs.
+#[derive(Debug, Default)]
+pub(super) struct Heard {
+    history: History,
+    /// When each phase began, and its name.
+    phases: Vec<(Nanos, String)>,
+    /// When the last one was over.
+    over: Nanos,
+}
+
+impl Heard {
+    /// A guest tells, at a moment, what it does.
+    pub fn hear(&mut self, now: Nanos, message: &Message) {
+        match message {
+            Message::Begins(name) => self.phases.push((now, name.clone())),
+            Message::Over(_) => self.over = now,
+            Message::Deed(deed) => self.deed(now, *deed),
+            _ => {}
+        }
+    }
+
+    fn deed(&mut self, now: Nanos, deed: Deed) {
+        self.history.add(now.0, deed);
+    }
+
+    /// The phase at a moment.
+    fn phase(&self, at: Nanos) -> String {
+        let begun = self.phases.iter().take_while(|(began, _)| *began <= at);
+        begun.last().map_or_else(String::new, |(_, name)| name.clone())
+    }
+}
+
+/// A trial that has run, and whose drive could have been cut off at any moment of it.
+pub(super) struct Evidence<'a> {
+    pub trial: Trial,
+    pub setup: &'a Setup,
+    pub subjects: Subjects,
+    pub heard: &'a Heard,
+    pub requests: &'a Requests,
+    /// What the drive held before the trial.
+    pub original: &'a Memory,
+    /// The drive after it.
+    pub drive: Drive,
+}
+
+/// One state that one cut leaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Case {
+    cut: u32,
+    survivor: u32,
+    /// When the power is cut.
+    pub at: Nanos,
+    moment: Moment,
+    /// What decides what survives.
+    pub seed: u64,
+}
+
+impl Evidence<'_> {
+    /// All cases, in the order of time.
+    pub fn cases(&self, asked: Cuts, cuts: &PowerCuts<'_>) -> Vec<Case> {
+        let begin = self.heard.phases.first().map_or(Nanos::ZERO, |(began, _)| *began);
+        let within = begin..self.heard.over.max(begin);
+        let marks: Vec<Nanos> = self.heard.history.promises().into_iter().map(Nanos).collect();
+        let seed = self.trial.seed;
+        let count = asked.of_trial as usize;
+        let of_events = cuts.moments(&within, &marks, count.div_ceil(2), seed);
+        let at_random = PowerCuts::at_random(&within, count - of_events.len(), seed);
+        let of_events = of_events.into_iter().map(|at| (at, Moment::Event));
+        let at_random = at_random.into_iter().map(|at| (at, Moment::Random));
+        let mut moments: Vec<(Nanos, Moment)> = of_events.chain(at_random).collect();
+        moments.sort_by_key(|(at, _)| *at);
+        let cut = |(number, (at, moment)): (u32, (Nanos, Moment))| {
+            (0..asked.survivors).map(move |survivor| Case {
+                cut: number,
+                survivor,
+                at,
+                moment,
+                seed: seed ^ (u64::from(number) << 32) ^ u64::from(survivor),
+            })
+        };
+        (0..).zip(moments).flat_map(cut).collect()
+    }
+
+    /// What came of a case, by how it was recovered.
+    pub fn outcome(&self, case: &Case, recovery: Recovery) -> Outcome {
+        let Recovery { mounted, found, amiss } = recovery;
+        let is_mounted = mounted.is_ok();
+        let found = self.subjects.each().zip(found);
+        Outcome {
+            cut: case.cut,
+            survivor: case.survivor,
+            at_ns: case.at.0,
+            moment: case.moment,
+            phase: self.heard.phase(case.at),
+            recovery_ns: mounted.as_ref().ok().copied(),
+            unmountable: mounted.err(),
+            amiss,
+            verdict: is_mounted.then(|| self.heard.history.judge(case.at.0, found)),
+        }
+    }
+}
