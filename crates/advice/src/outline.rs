@@ -36,6 +36,10 @@ pub struct Outline {
     pub refuted: usize,
     /// Claims that are undecided.
     pub undecided: usize,
+    /// Claims whose sides are one computation.
+    pub identical: usize,
+    /// Claims that the lab cannot test.
+    pub untested: usize,
 }
 
 impl Outline {
@@ -46,6 +50,8 @@ impl Outline {
             Verdict::Holds => self.holds,
             Verdict::Refuted => self.refuted,
             Verdict::Undecided => self.undecided,
+            Verdict::Identical => self.identical,
+            Verdict::Untested => self.untested,
         }
     }
 }
@@ -71,6 +77,8 @@ pub fn outline(schedule: &Schedule, records: &[Record], ending: Ending) -> Outli
         holds: came_out(Verdict::Holds),
         refuted: came_out(Verdict::Refuted),
         undecided: came_out(Verdict::Undecided),
+        identical: came_out(Verdict::Identical),
+        untested: came_out(Verdict::Untested),
     }
 }
 

@@ -54,7 +54,7 @@ impl Schedule {
 
     /// Whether its trials run on the drives that the plan names, with the capacity it gives them;
     /// so does everything where it names none.
-    fn is_on_named_drives(&self) -> bool {
+    pub(super) fn is_on_named_drives(&self) -> bool {
         let is_named = |levels: &Levels| {
             levels.0.get(&Factor::Drive).is_some_and(|drive| self.drives.contains(drive))
         };

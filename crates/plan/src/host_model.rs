@@ -3,12 +3,15 @@
 //! A guest computes in no time; the lab kernel counts what it executes, and lets as much virtual
 //! time pass as it takes the host. What is counted, and what is not, kernel/README.md says.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
+use ssdlab_flash::Grounded;
 use ssdlab_flash::evidence::EvidenceByKey;
 use ssdlab_quantity::Bytes;
+use toml::Table;
 
 /// A computer, as the virtual lab knows it.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,6 +74,40 @@ pub static HOSTS: LazyLock<[HostModel; 3]> = LazyLock::new(|| {
     })
 });
 
+impl HostModel {
+    /// Its file, as it comes with the program.
+    #[must_use]
+    pub fn text(&self) -> &'static str {
+        let mut presets = PRESETS.iter();
+        presets.find(|preset| preset.name == self.name).map_or("", |preset| preset.text)
+    }
+
+    /// The values of its file in the order of their keys, each with what it rests on.
+    #[must_use]
+    pub fn grounded(&self) -> Vec<Grounded> {
+        let file: HostFile = toml::from_str(self.text()).expect("a test reads every host");
+        let mut table: Table = toml::from_str(self.text()).expect("a test reads every host");
+        table.retain(|key, _| !matches!(key, "description" | "evidence"));
+        let mut values = BTreeMap::new();
+        for (key, value) in table {
+            match value {
+                toml::Value::Table(inner) => values.extend(
+                    inner.into_iter().map(|(name, value)| (format!("{key}.{name}"), value)),
+                ),
+                value => {
+                    values.insert(key, value);
+                }
+            }
+        }
+        let grounded = |(key, value): (String, toml::Value)| Grounded {
+            evidence: file.evidence.get(&key).map(|evidence| evidence.get_ref().clone()),
+            value: value.to_string(),
+            key,
+        };
+        values.into_iter().map(grounded).collect()
+    }
+}
+
 /// Finds a host by its name in plans.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static HostModel> {
@@ -93,7 +130,6 @@ struct HostFile {
     memory: Bytes,
     /// What the values rest on, by their dotted keys.
     #[serde(default)]
-    #[cfg_attr(not(test), expect(dead_code, reason = "a test reads it"))]
     evidence: EvidenceByKey,
 }
 

@@ -4,7 +4,7 @@
 //! is explicit. Keys this version does not know are refused, so a typo cannot change an
 //! experiment silently.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
@@ -374,6 +374,16 @@ pub struct Claim {
     pub if_holds: Option<String>,
     /// The setting that follows if it is refuted.
     pub if_refuted: Option<String>,
+    /// The number that the source states, written as a bound is.
+    pub published: Option<Bound>,
+    /// Why the virtual lab's verdict is no news: what went into its models that the claim follows
+    /// from, such as a value that was fitted to the same observation.
+    pub by_construction: Option<String>,
+    /// Why a lab cannot test it, by lab; it gets no verdict there.
+    #[serde(default)]
+    pub not_testable: BTreeMap<LabKind, String>,
+    /// What was known of the results when it was made or changed, where that was anything.
+    pub exploratory: Option<String>,
 }
 
 /// What somebody else has measured.
@@ -385,6 +395,10 @@ pub struct Published {
     pub only: Levels,
     /// The plan's metric in phases: a time, a size or a number.
     pub values: BTreeMap<String, Bound>,
+    /// The phases whose values a model or the workload was fitted to, and that it therefore does
+    /// not predict.
+    #[serde(default)]
+    pub fitted: BTreeSet<String>,
 }
 
 /// A bound of a claim.

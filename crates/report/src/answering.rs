@@ -37,7 +37,7 @@ pub(super) fn claims(schedule: &Schedule, analysis: &Analysis) -> Option<String>
         _ if !is_unanimous => Some("in part"),
         Verdict::Holds => Some("yes"),
         Verdict::Refuted => Some("no"),
-        Verdict::Undecided => Some("undecided"),
+        Verdict::Undecided | Verdict::Identical | Verdict::Untested => Some("undecided"),
     };
     let says_all = word.is_some() && is_unanimous;
     let clause = |claims: &Vec<&Judgement>| {
@@ -65,7 +65,7 @@ fn came_out(claims: &[&Judgement]) -> String {
         other => format!("is {other}"),
     };
     let count = |verdict: Verdict| claims.iter().filter(|claim| claim.verdict == verdict).count();
-    let parts: Vec<String> = [Verdict::Holds, Verdict::Refuted, Verdict::Undecided]
+    let parts: Vec<String> = Verdict::ALL
         .into_iter()
         .filter(|verdict| count(*verdict) > 0)
         .map(|verdict| match claims.len() {

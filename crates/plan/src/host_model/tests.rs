@@ -1,11 +1,7 @@
 //! Tests of the hosts that come with the program.
 
-use std::collections::BTreeMap;
-
-use ssdlab_flash::evidence::Value;
-use toml::Table;
-
 use super::*;
+use ssdlab_flash::evidence::Value;
 
 /// The values of a host file by their dotted keys.
 fn values(text: &str) -> BTreeMap<String, Value> {
@@ -55,4 +51,14 @@ fn costs_are_told_to_the_kernel_in_its_units_and_order() {
 fn an_infinite_host_takes_no_time() {
     assert_eq!(find("infinite").unwrap().costs.to_string(), "0,0,0,0,0,0,0");
     assert!(find("abacus").is_none());
+}
+
+#[test]
+fn values_of_a_host_are_shown_with_their_evidence() {
+    let phenom = find("phenom-ii-x4-965").unwrap();
+    let values = phenom.grounded();
+    let copy = values.iter().find(|value| value.key == "ns_per_kib.copy").unwrap();
+    assert_eq!(copy.value, "960");
+    assert!(copy.evidence.is_some());
+    assert_eq!(values.len(), 8);
 }

@@ -64,5 +64,7 @@ fn symbol(verdict: Verdict) -> &'static str {
         Verdict::Holds => "✓",
         Verdict::Refuted => "✗",
         Verdict::Undecided => "?",
+        Verdict::Identical => "=",
+        Verdict::Untested => "–",
     }
 }
