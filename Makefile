@@ -5,7 +5,7 @@ SSDLAB = target/release/ssdlab
 # The labs that make filesystems need root.
 SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: demo fleet-demo build kernel readme test check bench validation kill-test fuzz clean
+.PHONY: demo fleet-demo build kernel readme evidence test check bench validation kill-test fuzz clean
 
 # Installs what is missing, builds, and answers founding question 1 in the virtual lab.
 demo: kernel
@@ -32,6 +32,13 @@ readme: kernel
 	$(SSDLAB) run discard --results target/readme >/dev/null
 	cp target/readme/*/records.jsonl tests/data/discard.jsonl
 	UPDATE_README=1 $(CARGO) test --locked --test readme
+
+# The numbers of the virtual lab in the book of evidence, made again (an hour), and docs/evidence.md.
+evidence: kernel
+	rm -rf target/evidence
+	for plan in journal discard; do \
+		$(SSDLAB) run $$plan --runs 1 --results target/evidence >/dev/null || exit 1; done
+	UPDATE_EVIDENCE=1 $(CARGO) test --locked --test evidence
 
 # Every test. Those that need root are reported as ignored without it.
 test: kernel

@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 const IMPURE: [&str; 6] =
     ["std::fs", "std::net", "std::process", "Instant::now", "SystemTime", "HashMap"];
 
-const PURE: [&str; 16] = [
+const PURE: [&str; 17] = [
+    "crates/book/src",
     "crates/plan/src",
     "crates/filesystem/src",
     "crates/report/src",

@@ -98,12 +98,13 @@ pub struct Judgement {
 
 impl Judgement {
     /// The share of runs that may be unlike those done, although all of these were equal, with 95 %
-    /// confidence: 1 - 0.05^(1/n). None where they were not equal, or less than two.
+    /// confidence: 1 - 0.05^(1/n). None where they were not equal, or decided nothing.
     #[must_use]
     pub fn may_differ(&self) -> Option<f64> {
         let is_point = |[low, high]: [f64; 2]| low >= high;
-        let are_equal =
-            self.n > 1 && self.across_hosts.is_none() && self.interval.is_some_and(is_point);
+        let is_decided = matches!(self.verdict, Verdict::Holds | Verdict::Refuted);
+        let is_of_blocks = is_decided && self.across_hosts.is_none();
+        let are_equal = is_of_blocks && self.n > 1 && self.interval.is_some_and(is_point);
         are_equal.then(|| 1.0 - (1.0 - CONFIDENCE).powf(1.0 / self.n as f64))
     }
 }

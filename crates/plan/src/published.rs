@@ -7,9 +7,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::factor::Levels;
-use super::lab_kind::LabKind;
-use super::metric;
-use super::schedule::{Claim, Schedule};
 
 /// What somebody else has measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -67,41 +64,5 @@ impl Published {
     pub fn of(&self, phase: &str) -> Option<Beside> {
         let value = *self.values.get(phase)?;
         Some(Beside { value, basis: Basis::of(self.fitted.contains(phase)) })
-    }
-}
-
-impl Schedule {
-    /// What somebody else has measured of a treatment's phase; nothing where the run is not like
-    /// theirs.
-    #[must_use]
-    pub fn published(&self, levels: &Levels, phase: &str) -> Option<Beside> {
-        if self.unlike(metric::of(&self.metric)).is_some() {
-            return None;
-        }
-        let mut beside = self.published.iter().filter(|published| levels.matches(&published.only));
-        beside.find_map(|published| published.of(phase))
-    }
-
-    /// What a claim follows from without any trial; none where its trials run on something else
-    /// than the models that the plan is about.
-    #[must_use]
-    pub fn by_construction<'a>(&self, claim: &'a Claim) -> Option<&'a str> {
-        let is_of_models = self.is_in(LabKind::Virtual) && self.is_on_named_drives();
-        claim.by_construction.as_deref().filter(|_| is_of_models)
-    }
-
-    /// Why a claim cannot be tested where this runs.
-    #[must_use]
-    pub fn not_testable<'a>(&self, claim: &'a Claim) -> Option<&'a str> {
-        let lab = self.target.as_ref()?.lab();
-        claim.not_testable.get(&lab).map(String::as_str)
-    }
-}
-
-impl Claim {
-    /// What agreement with its published number says.
-    #[must_use]
-    pub const fn basis(&self) -> Basis {
-        Basis::of(self.by_construction.is_some())
     }
 }

@@ -62,6 +62,8 @@ fn asks_for_yes_or_no(question: &str) -> bool {
 fn came_out(claims: &[&Judgement]) -> String {
     let says = |verdict: Verdict| match verdict {
         Verdict::Holds => "holds".to_owned(),
+        Verdict::Identical => "compares a computation with itself".to_owned(),
+        Verdict::Untested => "is not testable here".to_owned(),
         other => format!("is {other}"),
     };
     let count = |verdict: Verdict| claims.iter().filter(|claim| claim.verdict == verdict).count();
