@@ -12,6 +12,7 @@ const IMPURE: [&str; 6] =
     ["std::fs", "std::net", "std::process", "Instant::now", "SystemTime", "HashMap"];
 
 const PURE: [&str; 17] = [
+    "crates/book/src",
     "crates/cuts/src",
     "crates/plan/src",
     "crates/filesystem/src",

@@ -67,6 +67,8 @@ fn phase() -> Phase {
         time_ns: Some(VALUE),
         settled_ns: Some(VALUE),
         cpu_ns: Some(VALUE),
+        kernel_threads_ns: Some(VALUE),
+        interrupts_ns: Some(VALUE),
         application_bytes: Some(VALUE),
         device: Some(Counters {
             read_requests: VALUE,

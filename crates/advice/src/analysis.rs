@@ -149,8 +149,14 @@ pub fn summarise(run: &str, schedule: &Schedule, records: &[Record], ending: End
     plausible::spread(schedule, records, &mut effects);
     let of_claims = hosts::of_claims(schedule, &blocks);
     let mut claims = plausible::judge_all(schedule, records, &blocks, &of_claims);
-    for claim in &mut claims {
-        claim.scope = scope(schedule.origin(), &claim.metric).map(str::to_owned);
+    for judgement in &mut claims {
+        judgement.scope = scope(schedule.origin(), &judgement.metric).map(str::to_owned);
+        if let Some(claim) = schedule.claims.iter().find(|claim| claim.id == judgement.claim) {
+            let is_like = schedule.unlike(metric::of(&claim.metric)).is_none();
+            judgement.published = claim.published.filter(|_| is_like);
+            judgement.basis = judgement.published.map(|_| claim.basis());
+            judgement.by_construction = schedule.by_construction(claim).map(str::to_owned);
+        }
     }
     let method = method::checks(schedule, &published, &claims, &effects);
     let mut by_host = hosts::of_effects(schedule, &blocks, &effects);
@@ -204,7 +210,7 @@ fn settings(origin: Origin, claims: &[Judgement]) -> Vec<RecommendedSetting> {
     let of = |claim: &Judgement| match claim.verdict {
         Verdict::Holds => claim.if_holds.clone(),
         Verdict::Refuted => claim.if_refuted.clone(),
-        Verdict::Depends | Verdict::Undecided => None,
+        Verdict::Depends | Verdict::Undecided | Verdict::Identical | Verdict::Untested => None,
     };
     let mut settings: Vec<RecommendedSetting> = Vec::new();
     for claim in claims.iter().filter(|claim| shows(claim)) {

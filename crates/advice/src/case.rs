@@ -7,13 +7,16 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_plan::metric;
 use ssdlab_plan::schedule::Claim;
-use ssdlab_plan::{Levels, Schedule};
+use ssdlab_plan::{Basis, Levels, Schedule};
 use ssdlab_stats::LogRatio;
 
 use super::CONFIDENCE;
 use super::effects::ends;
 use super::over_drives::OverDrives;
 use super::pairs::{Blocks, Quantity, Side, Which};
+
+/// The fewest runs that are judged where all are equal: Student's t takes no spread for certainty.
+const FEWEST_EQUAL: usize = 3;
 
 /// A claim and what became of it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -62,6 +65,7 @@ pub struct Judgement {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plausible: Option<OverDrives>,
     /// How many hosts it was judged across, where these are shown to differ: ratio, interval and
+    /// How many hosts it was judged across, where two or more have measured: ratio, interval and
     /// p-value then count hosts and not blocks (random effects, one degree of freedom less than
     /// hosts). Absent where it was judged over blocks.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,6 +77,21 @@ pub struct Judgement {
     /// The treatments that it should have been compared with, and that were not measured.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_measured: Vec<String>,
+    /// The number that the source states, in the unit of the bounds; absent where this run is not
+    /// like its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub published: Option<f64>,
+    /// What agreement with that number says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub basis: Option<Basis>,
+    /// What the claim follows from in the models of the virtual lab, where it does: its verdict is
+    /// no news then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by_construction: Option<String>,
+    /// What was known of the results when the claim was made or changed, where that was anything.
+    /// Such claims are corrected for their own number, apart from the others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exploratory: Option<String>,
     /// What the verdict is limited to: what the lab cannot show, it does not claim.
     pub scope: Option<String>,
     /// The setting that follows if it holds.
@@ -81,6 +100,19 @@ pub struct Judgement {
     /// The setting that follows if it is refuted.
     #[serde(skip)]
     pub if_refuted: Option<String>,
+}
+
+impl Judgement {
+    /// The share of runs that may be unlike those done, although all of these were equal, with 95 %
+    /// confidence: 1 - 0.05^(1/n). None where they were not equal, or decided nothing.
+    #[must_use]
+    pub fn may_differ(&self) -> Option<f64> {
+        let is_point = |[low, high]: [f64; 2]| low >= high;
+        let is_decided = matches!(self.verdict, Verdict::Holds | Verdict::Refuted);
+        let is_of_blocks = is_decided && self.across_hosts.is_none();
+        let are_equal = is_of_blocks && self.n > 1 && self.interval.is_some_and(is_point);
+        are_equal.then(|| 1.0 - (1.0 - CONFIDENCE).powf(1.0 / self.n as f64))
+    }
 }
 
 /// What became of a claim.
@@ -95,6 +127,23 @@ pub enum Verdict {
     Depends,
     /// Neither was shown.
     Undecided,
+    /// Both sides did the same, request by request and to the nanosecond, so that nothing was
+    /// compared.
+    Identical,
+    /// This lab cannot tell.
+    Untested,
+}
+
+impl Verdict {
+    /// All of them, in the order in which they are counted.
+    pub const ALL: [Self; 6] = [
+        Self::Holds,
+        Self::Refuted,
+        Self::Depends,
+        Self::Undecided,
+        Self::Identical,
+        Self::Untested,
+    ];
 }
 
 impl fmt::Display for Verdict {
@@ -104,6 +153,8 @@ impl fmt::Display for Verdict {
             Self::Refuted => "refuted",
             Self::Depends => "depends",
             Self::Undecided => "undecided",
+            Self::Identical => "identical",
+            Self::Untested => "untested",
         })
     }
 }
@@ -179,6 +230,10 @@ pub(super) fn blank(claim: &Claim, id: String) -> Judgement {
         p: None,
         more_runs: None,
         not_measured: Vec::new(),
+        published: None,
+        basis: None,
+        by_construction: None,
+        exploratory: claim.exploratory.clone(),
         scope: None,
         if_holds: claim.if_holds.clone(),
         if_refuted: claim.if_refuted.clone(),
@@ -215,12 +270,31 @@ pub(super) fn weigh(
     judgement.ratio = Some(ratio.ratio());
     judgement.interval = ratio.interval(CONFIDENCE).map(ends);
     judgement.n = ratio.n();
+    if let Some(why) = schedule.not_testable(claim) {
+        judgement.verdict = Verdict::Untested;
+        judgement.reason = Some(why.to_owned());
+        return (judgement, None);
+    }
+    if case.baseline.is_some_and(|other| blocks.are_identical(case.side, other, &claim.phases)) {
+        judgement.verdict = Verdict::Identical;
+        judgement.reason = Some(
+            "the same computation: up to the end of the phase both sides make the same requests \
+             at the same nanoseconds"
+                .to_owned(),
+        );
+        return (judgement, None);
+    }
     if let Some(unlike) = unlike(schedule, claim) {
         judgement.reason = Some(unlike);
         return (judgement, None);
     }
     if ratio.n() < 2 {
         judgement.reason = Some("one run has no interval".to_owned());
+        judgement.more_runs = Some(1);
+        return (judgement, None);
+    }
+    if ratio.n() < FEWEST_EQUAL && ratio.sd_log() == Some(0.0) {
+        judgement.reason = Some("two equal runs tell nothing of how far others may differ".into());
         judgement.more_runs = Some(1);
         return (judgement, None);
     }

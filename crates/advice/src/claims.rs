@@ -6,8 +6,11 @@
 //! makes several claims, the p-values are adjusted by Holm's method, so that the chance of even
 //! one wrong verdict stays below 5 %.
 //!
-//! Blocks are what is counted, unless it is shown that the ratio is not the same on all hosts: then
-//! it is hosts, as a claim about SSDs is not true because one of them has many blocks.
+//! Blocks are what is counted on one host. From two on it is hosts, as a claim about SSDs is not
+//! true because one of them has many blocks; that hosts were not shown to differ is no reason to
+//! count blocks, since a test of it finds little where hosts are few.
+//!
+//! Claims that were made or changed when results were known are corrected as a family of their own.
 
 use ssdlab_plan::Schedule;
 use ssdlab_plan::schedule::Claim;
@@ -28,10 +31,15 @@ pub(super) fn judge_all(
     let mut judged: Vec<(Judgement, Option<Evidence>)> = Vec::new();
     for claim in &schedule.claims {
         let cases = cases(schedule, claim);
-        if cases.is_empty() {
+        if cases.is_empty() || (claim.is_best && schedule.not_testable(claim).is_some()) {
             let mut judgement = blank(claim, claim.id.clone());
             judgement.reason = Some("this run has no such pair of treatments".to_owned());
+            if let Some(why) = schedule.not_testable(claim) {
+                judgement.verdict = Verdict::Untested;
+                judgement.reason = Some(why.to_owned());
+            }
             judged.push((judgement, None));
+            continue;
         }
         for case in &cases {
             if claim.is_best {
@@ -40,16 +48,20 @@ pub(super) fn judge_all(
             }
             let (mut judgement, over_blocks) = weigh(schedule, blocks, case, cases.len() > 1);
             let own = |(one, _): &&Found| one.claim.as_deref() == Some(&*judgement.id);
-            let differing = by_host.iter().find(own).filter(|(one, _)| one.hosts_differ());
-            let across = differing.and_then(|(_, groups)| groups.as_ref());
-            let evidence = match across {
+            let across = by_host.iter().find(own).and_then(|(_, groups)| groups.as_ref());
+            let is_open = judgement.verdict == Verdict::Undecided;
+            let evidence = match across.filter(|_| is_open) {
                 Some(groups) => across_hosts(&mut judgement, claim, groups),
                 None => over_blocks,
             };
             judged.push((judgement, evidence));
         }
     }
-    settle(&mut judged);
+    // What was made after results were seen is one of many that might have been made.
+    let (mut exploratory, mut confirmatory): (Vec<_>, Vec<_>) =
+        judged.iter_mut().partition(|(judgement, _)| judgement.exploratory.is_some());
+    settle(&mut confirmatory);
+    settle(&mut exploratory);
     judged.into_iter().map(|(judgement, _)| judgement).collect()
 }
 
@@ -68,7 +80,7 @@ fn across_hosts(
 }
 
 /// Turns evidence into verdicts, corrected for the number of claims.
-fn settle(judged: &mut [(Judgement, Option<Evidence>)]) {
+fn settle(judged: &mut [&mut (Judgement, Option<Evidence>)]) {
     let raw: Vec<f64> = judged
         .iter()
         .filter_map(|(_, evidence)| evidence.as_ref())

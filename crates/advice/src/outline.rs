@@ -38,6 +38,10 @@ pub struct Outline {
     pub depends: usize,
     /// Claims that are undecided.
     pub undecided: usize,
+    /// Claims whose sides are one computation.
+    pub identical: usize,
+    /// Claims that the lab cannot test.
+    pub untested: usize,
 }
 
 impl Outline {
@@ -49,6 +53,8 @@ impl Outline {
             Verdict::Refuted => self.refuted,
             Verdict::Depends => self.depends,
             Verdict::Undecided => self.undecided,
+            Verdict::Identical => self.identical,
+            Verdict::Untested => self.untested,
         }
     }
 }
@@ -76,6 +82,8 @@ pub fn outline(schedule: &Schedule, records: &[Record], ending: Ending) -> Outli
         refuted: came_out(Verdict::Refuted),
         depends: came_out(Verdict::Depends),
         undecided: came_out(Verdict::Undecided),
+        identical: came_out(Verdict::Identical),
+        untested: came_out(Verdict::Untested),
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::iter;
 
 use ssdlab_plan::{Schedule, differ_in_machine};
-use ssdlab_results::{Record, Status};
+use ssdlab_results::{Phase, Record, Status};
 use ssdlab_stats::LogRatio;
 
 use super::machine::{Host, Machine};
@@ -105,6 +105,24 @@ impl<'a> Blocks<'a> {
                 quantity.metric
             )
         })
+    }
+
+    /// Whether two sides are one computation up to the end of the last of some phases, in every
+    /// block that has both: all that was counted, and all times, are equal in virtual time, where
+    /// chance makes no two runs alike.
+    pub fn are_identical(&self, one: Side, other: Side, phases: &[String]) -> bool {
+        if one.excess_over.is_some() || other.excess_over.is_some() {
+            return false;
+        }
+        let mut both = self
+            .blocks
+            .values()
+            .filter_map(|block| Some((block[one.treatment]?, block[other.treatment]?)));
+        let mut are_any = false;
+        both.all(|(one, other)| {
+            are_any = true;
+            are_identical(one, other, phases)
+        }) && are_any
     }
 
     /// The paired log-ratios of two sides, by the host that both ran on; none where there is no
@@ -282,6 +300,14 @@ impl<'a> Blocks<'a> {
 fn ratio(pairs: impl Iterator<Item = (f64, f64)>) -> Result<LogRatio, ssdlab_stats::Error> {
     let (of_side, of_baseline): (Vec<f64>, Vec<f64>) = pairs.unzip();
     LogRatio::paired(&of_side, &of_baseline)
+}
+
+/// Whether two trials did the same up to the end of the last of some phases.
+fn are_identical(one: &Record, other: &Record, phases: &[String]) -> bool {
+    let is_last = |phase: &Phase| phases.contains(&phase.name);
+    let Some(last) = one.phases.iter().rposition(is_last) else { return false };
+    let is_virtual = one.fingerprint.is_some() && other.fingerprint.is_some();
+    is_virtual && one.before == other.before && other.phases.get(..=last) == one.phases.get(..=last)
 }
 
 /// The value of one side in a block, which has a place for each treatment.

@@ -10,13 +10,13 @@ use super::exit::Exit;
 /// The commands as people look for them. Every command that is not hidden is in one group.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Experiments", &["run", "check", "record", "status", "cancel", "restore"]),
-    ("Results", &["report", "compare", "method", "history", "import"]),
-    ("Simulated drives", &["simulate", "drive", "serve", "trace"]),
+    ("Results", &["report", "compare", "method", "history", "import", "evidence"]),
+    ("Simulated drives", &["simulate", "drive", "host", "serve", "trace"]),
     ("Set-up", &["list", "kernel", "cache", "schema", "completions", "man"]),
 ];
 
 /// Examples of a command: what it is for, and the command line.
-const EXAMPLES: [(&str, &[(&str, &str)]); 21] = [
+const EXAMPLES: [(&str, &[(&str, &str)]); 23] = [
     (
         "run",
         &[
@@ -71,6 +71,8 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 21] = [
             "ssdlab import ext4=ext4.json xfs=xfs.json --name fio-two",
         )],
     ),
+    ("evidence", &[("See what the models get right, and what not", "ssdlab evidence")]),
+    ("host", &[("See what a computer's values rest on", "ssdlab host show phenom-ii-x4-965")]),
     (
         "simulate",
         &[

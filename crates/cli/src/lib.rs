@@ -8,10 +8,12 @@ mod cluster;
 mod compare;
 mod completions;
 mod drive;
+mod evidence;
 mod exit;
 mod guest;
 mod help;
 mod history;
+mod host;
 mod import;
 mod input;
 mod json;
@@ -87,6 +89,10 @@ enum Command {
     Trace(trace::Trace),
     /// List, show and check simulated drives.
     Drive(drive::Drive),
+    /// Show every published number, and what the models make of it.
+    Evidence(evidence::Evidence),
+    /// List and show the computers of the virtual lab.
+    Host(host::Host),
     /// Build and show the lab kernel, which the virtual lab runs.
     Kernel(kernel::Kernel),
     /// Show or clear the cache of aged filesystems and lab kernels.
@@ -149,6 +155,8 @@ pub fn main(version: &'static str) -> ExitCode {
         Command::Trace(trace) => trace.run(),
         Command::Serve(serve) => serve.run(),
         Command::Drive(drive) => drive.run(),
+        Command::Evidence(evidence) => Ok(evidence.run()),
+        Command::Host(host) => host.run(),
         Command::Kernel(kernel) => kernel.run(),
         Command::Cache(cache) => cache.run(),
         Command::Restore(restore) => restore.run(),

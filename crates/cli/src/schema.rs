@@ -4,13 +4,14 @@ use clap::{Args, ValueEnum};
 use schemars::schema_for;
 use ssdlab_advice::Comparison;
 use ssdlab_plan::Plan;
-use ssdlab_report::{Answered, History};
+use ssdlab_report::{Answered, Book, History};
 use ssdlab_results::Record;
 use ssdlab_simulation::Outcome;
 
 use super::cache::Cached;
 use super::drive::Shown;
 use super::exit::Exit;
+use super::host::Shown as ShownHost;
 use super::method::Checked;
 use super::output;
 use super::status::Standing;
@@ -45,6 +46,10 @@ pub enum Of {
     Cache,
     /// What `ssdlab drive show --json` prints.
     Drive,
+    /// What `ssdlab evidence --json` prints.
+    Evidence,
+    /// What `ssdlab host show --json` prints.
+    Host,
     /// A line of `ssdlab simulate --json-lines`; `--json` prints the same with additions.
     Simulation,
     /// The output of `ssdlab trace --json`, for a run or for a block trace.
@@ -72,6 +77,8 @@ impl Of {
             Self::Status => schema_for!(Standing),
             Self::Cache => schema_for!(Cached),
             Self::Drive => schema_for!(Shown),
+            Self::Evidence => schema_for!(Book<'_>),
+            Self::Host => schema_for!(ShownHost),
             Self::Simulation => schema_for!(Outcome),
             Self::Trace => schema_for!(Printed<'_>),
         }

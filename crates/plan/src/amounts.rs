@@ -7,8 +7,9 @@ use std::path::Path;
 
 use super::factor::{Factor, Levels};
 use super::lab_kind::LabKind;
-use super::metric::Metric;
-use super::schedule::Schedule;
+use super::metric::{self, Metric};
+use super::published::{Basis, Beside};
+use super::schedule::{Claim, Schedule};
 use super::simulated::is_drive_file;
 use super::target::Target;
 use super::written::Plan;
@@ -24,6 +25,32 @@ pub(super) fn named_drives(plan: &Plan, base: &Path) -> Vec<String> {
 }
 
 impl Schedule {
+    /// What somebody else has measured of a treatment's phase; nothing where the run is not like
+    /// theirs.
+    #[must_use]
+    pub fn published(&self, levels: &Levels, phase: &str) -> Option<Beside> {
+        if self.unlike(metric::of(&self.metric)).is_some() {
+            return None;
+        }
+        let mut beside = self.published.iter().filter(|published| levels.matches(&published.only));
+        beside.find_map(|published| published.of(phase))
+    }
+
+    /// What a claim follows from without any trial; none where its trials run on something else
+    /// than the models that the plan is about.
+    #[must_use]
+    pub fn by_construction<'a>(&self, claim: &'a Claim) -> Option<&'a str> {
+        let is_of_models = self.is_in(LabKind::Virtual) && self.is_on_named_drives();
+        claim.by_construction.as_deref().filter(|_| is_of_models)
+    }
+
+    /// Why a claim cannot be tested where this runs.
+    #[must_use]
+    pub fn not_testable<'a>(&self, claim: &'a Claim) -> Option<&'a str> {
+        let lab = self.target.as_ref()?.lab();
+        claim.not_testable.get(&lab).map(String::as_str)
+    }
+
     /// By how much the plan's workload was scaled.
     #[must_use]
     pub fn scale(&self) -> f64 {
@@ -54,7 +81,7 @@ impl Schedule {
 
     /// Whether its trials run on the drives that the plan names, with the capacity it gives them;
     /// so does everything where it names none.
-    fn is_on_named_drives(&self) -> bool {
+    pub(super) fn is_on_named_drives(&self) -> bool {
         let is_named = |levels: &Levels| {
             levels.0.get(&Factor::Drive).is_some_and(|drive| self.drives.contains(drive))
         };
@@ -87,5 +114,13 @@ impl Schedule {
     fn argument(&self, name: &str) -> Option<&str> {
         let given = self.overrides.iter().position(|argument| argument == name)?;
         self.overrides.get(given + 1).map(String::as_str)
+    }
+}
+
+impl Claim {
+    /// What agreement with its published number says.
+    #[must_use]
+    pub const fn basis(&self) -> Basis {
+        Basis::of(self.by_construction.is_some())
     }
 }

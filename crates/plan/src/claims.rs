@@ -8,7 +8,8 @@ use ssdlab_quantity::{Bytes, Span};
 use super::error::Fault;
 use super::factor::{Factor, Levels};
 use super::metric::{self, Better, Source, Together, Unit};
-use super::schedule::{Claim, Published, Schedule};
+use super::published::Published;
+use super::schedule::{Claim, Schedule};
 use super::sides::{self, Sides};
 use super::varied::{Origin, Varied, modern};
 use super::written::{self, Bound, Plan};
@@ -109,6 +110,17 @@ fn claim(
         let message = format!("claim `{id}`: an excess is compared with one other treatment");
         return Err(fault(message, "omit `best` or `excess_over`"));
     }
+    let published = written.published.as_ref();
+    if published.is_some_and(|bound| matches!(bound, Bound::Amount(_)) != bounds.are_absolute) {
+        return Err(fault(
+            format!("claim `{id}`: what was published is not of the kind of its bounds"),
+            "write both as ratios, or both as amounts of the metric",
+        ));
+    }
+    let published = published.map(|bound| amount(bound, &metric)).transpose();
+    let published = published.map_err(|message| {
+        fault(format!("claim `{id}`: {message}"), "write what was published as a bound is written")
+    })?;
     let sides = if bounds.are_absolute || is_best {
         Sides { compare, against: against.unwrap_or_default(), only }
     } else {
@@ -136,6 +148,10 @@ fn claim(
         at_most: bounds.at_most,
         if_holds: written.if_holds.clone(),
         if_refuted: written.if_refuted.clone(),
+        published,
+        by_construction: written.by_construction.clone(),
+        not_testable: written.not_testable.clone(),
+        exploratory: written.exploratory.clone(),
     };
     sides::check_pairs(&claim, schedule, factors)
         .map_err(|(message, help)| fault(message, &help))?;
@@ -210,7 +226,12 @@ pub(super) fn published(
                 .map_err(|message| fault(message, format!("write a {}", schedule.metric)))?;
             values.insert(phase.clone(), value);
         }
-        Ok(Published { only, values })
+        let fitted = entry.get_ref().fitted.clone();
+        if let Some(phase) = fitted.iter().find(|phase| !values.contains_key(*phase)) {
+            let help = "name phases of `values` in `fitted`".to_owned();
+            return Err(fault(format!("nothing is published of `{phase}` here"), help));
+        }
+        Ok(Published { only, values, fitted })
     };
     plan.published.iter().map(one).collect()
 }

@@ -8,9 +8,11 @@ use std::fmt;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
+use ssdlab_flash::Grounded;
 use ssdlab_flash::evidence::{EvidenceByKey, Value};
 use ssdlab_flash::plausible::Uncertain;
 use ssdlab_quantity::Bytes;
+use toml::Table;
 
 /// A computer, as the virtual lab knows it.
 #[derive(Debug, Clone, PartialEq)]
@@ -116,6 +118,40 @@ pub static HOSTS: LazyLock<[HostModel; 3]> = LazyLock::new(|| {
         file.model(preset.name)
     })
 });
+
+impl HostModel {
+    /// Its file, as it comes with the program.
+    #[must_use]
+    pub fn text(&self) -> &'static str {
+        let mut presets = PRESETS.iter();
+        presets.find(|preset| preset.name == self.name).map_or("", |preset| preset.text)
+    }
+
+    /// The values of its file in the order of their keys, each with what it rests on.
+    #[must_use]
+    pub fn grounded(&self) -> Vec<Grounded> {
+        let file: HostFile = toml::from_str(self.text()).expect("a test reads every host");
+        let mut table: Table = toml::from_str(self.text()).expect("a test reads every host");
+        table.retain(|key, _| !matches!(key, "description" | "evidence"));
+        let mut values = BTreeMap::new();
+        for (key, value) in table {
+            match value {
+                toml::Value::Table(inner) => values.extend(
+                    inner.into_iter().map(|(name, value)| (format!("{key}.{name}"), value)),
+                ),
+                value => {
+                    values.insert(key, value);
+                }
+            }
+        }
+        let grounded = |(key, value): (String, toml::Value)| Grounded {
+            evidence: file.evidence.get(&key).map(|evidence| evidence.get_ref().clone()),
+            value: value.to_string(),
+            key,
+        };
+        values.into_iter().map(grounded).collect()
+    }
+}
 
 /// Finds a host by its name in plans.
 #[must_use]

@@ -15,7 +15,7 @@ use super::factor::{Factor, Levels};
 use super::io::Io;
 use super::lab_kind::{LabKind, Origin};
 use super::level_error::LevelError;
-use super::metric;
+use super::published::Published;
 use super::recordings::Recording;
 use super::setup::Setup;
 use super::target::{self, Target};
@@ -458,16 +458,18 @@ pub struct Claim {
     pub if_holds: Option<String>,
     /// The setting that follows if it is refuted.
     pub if_refuted: Option<String>,
-}
-
-/// What somebody else has measured.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Published {
-    /// The treatments it stands beside.
-    #[serde(rename = "where")]
-    pub only: Levels,
-    /// The run's metric by phase, in its unit.
-    pub values: BTreeMap<String, f64>,
+    /// The number that the source states, in the unit of the bounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published: Option<f64>,
+    /// What the claim follows from in the virtual lab, where that is its models.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_construction: Option<String>,
+    /// Why a lab cannot test it, by lab.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub not_testable: BTreeMap<LabKind, String>,
+    /// What was known of the results when it was made or changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exploratory: Option<String>,
 }
 
 fn is_zero(number: &u32) -> bool {

@@ -4,7 +4,7 @@
 //! is explicit. Keys this version does not know are refused, so a typo cannot change an
 //! experiment silently.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
@@ -456,6 +456,16 @@ pub struct Claim {
     /// The setting that follows if it is refuted.
     #[schemars(example = &"Mount with discard.")]
     pub if_refuted: Option<String>,
+    /// The number that the source states, written as a bound is.
+    pub published: Option<Bound>,
+    /// Why the virtual lab's verdict is no news: what went into its models that the claim follows
+    /// from, such as a value that was fitted to the same observation.
+    pub by_construction: Option<String>,
+    /// Why a lab cannot test it, by lab; it gets no verdict there.
+    #[serde(default)]
+    pub not_testable: BTreeMap<LabKind, String>,
+    /// What was known of the results when it was made or changed, where that was anything.
+    pub exploratory: Option<String>,
 }
 
 /// What somebody else has measured.
@@ -469,6 +479,10 @@ pub struct Published {
     /// The plan's metric in phases: a time, a size or a number.
     #[schemars(example = json!({"sync_deleted":"40.4 s"}))]
     pub values: BTreeMap<String, Bound>,
+    /// The phases whose values a model or the workload was fitted to, and that it therefore does
+    /// not predict.
+    #[serde(default)]
+    pub fitted: BTreeSet<String>,
 }
 
 /// A bound of a claim.

@@ -73,14 +73,13 @@ fn nothing(analysis: &Analysis) -> String {
 fn verdicts(analysis: &Analysis) -> Option<String> {
     let count = |verdict: Verdict| analysis.claims.iter().filter(|c| c.verdict == verdict).count();
     let all = analysis.claims.len();
-    let [holds, refuted, depends, undecided] =
-        [Verdict::Holds, Verdict::Refuted, Verdict::Depends, Verdict::Undecided].map(count);
+    let [holds, refuted, depends, undecided, identical, untested] = Verdict::ALL.map(count);
     let is = |count: usize| if count == 1 { "is" } else { "are" };
     let mut parts = vec![match (all, holds) {
         (0, _) => return None,
         (1, 1) => "the claim holds".to_owned(),
         (1, _) if depends == 1 => return Some("the claim depends on the drive".to_owned()),
-        (1, _) => return Some(format!("the claim is {}", one_of(refuted))),
+        (1, _) => return Some(format!("the claim is {}", analysis.claims[0].verdict)),
         _ if holds == all => format!("all {all} claims hold"),
         _ => format!("{holds} of {all} claims {}", if holds == 1 { "holds" } else { "hold" }),
     }];
@@ -88,16 +87,18 @@ fn verdicts(analysis: &Analysis) -> Option<String> {
         let depend = if depends == 1 { "depends" } else { "depend" };
         parts.push(format!("{depends} {depend} on the drive"));
     }
-    for (count, word) in [(refuted, "refuted"), (undecided, "undecided")] {
+    let others = [
+        (refuted, Verdict::Refuted),
+        (undecided, Verdict::Undecided),
+        (identical, Verdict::Identical),
+        (untested, Verdict::Untested),
+    ];
+    for (count, word) in others {
         if count > 0 {
             parts.push(format!("{count} {} {word}", is(count)));
         }
     }
     Some(parts.join(", "))
-}
-
-fn one_of(refuted: usize) -> &'static str {
-    if refuted == 1 { "refuted" } else { "undecided" }
 }
 
 /// Who leads the last ranking: once for each combination of the factors that the question is not

@@ -39,7 +39,7 @@ pub(super) fn claims(schedule: &Schedule, analysis: &Analysis) -> Option<String>
         Verdict::Holds => Some("yes"),
         Verdict::Refuted => Some("no"),
         Verdict::Depends => Some("it depends on the drive"),
-        Verdict::Undecided => Some("undecided"),
+        Verdict::Undecided | Verdict::Identical | Verdict::Untested => Some("undecided"),
     };
     let says_all = word.is_some() && is_unanimous;
     let clause = |claims: &Vec<&Judgement>| {
@@ -65,11 +65,12 @@ fn came_out(claims: &[&Judgement]) -> String {
     let says = |verdict: Verdict| match verdict {
         Verdict::Holds => "holds".to_owned(),
         Verdict::Depends => "depends on the drive".to_owned(),
+        Verdict::Identical => "compares a computation with itself".to_owned(),
+        Verdict::Untested => "is not testable here".to_owned(),
         other => format!("is {other}"),
     };
     let count = |verdict: Verdict| claims.iter().filter(|claim| claim.verdict == verdict).count();
-    let all = [Verdict::Holds, Verdict::Refuted, Verdict::Depends, Verdict::Undecided];
-    let parts: Vec<String> = all
+    let parts: Vec<String> = Verdict::ALL
         .into_iter()
         .filter(|verdict| count(*verdict) > 0)
         .map(|verdict| match claims.len() {

@@ -17,28 +17,45 @@ pub(super) fn evidence(claim: &Judgement) -> String {
             number::effect(ratio, claim.interval)
         };
         let scope = claim.scope.as_ref().map_or(String::new(), |scope| format!(" ({scope})"));
-        let hosts = claim
-            .across_hosts
-            .map_or(String::new(), |hosts| format!(" across {hosts} hosts, which differ"));
+        let hosts =
+            claim.across_hosts.map_or(String::new(), |hosts| format!(" across {hosts} hosts"));
+        let equal = claim.may_differ().map_or(String::new(), |share| {
+            format!(", all equal (up to {:.0} % of other runs may differ)", 100.0 * share)
+        });
         match &claim.plausible {
             Some(over) => {
                 let own = over.published.map(|_| format!("{found} on the published drive"));
                 parts.extend(own);
                 parts.extend(plausible::evidence(claim, over));
             }
-            None => parts.push(format!("{found}{hosts}, n = {}", claim.n)),
+            None => parts.push(format!("{found}{hosts}, n = {}{equal}", claim.n)),
         }
         parts.push(format!("claimed: {}{scope}", bounds(claim)));
+        if let (Some(published), Some(basis)) = (claim.published, claim.basis) {
+            parts.push(format!("published: {} ({basis})", shown(claim, published)));
+        }
         if !claim.not_measured.is_empty() {
             parts.push(format!("not measured: {}", claim.not_measured.join(", ")));
         }
     }
-    if claim.verdict == Verdict::Undecided {
-        parts.push(match (&claim.reason, claim.more_runs) {
+    match claim.verdict {
+        Verdict::Holds | Verdict::Refuted => {}
+        Verdict::Undecided => parts.push(match (&claim.reason, claim.more_runs) {
             (Some(reason), _) => reason.clone(),
             (None, Some(runs)) => format!("about {}", counted(runs as usize, "more run")),
             (None, None) => "no number of runs would tell".to_owned(),
-        });
+        }),
+        Verdict::Identical => parts.extend(claim.reason.clone()),
+        Verdict::Untested => {
+            let why = claim.reason.as_deref().unwrap_or_default();
+            parts.push(format!("not testable here: {why}"));
+        }
+    }
+    if let Some(from) = &claim.by_construction {
+        parts.push(format!("by construction: {from}"));
+    }
+    if let Some(known) = &claim.exploratory {
+        parts.push(format!("exploratory: {known}"));
     }
     parts.join("; ")
 }
@@ -69,11 +86,13 @@ pub(super) fn sides(schedule: &Schedule, levels: &Levels, baseline: &Levels) -> 
     [part(levels, true), part(baseline, true), part(&distinct, false)]
 }
 
+/// A number of the kind that a claim bounds.
+fn shown(claim: &Judgement, value: f64) -> String {
+    if claim.is_absolute { number::value(&claim.metric, value) } else { number::ratio(value) }
+}
+
 fn bounds(claim: &Judgement) -> String {
-    let metric = claim.metric.as_str();
-    let shown = |bound: f64| {
-        if claim.is_absolute { number::value(metric, bound) } else { number::ratio(bound) }
-    };
+    let shown = |bound: f64| shown(claim, bound);
     match (claim.at_least, claim.at_most) {
         (Some(low), Some(high)) => format!("{} to {}", shown(low), shown(high)),
         (Some(low), None) => format!("at least {}", shown(low)),

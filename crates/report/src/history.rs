@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_advice::Outline;
+use ssdlab_advice::{Outline, Verdict};
 use ssdlab_results::Ending;
 
 use super::text::{Style, plain};
@@ -67,12 +67,7 @@ fn told(outline: &Outline) -> [String; 6] {
         Ending::NothingRuns => "nothing runs",
         Ending::Interrupted => "partial",
     };
-    let claims = [
-        (outline.holds, "holds"),
-        (outline.refuted, "refuted"),
-        (outline.depends, "depends"),
-        (outline.undecided, "undecided"),
-    ];
+    let claims = Verdict::ALL.map(|verdict| (outline.claims(verdict), verdict));
     let claims = claims.iter().filter(|(count, _)| *count > 0);
     let claims: Vec<String> = claims.map(|(count, word)| format!("{count} {word}")).collect();
     [

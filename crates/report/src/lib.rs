@@ -5,6 +5,7 @@ mod answer;
 mod answered;
 mod answering;
 mod bars;
+mod book;
 mod chart;
 mod comparison;
 mod cuts;
@@ -29,6 +30,7 @@ mod trace;
 
 pub use answer::{Answer, answer};
 pub use answered::Answered;
+pub use book::{BOOK_SCHEMA, Book, book, book_markdown};
 pub use chart::{Chart, charts, trace_chart};
 pub use comparison::{comparison, comparison_markdown};
 pub use features::features;

@@ -196,7 +196,8 @@ impl<'a> Layout<'a> {
             _ => {}
         }
         if let Some(published) = self.schedule.published(&treatment.levels, phase) {
-            cell = format!("{cell}\npublished {}", number::value(metric, published));
+            let (value, basis) = (number::value(metric, published.value), published.basis);
+            cell = format!("{cell}\npublished {value} ({basis})");
         }
         if let Some(effect) = self.effect(treatment, phase) {
             cell = format!("{cell}\n{}", plausible::effect(effect));

@@ -289,7 +289,7 @@ fn write_claim(
     let colour = match claim.verdict {
         Verdict::Holds => 32,
         Verdict::Refuted => 31,
-        Verdict::Depends | Verdict::Undecided => 33,
+        Verdict::Depends | Verdict::Undecided | Verdict::Identical | Verdict::Untested => 33,
     };
     let mut verdict = claim.verdict.to_string();
     let padding = " ".repeat(INDENT.len() - verdict.len());

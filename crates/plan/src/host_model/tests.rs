@@ -1,11 +1,7 @@
 //! Tests of the hosts that come with the program.
 
-use std::collections::BTreeMap;
-
-use ssdlab_flash::evidence::Value;
-use toml::Table;
-
 use super::*;
+use ssdlab_flash::evidence::Value;
 
 /// The values of a host file by their dotted keys.
 fn values(text: &str) -> BTreeMap<String, Value> {
@@ -85,4 +81,14 @@ fn a_drawn_host_has_every_uncertain_cost_within_its_range_and_the_same_memory() 
         costs.set(key, 7.0);
         assert_ne!(costs, before, "{key}");
     }
+}
+
+#[test]
+fn values_of_a_host_are_shown_with_their_evidence() {
+    let phenom = find("phenom-ii-x4-965").unwrap();
+    let values = phenom.grounded();
+    let copy = values.iter().find(|value| value.key == "ns_per_kib.copy").unwrap();
+    assert_eq!(copy.value, "960");
+    assert!(copy.evidence.is_some());
+    assert_eq!(values.len(), 8);
 }

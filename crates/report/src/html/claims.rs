@@ -67,5 +67,7 @@ fn symbol(verdict: Verdict) -> &'static str {
         Verdict::Refuted => "✗",
         Verdict::Depends => "◐",
         Verdict::Undecided => "?",
+        Verdict::Identical => "=",
+        Verdict::Untested => "–",
     }
 }

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html as markup};
 use ssdlab_advice::{Analysis, TreatmentResult};
-use ssdlab_plan::Schedule;
+use ssdlab_plan::{Beside, Schedule};
 
 use super::{boxed, factor_cells, factor_heads, factors, spoken};
 use crate::{number, table};
@@ -10,7 +10,7 @@ use crate::{number, table};
 /// The table; none where the plan carries no numbers of others.
 pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Option<Markup> {
     let factors = factors(schedule);
-    let rows: Vec<(&TreatmentResult, String, f64)> = analysis
+    let rows: Vec<(&TreatmentResult, String, Beside)> = analysis
         .treatments
         .iter()
         .flat_map(|treatment| {
@@ -35,6 +35,7 @@ pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Option<Markup> 
                 (factor_heads(&factors))
                 th scope="col" { "phase" }
                 th.number scope="col" { "published" }
+                th scope="col" { "basis" }
                 th.number scope="col" { "here" }
                 th.number scope="col" { "here / published" }
             }
@@ -45,10 +46,11 @@ pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Option<Markup> 
                 tr {
                     (factor_cells(&factors, &treatment.levels))
                     td { (phase) }
-                    td.number { (number::value(metric, *published)) }
+                    td.number { (number::value(metric, published.value)) }
+                    td { (published.basis) }
                     @if let Some(here) = here {
                         td.number { (number::value(metric, here)) }
-                        td.number { "×" (number::ratio(here / published)) }
+                        td.number { "×" (number::ratio(here / published.value)) }
                     } @else {
                         td.number {}
                         td.number {}

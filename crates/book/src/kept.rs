@@ -1,0 +1,54 @@
+//! What runs of the virtual lab have made of published numbers, kept because they take minutes.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// The results that come with the program, as `make evidence` writes them.
+pub const KEPT: &str = include_str!("../kept.toml");
+
+/// Kept results, by plan.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Kept {
+    runs: BTreeMap<String, KeptRun>,
+}
+
+/// What a run has made of the numbers of its plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeptRun {
+    /// The version of ssdlab that ran it.
+    pub release: String,
+    /// The command that makes it again.
+    pub command: String,
+    /// Its numbers by their names in the plan, in the unit of what was published.
+    pub ours: BTreeMap<String, f64>,
+}
+
+impl Kept {
+    /// Reads what [`Kept::text`] has written.
+    pub fn parse(text: &str) -> Result<Self, toml::de::Error> {
+        toml::from_str(text)
+    }
+
+    /// The results as a TOML file.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let text = toml::to_string(self).expect("strings and numbers are TOML");
+        format!(
+            "# What runs of the virtual lab came to. `make evidence` writes this file.\n\n{text}"
+        )
+    }
+
+    /// Keeps a run instead of an earlier one of the same plan.
+    pub fn keep(&mut self, plan: String, run: KeptRun) {
+        self.runs.insert(plan, run);
+    }
+
+    /// The run of a plan.
+    #[must_use]
+    pub fn of(&self, plan: &str) -> Option<&KeptRun> {
+        self.runs.get(plan)
+    }
+}

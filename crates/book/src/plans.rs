@@ -1,0 +1,89 @@
+//! The figures of the shipped plans: what they say was published of phases, and of claims.
+
+use ssdlab_plan::metric::{self, Unit};
+use ssdlab_plan::schedule::Claim;
+use ssdlab_plan::{Basis, LabKind, Levels, Schedule};
+
+use super::figure::{Amount, Figure};
+use super::kept::Kept;
+
+/// Where a plan has a published number, which says where a run has its own.
+#[derive(Debug, Clone, Copy)]
+pub enum Place<'a> {
+    /// Beside a phase of the treatments with some levels.
+    Phase {
+        /// The levels.
+        levels: &'a Levels,
+        /// The phase.
+        phase: &'a str,
+        /// The number, in the unit of the plan's metric.
+        value: f64,
+        /// Whether something was fitted to it.
+        basis: Basis,
+    },
+    /// In a claim.
+    Claim(&'a Claim, f64),
+}
+
+impl Place<'_> {
+    /// The name of the number within its plan.
+    #[must_use]
+    pub fn id(&self) -> String {
+        match self {
+            Self::Phase { levels, phase, .. } => format!("{phase}[{levels}]"),
+            Self::Claim(claim, _) => claim.id.clone(),
+        }
+    }
+}
+
+/// Every published number of a plan.
+pub fn places(schedule: &Schedule) -> impl Iterator<Item = Place<'_>> {
+    let of_phases = schedule.published.iter().flat_map(|published| {
+        published.values.keys().filter_map(|phase| {
+            let beside = published.of(phase)?;
+            let (value, basis) = (beside.value, beside.basis);
+            Some(Place::Phase { levels: &published.only, phase, value, basis })
+        })
+    });
+    let of_claims =
+        schedule.claims.iter().filter_map(|claim| Some(Place::Claim(claim, claim.published?)));
+    of_phases.chain(of_claims)
+}
+
+/// The figures of a plan.
+pub(super) fn figures(schedule: &Schedule, kept: &Kept) -> Vec<Figure> {
+    let run = kept.of(&schedule.plan);
+    let source = schedule.source.clone().unwrap_or_default();
+    let figure = |place: Place<'_>| {
+        let id = place.id();
+        let ours = run.and_then(|run| run.ours.get(&id).copied());
+        let (what, published, basis, untested) = match place {
+            Place::Phase { levels, phase, value, basis } => {
+                let metric = &schedule.metric;
+                let published = Amount::Of(metric::of(metric).unit, value);
+                (format!("{phase}, {levels}: {metric}"), published, basis, None)
+            }
+            Place::Claim(claim, value) => {
+                let unit =
+                    if claim.is_absolute { metric::of(&claim.metric).unit } else { Unit::Ratio };
+                let untested = claim.not_testable.get(&LabKind::Virtual);
+                (claim.says.clone(), Amount::Of(unit, value), claim.basis(), untested)
+            }
+        };
+        let how = match (untested, ours, run) {
+            (Some(why), ..) => format!("not testable in the virtual lab: {why}"),
+            (None, Some(_), Some(run)) => format!("{} (release {})", run.command, run.release),
+            _ => "no run of the virtual lab has been kept".to_owned(),
+        };
+        Figure {
+            id: format!("{}/{id}", schedule.plan),
+            source: source.clone(),
+            what,
+            published,
+            ours: ours.filter(|_| untested.is_none()),
+            how,
+            basis,
+        }
+    };
+    places(schedule).map(figure).collect()
+}

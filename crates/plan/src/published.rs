@@ -1,0 +1,68 @@
+//! What somebody else has measured, and whether what stands beside it was fitted to it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::factor::Levels;
+
+/// What somebody else has measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Published {
+    /// The treatments it stands beside.
+    #[serde(rename = "where")]
+    pub only: Levels,
+    /// The run's metric by phase, in its unit.
+    pub values: BTreeMap<String, f64>,
+    /// The phases whose values something was fitted to.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub fitted: BTreeSet<String>,
+}
+
+/// What an agreement with a published number says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Basis {
+    /// That the fit succeeded: values were chosen so that the number comes out, or assumed such
+    /// that it does.
+    Fitted,
+    /// That the model is right there: nothing was fitted to the number.
+    Predicted,
+}
+
+impl fmt::Display for Basis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Fitted => "fitted",
+            Self::Predicted => "predicted",
+        })
+    }
+}
+
+impl Basis {
+    /// The basis of what something was fitted to, or was not.
+    #[must_use]
+    pub const fn of(is_fitted: bool) -> Self {
+        if is_fitted { Self::Fitted } else { Self::Predicted }
+    }
+}
+
+/// A published number beside a result.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Beside {
+    /// The number, in the metric's unit.
+    pub value: f64,
+    /// Whether something was fitted to it.
+    pub basis: Basis,
+}
+
+impl Published {
+    /// The number of a phase.
+    #[must_use]
+    pub fn of(&self, phase: &str) -> Option<Beside> {
+        let value = *self.values.get(phase)?;
+        Some(Beside { value, basis: Basis::of(self.fitted.contains(phase)) })
+    }
+}

@@ -1,0 +1,156 @@
+//! The book of evidence in words: a table, a page of the documentation, and for programs.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use ssdlab_book::{Amount, Figure};
+use ssdlab_plan::Basis;
+
+use super::grid::Grid;
+use super::markdown::{inline, table};
+use super::number;
+use super::text::{Style, counted};
+
+/// The version of what `ssdlab evidence --json` prints.
+pub const BOOK_SCHEMA: u32 = 1;
+
+/// By how much predictions are off at most that are counted together.
+const STEPS: [f64; 3] = [0.1, 0.25, 0.5];
+
+/// The book for programs.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Book<'a> {
+    /// The version of this format.
+    schema: u32,
+    /// How many predictions came out how well, in a sentence.
+    summary: String,
+    /// Every published number.
+    figures: Vec<Entry<'a>>,
+}
+
+/// A published number, and ours.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Entry<'a> {
+    /// Its name.
+    id: &'a str,
+    /// Who says so.
+    source: &'a str,
+    /// What it is of.
+    what: &'a str,
+    /// The number with its unit.
+    published: String,
+    /// The same of the model; absent where there is none.
+    ours: Option<String>,
+    /// Whether something was fitted to it.
+    basis: Basis,
+    /// By which share of the published number ours is above it; absent where there is none.
+    error: Option<f64>,
+    /// How ours was found, or why there is none.
+    how: &'a str,
+}
+
+impl<'a> Book<'a> {
+    /// The book of some figures.
+    #[must_use]
+    pub fn new(figures: &'a [Figure]) -> Self {
+        let entry = |figure: &'a Figure| Entry {
+            id: &figure.id,
+            source: &figure.source,
+            what: &figure.what,
+            published: published(figure),
+            ours: ours(figure),
+            basis: figure.basis,
+            error: figure.error(),
+            how: &figure.how,
+        };
+        Self {
+            schema: BOOK_SCHEMA,
+            summary: summary(figures),
+            figures: figures.iter().map(entry).collect(),
+        }
+    }
+}
+
+/// The book as a table on a terminal.
+#[must_use]
+pub fn book(figures: &[Figure], style: Style) -> String {
+    let row = |figure: &Figure| {
+        let [basis, published, ours, error] = cells(figure);
+        vec![figure.id.clone(), basis, published, ours, error]
+    };
+    let header = ["figure", "basis", "published", "ours", "error"];
+    let table = Grid {
+        header: header.map(str::to_owned).into(),
+        rows: figures.iter().map(row).collect(),
+        numbers: 2,
+    };
+    format!("{}\n\n{}\n", table.text(style), summary(figures))
+}
+
+/// The book as a page of the documentation.
+#[must_use]
+pub fn book_markdown(figures: &[Figure]) -> String {
+    let mut page = format!(
+        "# The book of evidence\n\nEvery published number that ssdlab knows, and what its models \
+         make of it: `ssdlab evidence` prints the same. A number is *fitted* if values of a model \
+         were chosen so that it comes out: agreement says nothing but that the fit succeeded. \
+         Nothing was fitted to a number that is *predicted*; those that fail stay here. This page \
+         is made by `make evidence`.\n\n{}\n",
+        summary(figures)
+    );
+    let group = |figure: &Figure| figure.id.split('/').next().unwrap_or_default().to_owned();
+    for of_group in figures.chunk_by(|one, other| group(one) == group(other)) {
+        let row = |figure: &Figure| {
+            let [basis, published, ours, error] = cells(figure);
+            let about = format!("{}; {}", figure.source, figure.how);
+            vec![figure.what.clone(), about, basis, published, ours, error]
+        };
+        let header = ["figure", "source; how ours is found", "basis", "published", "ours", "error"];
+        let grid = Grid {
+            header: header.map(str::to_owned).into(),
+            rows: of_group.iter().map(row).collect(),
+            numbers: 3,
+        };
+        page += &format!("\n## {}\n\n{}", inline(&group(&of_group[0])), table(&grid));
+    }
+    page
+}
+
+fn cells(figure: &Figure) -> [String; 4] {
+    let error = figure.error().map_or(String::new(), |error| format!("{:+.0} %", 100.0 * error));
+    [figure.basis.to_string(), published(figure), ours(figure).unwrap_or_default(), error]
+}
+
+fn published(figure: &Figure) -> String {
+    match &figure.published {
+        Amount::Of(unit, value) => number::amount(*unit, *value),
+        Amount::Written(text) => text.clone(),
+    }
+}
+
+fn ours(figure: &Figure) -> Option<String> {
+    match &figure.published {
+        Amount::Of(unit, _) => Some(number::amount(*unit, figure.ours?)),
+        Amount::Written(_) => None,
+    }
+}
+
+/// How many predictions came out how well.
+fn summary(figures: &[Figure]) -> String {
+    let predicted = || figures.iter().filter(|figure| figure.basis == Basis::Predicted);
+    let errors: Vec<f64> = predicted().filter_map(|figure| Some(figure.error()?.abs())).collect();
+    let within = STEPS.map(|step| {
+        let count = errors.iter().filter(|error| **error <= step).count();
+        format!("{count} within {:.0} %", 100.0 * step)
+    });
+    let all = predicted().count();
+    format!(
+        "{}: {} fitted, {all} predicted. Of the predicted, {} have been compared: {}.",
+        counted(figures.len(), "figure"),
+        figures.len() - all,
+        errors.len(),
+        within.join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests;
