@@ -10,6 +10,7 @@ mod claims;
 mod comparison;
 mod effects;
 mod environment;
+mod flip;
 mod hosts;
 mod machine;
 mod method;
@@ -33,11 +34,13 @@ pub use comparison::{
     Difference, Incomparable, Method, NEAR, Unshared, compare,
 };
 pub use effects::Effect;
+pub use flip::{Crossing, Flip};
 pub use hosts::{Across, ByHost, OfHost};
 pub use machine::Host;
 pub use method::{Check, CheckOutcome, Criterion};
 pub use outline::{Outline, outline};
 pub use over_drives::{OverDrives, Spread, guarantee};
+pub use plausible::{Standing, standings};
 pub use precision::{Precision, precision};
 pub use ranking::{Place, StepRanking, taking_part};
 pub use separation::{Separation, Side};

@@ -33,6 +33,7 @@ pub(super) fn evidence(claim: &Judgement) -> String {
             parts.push(format!("not measured: {}", claim.not_measured.join(", ")));
         }
     }
+    parts.extend(plausible::flips(claim));
     if claim.verdict == Verdict::Undecided {
         parts.push(match (&claim.reason, claim.more_runs) {
             (Some(reason), _) => reason.clone(),
