@@ -8,13 +8,13 @@ use clap::builder::StyledStr;
 /// The commands as people look for them. Every command that is not hidden is in one group.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Experiments", &["run", "check", "record", "status", "cancel", "restore"]),
-    ("Results", &["report", "compare", "method", "history", "import"]),
+    ("Results", &["report", "compare", "method", "flip", "history", "import"]),
     ("Simulated drives", &["simulate", "drive", "serve", "trace"]),
     ("Set-up", &["list", "kernel", "cache", "schema", "completions", "man"]),
 ];
 
 /// Examples of a command: what it is for, and the command line.
-const EXAMPLES: [(&str, &[(&str, &str)]); 21] = [
+const EXAMPLES: [(&str, &[(&str, &str)]); 22] = [
     (
         "run",
         &[
@@ -61,6 +61,7 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 21] = [
         )],
     ),
     ("method", &[("See whether a run's numbers can be trusted", "ssdlab method discard-1")]),
+    ("flip", &[("See what a run's verdicts hang on", "ssdlab flip discard-1")]),
     ("history", &[("List the runs that refuted a claim", "ssdlab history --verdict refuted")]),
     (
         "import",
