@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 const IMPURE: [&str; 6] =
     ["std::fs", "std::net", "std::process", "Instant::now", "SystemTime", "HashMap"];
 
-const PURE: [&str; 17] = [
+const PURE: [&str; 18] = [
     "crates/book/src",
     "crates/cuts/src",
     "crates/plan/src",

@@ -12,6 +12,7 @@ use ssdlab_results::{Ending, Record};
 use super::case::{Judgement, Verdict};
 use super::effects::{self, Effect};
 use super::environment;
+use super::flip::Flip;
 use super::hosts::{self, ByHost};
 use super::method::{self, Check};
 use super::pairs::Blocks;
@@ -83,6 +84,15 @@ pub struct Analysis {
 }
 
 impl Analysis {
+    /// Adds what `ssdlab flip` has found of claims.
+    pub fn add_flips(&mut self, flips: Vec<Flip>) {
+        for flip in flips {
+            if let Some(claim) = self.claims.iter_mut().find(|claim| claim.id == flip.claim) {
+                claim.flips.push(flip);
+            }
+        }
+    }
+
     /// What a treatment does to a metric in one phase, if that was found.
     #[must_use]
     pub fn effect(&self, metric: &str, levels: &Levels, phase: &str) -> Option<&Effect> {

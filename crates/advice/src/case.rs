@@ -12,6 +12,7 @@ use ssdlab_stats::LogRatio;
 
 use super::CONFIDENCE;
 use super::effects::ends;
+use super::flip::Flip;
 use super::over_drives::OverDrives;
 use super::pairs::{Blocks, Quantity, Side, Which};
 
@@ -64,6 +65,9 @@ pub struct Judgement {
     /// and `ratio` of the published drive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plausible: Option<OverDrives>,
+    /// What single parameters of the drive do to the verdict, where `ssdlab flip` has looked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub flips: Vec<Flip>,
     /// How many hosts it was judged across, where these are shown to differ: ratio, interval and
     /// How many hosts it was judged across, where two or more have measured: ratio, interval and
     /// p-value then count hosts and not blocks (random effects, one degree of freedom less than
@@ -226,6 +230,7 @@ pub(super) fn blank(claim: &Claim, id: String) -> Judgement {
         interval: None,
         n: 0,
         plausible: None,
+        flips: Vec::new(),
         across_hosts: None,
         p: None,
         more_runs: None,

@@ -25,13 +25,13 @@ pub struct CutsResult {
     /// How long before the cut the earliest operation was done that is lost, in ns: like the next,
     /// of cuts at random moments after which it could be mounted.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub lost_ns: Option<Spread>,
+    pub lost_ns: Option<Quantiles>,
     /// What the operations wrote that are lost, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub lost_bytes: Option<Spread>,
+    pub lost_bytes: Option<Quantiles>,
     /// How long it took to mount, in ns, where that was possible.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub recovery_ns: Option<Spread>,
+    pub recovery_ns: Option<Quantiles>,
     /// The first cut that broke a promise, or else did damage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub example: Option<Example>,
@@ -48,7 +48,7 @@ pub struct Proportion {
 
 /// How a quantity spreads over cuts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Spread {
+pub struct Quantiles {
     /// The median.
     pub p50: u64,
     /// What 1 % exceed.
@@ -101,17 +101,17 @@ pub(super) fn summarise(records: &[&Record]) -> Option<CutsResult> {
         amiss: proportion(&|outcome| outcome.amiss.is_some())?,
         damaged: proportion(&damages)?,
         broken_promises: proportion(&breaks)?,
-        lost_ns: spread(at_random().map(|(_, verdict)| verdict.lost_ns)),
-        lost_bytes: spread(at_random().map(|(_, verdict)| verdict.lost_bytes)),
-        recovery_ns: spread(all.iter().filter_map(|(_, outcome)| outcome.recovery_ns)),
+        lost_ns: quantiles(at_random().map(|(_, verdict)| verdict.lost_ns)),
+        lost_bytes: quantiles(at_random().map(|(_, verdict)| verdict.lost_bytes)),
+        recovery_ns: quantiles(all.iter().filter_map(|(_, outcome)| outcome.recovery_ns)),
         example: first(&breaks).or_else(|| first(&damages)),
     })
 }
 
-fn spread(values: impl Iterator<Item = u64>) -> Option<Spread> {
+fn quantiles(values: impl Iterator<Item = u64>) -> Option<Quantiles> {
     let mut values: Vec<u64> = values.collect();
     values.sort_unstable();
     // The least value that is not exceeded by more than that share.
     let quantile = |percent: usize| values.get((values.len() * percent).div_ceil(100).max(1) - 1);
-    Some(Spread { p50: *quantile(50)?, p99: *quantile(99)?, max: *values.last()? })
+    Some(Quantiles { p50: *quantile(50)?, p99: *quantile(99)?, max: *values.last()? })
 }

@@ -11,6 +11,7 @@ mod comparison;
 mod cuts;
 mod effects;
 mod environment;
+mod flip;
 mod hosts;
 mod machine;
 mod method;
@@ -33,13 +34,15 @@ pub use comparison::{
     Between, COMPARISON_SCHEMA, Candidate, Compared, Comparison, ComparisonCell, ComparisonRow,
     Difference, Incomparable, Method, NEAR, Unshared, compare,
 };
-pub use cuts::{CutsResult, Example, Proportion, Spread};
+pub use cuts::{CutsResult, Example, Proportion, Quantiles};
 pub use effects::Effect;
+pub use flip::{Crossing, Flip};
 pub use hosts::{Across, ByHost, OfHost};
 pub use machine::Host;
 pub use method::{Check, CheckOutcome, Criterion};
 pub use outline::{Outline, outline};
 pub use over_drives::{OverDrives, Spread, guarantee};
+pub use plausible::{Standing, standings};
 pub use precision::{Precision, precision};
 pub use ranking::{Place, StepRanking, taking_part};
 pub use separation::{Separation, Side};

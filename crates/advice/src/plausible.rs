@@ -14,7 +14,7 @@ use ssdlab_results::{Record, Status};
 use ssdlab_stats::Summary;
 
 use super::best::rivals;
-use super::case::{Case, Judgement, Verdict, cases, unlike};
+use super::case::{Case, Judgement, Verdict, cases, named, unlike};
 use super::claims;
 use super::effects::Effect;
 use super::hosts::Found;
@@ -63,6 +63,45 @@ pub(super) fn judge_all(
     judged
 }
 
+/// A claim in single blocks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Standing {
+    /// The name of its judgement.
+    pub id: String,
+    /// The claim's name in the plan.
+    pub claim: String,
+    /// The treatments that it is about.
+    pub treatments: BTreeSet<usize>,
+    /// Whether it holds in a block by itself, of those that measured it.
+    pub holds: BTreeMap<u32, bool>,
+}
+
+/// Every claim that can be judged in a single block.
+#[must_use]
+pub fn standings(schedule: &Schedule, records: &[Record]) -> Vec<Standing> {
+    let blocks = Blocks::of(schedule, records);
+    let judged = schedule.claims.iter().filter(|claim| unlike(schedule, claim).is_none());
+    let of_claim = |claim| {
+        let cases = cases(schedule, claim);
+        let is_one_of_several = cases.len() > 1;
+        let of = |case: Case<'_>| {
+            let (found, bounds) = found(schedule, &blocks, &case).ok()?;
+            Some(Standing {
+                id: named(schedule, &case, is_one_of_several).id,
+                claim: case.claim.id.clone(),
+                treatments: treatments(schedule, &case),
+                holds: found.into_iter().map(|(b, value)| (b, is_within(bounds, value))).collect(),
+            })
+        };
+        cases.into_iter().filter_map(of).collect::<Vec<_>>()
+    };
+    judged.flat_map(of_claim).collect()
+}
+
+fn is_within([least, most]: [Option<f64>; 2], value: f64) -> bool {
+    least.is_none_or(|least| least <= value) && most.is_none_or(|most| value <= most)
+}
+
 /// Adds to effects what they are on plausible drives.
 pub(super) fn spread(schedule: &Schedule, records: &[Record], effects: &mut [Effect]) {
     if measured(records) == 0 {
@@ -105,9 +144,7 @@ fn judge(
         }
     };
     let Some(spread) = over(schedule, &found) else { return };
-    let holds = |value: f64| {
-        bounds[0].is_none_or(|least| least <= value) && bounds[1].is_none_or(|most| value <= most)
-    };
+    let holds = |value: f64| is_within(bounds, value);
     let of = spread.values.len();
     let count = spread.values.iter().filter(|value| holds(**value)).count();
     let published = found.iter().find(|(block, _)| schedule.draw_of(**block).is_none());
@@ -210,7 +247,7 @@ fn drawn(
 }
 
 /// Every treatment that a case is about.
-pub(super) fn treatments(schedule: &Schedule, case: &Case<'_>) -> BTreeSet<usize> {
+fn treatments(schedule: &Schedule, case: &Case<'_>) -> BTreeSet<usize> {
     let of = |side: Side| [Some(side.treatment), side.excess_over].into_iter().flatten();
     let baseline = case.baseline.into_iter().flat_map(of);
     let is_best = |claim: &Claim| claim.is_best;

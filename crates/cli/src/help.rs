@@ -10,13 +10,13 @@ use super::exit::Exit;
 /// The commands as people look for them. Every command that is not hidden is in one group.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Experiments", &["run", "check", "record", "status", "cancel", "restore"]),
-    ("Results", &["report", "compare", "method", "history", "import", "evidence"]),
+    ("Results", &["report", "compare", "method", "flip", "history", "import", "evidence"]),
     ("Simulated drives", &["simulate", "drive", "host", "serve", "trace"]),
     ("Set-up", &["list", "kernel", "cache", "schema", "completions", "man"]),
 ];
 
 /// Examples of a command: what it is for, and the command line.
-const EXAMPLES: [(&str, &[(&str, &str)]); 23] = [
+const EXAMPLES: [(&str, &[(&str, &str)]); 24] = [
     (
         "run",
         &[
@@ -63,6 +63,7 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 23] = [
         )],
     ),
     ("method", &[("See whether a run's numbers can be trusted", "ssdlab method discard-1")]),
+    ("flip", &[("See what a run's verdicts hang on", "ssdlab flip discard-1")]),
     ("history", &[("List the runs that refuted a claim", "ssdlab history --verdict refuted")]),
     (
         "import",

@@ -10,6 +10,8 @@ mod completions;
 mod drive;
 mod evidence;
 mod exit;
+mod flip;
+mod flips;
 mod guest;
 mod help;
 mod history;
@@ -75,6 +77,8 @@ enum Command {
     History(history::History),
     /// Check the method of a run: whether its numbers can be trusted.
     Method(method::Method),
+    /// Find the values of a drive's parameters at which a run's verdicts flip (virtual lab).
+    Flip(flip::Flip),
     /// Import results of fio, bonnie++, hyperfine or Phoronix as a run.
     Import(import::Import),
     /// Record a program's file operations, for replay in any lab.
@@ -147,6 +151,7 @@ pub fn main(version: &'static str) -> ExitCode {
         Command::Compare(compare) => compare.run(),
         Command::History(history) => history.run(),
         Command::Method(method) => method.run(),
+        Command::Flip(flip) => flip.run(),
         Command::Import(import) => import.run(),
         Command::List(list) => Ok(list.run()),
         Command::Schema(schema) => Ok(schema.run()),

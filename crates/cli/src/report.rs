@@ -14,7 +14,7 @@ use ssdlab_report::{self as report, Answered, Style};
 use ssdlab_results::{self as results, Contents, Ending, Record, Run};
 
 use super::exit::{Exit, Wrong};
-use super::{charts, json, output, restore};
+use super::{charts, flips, json, output, restore};
 
 /// Arguments of `ssdlab report`.
 #[derive(Debug, Args)]
@@ -75,7 +75,8 @@ impl Report {
         }
         restore::remind();
         let results = self.results.clone().unwrap_or_else(results::default_folder);
-        let (id, contents) = read(&find(&self.run, &results))?;
+        let folder = find(&self.run, &results);
+        let (id, contents) = read(&folder)?;
         let is_of_samples = matches!(format, Format::Csv | Format::Parquet | Format::Ods);
         let Contents { mut schedule, plan, mut records, ending, .. } = contents;
         if let Some(metric) = &self.metric {
@@ -88,7 +89,9 @@ impl Report {
         } else {
             // The records are not needed again, so they are moved.
             let records = mem::take(&mut records);
-            OnceCell::from(advice::analyse(&id, &schedule, records, ending))
+            let mut analysis = advice::analyse(&id, &schedule, records, ending);
+            flips::add(&mut analysis, &folder);
+            OnceCell::from(analysis)
         };
         let told = Told { id: &id, schedule, plan, records, ending, analysis, text: self.text() };
         if let Some(folder) = &self.charts {

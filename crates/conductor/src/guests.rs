@@ -17,10 +17,7 @@ use ssdlab_aged::Store;
 use ssdlab_disk::{Disk, DiskError, Fingerprint, Flash, Memory, Shape};
 use ssdlab_filesystem::{Filesystem, Layout};
 use ssdlab_flash::evidence::Value;
-use ssdlab_flash::{
-    ConditionError, Draw, Drawn, Drive, DriveFileError, Nanos, Plausible, Preparation,
-    Specification,
-};
+use ssdlab_flash::{ConditionError, Drive, Nanos, Plausible, Preparation, Specification};
 use ssdlab_guest::{Channel, Machine, MachineError, Message, Root, RootError, pin, room};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::{self, ProgramError, Rules};
@@ -104,10 +101,10 @@ pub struct Guests<'a> {
     pub(super) kernel: LabKernel,
     /// The filesystems of the lab kernel.
     filesystems: Vec<&'static str>,
-    drives: BTreeMap<String, Specification>,
-    plausible: BTreeMap<String, Plausible>,
+    pub(super) drives: BTreeMap<String, Specification>,
+    pub(super) plausible: BTreeMap<String, Plausible>,
     /// The changed values of drives, by block.
-    changes: BTreeMap<u32, Change>,
+    pub(super) changes: BTreeMap<u32, Change>,
     /// Where aged drives are kept.
     pub(super) aged: Store,
     root: Root,
@@ -118,7 +115,7 @@ pub struct Guests<'a> {
     /// Where request logs go.
     logs: Option<PathBuf>,
     marker: String,
-    jobs: usize,
+    pub(super) jobs: usize,
     pub(super) interrupt: &'a Interrupt,
     tools: Vec<String>,
 }
@@ -149,14 +146,6 @@ pub struct Change {
     pub values: BTreeMap<String, Value>,
 }
 
-/// What a trial is simulated on.
-struct Simulation {
-    drive: Specification,
-    host: HostModel,
-    /// What of both was drawn.
-    draw: Option<Draw>,
-}
-
 /// One run of a guest.
 pub(super) struct Run<'a> {
     /// What its folder is called.
@@ -170,7 +159,7 @@ pub(super) struct Run<'a> {
 }
 
 /// What a worker has to tell.
-enum News {
+pub(super) enum News {
     Begun(Trial),
     Phase(Trial, String),
     Ended(Trial, Box<Performed>),
@@ -250,7 +239,12 @@ impl<'a> Guests<'a> {
     }
 
     /// Performs trials one after the other.
-    fn work(&self, worker: usize, queue: &Mutex<VecDeque<Trial>>, news: &mpsc::Sender<News>) {
+    pub(super) fn work(
+        &self,
+        worker: usize,
+        queue: &Mutex<VecDeque<Trial>>,
+        news: &mpsc::Sender<News>,
+    ) {
         pin(worker);
         let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         while !self.interrupt.is_set()
@@ -270,7 +264,7 @@ impl<'a> Guests<'a> {
         let assignment = Assignment::of(self.schedule, trial)?;
         let setup = &assignment.setup;
         let simulated = &setup.simulated;
-        let Simulation { drive, host, draw } = self.simulation(simulated, trial)?;
+        let (drive, host, draw) = self.simulation(simulated, trial)?;
         let specification = &simulated.changed(&drive);
         let fresh = || conditioned(specification, simulated, trial.seed, self.interrupt);
         let (flash, aged) = match setup.age {
@@ -366,37 +360,6 @@ impl<'a> Guests<'a> {
         measured.fingerprint = Some(fingerprint.to_string());
         measured.draw = draw;
         Ok(performed)
-    }
-
-    /// The drive and the host of a trial: those of the files, or as its block draws or changes
-    /// them.
-    fn simulation(&self, simulated: &Simulated, trial: Trial) -> Result<Simulation, Failure> {
-        let level = &simulated.drive;
-        let missing = || Failure::Failed(format!("there is no drive {level}"));
-        let plausible = || self.plausible.get(level).ok_or_else(missing);
-        let host = simulated.host;
-        let change = self.changes.get(&trial.block).filter(|change| change.drive == *level);
-        let (drive, host, draw) = match (change, self.schedule.draw_of(trial.block)) {
-            (Some(change), _) => {
-                let drive = plausible()?.drive(&change.values).map_err(no_drive)?;
-                (drive, host.clone(), None)
-            }
-            (None, Some(number)) => {
-                // What is open about one model says nothing of another. Where a drive file is, is
-                // of no account.
-                let seed = |name: &str| seed_of(self.schedule.seed, name);
-                let name = &self.drives.get(level).ok_or_else(missing)?.name;
-                let Drawn { drive, mut draw } =
-                    plausible()?.draw(seed(name), number).map_err(no_drive)?;
-                let (host, of_host) = host.drawn(seed(&host.name), number);
-                draw.values.extend(of_host);
-                (drive, host, Some(draw))
-            }
-            (None, None) => {
-                (self.drives.get(level).ok_or_else(missing)?.clone(), host.clone(), None)
-            }
-        };
-        Ok(Simulation { drive, host, draw })
     }
 
     /// The log of a trial's requests, if logs are kept.
@@ -535,16 +498,6 @@ pub(super) fn identity(specification: &Specification) -> String {
     let hash = Sha256::digest(format!("{specification:?}"));
     let first = hash.first_chunk().copied().unwrap_or_default();
     format!("{:016x}", u64::from_be_bytes(first))
-}
-
-/// The seed of what is drawn for something of this name.
-fn seed_of(seed: u64, name: &str) -> u64 {
-    let hash = Sha256::digest(format!("{seed} {name}"));
-    u64::from_be_bytes(hash.first_chunk().copied().unwrap_or_default())
-}
-
-fn no_drive(error: DriveFileError) -> Failure {
-    Failure::Failed(format!("{}; {}", error.message, error.help))
 }
 
 /// A drive in the state that the treatment asks for.

@@ -33,6 +33,7 @@ mod submission;
 mod tests;
 mod tools;
 mod trial;
+mod varied_drives;
 
 pub use ageing::aged_from;
 pub use books::{Books, executed, functions_of, log_of};

@@ -199,7 +199,8 @@ impl Expected {
         match text.parse::<Span>() {
             Ok(span) if span.nanos() > 0 => Ok(Self::Nanos(span.nanos())),
             _ => Err(format!(
-                "\"{text}\" is not a figure; write for example \"40.8 MB/s\", \"35000/s\" or \"62 us\""
+                "\"{text}\" is not a figure; write for example \"40.8 MB/s\", \
+                 \"35000/s\" or \"62 us\""
             )),
         }
     }

@@ -135,6 +135,17 @@ impl Plausible {
         &self.uncertain
     }
 
+    /// The value of the file, by its dotted key.
+    #[must_use]
+    pub fn published(&self, key: &str) -> Option<Value> {
+        let mut table = &self.table;
+        let (path, last) = key.rsplit_once('.').map_or((None, key), |(path, l)| (Some(path), l));
+        for part in path.into_iter().flat_map(|path| path.split('.')) {
+            table = table.get(part)?.as_table()?;
+        }
+        Value::of(table.get(last)?)
+    }
+
     /// The figures that draws are not held to although values were fitted to them, by name, with
     /// the reason.
     #[must_use]
@@ -244,6 +255,17 @@ impl Uncertain {
 }
 
 impl Spread {
+    /// The least and the greatest of an amount; none of choices.
+    #[must_use]
+    pub fn ends(&self) -> Option<[Value; 2]> {
+        match self {
+            Self::Choices(_) => None,
+            Self::Range(Range { unit, least, most }) => {
+                Some([*least, *most].map(|n| unit.value(n)))
+            }
+        }
+    }
+
     /// The value at a part of 2^32 of the way from the least, or the first, to the last.
     #[must_use]
     pub fn at(&self, part: u32) -> Value {

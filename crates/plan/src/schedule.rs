@@ -15,6 +15,7 @@ use super::factor::{Factor, Levels};
 use super::io::Io;
 use super::lab_kind::{LabKind, Origin};
 use super::level_error::LevelError;
+use super::metric;
 use super::published::Published;
 use super::recordings::Recording;
 use super::setup::Setup;
@@ -493,17 +494,6 @@ impl Schedule {
     #[must_use]
     pub fn draw_of(&self, block: u32) -> Option<u32> {
         block.checked_sub(1).filter(|draw| *draw < self.plausible)
-    }
-
-    /// What somebody else has measured of a treatment's phase; nothing where the run is not like
-    /// theirs.
-    #[must_use]
-    pub fn published(&self, levels: &Levels, phase: &str) -> Option<f64> {
-        if self.unlike(metric::of(&self.metric)).is_some() {
-            return None;
-        }
-        let mut beside = self.published.iter().filter(|published| levels.matches(&published.only));
-        beside.find_map(|published| published.values.get(phase).copied())
     }
 
     /// Where its results are from.

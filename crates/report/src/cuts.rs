@@ -1,6 +1,6 @@
 //! What power cuts cost each treatment.
 
-use ssdlab_advice::{Analysis, CutsResult, Proportion, Spread, TreatmentResult};
+use ssdlab_advice::{Analysis, CutsResult, Proportion, Quantiles, TreatmentResult};
 use ssdlab_plan::Schedule;
 
 use super::grid::Grid;
@@ -42,9 +42,9 @@ fn cells(name: String, cuts: &CutsResult) -> Vec<String> {
         proportion(cuts.damaged),
         proportion(cuts.unmountable),
         proportion(cuts.amiss),
-        spread(cuts.lost_ns, number::duration),
-        spread(cuts.lost_bytes, number::bytes),
-        spread(cuts.recovery_ns, number::duration),
+        quantiles(cuts.lost_ns, number::duration),
+        quantiles(cuts.lost_bytes, number::bytes),
+        quantiles(cuts.recovery_ns, number::duration),
     ]
 }
 
@@ -58,7 +58,7 @@ fn proportion(of: Proportion, number: u64) -> String {
     format!("{share:.1} %\n{lo} to {hi} %")
 }
 
-fn spread(of: Option<Spread>, shown: fn(f64) -> String) -> String {
+fn quantiles(of: Option<Quantiles>, shown: fn(f64) -> String) -> String {
     of.map_or_else(String::new, |of| {
         [of.p50, of.p99, of.max].map(|value| shown(value as f64)).join("\n")
     })

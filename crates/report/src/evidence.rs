@@ -38,8 +38,9 @@ pub(super) fn evidence(claim: &Judgement) -> String {
             parts.push(format!("not measured: {}", claim.not_measured.join(", ")));
         }
     }
+    parts.extend(plausible::flips(claim));
     match claim.verdict {
-        Verdict::Holds | Verdict::Refuted => {}
+        Verdict::Holds | Verdict::Refuted | Verdict::Depends => {}
         Verdict::Undecided => parts.push(match (&claim.reason, claim.more_runs) {
             (Some(reason), _) => reason.clone(),
             (None, Some(runs)) => format!("about {}", counted(runs as usize, "more run")),

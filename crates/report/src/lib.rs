@@ -41,6 +41,7 @@ pub use live::{Going, Shown, live};
 pub use markdown::markdown;
 pub use method::method;
 pub use number::{bytes, duration, roughly};
+pub use plausible::value;
 pub use serving::serving;
 pub use simulation::{simulation, specification};
 pub use text::{Style, brief, counted, is_unseen, text};

@@ -1,6 +1,6 @@
 //! What is found on plausible drives, in words.
 
-use ssdlab_advice::{Effect, Judgement, OverDrives, Separation, Spread};
+use ssdlab_advice::{Crossing, Effect, Flip, Judgement, OverDrives, Separation, Spread};
 use ssdlab_flash::evidence::Value;
 use ssdlab_plan::{Bytes, Span};
 
@@ -57,6 +57,30 @@ pub(super) fn evidence(claim: &Judgement, over: &OverDrives) -> Vec<String> {
     parts
 }
 
+/// What single parameters of the drive do to a verdict, where somebody has looked.
+pub(super) fn flips(claim: &Judgement) -> Option<String> {
+    let holds = claim.flips.first()?.holds;
+    let of = |flip: &Flip| -> Vec<String> {
+        let parameter = match claim.flips.iter().any(|other| other.drive != flip.drive) {
+            true => format!("{}: {}", flip.drive, flip.parameter),
+            false => flip.parameter.clone(),
+        };
+        let says = |at: &Crossing| {
+            let (side, at, now) = (at.side, value(&at.value), value(&flip.published));
+            format!("{parameter} is {side} {at} (published: {now})")
+        };
+        flip.flips.iter().map(says).collect()
+    };
+    let found: Vec<String> = claim.flips.iter().flat_map(of).collect();
+    let word = if holds { "holds" } else { "does not hold" };
+    Some(if found.is_empty() {
+        let tried = counted(claim.flips.len(), "parameter");
+        format!("{word} whichever of {tried} is changed, up to ten times its range")
+    } else {
+        format!("{word} unless {}", found.join(" or "))
+    })
+}
+
 fn separation(by: &Separation, of: usize) -> String {
     format!(
         "best told apart by {}: holds {} {} on {} of {of}",
@@ -68,7 +92,8 @@ fn separation(by: &Separation, of: usize) -> String {
 }
 
 /// A value of a drive file as people read it.
-pub(super) fn value(value: &Value) -> String {
+#[must_use]
+pub fn value(value: &Value) -> String {
     let written = match value {
         Value::Flag(flag) => return flag.to_string(),
         Value::Integer(number) => return number.to_string(),

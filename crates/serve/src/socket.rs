@@ -81,9 +81,7 @@ fn remove_dead(path: &Path) -> Result<(), ServeError> {
         Err(Errno::CONNREFUSED) => fs::remove_file(path).map_err(ServeError::step("replace", path)),
         // A server with a full queue of connections says "again".
         Ok(()) | Err(Errno::AGAIN) => Err(ServeError::InUse(path.to_owned())),
-        Err(errno) => {
-            Err(ServeError::Unanswered { path: path.to_owned(), cause: errno.into() })
-        }
+        Err(errno) => Err(ServeError::Unanswered { path: path.to_owned(), cause: errno.into() }),
     }
 }
 

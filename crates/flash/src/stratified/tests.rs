@@ -67,8 +67,8 @@ fn numbers_are_the_same_on_every_machine() {
 type Place<'a> = (&'a str, f64, &'a dyn Fn(f64, f64) -> bool);
 
 /// If n independent draws agree, at least `0.05^(1/n)` of all drives do, with 95 % confidence: of
-/// drives of which just so many agree, 5 % of runs see nothing else. Of these draws fewer do, unless
-/// the others lie in opposite corners: each two draws lie in opposite halves of every range.
+/// drives of which just so many agree, 5 % of runs see nothing else. Of these draws fewer do,
+/// unless the others lie in opposite corners: each two draws lie in opposite halves of every range.
 #[test]
 fn agreeing_draws_say_about_what_independent_ones_would() {
     const SEEDS: u64 = 4000;

@@ -1,4 +1,4 @@
-use ssdlab_advice::{Proportion, Spread};
+use ssdlab_advice::{Proportion, Quantiles};
 
 use super::{proportion, spread};
 use crate::number;
@@ -13,7 +13,7 @@ fn what_was_never_seen_is_a_bound() {
 
 #[test]
 fn a_spread_has_three_lines() {
-    let of = Spread { p50: 0, p99: 10_000, max: 2_000_000 };
+    let of = Quantiles { p50: 0, p99: 10_000, max: 2_000_000 };
     assert_eq!(spread(Some(of), number::bytes).lines().count(), 3);
     assert_eq!(spread(None, number::bytes), "");
 }

@@ -1,0 +1,35 @@
+//! Where verdicts flip: the value of one parameter of the drive, all else as published.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_flash::evidence::Value;
+
+use super::separation::Side;
+
+/// What one parameter of the drive does to a verdict.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Flip {
+    /// The claim, with the treatment in brackets where it applies to several.
+    pub claim: String,
+    /// The drive's level in the plan.
+    pub drive: String,
+    /// The dotted key of its drive file.
+    pub parameter: String,
+    /// The published value.
+    pub published: Value,
+    /// Whether the claim holds with that.
+    pub holds: bool,
+    /// The values that were tried farthest out: two ends, or choices.
+    pub searched: Vec<Value>,
+    /// Where that changes; empty where it does not.
+    pub flips: Vec<Crossing>,
+}
+
+/// Where a verdict changes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Crossing {
+    /// On which side of the value it is the other one.
+    pub side: Side,
+    /// The value: the middle of the two nearest tried, or a choice.
+    pub value: Value,
+}

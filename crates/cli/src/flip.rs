@@ -1,0 +1,328 @@
+//! `ssdlab flip`: the values of a drive's parameters at which verdicts flip.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use miette::{IntoDiagnostic, Report};
+use ssdlab_advice::{self as advice, Crossing, Flip as Found, Side, Standing};
+use ssdlab_conductor::{Change, Guests};
+use ssdlab_flash::Plausible;
+use ssdlab_flash::evidence::Value;
+use ssdlab_flash::plausible::{Spread, Uncertain};
+use ssdlab_host::interrupt::Interrupt;
+use ssdlab_plan::schedule::Trial;
+use ssdlab_plan::{LabKind, Schedule};
+use ssdlab_report::value;
+use ssdlab_results::{self as results, Contents, Record};
+use ssdlab_undo as undo;
+
+use super::exit::{Exit, Wrong};
+use super::stages::{self, Manner, Ready};
+use super::{flips, output, report, run};
+
+/// How far beyond its range a value is looked for.
+const BEYOND: f64 = 10.0;
+
+/// Trials that narrow down each flip.
+const STEPS: usize = 6;
+
+/// Arguments of `ssdlab flip`.
+#[derive(Debug, Args)]
+pub struct Flip {
+    /// The run's name or folder (virtual lab).
+    run: PathBuf,
+    /// The results folder.
+    #[arg(long, value_name = "DIR")]
+    results: Option<PathBuf>,
+    /// Only this claim.
+    #[arg(long, value_name = "ID")]
+    claim: Option<String>,
+    /// The lab kernel (default: the one built by `ssdlab kernel build`).
+    #[arg(long, value_name = "FILE")]
+    kernel: Option<PathBuf>,
+    /// Print one JSON list.
+    #[arg(long)]
+    json: bool,
+}
+
+/// A value that a drive is tried with, and which claims hold then, by name.
+struct Tried {
+    value: Value,
+    holds: BTreeMap<String, bool>,
+}
+
+/// A parameter of a drive, and the values to try first.
+struct Parameter {
+    drive: String,
+    key: String,
+    published: Value,
+    is_amount: bool,
+    ends: Vec<Value>,
+}
+
+impl Flip {
+    /// Runs the command.
+    pub fn run(&self) -> Result<Exit, Report> {
+        let results = self.results.clone().unwrap_or_else(results::default_folder);
+        let folder = report::find(&self.run, &results);
+        let (_, contents) = report::read(&folder)?;
+        let Contents { schedule, records, .. } = contents;
+        if !schedule.is_in(LabKind::Virtual) {
+            return Err(Wrong::report(
+                format!(
+                    "{} ran in the {} lab, where no parameter of the drive can be changed",
+                    self.run.display(),
+                    schedule.origin()
+                ),
+                "name a run of the virtual lab",
+            ));
+        }
+        let standings = self.standings(&schedule, &records)?;
+        let parameters = parameters(&schedule, &standings)?;
+        let schedule = Schedule { plausible: 0, ..schedule };
+        let interrupt = Interrupt::on_signals().into_diagnostic()?;
+        let mut journal = undo::start().map_err(|error| run::no_journal(&error))?;
+        let manner = Manner { kernel: self.kernel.as_deref(), ..Manner::default() };
+        let found = stages::with_stage(&schedule, manner, &mut journal, &interrupt, |ready| {
+            let Ready::Guests(mut guests, _) = ready else { return Ok(Vec::new()) };
+            guests.provide(stages::plausible(&schedule)?);
+            let mut search = Search { schedule: &schedule, standings: &standings, guests };
+            Ok(search.all(&parameters))
+        })?;
+        journal.finish().into_diagnostic()?;
+        if interrupt.is_set() {
+            return Ok(Exit::Interrupted);
+        }
+        let found = flips::merged(flips::kept(&folder), found);
+        flips::keep(&folder, &found).into_diagnostic()?;
+        if self.json {
+            output::print_json(&found);
+        } else {
+            output::print(&told(&found));
+        }
+        Ok(Exit::Done)
+    }
+
+    /// The claims, as they stand on the published drive.
+    fn standings(&self, schedule: &Schedule, records: &[Record]) -> Result<Vec<Standing>, Report> {
+        let mut standings = advice::standings(schedule, records);
+        standings.retain(|one| one.holds.contains_key(&0));
+        let is_named =
+            |one: &Standing| self.claim.as_ref().is_none_or(|id| *id == one.id || *id == one.claim);
+        let known: Vec<String> = standings.iter().map(|one| one.id.clone()).collect();
+        standings.retain(is_named);
+        if standings.is_empty() {
+            return Err(Wrong::report(
+                "no such claim was measured on the published drive".to_owned(),
+                format!("finish the run, or name one of: {}", known.join(", ")),
+            ));
+        }
+        Ok(standings)
+    }
+}
+
+/// The uncertain parameters of the drives that claims are about.
+fn parameters(schedule: &Schedule, standings: &[Standing]) -> Result<Vec<Parameter>, Report> {
+    let treatments: BTreeSet<usize> =
+        standings.iter().flat_map(|one| one.treatments.iter().copied()).collect();
+    let setups = treatments.iter().filter_map(|of| schedule.treatments[*of].setup.as_ref().ok());
+    let drives: BTreeSet<String> = setups.map(|setup| setup.simulated.drive.clone()).collect();
+    let mut parameters = Vec::new();
+    for (drive, plausible) in stages::plausible(schedule)? {
+        if drives.contains(&drive) {
+            let of = |uncertain| Parameter::of(&drive, &plausible, uncertain);
+            parameters.extend(plausible.uncertain().iter().filter_map(of));
+        }
+    }
+    Ok(parameters)
+}
+
+impl Parameter {
+    fn of(drive: &str, plausible: &Plausible, uncertain: &Uncertain) -> Option<Self> {
+        let published = plausible.published(&uncertain.key)?;
+        let exists = |value: &Value| {
+            let values = BTreeMap::from([(uncertain.key.clone(), value.clone())]);
+            plausible.drive(&values).is_ok()
+        };
+        let (is_amount, ends) = match &uncertain.spread {
+            Spread::Choices(choices) => {
+                let others = choices.iter().filter(|choice| **choice != published).cloned();
+                (false, others.filter(exists).collect())
+            }
+            spread @ Spread::Range(_) => {
+                let [least, most] = spread.ends()?;
+                let beyond = |end: &Value, factor: f64| end.with_number(end.number()? * factor);
+                // Not all that is ten times as large can be.
+                let farthest = |end: Value, factor: f64| {
+                    let far = [factor, factor.sqrt()].into_iter();
+                    far.filter_map(|factor| beyond(&end, factor))
+                        .find(exists)
+                        .unwrap_or(end.clone())
+                };
+                (true, vec![farthest(least, 1.0 / BEYOND), farthest(most, BEYOND)])
+            }
+        };
+        let (drive, key) = (drive.to_owned(), uncertain.key.clone());
+        Some(Self { drive, key, published, is_amount, ends })
+    }
+}
+
+/// The search for flips.
+struct Search<'a, 'b> {
+    schedule: &'a Schedule,
+    standings: &'a [Standing],
+    guests: Guests<'b>,
+}
+
+/// A flip that is narrowed down: between a value where the claim is as published and one where it
+/// is not.
+struct Bracket<'a> {
+    parameter: &'a Parameter,
+    standing: &'a Standing,
+    same: Value,
+    other: Value,
+}
+
+impl Bracket<'_> {
+    fn middle(&self) -> Option<Value> {
+        let (same, other) = (self.same.number()?, self.other.number()?);
+        let is_logarithmic = same > 0.0 && other > 0.0;
+        let middle =
+            if is_logarithmic { (same * other).sqrt() } else { f64::midpoint(same, other) };
+        self.same.with_number(middle).filter(|value| *value != self.same && *value != self.other)
+    }
+}
+
+impl Search<'_, '_> {
+    fn all(&mut self, parameters: &[Parameter]) -> Vec<Found> {
+        let standings = self.standings;
+        let first: Vec<(&Parameter, Value)> = parameters
+            .iter()
+            .flat_map(|of| of.ends.iter().map(move |end| (of, end.clone())))
+            .collect();
+        let tried = self.round(&first);
+        let mut found = Vec::new();
+        let mut brackets = Vec::new();
+        for parameter in parameters {
+            for standing in standings {
+                let holds = standing.holds[&0];
+                let mut flips = Vec::new();
+                for ((of, end), tried) in first.iter().zip(&tried) {
+                    let is_own = of.drive == parameter.drive && of.key == parameter.key;
+                    if !is_own || tried.holds.get(&standing.id).is_none_or(|own| *own == holds) {
+                        continue;
+                    }
+                    if parameter.is_amount {
+                        let (same, other) = (parameter.published.clone(), end.clone());
+                        brackets.push(Bracket { parameter, standing, same, other });
+                    } else {
+                        flips.push(Crossing { side: Side::At, value: end.clone() });
+                    }
+                }
+                found.push(Found {
+                    claim: standing.id.clone(),
+                    drive: parameter.drive.clone(),
+                    parameter: parameter.key.clone(),
+                    published: parameter.published.clone(),
+                    holds,
+                    searched: parameter.ends.clone(),
+                    flips,
+                });
+            }
+        }
+        for bracket in self.narrowed(brackets) {
+            let value = bracket.middle().unwrap_or_else(|| bracket.other.clone());
+            let is_above = bracket.other.number() > bracket.same.number();
+            let side = if is_above { Side::Above } else { Side::Below };
+            let own = found.iter_mut().find(|one| {
+                one.claim == bracket.standing.id
+                    && one.drive == bracket.parameter.drive
+                    && one.parameter == bracket.parameter.key
+            });
+            own.expect("each bracket has a place").flips.push(Crossing { side, value });
+        }
+        found
+    }
+
+    fn narrowed<'a>(&mut self, mut brackets: Vec<Bracket<'a>>) -> Vec<Bracket<'a>> {
+        for _ in 0..STEPS {
+            let middles: Vec<Option<Value>> = brackets.iter().map(Bracket::middle).collect();
+            let open: Vec<(&Parameter, Value)> = brackets
+                .iter()
+                .zip(&middles)
+                .filter_map(|(bracket, middle)| Some((bracket.parameter, middle.clone()?)))
+                .collect();
+            let mut tried = self.round(&open).into_iter();
+            for (bracket, _) in brackets.iter_mut().zip(middles).filter(|(_, m)| m.is_some()) {
+                let Tried { value, holds } = tried.next().expect("one for each value");
+                match holds.get(&bracket.standing.id) {
+                    Some(own) if *own == bracket.standing.holds[&0] => bracket.same = value,
+                    Some(_) => bracket.other = value,
+                    None => {}
+                }
+            }
+        }
+        brackets
+    }
+
+    /// Tries values, each with all treatments of the claims, on the seed of the first block.
+    fn round(&mut self, values: &[(&Parameter, Value)]) -> Vec<Tried> {
+        let treatments: BTreeSet<usize> =
+            self.standings.iter().flat_map(|one| one.treatments.iter().copied()).collect();
+        let seed = self.schedule.trials.first().map_or(0, |trial| trial.seed);
+        let (mut trials, mut changes) = (Vec::new(), BTreeMap::new());
+        for ((parameter, value), block) in values.iter().zip(1..) {
+            let values = BTreeMap::from([(parameter.key.clone(), value.clone())]);
+            changes.insert(block, Change { drive: parameter.drive.clone(), values });
+            for treatment in &treatments {
+                let position = u32::try_from(trials.len()).expect("few trials");
+                trials.push(Trial { block, position, treatment: *treatment, seed });
+            }
+        }
+        let (mut done, all) = (0, trials.len());
+        let records = self.guests.measure(changes, trials, &mut |record| {
+            done += 1;
+            let reason = record.reason.as_deref().map_or(String::new(), |why| format!(": {why}"));
+            output::tell(&format!("trial {done} of {all}: {}{reason}", record.status));
+        });
+        let standings = advice::standings(self.schedule, &records);
+        let tried = |((_, value), block): (&(&Parameter, Value), u32)| Tried {
+            value: value.clone(),
+            holds: standings
+                .iter()
+                .filter_map(|one| Some((one.id.clone(), *one.holds.get(&block)?)))
+                .collect(),
+        };
+        values.iter().zip(1..).map(tried).collect()
+    }
+}
+
+fn told(found: &[Found]) -> String {
+    let mut out = String::new();
+    let claims: BTreeSet<&String> = found.iter().map(|one| &one.claim).collect();
+    for claim in claims {
+        let own: Vec<&Found> = found.iter().filter(|one| one.claim == *claim).collect();
+        let holds = own.first().is_some_and(|one| one.holds);
+        let word = if holds { "holds" } else { "does not hold" };
+        let _ = writeln!(out, "{claim}: {word} on the published drive");
+        for one in &own {
+            for at in &one.flips {
+                let (side, at, now) = (at.side, value(&at.value), value(&one.published));
+                let _ = writeln!(
+                    out,
+                    "  flips where {} of {} is {side} {at} (published: {now})",
+                    one.parameter, one.drive
+                );
+            }
+        }
+        let without = own.iter().filter(|one| one.flips.is_empty()).count();
+        let _ = writeln!(
+            out,
+            "  {without} of {} parameters flip nothing up to ten times their ranges",
+            own.len()
+        );
+    }
+    out
+}

@@ -1,0 +1,91 @@
+//! Guests on other drives than the published one: drawn by the schedule's blocks, or changed in one
+//! value to see what depends on it.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Mutex, mpsc};
+use std::thread;
+
+use sha2::{Digest, Sha256};
+use ssdlab_flash::{Draw, Drawn, DriveFileError, Plausible, Specification};
+use ssdlab_plan::schedule::Trial;
+use ssdlab_plan::{HostModel, Simulated};
+use ssdlab_results::Record;
+
+use super::failure::Failure;
+use super::guests::{Change, Guests, News};
+
+impl Guests<'_> {
+    /// Provides the drives that files leave possible, by the levels that name them.
+    pub fn provide(&mut self, plausible: BTreeMap<String, Plausible>) {
+        self.plausible = plausible;
+    }
+
+    /// Measures trials on drives that are changed, by block, and returns their records. They are
+    /// stored nowhere.
+    pub fn measure(
+        &mut self,
+        changes: BTreeMap<u32, Change>,
+        trials: Vec<Trial>,
+        ended: &mut dyn FnMut(&Record),
+    ) -> Vec<Record> {
+        self.changes = changes;
+        let queue = Mutex::new(VecDeque::from(trials));
+        let (tell, hear) = mpsc::channel();
+        let this = &*self;
+        thread::scope(|scope| {
+            for worker in 0..this.jobs {
+                let (queue, tell) = (&queue, tell.clone());
+                scope.spawn(move || this.work(worker, queue, &tell));
+            }
+            drop(tell);
+            let mut records = Vec::new();
+            for news in hear {
+                if let News::Ended(trial, performed) = news {
+                    let record = performed.record(this.schedule, trial);
+                    ended(&record);
+                    records.push(record);
+                }
+            }
+            records
+        })
+    }
+
+    /// The drive and the host of a trial, and what of them was drawn: those of the files, or as its
+    /// block draws or changes them.
+    pub(super) fn simulation(
+        &self,
+        simulated: &Simulated,
+        trial: Trial,
+    ) -> Result<(Specification, HostModel, Option<Draw>), Failure> {
+        let level = &simulated.drive;
+        let missing = || Failure::Failed(format!("there is no drive {level}"));
+        let published = self.drives.get(level).ok_or_else(missing)?;
+        let plausible = || self.plausible.get(level).ok_or_else(missing);
+        let host = simulated.host;
+        if let Some(change) = self.changes.get(&trial.block).filter(|of| of.drive == *level) {
+            let drive = plausible()?.drive(&change.values).map_err(no_drive)?;
+            return Ok((drive, host.clone(), None));
+        }
+        let Some(number) = self.schedule.draw_of(trial.block) else {
+            return Ok((published.clone(), host.clone(), None));
+        };
+        // What is open about one model says nothing of another. Where a drive file is, is of no
+        // account.
+        let seed = |name: &str| seed_of(self.schedule.seed, name);
+        let Drawn { drive, mut draw } =
+            plausible()?.draw(seed(&published.name), number).map_err(no_drive)?;
+        let (host, of_host) = host.drawn(seed(&host.name), number);
+        draw.values.extend(of_host);
+        Ok((drive, host, Some(draw)))
+    }
+}
+
+/// The seed of what is drawn for something of this name.
+fn seed_of(seed: u64, name: &str) -> u64 {
+    let hash = Sha256::digest(format!("{seed} {name}"));
+    u64::from_be_bytes(hash.first_chunk().copied().unwrap_or_default())
+}
+
+fn no_drive(error: DriveFileError) -> Failure {
+    Failure::Failed(format!("{}; {}", error.message, error.help))
+}
