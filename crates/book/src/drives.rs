@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use ssdlab_flash::bench::Bench;
 use ssdlab_flash::drive_file::DriveFile;
-use ssdlab_flash::figures::{Bench, Check, Expected};
+use ssdlab_flash::figures::{Check, Expected};
 use ssdlab_flash::presets::Preset;
 use ssdlab_plan::Basis;
 use ssdlab_plan::metric::Unit;

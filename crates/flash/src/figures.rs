@@ -9,14 +9,6 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use ssdlab_quantity::{Bytes, Rate, Span};
 
-use crate::command::{Command, Extent};
-use crate::condition::{Condition, unwatched};
-use crate::drive::Drive;
-use crate::drive_file::{DriveFile, DriveFileError};
-use crate::pattern::{Pattern, Requests, Workload};
-use crate::play::play;
-use crate::units::{MILLION, Nanos};
-
 /// The figures of a file, by name.
 pub type FiguresByName = BTreeMap<String, Figure>;
 
@@ -80,27 +72,27 @@ pub enum Test {
 pub struct Load {
     /// Which pages.
     #[serde(default)]
-    order: Order,
+    pub(crate) order: Order,
     /// The size of each, in whole pages.
-    request: Bytes,
+    pub(crate) request: Bytes,
     /// How many are under way at once.
     #[serde(default = "one")]
-    depth: u32,
+    pub(crate) depth: u32,
     /// The drive's state before.
     #[serde(default)]
-    state: State,
+    pub(crate) state: State,
     /// The part of the drive that they go to, of 1.
     #[serde(default = "all")]
-    span: f64,
+    pub(crate) span: f64,
     /// Requests before those that count.
     #[serde(default)]
-    before: u64,
+    pub(crate) before: u64,
     /// Requests that count.
     #[serde(default = "some")]
-    requests: u64,
+    pub(crate) requests: u64,
     /// The erase blocks that the drive is scaled down to.
     #[serde(default = "few")]
-    blocks: u32,
+    pub(crate) blocks: u32,
 }
 
 /// Discards of data.
@@ -108,16 +100,16 @@ pub struct Load {
 #[serde(deny_unknown_fields)]
 pub struct Discards {
     /// What is discarded in all.
-    size: Bytes,
+    pub(crate) size: Bytes,
     /// In how many commands.
     #[serde(default = "one")]
-    commands: u32,
+    pub(crate) commands: u32,
 }
 
 /// Which pages come next.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Order {
+pub(crate) enum Order {
     /// The ones after the last.
     Sequential,
     /// Any.
@@ -128,7 +120,7 @@ enum Order {
 /// A drive's state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum State {
+pub(crate) enum State {
     /// Nothing was written.
     Purged,
     /// Every page was written once.
@@ -148,7 +140,7 @@ const fn some() -> u64 {
     5000
 }
 
-const fn few() -> u32 {
+pub(crate) const fn few() -> u32 {
     32
 }
 
@@ -204,115 +196,11 @@ impl Expected {
             )),
         }
     }
-
-    /// What the model comes to, as a multiple of the figure.
-    fn ratio(self, done: Done) -> f64 {
-        let seconds = done.elapsed.0 as f64 / 1e9;
-        match self {
-            Self::BytesPerSecond(rate) => done.bytes as f64 / seconds / rate as f64,
-            Self::RequestsPerSecond(rate) => done.requests as f64 / seconds / rate,
-            Self::Nanos(time) => done.waited.0 as f64 / done.requests as f64 / time as f64,
-        }
-    }
-}
-
-/// What a test came to.
-#[derive(Debug, Clone, Copy)]
-struct Done {
-    /// What the figure counts: of discards all together are one.
-    requests: u64,
-    bytes: u64,
-    elapsed: Nanos,
-    /// The times of all requests, added up.
-    waited: Nanos,
-}
-
-impl Figure {
-    /// What the drive comes to, as a multiple of the figure; none if it is not checked.
-    pub fn compare(&self, bench: &mut Bench<'_>) -> Option<Result<f64, DriveFileError>> {
-        match &self.check {
-            Check::Tested { expected, test, .. } => {
-                Some(test.perform(bench).map(|done| expected.ratio(done)))
-            }
-            Check::Unchecked { .. } => None,
-        }
-    }
-
-    /// Whether the drive gives the figure, to within its tolerance; one that is not checked it
-    /// does.
-    pub fn is_met(&self, bench: &mut Bench<'_>) -> Result<bool, DriveFileError> {
-        match (&self.check, self.compare(bench)) {
-            (Check::Tested { within, .. }, Some(ratio)) => Ok((ratio? - 1.0).abs() <= *within),
-            _ => Ok(true),
-        }
-    }
-}
-
-/// A drive on which tests are performed, each on one that is as it was before the others.
-#[derive(Debug)]
-pub struct Bench<'a> {
-    file: &'a DriveFile,
-    /// By the erase blocks that the drive is scaled down to, and its state.
-    prepared: BTreeMap<(u32, State), Drive>,
-}
-
-/// The seed of a test's requests and of the drive's own choices.
-const SEED: u64 = 1;
-
-impl<'a> Bench<'a> {
-    /// A bench for a file's drive.
-    #[must_use]
-    pub const fn new(file: &'a DriveFile) -> Self {
-        Self { file, prepared: BTreeMap::new() }
-    }
-
-    /// The drive, scaled down to about so many erase blocks, in a state.
-    fn drive(&mut self, blocks: u32, state: State) -> Result<Drive, DriveFileError> {
-        if let Some(drive) = self.prepared.get(&(blocks, state)) {
-            return Ok(drive.clone());
-        }
-        let whole = self.file.resolve()?;
-        let block_bytes = u64::from(whole.pages_per_block) * u64::from(whole.page_bytes);
-        let mut file = self.file.clone();
-        let most_bytes = block_bytes.saturating_mul(blocks.into());
-        file.with_capacity(Bytes(whole.capacity_bytes().min(most_bytes)));
-        let specification = file.resolve()?;
-        if specification.logical_pages > MOST_PAGES {
-            return Err(DriveFileError {
-                message: format!(
-                    "a test of a figure takes a drive of {} pages; there may be {MOST_PAGES}",
-                    specification.logical_pages
-                ),
-                at: None,
-                help: "choose fewer `blocks` for the test".to_owned(),
-            });
-        }
-        let mut drive = Drive::new(specification, SEED);
-        let condition = match state {
-            State::Purged => Condition::Purged,
-            State::Filled => Condition::Filled,
-        };
-        let span = drive.specification().logical_pages;
-        drive.condition(condition, span, SEED, &mut unwatched).map_err(|error| failed(&error))?;
-        self.prepared.insert((blocks, state), drive.clone());
-        Ok(drive)
-    }
-}
-
-fn failed(error: &dyn std::error::Error) -> DriveFileError {
-    DriveFileError {
-        message: format!("a figure cannot be compared with this drive: {error}"),
-        at: None,
-        help: "choose a test that suits the drive".to_owned(),
-    }
 }
 
 /// The most requests of a test, and the most of them under way at once.
 const MOST_REQUESTS: u64 = 10_000_000;
 const MOST_DEPTH: u32 = 65_536;
-
-/// The most pages of a drive that is made for a test.
-const MOST_PAGES: u32 = 1 << 24;
 
 impl Test {
     /// Refuses what would take hours.
@@ -334,71 +222,5 @@ impl Test {
             Self::Read(load) | Self::Write(load) => load.before.saturating_add(load.requests),
             Self::Discard(discards) => discards.commands.into(),
         }
-    }
-
-    fn perform(self, bench: &mut Bench<'_>) -> Result<Done, DriveFileError> {
-        match self {
-            Self::Read(load) => load.perform(bench, MILLION),
-            Self::Write(load) => load.perform(bench, 0),
-            Self::Discard(discards) => discards.perform(bench),
-        }
-    }
-}
-
-impl Load {
-    fn perform(self, bench: &mut Bench<'_>, reads_ppm: u32) -> Result<Done, DriveFileError> {
-        let mut drive = bench.drive(self.blocks, self.state)?;
-        let specification = drive.specification();
-        let pages = |bytes: u64| bytes.div_ceil(u64::from(specification.page_bytes));
-        let request_pages = u32::try_from(pages(self.request.0)).unwrap_or(u32::MAX);
-        // A cast keeps to the range of the type.
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-        let span_pages = (f64::from(specification.logical_pages) * self.span) as u32;
-        let pattern = match self.order {
-            Order::Sequential => Pattern::Sequential,
-            Order::Uniform => Pattern::Uniform,
-        };
-        let request_pages = request_pages.clamp(1, span_pages.max(1));
-        let request_bytes = u64::from(request_pages) * u64::from(specification.page_bytes);
-        let workload = Workload {
-            pattern,
-            span_pages: span_pages.clamp(request_pages, specification.logical_pages),
-            request_pages,
-            reads_ppm,
-            trims_ppm: 0,
-        };
-        let mut requests = Requests::new(workload, SEED);
-        let depth = self.depth.max(1) as usize;
-        let mut run = |count, start, waited: &mut Nanos| {
-            play(&mut drive, &mut requests, count, depth, start, |_, played| {
-                *waited += played.done.since(played.submitted);
-                true
-            })
-            .map_err(|refusal| failed(&refusal))
-        };
-        let begun = run(self.before, Nanos::ZERO, &mut Nanos::default())?;
-        let mut waited = Nanos::ZERO;
-        let count = self.requests.max(1);
-        let elapsed = run(count, begun, &mut waited)?.since(begun);
-        Ok(Done { requests: count, bytes: count * request_bytes, elapsed, waited })
-    }
-}
-
-impl Discards {
-    fn perform(self, bench: &mut Bench<'_>) -> Result<Done, DriveFileError> {
-        let specification = bench.file.resolve()?;
-        let page_bytes = u64::from(specification.page_bytes);
-        let block_bytes = u64::from(specification.pages_per_block) * page_bytes;
-        let commands = u64::from(self.commands.max(1));
-        let each = self.size.0 / commands / page_bytes * page_bytes;
-        let blocks = u32::try_from(self.size.0 / block_bytes + 1).unwrap_or(u32::MAX);
-        let mut drive = bench.drive(blocks.max(few()), State::Filled)?;
-        let mut now = Nanos::ZERO;
-        for number in 0..commands {
-            let extent = Extent { offset_bytes: number * each, length_bytes: each };
-            let done = drive.submit(now, Command::Discard(extent));
-            now = done.map_err(|refusal| failed(&refusal))?.at;
-        }
-        Ok(Done { requests: 1, bytes: self.size.0, elapsed: now, waited: now })
     }
 }

@@ -18,6 +18,7 @@
 
 mod activity;
 mod bast;
+pub mod bench;
 mod block_mapped;
 mod blockwise;
 mod command;

@@ -12,9 +12,10 @@ use serde::{Deserialize, Serialize};
 use ssdlab_quantity::Bytes;
 use toml::Table;
 
+use crate::bench::Bench;
 use crate::drive_file::{DriveFile, DriveFileError};
 use crate::evidence::{Evidence, Unit, Value};
-use crate::figures::{Bench, Check, Figure};
+use crate::figures::{Check, Figure};
 use crate::grounded::{grounded, with};
 use crate::specification::Specification;
 use crate::stratified::Stream;

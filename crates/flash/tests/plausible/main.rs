@@ -4,9 +4,10 @@ mod coverage;
 
 use std::collections::BTreeMap;
 
+use ssdlab_flash::bench::Bench;
 use ssdlab_flash::drive_file::DriveFile;
 use ssdlab_flash::evidence::Value;
-use ssdlab_flash::figures::{Bench, Check};
+use ssdlab_flash::figures::Check;
 use ssdlab_flash::{Draw, Plausible, Specification, presets};
 use ssdlab_quantity::Bytes;
 

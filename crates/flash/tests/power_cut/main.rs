@@ -126,7 +126,7 @@ proptest! {
             for (sector, version) in (0..SECTORS).zip(&versions) {
                 let version = *version;
                 let safe = newest(&log, sector, is_safe);
-                prop_assert!(version >= safe, "sector {} has {:?}, not {:?}", sector, version, safe);
+                prop_assert!(version >= safe, "sector {sector} has {version:?}, not {safe:?}");
                 if let Some(number) = version {
                     prop_assert!(changes(&log[number], sector), "a version of its own");
                     prop_assert!(log[number].submitted <= moment, "nothing from the future");
