@@ -106,7 +106,7 @@ fn main() {
 /// Performs the operations in a folder; `spent` tells the processor time that was spent so far.
 fn operations(folder: &Path, spent: &dyn Fn() -> u64) -> Times {
     let mut times = Times::new();
-    let mut timed = |name: &str, work: &mut dyn FnMut()| {
+    let mut perform = |name: &str, work: &mut dyn FnMut()| {
         let before = spent();
         work();
         times.push((name.to_owned(), spent() - before));
@@ -123,18 +123,18 @@ fn operations(folder: &Path, spent: &dyn Fn() -> u64) -> Times {
     for (how, names) in [("in order", &ordered), ("at random", &mixed)] {
         let folder = if how == "in order" { "ordered" } else { "mixed" };
         mkdirat(CWD, path(folder.to_owned()).unwrap(), Mode::RWXU).unwrap();
-        timed(&format!("create {how}"), &mut || {
+        perform(&format!("create {how}"), &mut || {
             for name in names {
                 drop(openat(CWD, name, create, Mode::RUSR).unwrap());
             }
         });
         let read_in = if how == "in order" { names } else { &ordered_in(names) };
-        timed(&format!("stat {how}"), &mut || {
+        perform(&format!("stat {how}"), &mut || {
             for name in read_in {
                 statat(CWD, name, AtFlags::empty()).unwrap();
             }
         });
-        timed(&format!("unlink {how}"), &mut || {
+        perform(&format!("unlink {how}"), &mut || {
             for name in read_in {
                 unlinkat(CWD, name, AtFlags::empty()).unwrap();
             }
@@ -149,7 +149,7 @@ fn operations(folder: &Path, spent: &dyn Fn() -> u64) -> Times {
             (0..FILES_IN_FOLDER).map(name).collect()
         })
         .collect();
-    timed("unpack", &mut || {
+    perform("unpack", &mut || {
         for (folder, files) in folders.iter().zip(&files) {
             mkdirat(CWD, folder, Mode::RWXU).unwrap();
             for name in files {
@@ -158,7 +158,7 @@ fn operations(folder: &Path, spent: &dyn Fn() -> u64) -> Times {
             }
         }
     });
-    timed("delete", &mut || {
+    perform("delete", &mut || {
         for (folder, files) in folders.iter().zip(&files) {
             for name in files {
                 unlinkat(CWD, name, AtFlags::empty()).unwrap();
@@ -170,19 +170,19 @@ fn operations(folder: &Path, spent: &dyn Fn() -> u64) -> Times {
     let mut piece = vec![7; 64 << 10];
     let flags = OFlags::CREATE | OFlags::RDWR;
     let file = openat(CWD, &large, flags, Mode::RUSR | Mode::WUSR).unwrap();
-    timed("write by 64 KiB", &mut || {
+    perform("write by 64 KiB", &mut || {
         for place in (0..LARGE_BYTES).step_by(64 << 10) {
             pwrite(&file, &piece, place as u64).unwrap();
         }
     });
     let piece = &mut piece[..8 << 10];
-    timed("rewrite by 8 KiB", &mut || {
+    perform("rewrite by 8 KiB", &mut || {
         for place in (0..LARGE_BYTES).step_by(8 << 10) {
             pread(&file, &mut *piece, place as u64).unwrap();
             pwrite(&file, piece, place as u64).unwrap();
         }
     });
-    timed("read by 8 KiB", &mut || {
+    perform("read by 8 KiB", &mut || {
         for place in (0..LARGE_BYTES).step_by(8 << 10) {
             pread(&file, &mut *piece, place as u64).unwrap();
         }

@@ -99,7 +99,7 @@ impl Page {
             is_code ^= is_fence;
             !is_code && !is_fence
         };
-        self.text.lines().filter(|line| is_prose(line)).map(|line| format!("{line}\n")).collect()
+        self.text.lines().filter(|line| is_prose(line)).flat_map(|line| [line, "\n"]).collect()
     }
 }
 
@@ -131,7 +131,7 @@ fn blocks(page: &str) -> impl Iterator<Item = (&str, String)> {
     std::iter::from_fn(move || {
         let info = lines.by_ref().find_map(|line| line.strip_prefix("```"))?;
         let text = lines.by_ref().take_while(|line| *line != "```");
-        Some((info, text.map(|line| format!("{line}\n")).collect()))
+        Some((info, text.flat_map(|line| [line, "\n"]).collect()))
     })
 }
 

@@ -1,18 +1,20 @@
 //! What `ssdlab flip` has found of a run, as its folder keeps it.
 
+use std::io;
 use std::path::Path;
-use std::{fs, io};
 
 use ssdlab_advice::{Analysis, Flip};
+use ssdlab_host::regular_file::read_own;
 use ssdlab_host::whole_file::WholeFile;
 
 /// Where a run keeps what was found.
 const KEPT: &str = "flips.json";
 
 /// What was found before, less the claims of which there is something new.
-pub fn merged(kept: Vec<Flip>, new: Vec<Flip>) -> Vec<Flip> {
-    let is_old = |one: &Flip| !new.iter().any(|found| found.claim == one.claim);
-    kept.into_iter().filter(is_old).chain(new.iter().cloned()).collect()
+pub fn merged(mut kept: Vec<Flip>, new: Vec<Flip>) -> Vec<Flip> {
+    kept.retain(|one| !new.iter().any(|found| found.claim == one.claim));
+    kept.extend(new);
+    kept
 }
 
 /// Keeps what was found.
@@ -24,8 +26,8 @@ pub fn keep(folder: &Path, found: &[Flip]) -> io::Result<()> {
 
 /// What was found; nothing where nobody has looked.
 pub fn kept(folder: &Path) -> Vec<Flip> {
-    let text = fs::read_to_string(folder.join(KEPT)).unwrap_or_default();
-    serde_json::from_str(&text).unwrap_or_default()
+    let text = read_own(&folder.join(KEPT)).unwrap_or_default();
+    serde_json::from_slice(&text).unwrap_or_default()
 }
 
 /// Adds to an analysis what was found of its run.

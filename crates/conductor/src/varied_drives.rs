@@ -63,7 +63,7 @@ impl Guests<'_> {
         let plausible = || self.plausible.get(level).ok_or_else(missing);
         let host = simulated.host;
         if let Some(change) = self.changes.get(&trial.block).filter(|of| of.drive == *level) {
-            let drive = plausible()?.drive(&change.values).map_err(no_drive)?;
+            let drive = plausible()?.drive(&change.values).map_err(|error| no_drive(&error))?;
             return Ok((drive, host.clone(), None));
         }
         let Some(number) = self.schedule.draw_of(trial.block) else {
@@ -73,7 +73,7 @@ impl Guests<'_> {
         // account.
         let seed = |name: &str| seed_of(self.schedule.seed, name);
         let Drawn { drive, mut draw } =
-            plausible()?.draw(seed(&published.name), number).map_err(no_drive)?;
+            plausible()?.draw(seed(&published.name), number).map_err(|error| no_drive(&error))?;
         let (host, of_host) = host.drawn(seed(&host.name), number);
         draw.values.extend(of_host);
         Ok((drive, host, Some(draw)))
@@ -86,6 +86,6 @@ fn seed_of(seed: u64, name: &str) -> u64 {
     u64::from_be_bytes(hash.first_chunk().copied().unwrap_or_default())
 }
 
-fn no_drive(error: DriveFileError) -> Failure {
+fn no_drive(error: &DriveFileError) -> Failure {
     Failure::Failed(format!("{}; {}", error.message, error.help))
 }

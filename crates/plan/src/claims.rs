@@ -7,7 +7,7 @@ use ssdlab_quantity::{Bytes, Span};
 
 use super::error::Fault;
 use super::factor::{Factor, Levels};
-use super::metric::{self, Better, Source, Together, Unit};
+use super::metric::{self, Better, Metric, Source, Together, Unit};
 use super::published::Published;
 use super::schedule::{Claim, Schedule};
 use super::sides::{self, Sides};
@@ -48,30 +48,8 @@ fn claim(
         let help = metric::instead_of(&metric);
         fault(format!("claim `{id}`: there is no metric `{metric}`"), &help)
     })?;
-    let lacks_a_day = |phase: &&String| {
-        let mut planned = schedule.workload.phases.iter();
-        planned.any(|planned| planned.name == **phase && planned.a_day.is_none())
-    };
-    if known_metric.source == Source::YearsUntilWorn
-        && let Some(phase) = written.phases.iter().find(lacks_a_day)
-    {
-        return Err(fault(
-            format!("claim `{id}`: the plan does not say how often a day `{phase}` runs"),
-            "give the phase `a_day`, for example a_day = 10",
-        ));
-    }
-    if written.phases.len() > 1 && known_metric.together == Together::Never {
-        let message = format!("claim `{id}`: `{metric}` cannot be combined over several phases");
-        return Err(fault(message, "name one phase"));
-    }
-    let known = schedule.phase_names();
-    if let Some(phase) = written.phases.iter().find(|phase| is_unknown(phase, &known, factors)) {
-        let message = format!("claim `{id}`: there is no phase `{phase}`");
-        return Err(fault(message, &format!("phases: {}", known.join(", "))));
-    }
-    if written.phases.is_empty() {
-        return Err(fault(format!("claim `{id}` names no phase"), "name at least one"));
-    }
+    check_phases(written, (&metric, &known_metric), schedule, factors)
+        .map_err(|(message, help)| fault(message, &help))?;
     let is_best = written.best.is_some();
     if is_best && (!written.compare.0.is_empty() || written.against.is_some()) {
         return Err(fault(
@@ -110,17 +88,8 @@ fn claim(
         let message = format!("claim `{id}`: an excess is compared with one other treatment");
         return Err(fault(message, "omit `best` or `excess_over`"));
     }
-    let published = written.published.as_ref();
-    if published.is_some_and(|bound| matches!(bound, Bound::Amount(_)) != bounds.are_absolute) {
-        return Err(fault(
-            format!("claim `{id}`: what was published is not of the kind of its bounds"),
-            "write both as ratios, or both as amounts of the metric",
-        ));
-    }
-    let published = published.map(|bound| amount(bound, &metric)).transpose();
-    let published = published.map_err(|message| {
-        fault(format!("claim `{id}`: {message}"), "write what was published as a bound is written")
-    })?;
+    let published = published_value(written, &metric, bounds.are_absolute)
+        .map_err(|(message, help)| fault(message, help))?;
     let sides = if bounds.are_absolute || is_best {
         Sides { compare, against: against.unwrap_or_default(), only }
     } else {
@@ -156,6 +125,61 @@ fn claim(
     sides::check_pairs(&claim, schedule, factors)
         .map_err(|(message, help)| fault(message, &help))?;
     Ok(claim)
+}
+
+/// Refuses phases that the workload lacks, or whose values of a metric say nothing; an error has a
+/// message and help.
+fn check_phases(
+    written: &written::Claim,
+    (name, metric): (&str, &Metric),
+    schedule: &Schedule,
+    factors: &[Varied],
+) -> Result<(), (String, String)> {
+    let id = &written.id;
+    let lacks_a_day = |phase: &&String| {
+        let mut planned = schedule.workload.phases.iter();
+        planned.any(|planned| planned.name == **phase && planned.a_day.is_none())
+    };
+    if metric.source == Source::YearsUntilWorn
+        && let Some(phase) = written.phases.iter().find(lacks_a_day)
+    {
+        return Err((
+            format!("claim `{id}`: the plan does not say how often a day `{phase}` runs"),
+            "give the phase `a_day`, for example a_day = 10".to_owned(),
+        ));
+    }
+    if written.phases.len() > 1 && metric.together == Together::Never {
+        let message = format!("claim `{id}`: `{name}` cannot be combined over several phases");
+        return Err((message, "name one phase".to_owned()));
+    }
+    let known = schedule.phase_names();
+    if let Some(phase) = written.phases.iter().find(|phase| is_unknown(phase, &known, factors)) {
+        let message = format!("claim `{id}`: there is no phase `{phase}`");
+        return Err((message, format!("phases: {}", known.join(", "))));
+    }
+    if written.phases.is_empty() {
+        return Err((format!("claim `{id}` names no phase"), "name at least one".to_owned()));
+    }
+    Ok(())
+}
+
+/// What was published of a claim's quantity; an error has a message and help.
+fn published_value(
+    written: &written::Claim,
+    metric: &str,
+    is_absolute: bool,
+) -> Result<Option<f64>, (String, &'static str)> {
+    let Some(bound) = &written.published else { return Ok(None) };
+    let id = &written.id;
+    if matches!(bound, Bound::Amount(_)) != is_absolute {
+        return Err((
+            format!("claim `{id}`: what was published is not of the kind of its bounds"),
+            "write both as ratios, or both as amounts of the metric",
+        ));
+    }
+    amount(bound, metric).map(Some).map_err(|message| {
+        (format!("claim `{id}`: {message}"), "write what was published as a bound is written")
+    })
 }
 
 /// The claims that answer the question.

@@ -64,11 +64,11 @@ pub struct Costs {
     pub copy_ns: u64,
     /// A KiB of CRC-32 or CRC-32C, in ns.
     pub crc32_ns: u64,
-    /// A KiB of xxHash, in ns.
+    /// A KiB of `xxHash`, in ns.
     pub xxhash_ns: u64,
     /// A KiB of SHA-256, in ns.
     pub sha256_ns: u64,
-    /// A KiB of BLAKE2b, in ns.
+    /// A KiB of `BLAKE2b`, in ns.
     pub blake2_ns: u64,
 }
 
@@ -189,6 +189,8 @@ struct NsPerKib {
 }
 
 impl HostFile {
+    // A cast keeps to the range of the type.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     fn model(self, name: &str) -> HostModel {
         let NsPerKib { copy, crc32, xxhash, sha256, blake2 } = self.ns_per_kib;
         HostModel {

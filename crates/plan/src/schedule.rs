@@ -473,6 +473,8 @@ pub struct Claim {
     pub exploratory: Option<String>,
 }
 
+// Serde passes references.
+#[expect(clippy::trivially_copy_pass_by_ref)]
 fn is_zero(number: &u32) -> bool {
     *number == 0
 }

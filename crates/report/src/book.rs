@@ -110,7 +110,10 @@ pub fn book_markdown(figures: &[Figure]) -> String {
             rows: of_group.iter().map(row).collect(),
             numbers: 3,
         };
-        page += &format!("\n## {}\n\n{}", inline(&group(&of_group[0])), table(&grid));
+        page += "\n## ";
+        page += &inline(&group(&of_group[0]));
+        page += "\n\n";
+        page += &table(&grid);
     }
     page
 }

@@ -61,10 +61,9 @@ pub(super) fn evidence(claim: &Judgement, over: &OverDrives) -> Vec<String> {
 pub(super) fn flips(claim: &Judgement) -> Option<String> {
     let holds = claim.flips.first()?.holds;
     let of = |flip: &Flip| -> Vec<String> {
-        let parameter = match claim.flips.iter().any(|other| other.drive != flip.drive) {
-            true => format!("{}: {}", flip.drive, flip.parameter),
-            false => flip.parameter.clone(),
-        };
+        let has_others = claim.flips.iter().any(|other| other.drive != flip.drive);
+        let drive = if has_others { format!("{}: ", flip.drive) } else { String::new() };
+        let parameter = format!("{drive}{}", flip.parameter);
         let says = |at: &Crossing| {
             let (side, at, now) = (at.side, value(&at.value), value(&flip.published));
             format!("{parameter} is {side} {at} (published: {now})")

@@ -38,9 +38,12 @@ const TEMPORARY: &str = "replacing";
 /// A read after a power cut, in bytes.
 const CHUNK_BYTES: usize = 1 << 16;
 
+/// Is told each deed.
+type Listener = Box<dyn FnMut(Deed)>;
+
 /// Who hears of each deed.
 #[derive(Default)]
-pub(super) struct Teller(RefCell<Option<Box<dyn FnMut(Deed)>>>);
+pub(super) struct Teller(RefCell<Option<Listener>>);
 
 impl Teller {
     pub fn new(told: impl FnMut(Deed) + 'static) -> Self {
@@ -152,6 +155,7 @@ pub(super) fn append(
 }
 
 /// The states of files after a power cut.
+#[must_use]
 pub fn look(subjects: Subjects, directory: &Path) -> Vec<Found> {
     let opened = open(directory).ok();
     let found = |subject: Subject| match &opened {

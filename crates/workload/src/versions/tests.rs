@@ -49,8 +49,8 @@ fn files_are_replaced_and_appended_to_as_told() {
     let each = [Step::Contents, Step::Begun, Step::Done, Step::Place];
     let all: Vec<_> = (1..=3).flat_map(|version| each.map(|step| (version, step))).collect();
     assert_eq!(steps(Subject::Replaced(1)), all);
-    use Step::{Begun, Done, Place as Placed};
-    let log = [(1, Begun), (1, Done), (2, Begun), (2, Done), (2, Placed), (3, Begun), (3, Done)];
+    let [begun, done, placed] = [Step::Begun, Step::Done, Step::Place];
+    let log = [(1, begun), (1, done), (2, begun), (2, done), (2, placed), (3, begun), (3, done)];
     assert_eq!(steps(Subject::Log), log);
 
     fs::remove_file(folder.join(Subject::Replaced(0).name())).unwrap();

@@ -3,7 +3,7 @@ use super::{PAGE_BYTES, Writes};
 #[test]
 fn writes_are_kept_once_and_read_from_anywhere() {
     let mut writes = Writes::default();
-    let data: Vec<u8> = (0..PAGE_BYTES + 700).map(|place| (place % 251) as u8).collect();
+    let data: Vec<u8> = (0..=250).cycle().take(PAGE_BYTES + 700).collect();
     writes.push(&data[..512]);
     writes.push(&data);
     writes.push(&data);
