@@ -31,19 +31,24 @@ pub(super) fn claims(schedule: &Schedule, analysis: &Analysis) -> Option<String>
         !claims.is_empty() && (!is_ranked || claims.iter().any(|c| c.ratio.is_some()))
     });
     let verdicts: Vec<Verdict> = named.iter().flatten().map(|claim| claim.verdict).collect();
-    let first = *verdicts.first()?;
-    let is_unanimous = verdicts.iter().all(|verdict| *verdict == first);
+    if verdicts.is_empty() {
+        return None;
+    }
+    let mut told = verdicts.into_iter().filter(|verdict| tells(*verdict));
+    let first = told.next();
+    let is_unanimous = told.all(|verdict| Some(verdict) == first);
     let word = match first {
         _ if !asks_for_yes_or_no(&analysis.question) => None,
         _ if !is_unanimous => Some("in part"),
-        Verdict::Holds => Some("yes"),
-        Verdict::Refuted => Some("no"),
-        Verdict::Depends => Some("it depends on the drive"),
-        Verdict::Undecided | Verdict::Identical | Verdict::Untested => Some("undecided"),
+        Some(Verdict::Holds) => Some("yes"),
+        Some(Verdict::Refuted) => Some("no"),
+        Some(Verdict::Depends) => Some("it depends on the drive"),
+        _ => Some("undecided"),
     };
     let says_all = word.is_some() && is_unanimous;
     let clause = |claims: &Vec<&Judgement>| {
-        let verdict = (!says_all).then(|| format!("the claim {}", came_out(claims)));
+        let is_said = says_all && claims.iter().all(|claim| tells(claim.verdict));
+        let verdict = (!is_said).then(|| format!("the claim {}", came_out(claims)));
         let (found, context) = found(schedule, analysis, claims);
         let notes: Vec<String> = context.into_iter().chain(verdict).collect();
         if notes.is_empty() { found } else { format!("{found} ({})", notes.join("; ")) }
@@ -51,6 +56,11 @@ pub(super) fn claims(schedule: &Schedule, analysis: &Analysis) -> Option<String>
     let clauses: Vec<String> = named.iter().map(clause).collect();
     let clauses = clauses.join("; ");
     Some(word.map_or_else(|| clauses.clone(), |word| format!("{word}: {clauses}")))
+}
+
+/// Whether a verdict says something about the claim; others are about what could not be compared.
+const fn tells(verdict: Verdict) -> bool {
+    !matches!(verdict, Verdict::Identical | Verdict::Untested)
 }
 
 /// Whether yes or no can answer a question: it begins with a verb and offers no choice.
