@@ -194,7 +194,9 @@ proptest! {
         let mut model = Drive::new(drive.clone(), 1);
         let log: Vec<Logged> = (0..)
             .zip(log)
-            .filter(|(_, logged)| !matches!(logged.command, Command::Discard(_) | Command::WriteZeroes(_)))
+            .filter(|(_, logged)| {
+                !matches!(logged.command, Command::Discard(_) | Command::WriteZeroes(_))
+            })
             .map(|(at, logged)| {
                 let at = Nanos(at);
                 model.submit(at, logged.command).expect("it is on the drive");
