@@ -115,7 +115,7 @@ pub struct Guests<'a> {
     /// Where request logs go.
     logs: Option<PathBuf>,
     marker: String,
-    pub(super) jobs: usize,
+    jobs: usize,
     pub(super) interrupt: &'a Interrupt,
     tools: Vec<String>,
 }
@@ -238,13 +238,22 @@ impl<'a> Guests<'a> {
         Ok(())
     }
 
+    /// Performs trials, as many at a time as there are workers, and hears what these have to tell.
+    pub(super) fn each(&self, trials: VecDeque<Trial>, hear: impl FnMut(News)) {
+        let queue = Mutex::new(trials);
+        let (tell, told) = mpsc::channel();
+        thread::scope(|scope| {
+            for worker in 0..self.jobs {
+                let (queue, tell) = (&queue, tell.clone());
+                scope.spawn(move || self.work(worker, queue, &tell));
+            }
+            drop(tell);
+            told.into_iter().for_each(hear);
+        });
+    }
+
     /// Performs trials one after the other.
-    pub(super) fn work(
-        &self,
-        worker: usize,
-        queue: &Mutex<VecDeque<Trial>>,
-        news: &mpsc::Sender<News>,
-    ) {
+    fn work(&self, worker: usize, queue: &Mutex<VecDeque<Trial>>, news: &mpsc::Sender<News>) {
         pin(worker);
         let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         while !self.interrupt.is_set()
@@ -533,37 +542,28 @@ impl Stage for Guests<'_> {
 
     fn perform(&mut self, trials: &[Trial], desk: &mut Desk<'_>) -> Result<bool, ConductorError> {
         let open = trials.iter().copied().filter(|trial| desk.is_open(trial));
-        let queue: Mutex<VecDeque<Trial>> = Mutex::new(open.collect());
-        let (tell, hear) = mpsc::channel();
-        let this = &*self;
-        thread::scope(|scope| {
-            for worker in 0..this.jobs {
-                let (queue, tell) = (&queue, tell.clone());
-                scope.spawn(move || this.work(worker, queue, &tell));
-            }
-            drop(tell);
-            let mut kept = Ok(());
-            for news in hear {
-                match news {
-                    News::Begun(trial) => desk.begin(trial),
-                    News::Phase(trial, name) => desk.phase(trial, &name),
-                    News::Ended(trial, performed) => {
-                        let is_interrupted = matches!(performed.ended, Err(Failure::Interrupted));
-                        // Or another trial of its treatment has found that it cannot run.
-                        if is_interrupted || !desk.is_open(&trial) {
-                            continue;
-                        }
-                        let record = performed.record(this.schedule, trial);
-                        kept = kept.and_then(|()| desk.keep(record));
-                        if kept.is_err() {
-                            // Without a place for its records a run has no sense.
-                            this.interrupt.set();
-                        }
-                    }
+        let open: VecDeque<Trial> = open.collect();
+        let mut kept = Ok(());
+        self.each(open, |news| match news {
+            News::Begun(trial) => desk.begin(trial),
+            News::Phase(trial, name) => desk.phase(trial, &name),
+            News::Ended(trial, performed) => {
+                let is_interrupted = matches!(performed.ended, Err(Failure::Interrupted));
+                // Or another trial of its treatment has found that it cannot run.
+                if is_interrupted || !desk.is_open(&trial) {
+                    return;
+                }
+                let record = performed.record(self.schedule, trial);
+                if kept.is_ok() {
+                    kept = desk.keep(record);
+                }
+                if kept.is_err() {
+                    // Without a place for its records a run has no sense.
+                    self.interrupt.set();
                 }
             }
-            kept
-        })?;
+        });
+        kept?;
         Ok(!self.interrupt.is_set())
     }
 }

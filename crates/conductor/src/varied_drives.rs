@@ -1,9 +1,7 @@
 //! Guests on other drives than the published one: drawn by the schedule's blocks, or changed in one
 //! value to see what depends on it.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Mutex, mpsc};
-use std::thread;
+use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 use ssdlab_flash::{Draw, Drawn, DriveFileError, Plausible, Specification};
@@ -29,25 +27,15 @@ impl Guests<'_> {
         ended: &mut dyn FnMut(&Record),
     ) -> Vec<Record> {
         self.changes = changes;
-        let queue = Mutex::new(VecDeque::from(trials));
-        let (tell, hear) = mpsc::channel();
-        let this = &*self;
-        thread::scope(|scope| {
-            for worker in 0..this.jobs {
-                let (queue, tell) = (&queue, tell.clone());
-                scope.spawn(move || this.work(worker, queue, &tell));
+        let mut records = Vec::new();
+        self.each(trials.into(), |news| {
+            if let News::Ended(trial, performed) = news {
+                let record = performed.record(self.schedule, trial);
+                ended(&record);
+                records.push(record);
             }
-            drop(tell);
-            let mut records = Vec::new();
-            for news in hear {
-                if let News::Ended(trial, performed) = news {
-                    let record = performed.record(this.schedule, trial);
-                    ended(&record);
-                    records.push(record);
-                }
-            }
-            records
-        })
+        });
+        records
     }
 
     /// The drive and the host of a trial, and what of them was drawn: those of the files, or as its
