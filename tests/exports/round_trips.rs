@@ -281,8 +281,10 @@ fn sweeps() {
     let place = fixture.place();
     std::os::unix::fs::symlink(&fixture.run, place.join("RUN")).unwrap();
     tools::export(&fixture.run, "parquet", place);
-    let command =
-        code("sweeps", "sh")[0].replace("1..50", "1..2").replace("--warmup 1", "--warmup 0.01");
+    let command = code("sweeps", "console minutes")[0]
+        .trim_start_matches("$ ")
+        .replace("1..50", "1..2")
+        .replace("--warmup 1", "--warmup 0.01");
     tools::run_shell(&command, place);
     assert_eq!(fs::read_to_string(place.join("sweep.jsonl")).unwrap().lines().count(), 40);
     ask(&code("sweeps", "sql"), place);
