@@ -77,7 +77,7 @@ test: kernel
 	scripts/install-python
 	scripts/fetch-guest
 	npm ci --prefix tests/browser --ignore-scripts --no-audit --no-fund
-	$(CARGO) test --workspace --locked
+	$(CARGO) test --workspace --locked --no-fail-fast
 
 # What must hold before anything is tested.
 check:
