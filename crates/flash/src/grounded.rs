@@ -1,13 +1,13 @@
-//! The values of a drive file, each with what it rests on.
+//! The values of a drive or host file, each with what it rests on.
 
 use std::collections::BTreeMap;
 
 use toml::Table;
 
 use crate::drive_file::{DriveFile, DriveFileError};
-use crate::evidence::{Evidence, Value};
+use crate::evidence::{Evidence, EvidenceByKey, Value};
 
-/// A value of a drive file, and what it rests on.
+/// A value of a drive or host file, and what it rests on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grounded {
     /// Its dotted key.
@@ -18,7 +18,7 @@ pub struct Grounded {
     pub evidence: Option<Evidence>,
 }
 
-/// Keys that say what a drive is called and what is known of it, not what it is.
+/// Keys that say what a drive or host is called and what is known of it, not what it is.
 const ABOUT: [&str; 4] = ["name", "description", "evidence", "figures"];
 
 /// The values of a drive file in the order of their keys, each with what it rests on.
@@ -28,8 +28,7 @@ const ABOUT: [&str; 4] = ["name", "description", "evidence", "figures"];
 pub fn grounded(text: &str) -> Result<Vec<Grounded>, DriveFileError> {
     let file = DriveFile::parse(text)?;
     let table: Table = toml::from_str(text).expect("a drive file is TOML");
-    let mut values = BTreeMap::new();
-    flatten(&table, "", &mut values);
+    let values = values(&table);
     for (key, evidence) in &file.evidence {
         let fault =
             |message, help| Err(DriveFileError { message, at: Some(evidence.span()), help });
@@ -63,14 +62,26 @@ pub fn grounded(text: &str) -> Result<Vec<Grounded>, DriveFileError> {
             }
         }
     }
-    Ok(values
-        .into_iter()
-        .map(|(key, value)| Grounded {
-            evidence: file.evidence.get(&key).map(|evidence| evidence.get_ref().clone()),
-            value: value.into_toml().to_string(),
-            key,
-        })
-        .collect())
+    Ok(with_evidence(values, &file.evidence))
+}
+
+/// The values of a drive or host file, by their dotted keys.
+#[must_use]
+pub fn values(table: &Table) -> BTreeMap<String, Value> {
+    let mut values = BTreeMap::new();
+    flatten(table, "", &mut values);
+    values
+}
+
+/// Values in the order of their keys, each with what it rests on.
+#[must_use]
+pub fn with_evidence(values: BTreeMap<String, Value>, evidence: &EvidenceByKey) -> Vec<Grounded> {
+    let grounded = |(key, value): (String, Value)| Grounded {
+        evidence: evidence.get(&key).map(|evidence| evidence.get_ref().clone()),
+        value: value.into_toml().to_string(),
+        key,
+    };
+    values.into_iter().map(grounded).collect()
 }
 
 /// A file's drive with other values of some keys, each of which the file sets.

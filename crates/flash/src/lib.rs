@@ -32,7 +32,7 @@ mod fast;
 pub mod figures;
 mod free;
 mod ftl;
-mod grounded;
+pub mod grounded;
 mod levelling;
 mod link;
 mod map_cache;

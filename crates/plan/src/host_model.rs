@@ -8,11 +8,10 @@ use std::fmt;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
-use ssdlab_flash::Grounded;
 use ssdlab_flash::evidence::{EvidenceByKey, Value};
+use ssdlab_flash::grounded::{self, Grounded};
 use ssdlab_flash::plausible::Uncertain;
 use ssdlab_quantity::Bytes;
-use toml::Table;
 
 /// A computer, as the virtual lab knows it.
 #[derive(Debug, Clone, PartialEq)]
@@ -131,25 +130,8 @@ impl HostModel {
     #[must_use]
     pub fn grounded(&self) -> Vec<Grounded> {
         let file: HostFile = toml::from_str(self.text()).expect("a test reads every host");
-        let mut table: Table = toml::from_str(self.text()).expect("a test reads every host");
-        table.retain(|key, _| !matches!(key, "description" | "evidence"));
-        let mut values = BTreeMap::new();
-        for (key, value) in table {
-            match value {
-                toml::Value::Table(inner) => values.extend(
-                    inner.into_iter().map(|(name, value)| (format!("{key}.{name}"), value)),
-                ),
-                value => {
-                    values.insert(key, value);
-                }
-            }
-        }
-        let grounded = |(key, value): (String, toml::Value)| Grounded {
-            evidence: file.evidence.get(&key).map(|evidence| evidence.get_ref().clone()),
-            value: value.to_string(),
-            key,
-        };
-        values.into_iter().map(grounded).collect()
+        let table = toml::from_str(self.text()).expect("a test reads every host");
+        grounded::with_evidence(grounded::values(&table), &file.evidence)
     }
 }
 

@@ -1,34 +1,12 @@
 //! Tests of the hosts that come with the program.
 
 use super::*;
-use ssdlab_flash::evidence::Value;
-
-/// The values of a host file by their dotted keys.
-fn values(text: &str) -> BTreeMap<String, Value> {
-    let table: Table = toml::from_str(text).unwrap();
-    let mut values = BTreeMap::new();
-    for (key, value) in &table {
-        match (key.as_str(), value) {
-            ("description" | "evidence", _) => {}
-            (_, toml::Value::Table(inner)) => values
-                .extend(inner.iter().map(|(name, value)| (format!("{key}.{name}"), figure(value)))),
-            (_, value) => {
-                values.insert(key.clone(), figure(value));
-            }
-        }
-    }
-    values
-}
-
-fn figure(value: &toml::Value) -> Value {
-    Value::of(value).unwrap()
-}
 
 #[test]
 fn every_value_of_a_real_host_has_evidence_that_fits_it() {
     for preset in PRESETS.iter().filter(|preset| preset.name != "infinite") {
         let file: HostFile = toml::from_str(preset.text).unwrap();
-        let values = values(preset.text);
+        let values = grounded::values(&toml::from_str(preset.text).unwrap());
         let with_evidence: Vec<&String> = file.evidence.keys().collect();
         assert_eq!(with_evidence, values.keys().collect::<Vec<_>>(), "{}", preset.name);
         for (key, value) in &values {

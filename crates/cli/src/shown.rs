@@ -1,0 +1,36 @@
+//! What `drive show --json` and `host show --json` print.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use ssdlab_flash::Grounded;
+use ssdlab_flash::evidence::Evidence;
+
+/// The version of the format.
+const SHOWN_SCHEMA: u32 = 1;
+
+/// A drive or a host: its values, and what they rest on.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Shown {
+    /// The version of this format.
+    schema: u32,
+    name: String,
+    /// What it stands for, in a sentence.
+    description: String,
+    /// The file's values as TOML writes them, by dotted key (`trim.per_command`).
+    values: BTreeMap<String, String>,
+    /// What the values rest on, by the same keys; absent for a value without evidence.
+    evidence: BTreeMap<String, Evidence>,
+}
+
+impl Shown {
+    pub fn of(name: String, description: String, grounded: Vec<Grounded>) -> Self {
+        let (mut values, mut evidence) = (BTreeMap::new(), BTreeMap::new());
+        for value in grounded {
+            evidence.extend(value.evidence.map(|evidence| (value.key.clone(), evidence)));
+            values.insert(value.key, value.value);
+        }
+        Self { schema: SHOWN_SCHEMA, name, description, values, evidence }
+    }
+}
