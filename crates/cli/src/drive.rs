@@ -1,24 +1,18 @@
 //! `ssdlab drive`: simulated drives, shipped and user-defined.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
 use clap::{Args, Subcommand};
 use miette::{IntoDiagnostic, Report, WrapErr};
-use schemars::JsonSchema;
-use serde::Serialize;
 use ssdlab_flash::drive_file::DriveFile;
-use ssdlab_flash::evidence::Evidence;
 use ssdlab_flash::{DriveFileError, Grounded, Plausible, Specification, presets};
 use ssdlab_plan::{self as plan, Bytes, Fault};
 use ssdlab_report as report;
 
 use super::exit::{Exit, Wrong};
+use super::shown::Shown;
 use super::{input, output};
-
-/// The version of what `drive show --json` prints.
-const SHOWN_SCHEMA: u32 = 1;
 
 /// Arguments of `ssdlab drive`.
 #[derive(Debug, Args)]
@@ -47,20 +41,6 @@ enum What {
         #[arg(long, value_name = "SIZE")]
         capacity: Option<Bytes>,
     },
-}
-
-/// What `ssdlab drive show --json` prints.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Shown {
-    /// The version of this format.
-    schema: u32,
-    name: String,
-    /// What it stands for, in a sentence.
-    description: String,
-    /// The file's values as TOML writes them, by dotted key (`trim.per_command`).
-    values: BTreeMap<String, String>,
-    /// What the values rest on, by the same keys; absent for a value without evidence.
-    evidence: BTreeMap<String, Evidence>,
 }
 
 impl Drive {
@@ -156,12 +136,7 @@ impl Source {
 
     fn shown(&self) -> Result<Shown, Report> {
         let Specification { name, description, .. } = self.specification(None)?;
-        let (mut values, mut evidence) = (BTreeMap::new(), BTreeMap::new());
-        for value in self.grounded()? {
-            evidence.extend(value.evidence.map(|evidence| (value.key.clone(), evidence)));
-            values.insert(value.key, value.value);
-        }
-        Ok(Shown { schema: SHOWN_SCHEMA, name, description, values, evidence })
+        Ok(Shown::of(name, description, self.grounded()?))
     }
 
     fn at_its_place(&self, error: DriveFileError) -> Report {

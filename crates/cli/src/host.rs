@@ -1,20 +1,14 @@
 //! `ssdlab host`: the computers that the virtual lab stands in for.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use clap::{Args, Subcommand};
 use miette::Report;
-use schemars::JsonSchema;
-use serde::Serialize;
-use ssdlab_flash::evidence::Evidence;
 use ssdlab_plan::{HOSTS, HostModel, find_host};
 
 use super::exit::{Exit, Wrong};
 use super::output;
-
-/// The version of what `host show --json` prints.
-const SHOWN_SCHEMA: u32 = 1;
+use super::shown::Shown;
 
 /// Arguments of `ssdlab host`.
 #[derive(Debug, Args)]
@@ -35,21 +29,6 @@ enum What {
         #[arg(long)]
         json: bool,
     },
-}
-
-/// What `ssdlab host show --json` prints.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "ShownHost")]
-pub struct Shown {
-    /// The version of this format.
-    schema: u32,
-    name: String,
-    /// What it stands for, in a sentence.
-    description: String,
-    /// The file's values as TOML writes them, by dotted key (`ns_per_kib.copy`).
-    values: BTreeMap<String, String>,
-    /// What the values rest on, by the same keys; absent for a value without evidence.
-    evidence: BTreeMap<String, Evidence>,
 }
 
 impl Host {
@@ -84,11 +63,5 @@ fn find(name: &str) -> Result<&'static HostModel, Report> {
 }
 
 fn shown(host: &HostModel) -> Shown {
-    let (mut values, mut evidence) = (BTreeMap::new(), BTreeMap::new());
-    for value in host.grounded() {
-        evidence.extend(value.evidence.map(|evidence| (value.key.clone(), evidence)));
-        values.insert(value.key, value.value);
-    }
-    let (name, description) = (host.name.clone(), host.description.clone());
-    Shown { schema: SHOWN_SCHEMA, name, description, values, evidence }
+    Shown::of(host.name.clone(), host.description.clone(), host.grounded())
 }

@@ -35,6 +35,7 @@ mod restore;
 mod run;
 mod schema;
 mod serve;
+mod shown;
 mod simulate;
 mod simulation_progress;
 mod stages;

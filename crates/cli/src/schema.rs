@@ -9,11 +9,10 @@ use ssdlab_results::Record;
 use ssdlab_simulation::Outcome;
 
 use super::cache::Cached;
-use super::drive::Shown;
 use super::exit::Exit;
-use super::host::Shown as ShownHost;
 use super::method::Checked;
 use super::output;
+use super::shown::Shown;
 use super::status::Standing;
 use super::trace::Printed;
 
@@ -76,9 +75,8 @@ impl Of {
             Self::History => schema_for!(History),
             Self::Status => schema_for!(Standing),
             Self::Cache => schema_for!(Cached),
-            Self::Drive => schema_for!(Shown),
             Self::Evidence => schema_for!(Book<'_>),
-            Self::Host => schema_for!(ShownHost),
+            Self::Drive | Self::Host => schema_for!(Shown),
             Self::Simulation => schema_for!(Outcome),
             Self::Trace => schema_for!(Printed<'_>),
         }
