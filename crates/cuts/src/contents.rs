@@ -1,5 +1,8 @@
 //! Contents that say what they are: records with the file, the version and their number in them.
 
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
 use super::deed::Subject;
 
 /// A record in bytes: no divisor of a sector or a block, so that records straddle both.
@@ -32,10 +35,8 @@ pub fn record(of: Subject, version: u32, number: u32) -> [u8; RECORD_BYTES] {
     for (place, field) in [file, version, number].into_iter().enumerate() {
         bytes[8 + 4 * place..12 + 4 * place].copy_from_slice(&field.to_le_bytes());
     }
-    let mut state = u64::from(file) << 40 ^ u64::from(version) << 20 ^ u64::from(number);
-    for word in bytes[HEADER_BYTES..].chunks_mut(8) {
-        word.copy_from_slice(&split_mix(&mut state).to_le_bytes()[..word.len()]);
-    }
+    let seed = u64::from(file) << 40 ^ u64::from(version) << 20 ^ u64::from(number);
+    SplitMix64::seed_from_u64(seed).fill_bytes(&mut bytes[HEADER_BYTES..]);
     bytes
 }
 
@@ -51,13 +52,4 @@ pub fn replaced(file: u32, version: u32) -> Vec<u8> {
 pub(super) fn version(bytes: &[u8]) -> Option<u32> {
     let header = bytes.get(..HEADER_BYTES).filter(|header| header.starts_with(&MAGIC))?;
     Some(u32::from_le_bytes(header[12..16].try_into().ok()?))
-}
-
-/// `SplitMix64` (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA
-/// 2014).
-fn split_mix(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mixed = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
 }

@@ -10,6 +10,9 @@
 //! hash-based Owen scrambling", Journal of Computer Graphics Techniques 9(4), 2020). Everything is
 //! integer arithmetic.
 
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
 /// A sequence of its own for each of the numbers that make it up.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stream(u64);
@@ -44,13 +47,9 @@ fn scramble(stream: Stream, number: u32) -> u32 {
     })
 }
 
-/// Mixes the bits of a number (the finalizer of Steele, Lea and Flood, "Fast splittable
-/// pseudorandom number generators", OOPSLA 2014).
+/// Mixes the bits of a number.
 fn mix(number: u64) -> u64 {
-    let mut mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ mixed >> 31
+    SplitMix64::seed_from_u64(number).next_u64()
 }
 
 #[cfg(test)]
