@@ -80,14 +80,15 @@ impl Flip {
             ));
         }
         let standings = self.standings(&schedule, &records)?;
-        let parameters = parameters(&schedule, &standings)?;
+        let plausible = stages::plausible(&schedule)?;
+        let parameters = parameters(&schedule, &standings, &plausible);
         let schedule = Schedule { plausible: 0, ..schedule };
         let interrupt = Interrupt::on_signals().into_diagnostic()?;
         let mut journal = undo::start().map_err(|error| run::no_journal(&error))?;
         let manner = Manner { kernel: self.kernel.as_deref(), ..Manner::default() };
         let found = stages::with_stage(&schedule, manner, &mut journal, &interrupt, |ready| {
             let Ready::Guests(mut guests, _) = ready else { return Ok(Vec::new()) };
-            guests.provide(stages::plausible(&schedule)?);
+            guests.provide(plausible);
             let mut search = Search { schedule: &schedule, standings: &standings, guests };
             Ok(search.all(&parameters))
         })?;
@@ -124,19 +125,24 @@ impl Flip {
 }
 
 /// The uncertain parameters of the drives that claims are about.
-fn parameters(schedule: &Schedule, standings: &[Standing]) -> Result<Vec<Parameter>, Report> {
-    let treatments: BTreeSet<usize> =
-        standings.iter().flat_map(|one| one.treatments.iter().copied()).collect();
+fn parameters(
+    schedule: &Schedule,
+    standings: &[Standing],
+    plausible: &BTreeMap<String, Plausible>,
+) -> Vec<Parameter> {
+    let treatments = treatments(standings);
     let setups = treatments.iter().filter_map(|of| schedule.treatments[*of].setup.as_ref().ok());
     let drives: BTreeSet<String> = setups.map(|setup| setup.simulated.drive.clone()).collect();
-    let mut parameters = Vec::new();
-    for (drive, plausible) in stages::plausible(schedule)? {
-        if drives.contains(&drive) {
-            let of = |uncertain| Parameter::of(&drive, &plausible, uncertain);
-            parameters.extend(plausible.uncertain().iter().filter_map(of));
-        }
-    }
-    Ok(parameters)
+    let of_drive = |(drive, plausible): (&String, &Plausible)| {
+        let of = |uncertain| Parameter::of(drive, plausible, uncertain);
+        plausible.uncertain().iter().filter_map(of).collect::<Vec<_>>()
+    };
+    plausible.iter().filter(|(drive, _)| drives.contains(*drive)).flat_map(of_drive).collect()
+}
+
+/// The treatments that claims are about.
+fn treatments(standings: &[Standing]) -> BTreeSet<usize> {
+    standings.iter().flat_map(|one| one.treatments.iter().copied()).collect()
 }
 
 impl Parameter {
@@ -269,8 +275,7 @@ impl Search<'_, '_> {
 
     /// Tries values, each with all treatments of the claims, on the seed of the first block.
     fn round(&mut self, values: &[(&Parameter, Value)]) -> Vec<Tried> {
-        let treatments: BTreeSet<usize> =
-            self.standings.iter().flat_map(|one| one.treatments.iter().copied()).collect();
+        let treatments = treatments(self.standings);
         let seed = self.schedule.trials.first().map_or(0, |trial| trial.seed);
         let (mut trials, mut changes) = (Vec::new(), BTreeMap::new());
         for ((parameter, value), block) in values.iter().zip(1..) {
