@@ -12,7 +12,7 @@ mod plans;
 use std::path::Path;
 
 use ssdlab_flash::presets;
-use ssdlab_plan::{Overrides, Schedule, shipped};
+use ssdlab_plan::{self as plan, Overrides, Schedule, shipped};
 
 pub use drives::DriveFigures;
 pub use figure::{Amount, Figure};
@@ -38,8 +38,6 @@ pub fn schedules() -> impl Iterator<Item = Schedule> {
 pub fn of_plans(kept: &Kept) -> Vec<Figure> {
     schedules().flat_map(|schedule| plans::figures(&schedule, kept)).collect()
 }
-
-use ssdlab_plan as plan;
 
 #[cfg(test)]
 mod tests;

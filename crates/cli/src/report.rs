@@ -103,9 +103,7 @@ impl Report {
         }
         Ok(Exit::Done)
     }
-}
 
-impl Report {
     /// What writes a report for the terminal.
     fn text(&self) -> Text {
         if self.verbose { report::text } else { report::brief }

@@ -340,9 +340,7 @@ impl Action {
             _ => None,
         }
     }
-}
 
-impl Action {
     /// Whether its files tell what became of them.
     #[must_use]
     pub const fn has_history(&self) -> bool {
