@@ -10,13 +10,14 @@ use ssdlab_plan::{LabKind, Levels, Origin, Schedule};
 use ssdlab_results::{Ending, Record};
 
 use super::case::{Judgement, Verdict};
+use super::claims;
 use super::effects::{self, Effect};
 use super::environment;
 use super::flip::Flip;
 use super::hosts::{self, ByHost};
 use super::method::{self, Check};
 use super::pairs::Blocks;
-use super::plausible;
+use super::plausible::{self, PlausibleDrives};
 use super::ranking::{self, StepRanking};
 use super::treatment::{self, TreatmentResult};
 use super::warning::Warned;
@@ -156,9 +157,12 @@ pub fn summarise(run: &str, schedule: &Schedule, records: &[Record], ending: End
     let published = plausible::of_published(records);
     let blocks = Blocks::of(schedule, &published);
     let mut effects = effects::all(schedule, &blocks);
-    plausible::spread(schedule, records, &mut effects);
     let of_claims = hosts::of_claims(schedule, &blocks);
-    let mut claims = plausible::judge_all(schedule, records, &blocks, &of_claims);
+    let mut claims = claims::judge_all(schedule, &blocks, &of_claims);
+    if let Some(drives) = PlausibleDrives::of(schedule, records) {
+        drives.spread(&mut effects);
+        drives.judge(&mut claims);
+    }
     for judgement in &mut claims {
         judgement.scope = scope(schedule.origin(), &judgement.metric).map(str::to_owned);
         if let Some(claim) = schedule.claims.iter().find(|claim| claim.id == judgement.claim) {

@@ -68,7 +68,6 @@ pub struct Judgement {
     /// What single parameters of the drive do to the verdict, where `ssdlab flip` has looked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub flips: Vec<Flip>,
-    /// How many hosts it was judged across, where these are shown to differ: ratio, interval and
     /// How many hosts it was judged across, where two or more have measured: ratio, interval and
     /// p-value then count hosts and not blocks (random effects, one degree of freedom less than
     /// hosts). Absent where it was judged over blocks.
@@ -107,6 +106,12 @@ pub struct Judgement {
 }
 
 impl Judgement {
+    /// Whether a value is within the claim's bounds.
+    #[must_use]
+    pub fn allows(&self, value: f64) -> bool {
+        is_within([self.at_least, self.at_most], value)
+    }
+
     /// The share of runs that may be unlike those done, although all of these were equal, with 95 %
     /// confidence: 1 - 0.05^(1/n). None where they were not equal, or decided nothing.
     #[must_use]
@@ -172,7 +177,18 @@ pub(super) struct Case<'a> {
     pub baseline: Option<Side>,
 }
 
+/// Whether a value is within bounds, of which either may be open.
+pub(super) fn is_within([least, most]: [Option<f64>; 2], value: f64) -> bool {
+    least.is_none_or(|least| least <= value) && most.is_none_or(|most| value <= most)
+}
+
 impl Case<'_> {
+    /// Whether both sides did the same, so that nothing was compared.
+    pub fn is_one_computation(&self, blocks: &Blocks<'_>) -> bool {
+        let is_it = |other| blocks.are_identical(self.side, other, &self.claim.phases);
+        self.baseline.is_some_and(is_it)
+    }
+
     /// What was measured of it, or why nothing was.
     pub fn measured(&self, blocks: &Blocks<'_>) -> Result<LogRatio, String> {
         let quantity = Quantity { metric: &self.claim.metric, phases: &self.claim.phases };
@@ -280,7 +296,7 @@ pub(super) fn weigh(
         judgement.reason = Some(why.to_owned());
         return (judgement, None);
     }
-    if case.baseline.is_some_and(|other| blocks.are_identical(case.side, other, &claim.phases)) {
+    if case.is_one_computation(blocks) {
         judgement.verdict = Verdict::Identical;
         judgement.reason = Some(
             "the same computation: up to the end of the phase both sides make the same requests \

@@ -9,9 +9,10 @@ use ssdlab_results::{Ending, Record, Status};
 
 use super::Completeness;
 use super::case::Verdict;
+use super::claims;
 use super::hosts;
 use super::pairs::Blocks;
-use super::plausible;
+use super::plausible::{self, PlausibleDrives};
 
 /// A run, told shortly.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -65,11 +66,11 @@ pub fn outline(schedule: &Schedule, records: &[Record], ending: Ending) -> Outli
     let published = plausible::of_published(records);
     let blocks = Blocks::of(schedule, &published);
     let by_host = hosts::of_claims(schedule, &blocks);
-    let verdicts: Vec<Verdict> = plausible::judge_all(schedule, records, &blocks, &by_host)
-        .into_iter()
-        .map(|claim| claim.verdict)
-        .collect();
-    let came_out = |verdict| verdicts.iter().filter(|own| **own == verdict).count();
+    let mut claims = claims::judge_all(schedule, &blocks, &by_host);
+    if let Some(drives) = PlausibleDrives::of(schedule, records) {
+        drives.judge(&mut claims);
+    }
+    let came_out = |verdict| claims.iter().filter(|claim| claim.verdict == verdict).count();
     Outline {
         plan: schedule.plan.clone(),
         lab: schedule.origin(),

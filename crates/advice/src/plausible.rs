@@ -14,10 +14,8 @@ use ssdlab_results::{Record, Status};
 use ssdlab_stats::Summary;
 
 use super::best::rivals;
-use super::case::{Case, Judgement, Verdict, cases, named, unlike};
-use super::claims;
+use super::case::{Case, Judgement, Verdict, cases, is_within, named, unlike};
 use super::effects::Effect;
-use super::hosts::Found;
 use super::over_drives::{OverDrives, Spread, guarantee};
 use super::pairs::{Blocks, Quantity, Side};
 use super::separation::{self, Drawn};
@@ -36,31 +34,127 @@ pub(super) fn measured(records: &[Record]) -> usize {
     drawn.map(|record| record.trial.block).collect::<BTreeSet<_>>().len()
 }
 
-/// Judges every claim: over plausible drives, where there are any.
-pub(super) fn judge_all(
-    schedule: &Schedule,
-    records: &[Record],
-    published: &Blocks<'_>,
-    by_host: &[Found],
-) -> Vec<Judgement> {
-    let mut judged = claims::judge_all(schedule, published, by_host);
-    if measured(records) == 0 {
-        return judged;
+/// A run of which trials were on plausible drives.
+pub(super) struct PlausibleDrives<'a> {
+    schedule: &'a Schedule,
+    records: &'a [Record],
+    /// Of the published drive and of the drawn ones.
+    blocks: Blocks<'a>,
+}
+
+impl<'a> PlausibleDrives<'a> {
+    /// None where no trial was on a plausible drive.
+    pub fn of(schedule: &'a Schedule, records: &'a [Record]) -> Option<Self> {
+        let blocks = || Blocks::of(schedule, records);
+        (measured(records) > 0).then(|| Self { schedule, records, blocks: blocks() })
     }
-    let blocks = Blocks::of(schedule, records);
-    let mut judgements = judged.iter_mut();
-    for claim in &schedule.claims {
-        let cases = cases(schedule, claim);
-        // A claim without a case has a judgement, too.
-        let own = judgements.by_ref().take(cases.len().max(1)).collect::<Vec<_>>();
-        if unlike(schedule, claim).is_some() {
-            continue;
-        }
-        for (judgement, case) in own.into_iter().zip(&cases) {
-            judge(schedule, records, &blocks, case, judgement);
+
+    /// Adds to effects what they are on plausible drives.
+    pub fn spread(&self, effects: &mut [Effect]) {
+        for effect in effects {
+            let sides = [&effect.levels, &effect.baseline].map(|levels| self.schedule.find(levels));
+            let [Some(side), Some(baseline)] = sides else { continue };
+            let quantity = Quantity { metric: &effect.metric, phases: &effect.phases };
+            let found = self.blocks.found(quantity, side.into(), Some(baseline.into()));
+            effect.plausible = found.ok().and_then(|found| over(self.schedule, &found));
         }
     }
-    judged
+
+    /// Judges claims, which were judged on the published drive, by the drives on which they hold.
+    pub fn judge(&self, judged: &mut [Judgement]) {
+        let mut judgements = judged.iter_mut();
+        for claim in &self.schedule.claims {
+            let cases = cases(self.schedule, claim);
+            // A claim without a case has a judgement, too.
+            let own = judgements.by_ref().take(cases.len().max(1)).collect::<Vec<_>>();
+            if unlike(self.schedule, claim).is_some() || self.schedule.not_testable(claim).is_some()
+            {
+                continue;
+            }
+            for (judgement, case) in own.into_iter().zip(&cases) {
+                if !case.is_one_computation(&self.blocks) {
+                    self.judge_case(case, judgement);
+                }
+            }
+        }
+    }
+
+    /// Judges a claim by the drives on which it holds.
+    fn judge_case(&self, case: &Case<'_>, judgement: &mut Judgement) {
+        let (found, bounds) = match found(self.schedule, &self.blocks, case) {
+            Ok(found) => found,
+            Err(reason) => {
+                *judgement = Judgement { reason: Some(reason), ..undecided(judgement) };
+                return;
+            }
+        };
+        let Some(spread) = over(self.schedule, &found) else { return };
+        let holds = |value: f64| is_within(bounds, value);
+        let of = spread.values.len();
+        let count = spread.values.iter().filter(|value| holds(**value)).count();
+        let published = found.iter().find(|(block, _)| self.schedule.draw_of(**block).is_none());
+        let published = published.map(|(_, value)| *value);
+        let on_published = published.map(holds);
+        let verdict = match (count, on_published) {
+            (holds, None | Some(true)) if holds == of => Verdict::Holds,
+            (0, None | Some(false)) => Verdict::Refuted,
+            _ => Verdict::Depends,
+        };
+        let separated_by =
+            (0 < count && count < of).then(|| separation::best(&self.drawn(case, &found, holds)));
+        *judgement = Judgement {
+            verdict,
+            reason: None,
+            ratio: Some(published.unwrap_or(spread.median)),
+            n: found.len(),
+            at_least: bounds[0],
+            at_most: bounds[1],
+            plausible: Some(OverDrives {
+                holds: count,
+                of,
+                published: on_published,
+                guarantees: (count == 0 || count == of).then(|| guarantee(of)),
+                spread,
+                separated_by: separated_by.flatten(),
+            }),
+            ..undecided(judgement)
+        };
+    }
+
+    /// The draws of a case's treatments, each with what was found.
+    fn drawn(
+        &self,
+        case: &Case<'_>,
+        found: &BTreeMap<u32, f64>,
+        holds: impl Fn(f64) -> bool,
+    ) -> Vec<Drawn> {
+        let treatments = treatments(self.schedule, case);
+        let level = |record: &Record| record.levels.0.get(&Factor::Drive).cloned();
+        let drives: BTreeSet<_> = treatments
+            .iter()
+            .map(|index| self.schedule.treatments[*index].levels.0.get(&Factor::Drive))
+            .collect();
+        let mut drawn = Vec::new();
+        for (block, value) in
+            found.iter().filter(|(block, _)| self.schedule.draw_of(**block).is_some())
+        {
+            let mut parameters = BTreeMap::new();
+            let own = self.records.iter().filter(|record| {
+                record.trial.block == *block && treatments.contains(&record.trial.treatment)
+            });
+            for record in own {
+                for (key, drawn) in record.draw.iter().flat_map(|draw| &draw.values) {
+                    let name = match level(record).filter(|_| drives.len() > 1) {
+                        Some(drive) => format!("{drive}: {key}"),
+                        None => key.clone(),
+                    };
+                    parameters.insert(name, drawn.clone());
+                }
+            }
+            drawn.push(Drawn { parameters, found: *value, holds: holds(*value) });
+        }
+        drawn
+    }
 }
 
 /// A claim in single blocks.
@@ -98,25 +192,6 @@ pub fn standings(schedule: &Schedule, records: &[Record]) -> Vec<Standing> {
     judged.flat_map(of_claim).collect()
 }
 
-fn is_within([least, most]: [Option<f64>; 2], value: f64) -> bool {
-    least.is_none_or(|least| least <= value) && most.is_none_or(|most| value <= most)
-}
-
-/// Adds to effects what they are on plausible drives.
-pub(super) fn spread(schedule: &Schedule, records: &[Record], effects: &mut [Effect]) {
-    if measured(records) == 0 {
-        return;
-    }
-    let blocks = Blocks::of(schedule, records);
-    for effect in effects {
-        let sides = [&effect.levels, &effect.baseline].map(|levels| schedule.find(levels));
-        let [Some(side), Some(baseline)] = sides else { continue };
-        let quantity = Quantity { metric: &effect.metric, phases: &effect.phases };
-        let found = blocks.found(quantity, side.into(), Some(baseline.into()));
-        effect.plausible = found.ok().and_then(|found| over(schedule, &found));
-    }
-}
-
 /// What values by block come to.
 fn over(schedule: &Schedule, found: &BTreeMap<u32, f64>) -> Option<Spread> {
     let is_drawn = |block: &u32| schedule.draw_of(*block).is_some();
@@ -126,56 +201,6 @@ fn over(schedule: &Schedule, found: &BTreeMap<u32, f64>) -> Option<Spread> {
     let least = found.values().copied().fold(f64::INFINITY, f64::min);
     let most = found.values().copied().fold(f64::NEG_INFINITY, f64::max);
     Some(Spread { least, median, most, values })
-}
-
-/// Judges a claim by the drives on which it holds.
-fn judge(
-    schedule: &Schedule,
-    records: &[Record],
-    blocks: &Blocks<'_>,
-    case: &Case<'_>,
-    judgement: &mut Judgement,
-) {
-    let (found, bounds) = match found(schedule, blocks, case) {
-        Ok(found) => found,
-        Err(reason) => {
-            *judgement = Judgement { reason: Some(reason), ..undecided(judgement) };
-            return;
-        }
-    };
-    let Some(spread) = over(schedule, &found) else { return };
-    let holds = |value: f64| is_within(bounds, value);
-    let of = spread.values.len();
-    let count = spread.values.iter().filter(|value| holds(**value)).count();
-    let published = found.iter().find(|(block, _)| schedule.draw_of(**block).is_none());
-    let published = published.map(|(_, value)| *value);
-    let on_published = published.map(holds);
-    let verdict = match (count, on_published) {
-        (holds, None | Some(true)) if holds == of => Verdict::Holds,
-        (0, None | Some(false)) => Verdict::Refuted,
-        _ => Verdict::Depends,
-    };
-    let separated_by = (0 < count && count < of).then(|| {
-        let drawn = drawn(schedule, records, case, &found, holds);
-        separation::best(&drawn)
-    });
-    *judgement = Judgement {
-        verdict,
-        reason: None,
-        ratio: Some(published.unwrap_or(spread.median)),
-        n: found.len(),
-        at_least: bounds[0],
-        at_most: bounds[1],
-        plausible: Some(OverDrives {
-            holds: count,
-            of,
-            published: on_published,
-            guarantees: (count == 0 || count == of).then(|| guarantee(of)),
-            spread,
-            separated_by: separated_by.flatten(),
-        }),
-        ..undecided(judgement)
-    };
 }
 
 /// A judgement without what is said of repeated runs.
@@ -210,40 +235,6 @@ fn found(schedule: &Schedule, blocks: &Blocks<'_>, case: &Case<'_>) -> Result<Fo
     }
     let bounds = if is_higher { [Some(asked), None] } else { [None, Some(1.0 / asked)] };
     Ok((nearest, bounds))
-}
-
-/// The draws of a case's treatments, each with what was found.
-fn drawn(
-    schedule: &Schedule,
-    records: &[Record],
-    case: &Case<'_>,
-    found: &BTreeMap<u32, f64>,
-    holds: impl Fn(f64) -> bool,
-) -> Vec<Drawn> {
-    let treatments = treatments(schedule, case);
-    let level = |record: &Record| record.levels.0.get(&Factor::Drive).cloned();
-    let drives: BTreeSet<_> = treatments
-        .iter()
-        .map(|index| schedule.treatments[*index].levels.0.get(&Factor::Drive))
-        .collect();
-    let mut drawn = Vec::new();
-    for (block, value) in found.iter().filter(|(block, _)| schedule.draw_of(**block).is_some()) {
-        let mut parameters = BTreeMap::new();
-        let own = records.iter().filter(|record| {
-            record.trial.block == *block && treatments.contains(&record.trial.treatment)
-        });
-        for record in own {
-            for (key, drawn) in record.draw.iter().flat_map(|draw| &draw.values) {
-                let name = match level(record).filter(|_| drives.len() > 1) {
-                    Some(drive) => format!("{drive}: {key}"),
-                    None => key.clone(),
-                };
-                parameters.insert(name, drawn.clone());
-            }
-        }
-        drawn.push(Drawn { parameters, found: *value, holds: holds(*value) });
-    }
-    drawn
 }
 
 /// Every treatment that a case is about.

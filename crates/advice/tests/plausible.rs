@@ -111,6 +111,31 @@ fn the_published_drive_has_a_say() {
 }
 
 #[test]
+fn what_a_lab_cannot_tell_it_cannot_tell_of_any_drive() {
+    let plan = format!("{PLAN}not_testable = {{ virtual = \"it has one queue\" }}\n");
+    let (_, analysis) = run(&resolved(&plan), |_| 20.0);
+    let claim = &analysis.claims[0];
+    assert_eq!(claim.verdict, Verdict::Untested);
+    assert_eq!(claim.reason.as_deref(), Some("it has one queue"));
+    assert!(claim.plausible.is_none());
+}
+
+#[test]
+fn one_computation_is_identical_only_if_it_is_on_every_drive() {
+    let schedule = resolved(PLAN);
+    let verdict = |cost: &dyn Fn(u32) -> f64| {
+        let (mut records, _) = run(&schedule, cost);
+        for record in &mut records {
+            record.fingerprint = Some("of a virtual drive".to_owned());
+        }
+        let analysis = analyse("r", &schedule, records, Ending::AllBlocks);
+        (analysis.claims[0].verdict, analysis.claims[0].plausible.is_some())
+    };
+    assert_eq!(verdict(&|_| 1.0), (Verdict::Identical, false));
+    assert_eq!(verdict(&|block| if block == 0 { 1.0 } else { 30.0 }), (Verdict::Depends, true));
+}
+
+#[test]
 fn the_guarantees_are_those_that_are_promised() {
     for (drives, share) in [(9, 0.72), (29, 0.90), (59, 0.95)] {
         assert!((guarantee(drives) - share).abs() < 0.005, "{drives}");
