@@ -106,14 +106,7 @@ fn found(
         [(only, ratio)] if claims.len() == 1 => of_one(schedule, analysis, only, ratio),
         [(only, ratio), ..] => {
             let (_, greatest) = measured[measured.len() - 1];
-            let written = |value: f64| {
-                if only.is_absolute {
-                    number::value(&only.metric, value)
-                } else {
-                    number::ratio(value)
-                }
-            };
-            let (least, greatest) = (written(ratio), written(greatest));
+            let [least, greatest] = [ratio, greatest].map(|value| number::claimed(only, value));
             let times = if only.is_absolute { "" } else { " times" };
             let amount = if least == greatest {
                 format!("{least}{times}")

@@ -32,7 +32,7 @@ pub(super) fn evidence(claim: &Judgement) -> String {
         }
         parts.push(format!("claimed: {}{scope}", bounds(claim)));
         if let (Some(published), Some(basis)) = (claim.published, claim.basis) {
-            parts.push(format!("published: {} ({basis})", shown(claim, published)));
+            parts.push(format!("published: {} ({basis})", number::claimed(claim, published)));
         }
         if !claim.not_measured.is_empty() {
             parts.push(format!("not measured: {}", claim.not_measured.join(", ")));
@@ -87,13 +87,8 @@ pub(super) fn sides(schedule: &Schedule, levels: &Levels, baseline: &Levels) -> 
     [part(levels, true), part(baseline, true), part(&distinct, false)]
 }
 
-/// A number of the kind that a claim bounds.
-fn shown(claim: &Judgement, value: f64) -> String {
-    if claim.is_absolute { number::value(&claim.metric, value) } else { number::ratio(value) }
-}
-
 fn bounds(claim: &Judgement) -> String {
-    let shown = |bound: f64| shown(claim, bound);
+    let shown = |bound: f64| number::claimed(claim, bound);
     match (claim.at_least, claim.at_most) {
         (Some(low), Some(high)) => format!("{} to {}", shown(low), shown(high)),
         (Some(low), None) => format!("at least {}", shown(low)),

@@ -2,11 +2,17 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
+use ssdlab_advice::Judgement;
 use ssdlab_plan::metric::{self, Unit};
 
 /// A value of a metric with its unit.
 pub fn value(metric: &str, value: f64) -> String {
     amount(metric::of(metric).unit, value)
+}
+
+/// A number of the kind that a claim bounds: a ratio, or an amount of its metric.
+pub fn claimed(claim: &Judgement, value: f64) -> String {
+    if claim.is_absolute { self::value(&claim.metric, value) } else { ratio(value) }
 }
 
 /// A number with its unit.

@@ -20,13 +20,8 @@ pub(super) fn effect(effect: &Effect) -> String {
 
 /// From the least to the greatest of what a claim is about.
 pub(super) fn range(claim: &Judgement, spread: &Spread) -> String {
-    let [least, most] = [spread.least, spread.most].map(|value| amount(claim, value));
+    let [least, most] = [spread.least, spread.most].map(|value| number::claimed(claim, value));
     if least == most { least } else { format!("{least} to {most}") }
-}
-
-/// What a claim is about: a ratio or an amount.
-fn amount(claim: &Judgement, value: f64) -> String {
-    if claim.is_absolute { number::value(&claim.metric, value) } else { number::ratio(value) }
 }
 
 /// A claim over plausible drives as the end of a sentence.
@@ -39,7 +34,7 @@ pub(super) fn clause(claim: &Judgement, over: &OverDrives) -> String {
 
 /// What a verdict over plausible drives rests on.
 pub(super) fn evidence(claim: &Judgement, over: &OverDrives) -> Vec<String> {
-    let (range, median) = (range(claim, &over.spread), amount(claim, over.spread.median));
+    let (range, median) = (range(claim, &over.spread), number::claimed(claim, over.spread.median));
     let mut parts = vec![format!("plausible drives: {range}, median {median}")];
     let drives = counted(over.of, "plausible drive");
     let holds = format!("holds on {} of {drives}", over.holds);

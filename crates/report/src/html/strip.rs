@@ -21,13 +21,7 @@ pub(super) fn strip(claim: &Judgement, over: &OverDrives) -> Markup {
         let share = ((value / low).ln() / width).clamp(0.0, 1.0);
         format!("{:.1}", MARGIN + share * (WIDTH - 2.0 * MARGIN))
     };
-    let holds = |value: f64| {
-        claim.at_least.is_none_or(|least| least <= value)
-            && claim.at_most.is_none_or(|most| value <= most)
-    };
-    let shown = |value: f64| {
-        if claim.is_absolute { number::value(&claim.metric, value) } else { number::ratio(value) }
-    };
+    let shown = |value: f64| number::claimed(claim, value);
     let middle = HEIGHT / 2.0;
     let says = format!(
         "{} plausible drives from {} to {}",
@@ -44,7 +38,7 @@ pub(super) fn strip(claim: &Judgement, over: &OverDrives) -> Markup {
                 }
             }
             @for value in &spread.values {
-                circle.(if holds(*value) { "holds" } else { "refuted" })
+                circle.(if claim.allows(*value) { "holds" } else { "refuted" })
                     cx=(place(*value)) cy=(middle) r="4" { title { (shown(*value)) } }
             }
             @if let (Some(_), Some(own)) = (over.published, claim.ratio) {
