@@ -138,11 +138,11 @@ impl Cluster {
         found
     }
 
-    /// Kills the elements of a node so that they can undo nothing.
-    pub fn kill_elements(&self, node: &str) {
+    /// Sends a signal to the elements of a node; SIGKILL lets them undo nothing.
+    pub fn signal_elements(&self, node: &str, signal: &str) {
         wait_for(|| !self.elements(node).is_empty());
         for process in self.elements(node) {
-            let _ = Command::new("kill").args(["-KILL", &process]).status();
+            let _ = Command::new("kill").args([&format!("-{signal}"), &process]).status();
         }
     }
 

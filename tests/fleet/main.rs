@@ -224,7 +224,7 @@ fn dying_node() {
     wait_for(|| recorded(&cluster) >= 2);
     // Its daemon, so that nobody tells the controller, and its trial.
     cluster.fleet("kill", &["node1"]);
-    cluster.kill_elements("node1");
+    cluster.signal_elements("node1", "KILL");
     // The other node's trials are all recorded before the run gives up on those.
     assert_eq!(run.wait().unwrap().code(), Some(1), "{}", cluster.errors());
     assert!(cluster.errors().contains("trials have no record"), "{}", cluster.errors());
@@ -319,7 +319,9 @@ fn gone_submitter() {
     let cluster = Cluster::start();
     let plan = cluster.plan(&longer());
     let mut run = cluster.spawn(&["run", &plan, "--runs", "6", "--on", "slurm"]);
-    wait_for(|| !cluster.runs().is_empty() && recorded(&cluster) >= 1);
+    // However slow the submitter is, its elements are not done before it goes.
+    let nodes = ["node1", "node2"];
+    nodes.map(|node| cluster.signal_elements(node, "STOP"));
     // A terminal that goes away.
     let id = run.id().to_string();
     assert!(Command::new("kill").args(["-HUP", &id]).status().unwrap().success());
@@ -329,6 +331,7 @@ fn gone_submitter() {
     let name = cluster.run().display().to_string();
     let output = cluster.output(&["run", "--resume", &name]);
     assert_eq!(output.status.code(), Some(2), "{}", shown(&output));
+    nodes.map(|node| cluster.signal_elements(node, "CONT"));
     let fleet = resume(&cluster, 0);
     assert_eq!(recorded(&cluster), 12);
     assert_eq!(cluster.attempts("json").len(), 1);
@@ -466,7 +469,7 @@ fn cancelling() {
     for node in ["node1", "node2"] {
         let is_measuring = |pid: &String| !sh(&format!("pgrep --parent {pid} || true")).is_empty();
         if cluster.elements(node).iter().any(is_measuring) {
-            cluster.kill_elements(node);
+            cluster.signal_elements(node, "KILL");
         }
     }
     let name = cluster.run().display().to_string();
