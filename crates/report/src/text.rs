@@ -78,6 +78,9 @@ fn write_head(
     if schedule.treatments.len() > 1 && !shared.0.is_empty() {
         writeln!(out, "{}", wrapped("All: ", &shared.to_string(), "", style))?;
     }
+    if let Some(scores) = aged::layout_scores(schedule, analysis) {
+        writeln!(out, "{}", wrapped("Aged: layout score ", &scores, "", style))?;
+    }
     if let Some(source) = &schedule.source {
         writeln!(out, "{}", wrapped("Source: ", source, "", style))?;
     }
@@ -153,10 +156,6 @@ fn write_tables(
     if has_device(analysis) && !shows_bytes(analysis) {
         writeln!(out, "\n{}", wrapped("", &format!("{BYTES}: mean"), "", style))?;
         writeln!(out, "{}", drawn(&layout.device_table(style), style))?;
-    }
-    if let Some(scores) = aged::layout_scores(schedule, analysis) {
-        let scores = wrapped("Aged: layout score ", &scores, "", style);
-        writeln!(out, "\n{scores}")?;
     }
     // What filesystems can stands beside how fast they are.
     let compared = features::compared(schedule, analysis);
