@@ -64,7 +64,7 @@ impl Cluster {
         // Whatever this test was started with.
         let mut command = Command::new("/usr/bin/env");
         command
-            .args(["--default-signal=INT,TERM", SSDLAB])
+            .args(["--default-signal=HUP,INT,TERM", SSDLAB])
             .args(arguments)
             .env("XDG_STATE_HOME", self.path("state"))
             .env("XDG_DATA_HOME", self.path("data"))

@@ -40,7 +40,7 @@ impl Place {
     pub fn program(&self, program: &str) -> Command {
         let mut command = Command::new("/usr/bin/env");
         command
-            .args(["--default-signal=INT,TERM", program])
+            .args(["--default-signal=HUP,INT,TERM", program])
             .env("XDG_STATE_HOME", self.path("run"))
             .env("XDG_DATA_HOME", self.path("data"))
             .env("XDG_CACHE_HOME", self.path("cache"))
