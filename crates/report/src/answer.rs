@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use ssdlab_advice::{Analysis, Completeness, Effect, Place, StepRanking, TreatmentStatus, Verdict};
 use ssdlab_plan::{Levels, Schedule};
 
-use super::answering::{claims, described, listed_levels, noun, over};
+use super::answering::{claims, listed_levels, noun, over};
 use super::evidence::sides;
 use super::number;
 use super::plausible;
@@ -216,7 +216,7 @@ fn largest(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
     let size = |effect: &Effect| effect.ratio.ln().abs();
     let effects = analysis.effects.iter().filter(shown);
     let Some(effect) = effects.max_by(|one, other| size(one).total_cmp(&size(other))) else {
-        return Some(format!("no effect on {} is shown", described(&analysis.metric)));
+        return Some(format!("no effect on {} is shown", noun(&analysis.metric)));
     };
     let [changed, from, context] = sides(schedule, &effect.levels, &effect.baseline);
     let context = if context.is_empty() { context } else { format!(" ({context})") };
@@ -225,7 +225,7 @@ fn largest(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
     let why = why.map_or(String::new(), |why| format!(": {why}"));
     Some(format!(
         "the largest effect on {}: {changed} multiplies it {} by {}, against {from}{context}{why}",
-        described(&effect.metric),
+        noun(&effect.metric),
         over(&effect.phases),
         plausible::effect(effect).trim_start_matches('x')
     ))

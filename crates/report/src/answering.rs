@@ -200,12 +200,6 @@ fn said(claim: &Judgement, own: &Levels, other: &Levels, amount: &str) -> String
     }
 }
 
-/// What a metric is, in words.
-pub(super) fn described(metric: &str) -> String {
-    let known = METRICS.iter().find(|(name, ..)| *name == metric);
-    known.map_or_else(|| spoken(metric), |(.., says)| (*says).to_owned())
-}
-
 /// A metric as a word: its unit is said with its values.
 pub(super) fn spoken(metric: &str) -> String {
     metric.trim_end_matches("_ns").replace(['_', '.'], " ")

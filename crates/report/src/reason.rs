@@ -23,6 +23,9 @@ const MOST_KINDS: usize = 3;
 /// Fewer commands more or less may be chance.
 const FEW: f64 = 10.0;
 
+/// What explains a factor must differ by at least its square root: this much of its logarithm.
+const EXPLAINS: f64 = 0.5;
+
 /// Requests, with what they are called.
 const COMMANDS: [(&str, &str); 5] = [
     ("write_requests", "write requests"),
@@ -55,36 +58,55 @@ pub(super) fn reason(
     phases: &[String],
     metric: &str,
 ) -> Option<String> {
-    let parts = parts(analysis, sides, phases, metric);
+    let parts = Sides::of(analysis, sides, phases)?.parts(metric);
+    let parts: Vec<String> = parts.iter().filter_map(Parts::told).collect();
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// The part of it that says most of the metric.
+/// The part of it that says most of the metric, of those that differ as much as the metric does:
+/// what differs by a fiftieth is no reason for taking twice as long.
 pub(super) fn main_reason(
     analysis: &Analysis,
     sides: [&Levels; 2],
     phases: &[String],
     metric: &str,
 ) -> Option<String> {
-    parts(analysis, sides, phases, metric).into_iter().next()
+    let sides = Sides::of(analysis, sides, phases)?;
+    let effect = sides.both(metric)?;
+    let is_cost = metric::of(metric).better != Better::More;
+    let explaining = |mut parts: Parts| {
+        parts.parts.retain(|part| part.explains(effect, is_cost));
+        parts.told()
+    };
+    sides.parts(metric).into_iter().find_map(explaining)
 }
 
-fn parts(
-    analysis: &Analysis,
-    [levels, baseline]: [&Levels; 2],
-    phases: &[String],
-    metric: &str,
-) -> Vec<String> {
-    let of =
-        |levels: &Levels| analysis.treatments.iter().find(|treatment| treatment.levels == *levels);
-    let (Some(with), Some(without)) = (of(levels), of(baseline)) else { return Vec::new() };
-    let sides = Sides { with, without, phases };
-    let mut parts = [sides.written(), sides.commands(metric)];
-    // Of bytes, the kinds say more; of times, what the drive was asked to do.
-    if metric::of(metric).unit != Unit::Bytes {
-        parts.reverse();
+/// What differs of one kind: the beginning of a clause, and its ends.
+struct Parts {
+    begins: &'static str,
+    parts: Vec<Part>,
+}
+
+impl Parts {
+    fn told(&self) -> Option<String> {
+        let says: Vec<String> = self.parts.iter().map(|part| part.says.clone()).collect();
+        (!says.is_empty()).then(|| format!("{} {}", self.begins, listed(&says)))
     }
-    parts.into_iter().flatten().collect()
+}
+
+/// Something that differs: what is told of it, and how much there is of it on both sides.
+struct Part {
+    says: String,
+    both: (f64, f64),
+}
+
+impl Part {
+    /// Whether it changes the way the metric does, and by at least the square root of its factor.
+    fn explains(&self, effect: (f64, f64), is_cost: bool) -> bool {
+        let logarithm = |(with, without): (f64, f64)| (with / without).ln();
+        let effect = if is_cost { logarithm(effect) } else { -logarithm(effect) };
+        logarithm(self.both) * effect.signum() >= EXPLAINS * effect.abs()
+    }
 }
 
 /// Two treatments, in some phases.
@@ -94,7 +116,28 @@ struct Sides<'a> {
     phases: &'a [String],
 }
 
-impl Sides<'_> {
+impl<'a> Sides<'a> {
+    fn of(
+        analysis: &'a Analysis,
+        [levels, baseline]: [&Levels; 2],
+        phases: &'a [String],
+    ) -> Option<Self> {
+        let of = |levels: &Levels| analysis.treatments.iter().find(|own| own.levels == *levels);
+        Some(Self { with: of(levels)?, without: of(baseline)?, phases })
+    }
+
+    /// What differs, by what says most of the metric.
+    fn parts(&self, metric: &str) -> [Parts; 2] {
+        let written = Parts { begins: "it writes", parts: self.written().into_iter().collect() };
+        let commands = Parts { begins: "there are", parts: self.commands(metric) };
+        // Of bytes, the kinds say more; of times, what the drive was asked to do.
+        if metric::of(metric).unit == Unit::Bytes {
+            [written, commands]
+        } else {
+            [commands, written]
+        }
+    }
+
     /// A metric on both sides, over the phases.
     fn both(&self, metric: &str) -> Option<(f64, f64)> {
         let total = |treatment: &TreatmentResult| {
@@ -107,8 +150,9 @@ impl Sides<'_> {
     }
 
     /// The bytes written more or less, and what they are.
-    fn written(&self) -> Option<String> {
+    fn written(&self) -> Option<Part> {
         let (with, without) = self.both("written_bytes")?;
+        let part = |says| Some(Part { says, both: (with, without) });
         let kinds: Vec<(&str, f64)> = Kind::ALL
             .into_iter()
             .filter_map(|kind| {
@@ -129,7 +173,7 @@ impl Sides<'_> {
         told.truncate(MOST_KINDS);
         let than = if more < 0.0 { "less" } else { "more" };
         if told.is_empty() {
-            return Some(format!("it writes {} {than}", bytes(more)));
+            return part(format!("{} {than}", bytes(more)));
         }
         let is_of_one_sign = told.iter().all(|(_, of_kind)| (*of_kind < 0.0) == (more < 0.0));
         let kinds: Vec<String> = told
@@ -146,15 +190,15 @@ impl Sides<'_> {
             })
             .collect();
         let (written, kinds) = (bytes(more), listed(&kinds));
-        Some(if is_of_one_sign {
-            format!("it writes {written} {than}, of which {kinds}")
+        part(if is_of_one_sign {
+            format!("{written} {than}, of which {kinds}")
         } else {
-            format!("it writes {written} {than}: {kinds}")
+            format!("{written} {than}: {kinds}")
         })
     }
 
     /// The commands asked for more or less often, but for those that are the metric itself.
-    fn commands(&self, explained: &str) -> Option<String> {
+    fn commands(&self, explained: &str) -> Vec<Part> {
         let discarded = self.both("discarded_bytes").unwrap_or((0.0, 0.0));
         let differs = |(metric, called): &(&str, &str)| {
             if *metric == explained {
@@ -171,11 +215,12 @@ impl Sides<'_> {
                     _ => String::new(),
                 };
                 let (own, other) = (of(discarded.0), of(discarded.1));
-                format!("{} {called}{own} against {}{other}", count(with), count(without))
+                let says =
+                    format!("{} {called}{own} against {}{other}", count(with), count(without));
+                Part { says, both: (with, without) }
             })
         };
-        let parts: Vec<String> = COMMANDS.iter().filter_map(differs).collect();
-        (!parts.is_empty()).then(|| format!("there are {}", listed(&parts)))
+        COMMANDS.iter().filter_map(differs).collect()
     }
 }
 
