@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use ssdlab_advice::{Analysis, TreatmentResult};
 use ssdlab_filesystem::layout::Kind;
-use ssdlab_plan::metric::{self, Unit};
+use ssdlab_plan::metric::{self, Better, Unit};
 use ssdlab_plan::{Factor, Levels};
 
 use super::number;
