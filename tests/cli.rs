@@ -45,6 +45,40 @@ const HEAD: &str = "name = \"p\"\nquestion = \"?\"\n";
 const WORK: &str = "[workload]\nphases = [{ do = \"unpack\", sync = true }]\n";
 
 #[test]
+fn a_claim_that_the_first_run_does_not_make_is_exploratory() {
+    let place = Place::new();
+    let plan = |at_least: &str, says: &str| {
+        format!(
+            "{HEAD}[factors]\natime = [\"strictatime\", \"noatime\"]\n\
+             [baseline]\natime = \"strictatime\"\n\
+             [workload]\ntree = {{ files = 10, size = \"100 kB\" }}\n\
+             phases = [{{ do = \"unpack\", sync = true }}]\n\
+             [[claims]]\nid = \"c\"\nsays = \"{says}\"\nphases = [\"unpack\"]\n\
+             compare = {{ atime = \"noatime\" }}\nat_least = {at_least}\n"
+        )
+    };
+    fs::create_dir(place.0.path().join("work")).unwrap();
+    let run = |text: String| {
+        fs::write(place.0.path().join("plan.toml"), text).unwrap();
+        let arguments = ["--lab", "directory", "--dir", "work", "--runs", "1", "--json"];
+        let output = place.ssdlab(&[&["run", "plan.toml"], &arguments[..]].concat());
+        let says = String::from_utf8(output.stderr).unwrap();
+        let json: Value = serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|error| panic!("{error}: {says}"));
+        (json["claims"][0]["exploratory"].clone(), says)
+    };
+    let (first, _) = run(plan("2", "twice"));
+    let (reworded, _) = run(plan("2", "at least twice"));
+    let (moved, says) = run(plan("1.5", "at least 1.5 times"));
+    assert_eq!((first, reworded), (Value::Null, Value::Null));
+    assert!(moved.as_str().is_some_and(|known| known.starts_with("made or changed after p-")));
+    assert!(says.contains("does not make them: c;"), "{says}");
+    // What is renamed is another question.
+    let (renamed, _) = run(plan("1.5", "at least 1.5 times").replacen("\"p\"", "\"q\"", 1));
+    assert_eq!(renamed, Value::Null);
+}
+
+#[test]
 fn an_unknown_key_is_shown_at_its_place() {
     let plan = format!("{HEAD}{WORK}[repetitions]\nleest = 3\n");
     insta::assert_snapshot!(Place::new().wrong(&plan));

@@ -34,6 +34,7 @@ mod report;
 mod restore;
 mod run;
 mod schema;
+mod sealing;
 mod serve;
 mod shown;
 mod simulate;

@@ -27,7 +27,7 @@ use super::plan_arguments::{PlanArguments, Resolved};
 use super::progress::Progress;
 use super::stages::{self, Manner, Ready};
 use super::watching::{self, Watching};
-use super::{output, report, restore};
+use super::{output, report, restore, sealing};
 
 /// Arguments of `ssdlab run`.
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
@@ -139,6 +139,7 @@ impl Run {
             None => {
                 let mut resolved = self.plan.resolve()?;
                 resolved.schedule.verify = self.verify;
+                seal(&folder, &mut resolved);
                 Planned::New(resolved)
             }
             Some(_) if self.verify || self.plan.changes_anything() => {
@@ -379,6 +380,18 @@ pub fn new_id(schedule: &Schedule) -> String {
     let stamp: String = now.chars().filter(char::is_ascii_digit).collect();
     let (day, time) = stamp.split_at(8);
     format!("{}-{day}-{time}", schedule.plan)
+}
+
+/// Has claims that are new since the plan's first run judged as such, and says so.
+fn seal(results: &Path, resolved: &mut Resolved) {
+    let sealed = sealing::seal(results, &resolved.text, &mut resolved.schedule);
+    if let Some((late, first)) = sealed {
+        output::tell(&format!(
+            "exploratory, because {first} has results and does not make them: {}; to judge them \
+             like the others, give the plan another name and new data",
+            late.join(", ")
+        ));
+    }
 }
 
 fn start(folder: &Path, resolved: Resolved) -> Result<Session, Report> {

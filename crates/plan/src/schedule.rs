@@ -420,7 +420,7 @@ pub struct Keep {
 }
 
 /// A statement about the ratio of one treatment's metric to another's.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Claim {
     /// Its name.
     pub id: String,
@@ -469,6 +469,25 @@ pub struct Claim {
     /// What was known of the results when it was made or changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exploratory: Option<String>,
+}
+
+impl Claim {
+    /// Whether the same results make the same verdict of another claim, in whatever words.
+    #[must_use]
+    pub fn is_judged_as(&self, other: &Self) -> bool {
+        let judged = |claim: &Self| Self {
+            id: String::new(),
+            says: String::new(),
+            if_holds: None,
+            if_refuted: None,
+            published: None,
+            by_construction: None,
+            not_testable: BTreeMap::new(),
+            exploratory: None,
+            ..claim.clone()
+        };
+        judged(self) == judged(other)
+    }
 }
 
 // Serde passes references.
