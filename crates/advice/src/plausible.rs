@@ -13,6 +13,7 @@ use ssdlab_plan::{Factor, Schedule};
 use ssdlab_results::{Record, Status};
 use ssdlab_stats::Summary;
 
+use super::after_cuts;
 use super::best::rivals;
 use super::case::{Case, Judgement, Verdict, cases, named, unlike};
 use super::claims;
@@ -53,7 +54,8 @@ pub(super) fn judge_all(
         let cases = cases(schedule, claim);
         // A claim without a case has a judgement, too.
         let own = judgements.by_ref().take(cases.len().max(1)).collect::<Vec<_>>();
-        if unlike(schedule, claim).is_some() {
+        // The cuts of a trial are many already, and are made on the published drive, too.
+        if unlike(schedule, claim).is_some() || after_cuts::is_about(claim).is_some() {
             continue;
         }
         for (judgement, case) in own.into_iter().zip(&cases) {

@@ -75,6 +75,10 @@ fn parts(
     phases: &[String],
     metric: &str,
 ) -> Vec<String> {
+    // What a phase asks of a drive says little of what a power cut leaves.
+    if metric::of(metric).is_of_cuts() {
+        return Vec::new();
+    }
     let of =
         |levels: &Levels| analysis.treatments.iter().find(|treatment| treatment.levels == *levels);
     let (Some(with), Some(without)) = (of(levels), of(baseline)) else { return Vec::new() };
