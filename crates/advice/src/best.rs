@@ -4,7 +4,7 @@ use ssdlab_plan::metric::{self, Better};
 use ssdlab_plan::{Factor, Schedule};
 use ssdlab_stats::LogRatio;
 
-use super::case::{Case, Evidence, Judgement, named, weigh as weigh_pair};
+use super::case::{Case, Evidence, Judgement, RestsOn, named, weigh as weigh_pair};
 use super::pairs::Blocks;
 
 /// The treatments that one is claimed to be better than: those with other levels of the factors
@@ -76,7 +76,7 @@ pub(super) fn weigh(
         let p_holds = tests.iter().map(|(ahead, _)| *ahead).fold(0.0, f64::max);
         let p_behind = tests.iter().map(|(_, behind)| *behind).fold(1.0, f64::min);
         let p_refuted = (p_behind * tests.len() as f64).min(1.0);
-        Evidence { ratio: Some(ratio.clone()), p_holds, p_refuted }
+        Evidence { rests_on: RestsOn::Blocks(ratio.clone()), p_holds, p_refuted }
     });
     (judgement, evidence)
 }

@@ -57,9 +57,9 @@ pub struct Judgement {
     pub at_most: Option<f64>,
     /// The ratio that was found: over blocks, or across hosts (`across_hosts`).
     pub ratio: Option<f64>,
-    /// Its 95 % interval, not adjusted for the number of claims.
+    /// Its 95 % interval, not adjusted for the number of claims; absent where an end is infinite.
     pub interval: Option<[f64; 2]>,
-    /// Blocks it rests on.
+    /// Blocks it rests on; of what power cuts leave, cuts.
     pub n: usize,
     /// What became of it on plausible drives, in a run that draws them: the verdict is over these,
     /// and `ratio` of the published drive.
@@ -118,7 +118,8 @@ impl Judgement {
     pub fn may_differ(&self) -> Option<f64> {
         let is_point = |[low, high]: [f64; 2]| low >= high;
         let is_decided = matches!(self.verdict, Verdict::Holds | Verdict::Refuted);
-        let is_of_blocks = is_decided && self.across_hosts.is_none();
+        let is_of_cuts = metric::of(&self.metric).is_of_cuts();
+        let is_of_blocks = is_decided && self.across_hosts.is_none() && !is_of_cuts;
         let are_equal = is_of_blocks && self.n > 1 && self.interval.is_some_and(is_point);
         are_equal.then(|| 1.0 - (1.0 - CONFIDENCE).powf(1.0 / self.n as f64))
     }
@@ -218,10 +219,17 @@ pub(super) fn cases<'a>(schedule: &Schedule, claim: &'a Claim) -> Vec<Case<'a>> 
 
 /// The tests of one case, before the correction for several claims.
 pub(super) struct Evidence {
-    /// The ratio over blocks, of which more may tell; none across hosts, where they do not.
-    pub ratio: Option<LogRatio>,
+    pub rests_on: RestsOn,
     pub p_holds: f64,
     pub p_refuted: f64,
+}
+
+/// What more of may decide an open case.
+pub(super) enum RestsOn {
+    /// Blocks, over which this is the ratio.
+    Blocks(LogRatio),
+    Hosts,
+    Cuts,
 }
 
 /// What a claim says, before anything is judged; `id` is the name of the judgement.
@@ -320,7 +328,8 @@ pub(super) fn weigh(
         return (judgement, None);
     }
     let tests = tests(claim, |bound| ratio.p_above(bound), |bound| ratio.p_below(bound));
-    let evidence = |(p_holds, p_refuted)| Evidence { ratio: Some(ratio), p_holds, p_refuted };
+    let evidence =
+        |(p_holds, p_refuted)| Evidence { rests_on: RestsOn::Blocks(ratio), p_holds, p_refuted };
     (judgement, tests.map(evidence))
 }
 

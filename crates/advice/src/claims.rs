@@ -10,17 +10,19 @@
 //! true because one of them has many blocks; that hosts were not shown to differ is no reason to
 //! count blocks, since a test of it finds little where hosts are few.
 //!
+//! Claims about what power cuts leave are judged by cuts (`after_cuts.rs`).
+//!
 //! Claims that were made or changed when results were known are corrected as a family of their own.
 
 use ssdlab_plan::Schedule;
 use ssdlab_plan::schedule::Claim;
 use ssdlab_stats::{Heterogeneity, LogRatio, holm, runs_to_separate};
 
-use super::case::{Evidence, Judgement, Verdict, blank, cases, tests, weigh};
+use super::case::{Evidence, Judgement, RestsOn, Verdict, blank, cases, tests, weigh};
 use super::effects::ends;
 use super::hosts::Found;
 use super::pairs::Blocks;
-use super::{CONFIDENCE, best};
+use super::{CONFIDENCE, after_cuts, best};
 
 /// Judges every claim of the schedule; `by_host` are their ratios on each host.
 pub(super) fn judge_all(
@@ -44,6 +46,10 @@ pub(super) fn judge_all(
         for case in &cases {
             if claim.is_best {
                 judged.push(best::weigh(schedule, blocks, case, cases.len() > 1));
+                continue;
+            }
+            if let Some(what) = after_cuts::is_about(claim) {
+                judged.push(after_cuts::weigh(schedule, blocks, case, what, cases.len() > 1));
                 continue;
             }
             let (mut judgement, over_blocks) = weigh(schedule, blocks, case, cases.len() > 1);
@@ -76,7 +82,7 @@ fn across_hosts(
     judgement.across_hosts = Some(groups.k);
     let above = |bound: f64| Some(groups.p_above(bound));
     let (p_holds, p_refuted) = tests(claim, above, |bound| Some(groups.p_below(bound)))?;
-    Some(Evidence { ratio: None, p_holds, p_refuted })
+    Some(Evidence { rests_on: RestsOn::Hosts, p_holds, p_refuted })
 }
 
 /// Turns evidence into verdicts, corrected for the number of claims.
@@ -101,10 +107,10 @@ fn settle(judged: &mut [&mut (Judgement, Option<Evidence>)]) {
         if judgement.verdict != Verdict::Undecided {
             continue;
         }
-        if let Some(ratio) = &evidence.ratio {
-            judgement.more_runs = more_runs(judgement, ratio, each);
-        } else {
-            judgement.reason = Some("only more hosts may tell".to_owned());
+        match &evidence.rests_on {
+            RestsOn::Blocks(ratio) => judgement.more_runs = more_runs(judgement, ratio, each),
+            RestsOn::Hosts => judgement.reason = Some("only more hosts may tell".to_owned()),
+            RestsOn::Cuts => judgement.reason = Some(after_cuts::open(judgement).to_owned()),
         }
     }
 }

@@ -111,7 +111,12 @@ pub(super) fn summarise(records: &[&Record]) -> Option<CutsResult> {
 fn quantiles(values: impl Iterator<Item = u64>) -> Option<Quantiles> {
     let mut values: Vec<u64> = values.collect();
     values.sort_unstable();
-    // The least value that is not exceeded by more than that share.
-    let quantile = |percent: usize| values.get((values.len() * percent).div_ceil(100).max(1) - 1);
-    Some(Quantiles { p50: *quantile(50)?, p99: *quantile(99)?, max: *values.last()? })
+    let max = *values.last()?;
+    Some(Quantiles { p50: quantile(&values, 50)?, p99: quantile(&values, 99)?, max })
+}
+
+/// The least of some values in ascending order that is not exceeded by more than the other per
+/// cent.
+pub(super) fn quantile<T: Copy>(sorted: &[T], percent: usize) -> Option<T> {
+    sorted.get((sorted.len() * percent).div_ceil(100).max(1) - 1).copied()
 }

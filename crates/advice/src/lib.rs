@@ -3,6 +3,7 @@
 //! Pure: a schedule and its records go in, an [`Analysis`] comes out. `run` asks this room only
 //! whether it has measured precisely enough; everything else is computed when a report is made.
 
+mod after_cuts;
 mod analysis;
 mod best;
 mod case;

@@ -203,6 +203,11 @@ impl<'a> Blocks<'a> {
         shown.any(|(_, record)| record.lacks(quantity.metric, quantity.phases))
     }
 
+    /// The trials of a treatment, in the first step that has any.
+    pub fn trials(&self, treatment: usize) -> Vec<&'a Record> {
+        self.in_step(Which::FirstStep, |block| block[treatment])
+    }
+
     /// The values of one side, as ratios to one unit of the metric.
     pub fn values(
         &self,

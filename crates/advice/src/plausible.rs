@@ -13,6 +13,7 @@ use ssdlab_plan::{Factor, Schedule};
 use ssdlab_results::{Record, Status};
 use ssdlab_stats::Summary;
 
+use super::after_cuts;
 use super::best::rivals;
 use super::case::{Case, Judgement, Verdict, cases, is_within, named, unlike};
 use super::effects::Effect;
@@ -67,8 +68,10 @@ impl<'a> PlausibleDrives<'a> {
             let cases = cases(self.schedule, claim);
             // A claim without a case has a judgement, too.
             let own = judgements.by_ref().take(cases.len().max(1)).collect::<Vec<_>>();
-            if unlike(self.schedule, claim).is_some() || self.schedule.not_testable(claim).is_some()
-            {
+            let is_untold = unlike(self.schedule, claim).is_some()
+                || self.schedule.not_testable(claim).is_some();
+            // The cuts of a trial are many already, and are made on the published drive, too.
+            if is_untold || after_cuts::is_about(claim).is_some() {
                 continue;
             }
             for (judgement, case) in own.into_iter().zip(&cases) {

@@ -170,7 +170,7 @@ pub(super) fn summarise(index: usize, schedule: &Schedule, records: &[Record]) -
             .find(|features| !features.is_empty())
             .cloned()
             .unwrap_or_default(),
-        cuts: cuts::summarise(&well),
+        cuts: cuts::summarise(&summed_up),
         summary: schedule
             .phases(index)
             .iter()

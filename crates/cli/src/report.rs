@@ -80,9 +80,7 @@ impl Report {
         let is_of_samples = matches!(format, Format::Csv | Format::Parquet | Format::Ods);
         let Contents { mut schedule, plan, mut records, ending, .. } = contents;
         if let Some(metric) = &self.metric {
-            schedule
-                .show(metric)
-                .map_err(|help| Wrong::report(format!("there is no metric `{metric}`"), help))?;
+            schedule.show(metric).map_err(|(message, help)| Wrong::report(message, help))?;
         }
         let analysis = if is_of_samples {
             OnceCell::new()

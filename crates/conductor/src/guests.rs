@@ -183,7 +183,10 @@ impl<'a> Guests<'a> {
             let snapshot = filesystem.snapshot.map(|snapshot| snapshot.call().program);
             let layout = filesystem.layout.into_iter().flat_map(|probe| probe.questions);
             let asked = layout.map(|question| question.call.program);
-            let own = filesystem.programs().into_iter().chain(check).chain(snapshot).chain(asked);
+            let replay = filesystem.replay.filter(|_| schedule.cuts.is_some());
+            let replay = replay.map(|replay| replay.program);
+            let own = filesystem.programs().into_iter().chain(check).chain(replay);
+            let own = own.chain(snapshot).chain(asked);
             programs.extend(own.map(|program| (program, filesystem.package)));
         }
         for (name, package) in programs {

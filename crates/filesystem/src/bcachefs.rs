@@ -34,6 +34,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     writes_directly: true,
     smallest_bytes: 64 << 20,
     check: Some(Call { program: "bcachefs", arguments: &["fsck", "-n"] }),
+    replay: None,
     format: |format| format.arguments(&["--quiet", "--uuid", &uuid(format.seed)]),
     layout: None,
     snapshot: Some(Snapshot::Directory(Call {

@@ -66,6 +66,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     writes_directly: true,
     smallest_bytes: 114_294_784,
     check: Some(Call { program: "btrfs", arguments: &["check", "--readonly"] }),
+    replay: None,
     format: |format| format.arguments(&["-q", "-K", "-U", &uuid(format.seed)]),
     layout: Some(&layout::btrfs::LAYOUT),
     snapshot: Some(Snapshot::Directory(Call {

@@ -21,6 +21,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     writes_directly: true,
     smallest_bytes: 8 << 20,
     check: Some(ext::CHECK),
+    replay: None,
     // The feature is explicit even where it is the default, so that a changed mke2fs.conf cannot
     // produce a different filesystem.
     format: |format| ext::arguments(&super::Format { journal: Some(false), ..format.clone() }),

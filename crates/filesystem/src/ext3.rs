@@ -21,6 +21,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     writes_directly: true,
     smallest_bytes: 16 << 20,
     check: Some(ext::CHECK),
+    replay: None,
     format: |format| ext::arguments(&super::Format { journal: Some(true), ..format.clone() }),
     layout: Some(&layout::ext::LAYOUT),
     snapshot: None,

@@ -31,6 +31,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     writes_directly: true,
     smallest_bytes: 16 << 20,
     check: Some(ext::CHECK),
+    replay: None,
     format: ext::arguments,
     layout: Some(&layout::ext::LAYOUT),
     snapshot: None,

@@ -52,6 +52,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     writes_directly: true,
     smallest_bytes: 52 << 20,
     check: Some(Call { program: "fsck.f2fs", arguments: &["--dry-run"] }),
+    replay: None,
     // -t 0: no discards. -r: the first checkpoint's version is not random.
     format: |format| format.arguments(&["-q", "-t", "0", "-r", "-U", &uuid(format.seed)]),
     layout: Some(&layout::f2fs::LAYOUT),

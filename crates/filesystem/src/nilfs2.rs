@@ -29,6 +29,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     writes_directly: true,
     smallest_bytes: 134_221_824,
     check: None,
+    replay: None,
     format: |format| format.arguments(&["-q", "-K"]),
     layout: Some(&layout::nilfs2::LAYOUT),
     snapshot: Some(Snapshot::Device(Call { program: "mkcp", arguments: &["-s"] })),

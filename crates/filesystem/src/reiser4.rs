@@ -26,6 +26,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     writes_directly: true,
     smallest_bytes: 16 << 20,
     check: Some(Call { program: "fsck.reiser4", arguments: &["--check", "--yes", "--quiet"] }),
+    replay: None,
     // --yes: without it mkfs asks for confirmation.
     format: |format| format.arguments(&["--yes", "-U", &uuid(format.seed)]),
     layout: None,

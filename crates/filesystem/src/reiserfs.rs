@@ -35,6 +35,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     writes_directly: false,
     smallest_bytes: 33 << 20,
     check: Some(Call { program: "reiserfsck", arguments: &["--check", "--yes", "--quiet"] }),
+    replay: None,
     // -q: without it mkfs asks for confirmation. It refuses a whole sd or hd disk without force, so
     // the device lab needs a partition there. The default format depends on the running kernel.
     format: |format| {

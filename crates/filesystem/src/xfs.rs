@@ -31,6 +31,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     writes_directly: true,
     smallest_bytes: 300 << 20,
     check: Some(Call { program: "xfs_repair", arguments: &["-n"] }),
+    replay: None,
     format: |format| format.arguments(&["-q", "-K", "-m", &format!("uuid={}", uuid(format.seed))]),
     layout: Some(&layout::xfs::LAYOUT),
     snapshot: None,

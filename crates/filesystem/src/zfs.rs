@@ -103,6 +103,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     smallest_bytes: 64 << 20,
     // -cc: checks data, too. It reads the pool without importing it.
     check: Some(Call { program: "zdb", arguments: &["-e", "-p", ".", "-cc"] }),
+    replay: None,
     format: |format| {
         let mut arguments = ["create", "-o", "cachefile=none"].map(str::to_owned).to_vec();
         if let Some(atime) = format.atime {

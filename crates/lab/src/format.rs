@@ -105,5 +105,20 @@ pub(super) fn check(
     Err(LabError::Damaged { check: line, said })
 }
 
+/// Replays the journal of an unmounted device, where its filesystem has a program for that. What it
+/// cannot mend, mounting shows.
+pub(super) fn replay(
+    device: &BlockDevice,
+    setup: &Setup,
+    rules: Rules<'_>,
+) -> Result<(), LabError> {
+    let filesystem = made(setup);
+    let Some(replay) = filesystem.replay else { return Ok(()) };
+    let mut command = Command::new(program::find(replay.program, filesystem.package)?);
+    command.args(replay.arguments).arg(&device.node).current_dir("/");
+    program::run_to_any_end(command, rules)?;
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests;

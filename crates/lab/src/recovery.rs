@@ -26,7 +26,7 @@ pub struct Recovery {
 /// What came of a filesystem.
 #[derive(Debug)]
 pub struct Recovered<T> {
-    /// How long mounting took and what was seen there, or why it could not be mounted.
+    /// How long replaying and mounting took and what was seen there, or why it could not be mounted.
     pub mounted: Result<(Duration, T), LabError>,
     /// What the filesystem's own check says after that, if it finds something amiss.
     pub amiss: Option<String>,
@@ -42,8 +42,8 @@ impl Recovery {
         Ok(Self { device, mount_point })
     }
 
-    /// Mounts what the drive holds now, which lets the filesystem replay its journal or log, looks
-    /// at the directory of the trial, unmounts, and has the filesystem check itself.
+    /// Mounts what the drive holds now, which replays the journal or log, unless a program has to;
+    /// looks at the directory of the trial, unmounts, and has the filesystem check itself.
     pub fn recover<T>(
         &self,
         setup: &Setup,
@@ -52,6 +52,7 @@ impl Recovery {
     ) -> Result<Recovered<T>, LabError> {
         mounting::drop_caches(&self.device)?;
         let started = Instant::now();
+        format::replay(&self.device, setup, rules)?;
         let mounted = mounting::mount(&self.device, setup, &self.mount_point);
         let took = started.elapsed();
         let mounted = mounted.map(|_| (took, look(&self.mount_point.join(super::DIRECTORY))));

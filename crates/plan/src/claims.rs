@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use ssdlab_quantity::{Bytes, Span};
+use ssdlab_quantity::{Bytes, Share, Span};
 
 use super::error::Fault;
 use super::factor::{Factor, Levels};
@@ -50,6 +50,9 @@ fn claim(
     })?;
     check_phases(written, (&metric, &known_metric), schedule, factors)
         .map_err(|(message, help)| fault(message, &help))?;
+    if known_metric.is_of_cuts() {
+        check_cuts(written, &metric, schedule).map_err(|(message, help)| fault(message, help))?;
+    }
     let is_best = written.best.is_some();
     if is_best && (!written.compare.0.is_empty() || written.against.is_some()) {
         return Err(fault(
@@ -125,6 +128,28 @@ fn claim(
     sides::check_pairs(&claim, schedule, factors)
         .map_err(|(message, help)| fault(message, &help))?;
     Ok(claim)
+}
+
+/// Refuses a claim about power cuts that nothing can decide; an error has a message and help.
+fn check_cuts(
+    written: &written::Claim,
+    metric: &str,
+    schedule: &Schedule,
+) -> Result<(), (String, &'static str)> {
+    let id = &written.id;
+    if schedule.cuts.is_none() {
+        return Err((
+            format!("claim `{id}`: `{metric}` is what power cuts leave, and the plan makes none"),
+            "add [cuts] with number = 1000",
+        ));
+    }
+    if written.best.is_some() || written.excess_over.is_some() {
+        return Err((
+            format!("claim `{id}`: `{metric}` is bounded, or compared with one other treatment"),
+            "use `compare`, and at_least or at_most, instead of `best` and `excess_over`",
+        ));
+    }
+    Ok(())
 }
 
 /// Refuses phases that the workload lacks, or whose values of a metric say nothing; an error has a
@@ -297,7 +322,10 @@ struct Bounds {
 
 fn bounds(claim: &written::Claim, metric: &str) -> Result<Bounds, String> {
     let written = [&claim.at_least, &claim.at_most];
-    let is_amount = |bound: &&Bound| matches!(bound, Bound::Amount(_));
+    let is_of_cuts = metric::of(metric).is_of_cuts();
+    // Of what is at most 0 times another, and of what is at most 0, there is none.
+    let is_none = |bound: &Bound| is_of_cuts && *bound == Bound::Ratio(0.0);
+    let is_amount = |bound: &&Bound| matches!(bound, Bound::Amount(_)) || is_none(bound);
     let amounts = written.into_iter().flatten().filter(is_amount).count();
     let given = written.into_iter().flatten().count();
     if amounts > 0 && amounts < given {
@@ -308,7 +336,9 @@ fn bounds(claim: &written::Claim, metric: &str) -> Result<Bounds, String> {
     }
     let number = |bound: &Option<Bound>| bound.as_ref().map(|b| amount(b, metric)).transpose();
     let (at_least, at_most) = (number(&claim.at_least)?, number(&claim.at_most)?);
-    if [at_least, at_most].iter().flatten().any(|bound| !bound.is_finite() || *bound <= 0.0) {
+    let is_possible = |bound: &f64| bound.is_finite() && *bound > 0.0;
+    let may_be_none = |bound: &f64| is_possible(bound) || (is_of_cuts && *bound == 0.0);
+    if !at_least.iter().all(is_possible) || !at_most.iter().all(may_be_none) {
         return Err("a bound must be above 0".to_owned());
     }
     match (at_least, at_most) {
@@ -333,6 +363,7 @@ fn amount(bound: &Bound, metric: &str) -> Result<f64, String> {
     let (number, help) = match (unit, unit.symbol()) {
         (Unit::Ns, _) => return text.parse::<Span>().map(|span| span.nanos() as f64),
         (Unit::Bytes, _) => return text.parse::<Bytes>().map(|bytes| bytes.0 as f64),
+        (Unit::Percent, _) => return Share::try_from(text.clone()).map(|share| 100.0 * share.0),
         (Unit::Years, _) => {
             let years = text.trim_end_matches('s').strip_suffix("year").map(str::trim_end);
             (years, "\"5 years\"".to_owned())

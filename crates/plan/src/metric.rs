@@ -62,6 +62,8 @@ pub enum Together {
     /// the same in every phase (P. J. Fleming and J. J. Wallace, "How not to lie with statistics:
     /// the correct way to summarize benchmark results", Communications of the ACM 29, 1986).
     Mean,
+    /// What happened in any of them is counted at once.
+    Pooled,
     /// They are not.
     Never,
 }
@@ -79,19 +81,33 @@ pub enum Source {
     YearsUntilWorn, WriteAmplification,
     Operations, OpsRate, ByteRate,
     LatencyMean, LatencyP50, LatencyP90, LatencyP99, LatencyP999, LatencyMax,
+    /// What is left after power cuts: no phase has it.
+    Cuts(AfterCuts),
     /// What the workload, or a program that it ran, reported by the metric's name.
     Reported,
 }
 
+/// What is left after the power cuts of a treatment; `advice` reads it from all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the table says what each is")]
+#[rustfmt::skip]
+pub enum AfterCuts {
+    BrokenPromises, Damaged, Unmountable, Amiss,
+    LostTime, LostTimeP99, LostBytes, Recovery,
+}
+
+use AfterCuts::{
+    Amiss, BrokenPromises, Damaged, LostBytes, LostTime, LostTimeP99, Recovery, Unmountable,
+};
 use Better::{Less, More, Neither};
 use Source::{
-    ApplicationBytes, ByteRate, Commits, Cpu, DiscardRequests, DiscardedBytes, Erases,
+    ApplicationBytes, ByteRate, Commits, Cpu, Cuts, DiscardRequests, DiscardedBytes, Erases,
     FlashReadBytes, FlashWrittenBytes, Flushes, HottestErases, Interrupts, KernelThreads,
     LatencyMax, LatencyMean, LatencyP50, LatencyP90, LatencyP99, LatencyP999, Operations, OpsRate,
     ReadBytes, ReadRequests, RepeatsUntilWorn, Reported, Settled, Stalled, Time,
     WriteAmplification, WriteMerges, WriteRequests, Written, WrittenBytes, YearsUntilWorn,
 };
-use Together::{Mean, Never, Sum};
+use Together::{Mean, Never, Pooled, Sum};
 use Unit::{Bytes, BytesPerS, Ns, Number, PerS, Percent, Ratio, Years};
 
 /// The prefix of metrics that fio reports: `fio.read_iops`, or of several jobs
@@ -121,6 +137,11 @@ const fn kind(kind: Kind) -> Metric {
     cost(Bytes, Written(kind))
 }
 
+/// What is left after power cuts.
+const fn cuts(unit: Unit, of: AfterCuts) -> Metric {
+    m(unit, Less, Pooled, Cuts(of))
+}
+
 /// What a workload or its program reports.
 const fn reported(unit: Unit, better: Better) -> Metric {
     m(unit, better, Never, Reported)
@@ -128,7 +149,7 @@ const fn reported(unit: Unit, better: Better) -> Metric {
 
 /// Every metric whose name is fixed: the name, what it is, and the same in words.
 #[rustfmt::skip]
-pub const METRICS: [(&str, Metric, &str); 62] = [
+pub const METRICS: [(&str, Metric, &str); 70] = [
     // What every phase may have.
     ("time_ns", cost(Ns, Time), "time until the phase returned"),
     ("settled_ns", cost(Ns, Settled), "time until the device was quiet after it"),
@@ -215,6 +236,21 @@ pub const METRICS: [(&str, Metric, &str); 62] = [
     ("reader.p99_ns", reported(Ns, Less), "latency that 1 % of its reads exceeded"),
     ("reader.max_ns", reported(Ns, Less), "its longest read"),
     ("reader.reads", reported(Number, More), "reads it made"),
+    // What is left after the power was cut in a phase.
+    ("broken_promises", cuts(Percent, BrokenPromises),
+        "power cuts after which something is gone that was synced"),
+    ("damaged", cuts(Percent, Damaged),
+        "power cuts after which a file is neither old nor new"),
+    ("unmountable", cuts(Percent, Unmountable),
+        "power cuts after which the filesystem cannot be mounted"),
+    ("amiss", cuts(Percent, Amiss),
+        "power cuts after which the filesystem's own check finds something amiss"),
+    ("lost_ns", cuts(Ns, LostTime),
+        "median over power cuts at random moments: age of the oldest operation that is lost"),
+    ("lost.p99_ns", cuts(Ns, LostTimeP99), "its 99th percentile"),
+    ("lost_bytes", cuts(Bytes, LostBytes),
+        "median over power cuts at random moments: bytes that the lost operations wrote"),
+    ("recovery_ns", cuts(Ns, Recovery), "median over power cuts: time to mount the filesystem"),
     // What the Phoronix Test Suite reports, in each test's own unit.
     (PHORONIX_HIGHER, reported(Number, More), "an imported test's result: HIB"),
     (PHORONIX_LOWER, reported(Number, Less), "an imported test's result: LIB"),
@@ -289,6 +325,12 @@ impl Metric {
         !is_counted_above
     }
 
+    /// Whether it is what power cuts leave, which only claims are about.
+    #[must_use]
+    pub fn is_of_cuts(&self) -> bool {
+        matches!(self.source, Cuts(_))
+    }
+
     /// Values in several phases, taken together; `None` where there are none, or where they cannot
     /// be.
     #[must_use]
@@ -301,7 +343,7 @@ impl Metric {
                 let logs: f64 = values.iter().map(|value| value.ln()).sum();
                 Some((logs / values.len() as f64).exp())
             }
-            (Never, _) => None,
+            (Pooled | Never, _) => None,
         }
     }
 }
@@ -319,6 +361,18 @@ impl Unit {
             Percent => "%",
             Ratio | Number => "",
         }
+    }
+}
+
+/// The metric of this name, which phases can have; or what is wrong, and what to write instead.
+pub(super) fn of_phases(name: &str) -> Result<Metric, (String, String)> {
+    match find(name) {
+        None => Err((format!("there is no metric `{name}`"), instead_of(name))),
+        Some(metric) if metric.is_of_cuts() => Err((
+            format!("no phase has `{name}`: it is what power cuts leave"),
+            "name it in a claim, and here what a phase has".to_owned(),
+        )),
+        Some(metric) => Ok(metric),
     }
 }
 

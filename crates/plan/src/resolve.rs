@@ -104,13 +104,8 @@ fn metric(plan: &Plan) -> Result<String, Fault> {
     let Some(written) = &plan.metric else {
         return Ok("time_ns".to_owned());
     };
-    if metric::find(written.get_ref()).is_none() {
-        return Err(Fault::at(
-            written.span(),
-            format!("there is no metric `{}`", written.get_ref()),
-            metric::instead_of(written.get_ref()),
-        ));
-    }
+    let fault = |(message, help)| Fault::at(written.span(), message, help);
+    metric::of_phases(written.get_ref()).map_err(fault)?;
     Ok(written.get_ref().clone())
 }
 

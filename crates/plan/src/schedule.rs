@@ -498,9 +498,9 @@ fn is_zero(number: &u32) -> bool {
 
 impl Schedule {
     /// Shows another metric than the plan's. The published values are of that one, so they go.
-    /// Fails with what to write instead of a name that no metric has.
-    pub fn show(&mut self, name: &str) -> Result<(), String> {
-        metric::find(name).ok_or_else(|| metric::instead_of(name))?;
+    /// Fails with what is wrong, and what to write, if phases have no metric of that name.
+    pub fn show(&mut self, name: &str) -> Result<(), (String, String)> {
+        metric::of_phases(name)?;
         if self.metric != name {
             name.clone_into(&mut self.metric);
             self.published.clear();

@@ -83,10 +83,7 @@ pub(super) fn ranking(plan: &Plan, schedule: &Schedule) -> Result<Option<Ranking
     let fault = |message: String, help: String| Fault::at(entry.span(), message, help);
     let written = entry.get_ref();
     let metric = written.metric.clone().unwrap_or_else(|| schedule.metric.clone());
-    let Some(known) = metric::find(&metric) else {
-        let message = format!("there is no metric `{metric}`");
-        return Err(fault(message, metric::instead_of(&metric)));
-    };
+    let known = metric::of_phases(&metric).map_err(|(message, help)| fault(message, help))?;
     check_direction(&metric, entry.span())?;
     let ranked = written.phases.clone().unwrap_or_else(|| phases.clone());
     if let Some(phase) = ranked.iter().find(|phase| !phases.contains(phase)) {

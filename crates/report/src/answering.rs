@@ -2,7 +2,7 @@
 //! what was found, with its range and the reason.
 
 use ssdlab_advice::{Analysis, Judgement, Verdict};
-use ssdlab_plan::metric::{self, Source};
+use ssdlab_plan::metric::{self, AfterCuts, Source};
 use ssdlab_plan::{Factor, Levels, Schedule};
 
 use super::number;
@@ -226,6 +226,16 @@ pub(super) fn noun(metric: &str) -> String {
         Source::LatencyP99 => "the 99th percentile of latencies",
         Source::LatencyP999 => "the 99.9th percentile of latencies",
         Source::LatencyMax => "the longest latency",
+        Source::Cuts(AfterCuts::BrokenPromises) => "the share of power cuts that break a promise",
+        Source::Cuts(AfterCuts::Damaged) => "the share of power cuts that damage a file",
+        Source::Cuts(AfterCuts::Unmountable) => "the share of power cuts that leave it unmountable",
+        Source::Cuts(AfterCuts::Amiss) => "the share of power cuts after which its check fails",
+        Source::Cuts(AfterCuts::LostTime) => "the median time lost to a power cut",
+        Source::Cuts(AfterCuts::LostTimeP99) => {
+            "the 99th percentile of the time lost to a power cut"
+        }
+        Source::Cuts(AfterCuts::LostBytes) => "the median number of bytes lost to a power cut",
+        Source::Cuts(AfterCuts::Recovery) => "the median time to mount after a power cut",
         _ => return format!("the {}", spoken(metric)),
     };
     noun.to_owned()

@@ -58,7 +58,7 @@ pub(super) fn reason(
     phases: &[String],
     metric: &str,
 ) -> Option<String> {
-    let parts = Sides::of(analysis, sides, phases)?.parts(metric);
+    let parts = Sides::of(analysis, sides, phases, metric)?.parts(metric);
     let parts: Vec<String> = parts.iter().filter_map(Parts::told).collect();
     (!parts.is_empty()).then(|| parts.join("; "))
 }
@@ -71,7 +71,7 @@ pub(super) fn main_reason(
     phases: &[String],
     metric: &str,
 ) -> Option<String> {
-    let sides = Sides::of(analysis, sides, phases)?;
+    let sides = Sides::of(analysis, sides, phases, metric)?;
     let effect = sides.both(metric)?;
     let is_cost = metric::of(metric).better != Better::More;
     let explaining = |mut parts: Parts| {
@@ -121,7 +121,12 @@ impl<'a> Sides<'a> {
         analysis: &'a Analysis,
         [levels, baseline]: [&Levels; 2],
         phases: &'a [String],
+        metric: &str,
     ) -> Option<Self> {
+        // What a phase asks of a drive says little of what a power cut leaves.
+        if metric::of(metric).is_of_cuts() {
+            return None;
+        }
         let of = |levels: &Levels| analysis.treatments.iter().find(|own| own.levels == *levels);
         Some(Self { with: of(levels)?, without: of(baseline)?, phases })
     }

@@ -100,7 +100,7 @@ impl Phase {
             Source::LatencyP99 => work(|work| work.latency.summary.p99_ns),
             Source::LatencyP999 => work(|work| work.latency.summary.p999_ns),
             Source::LatencyMax => work(|work| work.latency.summary.max_ns),
-            Source::Reported => None,
+            Source::Cuts(_) | Source::Reported => None,
         };
         count.map(|count| count as f64)
     }

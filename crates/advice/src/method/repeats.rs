@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ssdlab_plan::LabKind;
+use ssdlab_plan::{LabKind, metric};
 use ssdlab_results::Record;
 use ssdlab_stats::{Drift, Summary, Trial};
 
@@ -62,7 +62,10 @@ pub(super) fn repetitions(
             None if precision(run.schedule, run.all).is_reached => {
                 Check::met(criterion, format!("{evidence}: as precise as the plan asks for"))
             }
-            None => Check::met(criterion, format!("{evidence}: every claim is decided")),
+            None if claims.iter().all(|claim| claim.verdict != Verdict::Undecided) => {
+                Check::met(criterion, format!("{evidence}: every claim is decided"))
+            }
+            None => Check::met(criterion, format!("{evidence}: only power cuts are too few")),
             Some(warning) => {
                 let advice = "run more blocks: a larger `most` in [repetitions], or --runs N";
                 Check::not_met(criterion, vec![warning], evidence, advice)
@@ -94,8 +97,12 @@ fn imprecise(run: &ExaminedRun<'_>, claims: &[Judgement], effects: &[Effect]) ->
     let half_width = |[low, high]: [f64; 2]| (high / low).sqrt() - 1.0;
     let widest_shown = shown.map(half_width).filter(|width| width.is_finite()).reduce(f64::max);
     let precision = precision(run.schedule, run.all);
-    // Where every claim is decided, the width of an interval stands in nobody's way.
-    let is_open = claims.is_empty() || claims.iter().any(|j| j.verdict == Verdict::Undecided);
+    // Where every claim is decided, the width of an interval stands in nobody's way; nor does it
+    // where only more power cuts may decide it.
+    let needs_runs = |claim: &Judgement| {
+        claim.verdict == Verdict::Undecided && !metric::of(&claim.metric).is_of_cuts()
+    };
+    let is_open = claims.is_empty() || claims.iter().any(needs_runs);
     (is_open && !precision.is_reached).then(|| Warning::Imprecise {
         widest: precision.widest,
         widest_shown,

@@ -1,4 +1,9 @@
+use std::path::Path;
+
+use miette::Diagnostic;
+
 use super::*;
+use crate::{Overrides, schedule};
 
 #[test]
 fn an_amount_is_in_the_unit_of_its_metric() {
@@ -8,13 +13,61 @@ fn an_amount_is_in_the_unit_of_its_metric() {
     assert_eq!(of("5 years", "years_until_worn"), Ok(5.0));
     assert_eq!(of("1 year", "years_until_worn"), Ok(1.0));
     assert_eq!(of("20", "write_amplification"), Ok(20.0));
+    assert_eq!(of("5 %", "damaged"), Ok(5.0));
     for (text, metric, help) in [
         ("5", "years_until_worn", "5 years"),
         ("5 years", "erases", "a number, such as \"20\""),
         ("nan", "erases", "a number"),
         ("3 MB/s", "bytes_per_second", "in B/s"),
+        ("5", "damaged", "\"5 %\""),
     ] {
         let error = of(text, metric).unwrap_err();
         assert!(error.contains(help), "{text}: {error}");
+    }
+}
+
+/// What is wrong with a claim, whose plan has these other lines, and what to write.
+fn refused(lines: &str, claim: &str) -> Option<String> {
+    let text = format!(
+        r#"
+        name = "p"
+        question = "?"
+        {lines}
+        baseline = {{ flush = "honest" }}
+        factors = {{ filesystem = "ext4", flush = ["honest", "ignored"] }}
+        [workload]
+        phases = [{{ do = "replace", replace = {{ files = 2, rounds = 2 }} }}]
+        [[claims]]
+        id = "c"
+        says = "?"
+        phases = ["replace"]
+        {claim}
+        "#
+    );
+    let error = schedule("p", &text, &Overrides::default(), Path::new("/")).err()?;
+    Some(format!("{error}: {}", error.help().unwrap()))
+}
+
+#[test]
+fn only_a_plan_that_makes_power_cuts_has_claims_about_them() {
+    let cuts = "cuts = { number = 10 }";
+    let of = "metric = \"broken_promises\"\ncompare = { flush = \"ignored\" }";
+    let claim = |bound: &str| format!("{of}\n{bound}");
+    assert_eq!(refused(cuts, &claim("at_most = 0")), None);
+    assert_eq!(refused(cuts, &claim("at_least = \"1 %\"")), None);
+    assert_eq!(refused(cuts, &claim("at_least = 2")), None);
+    let best = "metric = \"lost_ns\"\nbest = { flush = \"honest\" }".to_owned();
+    let ranked = format!("{cuts}\nranking = {{ metric = \"lost_ns\" }}");
+    let shown = format!("{cuts}\nmetric = \"lost_ns\"");
+    for (lines, claim, says) in [
+        ("", claim("at_most = 0"), "add [cuts] with number = 1000"),
+        (cuts, best, "instead of `best`"),
+        (cuts, claim("at_least = 0"), "a bound must be above 0"),
+        (cuts, claim("at_most = \"5\""), "write for example \"5 %\""),
+        (&ranked, claim("at_most = 0"), "no phase has `lost_ns`"),
+        (&shown, claim("at_most = 0"), "no phase has `lost_ns`"),
+    ] {
+        let error = refused(lines, &claim).expect(says);
+        assert!(error.contains(says), "{says}: {error}");
     }
 }

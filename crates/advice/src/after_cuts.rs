@@ -1,0 +1,236 @@
+//! Judges claims about power cuts: not by blocks, but by the cuts of all trials of a treatment.
+//!
+//! How often something was so has the exact interval of a proportion (Clopper and Pearson), and a
+//! median or another quantile the exact one of its rank; neither assumes a distribution. Two
+//! treatments are compared by one bound of each, at half the error: both hold at once with the
+//! whole (C. E. Bonferroni, "Teoria statistica delle classi e calcolo delle probabilità", 1936),
+//! whatever the two have in common. That asks for more cuts than a method of pairs might, and for
+//! no other assumption.
+
+use ssdlab_cuts::{Moment, Outcome, Verdict as OfFiles};
+use ssdlab_plan::Schedule;
+use ssdlab_plan::metric::{self, AfterCuts, Source};
+use ssdlab_plan::schedule::Claim;
+use ssdlab_stats::{clopper_pearson, quantile_interval};
+
+use super::CONFIDENCE;
+use super::case::{Case, Evidence, Judgement, RestsOn, Verdict, named, tests, unlike};
+use super::cuts::quantile;
+use super::pairs::{Blocks, Side};
+
+/// The errors among which the smallest is looked for that shows something, and how often the range
+/// of their logarithms is halved.
+const LEAST_ERROR: f64 = 1e-12;
+const MOST_ERROR: f64 = 0.499;
+const STEPS: u32 = 40;
+
+/// What was found after the cuts of a treatment.
+enum Found {
+    /// Of so many cuts, so many were so.
+    Share { count: u64, number: u64 },
+    /// A value of each cut, in ascending order; and which quantile of them it is about.
+    Quantile { sorted: Vec<f64>, percent: usize },
+}
+
+impl Found {
+    fn of(what: AfterCuts, outcomes: &[&Outcome]) -> Self {
+        let verdicts = |of: &dyn Fn(&OfFiles) -> bool| {
+            Self::share(outcomes, |outcome| outcome.verdict.as_ref().is_some_and(of))
+        };
+        let at_random = || outcomes.iter().filter(|outcome| outcome.moment == Moment::Random);
+        let lost = |of: fn(&OfFiles) -> u64| {
+            at_random().filter_map(move |outcome| outcome.verdict.as_ref().map(of))
+        };
+        match what {
+            AfterCuts::BrokenPromises => verdicts(&|verdict| verdict.broken_promises > 0),
+            AfterCuts::Damaged => verdicts(&|verdict| !verdict.damaged.is_empty()),
+            AfterCuts::Unmountable => Self::share(outcomes, |cut| cut.unmountable.is_some()),
+            AfterCuts::Amiss => Self::share(outcomes, |cut| cut.amiss.is_some()),
+            AfterCuts::LostTime => Self::quantile(lost(|verdict| verdict.lost_ns), 50),
+            AfterCuts::LostTimeP99 => Self::quantile(lost(|verdict| verdict.lost_ns), 99),
+            AfterCuts::LostBytes => Self::quantile(lost(|verdict| verdict.lost_bytes), 50),
+            AfterCuts::Recovery => {
+                Self::quantile(outcomes.iter().filter_map(|outcome| outcome.recovery_ns), 50)
+            }
+        }
+    }
+
+    fn share(outcomes: &[&Outcome], is_so: impl Fn(&Outcome) -> bool) -> Self {
+        let count = outcomes.iter().filter(|outcome| is_so(outcome)).count() as u64;
+        Self::Share { count, number: outcomes.len() as u64 }
+    }
+
+    fn quantile(values: impl Iterator<Item = u64>, percent: usize) -> Self {
+        let mut sorted: Vec<f64> = values.map(|value| value as f64).collect();
+        sorted.sort_by(f64::total_cmp);
+        Self::Quantile { sorted, percent }
+    }
+
+    /// The cuts it rests on.
+    fn number(&self) -> usize {
+        match self {
+            Self::Share { number, .. } => usize::try_from(*number).unwrap_or(usize::MAX),
+            Self::Quantile { sorted, .. } => sorted.len(),
+        }
+    }
+
+    /// The share in per cent, or the quantile; 0 where there is none.
+    fn value(&self) -> f64 {
+        match self {
+            Self::Share { count, number } => 100.0 * *count as f64 / (*number).max(1) as f64,
+            Self::Quantile { sorted, percent } => quantile(sorted, *percent).unwrap_or(0.0),
+        }
+    }
+
+    /// The least that differs from none: half a cut, a nanosecond, a byte. It stands for none in
+    /// ratios.
+    fn least(&self) -> f64 {
+        match self {
+            Self::Share { number, .. } => 50.0 / (*number).max(1) as f64,
+            Self::Quantile { .. } => 1.0,
+        }
+    }
+
+    /// Its lower and its upper bound, each with this probability of being wrong, below a half.
+    fn bounds(&self, error: f64) -> [f64; 2] {
+        let confidence = 1.0 - 2.0 * error;
+        match self {
+            Self::Share { count, number } => {
+                let interval = clopper_pearson(*count, *number, confidence);
+                interval.map_or([0.0, 100.0], |found| [100.0 * found.lo, 100.0 * found.hi])
+            }
+            Self::Quantile { sorted, percent } => {
+                let found = quantile_interval(sorted, *percent as f64 / 100.0, confidence);
+                [found.lo.max(0.0), found.hi]
+            }
+        }
+    }
+}
+
+/// What was found of one side, or of two that are compared.
+struct Sides {
+    own: Found,
+    other: Option<Found>,
+}
+
+impl Sides {
+    /// The value, or the ratio of two.
+    fn value(&self) -> f64 {
+        let least = |of: &Found| of.value().max(of.least());
+        self.other
+            .as_ref()
+            .map_or_else(|| self.own.value(), |other| least(&self.own) / least(other))
+    }
+
+    /// Its interval; none where an end is infinite.
+    fn interval(&self) -> Option<[f64; 2]> {
+        let error = (1.0 - CONFIDENCE) / 2.0;
+        let ends = match &self.other {
+            None => self.own.bounds(error),
+            Some(other) => {
+                let ([low, high], [other_low, other_high]) =
+                    (self.own.bounds(error / 2.0), other.bounds(error / 2.0));
+                [low / other_high, high / other_low]
+            }
+        };
+        ends.iter().all(|end| end.is_finite()).then_some(ends)
+    }
+
+    /// The probability of being wrong in saying that it is above a bound.
+    fn p_above(&self, bound: f64) -> f64 {
+        smallest_error(|error| match &self.other {
+            None => self.own.bounds(error)[0] > bound,
+            Some(other) => self.own.bounds(error / 2.0)[0] > bound * other.bounds(error / 2.0)[1],
+        })
+    }
+
+    /// The same of saying that it is not.
+    fn p_below(&self, bound: f64) -> f64 {
+        smallest_error(|error| match &self.other {
+            None => self.own.bounds(error)[1] <= bound,
+            Some(other) => self.own.bounds(error / 2.0)[1] <= bound * other.bounds(error / 2.0)[0],
+        })
+    }
+}
+
+/// The smallest error at which something is shown; 1 where it takes more than a half.
+fn smallest_error(is_shown: impl Fn(f64) -> bool) -> f64 {
+    let (mut low, mut high) = (LEAST_ERROR.ln(), MOST_ERROR.ln());
+    if !is_shown(MOST_ERROR) {
+        return 1.0;
+    }
+    if is_shown(LEAST_ERROR) {
+        return LEAST_ERROR;
+    }
+    for _ in 0..STEPS {
+        let middle = f64::midpoint(low, high);
+        if is_shown(middle.exp()) {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    high.exp()
+}
+
+/// Whether a claim is about power cuts; if so, what of them.
+pub(super) fn is_about(claim: &Claim) -> Option<AfterCuts> {
+    match metric::of(&claim.metric).source {
+        Source::Cuts(what) => Some(what),
+        _ => None,
+    }
+}
+
+/// Weighs a case by its cuts.
+pub(super) fn weigh(
+    schedule: &Schedule,
+    blocks: &Blocks<'_>,
+    case: &Case<'_>,
+    what: AfterCuts,
+    is_one_of_several: bool,
+) -> (Judgement, Option<Evidence>) {
+    let claim = case.claim;
+    let mut judgement = named(schedule, case, is_one_of_several);
+    judgement.baseline =
+        case.baseline.map(|side| schedule.treatments[side.treatment].levels.clone());
+    if let Some(why) = schedule.not_testable(claim) {
+        judgement.verdict = Verdict::Untested;
+        judgement.reason = Some(why.to_owned());
+        return (judgement, None);
+    }
+    let of = |side: Side| {
+        let trials = blocks.trials(side.treatment);
+        let cuts = trials.into_iter().flat_map(|trial| &trial.cuts);
+        let own: Vec<&Outcome> = cuts.filter(|cut| claim.phases.contains(&cut.phase)).collect();
+        Found::of(what, &own)
+    };
+    let sides = Sides { own: of(case.side), other: case.baseline.map(of) };
+    let number = sides.other.iter().map(Found::number).fold(sides.own.number(), usize::min);
+    if number == 0 {
+        judgement.reason = Some("no power cut that tells it was made in these phases".to_owned());
+        return (judgement, None);
+    }
+    judgement.ratio = Some(sides.value());
+    judgement.interval = sides.interval();
+    judgement.n = sides.own.number();
+    if let Some(unlike) = unlike(schedule, claim) {
+        judgement.reason = Some(unlike);
+        return (judgement, None);
+    }
+    let tests =
+        tests(claim, |bound| Some(sides.p_above(bound)), |bound| Some(sides.p_below(bound)));
+    let evidence = |(p_holds, p_refuted)| Evidence { rests_on: RestsOn::Cuts, p_holds, p_refuted };
+    (judgement, tests.map(evidence))
+}
+
+/// What may decide a case that these cuts leave open.
+pub(super) fn open(judgement: &Judgement) -> &'static str {
+    if judgement.is_absolute && judgement.at_most == Some(0.0) {
+        "no number of cuts shows that there is none: claim a share, at_most = \"1 %\""
+    } else {
+        "more cuts may tell: a larger `number` in [cuts]"
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,150 @@
+//! Claims about power cuts, judged by cuts that are made up.
+
+use std::path::Path;
+
+use ssdlab_cuts::{Fault, Moment, Outcome, Verdict as OfFiles};
+use ssdlab_plan::{Overrides, Schedule, schedule};
+use ssdlab_results::{Ending, Record};
+
+use crate::{Judgement, Verdict, analyse};
+
+fn plan(claims: &str) -> Schedule {
+    let text = format!(
+        r#"
+        name = "p"
+        question = "?"
+        baseline = {{ flush = "honest" }}
+        factors = {{ filesystem = "ext4", flush = ["honest", "ignored"] }}
+        virtual = {{ seeds = 1 }}
+        cuts = {{ number = 10 }}
+        [workload]
+        phases = [{{ do = "replace", replace = {{ files = 2, rounds = 2 }} }}, {{ do = "sync" }}]
+        {claims}
+        "#
+    );
+    schedule("p", &text, &Overrides::default(), Path::new("/")).unwrap()
+}
+
+/// A cut of the phase `replace`, after which so much is lost.
+fn cut(lost_ns: u64, breaks: bool) -> Outcome {
+    let verdict = OfFiles { lost_ns, broken_promises: breaks.into(), ..OfFiles::default() };
+    Outcome {
+        cut: 0,
+        survivor: 0,
+        at_ns: 0,
+        moment: Moment::Random,
+        phase: "replace".to_owned(),
+        unmountable: None,
+        recovery_ns: Some(1),
+        amiss: None,
+        verdict: Some(verdict),
+    }
+}
+
+fn cuts(number: u64, of: impl Fn(u64) -> Outcome) -> Vec<Outcome> {
+    (0..number).map(of).collect()
+}
+
+/// The judgements of claims about these cuts of the honest and of the lying drive.
+fn judged(claims: &str, honest: &[Outcome], ignored: &[Outcome]) -> Vec<Judgement> {
+    let schedule = plan(claims);
+    let record = |trial| {
+        let record = Record::new(&schedule, trial, 0);
+        let is_honest = record.levels.to_string().contains("honest");
+        Record { cuts: (if is_honest { honest } else { ignored }).to_vec(), ..record }
+    };
+    let records: Vec<Record> = schedule.trials.iter().copied().map(record).collect();
+    analyse("run", &schedule, records, Ending::AllBlocks).claims
+}
+
+fn claim(metric: &str, levels: &str, bounds: &str) -> String {
+    format!(
+        "[[claims]]\nid = \"c{}\"\nsays = \"?\"\nmetric = \"{metric}\"\nphases = [\"replace\"]\n\
+         compare = {{ flush = \"{levels}\" }}\n{bounds}\n",
+        bounds.len()
+    )
+}
+
+fn verdict(claim: &str, honest: &[Outcome], ignored: &[Outcome]) -> Verdict {
+    judged(claim, honest, ignored)[0].verdict
+}
+
+#[test]
+fn a_share_is_judged_by_its_exact_interval() {
+    let never = cuts(300, |_| cut(0, false));
+    let seldom = cuts(300, |number| cut(0, number < 3));
+    let honest = |bounds: &str| claim("broken_promises", "honest", bounds);
+    // 0.98^300 < 0.05 / 2 < 0.99^300.
+    for (bounds, of_never, of_seldom) in [
+        ("at_most = \"2 %\"", Verdict::Holds, Verdict::Undecided),
+        ("at_most = \"1 %\"", Verdict::Undecided, Verdict::Undecided),
+        ("at_most = \"0 %\"", Verdict::Undecided, Verdict::Refuted),
+        ("at_most = 0", Verdict::Undecided, Verdict::Refuted),
+        ("at_least = \"5 %\"", Verdict::Refuted, Verdict::Refuted),
+    ] {
+        assert_eq!(verdict(&honest(bounds), &never, &[]), of_never, "{bounds}");
+        assert_eq!(verdict(&honest(bounds), &seldom, &[]), of_seldom, "{bounds}");
+    }
+    let judgement = &judged(&honest("at_most = 0"), &never, &[])[0];
+    assert_eq!((judgement.ratio, judgement.n), (Some(0.0), 300));
+    let [low, high] = judgement.interval.unwrap();
+    assert!(low.abs() < 1e-9 && (high - 1.222).abs() < 1e-3, "{low} to {high}");
+    assert!(judgement.reason.as_ref().unwrap().contains("at_most = \"1 %\""), "{judgement:?}");
+}
+
+#[test]
+fn two_shares_are_compared_also_where_one_is_none() {
+    let ignored = |bounds: &str| claim("broken_promises", "ignored", bounds);
+    let never = cuts(200, |_| cut(0, false));
+    let often = cuts(200, |number| cut(0, number % 4 == 0));
+    let judgement = &judged(&ignored("at_least = 5"), &never, &often)[0];
+    assert_eq!(judgement.verdict, Verdict::Holds, "{judgement:?}");
+    // 50 against none, which counts as half a cut.
+    assert_eq!((judgement.ratio, judgement.interval), (Some(100.0), None));
+    assert_eq!(verdict(&ignored("at_most = 1"), &never, &often), Verdict::Refuted);
+    assert_eq!(verdict(&ignored("at_least = 20"), &never, &often), Verdict::Undecided);
+    assert_eq!(verdict(&ignored("at_least = 1"), &never, &never), Verdict::Undecided);
+    assert_eq!(verdict(&ignored("at_least = 1"), &often, &often), Verdict::Undecided);
+}
+
+#[test]
+fn a_median_may_be_none() {
+    let honest = |bounds: &str| claim("lost_ns", "honest", bounds);
+    let none = cuts(40, |_| cut(0, false));
+    let some = cuts(40, |number| cut(1_000_000_000 * number, false));
+    assert_eq!(verdict(&honest("at_most = 0"), &none, &[]), Verdict::Holds);
+    assert_eq!(verdict(&honest("at_most = \"0 s\""), &some, &[]), Verdict::Refuted);
+    assert_eq!(verdict(&honest("at_most = \"30 s\""), &some, &[]), Verdict::Holds);
+    assert_eq!(verdict(&honest("at_most = \"20 s\""), &some, &[]), Verdict::Undecided);
+    let ignored = claim("lost_ns", "ignored", "at_least = 2");
+    assert_eq!(verdict(&ignored, &none, &some), Verdict::Holds);
+    assert_eq!(verdict(&ignored, &some, &none), Verdict::Refuted);
+}
+
+#[test]
+fn only_cuts_in_the_phases_count() {
+    let of_sync = |number| Outcome { phase: "sync".to_owned(), ..cut(0, number < 50) };
+    let honest = claim("broken_promises", "honest", "at_most = \"5 %\"");
+    let judgement = &judged(&honest, &cuts(100, of_sync), &[])[0];
+    assert_eq!(judgement.verdict, Verdict::Undecided);
+    assert!(judgement.reason.as_ref().unwrap().starts_with("no power cut"), "{judgement:?}");
+    let both = honest.replace("[\"replace\"]", "[\"replace\", \"sync\"]");
+    assert_eq!(verdict(&both, &cuts(100, of_sync), &[]), Verdict::Refuted);
+}
+
+#[test]
+fn what_cannot_be_mounted_and_what_is_damaged_are_told_apart() {
+    let gone = Outcome { unmountable: Some("?".to_owned()), verdict: None, ..cut(0, false) };
+    let mut torn = cut(0, false);
+    torn.verdict.as_mut().unwrap().damaged.insert(Fault::Torn, 1);
+    let half =
+        |one: &Outcome| cuts(100, |number| if number < 50 { one.clone() } else { cut(0, false) });
+    for (metric, of_gone, of_torn) in [
+        ("unmountable", Verdict::Holds, Verdict::Refuted),
+        ("damaged", Verdict::Refuted, Verdict::Holds),
+    ] {
+        let claim = claim(metric, "honest", "at_least = \"30 %\"");
+        assert_eq!(verdict(&claim, &half(&gone), &[]), of_gone, "{metric}");
+        assert_eq!(verdict(&claim, &half(&torn), &[]), of_torn, "{metric}");
+    }
+}

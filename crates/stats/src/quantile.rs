@@ -1,0 +1,47 @@
+//! Defines the exact interval of a quantile.
+
+use statrs::distribution::{Binomial, DiscreteCDF};
+
+use super::{Interval, argument};
+
+/// The interval of the value that is not exceeded by a `share` of a population, from values in
+/// ascending order: two of them, whatever their distribution is (W. R. Thompson, "On confidence
+/// ranges for the median and other expectation distributions for populations of unknown
+/// distribution form", Annals of Mathematical Statistics 7, 1936). Each end is infinite where too
+/// few values tell it.
+///
+/// # Panics
+///
+/// If `share` or `confidence` is not strictly between 0 and 1.
+#[must_use]
+pub fn quantile_interval(sorted: &[f64], share: f64, confidence: f64) -> Interval {
+    argument::assert_fraction("share", share);
+    argument::assert_fraction("confidence", confidence);
+    let outside = (1.0 - confidence) / 2.0;
+    let below = Binomial::new(share, sorted.len() as u64).expect("the share is a probability");
+    // As many values lie below the quantile as successes of that probability: `lo` is above it if
+    // at most `count` do, `hi` is below it if more than `count` do.
+    let lo = first(sorted.len(), |count| below.cdf(count) > outside);
+    let hi = first(sorted.len(), |count| below.sf(count) <= outside);
+    Interval {
+        lo: lo.checked_sub(1).map_or(f64::NEG_INFINITY, |lo| sorted[lo]),
+        hi: sorted.get(hi).copied().unwrap_or(f64::INFINITY),
+    }
+}
+
+/// The first number of which something is so, and of all after it; `end` if of none before that.
+fn first(end: usize, is_so: impl Fn(u64) -> bool) -> usize {
+    let (mut from, mut end) = (0, end);
+    while from < end {
+        let middle = usize::midpoint(from, end);
+        if is_so(middle as u64) {
+            end = middle;
+        } else {
+            from = middle + 1;
+        }
+    }
+    from
+}
+
+#[cfg(test)]
+mod tests;
