@@ -10,6 +10,7 @@ use ssdlab_simulation::Outcome;
 
 use super::cache::Cached;
 use super::exit::Exit;
+use super::list::Listed;
 use super::method::Checked;
 use super::output;
 use super::shown::Shown;
@@ -49,6 +50,8 @@ pub enum Of {
     Evidence,
     /// What `ssdlab host show --json` prints.
     Host,
+    /// The output of `ssdlab list --json`.
+    List,
     /// A line of `ssdlab simulate --json-lines`; `--json` prints the same with additions.
     Simulation,
     /// The output of `ssdlab trace --json`, for a run or for a block trace.
@@ -77,6 +80,7 @@ impl Of {
             Self::Cache => schema_for!(Cached),
             Self::Evidence => schema_for!(Book<'_>),
             Self::Drive | Self::Host => schema_for!(Shown),
+            Self::List => schema_for!(Listed),
             Self::Simulation => schema_for!(Outcome),
             Self::Trace => schema_for!(Printed<'_>),
         }
