@@ -321,7 +321,9 @@ fn gone_submitter() {
     let mut run = cluster.spawn(&["run", &plan, "--runs", "6", "--on", "slurm"]);
     // However slow the submitter is, its elements are not done before it goes.
     let nodes = ["node1", "node2"];
-    nodes.map(|node| cluster.signal_elements(node, "STOP"));
+    for node in nodes {
+        cluster.signal_elements(node, "STOP");
+    }
     // A terminal that goes away.
     let id = run.id().to_string();
     assert!(Command::new("kill").args(["-HUP", &id]).status().unwrap().success());
@@ -331,7 +333,9 @@ fn gone_submitter() {
     let name = cluster.run().display().to_string();
     let output = cluster.output(&["run", "--resume", &name]);
     assert_eq!(output.status.code(), Some(2), "{}", shown(&output));
-    nodes.map(|node| cluster.signal_elements(node, "CONT"));
+    for node in nodes {
+        cluster.signal_elements(node, "CONT");
+    }
     let fleet = resume(&cluster, 0);
     assert_eq!(recorded(&cluster), 12);
     assert_eq!(cluster.attempts("json").len(), 1);
