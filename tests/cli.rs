@@ -49,12 +49,12 @@ fn a_claim_that_the_first_run_does_not_make_is_exploratory() {
     let place = Place::new();
     let plan = |at_least: &str, says: &str| {
         format!(
-            "{HEAD}[factors]\natime = [\"strictatime\", \"noatime\"]\n\
-             [baseline]\natime = \"strictatime\"\n\
+            "{HEAD}[factors]\nfilesystem = \"any\"\ndiscard = [\"off\", \"on\"]\n\
+             [baseline]\ndiscard = \"off\"\n\
              [workload]\ntree = {{ files = 10, size = \"100 kB\" }}\n\
              phases = [{{ do = \"unpack\", sync = true }}]\n\
              [[claims]]\nid = \"c\"\nsays = \"{says}\"\nphases = [\"unpack\"]\n\
-             compare = {{ atime = \"noatime\" }}\nat_least = {at_least}\n"
+             compare = {{ discard = \"on\" }}\nat_least = {at_least}\n"
         )
     };
     fs::create_dir(place.0.path().join("work")).unwrap();
@@ -289,7 +289,8 @@ fn lists_name_what_a_plan_can_use() {
 #[test]
 fn plans_are_listed_by_group() {
     let place = Place::new();
-    let mine = "name = \"mine\"\nquestion = \"Is mine listed?\"\n[workload]\nphases = [{ do = \"sync\" }]\n";
+    let mine = "name = \"mine\"\nquestion = \"Is mine listed?\"\n\
+                [workload]\nphases = [{ do = \"sync\" }]\n";
     fs::write(place.0.path().join("mine.toml"), mine).unwrap();
     fs::write(place.0.path().join("other.toml"), "[package]\nname = \"other\"\n").unwrap();
     let text = String::from_utf8(place.ssdlab(&["list", "plans"]).stdout).unwrap();
