@@ -10,11 +10,12 @@ pub struct Shipped {
 }
 
 /// Every shipped plan.
-pub const ALL: [Shipped; 7] = [
+pub const ALL: [Shipped; 8] = [
     Shipped { name: "discard", text: include_str!("../../../plans/discard.toml") },
     Shipped { name: "filesystems", text: include_str!("../../../plans/filesystems.toml") },
     Shipped { name: "fsync", text: include_str!("../../../plans/fsync.toml") },
     Shipped { name: "journal", text: include_str!("../../../plans/journal.toml") },
+    Shipped { name: "power-loss", text: include_str!("../../../plans/power-loss.toml") },
     Shipped { name: "schedulers", text: include_str!("../../../plans/schedulers.toml") },
     Shipped { name: "tandem", text: include_str!("../../../plans/tandem.toml") },
     Shipped { name: "wear", text: include_str!("../../../plans/wear.toml") },
