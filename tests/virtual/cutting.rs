@@ -113,8 +113,9 @@ fn honest() {
 }
 
 /// The first `fsync` after mounting does not wait for the inode's block before it flushes: the
-/// number of its page in the list of what to wait for is 0, which `f2fs_wait_on_node_pages_writeback`
-/// (fs/f2fs/node.c, Linux 6.1) takes for none. So it is safe from the next flush on only.
+/// number of its page in the list of what to wait for is 0, which
+/// `f2fs_wait_on_node_pages_writeback` (fs/f2fs/node.c, Linux 6.1) takes for none. So it is safe
+/// from the next flush on only.
 fn forgetful() {
     let phases = "{ do = \"append\", append = { records = 15, sync_every = 5 } }";
     let found = cut(30, "filesystem", "filesystem = [\"f2fs\"]", phases);
