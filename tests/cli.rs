@@ -230,7 +230,8 @@ fn wrong_command_lines_end_with_2_and_missing_things_with_a_message() {
 #[test]
 fn shipped_plans_are_checked_and_follow_the_schema() {
     let place = Place::new();
-    for plan in ["discard", "filesystems", "fsync", "journal", "schedulers", "tandem"] {
+    for plan in ["discard", "filesystems", "fsync", "journal", "power-loss", "schedulers", "tandem"]
+    {
         let output = place.ssdlab(&["check", plan, "--json"]);
         assert!(output.status.success());
         let schedule: Value = serde_json::from_slice(&output.stdout).unwrap();

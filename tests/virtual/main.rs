@@ -6,6 +6,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod cutting;
 mod failing;
 mod replaying;
 mod support;
@@ -200,6 +201,7 @@ fn main() {
     arguments.test_threads = Some(1);
     let reason = kernel().as_ref().err().map_or("", |reason| reason);
     let cases = CASES.into_iter().chain(replaying::CASES).chain(failing::CASES);
+    let cases = cases.chain(cutting::CASES);
     let trials = cases.map(|(name, run)| {
         Trial::test(name, move || common::caught(run))
             .with_kind(reason)

@@ -23,7 +23,7 @@ pub(super) const FILESYSTEM: Filesystem = Filesystem {
     writes_directly: true,
     smallest_bytes: 16 << 20,
     check: Some(Call { program: "jfs_fsck", arguments: &["-n", "-f"] }),
-    replay: Some(Call { program: "jfs_fsck", arguments: &["--replay_journal_only"] }),
+    replay: Some(Call { program: "jfs_fsck", arguments: &["-a"] }),
     // -q: without it mkfs asks for confirmation.
     format: |format| format.arguments(&["-q"]),
     layout: Some(&layout::jfs::LAYOUT),

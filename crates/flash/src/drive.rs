@@ -109,14 +109,11 @@ impl<N: Nand> Drive<N> {
     /// written; each is as it was before the writes since the last flush, and everything else is
     /// kept. Commands that were submitted and are not lost have happened.
     pub fn cut_power(&mut self) -> Vec<LogicalPage> {
-        let lost = match &mut self.buffer {
-            Some(buffer) if buffer.is_protected => {
-                self.drain(Nanos::ZERO);
-                Vec::new()
-            }
-            Some(buffer) => buffer.lose(),
-            None => Vec::new(),
-        };
+        if self.buffer.as_ref().is_some_and(|buffer| buffer.is_protected) {
+            self.drain(Nanos::ZERO);
+        }
+        // Of what was saved only the times are left to lose.
+        let lost = self.buffer.as_mut().map(Buffer::lose).unwrap_or_default();
         self.forget_time();
         lost
     }

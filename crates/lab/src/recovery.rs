@@ -26,7 +26,7 @@ pub struct Recovery {
 /// What came of a filesystem.
 #[derive(Debug)]
 pub struct Recovered<T> {
-    /// How long replaying and mounting took and what was seen there, or why it could not be mounted.
+    /// How long replaying and mounting took and what was seen there, or why it cannot be mounted.
     pub mounted: Result<(Duration, T), LabError>,
     /// What the filesystem's own check says after that, if it finds something amiss.
     pub amiss: Option<String>,

@@ -336,9 +336,7 @@ fn bounds(claim: &written::Claim, metric: &str) -> Result<Bounds, String> {
     }
     let number = |bound: &Option<Bound>| bound.as_ref().map(|b| amount(b, metric)).transpose();
     let (at_least, at_most) = (number(&claim.at_least)?, number(&claim.at_most)?);
-    let is_possible = |bound: &f64| bound.is_finite() && *bound > 0.0;
-    let may_be_none = |bound: &f64| is_possible(bound) || (is_of_cuts && *bound == 0.0);
-    if !at_least.iter().all(is_possible) || !at_most.iter().all(may_be_none) {
+    if !are_possible(metric, at_least, at_most) {
         return Err("a bound must be above 0".to_owned());
     }
     match (at_least, at_most) {
@@ -351,6 +349,14 @@ fn bounds(claim: &written::Claim, metric: &str) -> Result<Bounds, String> {
         }
         _ => Ok(Bounds { are_absolute: amounts > 0, at_least, at_most }),
     }
+}
+
+/// Whether a claim can have these bounds: they are above 0, but for what power cuts may leave none
+/// of.
+pub(super) fn are_possible(metric: &str, at_least: Option<f64>, at_most: Option<f64>) -> bool {
+    let is_possible = |bound: f64| bound.is_finite() && bound > 0.0;
+    let may_be_none = metric::of(metric).is_of_cuts() && at_most == Some(0.0);
+    at_least.is_none_or(is_possible) && (may_be_none || at_most.is_none_or(is_possible))
 }
 
 /// A ratio or a number as it is, an amount in the metric's unit.

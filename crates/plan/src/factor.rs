@@ -34,7 +34,7 @@ pub enum Factor {
     Scheduler,
     /// The scheduler's tunables: `default`, or numbers by name, as one text (`read_expire=100`).
     SchedulerTunables,
-    /// Options added to mkfs, as one text.
+    /// Options added to mkfs, as one text; `defaults` for none.
     Mkfs,
     /// Options added to mount, comma-separated.
     Mount,

@@ -322,7 +322,8 @@ fn read_discard(level: &str) -> Result<Discard, LevelError> {
 }
 
 fn read_mkfs(level: &str) -> Result<Vec<String>, LevelError> {
-    let words = split_words(level).map_err(|message| LevelError {
+    let is_default = level == "defaults";
+    let words = split_words(if is_default { "" } else { level }).map_err(|message| LevelError {
         factor: Factor::Mkfs,
         message,
         help: "write the options as on a command line".to_owned(),

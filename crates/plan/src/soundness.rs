@@ -2,10 +2,11 @@
 //! within the limits of plans. A stored one may have been changed since, and is input like a plan.
 
 use super::bonnie::Bonnie;
+use super::claims;
 use super::io::Io;
 use super::limits::{MOST_BLOCKS, MOST_FILES, fault_of_bytes, first_false};
 use super::recordings::{self, Recording};
-use super::schedule::{Action, Build, Schedule, Tree, Workload};
+use super::schedule::{Action, Build, Claim, Schedule, Tree, Workload};
 use super::transactions::Transactions;
 use super::versions::{Append, Replace};
 
@@ -27,8 +28,9 @@ impl Schedule {
         });
         let has_drive = |index| self.needed_drive(index).is_some();
         let has_place = !self.is_without_device() || (0..count).all(has_drive);
-        let bounds = self.claims.iter().flat_map(|claim| [claim.at_least, claim.at_most]);
-        let are_bounds = bounds.flatten().all(|bound| bound.is_finite() && bound > 0.0);
+        let has_bounds =
+            |claim: &Claim| claims::are_possible(&claim.metric, claim.at_least, claim.at_most);
+        let are_bounds = self.claims.iter().all(has_bounds);
         let is_baseline = self.treatments.iter().all(|t| t.baseline.is_none_or(|of| of < count));
         let is_treatment = self.trials.iter().all(|trial| trial.treatment < count);
         first_false([

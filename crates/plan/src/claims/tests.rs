@@ -44,8 +44,10 @@ fn refused(lines: &str, claim: &str) -> Option<String> {
         {claim}
         "#
     );
-    let error = schedule("p", &text, &Overrides::default(), Path::new("/")).err()?;
-    Some(format!("{error}: {}", error.help().unwrap()))
+    match schedule("p", &text, &Overrides::default(), Path::new("/")) {
+        Ok(schedule) => schedule.fault(),
+        Err(error) => Some(format!("{error}: {}", error.help().unwrap())),
+    }
 }
 
 #[test]

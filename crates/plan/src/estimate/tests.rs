@@ -12,7 +12,9 @@ fn of(plan: &str, lab: LabKind, runs: u32) -> Option<Estimate> {
 #[test]
 fn a_run_of_twice_the_trials_takes_twice_the_time() {
     for plan in shipped::ALL {
-        for lab in [LabKind::Virtual, LabKind::Image] {
+        // Only simulated drives can be cut off.
+        let labs = if plan.name == "power-loss" { 1 } else { 2 };
+        for lab in [LabKind::Virtual, LabKind::Image].into_iter().take(labs) {
             let (one, two) = (of(plan.text, lab, 2).unwrap(), of(plan.text, lab, 4).unwrap());
             assert_eq!(one.time * 2, two.time, "{}", plan.name);
             assert_eq!(one.written_bytes * 2, two.written_bytes, "{}", plan.name);

@@ -1,0 +1,127 @@
+//! Power cuts that must lose something do, and those that must not do not.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::support::Place;
+
+pub const CASES: [(&str, fn()); 6] = [
+    ("a_drive_that_ignores_flushes_breaks_promises_twice_alike", ignored),
+    ("nobarrier_breaks_promises_unless_the_drive_has_capacitors", nobarrier),
+    ("ext2_needs_its_check_and_ext3_does_not", unchecked),
+    ("a_rename_without_a_sync_empties_files_where_ext4_is_told_so", renamed),
+    ("default_mounts_keep_what_was_synced", honest),
+    ("f2fs_forgets_the_first_sync_after_mounting", forgetful),
+];
+
+/// Records that are synced in fives, and files that are replaced and synced.
+const SYNCED: &str = r#"
+    { do = "append", append = { records = 60, sync_every = 5, think = "20 ms" } },
+    { do = "replace", replace = { files = 5, rounds = 8, sync = "file and directory" } },
+"#;
+
+/// What is left after so many cuts of each treatment, whose only varied factor is this; by its
+/// levels.
+fn cut(number: u32, factor: &str, factors: &str, phases: &str) -> Vec<(String, Vec<Value>)> {
+    let plan = format!(
+        r#"
+        name = "cuts"
+        question = "What is gone?"
+        target = {{ lab = "virtual" }}
+        cuts = {{ number = {number} }}
+        workload = {{ phases = [{phases}] }}
+        [factors]
+        drive = "x25m-g2"
+        {factors}
+        "#
+    );
+    let place = Place::new();
+    let json = place.run(&plan);
+    for treatment in json["treatments"].as_array().unwrap() {
+        assert_eq!(treatment["status"], "ok", "{}: {}", treatment["levels"], treatment["reason"]);
+    }
+    let run = fs::read_dir(place.path("data/ssdlab")).unwrap().next().unwrap().unwrap();
+    let records = fs::read_to_string(run.path().join("records.jsonl")).unwrap();
+    let mut found: Vec<(String, Vec<Value>)> = records
+        .lines()
+        .map(|line| {
+            let record: Value = serde_json::from_str(line).unwrap();
+            let level = record["levels"][factor].as_str().unwrap().to_owned();
+            (level, record["cuts"].as_array().unwrap().clone())
+        })
+        .collect();
+    found.sort_by(|one, other| one.0.cmp(&other.0));
+    found
+}
+
+/// Cuts after which something is gone that was promised.
+fn broken(cuts: &[Value]) -> Vec<&Value> {
+    let breaks = |cut: &&Value| cut["verdict"]["broken_promises"].as_u64() > Some(0);
+    cuts.iter().filter(breaks).collect()
+}
+
+fn ignored() {
+    let factors = "filesystem = \"ext4\"\nflush = [\"honest\", \"ignored\"]";
+    let run = || cut(20, "flush", factors, SYNCED);
+    let first = run();
+    let [(_, honest), (_, ignored)] = &first[..] else { panic!("{first:?}") };
+    assert!(broken(honest).is_empty(), "{:?}", broken(honest));
+    assert!(broken(ignored).len() > 3, "{ignored:?}");
+    assert_eq!(run(), first);
+}
+
+fn nobarrier() {
+    let factors = "filesystem = \"ext4\"\nmount = \"nobarrier\"\n\
+                   power_loss_protection = [\"off\", \"on\"]";
+    let found = cut(20, "power_loss_protection", factors, SYNCED);
+    let [(_, off), (_, on)] = &found[..] else { panic!("{found:?}") };
+    assert!(broken(off).len() > 3, "{off:?}");
+    assert!(broken(on).is_empty(), "{:?}", broken(on));
+}
+
+fn unchecked() {
+    let found = cut(12, "filesystem", "filesystem = [\"ext2\", \"ext3\"]", SYNCED);
+    let amiss = |cuts: &[Value]| cuts.iter().filter(|cut| !cut["amiss"].is_null()).count();
+    let [(_, ext2), (_, ext3)] = &found[..] else { panic!("{found:?}") };
+    assert!(amiss(ext2) > 3, "{ext2:?}");
+    assert_eq!(amiss(ext3), 0, "{ext3:?}");
+}
+
+fn renamed() {
+    let factors = "filesystem = \"ext4\"\nmount = [\"defaults\", \"noauto_da_alloc\"]";
+    let phases = "{ do = \"replace\", replace = { files = 10, rounds = 20 } }";
+    let found = cut(20, "mount", factors, phases);
+    let empty = |cuts: &[Value]| -> u64 {
+        cuts.iter().filter_map(|cut| cut["verdict"]["damaged"]["empty"].as_u64()).sum()
+    };
+    let [(_, defaults), (_, noauto)] = &found[..] else { panic!("{found:?}") };
+    assert_eq!(empty(defaults), 0, "{defaults:?}");
+    assert!(empty(noauto) > 10, "{noauto:?}");
+}
+
+fn honest() {
+    // See below for what the transactions, which are not judged, are for.
+    let first = "{ do = \"transactions\", transactions = { database = \"1 MiB\", number = 2 } },";
+    let factors = "filesystem = [\"ext4\", \"xfs\", \"btrfs\", \"f2fs\"]";
+    for (filesystem, cuts) in cut(40, "filesystem", factors, &format!("{first}{SYNCED}")) {
+        assert_eq!(cuts.len(), 40, "{filesystem}");
+        assert!(broken(&cuts).is_empty(), "{filesystem}: {:?}", broken(&cuts));
+        let is_mountable = |cut: &Value| cut["unmountable"].is_null();
+        assert!(cuts.iter().all(is_mountable), "{filesystem}: {cuts:?}");
+    }
+}
+
+/// The first `fsync` after mounting does not wait for the inode's block before it flushes: the
+/// number of its page in the list of what to wait for is 0, which
+/// `f2fs_wait_on_node_pages_writeback` (fs/f2fs/node.c, Linux 6.1) takes for none. So it is safe
+/// from the next flush on only.
+fn forgetful() {
+    let phases = "{ do = \"append\", append = { records = 15, sync_every = 5 } }";
+    let found = cut(30, "filesystem", "filesystem = [\"f2fs\"]", phases);
+    let [(_, cuts)] = &found[..] else { panic!("{found:?}") };
+    let at: Vec<u64> = broken(cuts).iter().map(|cut| cut["at_ns"].as_u64().unwrap()).collect();
+    // Records come every 100 ms, so syncs every 500 ms.
+    let (Some(first), Some(last)) = (at.first(), at.last()) else { panic!("{cuts:?}") };
+    assert!(last - first < 600_000_000, "{at:?}");
+}
