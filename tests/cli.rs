@@ -251,6 +251,27 @@ fn lists_name_what_a_plan_can_use() {
     }
 }
 
+/// Shipped plans are grouped by when their questions were asked; plan files that are there follow.
+#[test]
+fn plans_are_listed_by_group() {
+    let place = Place::new();
+    let mine = "name = \"mine\"\nquestion = \"Is mine listed?\"\n\
+                [workload]\nphases = [{ do = \"sync\" }]\n";
+    fs::write(place.0.path().join("mine.toml"), mine).unwrap();
+    fs::write(place.0.path().join("other.toml"), "[package]\nname = \"other\"\n").unwrap();
+    let text = String::from_utf8(place.ssdlab(&["list", "plans"]).stdout).unwrap();
+    let at = |word: &str| text.find(word).unwrap_or_else(|| panic!("{word}: {text}"));
+    let order = ["founding: ", " discard ", "yours: ", " mine.toml "].map(at);
+    assert!(order.is_sorted(), "{text}");
+    assert!(!text.contains("other.toml"), "{text}");
+
+    let output = place.ssdlab(&["list", "plans", "--json"]);
+    let listed: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let plans = listed["lists"]["plans"].as_array().unwrap();
+    let group = |name: &str| &plans.iter().find(|plan| plan["name"] == name).unwrap()["group"];
+    assert_eq!((group("wear"), group("mine.toml")), (&"founding".into(), &"yours".into()));
+}
+
 #[test]
 fn a_missing_lab_kernel_is_4_and_says_how_to_build_one() {
     let place = Place::new();

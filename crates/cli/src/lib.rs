@@ -153,7 +153,7 @@ pub fn main(version: &'static str) -> ExitCode {
         Command::Method(method) => method.run(),
         Command::Flip(flip) => flip.run(),
         Command::Import(import) => import.run(),
-        Command::List(list) => Ok(list.run()),
+        Command::List(list) => list.run(),
         Command::Schema(schema) => Ok(schema.run()),
         Command::Record(record) => record.run(),
         Command::Simulate(simulate) => simulate.run(),

@@ -2,18 +2,27 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use miette::Report;
+use schemars::JsonSchema;
+use serde::Serialize;
 use ssdlab_filesystem as filesystem;
 use ssdlab_filesystem::{Filesystem, Setting};
 use ssdlab_host::sysfs;
 use ssdlab_kernel as kernel;
 use ssdlab_lab as lab;
-use ssdlab_plan::{self as plan, Factor, HOSTS, PROFILES, SCHEDULERS, metric, shipped};
+use ssdlab_plan::shipped::{self, Asked};
+use ssdlab_plan::{self as plan, Factor, HOSTS, PROFILES, SCHEDULERS, metric};
 use ssdlab_report as report;
 
-use super::exit::Exit;
-use super::output;
+use super::exit::{Exit, Wrong};
+use super::{input, output};
+
+/// The version of the `--json` output.
+const LIST_SCHEMA: u32 = 1;
 
 /// Arguments of `ssdlab list`.
 #[derive(Debug, Args)]
@@ -21,6 +30,9 @@ pub struct List {
     /// What to list (default: everything).
     #[arg(value_enum)]
     what: Option<What>,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -38,48 +50,155 @@ enum What {
 /// Names, each with a description.
 pub type Rows = Vec<(String, String)>;
 
-impl List {
-    /// Runs the command.
-    pub fn run(&self) -> Exit {
-        let lists: [(What, fn() -> Rows); 7] = [
-            (What::Plans, plans),
-            (What::Filesystems, filesystems),
-            (What::Factors, factors),
-            (What::Schedulers, schedulers),
-            (What::Hosts, hosts),
-            (What::Workloads, workloads),
-            (What::Metrics, metrics),
-        ];
-        if self.what == Some(What::Features) {
-            let all = filesystem::ALL.map(|filesystem| (filesystem, BTreeMap::new()));
-            output::print(&(report::features(&all, output::style()) + "\n"));
-            return Exit::Done;
+/// What `ssdlab list --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Listed {
+    /// The version of this format.
+    schema: u32,
+    /// The lists that were asked for, by what they are of.
+    lists: BTreeMap<String, Vec<Entry>>,
+}
+
+/// Something that a plan can name, or a plan.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Entry {
+    name: String,
+    /// What it is; of a plan, its question.
+    says: String,
+    /// Of plans: which they are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    group: Option<Group>,
+}
+
+/// Which plans.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Group {
+    /// Shipped: what was asked in 2009 and 2011.
+    Founding,
+    /// Shipped: what people ask in the 2020s.
+    Today,
+    /// The plan files of the current folder.
+    Yours,
+}
+
+impl Group {
+    const ALL: [Self; 3] = [Self::Founding, Self::Today, Self::Yours];
+
+    fn says(self) -> &'static str {
+        match self {
+            Self::Founding => "founding: asked in 2009 and 2011",
+            Self::Today => "today: asked in the 2020s",
+            Self::Yours => "yours: the plan files in this folder",
         }
-        let mut out = String::new();
-        for (what, rows) in lists {
-            if self.what.is_some_and(|only| only != what) {
-                continue;
-            }
-            if self.what.is_none() {
-                let _ = writeln!(out, "{}", format!("{what:?}").to_lowercase());
-            }
-            let rows = rows();
-            let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-            for (name, text) in rows {
-                let _ = writeln!(out, "  {name:width$}  {text}");
-            }
-        }
-        output::print(&out);
-        Exit::Done
     }
 }
 
-fn plans() -> Rows {
+impl From<Asked> for Group {
+    fn from(asked: Asked) -> Self {
+        match asked {
+            Asked::Founding => Self::Founding,
+            Asked::Today => Self::Today,
+        }
+    }
+}
+
+impl List {
+    /// Runs the command.
+    pub fn run(&self) -> Result<Exit, Report> {
+        match (self.what, self.json) {
+            (Some(What::Features), true) => {
+                return Err(Wrong::report(
+                    "features of filesystems are a table, not a list",
+                    "omit --json",
+                ));
+            }
+            (Some(What::Features), false) => {
+                let all = filesystem::ALL.map(|filesystem| (filesystem, BTreeMap::new()));
+                output::print(&(report::features(&all, output::style()) + "\n"));
+            }
+            (_, true) => {
+                let named = |(what, entries)| (name(what), entries);
+                let lists = self.lists().into_iter().map(named).collect();
+                output::print_json(&Listed { schema: LIST_SCHEMA, lists });
+            }
+            (_, false) => output::print(&self.text()),
+        }
+        Ok(Exit::Done)
+    }
+
+    /// The lists that were asked for.
+    fn lists(&self) -> Vec<(What, Vec<Entry>)> {
+        let lists: [(What, fn() -> Vec<Entry>); 7] = [
+            (What::Plans, plans),
+            (What::Filesystems, || entries(filesystems())),
+            (What::Factors, || entries(factors())),
+            (What::Schedulers, || entries(schedulers())),
+            (What::Hosts, || entries(hosts())),
+            (What::Workloads, || entries(workloads())),
+            (What::Metrics, || entries(metrics())),
+        ];
+        let asked =
+            lists.into_iter().filter(|(what, _)| self.what.is_none_or(|only| only == *what));
+        asked.map(|(what, entries)| (what, entries())).collect()
+    }
+
+    fn text(&self) -> String {
+        let mut out = String::new();
+        for (what, entries) in self.lists() {
+            if self.what.is_none() {
+                let _ = writeln!(out, "{}", name(what));
+            }
+            let width = entries.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
+            for entry in entries.iter().filter(|entry| entry.group.is_none()) {
+                let _ = writeln!(out, "  {:width$}  {}", entry.name, entry.says);
+            }
+            for group in Group::ALL {
+                let mut of = entries.iter().filter(|entry| entry.group == Some(group)).peekable();
+                if of.peek().is_some() {
+                    let _ = writeln!(out, "  {}", group.says());
+                }
+                for entry in of {
+                    let _ = writeln!(out, "    {:width$}  {}", entry.name, entry.says);
+                }
+            }
+        }
+        out
+    }
+}
+
+fn name(what: What) -> String {
+    format!("{what:?}").to_lowercase()
+}
+
+fn entries(rows: Rows) -> Vec<Entry> {
+    let entry = |(name, says)| Entry { name, says, group: None };
+    rows.into_iter().map(entry).collect()
+}
+
+fn plans() -> Vec<Entry> {
     let question = |text: &str| plan::parse("", text).map(|plan| plan.question);
-    shipped::ALL
-        .iter()
-        .map(|plan| (plan.name.to_owned(), question(plan.text).unwrap_or_default()))
-        .collect()
+    let shipped = shipped::ALL.iter().map(|plan| Entry {
+        name: plan.name.to_owned(),
+        says: question(plan.text).unwrap_or_default(),
+        group: Some(plan.asked.into()),
+    });
+    shipped.chain(plan_files(Path::new("."))).collect()
+}
+
+/// The plan files of a folder, by name. Other TOML files, and plans with faults, are left out.
+fn plan_files(folder: &Path) -> Vec<Entry> {
+    let files = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    let is_toml = |path: &PathBuf| path.extension().is_some_and(|end| end == "toml");
+    let plan = |path: PathBuf| {
+        let question = plan::parse("", &input::read(&path).ok()?).ok()?.question;
+        let name = path.file_name()?.to_str()?.to_owned();
+        Some(Entry { name, says: question, group: Some(Group::Yours) })
+    };
+    let files = files.map(|file| file.path()).filter(|path| is_toml(path) && path.is_file());
+    let mut plans: Vec<Entry> = files.filter_map(plan).collect();
+    plans.sort_by(|one, other| one.name.cmp(&other.name));
+    plans
 }
 
 /// Which filesystems run on this machine's kernel, and which on the lab kernel.

@@ -12,6 +12,7 @@ use super::cache::Cached;
 use super::drive::Shown;
 use super::exit::Exit;
 use super::host::Shown as ShownHost;
+use super::list::Listed;
 use super::method::Checked;
 use super::output;
 use super::status::Standing;
@@ -50,6 +51,8 @@ pub enum Of {
     Evidence,
     /// What `ssdlab host show --json` prints.
     Host,
+    /// The output of `ssdlab list --json`.
+    List,
     /// A line of `ssdlab simulate --json-lines`; `--json` prints the same with additions.
     Simulation,
     /// The output of `ssdlab trace --json`, for a run or for a block trace.
@@ -79,6 +82,7 @@ impl Of {
             Self::Drive => schema_for!(Shown),
             Self::Evidence => schema_for!(Book<'_>),
             Self::Host => schema_for!(ShownHost),
+            Self::List => schema_for!(Listed),
             Self::Simulation => schema_for!(Outcome),
             Self::Trace => schema_for!(Printed<'_>),
         }

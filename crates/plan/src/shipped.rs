@@ -1,24 +1,39 @@
 //! The plans that come with the program, embedded so that it runs from any directory.
 
+/// When people asked a plan's question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    /// In 2009 and 2011, in the posts that ssdlab was made to answer.
+    Founding,
+    /// In the 2020s, in issues and forums.
+    Today,
+}
+
 /// A plan's name and its text.
 #[derive(Debug, Clone, Copy)]
 pub struct Shipped {
     /// The name `ssdlab run` takes.
     pub name: &'static str,
+    /// When its question was asked.
+    pub asked: Asked,
     /// The TOML file.
     pub text: &'static str,
 }
 
 /// Every shipped plan.
 pub const ALL: [Shipped; 7] = [
-    Shipped { name: "discard", text: include_str!("../../../plans/discard.toml") },
-    Shipped { name: "filesystems", text: include_str!("../../../plans/filesystems.toml") },
-    Shipped { name: "fsync", text: include_str!("../../../plans/fsync.toml") },
-    Shipped { name: "journal", text: include_str!("../../../plans/journal.toml") },
-    Shipped { name: "schedulers", text: include_str!("../../../plans/schedulers.toml") },
-    Shipped { name: "tandem", text: include_str!("../../../plans/tandem.toml") },
-    Shipped { name: "wear", text: include_str!("../../../plans/wear.toml") },
+    founding("discard", include_str!("../../../plans/discard.toml")),
+    founding("filesystems", include_str!("../../../plans/filesystems.toml")),
+    founding("fsync", include_str!("../../../plans/fsync.toml")),
+    founding("journal", include_str!("../../../plans/journal.toml")),
+    founding("schedulers", include_str!("../../../plans/schedulers.toml")),
+    founding("tandem", include_str!("../../../plans/tandem.toml")),
+    founding("wear", include_str!("../../../plans/wear.toml")),
 ];
+
+const fn founding(name: &'static str, text: &'static str) -> Shipped {
+    Shipped { name, asked: Asked::Founding, text }
+}
 
 /// Finds a shipped plan by name.
 #[must_use]
