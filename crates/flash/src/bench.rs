@@ -163,9 +163,30 @@ impl Load {
         let begun = run(self.before, Nanos::ZERO, &mut Nanos::default())?;
         let mut waited = Nanos::ZERO;
         let count = self.requests.max(1);
-        let elapsed = run(count, begun, &mut waited)?.since(begun);
+        let elapsed = if self.flushed {
+            waited = flushed(&mut drive, &mut requests, count, begun)?.since(begun);
+            waited
+        } else {
+            run(count, begun, &mut waited)?.since(begun)
+        };
         Ok(Done { requests: count, bytes: count * request_bytes, elapsed, waited })
     }
+}
+
+/// Performs requests one by one, each with a flush after it. Returns when the last flush was done.
+fn flushed(
+    drive: &mut Drive,
+    requests: &mut Requests,
+    count: u64,
+    start: Nanos,
+) -> Result<Nanos, DriveFileError> {
+    let mut now = start;
+    for _ in 0..count {
+        let done = play(drive, requests, 1, 1, now, |_, _| true)
+            .and_then(|done| drive.submit(done, Command::Flush));
+        now = done.map_err(|refusal| failed(&refusal))?.at;
+    }
+    Ok(now)
 }
 
 impl Discards {

@@ -32,6 +32,8 @@ pub struct Drive<N: Nand = Array> {
     discarding_until: Nanos,
     /// When the last of the commands so far is done.
     last_done: Nanos,
+    /// Whether anything was changed since the last flush.
+    is_changed: bool,
 }
 
 impl Drive {
@@ -67,6 +69,7 @@ impl<N: Nand> Drive<N> {
             blocked_until: Nanos::ZERO,
             discarding_until: Nanos::ZERO,
             last_done: Nanos::ZERO,
+            is_changed: false,
             specification,
         }
     }
@@ -81,6 +84,7 @@ impl<N: Nand> Drive<N> {
         self.work_in_background(now);
         self.nand.as_mut().begin(now);
         self.asked.commands += 1;
+        self.is_changed |= !matches!(command, Command::Read(_) | Command::Flush);
         let at = match command {
             Command::Read(extent) => self.read(extent, now),
             Command::Write(extent, stream) => self.write(extent, stream, now),
@@ -230,6 +234,7 @@ impl<N: Nand> Drive<N> {
         self.blocked_until = Nanos::ZERO;
         self.discarding_until = Nanos::ZERO;
         self.last_done = Nanos::ZERO;
+        self.is_changed = false;
     }
 
     #[inline]
@@ -379,10 +384,16 @@ impl<N: Nand> Drive<N> {
     }
 
     fn flush(&mut self, now: Nanos) -> Nanos {
-        match (&self.buffer, self.specification.power_loss.flush) {
-            (Some(buffer), Flush::Honest) if !buffer.is_protected => self.drain(now),
-            _ => now,
+        let is_changed = std::mem::take(&mut self.is_changed);
+        if self.specification.power_loss.flush == Flush::Ignored {
+            return now;
         }
+        let safe = match &self.buffer {
+            Some(buffer) if !buffer.is_protected => self.drain(now),
+            _ => now,
+        };
+        let latency = self.specification.timing.filter(|_| is_changed);
+        safe + latency.map_or(Nanos::ZERO, |timing| timing.flush_latency)
     }
 
     /// Sends everything in the buffer to the flash. Returns when it is safe.

@@ -276,6 +276,10 @@ pub struct Timing {
     /// What a write takes besides, without keeping the controller busy.
     #[serde(default = "no_time")]
     pub write_latency: Span,
+    /// What a flush takes besides, once the buffer is on the flash, if anything was changed since
+    /// the last.
+    #[serde(default = "no_time")]
+    pub flush_latency: Span,
 }
 
 const fn no_time() -> Span {

@@ -84,6 +84,9 @@ pub struct Load {
     /// The part of the drive that they go to, of 1.
     #[serde(default = "all")]
     pub(crate) span: f64,
+    /// Whether a flush follows each and is waited for, which is then part of it.
+    #[serde(default)]
+    pub(crate) flushed: bool,
     /// Requests before those that count.
     #[serde(default)]
     pub(crate) before: u64,
@@ -211,6 +214,9 @@ impl Test {
         match self {
             Self::Read(load) | Self::Write(load) if load.depth > MOST_DEPTH => {
                 Err(format!("at most {MOST_DEPTH} requests of a test are under way at once"))
+            }
+            Self::Read(load) | Self::Write(load) if load.flushed && load.depth > 1 => {
+                Err("requests that are flushed come one at a time: `depth = 1`".to_owned())
             }
             _ => Ok(()),
         }

@@ -300,6 +300,9 @@ pub struct Timing {
     pub read_latency: Nanos,
     /// What a write takes besides, without keeping the controller busy.
     pub write_latency: Nanos,
+    /// What a flush takes besides, once the buffer is on the flash, if anything was changed since
+    /// the last: of drives that then write their map, most of it.
+    pub flush_latency: Nanos,
 }
 
 impl Timing {

@@ -385,6 +385,7 @@ fn exact_timing(timing: &Timing, geometry: &Geometry) -> Result<exact::Timing, D
         },
         read_latency: nanos(timing.read_latency),
         write_latency: nanos(timing.write_latency),
+        flush_latency: nanos(timing.flush_latency),
     })
 }
 

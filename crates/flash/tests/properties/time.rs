@@ -47,6 +47,29 @@ fn reads_of_two_dies_overlap_and_of_one_do_not() {
     assert_eq!(same_die - first, micros(2000), "the cells are read one after the other");
 }
 
+/// What a flush takes besides is for what has changed since the last, and the buffer first.
+#[test]
+fn a_flush_has_its_latency_once_for_what_was_changed() {
+    let flushed = |head: &str| {
+        let mut drive = filled(&format!("{head}{HEAD}{TIMING}flush_latency = \"7 ms\"\n"));
+        let untouched = at(&mut drive, micros(0), Command::Flush);
+        let write = at(&mut drive, untouched, Command::Write(page(0), Stream::Cold));
+        let flush = at(&mut drive, write, Command::Flush);
+        let again = at(&mut drive, flush, Command::Flush);
+        let read = at(&mut drive, again, Command::Read(page(9)));
+        let after_read = at(&mut drive, read, Command::Flush);
+        [untouched, flush - write, again - flush, after_read - read]
+    };
+    let none = micros(0);
+    assert_eq!(flushed(""), [none, micros(7000), none, none], "nothing to write out");
+    assert_eq!(flushed("flush = \"ignored\"\n"), [none; 4], "nothing is done at all");
+    let buffered = "write_buffer = { size = \"64 KiB\" }\n";
+    let after_programs = [none, micros(1000 + 10_000 + 7000), none, none];
+    assert_eq!(flushed(buffered), after_programs, "bus, program, and the map");
+    let protected = format!("power_loss_protection = true\n{buffered}");
+    assert_eq!(flushed(&protected), [none, micros(7000), none, none], "the buffer stays");
+}
+
 #[test]
 fn a_write_is_done_when_it_is_in_the_buffer_and_safe_when_it_is_flushed() {
     let mut drive = filled(&format!("{HEAD}[write_buffer]\nsize = \"64 KiB\"\n{TIMING}"));
