@@ -11,7 +11,7 @@ pub struct Preset {
 }
 
 /// Every preset, the oldest drive first.
-pub const ALL: [Preset; 10] = [
+pub const ALL: [Preset; 11] = [
     Preset { name: "eeepc-4g", text: include_str!("../presets/eeepc-4g.toml") },
     Preset { name: "sd-card", text: include_str!("../presets/sd-card.toml") },
     Preset { name: "x25m-g1", text: include_str!("../presets/x25m-g1.toml") },
@@ -21,6 +21,7 @@ pub const ALL: [Preset; 10] = [
     Preset { name: "tlc-dramless", text: include_str!("../presets/tlc-dramless.toml") },
     Preset { name: "tlc-dram", text: include_str!("../presets/tlc-dram.toml") },
     Preset { name: "datacenter", text: include_str!("../presets/datacenter.toml") },
+    Preset { name: "datacenter-tlc", text: include_str!("../presets/datacenter-tlc.toml") },
     Preset { name: "ideal", text: include_str!("../presets/ideal.toml") },
 ];
 
