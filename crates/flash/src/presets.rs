@@ -11,9 +11,10 @@ pub struct Preset {
 }
 
 /// Every preset, the oldest drive first.
-pub const ALL: [Preset; 11] = [
+pub const ALL: [Preset; 12] = [
     Preset { name: "eeepc-4g", text: include_str!("../presets/eeepc-4g.toml") },
     Preset { name: "sd-card", text: include_str!("../presets/sd-card.toml") },
+    Preset { name: "sd-card-a2", text: include_str!("../presets/sd-card-a2.toml") },
     Preset { name: "x25m-g1", text: include_str!("../presets/x25m-g1.toml") },
     Preset { name: "x25m-g2", text: include_str!("../presets/x25m-g2.toml") },
     Preset { name: "vertex-le", text: include_str!("../presets/vertex-le.toml") },
