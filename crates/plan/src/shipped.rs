@@ -21,7 +21,7 @@ pub struct Shipped {
 }
 
 /// Every shipped plan.
-pub const ALL: [Shipped; 7] = [
+pub const ALL: [Shipped; 8] = [
     founding("discard", include_str!("../../../plans/discard.toml")),
     founding("filesystems", include_str!("../../../plans/filesystems.toml")),
     founding("fsync", include_str!("../../../plans/fsync.toml")),
@@ -29,10 +29,15 @@ pub const ALL: [Shipped; 7] = [
     founding("schedulers", include_str!("../../../plans/schedulers.toml")),
     founding("tandem", include_str!("../../../plans/tandem.toml")),
     founding("wear", include_str!("../../../plans/wear.toml")),
+    today("btrfs-small-writes", include_str!("../../../plans/btrfs-small-writes.toml")),
 ];
 
 const fn founding(name: &'static str, text: &'static str) -> Shipped {
     Shipped { name, asked: Asked::Founding, text }
+}
+
+const fn today(name: &'static str, text: &'static str) -> Shipped {
+    Shipped { name, asked: Asked::Today, text }
 }
 
 /// Finds a shipped plan by name.
