@@ -21,7 +21,7 @@ pub struct Shipped {
 }
 
 /// Every shipped plan.
-pub const ALL: [Shipped; 8] = [
+pub const ALL: [Shipped; 9] = [
     founding("discard", include_str!("../../../plans/discard.toml")),
     founding("filesystems", include_str!("../../../plans/filesystems.toml")),
     founding("fsync", include_str!("../../../plans/fsync.toml")),
@@ -30,6 +30,7 @@ pub const ALL: [Shipped; 8] = [
     founding("tandem", include_str!("../../../plans/tandem.toml")),
     founding("wear", include_str!("../../../plans/wear.toml")),
     today("btrfs-small-writes", include_str!("../../../plans/btrfs-small-writes.toml")),
+    today("etcd", include_str!("../../../plans/etcd.toml")),
 ];
 
 const fn founding(name: &'static str, text: &'static str) -> Shipped {
