@@ -21,7 +21,7 @@ pub struct Shipped {
 }
 
 /// Every shipped plan.
-pub const ALL: [Shipped; 10] = [
+pub const ALL: [Shipped; 11] = [
     founding("discard", include_str!("../../../plans/discard.toml")),
     founding("filesystems", include_str!("../../../plans/filesystems.toml")),
     founding("fsync", include_str!("../../../plans/fsync.toml")),
@@ -32,6 +32,7 @@ pub const ALL: [Shipped; 10] = [
     today("btrfs-small-writes", include_str!("../../../plans/btrfs-small-writes.toml")),
     today("etcd", include_str!("../../../plans/etcd.toml")),
     today("sqlite", include_str!("../../../plans/sqlite.toml")),
+    today("raspberry", include_str!("../../../plans/raspberry.toml")),
 ];
 
 const fn founding(name: &'static str, text: &'static str) -> Shipped {
