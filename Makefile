@@ -8,7 +8,7 @@ SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 # Where `make install` puts the program; DESTDIR goes in front of it.
 PREFIX ?= /usr/local
 
-.PHONY: demo fleet-demo build kernel readme evidence reference manual gallery install deb dist test check bench \
+.PHONY: demo fleet-demo build kernel readme evidence reference manual gallery today install deb dist test check bench \
 	validation kill-test fuzz clean
 
 # Installs what is missing, builds, and answers founding question 1 in the virtual lab.
@@ -48,6 +48,10 @@ manual:
 # The reports of all shipped plans as pages, and the page of the manual that shows them (an hour or two).
 gallery: kernel
 	scripts/gallery $(SSDLAB) docs/gallery
+
+# What people ask today: docs/today.md, from a run of each plan (half an hour).
+today: kernel
+	scripts/today $(SSDLAB) target/today
 
 # The program, completions of shells, man pages, licences. Does not build, so that root need not.
 install:

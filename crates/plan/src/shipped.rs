@@ -21,7 +21,7 @@ pub struct Shipped {
 }
 
 /// Every shipped plan.
-pub const ALL: [Shipped; 7] = [
+pub const ALL: [Shipped; 12] = [
     founding("discard", include_str!("../../../plans/discard.toml")),
     founding("filesystems", include_str!("../../../plans/filesystems.toml")),
     founding("fsync", include_str!("../../../plans/fsync.toml")),
@@ -29,10 +29,19 @@ pub const ALL: [Shipped; 7] = [
     founding("schedulers", include_str!("../../../plans/schedulers.toml")),
     founding("tandem", include_str!("../../../plans/tandem.toml")),
     founding("wear", include_str!("../../../plans/wear.toml")),
+    today("power-loss", include_str!("../../../plans/power-loss.toml")),
+    today("btrfs-small-writes", include_str!("../../../plans/btrfs-small-writes.toml")),
+    today("etcd", include_str!("../../../plans/etcd.toml")),
+    today("sqlite", include_str!("../../../plans/sqlite.toml")),
+    today("raspberry", include_str!("../../../plans/raspberry.toml")),
 ];
 
 const fn founding(name: &'static str, text: &'static str) -> Shipped {
     Shipped { name, asked: Asked::Founding, text }
+}
+
+const fn today(name: &'static str, text: &'static str) -> Shipped {
+    Shipped { name, asked: Asked::Today, text }
 }
 
 /// Finds a shipped plan by name.

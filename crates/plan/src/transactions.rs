@@ -42,6 +42,10 @@ pub struct WrittenTransactions {
     #[serde(default)]
     #[schemars(example = &"wal")]
     pub journal: JournalMode,
+    /// When a transaction is synced, as `SQLite`'s pragma says (default `full`).
+    #[serde(default)]
+    #[schemars(example = &"normal")]
+    pub synchronous: Synchronous,
     /// Ends after so many transactions.
     #[schemars(example = 120)]
     pub number: Option<u64>,
@@ -72,6 +76,19 @@ pub enum JournalMode {
     Wal,
 }
 
+/// When a transaction is synced.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Synchronous {
+    /// Before the next: a power cut loses none that has been committed.
+    #[default]
+    Full,
+    /// Less often: with a log, when it is moved into the database.
+    Normal,
+    /// Never.
+    Off,
+}
+
 /// Transactions, with everything explicit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Transactions {
@@ -81,6 +98,9 @@ pub struct Transactions {
     pub pages: u64,
     /// How a transaction is made atomic.
     pub journal: JournalMode,
+    /// When it is synced.
+    #[serde(default)]
+    pub synchronous: Synchronous,
     /// When it ends.
     pub end: End,
     /// The time between the end of a transaction and the next of a closed load, in ns.
@@ -164,6 +184,7 @@ pub(super) fn resolve(
         database_pages,
         pages,
         journal: written.journal,
+        synchronous: written.synchronous,
         end: end.scaled(scaled),
         think_ns: written.think.unwrap_or(Span(THINK)).nanos(),
         period_ns: written.rate.map(PerSecond::period_ns),

@@ -1,4 +1,4 @@
-//! Small transactions as `SQLite` commits them with `synchronous=FULL`, each timed.
+//! Small transactions as `SQLite` commits them, each timed.
 //!
 //! Sources: "Atomic Commit In `SQLite`", section 3, and "Database File Format", sections 3 (the
 //! rollback journal) and 4 (the write-ahead log), both on sqlite.org. The system calls of a
@@ -7,6 +7,10 @@
 //! journal and one of the directory; the header again, now with the number of pages, and a second
 //! sync; the new pages, and a third; and the journal's end, which is the commit. The first page,
 //! which counts the changes, is in every transaction. Pages that `SQLite` reads are cached.
+//!
+//! That is `synchronous=FULL`. With `NORMAL` a rollback journal is synced once, with its header as
+//! it will be, and a log only before it is moved into the database; with `OFF` nothing is synced
+//! ("PRAGMA synchronous", and strace(1) of 3.40).
 
 use std::os::fd::OwnedFd;
 use std::thread::sleep;
@@ -21,7 +25,7 @@ use ssdlab_host::program::Rules;
 use ssdlab_host::thread::used;
 use ssdlab_plan::io::End;
 use ssdlab_plan::transactions::{
-    DATABASE, JournalMode, PAGE_BYTES, STREAM, STREAM_BYTES, Transactions,
+    DATABASE, JournalMode, PAGE_BYTES, STREAM, STREAM_BYTES, Synchronous, Transactions,
 };
 
 use super::beside::{Over, beside};
@@ -245,6 +249,7 @@ impl<'a> Database<'a> {
     /// With a rollback journal: keeps the old pages, then changes the database.
     fn keep_and_change(&mut self, pages: &[u64]) -> Result<(), WorkloadError> {
         let (failed, disk) = (WorkloadError::operation, &mut self.disk);
+        let synchronous = self.work.synchronous;
         let journal =
             openat(&self.directory, JOURNAL, NEW, MODE).map_err(failed("make", JOURNAL))?;
         disk.write(&journal, JOURNAL, &[0; SECTOR_BYTES], 0)?;
@@ -256,31 +261,49 @@ impl<'a> Database<'a> {
                 at += part.len() as u64;
             }
         }
-        disk.sync(&journal, JOURNAL)?;
-        // The journal's name must be durable, too.
-        let directory = openat(&self.directory, ".", DIRECTORY, Mode::empty())
-            .map_err(failed("open", "the directory"))?;
-        disk.sync(&directory, "the directory")?;
+        if synchronous == Synchronous::Full {
+            disk.sync(&journal, JOURNAL)?;
+            self.sync_directory()?;
+        }
+        let disk = &mut self.disk;
         // A journal is valid only with the number of its pages.
         let mut head = JOURNAL_HEAD;
         head[8..].copy_from_slice(&to_number(pages.len() as u64));
         disk.write(&journal, JOURNAL, &head, 0)?;
-        disk.sync(&journal, JOURNAL)?;
+        if synchronous != Synchronous::Off {
+            disk.sync(&journal, JOURNAL)?;
+        }
+        if synchronous == Synchronous::Normal {
+            self.sync_directory()?;
+        }
+        let disk = &mut self.disk;
         for page in pages {
             let content = disk.page();
             disk.write(&self.file, DATABASE, &content, page * PAGE_BYTES as u64)?;
         }
-        disk.sync(&self.file, DATABASE)?;
+        if synchronous != Synchronous::Off {
+            disk.sync(&self.file, DATABASE)?;
+        }
         unlinkat(&self.directory, JOURNAL, AtFlags::empty()).map_err(failed("remove", JOURNAL))
+    }
+
+    /// Makes the journal's name durable.
+    fn sync_directory(&mut self) -> Result<(), WorkloadError> {
+        let directory = openat(&self.directory, ".", DIRECTORY, Mode::empty())
+            .map_err(WorkloadError::operation("open", "the directory"))?;
+        self.disk.sync(&directory, "the directory")
     }
 
     /// With a write-ahead log: appends the new pages to it, and periodically checkpoints it into
     /// the database.
     fn log(&mut self, pages: Vec<u64>) -> Result<(), WorkloadError> {
         let (Some(log), disk) = (&mut self.log, &mut self.disk) else { return Ok(()) };
+        let synchronous = self.work.synchronous;
         if log.pages.is_empty() {
             disk.write(&log.file, LOG, &[0; LOG_HEADER_BYTES], 0)?;
-            disk.sync(&log.file, LOG)?;
+            if synchronous != Synchronous::Off {
+                disk.sync(&log.file, LOG)?;
+            }
         }
         for page in pages {
             let frames = (FRAME_HEADER_BYTES + PAGE_BYTES) * log.pages.len();
@@ -290,8 +313,16 @@ impl<'a> Database<'a> {
             disk.write(&log.file, LOG, &content, at + FRAME_HEADER_BYTES as u64)?;
             log.pages.push(page);
         }
-        disk.sync(&log.file, LOG)?;
-        if log.pages.len() < CHECKPOINT_FRAMES {
+        let is_full = log.pages.len() >= CHECKPOINT_FRAMES;
+        let must_last = match synchronous {
+            Synchronous::Full => true,
+            Synchronous::Normal => is_full,
+            Synchronous::Off => false,
+        };
+        if must_last {
+            disk.sync(&log.file, LOG)?;
+        }
+        if !is_full {
             return Ok(());
         }
         log.pages.sort_unstable();
@@ -300,7 +331,7 @@ impl<'a> Database<'a> {
             let content = disk.page();
             disk.write(&self.file, DATABASE, &content, page * PAGE_BYTES as u64)?;
         }
-        disk.sync(&self.file, DATABASE)
+        if synchronous == Synchronous::Off { Ok(()) } else { disk.sync(&self.file, DATABASE) }
     }
 
     fn done(self, transactions: Counted) -> Done {

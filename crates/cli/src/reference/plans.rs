@@ -31,12 +31,13 @@ pub const TABLES: [(&str, &str); 16] = [
 ];
 
 /// Where a key takes one of several words: the definition, and what they are.
-const WORDS: [(&str, &str); 5] = [
+const WORDS: [(&str, &str); 6] = [
     ("LabKind", "Labs"),
     ("Verb", "What a phase does"),
     ("BonnieTest", "Bonnie's tests"),
     ("Pattern", "Orders of places"),
     ("JournalMode", "Journals of transactions"),
+    ("Synchronous", "When transactions are synced"),
 ];
 
 /// The text of the page.

@@ -7,13 +7,14 @@ use ssdlab_host::program::Rules;
 
 use super::{
     CHECKPOINT_FRAMES, ContentPool, DATABASE, Done, End, JOURNAL, JournalMode, LOG, Place, STREAM,
-    Transactions, WorkloadError, run,
+    Synchronous, Transactions, WorkloadError, run,
 };
 
 const WORK: Transactions = Transactions {
     database_pages: 64,
     pages: 3,
     journal: JournalMode::Rollback,
+    synchronous: Synchronous::Full,
     end: End::Operations(5),
     think_ns: 0,
     period_ns: None,
@@ -47,6 +48,22 @@ fn a_rollback_commit_writes_and_syncs_what_sqlite_does() {
     let changed = database.chunks(4096).filter(|page| page.iter().any(|byte| *byte != 0));
     assert!((4..=16).contains(&changed.count()));
     assert!(!folder.path().join(JOURNAL).exists());
+}
+
+/// What strace(1) shows of `SQLite` 3.40 by mode: syncs of five commits.
+#[test]
+fn a_commit_is_synced_as_often_as_the_pragma_says() {
+    let syncs = |journal, synchronous| {
+        let folder = tempfile::tempdir().unwrap();
+        let done = perform(&Transactions { journal, synchronous, ..WORK }, folder.path()).unwrap();
+        let rate = done.reported.get("sync.ops_per_second").copied().unwrap_or(0.0);
+        (rate * done.counted.unwrap().took.as_secs_f64()).round()
+    };
+    let (rollback, wal) = (JournalMode::Rollback, JournalMode::Wal);
+    let all = [Synchronous::Full, Synchronous::Normal, Synchronous::Off];
+    let every = all.map(|synchronous| [syncs(rollback, synchronous), syncs(wal, synchronous)]);
+    // A log's header is synced, too, before the first.
+    assert_eq!(every, [[20.0, 6.0], [15.0, 1.0], [0.0, 0.0]]);
 }
 
 #[test]
