@@ -47,6 +47,32 @@ enum What {
     Metrics,
 }
 
+impl What {
+    /// All but features, which are a table.
+    const LISTS: [Self; 7] = [
+        Self::Plans,
+        Self::Filesystems,
+        Self::Factors,
+        Self::Schedulers,
+        Self::Hosts,
+        Self::Workloads,
+        Self::Metrics,
+    ];
+
+    fn entries(self) -> Vec<Entry> {
+        match self {
+            Self::Plans => plans(),
+            Self::Filesystems => entries(filesystems()),
+            Self::Features => Vec::new(),
+            Self::Factors => entries(factors()),
+            Self::Schedulers => entries(schedulers()),
+            Self::Hosts => entries(hosts()),
+            Self::Workloads => entries(workloads()),
+            Self::Metrics => entries(metrics()),
+        }
+    }
+}
+
 /// Names, each with a description.
 pub type Rows = Vec<(String, String)>;
 
@@ -129,18 +155,9 @@ impl List {
 
     /// The lists that were asked for.
     fn lists(&self) -> Vec<(What, Vec<Entry>)> {
-        let lists: [(What, fn() -> Vec<Entry>); 7] = [
-            (What::Plans, plans),
-            (What::Filesystems, || entries(filesystems())),
-            (What::Factors, || entries(factors())),
-            (What::Schedulers, || entries(schedulers())),
-            (What::Hosts, || entries(hosts())),
-            (What::Workloads, || entries(workloads())),
-            (What::Metrics, || entries(metrics())),
-        ];
-        let asked =
-            lists.into_iter().filter(|(what, _)| self.what.is_none_or(|only| only == *what));
-        asked.map(|(what, entries)| (what, entries())).collect()
+        let lists = What::LISTS.into_iter();
+        let asked = lists.filter(|what| self.what.is_none_or(|only| only == *what));
+        asked.map(|what| (what, what.entries())).collect()
     }
 
     fn text(&self) -> String {
