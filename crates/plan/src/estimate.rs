@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use super::bonnie::{Bonnie, BonnieTest};
+use super::cuts::Cuts;
 use super::io::End;
 use super::lab_kind::LabKind;
 use super::schedule::{Action, Build, Schedule, Tree, Workload};
@@ -19,6 +20,9 @@ const CALLS_OF_A_TRANSACTION: u64 = 40;
 
 /// What a simulated drive is taken to hold where a plan does not say, in bytes.
 const USUAL_DRIVE_BYTES: u64 = 100_000_000_000;
+
+/// What recovering a filesystem from a power cut takes, with its check, in ns of real time.
+const RECOVERY_NS: u64 = 250_000_000;
 
 /// What a phase asks for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -90,12 +94,19 @@ pub fn estimate(schedule: &Schedule) -> Option<Estimate> {
         (asked.bytes / 1000).saturating_mul(pace.kilobyte_ns),
         (prefill_bytes / 1000).saturating_mul(pace.prefill_ns),
         if pace.waits { asked.waits_ns } else { 0 },
+        recoveries(schedule).saturating_mul(RECOVERY_NS),
     ];
     let each = parts.into_iter().fold(0, u64::saturating_add);
     Some(Estimate {
         time: Duration::from_nanos(each.saturating_mul(trials)),
         written_bytes: asked.bytes.saturating_add(prefill_bytes).saturating_mul(trials),
     })
+}
+
+/// How often a trial's filesystem is recovered from a power cut.
+fn recoveries(schedule: &Schedule) -> u64 {
+    let of = |cuts: Cuts| u64::from(cuts.of_trial) * u64::from(cuts.survivors);
+    schedule.cuts.map_or(0, of)
 }
 
 fn of_action(action: &Action, workload: &Workload) -> Option<Asked> {
