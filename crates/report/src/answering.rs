@@ -2,7 +2,7 @@
 //! what was found, with its range and the reason.
 
 use ssdlab_advice::{Analysis, Judgement, Verdict};
-use ssdlab_plan::metric::{self, AfterCuts, Source};
+use ssdlab_plan::metric::{self, AfterCuts, PHORONIX_HIGHER, PHORONIX_LOWER, Source};
 use ssdlab_plan::{Factor, Levels, Schedule};
 
 use super::number;
