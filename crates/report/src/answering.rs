@@ -236,6 +236,7 @@ pub(super) fn noun(metric: &str) -> String {
         }
         Source::Cuts(AfterCuts::LostBytes) => "the median number of bytes lost to a power cut",
         Source::Cuts(AfterCuts::Recovery) => "the median time to mount after a power cut",
+        _ if [PHORONIX_HIGHER, PHORONIX_LOWER].contains(&metric) => "the test's result",
         _ => return format!("the {}", spoken(metric)),
     };
     noun.to_owned()

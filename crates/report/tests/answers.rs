@@ -96,7 +96,7 @@ fn cuts(phase: &str) -> serde_json::Value {
             "phase": phase,
             "recovery_ns": 1_000_000,
             "verdict": {
-                "broken_promises": u64::from(number % 10 == 0),
+                "broken_promises": u64::from(number.is_multiple_of(10)),
                 "lost_operations": 1,
                 "lost_bytes": 500,
                 "lost_ns": number * 100_000_000,
