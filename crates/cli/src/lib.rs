@@ -79,7 +79,7 @@ enum Command {
     History(history::History),
     /// Check the method of a run: whether its numbers can be trusted.
     Method(method::Method),
-    /// Find the values of a drive's parameters at which a run's verdicts flip (virtual lab).
+    /// Find the values of a drive that flip verdicts (virtual lab).
     Flip(flip::Flip),
     /// Import results of fio, bonnie++, hyperfine or Phoronix as a run.
     Import(import::Import),

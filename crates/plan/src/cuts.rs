@@ -16,8 +16,10 @@ const MOST: u64 = 10_000_000;
 pub struct WrittenCuts {
     /// How often the power is cut in each treatment, divided among its blocks: half of it around
     /// flushes and promises, half at random moments.
+    #[schemars(example = 1000)]
     pub number: u32,
     /// In how many of the states that a cut may leave its drive is looked at (default 1).
+    #[schemars(example = 3)]
     pub survivors: Option<u32>,
 }
 

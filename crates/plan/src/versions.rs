@@ -25,14 +25,18 @@ const MOST_FILES: u32 = 10_000;
 #[serde(deny_unknown_fields)]
 pub struct WrittenReplace {
     /// Files of 10,000 bytes, which are there and synced before the first phase.
+    #[schemars(example = 50)]
     pub files: u32,
     /// How often each of them is replaced.
+    #[schemars(example = 20)]
     pub rounds: u32,
     /// What is synced: the new file before it is renamed over the old one, the directory after
     /// that, both, or nothing (default).
     #[serde(default)]
+    #[schemars(example = &"file")]
     pub sync: Synced,
     /// The time from the end of a replacement to the next (default 100 ms).
+    #[schemars(example = &"100 ms")]
     pub think: Option<Span>,
 }
 
@@ -73,10 +77,13 @@ impl Synced {
 #[serde(deny_unknown_fields)]
 pub struct WrittenAppend {
     /// Records of 500 bytes.
+    #[schemars(example = 1000)]
     pub records: u32,
     /// After how many of them there is an `fdatasync` (default: never).
+    #[schemars(example = 10)]
     pub sync_every: Option<u32>,
     /// The time from the end of an operation to the next (default 100 ms).
+    #[schemars(example = &"100 ms")]
     pub think: Option<Span>,
 }
 

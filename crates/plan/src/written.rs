@@ -166,6 +166,7 @@ pub struct Simulated {
     /// The number of plausible drives (default 0): as many further blocks, each on drives and a
     /// host drawn from what their evidence leaves open. The first block is on those of the files.
     /// With it, `seeds` is ignored.
+    #[schemars(example = 9)]
     pub plausible: Option<u32>,
 }
 
@@ -457,14 +458,18 @@ pub struct Claim {
     #[schemars(example = &"Mount with discard.")]
     pub if_refuted: Option<String>,
     /// The number that the source states, written as a bound is.
+    #[schemars(example = &"64")]
     pub published: Option<Bound>,
     /// Why the virtual lab's verdict is no news: what went into its models that the claim follows
     /// from, such as a value that was fitted to the same observation.
+    #[schemars(example = &"the cost of a discard was fitted to it")]
     pub by_construction: Option<String>,
     /// Why a lab cannot test it, by lab; it gets no verdict there.
     #[serde(default)]
+    #[schemars(example = json!({"virtual":"the lab kernel has no cfq"}))]
     pub not_testable: BTreeMap<LabKind, String>,
     /// What was known of the results when it was made or changed, where that was anything.
+    #[schemars(example = &"made after a smaller run")]
     pub exploratory: Option<String>,
 }
 
@@ -482,6 +487,7 @@ pub struct Published {
     /// The phases whose values a model or the workload was fitted to, and that it therefore does
     /// not predict.
     #[serde(default)]
+    #[schemars(example = ["fstrim"])]
     pub fitted: BTreeSet<String>,
 }
 

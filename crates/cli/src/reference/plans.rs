@@ -11,7 +11,7 @@ use super::properties::{described, properties};
 
 /// The tables of a plan in the order in which they are written: the definition in the schema, and
 /// the heading. The plan itself has no definition.
-pub const TABLES: [(&str, &str); 16] = [
+pub const TABLES: [(&str, &str); 19] = [
     ("", "The plan"),
     ("Target", "`[target]`"),
     ("Needs", "`[needs]`"),
@@ -23,6 +23,9 @@ pub const TABLES: [(&str, &str); 16] = [
     ("Phase", "`workload.phases`"),
     ("WrittenIo", "`io` of a phase"),
     ("WrittenTransactions", "`transactions` of a phase"),
+    ("WrittenReplace", "`replace` of a phase"),
+    ("WrittenAppend", "`append` of a phase"),
+    ("WrittenCuts", "`[cuts]`"),
     ("Repetitions", "`[repetitions]`"),
     ("Ranking", "`[ranking]`"),
     ("Step", "`[[steps]]`"),
@@ -31,12 +34,13 @@ pub const TABLES: [(&str, &str); 16] = [
 ];
 
 /// Where a key takes one of several words: the definition, and what they are.
-const WORDS: [(&str, &str); 6] = [
+const WORDS: [(&str, &str); 7] = [
     ("LabKind", "Labs"),
     ("Verb", "What a phase does"),
     ("BonnieTest", "Bonnie's tests"),
     ("Pattern", "Orders of places"),
     ("JournalMode", "Journals of transactions"),
+    ("Synced", "What is synced when a file is replaced"),
     ("Synchronous", "When transactions are synced"),
 ];
 

@@ -27,7 +27,8 @@ fn each_power_cut_takes_a_recovery() {
     let of_cuts = |number, survivors| {
         let plan = format!(
             "name = \"p\"\nquestion = \"?\"\n[cuts]\nnumber = {number}\n\
-             survivors = {survivors}\n[workload]\nphases = [{{ do = \"append\" }}]\n"
+             survivors = {survivors}\n[workload]\n\
+             phases = [{{ do = \"append\", append = {{ records = 9 }} }}]\n"
         );
         of(&plan, LabKind::Virtual, 2).unwrap().time
     };
