@@ -1,5 +1,5 @@
 //! The README's numbers and its picture are those of the run that is kept here. `make readme` makes
-//! the run again and writes what it shows; a test of the virtual lab performs one of its trials.
+//! the run again and writes what it shows; a test of the virtual lab performs two of its trials.
 
 use std::fs;
 use std::path::{Path, PathBuf};

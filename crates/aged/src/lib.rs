@@ -31,10 +31,10 @@ pub use self::shelf::{Cleared, Kept};
 use self::shelf::{DIGITS, Held, WORK};
 pub use self::sparse::{copy, each_block};
 
-/// The file of a state that says what it is.
+/// The file of a state that describes it.
 const RECORD: &str = "state.json";
 
-/// The file with what its maker has to say.
+/// The file of its maker's description.
 const FACTS: &str = "facts.json";
 
 /// The interval at which a waiter polls.
@@ -86,11 +86,11 @@ impl AgedError {
 /// The states of this user.
 #[derive(Debug)]
 pub struct Store {
-    /// None where this user has no place for caches.
+    /// None if this user has no folder for caches.
     folder: Option<PathBuf>,
     /// Those that this run has checked.
     checked: Mutex<BTreeSet<String>>,
-    /// The most room that states take.
+    /// The maximum size of all states.
     most_bytes: u64,
 }
 

@@ -12,7 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::{AgedError, RECORD, Record, Store, open, parsed};
 
-/// The most room that states take, in bytes, however much there is.
+/// The maximum size of all states in bytes, however much space is free.
 pub(super) const MOST_BYTES: u64 = 32 << 30;
 
 /// The name prefix of folders in which states are being made.

@@ -12,18 +12,18 @@ pub enum Amount {
     Written(String),
 }
 
-/// A published number, and what a model makes of it.
+/// A published number, and the model's number for it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
-    /// Its name, unlike that of any other: the drive or plan, and the name that it has there.
+    /// Its unique name: the drive or plan, and the name that it has there.
     pub id: String,
-    /// Who says so.
+    /// The source.
     pub source: String,
-    /// What it is of.
+    /// The quantity.
     pub what: String,
     /// The number.
     pub published: Amount,
-    /// The model's, in the same unit; none where there is none.
+    /// The model's number, in the same unit, if there is one.
     pub ours: Option<f64>,
     /// How ours was found, or why there is none.
     pub how: String,
@@ -32,7 +32,7 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// By which share of the published number ours is above it; below 0 if it is below.
+    /// The relative error of ours: below 0 if ours is smaller than the published number.
     #[must_use]
     pub fn error(&self) -> Option<f64> {
         match self.published {

@@ -1,4 +1,4 @@
-//! What runs of the virtual lab have made of published numbers, kept because they take minutes.
+//! Results of runs of the virtual lab for published numbers, kept because the runs take minutes.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub struct Kept {
     runs: BTreeMap<String, KeptRun>,
 }
 
-/// What a run has made of the numbers of its plan.
+/// A run's results for the published numbers of its plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeptRun {
@@ -22,12 +22,12 @@ pub struct KeptRun {
     pub release: String,
     /// The command that makes it again.
     pub command: String,
-    /// Its numbers by their names in the plan, in the unit of what was published.
+    /// Its numbers by their names in the plan, in the unit of the published ones.
     pub ours: BTreeMap<String, f64>,
 }
 
 impl Kept {
-    /// Reads what [`Kept::text`] has written.
+    /// Parses the output of [`Kept::text`].
     pub fn parse(text: &str) -> Result<Self, toml::de::Error> {
         toml::from_str(text)
     }

@@ -1,8 +1,8 @@
-//! The book of evidence: every published number that ssdlab knows, and what its models make of it.
+//! The book of evidence: every published number that ssdlab knows, and its models' number for it.
 //!
-//! The numbers stay where they are: those of a drive in its file, those of a question in its plan.
-//! What the models make of them is simulated where that takes seconds, and kept from a run of the
-//! virtual lab where it takes minutes. Predictions that fail stay in the book.
+//! The published numbers stay where they are: those about a drive in its file, those about a
+//! question in its plan. The models' numbers are simulated if that takes seconds, and kept from a
+//! run of the virtual lab if it takes minutes. Predictions that fail stay in the book.
 
 mod drives;
 mod figure;
@@ -19,13 +19,13 @@ pub use figure::{Amount, Figure};
 pub use kept::{KEPT, Kept, KeptRun};
 pub use plans::{Place, places};
 
-/// The figures of the drives that come with the program, a drive at a time: each takes up to some
-/// seconds to compute, and none waits for another.
+/// The figures of the shipped drives, one drive at a time: each takes up to some seconds to
+/// compute, independently of the others.
 pub fn drives() -> impl Iterator<Item = DriveFigures> {
     presets::ALL.into_iter().map(DriveFigures::of)
 }
 
-/// The schedules of the shipped plans, in whose order their figures are.
+/// The schedules of the shipped plans, in the order of their figures.
 pub fn schedules() -> impl Iterator<Item = Schedule> {
     shipped::ALL.into_iter().map(|plan| {
         plan::schedule(plan.name, plan.text, &Overrides::default(), Path::new("/"))
@@ -33,7 +33,7 @@ pub fn schedules() -> impl Iterator<Item = Schedule> {
     })
 }
 
-/// The figures of the shipped plans, beside what runs have made of them.
+/// The figures of the shipped plans, with the results of runs.
 #[must_use]
 pub fn of_plans(kept: &Kept) -> Vec<Figure> {
     schedules().flat_map(|schedule| plans::figures(&schedule, kept)).collect()

@@ -1,4 +1,4 @@
-//! The figures of the shipped plans: what they say was published of phases, and of claims.
+//! The figures of the shipped plans: published numbers of phases and of claims.
 
 use ssdlab_plan::metric::{self, Unit};
 use ssdlab_plan::schedule::Claim;
@@ -7,7 +7,7 @@ use ssdlab_plan::{Basis, LabKind, Levels, Schedule};
 use super::figure::{Amount, Figure};
 use super::kept::Kept;
 
-/// Where a plan has a published number, which says where a run has its own.
+/// The place of a published number in a plan, which is also that of a run's own number.
 #[derive(Debug, Clone, Copy)]
 pub enum Place<'a> {
     /// Beside a phase of the treatments with some levels.

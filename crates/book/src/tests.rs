@@ -1,4 +1,4 @@
-//! Tests of the book: what is in it, and under which names.
+//! Tests of the book: its entries and their names.
 
 use std::collections::BTreeSet;
 

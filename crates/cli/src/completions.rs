@@ -1,4 +1,4 @@
-//! `ssdlab completions`: what a shell needs to complete commands and options.
+//! `ssdlab completions`: the scripts with which shells complete commands and options.
 
 use clap::{Args, Command};
 use clap_complete::Shell;

@@ -44,7 +44,7 @@ impl History {
     pub fn run(&self) -> Result<Exit, Error> {
         let folder = self.results.clone().unwrap_or_else(results::default_folder);
         let (folders, foreign) = match look(&folder) {
-            // Before the first run there is no folder; a folder that is named must exist.
+            // Before the first run there is no folder; one named on the command line must exist.
             Err(error) if error.kind() == io::ErrorKind::NotFound && self.results.is_none() => {
                 (Vec::new(), 0)
             }

@@ -34,7 +34,7 @@ impl Progress {
         Self { bar, started: Instant::now(), resumed: None, begun: 0, left: None }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();

@@ -1,5 +1,5 @@
 //! `ssdlab reference`: the reference pages of the manual, made from the tables that the program
-//! uses, so that neither can say what the other does not.
+//! uses, so that they always agree.
 
 mod cell;
 mod formats;
@@ -142,12 +142,12 @@ fn exit_codes() -> String {
     out
 }
 
-/// A text without blanks at the ends of its lines.
+/// A text without trailing blanks.
 fn trimmed(text: &str) -> String {
     text.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
-/// A word as files write it.
+/// A word as written in files.
 fn word(value: impl Serialize) -> String {
     let value = serde_json::to_value(value).unwrap_or_default();
     value.as_str().unwrap_or_default().to_owned()

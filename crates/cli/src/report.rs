@@ -102,7 +102,7 @@ impl Report {
         Ok(Exit::Done)
     }
 
-    /// What writes a report for the terminal.
+    /// The writer of the report for the terminal.
     fn text(&self) -> Text {
         if self.verbose { report::text } else { report::brief }
     }

@@ -267,7 +267,7 @@ impl Run {
         watch: Option<&Watch>,
     ) -> Result<(Ended, Session), Report> {
         let interrupt = Interrupt::on_requests().into_diagnostic()?;
-        // The nodes would find this out too, one by one.
+        // Otherwise each node would find this error itself.
         Workload::new(&schedule.workload, &schedule.inputs, schedule.seed, &interrupt)?;
         let rsync = is_staged.then(Rsync::find).transpose();
         let by = Submitter {
@@ -382,7 +382,7 @@ pub fn new_id(schedule: &Schedule) -> String {
     format!("{}-{day}-{time}", schedule.plan)
 }
 
-/// Has claims that are new since the plan's first run judged as such, and says so.
+/// Has claims that are new since the plan's first run judged as exploratory, and says so.
 fn seal(results: &Path, resolved: &mut Resolved) {
     let sealed = sealing::seal(results, &resolved.text, &mut resolved.schedule);
     if let Some((late, first)) = sealed {

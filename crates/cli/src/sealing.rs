@@ -1,5 +1,5 @@
-//! A plan's claims are sealed by its first run that has results: whoever makes or changes one later
-//! knows of them.
+//! A plan's claims are sealed by its first run with results: later claims and changes are made
+//! knowing these.
 
 use std::fs;
 use std::path::Path;
@@ -7,9 +7,9 @@ use std::path::Path;
 use ssdlab_plan::{Schedule, shipped};
 use ssdlab_results::{Run, Status};
 
-/// Marks the claims that the first run of the plan does not make as they are now, and returns their
-/// names and that run's. Claims of a plan that comes with the program were made without results
-/// that are kept here.
+/// Marks the claims that the first run of the plan does not have in this form, and returns their
+/// names and that run's name. Claims of a shipped plan were made without knowing the results kept
+/// here.
 pub fn seal(results: &Path, plan: &str, schedule: &mut Schedule) -> Option<(Vec<String>, String)> {
     if shipped::ALL.iter().any(|own| own.text == plan) {
         return None;
@@ -24,13 +24,13 @@ pub fn seal(results: &Path, plan: &str, schedule: &mut Schedule) -> Option<(Vec<
     (!late.is_empty()).then_some((late, first))
 }
 
-/// The name and the schedule of the first run of a plan that has results. What cannot be read has
-/// shown nothing.
+/// The name and the schedule of the first run of a plan that has results. Unreadable runs do not
+/// count: nobody saw their results.
 fn first_run(results: &Path, plan: &str) -> Option<(String, Schedule)> {
     let entries = fs::read_dir(results).ok()?;
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let mut names: Vec<String> = names.filter(|name| name.starts_with(plan)).collect();
-    // Their names end with the time.
+    // Run names end with the time.
     names.sort();
     names.into_iter().find_map(|name| {
         let contents = Run::read(&results.join(&name)).ok()?;

@@ -103,8 +103,7 @@ fn mount_point(named: &Path) -> Result<PathBuf, Report> {
     Ok(folder)
 }
 
-/// Refuses a name that cannot be printed as it is: the commands that are told for it would be for
-/// another file.
+/// Refuses a name that cannot be printed unchanged: the suggested commands would name another file.
 fn printable(path: &Path) -> Result<&Path, Report> {
     let is_plain = |text: &str| !text.contains(char::is_control);
     if path.to_str().is_some_and(is_plain) {
@@ -209,7 +208,7 @@ fn wait(
                 return Ok(End::Free);
             }
             if again.is_none() {
-                // Before it is announced: the user may be quick.
+                // Before announcing it, as the user may press Ctrl-C at once.
                 again = Interrupt::on_signals().ok();
                 output::tell(in_use);
             }

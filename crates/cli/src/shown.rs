@@ -1,4 +1,4 @@
-//! What `drive show --json` and `host show --json` print.
+//! The output of `drive show --json` and `host show --json`.
 
 use std::collections::BTreeMap;
 

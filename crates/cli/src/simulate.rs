@@ -308,7 +308,8 @@ impl Simulate {
     }
 }
 
-/// Different drives of one name are called by their files, too: output knows them by their names.
+/// Adds the files to the names of different drives of one name, as output identifies drives by
+/// name.
 fn tell_apart(drives: &mut [Specification], written: &[String]) {
     let is_shared = |drive: &Specification| {
         drives.iter().any(|other| other.name == drive.name && other != drive)
@@ -343,7 +344,7 @@ fn print_lines(
 fn millionths(text: &str, most: f64) -> Result<u64, String> {
     let number = text.parse::<f64>().ok().filter(|number| (0.0..=most).contains(number));
     let Some(number) = number else { return Err(format!("not a number from 0 to {most}")) };
-    // It is in the range of the type.
+    // It is within the range of the type.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let millionths = (number * f64::from(MILLION)).round() as u64;
     Ok(millionths)

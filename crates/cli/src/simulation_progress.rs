@@ -67,7 +67,7 @@ impl Progress {
         }
     }
 
-    /// Takes the bars away.
+    /// Removes the bars.
     pub fn finish(&self) {
         if let Some(bars) = &self.bars {
             // A closed terminal shows nothing any more.

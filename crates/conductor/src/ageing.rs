@@ -1,11 +1,11 @@
-//! Aged filesystems: what one is made from, how it is made on this machine, and where from a trial
-//! takes it.
+//! Aged filesystems: what one is made from, how it is made on this machine, and where a trial gets
+//! it.
 //!
-//! Ageing takes longer than most trials, so a state is made once and kept where it can be copied:
-//! an image, and in the virtual lab a drive. A real drive is aged in each trial, and is mounted
-//! anew with the trial's own options then, so that it is the same state everywhere. Each block has
-//! a state of its own, from the block's seed, which all its treatments share: an effect is then
-//! what the treatments do to used filesystems, and not to one that happened to come about.
+//! Ageing takes longer than most trials, so a state is made once and kept if it can be copied: an
+//! image, and in the virtual lab a drive. A real drive is aged in each trial, and then mounted
+//! again with the trial's own options, so that the state is the same everywhere. Each block has a
+//! state of its own, from the block's seed, which all its treatments share: an effect is then about
+//! used filesystems, and not about one that happened to arise.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -27,10 +27,10 @@ use super::here::Here;
 use super::performed::Measured;
 use super::trial::{IMAGE, PREPARATION, place};
 
-/// The version of what is kept.
+/// The version of the format of kept states.
 const FORMAT: u32 = 1;
 
-/// What an aged filesystem is made from: whoever has all of this in common may share it.
+/// What an aged filesystem is made from: trials that have all of this in common share it.
 #[derive(Debug, Serialize)]
 pub(super) struct MadeFrom {
     format: u32,
@@ -42,7 +42,7 @@ pub(super) struct MadeFrom {
     mkfs_version: Option<String>,
     mount: Vec<String>,
     seed: u64,
-    /// What it lies on and what it was aged by.
+    /// Where it was aged: the lab, with its device's size, kernel, drive and host as they apply.
     place: BTreeMap<&'static str, String>,
 }
 
@@ -73,8 +73,8 @@ impl MadeFrom {
     }
 }
 
-/// What an aged filesystem was made from, in a line, from what is kept with it; none where that is
-/// something else.
+/// What an aged filesystem was made from, in one line, from the JSON kept with it; none if that has
+/// another format.
 #[must_use]
 pub fn aged_from(made_from: &serde_json::Value) -> Option<String> {
     let text = |of: &serde_json::Value, name: &str| Some(of.get(name)?.as_str()?.to_owned());
@@ -94,31 +94,32 @@ pub fn aged_from(made_from: &serde_json::Value) -> Option<String> {
     Some(parts.join(", "))
 }
 
-/// What is kept beside an aged filesystem.
+/// The facts that are kept with an aged filesystem.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Facts {
     /// The command line that made it.
     pub mkfs: Option<String>,
-    /// What ageing came to.
+    /// The outcome of ageing.
     pub aged: Aged,
 }
 
 impl Facts {
-    /// Enters them into what a trial that started from it has measured.
+    /// Enters them into the measurements of a trial that started from it.
     pub fn enter(self, state: Option<String>, measured: &mut Measured) {
         measured.applied.extend(self.mkfs.map(|line| ("mkfs".to_owned(), line)));
         measured.aged = Some(Aged { state, ..self.aged });
     }
 }
 
-/// What an aged filesystem is made with: every option that does not shape it has its default.
+/// The setup that an aged filesystem is made with: every option that does not shape it has its
+/// default.
 pub(super) fn shaping(setup: &Setup) -> Result<Setup, LevelError> {
     let shaping = setup.levels.0.iter().filter(|(factor, _)| factor.shapes_aged());
     Setup::new(&Levels(shaping.map(|(factor, level)| (*factor, level.clone())).collect()))
 }
 
 impl Here<'_> {
-    /// The aged state that a trial on an image starts from; none where it starts otherwise.
+    /// The aged state that a trial on an image starts from; none if it does not.
     pub(super) fn kept_state(
         &mut self,
         setup: &Setup,
@@ -141,7 +142,7 @@ impl Here<'_> {
                 told(Message::Begins("ageing".to_owned()));
                 let mark = self.journal.mark();
                 let facts = self.age_blank(setup, seed, rules);
-                // The image is whole when nothing has it any more.
+                // The image is complete once nothing uses it any more.
                 let undone = self.journal.undo_to(mark);
                 let facts = facts?;
                 undone.map_err(|error| Failure::Failed(error.to_string()))?;
@@ -157,13 +158,13 @@ impl Here<'_> {
             .map(Some)
     }
 
-    /// Attaches a blank device and ages the filesystem that it gets.
+    /// Attaches a blank device, makes a filesystem on it and ages it.
     fn age_blank(&mut self, setup: &Setup, seed: u64, rules: Rules<'_>) -> Result<Facts, Failure> {
         let device = self.lab.attach(None, &mut Tools { journal: self.journal, rules })?;
         self.age(setup, device.as_ref(), seed, rules)
     }
 
-    /// What a guest does that ages its drive for others' trials.
+    /// Ages the drive of a guest, for later trials.
     pub(super) fn ageing(&mut self, setup: &Setup, seed: u64) -> Result<Facts, Failure> {
         let marker = self.journal.marker().to_owned();
         let rules = Rules { marker: &marker, limit: PREPARATION, interrupt: self.interrupt };

@@ -1,4 +1,4 @@
-//! What a trial is to do, resolved: this machine and guests are given the same.
+//! The resolved instructions of a trial: the same for this machine and for guests.
 
 use serde::{Deserialize, Serialize};
 use ssdlab_plan::schedule::{Trial, Workload};
@@ -6,21 +6,21 @@ use ssdlab_plan::{Factor, Schedule, Setup};
 
 use super::failure::Failure;
 
-/// What a trial is to do. Nothing in it says where in a run it stands or what it is compared with,
-/// so equal trials are equal assignments.
+/// What a trial is to do. It holds neither the trial's position in a run nor what it is compared
+/// with, so equal trials have equal assignments.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Assignment {
     /// The filesystem and its settings.
     pub setup: Setup,
-    /// What is done on it; the phases are those of the treatment.
+    /// The workload, with the phases of the treatment.
     pub workload: Workload,
     /// The seed of the trial.
     pub seed: u64,
-    /// Whether what it leaves is compared with what it must leave.
+    /// Whether the files that it leaves are compared with those that it must leave.
     pub verify: bool,
-    /// Whether what is stated about the filesystem is checked at the end.
+    /// Whether the facts stated about the filesystem are checked at the end.
     pub checks_features: bool,
-    /// Whether it is told what is done to files that a power cut may undo.
+    /// Whether operations on files that a power cut may undo are reported.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tells_deeds: bool,
 }
@@ -40,8 +40,7 @@ impl Assignment {
         })
     }
 
-    /// The same for a guest, which is told nothing of what is simulated, and for which no block is
-    /// the first.
+    /// The same for a guest, without the simulated machine, and without a first block.
     pub fn for_guest(&self) -> Result<Self, Failure> {
         let mut levels = self.setup.levels.clone();
         levels.0.retain(|factor, _| !factor.is_simulated() && *factor != Factor::NodeFeature);

@@ -1,4 +1,4 @@
-//! Cancels what a run has submitted, and has nodes undo what attempts that were killed have left.
+//! Cancels the submissions of a run, and has nodes undo the changes that killed attempts have left.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -16,7 +16,7 @@ use super::submission::Submission;
 /// The longest that ending or undoing may take.
 const LIMIT: Duration = Duration::from_mins(5);
 
-/// The memory that undoing takes at most, in bytes.
+/// The most memory that undoing takes, in bytes.
 const LITTLE_BYTES: u64 = 64 << 20;
 
 /// What was cancelled.
@@ -24,17 +24,17 @@ const LITTLE_BYTES: u64 = 64 << 20;
 pub struct Cancelled {
     /// Elements that had not ended.
     pub elements: usize,
-    /// Nodes on which what was left was undone.
+    /// Nodes on which remaining changes were undone.
     pub undone: BTreeSet<String>,
-    /// Nodes on which that failed, with what was said there.
+    /// Nodes on which that failed, with their error messages.
     pub failed: BTreeMap<String, String>,
-    /// What nodes say that did not hand over what they may still have to undo.
+    /// Messages of nodes that did not hand over what they may still have to undo.
     pub unasked: Vec<String>,
-    /// What does not say where there is something to undo.
+    /// Unreadable files that should say where there is something to undo.
     pub unreadable: Vec<StoreError>,
 }
 
-/// Cancels all that a run has submitted; `ssdlab` is the program that nodes undo with.
+/// Cancels all submissions of a run; `ssdlab` is the program with which nodes undo changes.
 pub fn cancel(run: &Path, ssdlab: &Path) -> Result<Cancelled, ConductorError> {
     let submitted = Submission::all(run)
         .map_err(|cause| FleetError::Submission { path: run.join(ATTEMPTS), cause })?;
@@ -46,7 +46,7 @@ pub fn cancel(run: &Path, ssdlab: &Path) -> Result<Cancelled, ConductorError> {
     let (mut rsync, unasked) = collected(&slurm, run, &submitted)?;
     let mut cancelled =
         Cancelled { elements: queue.elements.len(), unasked, ..Cancelled::default() };
-    // An attempt that was given the time has undone its changes itself.
+    // An attempt that had enough time has undone its changes itself.
     let attempts = Attempts::new(run, &[]);
     let mut by_node: BTreeMap<String, Vec<Left>> = BTreeMap::new();
     let not_undone = attempts.not_undone()?;
@@ -70,14 +70,14 @@ pub fn cancel(run: &Path, ssdlab: &Path) -> Result<Cancelled, ConductorError> {
     Ok(cancelled)
 }
 
-/// The partition that a run was submitted to; all of it goes to one.
+/// The partition that a run was submitted to; all of its jobs go to the same one.
 #[must_use]
 pub fn partition(submitted: &BTreeMap<String, Submission>) -> Option<String> {
     submitted.values().find_map(|submission| submission.partition.clone())
 }
 
-/// What brings what nodes have written that do not see the run's folder; it has been done once.
-/// With it, which nodes handed nothing over.
+/// The rsync for nodes that do not see the run's folder, after a first fetch; and the nodes that
+/// handed nothing over.
 fn collected(
     slurm: &Slurm,
     run: &Path,
@@ -95,7 +95,7 @@ fn collected(
     Ok((Some(rsync), troubles))
 }
 
-/// Has a node undo what attempts have left there; what it says.
+/// Has a node undo the changes that attempts have left there; returns its output.
 fn undo(
     slurm: &Slurm,
     run: &Path,
@@ -107,7 +107,7 @@ fn undo(
     let Some(first) = left.first() else { return Ok(String::new()) };
     let staged = submitted.get(&first.submission).and_then(|of| of.staged.as_deref());
     let lines = left.iter().map(|Left { id, submission, journal, .. }| {
-        // The journal is in the undo folder of the state folder of whoever ran the attempt.
+        // The journal is in the undo folder, in the state folder of the user who ran the attempt.
         let state = journal.ancestors().nth(3).unwrap_or(Path::new("/var/lib"));
         let of = submitted.get(submission).map(|of| Seen::by_nodes_of(of, run).word());
         let seen = of.unwrap_or_else(|| quoted(run));

@@ -1,4 +1,4 @@
-//! Where trials take place, and the desk on which their records are put.
+//! Where trials take place, and the desk that collects their records.
 
 use std::collections::BTreeSet;
 use std::thread::sleep;
@@ -18,12 +18,12 @@ pub trait Stage {
     /// Why this treatment cannot run here at all; `None` if it can.
     fn missing(&self, setup: &Setup) -> Option<String>;
 
-    /// Runs trials, of as many blocks as need not be looked at before the next, and puts each
-    /// record on the desk as soon as it is there. False means that the run is to stop.
+    /// Runs trials, of as many blocks as need no decision in between, and puts each record on the
+    /// desk as soon as it is complete. False means that the run is to stop.
     fn perform(&mut self, trials: &[Trial], desk: &mut Desk<'_>) -> Result<bool, ConductorError>;
 }
 
-/// What a run is to do and has done: its schedule and its records.
+/// A run's plan and progress: its schedule and its records.
 pub struct Desk<'a> {
     /// What to do.
     pub schedule: &'a Schedule,
@@ -37,7 +37,7 @@ pub struct Desk<'a> {
     recorded: BTreeSet<(u32, usize)>,
     /// The treatments that cannot run.
     pub(super) unavailable: BTreeSet<usize>,
-    /// Whether a record that finds no room waits for it, until this is set.
+    /// If given, a record for which the disk has no room waits for it, until this is set.
     patient_until: Option<&'a Interrupt>,
 }
 
@@ -45,7 +45,7 @@ pub struct Desk<'a> {
 const WAIT_FOR_ROOM: Duration = Duration::from_mins(10);
 
 impl<'a> Desk<'a> {
-    /// The desk of a run that has some records already.
+    /// The desk of a run that may already have records.
     pub fn new(
         schedule: &'a Schedule,
         run: &'a mut Run,
@@ -67,7 +67,8 @@ impl<'a> Desk<'a> {
         desk
     }
 
-    /// The same where a full disk is not the end: others fill a shared folder, and may empty it.
+    /// The same desk, which waits when the disk is full: others fill a shared folder, and may empty
+    /// it.
     #[must_use]
     pub fn patient(self, until: &'a Interrupt) -> Self {
         Self { patient_until: Some(until), ..self }
@@ -137,7 +138,7 @@ impl<'a> Desk<'a> {
         self.records.iter().filter(is_of).any(|record| record.status != Status::Unavailable)
     }
 
-    /// Trials that will run at least.
+    /// The minimum number of trials that will run.
     fn planned(&self) -> usize {
         let blocks = self.schedule.repetitions.least as usize;
         let missing = &self.unavailable;

@@ -1,5 +1,5 @@
-//! Watches a simulated drive from its host's side while a guest works on it: what its flash does
-//! in each phase, and how the drive fares over all of them.
+//! Watches a simulated drive from the host while a guest works on it: the activity of its flash in
+//! each phase, and its state over all of them.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,14 +12,14 @@ use ssdlab_results::DriveCourse;
 
 use super::performed::Measured;
 
-/// Moments of a drive's course.
+/// The number of moments in a drive's time series.
 const MOMENTS: usize = 48;
 
-/// What is seen of a drive in a trial.
+/// The observations of a drive in a trial.
 pub(super) struct Watch<'a> {
     flash: &'a Mutex<Flash>,
     planned: &'a [Phase],
-    /// What the flash had done when the last phase ended, or the first began.
+    /// The flash's totals when the last phase ended, or the first began.
     last: Option<FlashTotals>,
     phases: BTreeMap<String, FlashActivity>,
     /// When the first phase began.
@@ -29,7 +29,7 @@ pub(super) struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    /// Nothing is seen yet.
+    /// A watch without observations.
     pub fn new(flash: &'a Mutex<Flash>, planned: &'a [Phase]) -> Self {
         Self {
             flash,
@@ -42,7 +42,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// A guest tells, at a moment, where it is.
+    /// Hears a guest's progress, at a moment.
     pub fn hear(&mut self, now: Nanos, message: &Message) {
         match message {
             Message::Begins(name) => {
@@ -79,7 +79,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Adds what was seen to what the guest has measured.
+    /// Adds the observations to the guest's measurements.
     pub fn complete(mut self, measured: &mut Measured) {
         for phase in &mut measured.phases {
             phase.flash = self.phases.remove(&phase.name);
@@ -91,7 +91,7 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// The flash, whatever became of who had it last.
+/// The flash, even if the last holder of the lock panicked.
 pub(super) fn locked(flash: &Mutex<Flash>) -> MutexGuard<'_, Flash> {
     flash.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! An element of an array that was submitted, and what is still to come of it.
+//! An element of a submitted array, and which of its records are still to come.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -20,7 +20,7 @@ pub(super) struct Element {
     pub trials: Vec<Trial>,
     /// How it ended, in Slurm's words, and where.
     pub ended: String,
-    /// Since when it is not in the queue.
+    /// Since when it has been gone from the queue.
     pub gone: Option<Instant>,
 }
 
@@ -36,10 +36,10 @@ impl Element {
         }
     }
 
-    /// Whether each trial has a record, or it is said that the node cannot run it.
+    /// Whether each trial has a record, or a refusal by the node.
     pub fn is_answered(&self, desk: &Desk<'_>, refusals: &[Record]) -> bool {
         let own = AttemptId::read(&attempt(self.job, self.index));
-        // An element that was started again is another attempt, called after the first.
+        // A restarted element is another attempt, named after the first.
         let is_own =
             |record: &&Record| record.attempt.as_ref().is_some_and(|of| Some(of.id.first()) == own);
         let refused: BTreeSet<usize> =
@@ -48,7 +48,7 @@ impl Element {
         !self.trials.iter().any(is_missing)
     }
 
-    /// What its program has said last.
+    /// The last output of its program.
     pub fn last_words(&self, run: &Path) -> String {
         let id = attempt(self.job, self.index);
         match regular_file::read_end_of_own(&output_of(run, &id)) {

@@ -1,4 +1,4 @@
-//! Why a trial did not end well, and what its record says about it.
+//! Why a trial failed, and what its record says about it.
 
 use std::io;
 use std::path::Path;
@@ -13,17 +13,17 @@ use ssdlab_plan::LevelError;
 use ssdlab_results::Status;
 use ssdlab_workload::WorkloadError;
 
-/// How much later than a program's end it may be heard that all is to end.
+/// How much later than the end of a program a request to stop may arrive.
 const HEARSAY: Duration = Duration::from_millis(200);
 
-/// Why a trial did not end well.
+/// Why a trial failed.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Failure {
     /// This machine cannot run the treatment.
     Unavailable(String),
     /// Something went wrong.
     Failed(String),
-    /// Two counts of the same thing disagree, or what is left is not what must be.
+    /// Two counts of the same thing disagree, or the files left are not those that must be there.
     Void(String),
     /// The run is to stop; there is nothing to record.
     Interrupted,
@@ -40,8 +40,8 @@ impl Failure {
         }
     }
 
-    /// A failure as it looks to a run that may be to stop: whatever ends a job ends its programs
-    /// too, and of their ends is heard first.
+    /// The failure, or an interruption if the run was asked to stop: whatever ends a job also ends
+    /// its programs, and their end is noticed first.
     pub fn seen_by(self, interrupt: &Interrupt) -> Self {
         if matches!(self, Self::Failed(_)) {
             sleep(HEARSAY);
@@ -52,7 +52,7 @@ impl Failure {
         self
     }
 
-    /// Names the step and the thing an I/O error is about.
+    /// Adds the step and the path to an I/O error.
     pub fn step(step: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();
         move |cause| Self::Failed(format!("cannot {step} {}: {cause}", path.display()))

@@ -1,5 +1,5 @@
-//! The stage for trials on this machine: one at a time, each on ground that its lab has made and
-//! that is taken back before the next.
+//! The stage for trials on this machine: one at a time, each on ground that its lab has prepared
+//! and undoes before the next.
 
 use ssdlab_aged::Store;
 use ssdlab_guest::Message;
@@ -26,11 +26,11 @@ pub struct Here<'a> {
     pub lab: &'a mut dyn Lab,
     /// The workload.
     pub workload: &'a mut Workload,
-    /// Where changes to the machine are written down.
+    /// The journal of changes to the machine.
     pub journal: &'a mut Journal,
     /// The request to stop.
     pub interrupt: &'a Interrupt,
-    /// Where it is kept what the written bytes are.
+    /// The records of requests and their kinds of bytes.
     pub books: Books,
     /// Where aged images are kept.
     pub aged: &'a Store,
@@ -45,7 +45,7 @@ impl Stage for Here<'_> {
 
     fn perform(&mut self, trials: &[Trial], desk: &mut Desk<'_>) -> Result<bool, ConductorError> {
         for trial in trials {
-            // Another trial of this treatment may just have found that it cannot run.
+            // An earlier trial of this treatment may have found that it cannot run.
             if desk.is_open(trial) && !self.one(*trial, desk)? {
                 return Ok(false);
             }
@@ -63,7 +63,7 @@ impl Here<'_> {
         let mut tell = |told: &Told| {
             desk.observer.notice(Event::Trouble { text: &says(told) });
         };
-        // A trial beside another would measure it too, whoever has started that.
+        // Two trials at the same time would disturb each other, whoever started them.
         let turn = Turn::take(self.interrupt, &mut tell);
         let turn = match turn {
             Ok(Some(turn)) => turn,
@@ -96,7 +96,7 @@ impl Here<'_> {
         Ok(is_done)
     }
 
-    /// A device that cannot be given back has gone: the next trial says so in its record.
+    /// A device that cannot be released is gone: the next trial's record says so.
     fn give_back(&mut self, desk: &mut Desk<'_>) {
         if let Err(error) = self.finish_trial() {
             desk.observer.notice(Event::Trouble { text: &error.to_string() });
@@ -104,7 +104,7 @@ impl Here<'_> {
     }
 }
 
-/// Who has the turn, in words.
+/// A message that says who has the turn.
 fn says(told: &Told) -> String {
     let who = |holder: &Option<Holder>| {
         holder.as_ref().map_or_else(|| "somebody".to_owned(), Holder::to_string)

@@ -17,7 +17,7 @@ use super::failure::Failure;
 /// ext4 counts whole KiB and rounds down twice, at the start and at the end.
 const LIFETIME_SLACK_BYTES: u64 = 1023;
 
-/// How often the device's and ext4's counts are read until they are of one moment.
+/// How often the device's and ext4's counts are read until both are of the same moment.
 const TRIES: usize = 100;
 
 /// The counters at one moment.
@@ -28,15 +28,15 @@ struct Moment {
     commits: Option<u64>,
 }
 
-/// The device under a trial: its counters as of the last phase's end, and how its quiet is
-/// waited for.
+/// The device under a trial: its counters at the end of the last phase, and how to wait until it is
+/// idle.
 ///
-/// A phase is charged from the last reading on, not from a reading of its own: whatever the device
-/// does between two phases is in one of them, and the phases' counts add up to the trial's.
+/// A phase is charged from the last reading on, without a reading at its start: whatever the device
+/// does between two phases belongs to one of them, and the phases' counts add up to the trial's.
 pub(super) struct Watched<'a> {
     /// The device.
     pub device: Option<&'a BlockDevice>,
-    /// Whether others use it too, so that its quiet cannot be waited for.
+    /// Whether others use it too, so that it may never become idle.
     is_shared: bool,
     interrupt: &'a Interrupt,
     last: Moment,
@@ -83,8 +83,8 @@ impl<'a> Watched<'a> {
         Ok(Moment { device: Some(counters), lifetime_kib: None, commits })
     }
 
-    /// Runs `work` as a phase and measures it; `silence` is how long the device must be silent
-    /// to count as quiet.
+    /// Runs `work` as a phase and measures it; `silence` is how long the device must be inactive to
+    /// count as idle.
     pub fn measure(
         &mut self,
         phase: &schedule::Phase,
@@ -121,7 +121,7 @@ impl<'a> Watched<'a> {
         let before = std::mem::replace(&mut self.last, end);
         let lifetime = end.lifetime_kib.zip(before.lifetime_kib);
         let commits = end.commits.zip(before.commits);
-        // A remount starts ext4's counts anew.
+        // A remount restarts ext4's counts.
         let remounts = phase.cold || phase.action == schedule::Action::Remount;
         let is_counted = !self.is_shared && !remounts;
         let device = grown(end.device, before.device);
@@ -131,7 +131,7 @@ impl<'a> Watched<'a> {
             time_ns: Some(nanos(time)),
             settled_ns: Some(nanos(settled)),
             is_quiet: Some(is_quiet),
-            // The scheduler of a lab kernel lets whoever runs pay for what others have computed.
+            // The scheduler of a lab kernel charges the running task for what others have computed.
             cpu_ns: Some(busy.map_or(cpu_ns, |busy| busy.processes_ns)),
             kernel_threads_ns: computed.map(|computed| computed.kernel_threads_ns),
             interrupts_ns: computed.map(|computed| computed.interrupts_ns),
@@ -155,8 +155,8 @@ impl<'a> Watched<'a> {
     }
 }
 
-/// What the workload handed to write(2); its calls are counted by the kernel, for its thread and
-/// those it started, but for what went through a ring.
+/// The bytes that the workload passed to write(2); the kernel counts the calls, of its thread and
+/// those it started, except for writes through an `io_uring`.
 fn application(done: &Done, before: Usage, after: Usage) -> Layer {
     let calls = || {
         let own = after.write_calls?.checked_sub(before.write_calls?)?;
@@ -174,8 +174,8 @@ fn grown(later: Option<Counters>, earlier: Option<Counters>) -> Option<Counters>
     Some(later?.since(&earlier?))
 }
 
-/// What the workload counted must be what the kernel counted for its thread and those it started,
-/// but for what went through a ring.
+/// The workload's byte count must equal the kernel's, for its thread and those it started, except
+/// for writes through an `io_uring`.
 fn check_written(done: &Done, before: Usage, after: Usage) -> Result<(), Failure> {
     let (Some(ours), Some(before), Some(after), Some(threads)) =
         (done.application_bytes, before.wchar_bytes, after.wchar_bytes, done.threads.wchar_bytes)
@@ -189,8 +189,8 @@ fn check_written(done: &Done, before: Usage, after: Usage) -> Result<(), Failure
     Err(Failure::Void(format!("the workload wrote {ours} bytes, the kernel counted {theirs}")))
 }
 
-/// What ext4 says it wrote must be what its device says was written: then the counters are those
-/// of the device under this filesystem, and nothing else wrote to it.
+/// The bytes that ext4 says it wrote must equal those that its device counted: then the counters
+/// are those of the device under this filesystem, and nothing else wrote to it.
 fn check_lifetime(phase: &Phase) -> Result<(), Failure> {
     let (Some(lifetime_kib), Some(device)) = (phase.lifetime_kib, phase.device) else {
         return Ok(());

@@ -1,4 +1,4 @@
-//! What a run tells about its progress while it runs.
+//! The events by which a run reports its progress.
 
 use ssdlab_plan::Levels;
 use ssdlab_plan::schedule::Trial;
@@ -14,9 +14,9 @@ pub enum Event<'a> {
         trial: Trial,
         /// The levels by which it differs from others.
         levels: &'a Levels,
-        /// Records there are.
+        /// The number of records so far.
         done: usize,
-        /// Records there will be at least.
+        /// The minimum number of records at the end.
         planned: usize,
     },
     /// Trials were submitted to Slurm.
@@ -53,7 +53,7 @@ pub enum Event<'a> {
     },
 }
 
-/// Somebody who wants to know.
+/// A receiver of events.
 pub trait Observer {
     /// Called for every event, between phases, never within one; trials that run at the same time
     /// take turns.

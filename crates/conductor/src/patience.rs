@@ -1,4 +1,4 @@
-//! How Slurm's controller is waited for: it serves others too, and may be restarted.
+//! Waiting for Slurm's controller, which serves others too and may be restarted.
 
 use std::collections::BTreeSet;
 use std::thread::sleep;
@@ -9,15 +9,16 @@ use ssdlab_slurm::{Slurm, SlurmError};
 
 use super::error::FleetError;
 
-/// How often attempts are looked at, and how often the queue, whose controller serves others too.
+/// The intervals at which attempts are read, and at which the queue is, whose controller serves
+/// others too.
 pub(super) const LOOK: Duration = Duration::from_millis(250);
 pub(super) const ASK: Duration = Duration::from_secs(3);
 
-/// How long the controller may be silent; one that restarts is back within seconds.
+/// How long the controller may be silent; a restart takes seconds.
 pub(super) const PATIENCE: Duration = Duration::from_mins(10);
 
-/// Asks Slurm until its controller answers, or is silent for too long, or nobody wants to know. The
-/// run's folder has all that was recorded, so whoever ends this loses nothing.
+/// Asks Slurm until its controller answers, is silent for too long, or the run is interrupted. The
+/// run's folder has all records, so interrupting this loses nothing.
 pub(super) fn patiently<T>(
     interrupt: Option<&Interrupt>,
     ask: impl Fn() -> Result<T, SlurmError>,

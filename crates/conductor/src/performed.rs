@@ -1,4 +1,4 @@
-//! What comes of an assignment, and the record that it becomes.
+//! The outcome of an assignment, and the record that is made from it.
 
 use std::collections::BTreeMap;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -16,7 +16,7 @@ use ssdlab_results::{Aged, DriveCourse, Phase, Record, Status, Teardown};
 use super::failure::Failure;
 use super::measure::nanos;
 
-/// What was measured, with the meanings of a record's fields. A failure leaves what had been
+/// The measurements, with the meanings of a record's fields. A failure leaves what had been
 /// measured before it.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Measured {
@@ -38,7 +38,7 @@ pub(super) struct Measured {
     pub draw: Option<Draw>,
 }
 
-/// What came of an assignment.
+/// The outcome of an assignment.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Performed {
     pub took: Took,
@@ -47,7 +47,7 @@ pub(super) struct Performed {
 }
 
 impl Performed {
-    /// The record of the trial that was performed.
+    /// The record of the performed trial.
     pub fn record(self, schedule: &Schedule, trial: Trial) -> Record {
         let (status, reason) = match self.ended {
             Ok(()) => (Status::Ok, None),
@@ -95,7 +95,7 @@ pub(super) struct Took {
     took_ns: u64,
 }
 
-/// A trial that goes on.
+/// A trial that is running.
 #[derive(Debug)]
 pub(super) struct Began {
     clock: Instant,
@@ -103,12 +103,12 @@ pub(super) struct Began {
 }
 
 impl Began {
-    /// Just now.
+    /// Starts the clock.
     pub fn now() -> Self {
         Self { clock: Instant::now(), started_s: seconds() }
     }
 
-    /// It is over.
+    /// Stops the clock.
     pub fn took(&self) -> Took {
         Took { started_s: self.started_s, took_ns: nanos(self.clock.elapsed()) }
     }

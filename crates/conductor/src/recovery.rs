@@ -1,4 +1,4 @@
-//! What a guest does that recovers what a drive holds after power cuts, one after the other.
+//! The guest's side of power cuts: recovers the drive after each of them, one after the other.
 
 use std::io;
 use std::path::Path;
@@ -16,14 +16,14 @@ use ssdlab_workload as workload;
 use super::measure::nanos;
 use super::trial::PREPARATION;
 
-/// What a guest is to recover.
+/// The job of a guest that recovers.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Recoveries {
     /// The filesystem and its settings.
     pub setup: Setup,
-    /// The files that are looked at.
+    /// The files that are examined.
     pub subjects: Subjects,
-    /// How often the drive will have become another.
+    /// How often the drive's contents will be replaced.
     pub count: u32,
 }
 

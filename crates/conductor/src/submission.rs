@@ -1,5 +1,5 @@
-//! What is submitted to a scheduler of jobs: an array whose elements are trials, and what a node
-//! must have so that its trials are those that were meant.
+//! A submission to a batch scheduler: an array whose elements run trials, and the requirements on a
+//! node so that these are the intended trials.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,24 +14,24 @@ use ssdlab_plan::{self as plan, LabKind, Schedule};
 use ssdlab_results::ATTEMPTS;
 use ssdlab_slurm::MOST_ELEMENTS;
 
-/// What the trials of an element take together at least, where they are packed: to start an
-/// element takes about a second.
+/// The least time that the packed trials of an element take together: starting an element takes
+/// about a second.
 const WORTH_A_JOB: Duration = Duration::from_mins(1);
 
-/// What a trial is taken to last where no estimate can be made.
+/// The assumed time of a trial if there is no estimate.
 const USUAL_TRIAL: Duration = Duration::from_secs(10);
 
-/// Estimates are off by half, and nodes slower than what they were made on.
+/// Estimates are off by half, and nodes may be slower than the machine they were made on.
 const MARGIN: u32 = 5;
 
-/// What an element may take beside its trials.
+/// The time that an element may take besides its trials.
 const BESIDE: Duration = Duration::from_mins(10);
 
-/// The most trials that an array has whose nodes do not see the run's folder: the script of its job
-/// holds them, and Slurm takes 4 MiB by default (slurm.conf(5), `max_script_size`).
+/// The most trials of an array if nodes do not see the run's folder: the script of its job holds
+/// them, and Slurm accepts 4 MiB by default (slurm.conf(5), `max_script_size`).
 const MOST_STAGED: usize = 5_000;
 
-/// What an element must find on its node, so that its trials are those that were meant.
+/// The requirements of an element on its node, so that its trials are the intended ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Expected {
     /// The version of the program, as records have it.
@@ -44,28 +44,28 @@ pub struct Expected {
     pub inputs: BTreeMap<PathBuf, String>,
 }
 
-/// An array of trials, as it lies in the run's folder for its elements to read.
+/// An array of trials, as stored in the run's folder for its elements to read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Submission {
-    /// What its elements must find.
+    /// The requirements of its elements.
     #[serde(flatten)]
     pub expected: Expected,
-    /// The partition that was named; none where Slurm's default was taken.
+    /// The partition that was named; none for Slurm's default.
     pub partition: Option<String>,
     /// The features of a node that can run it.
     pub features: BTreeSet<String>,
     /// The only node that may run it, because the rest of its blocks ran there.
     pub node: Option<String>,
-    /// Whether nothing is recorded of what is asked of devices.
+    /// Whether requests to devices are not recorded.
     pub no_trace: bool,
-    /// The folder that each node has in the place of the run's, where nodes do not see that.
+    /// Each node's own folder in place of the run's, if nodes do not see that.
     pub staged: Option<PathBuf>,
     /// The trials of each element.
     pub elements: Vec<Vec<Trial>>,
 }
 
 impl Submission {
-    /// Where a submission lies in a run's folder.
+    /// The path of a submission in a run's folder.
     #[must_use]
     pub fn path(run: &Path, name: &str) -> PathBuf {
         run.join(ATTEMPTS).join(name).with_extension("json")
@@ -97,7 +97,7 @@ impl Submission {
         Ok(all)
     }
 
-    /// Writes it under a name that no other has. There is all of it or nothing.
+    /// Writes it, atomically, under a name that no other has.
     pub fn write(&self, run: &Path, name: &str) -> io::Result<()> {
         let text = serde_json::to_vec(self).expect("a submission is plain data");
         whole_file::write(&Self::path(run, name), |out| out.write_all(&text))
@@ -114,14 +114,14 @@ impl Submission {
     }
 }
 
-/// What a trial takes, by the estimate.
+/// The estimated time of a trial.
 fn of_trial(schedule: &Schedule) -> Option<Duration> {
     let trials = u32::try_from(schedule.expected_trials()).ok()?;
     Some(plan::estimate(schedule)?.time / trials.max(1))
 }
 
 impl Expected {
-    /// Why trials would not be those that were meant, if they ran where this is found.
+    /// Why trials on a machine that has `found` would not be the intended ones.
     #[must_use]
     pub fn differs_from(&self, found: &Self) -> Option<String> {
         let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "none".to_owned());
@@ -140,12 +140,12 @@ impl Expected {
     }
 }
 
-/// Where the rest of a block's trials has run, by block and the features that they need.
+/// The nodes on which the rest of a block's trials ran, by block and the features that they need.
 pub type Homes = BTreeMap<(u32, BTreeSet<String>), String>;
 
-/// The submissions that trials come to. On a wall clock the trials of a block that may share a node
-/// do, and have it to themselves. In virtual time trials are packed, by their estimate, so that
-/// all of the `nodes` get some.
+/// Divides trials into submissions. On a wall clock, trials of a block share a node, if they may,
+/// and have it to themselves. In virtual time trials are packed, by their estimate, so that all of
+/// the `nodes` get some.
 #[must_use]
 pub fn submissions(
     schedule: &Schedule,
@@ -180,15 +180,15 @@ pub fn submissions(
     all
 }
 
-/// How many elements trials of the virtual lab are packed into: as many for each node, so that none
-/// waits for another at the end.
+/// The number of elements into which trials of the virtual lab are packed: the same number for each
+/// node, so that none waits for another at the end.
 fn packed(schedule: &Schedule, trials: usize, nodes: usize) -> usize {
     let each = of_trial(schedule).unwrap_or(USUAL_TRIAL).as_millis().max(1);
     let worth = usize::try_from(WORTH_A_JOB.as_millis().div_ceil(each)).unwrap_or(1);
     trials.div_ceil(worth).min(MOST_ELEMENTS).next_multiple_of(nodes.max(1)).min(trials)
 }
 
-/// Cuts trials into some parts, of which none is longer than another by more than one.
+/// Divides trials into parts whose lengths differ by at most one.
 fn evenly(trials: &[Trial], parts: usize) -> Vec<Vec<Trial>> {
     let at = |part: usize| part * trials.len() / parts;
     (0..parts).map(|part| trials[at(part)..at(part + 1)].to_vec()).collect()

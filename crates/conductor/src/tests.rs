@@ -15,10 +15,10 @@ use ssdlab_workload::Workload;
 
 use super::*;
 
-/// A lab without a device, which fails and refuses as told.
+/// A lab without a device, which fails and refuses on demand.
 struct MockLab {
     folder: PathBuf,
-    /// Levels of `prefill` stand for what the mock lab is to do.
+    /// The level of `prefill` tells the mock lab what to do.
     log: Vec<String>,
     interrupt_after: Option<(usize, Interrupt)>,
 }
@@ -263,7 +263,7 @@ fn budgets_end_a_run_at_a_block() {
     assert_eq!((ending, records.len()), (Ending::TimeSpent, 2));
 }
 
-/// A block that was cut is finished before a spent budget ends the run.
+/// An interrupted block is finished before a spent budget ends the run.
 #[test]
 fn a_resumed_run_finishes_its_block_first() {
     let place = tempfile::tempdir().unwrap();
@@ -297,7 +297,7 @@ fn a_step_runs_only_what_the_step_before_has_kept() {
     // Fresh blocks have seeds of their own.
     let seeds: std::collections::BTreeSet<u64> = records.iter().map(|r| r.trial.seed).collect();
     assert_eq!(seeds.len(), 6);
-    // Interrupted in the second step, it goes on with the same choice.
+    // Interrupted in the second step, it continues with the same choice.
     let mut cut = records.clone();
     cut.truncate(7);
     let (_, again, _) = conduct(&format!("{PLAN}{steps}"), place.path(), cut, None);

@@ -7,14 +7,14 @@ use ssdlab_meter::environment;
 use ssdlab_plan::Schedule;
 use ssdlab_plan::schedule::{Action, Build};
 
-/// The versions of the programs that a schedule's trials use, each as it says it itself.
+/// The versions of the programs that a schedule's trials use, each as printed by the program.
 #[must_use]
 pub fn tools(schedule: &Schedule) -> Vec<String> {
     let used: BTreeSet<&str> =
         schedule.setups().filter_map(|setup| Some(setup.filesystem?.name)).collect();
     let mut programs: Vec<(&str, &str)> = filesystem::ALL
         .iter()
-        // What lives in a pool says its version when it is mounted.
+        // Filesystems in pools report their version when they are mounted.
         .filter(|known| used.contains(known.name) && known.pool.is_none())
         .map(|filesystem| (filesystem.mkfs, "-V"))
         .collect();

@@ -1,11 +1,11 @@
-//! Contents that say what they are: records with the file, the version and their number in them.
+//! Contents that identify themselves: records that hold their file, version and number.
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use super::deed::Subject;
 
-/// A record in bytes: no divisor of a sector or a block, so that records straddle both.
+/// The bytes of a record: not a divisor of a sector or a block, so that records straddle both.
 pub const RECORD_BYTES: usize = 500;
 
 /// The records of a file that is replaced.
@@ -23,7 +23,7 @@ const HEADER_BYTES: usize = 20;
 /// The file's number in the records of the log.
 const LOG: u32 = u32::MAX;
 
-/// A record of a version of a file. What follows the header is a function of it, and looks random.
+/// A record of a version of a file. The bytes after the header are a pseudorandom function of it.
 #[must_use]
 pub fn record(of: Subject, version: u32, number: u32) -> [u8; RECORD_BYTES] {
     let file = match of {
@@ -48,7 +48,7 @@ pub fn replaced(file: u32, version: u32) -> Vec<u8> {
         .collect()
 }
 
-/// The version that the first record of a file says it is of, if it begins with one.
+/// The version in the first record of a file, if the file begins with a record.
 pub(super) fn version(bytes: &[u8]) -> Option<u32> {
     let header = bytes.get(..HEADER_BYTES).filter(|header| header.starts_with(&MAGIC))?;
     Some(u32::from_le_bytes(header[12..16].try_into().ok()?))

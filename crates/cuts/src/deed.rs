@@ -1,13 +1,13 @@
-//! What a workload does to files, told step by step.
+//! The steps of a workload's operations on files.
 
 use serde::{Deserialize, Serialize};
 
 /// A file of the workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Subject {
-    /// One of those that are replaced as a whole, by its number. Its version is how often it was.
+    /// A file that is replaced as a whole, by its number. Its version counts the replacements.
     Replaced(u32),
-    /// The one that is appended to. Its version is the number of its records.
+    /// The file that is appended to. Its version is the number of its records.
     Log,
 }
 
@@ -22,17 +22,17 @@ impl Subject {
     }
 }
 
-/// The files that are there before the first phase, synced, and each in its version 0.
+/// The files that exist before the first phase, synced, each in its version 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subjects {
     /// How many are replaced.
     pub replaced: u32,
-    /// Whether there is one that is appended to.
+    /// Whether one is appended to.
     pub log: bool,
 }
 
 impl Subjects {
-    /// Each of them, in the order in which they are looked at.
+    /// Each of them, in the order in which they are examined.
     pub fn each(self) -> impl Iterator<Item = Subject> {
         (0..self.replaced).map(Subject::Replaced).chain(self.log.then_some(Subject::Log))
     }
@@ -45,15 +45,15 @@ pub struct Deed {
     pub of: Subject,
     /// The version.
     pub version: u32,
-    /// How far it has come.
+    /// The step.
     pub step: Step,
 }
 
-/// How far a new version of a file has come.
+/// The steps of a new version of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
-    /// Its contents were promised: a sync of the new file returned, before it is in place.
+    /// Its contents were promised: a sync of the new file returned, before it was in place.
     Contents,
     /// It is being put in place: the rename, or the write that appends, comes next.
     Begun,

@@ -167,7 +167,7 @@ impl<'a> Running<'a> {
         match self.job.end {
             End::Bytes(bytes) => self.issued_bytes >= bytes,
             End::Operations(operations) => self.issued >= operations,
-            // What is due in time is performed, however late.
+            // Operations that are due in time are performed, however late.
             End::Time(time) => self.due().unwrap_or(now) >= time,
         }
     }

@@ -80,7 +80,7 @@ pub const LARGEST_FILE: &str = "largest_file";
 pub const REFLINK: &str = "reflink";
 /// See [`LONGEST_NAME`].
 pub const SNAPSHOTS: &str = "snapshots";
-/// What inherits the attribute A of chattr(1) from its directory, where the lab sets it.
+/// The files that inherit the attribute A of chattr(1) from their directory, if the lab sets it.
 pub const NO_ATIME_INHERITED: &str = "no_atime_inherited_by";
 
 /// What a check reports for a feature that exists, and for one that does not.

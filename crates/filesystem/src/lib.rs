@@ -76,7 +76,8 @@ pub struct Filesystem {
     /// A read-only, non-interactive check that fails if it finds damage, in [`Self::package`];
     /// `None` if no such program exists.
     pub check: Option<Call>,
-    /// What replays the journal after a power cut, in [`Self::package`], where the kernel does not.
+    /// The program in [`Self::package`] that replays the journal after a power cut, if the kernel
+    /// does not.
     pub replay: Option<Call>,
     /// The arguments of mkfs; no work is left to the background.
     format: fn(&Format) -> Vec<String>,

@@ -5,7 +5,7 @@ fn plan_options_come_last_so_that_they_win() {
     for filesystem in ALL {
         let format = Format { extra: vec!["--plan".to_owned()], ..Format::default() };
         let arguments = filesystem.format_arguments(&format);
-        // Of a pool, where it is mounted and what it is called come after its options.
+        // A pool's mount point and name come after its options.
         let last = arguments.len() - if filesystem.pool.is_some() { 4 } else { 1 };
         assert_eq!(arguments[last], "--plan");
     }

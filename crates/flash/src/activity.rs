@@ -1,5 +1,5 @@
-//! What a drive's flash did between two moments, in the units that drives are rated in: bytes as
-//! they are stored, and blocks, not superblocks.
+//! What a drive's flash did between two moments, in the units of drive ratings: bytes as stored,
+//! and blocks, not superblocks.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use crate::counters::FlashCounters;
 use crate::drive::Drive;
 use crate::nand::Nand;
 
-/// All that a drive's flash had done by a moment.
+/// The cumulative activity of a drive's flash at a moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlashTotals {
     counters: FlashCounters,
@@ -43,7 +43,7 @@ pub struct FlashActivity {
 }
 
 impl<N: Nand> Drive<N> {
-    /// All that the flash has done by now.
+    /// The cumulative activity of the flash up to now.
     pub fn flash_totals(&self) -> FlashTotals {
         FlashTotals { counters: *self.flash_counters(), erases: self.erases().to_vec() }
     }
@@ -71,7 +71,7 @@ impl<N: Nand> Drive<N> {
 }
 
 impl FlashActivity {
-    /// The same, with the years for which it can be done so often a day.
+    /// The same, with the years until wear-out if it is done this often a day.
     #[must_use]
     pub fn repeated(self, a_day: f64) -> Self {
         let years = |repeats| repeats / (a_day * DAYS_PER_YEAR);

@@ -26,7 +26,7 @@ pub(crate) struct Bast {
     /// The log of each logical block, as an index into `logs`.
     log_of: Vec<u32>,
     logs: Vec<Log>,
-    /// Logs in the order they were opened, and those in no use.
+    /// Open logs, in the order they were opened, and unused ones.
     opened: VecDeque<u32>,
     unused: Vec<u32>,
 }
@@ -150,7 +150,7 @@ impl Bast {
 
     /// Takes a log out of use. Returns its block.
     fn close(&mut self, log: u32) -> Block {
-        // Mostly the first: the oldest is merged first.
+        // Usually the first: the oldest is merged first.
         let at = self.opened.iter().position(|opened| *opened == log);
         self.opened.remove(at.expect("a log in use has been opened"));
         self.unused.push(log);
@@ -159,7 +159,7 @@ impl Bast {
         block
     }
 
-    /// Brings the newest pages of a log's logical block together.
+    /// Merges the newest pages of a log's logical block into a new block.
     fn merge<N: Nand>(&mut self, nand: &mut N, log: u32, earliest: Nanos) {
         let logical = self.logs[log as usize].logical;
         if self.logs[log as usize].is_in_order() {

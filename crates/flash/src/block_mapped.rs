@@ -1,9 +1,9 @@
-//! Block mapping: a table of whole blocks. Pages can only be appended to a block, so a page that
-//! is written out of turn has all others of its block copied to a new one.
+//! Block mapping: a table of whole blocks. Pages can only be appended to a block, so writing a page
+//! out of order copies all others of its block to a new one.
 //!
 //! A drive has a few blocks open for appending: early drives one, flash cards a few allocation
-//! units (A. Bergmann, "Optimizing Linux with cheap flash drives", LWN 2011). A block is closed,
-//! and what is missing copied from its old version, when another is to be opened.
+//! units (A. Bergmann, "Optimizing Linux with cheap flash drives", LWN 2011). When another block is
+//! to be opened, one is closed, and its missing pages are copied from its old version.
 
 use std::collections::VecDeque;
 
@@ -17,7 +17,7 @@ use crate::units::{Block, LogicalPage, Nanos, PageRun, PhysicalPage};
 #[derive(Debug, Clone)]
 pub(crate) struct BlockMapped {
     pub blocks: Blockwise,
-    /// The one opened first in front.
+    /// In the order they were opened.
     open: VecDeque<Open>,
     open_blocks: usize,
 }
@@ -27,7 +27,7 @@ pub(crate) struct BlockMapped {
 struct Open {
     logical: u32,
     block: Block,
-    /// The page that can be appended.
+    /// The next page that can be appended.
     next: u32,
 }
 

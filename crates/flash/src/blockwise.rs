@@ -1,8 +1,8 @@
 //! What block mapping and hybrid mapping have in common: a table of blocks by logical block,
 //! which of their pages hold data, free blocks, and their wear.
 //!
-//! Page `i` of a logical block is page `i` of its data block, so the table needs one entry a
-//! block. A page that changes needs a new block, and a merge: see [`Blockwise::replace`].
+//! Page `i` of a logical block is page `i` of its data block, so the table needs one entry per
+//! block. Changing a page needs a new block, and a merge: see [`Blockwise::replace`].
 
 use crate::counters::Why;
 use crate::free::FreeBlocks;
@@ -20,11 +20,11 @@ pub(crate) struct Blockwise {
     data: Vec<Option<Block>>,
     /// The logical block whose data each block holds.
     owner: Vec<u32>,
-    /// A bit a logical page: whether it holds data.
+    /// One bit per logical page: whether it holds data.
     mapped: Vec<u64>,
     mapped_pages: u32,
-    /// A bit a logical page: whether its data block holds a version of it, be it the newest or
-    /// not. Pages that were written since may be in a log or an open block only.
+    /// One bit per logical page: whether its data block holds a version of it, the newest or not.
+    /// Pages written since may only be in a log or an open block.
     stored: Vec<u64>,
     leveller: Leveller,
     in_service: u32,
@@ -33,8 +33,8 @@ pub(crate) struct Blockwise {
 }
 
 impl Blockwise {
-    /// A purged drive with `reserve` blocks on top of those for data. It can be written as long
-    /// as there are `needed` blocks besides those that the host's data fill.
+    /// A purged drive with `reserve` blocks on top of those for data. It stays writable as long as
+    /// there are `needed` blocks besides those that the host's data fill.
     pub fn new(specification: &Specification, reserve: u32, needed: u32) -> Self {
         let pages_per_block = specification.pages_per_block;
         let data = specification.logical_pages.div_ceil(pages_per_block);
@@ -95,7 +95,7 @@ impl Blockwise {
         }
     }
 
-    /// Notes that a page holds none. Returns whether it did.
+    /// Notes that a page holds no data. Returns whether it did.
     pub fn clear_mapped(&mut self, page: LogicalPage) -> bool {
         let was = self.is_mapped(page);
         if was {
@@ -110,8 +110,8 @@ impl Blockwise {
         (0..self.pages_per_block).any(|offset| self.is_mapped(self.page(logical, offset)))
     }
 
-    /// Makes a block, which holds all pages there are, the data block of a logical block, and
-    /// erases the one before. Returns when that is done.
+    /// Makes a block, which holds all pages with data, the data block of a logical block, and
+    /// erases the previous one. Returns when that is done.
     pub fn replace<N: Nand>(
         &mut self,
         nand: &mut N,
@@ -136,7 +136,7 @@ impl Blockwise {
         }
     }
 
-    /// Erases a block and puts it by, or retires it.
+    /// Erases a block, which becomes free or is retired.
     pub fn erase<N: Nand>(
         &mut self,
         nand: &mut N,
@@ -151,7 +151,7 @@ impl Blockwise {
                 self.in_service -= 1;
                 return done;
             }
-            // Without it the command that is being done could not be finished.
+            // Without it the current command could not be completed.
             self.is_worn_out |= self.in_service <= self.needed;
         }
         self.free.give(block, nand.erases(block));
@@ -182,8 +182,8 @@ impl Blockwise {
         safe
     }
 
-    /// Notes that a logical block's new data block holds those of its pages that hold data and of
-    /// which `is_stored`, which is told whether the old one did.
+    /// Notes which pages a logical block's new data block holds: those with data for which
+    /// `is_stored`, given whether the old one held them, is true.
     fn set_stored(&mut self, logical: u32, is_stored: impl Fn(bool) -> bool) {
         for offset in 0..self.pages_per_block {
             let page = self.page(logical, offset);
@@ -194,7 +194,7 @@ impl Blockwise {
         }
     }
 
-    /// Whether too many blocks are worn out to go on writing.
+    /// Whether too many blocks are worn out for further writes.
     pub fn is_worn_out(&self) -> bool {
         self.is_worn_out
     }

@@ -1,4 +1,4 @@
-//! What a host asks of a drive, and what it gets back.
+//! Commands from the host to a drive, and their completions.
 
 use crate::units::Nanos;
 
@@ -10,7 +10,7 @@ pub const SECTOR_BYTES: u64 = 512;
 pub struct Extent {
     /// The first byte.
     pub offset_bytes: u64,
-    /// How many bytes; none is allowed and does nothing.
+    /// How many bytes; 0 is allowed and does nothing.
     pub length_bytes: u64,
 }
 
@@ -29,8 +29,8 @@ impl Extent {
     }
 }
 
-/// How soon the host expects data to change. It only matters to drives that keep hot and cold
-/// data apart, as with the streams of `NVMe`'s directives.
+/// How soon the host expects data to change. It matters only to drives that separate hot and cold
+/// data, as with the streams of `NVMe`'s directives.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Stream {
     /// Soon.
@@ -49,9 +49,9 @@ pub enum Command {
     Write(Extent, Stream),
     /// Makes everything written so far survive a power cut.
     Flush,
-    /// Says that the contents are not needed any more.
+    /// Says that the contents are no longer needed.
     Discard(Extent),
-    /// Makes the contents zeros; they are unmapped where the drive honours discards.
+    /// Zeroes the contents; they are unmapped if the drive honours discards.
     WriteZeroes(Extent),
 }
 
@@ -76,7 +76,7 @@ pub struct Completion {
     pub at: Nanos,
 }
 
-/// Why a drive does not take a command. Its state is as before.
+/// Why a drive refuses a command. Its state is unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// It reaches beyond the drive's end.
@@ -91,7 +91,7 @@ pub enum Refusal {
         /// The bytes there are.
         capacity_bytes: u64,
     },
-    /// It names parts of sectors.
+    /// It covers sectors in part.
     #[error(
         "offset {} and length {} must be multiples of {SECTOR_BYTES} bytes",
         extent.offset_bytes, extent.length_bytes

@@ -1,5 +1,5 @@
-//! Bringing a drive into a state before something is measured on it. It is done inside the model,
-//! in no time and without I/O.
+//! Brings a drive into a state before a measurement. It is done inside the model, in zero time and
+//! without I/O.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -19,14 +19,14 @@ pub enum Condition {
     Purged,
     /// Every page was written once, in order.
     Filled,
-    /// Filled, then pages at random overwritten, so many times the capacity.
+    /// Filled, then random pages overwritten, by a multiple of the capacity.
     Overwritten {
         /// Times the capacity, in millionths.
         capacities_ppm: u64,
     },
     /// Filled, then overwritten at random until the drive's work settles.
     Steady,
-    /// Steady, and erased so many times a block on average.
+    /// Steady, with a mean number of erases per block.
     Aged {
         /// The mean number of erases of a block.
         erases: u32,
@@ -37,7 +37,7 @@ impl FromStr for Condition {
     type Err = String;
 
     /// Reads `purged`, `filled`, `overwritten:X` (times the capacity), `steady` or `aged:N` (erases
-    /// a block); the error says what there is.
+    /// a block); the error lists these.
     fn from_str(text: &str) -> Result<Self, String> {
         let (state, amount) = text.split_once(':').map_or((text, None), |(s, a)| (s, Some(a)));
         match (state, amount) {
@@ -45,7 +45,7 @@ impl FromStr for Condition {
             ("filled", None) => Ok(Self::Filled),
             ("steady", None) => Ok(Self::Steady),
             ("overwritten", Some(amount)) => match amount.parse::<f64>() {
-                // In range of the type, as was just checked.
+                // Within the range of the type, as just checked.
                 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
                 Ok(times) if (0.0..=MOST_OVERWRITES).contains(&times) => {
                     let capacities_ppm = (times * f64::from(MILLION)).round() as u64;
@@ -77,48 +77,48 @@ impl fmt::Display for Condition {
     }
 }
 
-/// The most times a drive is overwritten to bring it into a state.
+/// The most overwrites of a drive's capacity in a condition.
 const MOST_OVERWRITES: f64 = 1e6;
 
-/// What conditioning has found.
+/// The outcome of conditioning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conditioned {
-    /// Rounds of random overwrites on the way to the steady state; 0 if that was not asked for.
+    /// Rounds of random overwrites on the way to the steady state; 0 if that was not requested.
     pub rounds: u32,
-    /// Whether the steady state was reached, if it was asked for.
+    /// Whether the steady state was reached, if it was requested.
     pub is_steady: Option<bool>,
 }
 
-/// Why a drive is not in the state that was asked for, but somewhere on the way.
+/// Why a drive is not in the requested state, but in an intermediate one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ConditionError {
-    /// Whoever was told of the progress has ended it.
+    /// The progress callback has ended it.
     #[error("interrupted")]
     Stopped,
-    /// The drive refuses to be written.
+    /// The drive refuses writes.
     #[error("the drive cannot be preconditioned: {0}")]
     Refused(#[from] Refusal),
 }
 
-/// Rounds after which a drive that does not become steady is given up (SNIA, "Solid State Storage
+/// Rounds after which waiting for the steady state is given up (SNIA, "Solid State Storage
 /// Performance Test Specification" 2.0, section 3.2).
 const MOST_ROUNDS: u32 = 25;
 
 /// Rounds that have to agree.
 const WINDOW: usize = 5;
 
-/// How many times the capacity a round overwrites, in millionths. The specification's rounds are
-/// of a length in time; in half a capacity a drive comes to a new balance.
+/// The multiple of the capacity that a round overwrites, in millionths. The specification's rounds
+/// have a length in time; within half a capacity a drive reaches a new equilibrium.
 const ROUND_PPM: u64 = 500_000;
 
 /// Pages of one write of the sequential fill.
 const FILL_PAGES: u32 = 1024;
 
 impl<N: Nand> Drive<N> {
-    /// Brings the drive into a state, from a purge on, and counts from 0 afterwards. Writes stay
-    /// within the first `span_pages`, and the rest holds no data. `progress` is told how many of
-    /// how many page writes are done, as far as that is known, and may end it; the drive's state is
-    /// then somewhere on the way.
+    /// Brings the drive into a state, starting from a purge, and resets the counts. Writes stay
+    /// within the first `span_pages`; the rest holds no data. `progress` receives the page writes
+    /// done and, as far as known, their total, and may end it; the drive is then in an intermediate
+    /// state.
     pub fn condition(
         &mut self,
         condition: Condition,
@@ -139,7 +139,7 @@ impl<N: Nand> Drive<N> {
     }
 }
 
-/// A progress that nobody looks at.
+/// A progress callback that does nothing.
 pub fn unwatched(_: u64, _: u64) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
@@ -204,7 +204,7 @@ impl Conditioner<'_> {
         drive: &mut Drive<N>,
         pages: u64,
     ) -> Result<(), ConditionError> {
-        /// How many pages are written between two words of progress.
+        /// How many pages are written between two reports of progress.
         const STEP: u64 = 1 << 18;
         let mut left = pages;
         while left > 0 {
@@ -245,7 +245,7 @@ impl Conditioner<'_> {
     /// Wears the blocks to a mean of `erases`: for a while by overwriting, which spreads the wear
     /// as this drive does, and then evenly.
     fn age<N: Nand>(&mut self, drive: &mut Drive<N>, erases: u32) -> Result<(), ConditionError> {
-        /// Capacities overwritten before the wear is taken to be spread as it will be.
+        /// Capacities overwritten, after which the spread of the wear is taken as final.
         const MOST_ROUNDS: u32 = 20;
         let pages = u64::from(self.span_pages);
         for _ in 0..MOST_ROUNDS {
@@ -259,8 +259,8 @@ impl Conditioner<'_> {
     }
 }
 
-/// What the host gets of the flash's writing, in millionths: the inverse of write amplification,
-/// and so of the speed of writes.
+/// The share of programmed pages that are the host's, in millionths: the inverse of write
+/// amplification, and so a measure of write speed.
 fn speed(host_pages: u64, flash_pages: u64) -> u64 {
     host_pages.saturating_mul(u64::from(MILLION)) / flash_pages.max(1)
 }

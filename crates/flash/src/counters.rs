@@ -1,4 +1,4 @@
-//! What is counted: what the host has asked for, and what the flash has done for which reason.
+//! The counters: the host's commands, and the flash's operations by reason.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -36,7 +36,7 @@ pub enum Why {
     Collection,
     /// To merge new pages with a block's other pages (block and hybrid mapping).
     Merge,
-    /// To fold the SLC cache out.
+    /// To fold the SLC cache into the data blocks.
     Fold,
     /// To wear blocks evenly.
     Levelling,
@@ -63,20 +63,20 @@ impl Why {
     }
 }
 
-/// How often the flash has done what, by reason.
+/// Counts of one kind of flash operation, by reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Operations {
     counts: [u64; Why::ALL.len()],
 }
 
 impl Operations {
-    /// How often for this reason.
+    /// The count for this reason.
     #[must_use]
     pub const fn count(&self, why: Why) -> u64 {
         self.counts[why as usize]
     }
 
-    /// How often in all.
+    /// The total.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.counts.iter().sum()
@@ -87,7 +87,7 @@ impl Operations {
     }
 }
 
-/// What the flash has done since counting began.
+/// The flash's operations since counting began.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FlashCounters {
     /// Pages read.

@@ -1,24 +1,24 @@
-//! The dies and the channels to them: how long reading, programming and erasing takes.
+//! The dies and the channels to them: how long reading, programming and erasing take.
 //!
 //! Each plane of each die works on its own and is busy until a point in time, and so is each
-//! channel; that is all the state there is, so an operation costs the same however many are
-//! waiting, and there is no queue of events. Programs and erases start in the order they are asked
-//! for. A read goes before the programs that wait at its die, as in most controllers, but not
-//! before the one in progress; and not before an erase. The time of a channel, and of the
-//! controller, is accounted as work to do and not as a place in a queue: a transfer that has to
-//! wait for its die does not hold up those that need not.
+//! channel; that is the whole state, so the cost of simulating an operation does not depend on how
+//! many are waiting, and there is no event queue. Programs and erases start in the order they are
+//! asked for. A read overtakes the programs that wait at its die, as in most controllers, but
+//! neither the one in progress nor an erase. The time of a channel, and of the controller, is
+//! accounted as an amount of work, not as a place in a queue: a transfer that has to wait for its
+//! die does not delay others.
 
 use crate::counters::Why;
 use crate::specification::{Cell, Specification, Timing};
 use crate::units::{Block, Nanos, PhysicalPage};
 
-/// What works on its own: a plane of a die.
+/// A unit that works independently: a plane of a die.
 #[expect(clippy::struct_field_names, reason = "they are all points in time")]
 #[derive(Debug, Clone, Copy, Default)]
 struct Unit {
     /// When its last operation ends.
     busy_until: Nanos,
-    /// When the last of its operations that was the drive's own ends.
+    /// When the last of its operations for the drive's own work ends.
     own_work_until: Nanos,
     /// When the last erase ends.
     erasing_until: Nanos,
@@ -30,7 +30,7 @@ struct Unit {
 #[derive(Debug, Clone)]
 pub(crate) struct Dies {
     units: Vec<Unit>,
-    /// When each channel will have done the work it has been given.
+    /// When each channel will have finished its accepted work.
     channels: Vec<Nanos>,
     /// The latest end of any operation.
     pub busy_until: Nanos,
@@ -42,9 +42,9 @@ pub(crate) struct Dies {
     erase: Nanos,
     suspend: Option<Nanos>,
     per_copy: Nanos,
-    /// When the command being worked on began: channels and controller do no work before.
+    /// When the current command began: channels and controller do no work before.
     pub now: Nanos,
-    /// When the controller will have done the work it has been given.
+    /// When the controller will have finished its accepted work.
     controller_until: Nanos,
 }
 
@@ -72,7 +72,7 @@ impl Dies {
         self.controller_until
     }
 
-    /// Lets all dies be idle from now on, as after a power cut.
+    /// Makes all dies idle from now on, as after a power cut.
     pub fn forget_time(&mut self) {
         self.units.fill(Unit::default());
         self.channels.fill(Nanos::ZERO);
@@ -99,7 +99,7 @@ impl Dies {
         if block < first_slc { self.cell } else { self.slc_cell }
     }
 
-    /// Gives a channel a page to carry. Returns when it will have carried it if it is ready by
+    /// Gives a channel a page to transfer. Returns when the transfer ends if the page is ready by
     /// then.
     fn carry(&mut self, unit: usize) -> Nanos {
         let channels = self.channels.len();
@@ -120,7 +120,7 @@ impl Dies {
                 *busy_until += suspend;
                 earliest.max(*reading_until) + suspend
             }
-            // Of the programs that wait at the die only the one in progress is in a read's way.
+            // Of the programs at the die, a read waits only for the one in progress.
             _ => {
                 let in_progress = Nanos(waits.0.checked_rem(program.0).unwrap_or(0));
                 (earliest + in_progress).max(*erasing_until).max(*reading_until)

@@ -13,8 +13,8 @@ use crate::write_buffer::Buffer;
 
 /// A simulated SSD.
 ///
-/// Equal drives that get equal commands at equal times give equal answers: there is no clock and
-/// no randomness but what the seed gives.
+/// Equal drives that get equal commands at equal times give equal answers: there is no clock, and
+/// no randomness but that of the seed.
 ///
 /// # Snapshots
 /// A clone is a snapshot, and assigning it restores the state.
@@ -27,7 +27,7 @@ pub struct Drive<N: Nand = Array> {
     map_cache: Option<MapCache>,
     link: Option<Link>,
     asked: HostCounters,
-    /// A discard holds up everything until then.
+    /// A discard blocks everything until then.
     blocked_until: Nanos,
     discarding_until: Nanos,
     /// When the last of the commands so far is done.
@@ -37,8 +37,8 @@ pub struct Drive<N: Nand = Array> {
 }
 
 impl Drive {
-    /// A new drive. The seed decides what is random in it: only the choice of blocks to collect,
-    /// and only where the specification asks for that.
+    /// A new drive. The seed determines its only random choice: that of blocks to collect, if the
+    /// specification asks for it.
     #[must_use]
     pub fn new(specification: Specification, seed: u64) -> Self {
         Self::watched(specification, seed, |array| array)
@@ -46,7 +46,7 @@ impl Drive {
 }
 
 impl<N: Nand> Drive<N> {
-    /// A new drive whose flash something watches.
+    /// A new drive with a watched flash.
     pub fn watched(
         specification: Specification,
         seed: u64,
@@ -74,10 +74,10 @@ impl<N: Nand> Drive<N> {
         }
     }
 
-    /// Does a command that comes at `now`, which is never earlier than the command before.
+    /// Performs a command that arrives at `now`, never earlier than the previous one.
     ///
-    /// The drive's state afterwards is that of the command being done, although it is done only
-    /// at the completion's time. Commands whose times overlap work side by side.
+    /// Afterwards the drive's state is that after the command, although the command completes only
+    /// at the completion's time. Commands whose times overlap run concurrently.
     pub fn submit(&mut self, now: Nanos, command: Command) -> Result<Completion, Refusal> {
         self.check(command)?;
         let now = now.max(self.blocked_until);
@@ -99,36 +99,36 @@ impl<N: Nand> Drive<N> {
         Ok(Completion { at })
     }
 
-    /// Asks the processor for what writes of the `next` few pages will need, and of those `after`
-    /// them, which are `next` another time. Changes nothing but the time it all takes.
+    /// Prefetches the memory that writing the `next` few pages will need, and those `after` them,
+    /// which will be `next` in a later call. Affects only the speed of the simulation.
     pub fn expect(&self, next: &[LogicalPage], after: &[LogicalPage]) {
         self.ftl.expect(next, after);
     }
 
     /// Cuts the power. Returns the logical pages whose last write is lost, in the order they were
     /// written; each is as it was before the writes since the last flush, and everything else is
-    /// kept. Commands that were submitted and are not lost have happened.
+    /// kept. Submitted commands that are not lost take full effect.
     pub fn cut_power(&mut self) -> Vec<LogicalPage> {
         if self.buffer.as_ref().is_some_and(|buffer| buffer.is_protected) {
             self.drain(Nanos::ZERO);
         }
-        // Of what was saved only the times are left to lose.
+        // With protection only the times are lost.
         let lost = self.buffer.as_mut().map(Buffer::lose).unwrap_or_default();
         self.forget_time();
         lost
     }
 
-    /// What the drive is.
+    /// The drive's specification.
     pub fn specification(&self) -> &Specification {
         &self.specification
     }
 
-    /// What the host has asked for since [`Drive::reset_counts`].
+    /// The host's commands since [`Drive::reset_counts`].
     pub fn host_counters(&self) -> &HostCounters {
         &self.asked
     }
 
-    /// What the flash has done since [`Drive::reset_counts`].
+    /// The flash's operations since [`Drive::reset_counts`].
     pub fn flash_counters(&self) -> &FlashCounters {
         self.nand.as_ref().counters()
     }
@@ -150,7 +150,7 @@ impl<N: Nand> Drive<N> {
         WearSummary::of(self.erases(), aged, self.specification.wear.endurance)
     }
 
-    /// How often each block for data has been erased in the drive's life, but for what
+    /// How often each block for data has been erased in the drive's life, without the erases that
     /// [`Condition::Aged`](crate::Condition) has added to all.
     pub fn erases(&self) -> &[u32] {
         self.nand.as_ref().erases()
@@ -187,12 +187,12 @@ impl<N: Nand> Drive<N> {
         self.ftl.free_blocks()
     }
 
-    /// Erased blocks of the SLC cache, where there is one.
+    /// Erased blocks of the SLC cache, if there is one.
     pub fn free_slc_blocks(&self) -> Option<u32> {
         self.ftl.free_slc_blocks()
     }
 
-    /// Whether too many blocks are worn out to go on writing.
+    /// Whether too many blocks are worn out for further writes.
     pub fn is_worn_out(&self) -> bool {
         self.ftl.is_worn_out()
     }
@@ -202,7 +202,7 @@ impl<N: Nand> Drive<N> {
         self.ftl.memory_bytes() + self.nand.as_ref().memory_bytes()
     }
 
-    /// Does something in no time: all dies are idle afterwards, and nothing is counted.
+    /// Does something in zero time: all dies are idle afterwards, and nothing is counted.
     pub(crate) fn out_of_time<R>(&mut self, what: impl FnOnce(&mut Self) -> R) -> R {
         self.forget_time();
         let link = self.link.take();
@@ -244,7 +244,7 @@ impl<N: Nand> Drive<N> {
         extent.transpose().map(drop)
     }
 
-    /// Does what a drive does in quiet moments, if the last command was long enough ago.
+    /// Does the drive's background work, if the last command was long enough ago.
     fn work_in_background(&mut self, now: Nanos) {
         let Some(background) = self.specification.background else { return };
         let from = self.last_done.max(self.nand.as_ref().busy_until()) + background.after;
@@ -260,8 +260,8 @@ impl<N: Nand> Drive<N> {
         u64::from(self.specification.page_bytes)
     }
 
-    /// How many whole pages so many bytes are. A page is a power of two, and this is done for
-    /// every command: hence the shift.
+    /// Bytes as whole pages. A page is a power of two, and this runs for every command: hence the
+    /// shift.
     fn whole_pages(&self, bytes: u64) -> u64 {
         bytes >> self.specification.page_bytes.trailing_zeros()
     }
@@ -272,14 +272,14 @@ impl<N: Nand> Drive<N> {
         run(self.whole_pages(extent.offset_bytes), self.whole_pages(end))
     }
 
-    /// The pages that lie in an extent as a whole.
+    /// The pages that lie wholly in an extent.
     fn covered(&self, extent: Extent) -> PageRun {
         let end = extent.offset_bytes + extent.length_bytes;
         let first = self.whole_pages(extent.offset_bytes + self.page_bytes() - 1);
         run(first, self.whole_pages(end))
     }
 
-    /// The controller takes a command. Returns when it has.
+    /// The controller accepts a command. Returns when it has.
     #[inline]
     fn accept(&mut self, takes: Nanos, now: Nanos) -> Nanos {
         let begun = now.max(self.nand.as_mut().occupy_controller(takes));
@@ -327,8 +327,8 @@ impl<N: Nand> Drive<N> {
         self.store(extent, run, stream, known, arrival) + timing.write_latency
     }
 
-    /// Puts what the host writes into the buffer, each page as it arrives, or on the flash where
-    /// there is none.
+    /// Puts what the host writes into the buffer, each page as it arrives, or on the flash if there
+    /// is none.
     #[inline]
     fn store(
         &mut self,
@@ -453,7 +453,7 @@ impl<N: Nand> Drive<N> {
         let last = first + u64::from(run.count) * self.page_bytes();
         let mut done =
             self.discard(Extent { offset_bytes: first, length_bytes: last - first }, now);
-        // What is left of pages at the ends has to be written.
+        // Partial pages at the ends have to be written.
         for (from, to) in [(start, first), (last, end)] {
             if from < to {
                 let edge = Extent { offset_bytes: from, length_bytes: to - from };
@@ -463,7 +463,7 @@ impl<N: Nand> Drive<N> {
         done
     }
 
-    /// Makes the map say where pages are. Returns when it does.
+    /// Loads the map entries of pages. Returns when they are loaded.
     #[inline]
     fn look_up(&mut self, run: PageRun, changes: bool, at: Nanos) -> Nanos {
         let Some(cache) = &mut self.map_cache else { return at };
@@ -483,7 +483,7 @@ impl<N: Nand> Drive<N> {
     }
 }
 
-/// The pages from a first to before an end, which are on the drive.
+/// The pages from a first up to, excluding, an end; all are on the drive.
 fn run(first: u64, end: u64) -> PageRun {
     let page = |number: u64| u32::try_from(number).expect("the extent is on the drive");
     PageRun { first: LogicalPage(page(first)), count: page(end.saturating_sub(first)) }

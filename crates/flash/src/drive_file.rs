@@ -1,9 +1,9 @@
-//! The TOML file that describes a drive: what a person writes, and how it becomes a
-//! [`Specification`](crate::Specification) in which everything is explicit.
+//! The TOML file that describes a drive, and how it becomes a fully explicit
+//! [`Specification`](crate::Specification).
 //!
-//! Keys that are not known are refused, so a typo cannot change a drive silently. Keys that only
-//! matter to another mapping or collection than the file's are allowed, so that one file can be
-//! tried with several.
+//! Unknown keys are refused, so a typo cannot change a drive silently. Keys that matter only to
+//! another mapping or collection than the file's are allowed, so that one file can be tried with
+//! several.
 
 use std::fmt;
 use std::ops::Range;
@@ -20,37 +20,37 @@ use crate::specification::{Flush, Frontiers, TrimmedReads};
 
 mod resolve;
 
-/// The bytes of a page, where a file does not say.
+/// The default page size in bytes.
 const PAGE_BYTES: u32 = 4096;
 
-/// The pages of a block, where a file does not say.
+/// The default number of pages per block.
 const PAGES_PER_BLOCK: u32 = 256;
 
-/// A drive that cannot be.
+/// An invalid drive file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct DriveFileError {
     /// What is wrong.
     pub message: String,
-    /// The bytes of the file it is about, where there are such.
+    /// The bytes of the file it is about, if any.
     pub at: Option<Range<usize>>,
     /// What to do.
     pub help: String,
 }
 
-/// A drive as it is written.
+/// A drive as written in a file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DriveFile {
     /// Its name.
     pub name: String,
-    /// What it stands for, in a sentence.
+    /// The drive that it models, in a sentence.
     #[serde(default)]
     pub description: String,
-    /// What the host sees.
+    /// The capacity that the host sees.
     pub capacity: Spanned<Bytes>,
-    /// The part of the flash that is spare: (T - U) / T, where U is the capacity and T what may
-    /// hold data.
+    /// The part of the flash that is spare: (T - U) / T, where U is the capacity and T the flash
+    /// that may hold data.
     pub spare_factor: Spanned<f64>,
     /// The page size, in which pages are mapped and programmed (default 4 KiB).
     pub page: Option<Spanned<Bytes>>,
@@ -59,9 +59,9 @@ pub struct DriveFile {
     /// How many erase blocks, each on a die of its own, are filled and erased together
     /// (default 1).
     pub superblock: Option<Spanned<u32>>,
-    /// What is left of a page after compression, as a share of its size (default 1).
+    /// The compressed size of a page, as a share of its size (default 1).
     pub compression: Option<Spanned<f64>>,
-    /// How logical pages find their place (default `page`).
+    /// How logical pages are mapped to flash (default `page`).
     #[serde(default)]
     pub mapping: Mapping,
     /// For `block`: how many blocks may be open for writing at once (default 1).
@@ -73,7 +73,7 @@ pub struct DriveFile {
     pub collection: Collection,
     /// For `d-choices`: how many blocks are drawn (default 10).
     pub choices: Option<Spanned<u32>>,
-    /// For `page`: which pages are written side by side (default `one`).
+    /// For `page`: which pages share a block being filled (default `one`).
     #[serde(default)]
     pub frontiers: Frontiers,
     /// Whether the drive has the energy to save its write buffer when the power fails (default
@@ -83,27 +83,27 @@ pub struct DriveFile {
     /// What a flush does: `honest` (default) makes what was written safe, `ignored` does nothing.
     #[serde(default)]
     pub flush: Flush,
-    /// What is written as a whole or not when the power fails, in aligned units (default 512
+    /// The size of aligned units that survive a power failure as a whole or not at all (default 512
     /// bytes, a sector).
     pub atomic_write_unit: Option<Spanned<Bytes>>,
     /// How blocks wear.
     #[serde(default)]
     pub wear: Wear,
-    /// What a discard does and costs.
+    /// The effect and the cost of a discard.
     #[serde(default)]
     pub trim: Trim,
     /// Memory for data on their way to the flash.
     pub write_buffer: Option<WriteBuffer>,
     /// Flash with one bit a cell, which takes all writes first.
     pub slc_cache: Option<SlcCache>,
-    /// The part of the map in memory, where the whole does not fit.
+    /// The part of the map in memory, if the whole does not fit.
     pub map_cache: Option<MapCache>,
-    /// What operations take; `"none"` (the default) for a drive outside time.
+    /// The times of operations; `"none"` (the default) for a drive without times.
     #[serde(default)]
     pub timing: MaybeTiming,
-    /// What the drive does when nobody asks anything of it.
+    /// The drive's work when it is idle.
     pub background: Option<Background>,
-    /// What the values rest on.
+    /// The evidence for the values.
     #[serde(default)]
     pub evidence: EvidenceByKey,
     /// Published figures of the real drive.
@@ -165,25 +165,25 @@ pub enum Levelling {
     None,
     /// The least worn free block is used next.
     Dynamic,
-    /// Data that do not change move, too.
+    /// Data that do not change are moved, too.
     Static,
 }
 
-/// What a discard does and costs.
+/// The effect and the cost of a discard.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Trim {
     /// Whether the drive forgets what is discarded (default true).
     pub honoured: bool,
-    /// Whether a discard waits for all before it and holds up all after it (default false).
+    /// Whether a discard waits for all commands before it and blocks all after it (default false).
     pub blocking: bool,
     /// What discarded sectors read after a power cut: `zeros` (default) or `old-or-zeros`.
     pub reads: TrimmedReads,
-    /// What a command takes.
+    /// The time of a command.
     pub per_command: Span,
-    /// What each discarded page that held data takes, on top.
+    /// The additional time of each discarded page that held data.
     pub per_mapped_page: Span,
-    /// What each discarded MiB without data takes, on top.
+    /// The additional time of each discarded MiB without data.
     pub per_unmapped_mib: Span,
 }
 
@@ -229,23 +229,23 @@ pub struct SlcCache {
 pub struct MapCache {
     /// Its size.
     pub size: Spanned<Bytes>,
-    /// What an entry takes (default 4 bytes).
+    /// The size of an entry (default 4 bytes).
     pub entry: Option<Spanned<Bytes>>,
 }
 
-/// What operations take, or `"none"`.
+/// The times of operations, or `"none"`.
 #[derive(Debug, Clone, Default)]
 pub struct MaybeTiming(pub Option<Timing>);
 
-/// What operations take.
+/// The times of operations.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Timing {
     /// Buses to the dies.
     pub channels: Spanned<u32>,
-    /// Dies a channel.
+    /// Dies per channel.
     pub dies_per_channel: Spanned<u32>,
-    /// Planes a die, each of which works on its own (default 1).
+    /// Planes per die, each of which works independently (default 1).
     pub planes: Option<Spanned<u32>>,
     /// To read a page into the die's register.
     pub read: Span,
@@ -253,13 +253,13 @@ pub struct Timing {
     pub program: Span,
     /// To erase a block.
     pub erase: Span,
-    /// What a channel carries.
+    /// The bandwidth of a channel.
     pub bus: Rate,
     /// To interrupt a program or an erase for a read of the host (default: they cannot be).
     pub suspend: Option<Span>,
-    /// What the link carries from the drive to the host.
+    /// The bandwidth of the link from the drive to the host.
     pub link_read: Rate,
-    /// What the link carries from the host to the drive.
+    /// The bandwidth of the link from the host to the drive.
     pub link_write: Rate,
     /// The controller's own time for a command that reads.
     #[serde(default = "no_time")]
@@ -270,14 +270,14 @@ pub struct Timing {
     /// The controller's own time for a page it copies for itself.
     #[serde(default = "no_time")]
     pub controller_copy: Span,
-    /// What a read takes besides, without keeping the controller busy.
+    /// The additional time of a read that does not occupy the controller.
     #[serde(default = "no_time")]
     pub read_latency: Span,
-    /// What a write takes besides, without keeping the controller busy.
+    /// The additional time of a write that does not occupy the controller.
     #[serde(default = "no_time")]
     pub write_latency: Span,
-    /// What a flush takes besides, once the buffer is on the flash, if anything was changed since
-    /// the last.
+    /// The additional time of a flush, once the buffer is on the flash, if anything was changed
+    /// since the last.
     #[serde(default = "no_time")]
     pub flush_latency: Span,
 }
@@ -286,13 +286,13 @@ const fn no_time() -> Span {
     Span(std::time::Duration::ZERO)
 }
 
-/// What the drive does when nobody asks anything of it.
+/// The drive's work when it is idle.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Background {
-    /// After how long without a command.
+    /// The idle time after which it begins.
     pub after: Span,
-    /// How much of its blocks it then makes free.
+    /// The share of its blocks that it then makes free.
     pub free: Share,
 }
 
@@ -335,8 +335,8 @@ impl DriveFile {
     }
 
     /// The same drive with another capacity: spare space, SLC cache and map cache keep their ratio
-    /// to it. The dies and the write buffer, which is there to keep them busy, stay as they are,
-    /// and so does the drive's speed. The capacity is rounded down to what its blocks allow.
+    /// to it. The dies, and the write buffer that keeps them busy, are unchanged, and so is the
+    /// drive's speed. The capacity is rounded down to what its blocks allow.
     pub fn with_capacity(&mut self, capacity: Bytes) {
         let old = self.capacity.get_ref().0.max(1);
         let scale = |size: &mut Spanned<Bytes>| {
@@ -353,7 +353,7 @@ impl DriveFile {
         self.capacity.get_mut().0 = capacity.0 / unit * unit;
     }
 
-    /// What the capacity has to be a multiple of.
+    /// The unit of which the capacity has to be a multiple.
     fn capacity_unit(&self) -> u64 {
         let page = self.page.as_ref().map_or(PAGE_BYTES.into(), |page| page.get_ref().0);
         match self.mapping {

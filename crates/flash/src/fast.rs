@@ -1,7 +1,7 @@
 //! FAST: block mapping with log blocks that all logical blocks share (Lee et al., "A log
 //! buffer-based flash translation layer using fully-associative sector translation", 2007).
 //!
-//! Changed pages go to the log one after another. When it is full, its oldest block is given back:
+//! Changed pages go to the log one after another. When it is full, its oldest block is reclaimed:
 //! every logical block with a valid page there has its newest pages merged into a new data block,
 //! wherever in the log they are. One more log block takes a sequential stream, which begins at a
 //! block's first page; when complete, it simply becomes the data block.
@@ -15,7 +15,7 @@ use crate::specification::Specification;
 use crate::units::{Block, LogicalPage, Nanos, PageRun, Part, PhysicalPage, count};
 
 /// Blocks beyond data and log: the sequential log, the target of a merge, and the block being
-/// given back.
+/// reclaimed.
 const RESERVE: u32 = 3;
 const NONE: u32 = u32::MAX;
 
@@ -43,7 +43,7 @@ struct Sequential {
     logical: u32,
     block: Block,
     next: u32,
-    /// The pages that have gone to the log since the stream went on.
+    /// The pages written to the log since the stream last continued.
     idle: u32,
 }
 
@@ -112,8 +112,8 @@ impl Fast {
         self.blocks.memory_bytes() + size_of_val(&self.log_map[..])
     }
 
-    /// Whether pages belong to a sequential stream: they go on with it, or they begin a block
-    /// and are several or find no other stream in their way.
+    /// Whether pages belong to a sequential stream: they continue it, or they begin a block and are
+    /// several pages or no other stream is open.
     fn is_sequential(&self, part: Part) -> bool {
         match self.sequential {
             Some(s) if s.logical == part.stretch && s.next == part.offset => true,
@@ -185,7 +185,7 @@ impl Fast {
         safe
     }
 
-    /// Ends a stream that has not gone on while the log was written once over.
+    /// Ends a stream that has not continued while the log was overwritten once.
     fn wait_for_stream<N: Nand>(&mut self, nand: &mut N, pages: u32, earliest: Nanos) {
         let Some(stream) = &mut self.sequential else { return };
         stream.idle = stream.idle.saturating_add(pages);
@@ -195,7 +195,7 @@ impl Fast {
         }
     }
 
-    /// Adds a block to the log, after giving the oldest back if there are too many.
+    /// Adds a block to the log, after reclaiming the oldest if there are too many.
     fn extend_log<N: Nand>(&mut self, nand: &mut N, earliest: Nanos) {
         if self.log.len() == self.log_blocks
             && let Some(oldest) = self.log.pop_front()
@@ -214,10 +214,10 @@ impl Fast {
         self.log.push_back(LogBlock { block, holds });
     }
 
-    /// Brings the newest pages of a logical block together. Returns when they are safe.
+    /// Merges the newest pages of a logical block into a new block. Returns when they are safe.
     fn merge<N: Nand>(&mut self, nand: &mut N, logical: u32, earliest: Nanos) -> Nanos {
         if self.sequential.is_some_and(|stream| stream.logical == logical) {
-            // What the stream has is merged too, so its block is not needed any more.
+            // The stream's pages are merged too, so its block is no longer needed.
             self.merge_into_new(nand, logical, earliest);
             let stream = self.sequential.take().expect("it was just there");
             return self.blocks.erase(nand, stream.block, Why::Merge, earliest);

@@ -1,8 +1,8 @@
-//! Published figures of a real drive, and what a model of it comes to.
+//! Published figures of a real drive, and the tests of a model against them.
 //!
-//! A figure to which a value was fitted is one that the drive must give whatever else of it
-//! varies; to any other the model's answer is a prediction. Those that a short run of the model
-//! can tell have a [`Test`], others the reason why not.
+//! A drive must reproduce a figure to which a value was fitted, whatever else varies; for any other
+//! figure the model's answer is a prediction. Figures that a short run of the model can check have
+//! a [`Test`], the others a reason why not.
 
 use std::collections::BTreeMap;
 
@@ -16,15 +16,15 @@ pub type FiguresByName = BTreeMap<String, Figure>;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "Written")]
 pub struct Figure {
-    /// What it is of, and who says so.
+    /// What was measured or claimed, and by whom.
     pub source: String,
-    /// The figure as it is written.
+    /// The figure as written in the file.
     pub value: String,
-    /// How a model is held to it.
+    /// How a model is tested against it.
     pub check: Check,
 }
 
-/// How a model is held to a figure.
+/// How a model is tested against a figure.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Check {
     /// By a test.
@@ -33,7 +33,7 @@ pub enum Check {
         expected: Expected,
         /// The share by which the model may be off.
         within: f64,
-        /// What is done to the drive.
+        /// The test.
         test: Test,
     },
     /// Not at all.
@@ -43,18 +43,18 @@ pub enum Check {
     },
 }
 
-/// What a figure is of.
+/// The quantity of a figure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Expected {
     /// Bytes a second: `"40.8 MB/s"`.
     BytesPerSecond(u64),
     /// Requests a second: `"35000/s"`.
     RequestsPerSecond(f64),
-    /// The mean time of a request, or that of all discards, in nanoseconds: `"62 us"`.
+    /// The mean time of a request, or the total time of all discards, in nanoseconds: `"62 us"`.
     Nanos(u64),
 }
 
-/// What is done to a drive to compare it with a figure.
+/// The load by which a drive is compared with a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(tag = "do", rename_all = "lowercase")]
 pub enum Test {
@@ -75,16 +75,16 @@ pub struct Load {
     pub(crate) order: Order,
     /// The size of each, in whole pages.
     pub(crate) request: Bytes,
-    /// How many are under way at once.
+    /// The queue depth.
     #[serde(default = "one")]
     pub(crate) depth: u32,
     /// The drive's state before.
     #[serde(default)]
     pub(crate) state: State,
-    /// The part of the drive that they go to, of 1.
+    /// The share of the drive that they go to, up to 1.
     #[serde(default = "all")]
     pub(crate) span: f64,
-    /// Whether a flush follows each and is waited for, which is then part of it.
+    /// Whether each is followed by a flush, whose time is part of the request's.
     #[serde(default)]
     pub(crate) flushed: bool,
     /// Requests before those that count.
@@ -147,7 +147,7 @@ pub(crate) const fn few() -> u32 {
     32
 }
 
-/// A figure as a file has it: with a test and a tolerance, or with the reason why not.
+/// A figure as written in a file: with a test and a tolerance, or with the reason for having none.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -201,12 +201,12 @@ impl Expected {
     }
 }
 
-/// The most requests of a test, and the most of them under way at once.
+/// The most requests of a test, and its largest queue depth.
 const MOST_REQUESTS: u64 = 10_000_000;
 const MOST_DEPTH: u32 = 65_536;
 
 impl Test {
-    /// Refuses what would take hours.
+    /// Refuses tests that would take hours.
     fn check(&self) -> Result<(), String> {
         if self.requests() > MOST_REQUESTS {
             return Err(format!("a test has at most {MOST_REQUESTS} requests"));
@@ -222,7 +222,7 @@ impl Test {
         }
     }
 
-    /// The requests that it takes.
+    /// The number of requests that it performs.
     pub(crate) fn requests(&self) -> u64 {
         match self {
             Self::Read(load) | Self::Write(load) => load.before.saturating_add(load.requests),

@@ -1,4 +1,4 @@
-//! The erased blocks, and which of them is used next: that is dynamic wear levelling.
+//! The erased blocks, and which of them is used next, which is what dynamic wear levelling decides.
 
 use std::collections::BTreeSet;
 
@@ -44,7 +44,7 @@ impl FreeBlocks {
         }
     }
 
-    /// Takes the block that has been erased most often, for data that will stay.
+    /// Takes the block that has been erased most often, for cold data.
     pub fn take_most_worn(&mut self) -> Option<Block> {
         match self {
             Self::LastErased(blocks) => blocks.pop(),
@@ -52,7 +52,7 @@ impl FreeBlocks {
         }
     }
 
-    /// Gives back a block that has been erased `erases` times.
+    /// Returns a block that has been erased `erases` times.
     pub fn give(&mut self, block: Block, erases: u32) {
         match self {
             Self::LastErased(blocks) => blocks.push(block),

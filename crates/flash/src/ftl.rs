@@ -1,4 +1,4 @@
-//! The flash translation layer (FTL) of a drive: one of four ways to find a place for a page.
+//! The flash translation layer (FTL) of a drive: one of four mapping schemes.
 
 use crate::bast::Bast;
 use crate::block_mapped::BlockMapped;
@@ -9,7 +9,7 @@ use crate::page_mapped::PageMapped;
 use crate::specification::{Mapping, Specification};
 use crate::units::{LogicalPage, Nanos, PageRun, PhysicalPage};
 
-/// A flash translation ftl.
+/// A flash translation layer.
 #[derive(Debug, Clone)]
 pub(crate) enum Ftl {
     Page(PageMapped),
@@ -19,7 +19,7 @@ pub(crate) enum Ftl {
 }
 
 impl Ftl {
-    /// The FTL of a purged drive, and how many blocks for data it works with.
+    /// The FTL of a purged drive, and its number of blocks for data.
     pub fn new(specification: &Specification, seed: u64) -> Self {
         match specification.mapping {
             Mapping::Page { collection, frontiers } => {
@@ -79,15 +79,16 @@ impl Ftl {
         }
     }
 
-    /// Works in the background until `free_blocks` are free or time is up. Only page mapping has
-    /// such work.
+    /// Does background work until `free_blocks` are free or time is up. Only page mapping has such
+    /// work.
     pub fn idle<N: Nand>(&mut self, nand: &mut N, free_blocks: u32, from: Nanos, until: Nanos) {
         if let Self::Page(ftl) = self {
             ftl.idle(nand, free_blocks, from, until);
         }
     }
 
-    /// Asks for what writing the `next` pages, and those `after` them, will need; changes nothing.
+    /// Prefetches the memory that writing the `next` pages, and those `after` them, will need;
+    /// changes nothing.
     pub fn expect(&self, next: &[LogicalPage], after: &[LogicalPage]) {
         if let Self::Page(ftl) = self {
             ftl.expect(next, after);
@@ -114,12 +115,12 @@ impl Ftl {
         }
     }
 
-    /// Erased blocks of the SLC cache, where there is one.
+    /// Erased blocks of the SLC cache, if there is one.
     pub fn free_slc_blocks(&self) -> Option<u32> {
         if let Self::Page(ftl) = self { ftl.free_slc_blocks() } else { None }
     }
 
-    /// Whether too many blocks are worn out to go on writing.
+    /// Whether too many blocks are worn out for further writes.
     pub fn is_worn_out(&self) -> bool {
         match self {
             Self::Page(ftl) => ftl.is_worn_out(),

@@ -1,5 +1,5 @@
 //! Static wear levelling: when blocks are worn too unevenly, the data of the least worn one in use,
-//! which evidently do not change, move elsewhere, and the block is written again.
+//! which evidently do not change, are moved elsewhere, so that the block is written again.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::units::Block;
 /// Watches the erase counts of the blocks that hold data.
 #[derive(Debug, Clone)]
 pub(crate) struct Leveller {
-    /// The most that erase counts may differ; none where data are never moved for it.
+    /// The most that erase counts may differ; none if data are never moved for wear.
     threshold: Option<u32>,
     in_use: BTreeSet<(u32, Block)>,
     most_erases: u32,
@@ -31,7 +31,7 @@ impl Leveller {
         }
     }
 
-    /// A block is about to be erased for the time after `erases`.
+    /// A block that has been erased `erases` times is about to be erased.
     pub fn erasing(&mut self, block: Block, erases: u32) {
         if self.threshold.is_some() {
             self.in_use.remove(&(erases, block));

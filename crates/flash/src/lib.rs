@@ -1,20 +1,19 @@
 //! A simulated SSD: commands go in, completions come out, in virtual time.
 //!
 //! A [`Drive`] is made from a [`Specification`], which a [`drive_file`] describes; a few real
-//! drives are among the [`presets`]. [`Drive::submit`] does one command. Everything is a
-//! function of the specification, the seed and the commands with their times: no clock, no
-//! input, no output; integer nanoseconds and integer ratios; so equal input gives equal output on
-//! every machine. The state can be looked into at any time, and a clone of it is a snapshot.
+//! drives are among the [`presets`]. [`Drive::submit`] performs one command. Everything is a
+//! function of the specification, the seed and the commands with their times: no clock, no input,
+//! no output; integer nanoseconds and integer ratios; so equal input gives equal output on every
+//! machine. The state can be inspected at any time, and a clone is a snapshot.
 //!
-//! From the host down to the cells: the [`drive`] takes commands over its link, keeps pages in
-//! its write buffer, and has its flash translation layer (FTL) find places for them; the FTL asks
-//! the flash ([`Nand`]) to read, program and erase, and the [`Array`] says what that takes in time
-//! and wear.
-//! Contents are not stored: what a page holds is known by where it is.
+//! From the host down to the cells: the [`drive`] takes commands over its link, keeps pages in its
+//! write buffer, and has its flash translation layer (FTL) place them; the FTL asks the flash
+//! ([`Nand`]) to read, program and erase, and the [`Array`] says what that costs in time and wear.
+//! Contents are not stored: pages are identified by address.
 //!
 //! A [`Preparation`] makes a drive and brings it into a state ([`Drive::condition`]), and
-//! [`play()`] performs the requests of a [`pattern`] on it. What it did then is the drive's to say:
-//! its [`FlashActivity`] between two moments, its [`Moments`], and its [`WearSummary`].
+//! [`play()`] performs the requests of a [`pattern`] on it. The drive reports what it did: its
+//! [`FlashActivity`] between two moments, its [`Moments`], and its [`WearSummary`].
 
 mod activity;
 mod bast;

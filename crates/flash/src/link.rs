@@ -1,5 +1,5 @@
-//! The way between host and drive: the controller takes commands one after another, and the link
-//! carries so many bytes a second each way.
+//! The way between host and drive: the controller accepts commands one after another, and the link
+//! has a bandwidth in each direction.
 
 use crate::specification::Timing;
 use crate::units::Nanos;
@@ -23,7 +23,7 @@ impl Link {
         }
     }
 
-    /// Carries what the host writes: so many pages, one after another.
+    /// Carries the pages that the host writes, one after another.
     pub fn receive(&mut self, bytes: u64, pages: u32, earliest: Nanos) -> Arrival {
         let takes = time(bytes, self.write_rate);
         let each = Nanos(takes.0 / u64::from(pages.max(1)));
@@ -31,10 +31,10 @@ impl Link {
         Arrival { last: self.writing_until, each, left: pages }
     }
 
-    /// Carries what the host reads: bytes whose last page is there at `ready`, of a command that
-    /// began at `begun`. Returns when the host has it.
+    /// Carries the bytes that the host reads, of which the last page is available at `ready`, for a
+    /// command that began at `begun`. Returns when the host has them.
     pub fn send(&mut self, bytes: u64, page_bytes: u64, begun: Nanos, ready: Nanos) -> Nanos {
-        // Pages leave as they come, so only the last one is still to be carried then.
+        // Pages leave as they become available, so only the last one remains to be carried then.
         self.reading_until = self.reading_until.max(begun) + time(bytes, self.read_rate);
         self.reading_until.max(ready + time(bytes.min(page_bytes), self.read_rate))
     }
@@ -43,9 +43,9 @@ impl Link {
 /// When the pages of a write arrive.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Arrival {
-    /// When the last does.
+    /// When the last arrives.
     pub last: Nanos,
-    /// From one page to the next.
+    /// The time from one page to the next.
     each: Nanos,
     left: u32,
 }
@@ -63,7 +63,7 @@ impl Arrival {
     }
 }
 
-/// What so many bytes take at so many a second.
+/// The time to transfer bytes at a rate per second.
 fn time(bytes: u64, rate: u64) -> Nanos {
     let nanos = u128::from(bytes) * 1_000_000_000 / u128::from(rate);
     Nanos(u64::try_from(nanos).unwrap_or(u64::MAX))

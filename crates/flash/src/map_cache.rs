@@ -1,12 +1,12 @@
-//! The part of the map that a drive without enough memory keeps at hand. What is missing is read
-//! from the flash first, and what has changed is written there when its place is needed.
+//! The part of the map that a drive without enough memory caches. Missing pages of the map are read
+//! from the flash first, and dirty ones are written back when they are evicted.
 //!
-//! Which page of the map goes is decided by the clock algorithm (second chance). Pages of the map
-//! that are written count as flash pages and take a die's time, but no data block's space.
+//! The clock algorithm (second chance) decides which page of the map is evicted. Pages of the map
+//! that are written count as flash pages and take die time, but no space in data blocks.
 
 use crate::units::count;
 
-/// Pages of the map at hand.
+/// The cached pages of the map.
 #[derive(Debug, Clone)]
 pub(crate) struct MapCache {
     covers_pages: u32,
@@ -26,7 +26,7 @@ struct Slot {
 
 const NONE: u32 = u32::MAX;
 
-/// What has to be done before the map says where a page is.
+/// The work of a cache miss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Miss {
     /// The page of the map to read.
@@ -51,7 +51,7 @@ impl MapCache {
         page / self.covers_pages
     }
 
-    /// Makes a page of the map be at hand, and changes it if asked to.
+    /// Brings a page of the map into the cache, and marks it dirty if it changes.
     pub fn look_up(&mut self, map_page: u32, changes: bool) -> Option<Miss> {
         let known = self.slot_of[map_page as usize];
         if let Some(slot) = self.slots.get_mut(known as usize) {

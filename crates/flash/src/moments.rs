@@ -1,4 +1,4 @@
-//! A drive's state over time, in few moments however long it works.
+//! A drive's state over time, in a bounded number of moments.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -29,10 +29,10 @@ pub struct Moment {
     pub mapped_pages: u32,
 }
 
-/// What moments are apart by.
+/// The unit of the distance between moments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Apart {
-    /// Commands: the only measure of a drive outside time.
+    /// Commands: the only measure of a drive without times.
     Commands,
     /// Time, a millisecond at first.
     Time,
@@ -51,8 +51,7 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// Keeps `most` moments, of which there is at least one, and half as many where work goes on
-    /// steadily.
+    /// Keeps at least one and at most `most` moments, and at least half as many under steady work.
     #[must_use]
     pub const fn new(apart: Apart, most: usize) -> Self {
         let step = match apart {
@@ -108,7 +107,7 @@ impl Moments {
 }
 
 impl Moment {
-    /// A drive as it is.
+    /// The current state of a drive.
     #[must_use]
     pub fn of(drive: &Drive, at: Nanos) -> Self {
         let (asked, done) = (drive.host_counters(), drive.flash_counters());

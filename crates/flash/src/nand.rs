@@ -1,16 +1,16 @@
-//! The flash: what a translation layer asks of it, and what that costs in time and in wear.
+//! The flash: the operations of a translation layer, and their costs in time and wear.
 //!
 //! The trait [`Nand`] is here so that the layers decide only *where* data go. [`Array`] knows what
-//! an operation costs; a test's own flash can check that the rules of NAND are kept: pages of a
-//! block are programmed in ascending order, each once between two erases.
+//! an operation costs; a test's own flash can check the rules of NAND: pages of a block are
+//! programmed in ascending order, each once between two erases.
 
 use crate::counters::{FlashCounters, Why};
 use crate::dies::Dies;
 use crate::specification::Specification;
 use crate::units::{Block, LogicalPage, Nanos, PhysicalPage};
 
-/// Flash memory. Besides the array itself it is what a test puts between a drive and the array to
-/// watch what is done.
+/// Flash memory: the array itself, or what a test puts between a drive and the array to watch
+/// operations.
 pub trait Nand: AsRef<Array> + AsMut<Array> {
     /// Reads a page, not before `earliest`. Returns when the data have left the flash.
     fn read(&mut self, place: PhysicalPage, why: Why, earliest: Nanos) -> Nanos;
@@ -28,7 +28,7 @@ pub trait Nand: AsRef<Array> + AsMut<Array> {
     /// Erases a block, not before `earliest`. Returns when its pages can be programmed.
     fn erase(&mut self, block: Block, why: Why, earliest: Nanos) -> Nanos;
 
-    /// How many times a block has been erased, compared with others.
+    /// How often a block has been erased, for comparison with others.
     fn erases(&self, block: Block) -> u32 {
         self.as_ref().erases_of(block)
     }
@@ -38,7 +38,7 @@ pub trait Nand: AsRef<Array> + AsMut<Array> {
         self.as_ref().is_worn_out(block)
     }
 
-    /// Copies a page; what it holds is unchanged.
+    /// Copies a page, with its contents unchanged.
     fn copy(
         &mut self,
         from: PhysicalPage,
@@ -57,13 +57,13 @@ pub trait Nand: AsRef<Array> + AsMut<Array> {
 pub struct Array {
     counters: FlashCounters,
     erases: Vec<u32>,
-    /// Erases that every block has besides, of a life that was not simulated.
+    /// Further erases of every block, from a life that was not simulated.
     aged: u32,
     endurance: u32,
     /// Blocks from here on are the SLC cache.
     first_slc: Block,
     dies: Option<Dies>,
-    /// The dies of a drive whose time is standing still.
+    /// The dies, while the drive's time is paused.
     paused: Option<Dies>,
 }
 
@@ -83,7 +83,7 @@ impl Array {
         }
     }
 
-    /// What it has done since [`Array::reset_counters`].
+    /// Its operations since [`Array::reset_counters`].
     #[must_use]
     pub const fn counters(&self) -> &FlashCounters {
         &self.counters
@@ -106,14 +106,14 @@ impl Array {
         self.erases[block.index()]
     }
 
-    /// Whether a block has been erased as often as it may. Blocks of the SLC cache last.
+    /// Whether a block has been erased as often as it may. Blocks of the SLC cache do not wear out.
     #[must_use]
     pub fn is_worn_out(&self, block: Block) -> bool {
         let erases = self.erases[block.index()].saturating_add(self.aged);
         block < self.first_slc && erases >= self.endurance
     }
 
-    /// Ages every block alike, so that they have a mean of so many erases.
+    /// Ages every block equally, up to a mean number of erases.
     pub(crate) fn age_to(&mut self, mean: u32) {
         let (erases, blocks) = (self.erases(), self.first_slc.0.max(1));
         let total: u64 = erases.iter().map(|erases| u64::from(*erases)).sum();
@@ -162,14 +162,14 @@ impl Array {
         self.dies.as_ref().map_or(Nanos::ZERO, |dies| dies.busy_until)
     }
 
-    /// Lets all dies be idle from now on, as after a power cut.
+    /// Makes all dies idle from now on, as after a power cut.
     pub(crate) fn forget_time(&mut self) {
         if let Some(dies) = &mut self.dies {
             dies.forget_time();
         }
     }
 
-    /// Reads a page of the map, which lies on a die that its number decides.
+    /// Reads a page of the map, which is on a die determined by its number.
     pub(crate) fn read_map(&mut self, map_page: u32, earliest: Nanos) -> Nanos {
         self.counters.reads.add(Why::Map);
         match &mut self.dies {

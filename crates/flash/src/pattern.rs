@@ -13,13 +13,13 @@ pub enum Pattern {
     Sequential,
     /// Any, each as likely as any other.
     Uniform,
-    /// The page of rank r with a likelihood that falls as `1 / r^skew`. Ranks are scattered over
+    /// The page of rank r with a probability proportional to `1 / r^skew`. Ranks are scattered over
     /// the span.
     Zipf {
         /// The skew, in millionths.
         skew_ppm: u32,
     },
-    /// One of the hot pages, which come first in the span, with a given likelihood; any of the
+    /// One of the hot pages, which come first in the span, with a given probability; any of the
     /// others otherwise.
     HotCold {
         /// The share of the requests that goes to hot pages, in millionths.
@@ -42,12 +42,12 @@ impl Pattern {
     }
 }
 
-/// What is done to a drive.
+/// The requests to a drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Workload {
     /// Which page comes next.
     pub pattern: Pattern,
-    /// Requests stay within the first pages of the drive, so many.
+    /// Requests stay within this number of pages at the start of the drive.
     pub span_pages: u32,
     /// How many pages a request reads or writes.
     pub request_pages: u32,
@@ -69,7 +69,7 @@ impl Workload {
 #[derive(Debug, Clone)]
 pub struct Requests {
     workload: Workload,
-    /// Requests begin at multiples of their length: so many places there are.
+    /// The number of places where a request can begin: multiples of its length.
     slots: u32,
     hot_slots: u32,
     zipf: Option<Zipf>,
@@ -78,7 +78,7 @@ pub struct Requests {
 }
 
 impl Requests {
-    /// The requests that a seed gives. The span has room for at least one request.
+    /// The requests of a seed. The span must have room for at least one request.
     #[must_use]
     pub fn new(workload: Workload, seed: u64) -> Self {
         let slots = workload.span_pages / workload.request_pages;
@@ -158,7 +158,7 @@ fn share(of: u32, ppm: u32) -> u32 {
     u32::try_from(part).map_or(of, |part| part.min(of))
 }
 
-/// Sends each rank to a page of its own that tells nothing of the rank's neighbours.
+/// Maps each rank to a page of its own, unrelated to those of neighbouring ranks.
 fn scatter(rank: u32, pages: u32) -> u32 {
     // The prime next to 2^32 divided by the golden ratio: it has no divisor in common with a
     // number of pages, and its multiples spread evenly (Knuth, "The art of computer programming",
@@ -178,7 +178,7 @@ struct Zipf {
     /// The integral up to the first rank, less that rank's own share, and up to the last.
     low: f64,
     high: f64,
-    /// Closer to a rank than this no test is needed.
+    /// No test is needed closer to a rank than this.
     sure: f64,
 }
 

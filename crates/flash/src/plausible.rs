@@ -1,9 +1,9 @@
 //! Drives that a drive file's evidence leaves possible.
 //!
-//! A simulated drive is one of many that could stand for the real one. [`Plausible`] draws others:
-//! every value that has a range or choices varies, evenly over them, and what was fitted to a
-//! published figure varies only as far as the drive still gives it. Draw `k` of a seed is the same
-//! on every machine and whatever the number of draws ([`crate::stratified`] has how).
+//! A simulated drive is one of many that could model the real one. [`Plausible`] draws others:
+//! every value that has a range or choices varies evenly over them, and values that were fitted to
+//! a published figure vary only as far as the drive still reproduces it. Draw `k` of a seed is the
+//! same on every machine and whatever the number of draws ([`crate::stratified`] has how).
 
 use std::collections::BTreeMap;
 
@@ -27,37 +27,37 @@ pub struct Plausible {
     table: Table,
     capacity: Option<Bytes>,
     uncertain: Vec<Uncertain>,
-    /// Those to which something uncertain is fitted, and which can be checked, with their names.
+    /// The figures to which an uncertain value is fitted and which can be checked, with their
+    /// names.
     figures: Vec<(String, Figure)>,
     unchecked: BTreeMap<String, String>,
 }
 
-/// A value that may be another.
+/// An uncertain value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Uncertain {
     /// Its dotted key.
     pub key: String,
-    /// What it may be.
+    /// Its plausible values.
     pub spread: Spread,
     /// The names of the figures that it was fitted to.
     fitted_to: Vec<String>,
 }
 
-/// What a value may be.
+/// The plausible values of a key.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Spread {
-    /// Any of these, each as likely.
+    /// Any of these, all equally likely.
     Choices(Vec<Value>),
     /// Anything between, in a unit.
     Range(Range),
 }
 
-/// What lies between two values.
+/// The values between two ends.
 ///
-/// It is the logarithm that is spread evenly: what is known of a time, a size, a rate or a share
-/// is that it is within so many per cent or a factor. Over a narrow range that is no different
-/// from an even spread of the value. Only from 0 on, where there is no factor, the value is spread
-/// evenly itself.
+/// The logarithm is spread evenly, since a time, a size, a rate or a share is known to within some
+/// per cent or a factor. Over a narrow range that is the same as an even spread of the value. A
+/// range that starts at 0, where there is no factor, is spread evenly in the value itself.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Range {
     unit: Unit,
@@ -80,21 +80,21 @@ pub struct Draw {
 pub struct Drawn {
     /// The drive.
     pub drive: Specification,
-    /// What makes it this one.
+    /// The values that define it.
     pub draw: Draw,
 }
 
-/// How often fitted values are drawn again beside the same others.
+/// How often fitted values are drawn again with the others unchanged.
 const REFITS: u32 = 8;
 
-/// How often all values are.
+/// How often all values are drawn again.
 const ROUNDS: u32 = 100;
 
 /// Why a draw is not a plausible drive.
 enum Misfit {
-    /// There can be no such drive.
+    /// The values give an invalid drive.
     Impossible,
-    /// It does not give a figure, which has this place among them.
+    /// It does not reproduce the figure with this index.
     Missed(usize),
 }
 
@@ -118,7 +118,7 @@ impl Plausible {
                 Check::Unchecked { why } => drop(unchecked.insert(name, why)),
             }
         }
-        // A draw is not held to what takes long before it gives the rest.
+        // Cheap figures are checked first.
         checked.sort_by_key(|(requests, ..)| *requests);
         let checked = checked.into_iter().map(|(_, name, figure)| (name, figure)).collect();
         Ok(Self { table, capacity: None, uncertain, figures: checked, unchecked })
@@ -147,20 +147,20 @@ impl Plausible {
         Value::of(table.get(last)?)
     }
 
-    /// The figures that draws are not held to although values were fitted to them, by name, with
-    /// the reason.
+    /// The figures that draws are not tested against although values were fitted to them, by name,
+    /// with the reason.
     #[must_use]
     pub fn unchecked(&self) -> &BTreeMap<String, String> {
         &self.unchecked
     }
 
-    /// The drive with these values, by dotted key, and the file's own for all others. Fails if
-    /// the file does not set one of the keys, or if there can be no such drive.
+    /// The drive with these values, by dotted key, and the file's own for all others. Fails if the
+    /// file does not set one of the keys, or if the drive would be invalid.
     pub fn drive(&self, values: &BTreeMap<String, Value>) -> Result<Specification, DriveFileError> {
         self.at_capacity(with(&self.table, values)?)
     }
 
-    /// Draws the drive of a block. Fails if none is found that gives the figures.
+    /// Draws the drive of a block. Fails if none is found that reproduces the figures.
     pub fn draw(&self, seed: u64, block: u32) -> Result<Drawn, DriveFileError> {
         let mut redrawn = 0;
         let mut missed = vec![0_u32; self.figures.len()];
@@ -192,7 +192,7 @@ impl Plausible {
         self.uncertain.iter().zip(again).map(draw).collect()
     }
 
-    /// The drive with these values, if there is one and it gives the figures.
+    /// The drive with these values, if it is valid and reproduces the figures.
     fn fit(&self, values: &BTreeMap<String, Value>) -> Result<Specification, Misfit> {
         let file = with(&self.table, values).map_err(|_| Misfit::Impossible)?;
         let drive = self.at_capacity(file.clone()).map_err(|_| Misfit::Impossible)?;
@@ -234,13 +234,13 @@ impl Plausible {
 }
 
 impl Uncertain {
-    /// The value of a draw by itself, held to no figure.
+    /// The value of a draw by itself, tested against no figure.
     #[must_use]
     pub fn draw(&self, seed: u64, number: u32) -> Value {
         self.spread.at(Stream::new(seed, &self.key).then(0).then(0).at(number))
     }
 
-    /// A value with evidence that leaves it open; none of one that is certain.
+    /// A value whose evidence leaves it uncertain; none if it is certain.
     #[must_use]
     pub fn of(key: String, evidence: Evidence) -> Option<Self> {
         let spread = match evidence.range {
@@ -256,7 +256,7 @@ impl Uncertain {
 }
 
 impl Spread {
-    /// The least and the greatest of an amount; none of choices.
+    /// The smallest and the largest plausible amount; none for choices.
     #[must_use]
     pub fn ends(&self) -> Option<[Value; 2]> {
         match self {
@@ -267,7 +267,8 @@ impl Spread {
         }
     }
 
-    /// The value at a part of 2^32 of the way from the least, or the first, to the last.
+    /// The value at a fraction, in units of 2^-32, of the way from the smallest, or the first, to
+    /// the last.
     #[must_use]
     pub fn at(&self, part: u32) -> Value {
         match self {
@@ -281,8 +282,8 @@ impl Spread {
 }
 
 impl Range {
-    /// The same on every machine: logarithms are those of the `libm` crate, and what they give is
-    /// rounded to four digits.
+    /// The same on every machine: logarithms are those of the `libm` crate, and results are rounded
+    /// to four digits.
     fn at(self, part: u32) -> Value {
         let share = (f64::from(part) + 0.5) / 2_f64.powi(32);
         let Self { unit, least, most } = self;

@@ -1,4 +1,4 @@
-//! Performing requests on a drive as a program does that keeps so many under way at once.
+//! Performs requests on a drive like a program that keeps a fixed number of them in flight.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,22 +9,22 @@ use crate::nand::Nand;
 use crate::pattern::Requests;
 use crate::units::{LogicalPage, Nanos};
 
-/// How many requests are made at once, so that the drive can be told what to expect.
+/// How many requests are generated at once, so that the drive can prefetch.
 const LOOK_AHEAD: u64 = 32;
 
 /// One performed request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Played {
-    /// What was asked for.
+    /// The command.
     pub command: Command,
-    /// When.
+    /// When it was submitted.
     pub submitted: Nanos,
     /// When it was done.
     pub done: Nanos,
 }
 
-/// Performs `count` requests, `depth` at a time, from `start` on, and shows each to `each`, which
-/// goes on as long as it returns true. Returns when the last of them was done.
+/// Performs `count` requests, `depth` at a time, from `start` on, and passes each to `each`, as
+/// long as that returns true. Returns when the last of them was done.
 pub fn play<N: Nand>(
     drive: &mut Drive<N>,
     requests: &mut Requests,
@@ -64,7 +64,7 @@ pub fn play<N: Nand>(
     Ok(end)
 }
 
-/// Requests that are made but not performed yet.
+/// Requests that are generated but not yet performed.
 #[derive(Debug, Default)]
 struct Batch {
     commands: Vec<Command>,

@@ -1,23 +1,24 @@
-//! What survives a power cut, of a drive that was asked what a log says.
+//! What survives a power cut, on a drive that received the requests of a log.
 //!
 //! [`PowerCuts`] follows a log and knows at any moment what is safe, what is only in the drive's
 //! volatile write cache, and what is under way. A [`Cut`] is one such moment, and each seed gives
-//! one [`Survivor`] of it: what the drive may hold when it is switched on again. Contents are not
-//! known here: a survivor says which request's data a sector holds.
+//! one [`Survivor`] of it: what the drive may hold when it is switched on again. Contents are
+//! unknown here: a survivor says which request's data a sector holds.
 //!
 //! What was acknowledged before a flush that was acknowledged, or was written with forced unit
 //! access (FUA), is safe, unless the drive ignores both. All other acknowledged data are in the
-//! cache, as far as they fit: it takes them a line (a page, or the unit of atomic writes if that
-//! is larger) at a time and, when it is full, writes out the line that was written longest ago. A
-//! discard takes a line. On a drive with power-loss protection or without a cache, what is
-//! acknowledged is safe. Of what is in the cache, and of requests under way, anything may survive,
-//! in any order, but for two rules:
+//! cache, as far as they fit: it holds lines (a page, or the atomic write unit if that is larger)
+//! and, when it is full, writes out the least recently written line. A discard takes a line. On a
+//! drive with power-loss protection or without a cache, what is acknowledged is safe. Of the
+//! cache's contents, and of requests under way, anything may survive, in any order, subject to two
+//! rules:
 //!
-//! - What one request writes into one aligned unit of atomic writes survives as a whole or not.
-//! - The cache holds a unit once: what reached the flash has in it whatever was written to the unit
-//!   before. So a sector holds its last safe version or a later one.
+//! - The data that one request writes into one aligned atomic write unit survive as a whole or not
+//!   at all.
+//! - The cache holds a unit once: a version that reached the flash includes everything written to
+//!   the unit before. So a sector holds its last safe version or a later one.
 //!
-//! Idle time makes nothing safe: how soon a drive writes out what nobody asks it to is not known.
+//! Idle time makes nothing safe: how soon a drive writes out its cache unasked is not known.
 
 mod cache;
 mod cut;
@@ -38,7 +39,7 @@ use cache::Cache;
 #[derive(Debug, Clone)]
 pub struct PowerCuts<'a> {
     log: &'a [Logged],
-    /// The requests that were completed, by the time of that.
+    /// The completed requests, by time of completion.
     completions: Vec<(Nanos, usize)>,
     /// A cache at the beginning of the log.
     fresh: Cache,
@@ -70,8 +71,8 @@ impl<'a> PowerCuts<'a> {
         })
     }
 
-    /// Cuts the power, right after all that happened by then. Quick for moments in ascending
-    /// order; an earlier one begins anew.
+    /// Cuts the power, right after everything that happened by then. Fast for moments in ascending
+    /// order; an earlier one starts from the beginning of the log.
     pub fn at(&mut self, moment: Nanos) -> Cut<'_> {
         if moment < self.now {
             self.cache = self.fresh.clone();
@@ -95,17 +96,17 @@ impl<'a> PowerCuts<'a> {
         Cut::new(self.log, &self.cache, &self.under_way, self.submitted)
     }
 
-    /// Chooses moments of a range, each as likely as any other, in ascending order.
+    /// Chooses moments of a range, uniformly, in ascending order.
     #[must_use]
     pub fn at_random(within: &Range<Nanos>, count: usize, seed: u64) -> Vec<Nanos> {
         moments::at_random(within, count, seed)
     }
 
     /// Chooses moments for cuts from a range, in ascending order: the beginning and the end of
-    /// every flush and the `marks`, such as the times at which somebody was told that something is
-    /// durable, or an even choice of them if there are more than `count`; and other moments at
-    /// which something happened, at random, up to that number. Between two such moments nothing
-    /// changes, so a log may have fewer.
+    /// every flush and the `marks`, such as the times at which a program was told that something is
+    /// durable, or evenly chosen ones if there are more than `count`; then other moments at which
+    /// something happened, at random, up to that number. Between two such moments nothing changes,
+    /// so a log may have fewer.
     #[must_use]
     pub fn moments(
         &self,

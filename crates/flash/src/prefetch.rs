@@ -1,11 +1,11 @@
-//! Asking the processor for memory before it is needed.
+//! Prefetches memory into the processor's cache.
 //!
 //! A page-mapped drive of 64 GB has a map of 67 MB, in which every write and every copied page
-//! looks up an entry of its own. Without this the model spends most of its time waiting for them;
-//! what it gains is measured by `cargo bench --bench model`.
+//! looks up an entry of its own. Without prefetching the model spends most of its time waiting for
+//! them; `cargo bench --bench model` measures the gain.
 
-/// Brings an entry of a slice into the processor's cache, some time soon. It has no effect but on
-/// time, and none at all for an index beyond the end or on a processor it does not know.
+/// Starts to load an entry of a slice into the processor's cache. It affects only speed, and does
+/// nothing for an index beyond the end or on an unsupported processor.
 #[inline]
 pub(crate) fn prefetch<T>(slice: &[T], index: usize) {
     if let Some(entry) = slice.get(index) {

@@ -1,4 +1,4 @@
-//! A drive as an experiment finds it: made from its specification, in the state that is asked for.
+//! A drive as an experiment finds it: made from its specification, in the requested state.
 
 use std::ops::ControlFlow;
 
@@ -7,8 +7,8 @@ use crate::drive::Drive;
 use crate::specification::Specification;
 use crate::units::MILLION;
 
-/// All that decides what a drive is like before something is done to it. Equal preparations make
-/// equal drives.
+/// Everything that determines a drive before its first command. Equal preparations make equal
+/// drives.
 #[derive(Debug, Clone)]
 pub struct Preparation {
     /// The drive.
@@ -22,20 +22,20 @@ pub struct Preparation {
 }
 
 impl Preparation {
-    /// The preparation of a drive that is used as a whole.
+    /// The preparation of a drive that is used completely.
     #[must_use]
     pub const fn whole(specification: Specification, condition: Condition, seed: u64) -> Self {
         Self { specification, condition, fill_ppm: MILLION, seed }
     }
 
-    /// The pages that conditioning uses: the first of the drive, and one at least.
+    /// The pages that conditioning uses: the first ones of the drive, and at least one.
     #[must_use]
     pub fn span_pages(&self) -> u32 {
         let pages = u64::from(self.specification.logical_pages) * u64::from(self.fill_ppm);
         u32::try_from(pages / u64::from(MILLION)).unwrap_or(u32::MAX).max(1)
     }
 
-    /// Makes the drive, and says what conditioning has found. `progress` is as for
+    /// Makes the drive, and returns the outcome of conditioning. `progress` is as for
     /// [`Drive::condition`].
     pub fn prepare(
         &self,

@@ -1,5 +1,5 @@
-//! The drives that come with the crate. Each is a drive file that says of every value what it rests
-//! on, and can serve as the start of one's own.
+//! The drives that come with the crate. Each is a drive file with evidence for every value, and can
+//! serve as a start for your own.
 
 /// A drive's name and its file.
 #[derive(Debug, Clone, Copy)]

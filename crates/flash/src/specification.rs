@@ -1,4 +1,5 @@
-//! What a drive is: everything a [`crate::Drive`] is made from, with every default filled in.
+//! The specification of a drive: everything a [`crate::Drive`] is made from, with every default
+//! filled in.
 //!
 //! [`Specification::parse`] makes one from a drive file; see [`crate::drive_file`].
 
@@ -13,39 +14,39 @@ use crate::units::{MILLION, Nanos};
 pub struct Specification {
     /// Its name.
     pub name: String,
-    /// What it stands for, in a sentence.
+    /// The drive that it models, in a sentence.
     pub description: String,
     /// The bytes of a page: a power of two.
     pub page_bytes: u32,
     /// The pages the host sees (U).
     pub logical_pages: u32,
-    /// The pages of a block: of what is erased at once, so of a superblock where there are such.
-    /// On a drive that compresses it is the number of *compressed* pages that fit.
+    /// The pages of a block, that is, of the unit of erasing: a superblock if there are any. On a
+    /// drive that compresses it is the number of *compressed* pages that fit.
     pub pages_per_block: u32,
     /// How many erase blocks, each on a die of its own, make up a block.
     pub superblock: u32,
-    /// The blocks that may hold data (T / `pages_per_block`). What the drive needs besides, to
-    /// have somewhere to write while it collects, comes on top.
+    /// The blocks that may hold data (T / `pages_per_block`). The blocks that the drive needs to
+    /// write to while it collects come on top.
     pub blocks: u32,
-    /// What is left of a page after compression, in millionths of its size.
+    /// The compressed size of a page, in millionths of its size.
     pub compression_ppm: u32,
-    /// How logical pages find their place.
+    /// How logical pages are mapped to flash.
     pub mapping: Mapping,
     /// How blocks wear.
     pub wear: Wear,
-    /// What a discard does and costs.
+    /// The effect and the cost of a discard.
     pub trim: Trim,
-    /// What a power cut takes.
+    /// The effect of a power cut.
     pub power_loss: PowerLoss,
     /// Memory for data on their way to the flash.
     pub write_buffer: Option<WriteBuffer>,
     /// Flash with one bit a cell, which takes all writes first.
     pub slc_cache: Option<SlcCache>,
-    /// The part of the map in memory, where the whole does not fit.
+    /// The part of the map in memory, if the whole does not fit.
     pub map_cache: Option<MapCache>,
-    /// What operations take; none for a drive outside time.
+    /// The times of operations; none for a drive without times.
     pub timing: Option<Timing>,
-    /// What the drive does when nobody asks anything of it.
+    /// The drive's work when it is idle.
     pub background: Option<Background>,
 }
 
@@ -56,14 +57,14 @@ impl Specification {
         u64::from(self.logical_pages) * u64::from(self.page_bytes)
     }
 
-    /// The bytes of flash that so many pages take, after compression.
+    /// The bytes of flash that a number of pages take, after compression.
     #[must_use]
     pub(crate) fn stored_bytes(&self, pages: u64) -> u64 {
         let one = u64::from(self.page_bytes) * u64::from(self.compression_ppm);
         pages * (one / u64::from(MILLION))
     }
 
-    /// The spare factor, `(T - U) / T`, in the pages as they are stored.
+    /// The spare factor, `(T - U) / T`, in pages as stored.
     #[must_use]
     pub fn spare_factor(&self) -> f64 {
         let usable = f64::from(self.blocks) * f64::from(self.pages_per_block);
@@ -71,7 +72,7 @@ impl Specification {
     }
 }
 
-/// How logical pages find their place on the flash.
+/// How logical pages are mapped to the flash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mapping {
     /// Every page on its own.
@@ -81,7 +82,7 @@ pub enum Mapping {
         /// Which pages are written side by side.
         frontiers: Frontiers,
     },
-    /// A whole block at a time; a page that is written out of turn has its block rewritten.
+    /// A whole block at a time; writing a page out of order rewrites its block.
     Block {
         /// How many blocks may be open for writing at once.
         open_blocks: u32,
@@ -109,22 +110,22 @@ pub enum Collection {
     Fifo,
     /// Any.
     Random,
-    /// The one with the fewest valid pages among so many drawn at random.
+    /// The one with the fewest valid pages among this many drawn at random.
     Choices(u32),
-    /// The one with the best relation of age and free space to work.
+    /// The one with the best ratio of age and free space to work.
     CostBenefit,
 }
 
-/// Which pages are written side by side, into the same block.
+/// Which pages are written into the same block.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Frontiers {
     /// All.
     #[default]
     One,
-    /// Those the host writes apart from those the collector copies.
+    /// Pages written by the host separate from those copied by the collector.
     Collector,
-    /// Those the host calls hot apart from the rest, each with its own spare space.
+    /// Pages the host tags as hot separate from the rest, each with its own spare space.
     HotCold,
 }
 
@@ -144,7 +145,7 @@ impl Frontiers {
 pub struct Wear {
     /// How the drive spreads erases.
     pub levelling: Levelling,
-    /// How often a block can be erased; none for ever.
+    /// How often a block can be erased; none for no limit.
     pub endurance: Option<u32>,
 }
 
@@ -155,7 +156,7 @@ pub enum Levelling {
     None,
     /// The least worn of the free blocks is used next; data that do not change stay.
     Dynamic,
-    /// Data that do not change move, too.
+    /// Data that do not change are moved, too.
     Static {
         /// The most that the erase counts of blocks may differ before data move.
         threshold: u32,
@@ -163,15 +164,14 @@ pub enum Levelling {
 }
 
 impl Levelling {
-    /// The threshold of static wear levelling where nobody says.
+    /// The default threshold of static wear levelling.
     pub const THRESHOLD: u32 = 100;
 }
 
 impl FromStr for Levelling {
     type Err = &'static str;
 
-    /// Reads `none`, `dynamic`, `static` or, with its threshold, `static:N`; the error says what
-    /// there is.
+    /// Reads `none`, `dynamic`, `static` or, with its threshold, `static:N`; the error lists these.
     fn from_str(text: &str) -> Result<Self, &'static str> {
         let (class, threshold) = text.split_once(':').map_or((text, None), |(c, t)| (c, Some(t)));
         match (class, threshold) {
@@ -187,24 +187,24 @@ impl FromStr for Levelling {
     }
 }
 
-/// What a discard does and costs.
+/// The effect and the cost of a discard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trim {
     /// Whether the drive forgets what is discarded; if not, the command does nothing.
     pub honoured: bool,
-    /// Whether a discard waits for all commands before it and holds up all after it.
+    /// Whether a discard waits for all commands before it and blocks all after it.
     pub blocking: bool,
     /// What discarded sectors read after a power cut.
     pub reads: TrimmedReads,
-    /// What a command takes.
+    /// The time of a command.
     pub per_command: Nanos,
-    /// What each discarded page that held data takes, on top.
+    /// The additional time of each discarded page that held data.
     pub per_mapped_page: Nanos,
-    /// What each discarded MiB without data takes, on top.
+    /// The additional time of each discarded MiB without data.
     pub per_unmapped_mib: Nanos,
 }
 
-/// What sectors read after a power cut that had been discarded, and whose discard was flushed.
+/// What reads after a power cut return of sectors whose discard was flushed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TrimmedReads {
@@ -215,14 +215,14 @@ pub enum TrimmedReads {
     OldOrZeros,
 }
 
-/// What a power cut takes.
+/// The effect of a power cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PowerLoss {
     /// Whether the drive has the energy to save its write buffer.
     pub protection: bool,
     /// What a flush does.
     pub flush: Flush,
-    /// Aligned units of so many bytes are written as a whole or not: a power of two.
+    /// The size of aligned units that are written as a whole or not at all: a power of two.
     pub atomic_write_bytes: u32,
 }
 
@@ -233,7 +233,7 @@ pub enum Flush {
     /// It is acknowledged once the data are safe.
     #[default]
     Honest,
-    /// It is acknowledged, and nothing else.
+    /// It is acknowledged, but does nothing.
     Ignored,
 }
 
@@ -251,7 +251,7 @@ pub struct SlcCache {
     pub blocks: u32,
     /// The pages such a block holds.
     pub pages_per_block: u32,
-    /// What reading and programming a page there takes.
+    /// The times of reading and programming a page there.
     pub cell: Option<Cell>,
 }
 
@@ -264,7 +264,7 @@ pub struct MapCache {
     pub covers_pages: u32,
 }
 
-/// What a page's cells take.
+/// The times of a page's cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cell {
     /// To read a page into the die's register.
@@ -273,14 +273,14 @@ pub struct Cell {
     pub program: Nanos,
 }
 
-/// What operations take.
+/// The times of operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timing {
     /// Buses to the dies.
     pub channels: u32,
-    /// Dies a channel.
+    /// Dies per channel.
     pub dies_per_channel: u32,
-    /// Planes a die; each works on its own.
+    /// Planes per die; each works independently.
     pub planes: u32,
     /// The data cells.
     pub cell: Cell,
@@ -288,7 +288,7 @@ pub struct Timing {
     pub erase: Nanos,
     /// To carry a page between the controller and a die.
     pub transfer: Nanos,
-    /// To interrupt a program or an erase for a read of the host, where the dies can.
+    /// To interrupt a program or an erase for a read of the host, if the dies can.
     pub suspend: Option<Nanos>,
     /// Bytes a second from the drive to the host.
     pub link_read_rate: u64,
@@ -296,12 +296,12 @@ pub struct Timing {
     pub link_write_rate: u64,
     /// The controller's own time, in which it does nothing else.
     pub controller: Controller,
-    /// What a read takes besides, without keeping the controller busy.
+    /// The additional time of a read that does not occupy the controller.
     pub read_latency: Nanos,
-    /// What a write takes besides, without keeping the controller busy.
+    /// The additional time of a write that does not occupy the controller.
     pub write_latency: Nanos,
-    /// What a flush takes besides, once the buffer is on the flash, if anything was changed since
-    /// the last: of drives that then write their map, most of it.
+    /// The additional time of a flush, once the buffer is on the flash, if anything was changed
+    /// since the last: most of a flush's time on drives that then write their map.
     pub flush_latency: Nanos,
 }
 
@@ -324,11 +324,11 @@ pub struct Controller {
     pub per_copy: Nanos,
 }
 
-/// What the drive does when nobody asks anything of it.
+/// The drive's work when it is idle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Background {
-    /// After how long without a command.
+    /// The idle time after which it begins.
     pub after: Nanos,
-    /// How many blocks it then makes free.
+    /// The number of blocks that it then makes free.
     pub free_blocks: u32,
 }

@@ -1,25 +1,26 @@
-//! Numbers that are spread evenly whatever their count, and do not change when there are more.
+//! Numbers that are spread evenly whatever their count, and do not change when more are added.
 //!
-//! A Latin hypercube of N draws puts one into each of N equal parts of every value's range, and
-//! another N moves them all. Here a draw is a function of its own number alone, so that a run can
-//! grow by blocks: each value follows van der Corput's sequence in base 2, of which any first 2^m
-//! numbers lie one in each of 2^m equal parts, and any first n differ from an even spread by about
-//! log2(n) at most. Owen's nested scrambling makes each number uniform without giving that up
-//! ("Randomly permuted (t,m,s)-nets and (t,s)-sequences", 1995), and the same of the numbers of
-//! the draws pairs the values of a draw at random, as a Latin hypercube does (Burley, "Practical
-//! hash-based Owen scrambling", Journal of Computer Graphics Techniques 9(4), 2020). Everything is
-//! integer arithmetic.
+//! A Latin hypercube of N draws puts one into each of N equal parts of every value's range, and a
+//! different N moves them all. Here a draw is a function of its own number alone, so that a run can
+//! be extended by blocks: each value follows van der Corput's sequence in base 2, whose first 2^m
+//! numbers lie one in each of 2^m equal parts, and whose first n differ from an even spread by at
+//! most about log2(n). Owen's nested scrambling makes each number uniform without giving that up
+//! ("Randomly permuted (t,m,s)-nets and (t,s)-sequences", 1995), and scrambling the numbers of the
+//! draws in the same way pairs the values of a draw at random, as a Latin hypercube does (Burley,
+//! "Practical hash-based Owen scrambling", Journal of Computer Graphics Techniques 9(4), 2020).
+//! Everything is integer arithmetic.
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// A sequence of its own for each of the numbers that make it up.
+/// A random sequence, identified by numbers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stream(u64);
 
 impl Stream {
     pub fn new(seed: u64, name: &str) -> Self {
-        // FNV-1a: a value's sequence is its name's, so that it stays when others come or go.
+        // FNV-1a: a value's sequence depends on its name alone, so adding or removing others does
+        // not change it.
         let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         });
@@ -31,14 +32,14 @@ impl Stream {
         Self(mix(self.0 ^ mix(number.into())))
     }
 
-    /// Where the draw of this number lies, as a part of 2^32.
+    /// The position of the draw with this number, in units of 2^-32.
     pub fn at(self, draw: u32) -> u32 {
         scramble(self.then(0), scramble(self.then(1), draw).reverse_bits())
     }
 }
 
-/// Turns each bit over or not by what all higher ones are, so that numbers with equal high bits
-/// keep as many equal ones.
+/// Flips each bit or not depending on all higher bits, so that numbers that share high bits still
+/// share as many.
 fn scramble(stream: Stream, number: u32) -> u32 {
     (0..u32::BITS).fold(number, |scrambled, place| {
         let higher = u64::from(number) >> place >> 1;

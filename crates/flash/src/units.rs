@@ -1,16 +1,16 @@
-//! What the model counts in: nanoseconds, logical pages, and places on the flash.
+//! The units of the model: nanoseconds, logical pages, and places on the flash.
 
 use std::ops::{Add, AddAssign, Sub};
 
 /// A million: ratios are counted in millionths.
 pub const MILLION: u32 = 1_000_000;
 
-/// A point in virtual time, or a length of it, in nanoseconds.
+/// A point in virtual time, or a duration, in nanoseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Nanos(pub u64);
 
 impl Nanos {
-    /// The beginning of time, and no time at all.
+    /// The beginning of time, and the empty duration.
     pub const ZERO: Self = Self(0);
 
     /// The time since an `earlier` point; none if that was later.
@@ -47,8 +47,8 @@ impl Sub for Nanos {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LogicalPage(pub u32);
 
-/// A block of flash: what is erased at once, counted from 0. On a drive with superblocks it is
-/// the superblock.
+/// A block of flash, the unit of erasing, counted from 0. On a drive with superblocks it is the
+/// superblock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Block(pub u32);
 
@@ -106,7 +106,7 @@ impl PageRun {
     }
 }
 
-/// A number of things of a drive, of which it has fewer than 2^32.
+/// Counts things of which a drive has fewer than 2^32.
 #[inline]
 pub(crate) fn count(things: usize) -> u32 {
     u32::try_from(things).expect("a drive has fewer than 2^32 of anything")

@@ -58,7 +58,7 @@ const BINS: u32 = 20;
 const NANOS_PER_YEAR: f64 = DAYS_PER_YEAR * 86_400.0 * 1e9;
 
 impl WearSummary {
-    /// Sums up erase counts, to each of which so many are added.
+    /// Summarises erase counts, after adding a number to each.
     pub(crate) fn of(erases: &[u32], added: u32, endurance: Option<u32>) -> Self {
         let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
         for erases in erases {
@@ -91,10 +91,10 @@ impl WearSummary {
         }
     }
 
-    /// How long a drive that is worn like this lasts if it goes on as it did since it was worn as
-    /// `before`: the host wrote so many bytes in so much time. A trace's time is the only one
-    /// there is for a drive outside time. None for a drive that lasts for ever, or that nothing
-    /// was written to or erased on.
+    /// How long a drive with this wear lasts if it continues as it did since the wear was `before`,
+    /// in which the host wrote these bytes in this time. For a drive without times, only a trace
+    /// provides a time. None for a drive without an endurance limit, or if nothing was written or
+    /// erased.
     #[must_use]
     pub fn lifetime(
         &self,
@@ -109,7 +109,7 @@ impl WearSummary {
             return None;
         }
         let periods = (endurance - self.mean).max(0.0) / grown;
-        // The most worn block may have been spared for once, but it will not be for ever.
+        // The most worn block may have been spared in this run, but will not be for ever.
         let first = (endurance - f64::from(self.most)).max(0.0) / most_grown.max(grown);
         let bytes = |periods: f64| periods * host_written_bytes as f64;
         let years = |periods: f64| {

@@ -1,10 +1,10 @@
 //! The write buffer: memory in which written pages wait until they go to the flash.
 //!
 //! A write is done when its pages are in the buffer. Half of the buffer holds pages that have not
-//! gone on yet, the oldest of which goes when another comes; the other half holds pages on their
-//! way to the flash. A page that is written again before it goes on takes no second place. When
-//! the power fails, exactly the pages that have not gone on are lost (what is being programmed is
-//! finished on the power that is left), and a flush sends all of them on first.
+//! been sent to the flash, of which the oldest is sent when another arrives; the other half holds
+//! pages on their way to the flash. Rewriting a page that has not been sent takes no second slot.
+//! When the power fails, exactly the pages that have not been sent are lost (running programs
+//! complete on residual power), and a flush sends all of them first.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -18,9 +18,9 @@ pub(crate) struct Buffer {
     pages: usize,
     /// Whether a power cut loses nothing.
     pub is_protected: bool,
-    /// Pages that wait, the oldest in front. One that is not dirty any more was trimmed.
+    /// Waiting pages, oldest first. One that is no longer dirty was trimmed.
     waiting: VecDeque<(LogicalPage, Stream)>,
-    /// A bit a logical page: whether its newest version waits here.
+    /// One bit per logical page: whether its newest version waits here.
     dirty: Vec<u64>,
     /// When the pages on their way will be safe.
     leaving: BinaryHeap<Reverse<Nanos>>,
@@ -42,7 +42,7 @@ impl Buffer {
         is_set(&self.dirty, page)
     }
 
-    /// Takes a page in. Returns whether it takes a place, so is not here already.
+    /// Takes a page in. Returns whether it takes a new slot, that is, was not here already.
     pub fn take(&mut self, page: LogicalPage, stream: Stream) -> bool {
         if self.holds(page) {
             return false;
@@ -61,13 +61,13 @@ impl Buffer {
         held
     }
 
-    /// The oldest pages, if more wait than may; they are on their way then.
+    /// Takes out the oldest pages, to be sent, if more wait than may.
     pub fn overflow(&mut self) -> Option<(PageRun, Stream)> {
         let excess = self.waiting.len().saturating_sub(self.pages.div_ceil(2));
         if excess == 0 { None } else { self.oldest(excess) }
     }
 
-    /// The oldest pages that follow each other, at most so many; they are on their way then.
+    /// Takes out the oldest consecutive pages, at most `limit`, to be sent.
     pub fn oldest(&mut self, limit: usize) -> Option<(PageRun, Stream)> {
         let mut waiting = std::iter::from_fn(|| self.waiting.pop_front());
         let (page, stream) = waiting.find(|(page, _)| is_set(&self.dirty, *page))?;
@@ -89,7 +89,7 @@ impl Buffer {
         self.leaving.extend((0..pages).map(|_| Reverse(safe)));
     }
 
-    /// When there is room for another page that comes at `earliest`.
+    /// When there is room for another page that arrives at `earliest`.
     pub fn room(&mut self, earliest: Nanos) -> Nanos {
         while self.leaving.peek().is_some_and(|Reverse(safe)| *safe <= earliest) {
             self.leaving.pop();
@@ -105,7 +105,7 @@ impl Buffer {
         self.leaving.iter().map(|Reverse(safe)| *safe).max().unwrap_or_default()
     }
 
-    /// Loses everything. Returns the pages whose newest version is lost, in the order they came.
+    /// Loses everything. Returns the pages whose newest version is lost, in the order they arrived.
     pub fn lose(&mut self) -> Vec<LogicalPage> {
         let runs = std::iter::from_fn(|| self.oldest(usize::MAX));
         let lost = runs.flat_map(|(run, _)| run.pages()).collect();

@@ -36,11 +36,11 @@ pub enum Message {
     Functions(BTreeMap<String, u64>),
     /// The layout of the disk's filesystem, after the phases.
     Layout(serde_json::Value),
-    /// Something was done to a file that a power cut may undo, or was promised of it.
+    /// An operation on a file that a power cut may undo, or a promise about the file.
     Deed(Deed),
-    /// The drive may become that of the next power cut: nothing has it.
+    /// The drive may be replaced by that of the next power cut: nothing uses it.
     Next,
-    /// What was recovered from it.
+    /// The result of recovering it.
     Recovered(Recovery),
     /// The job is done; this is its result.
     Done(serde_json::Value),

@@ -1,8 +1,8 @@
-//! Reads whole what others wrote, within a bound: it may be larger than memory, or have no end.
+//! Reads others' files completely, within a bound: they may be larger than memory, or endless.
 
 use std::io::{self, Read};
 
-/// Reads to the end. What has more than this many bytes fails, before it takes more memory.
+/// Reads to the end. Input of more than this many bytes fails, before it takes more memory.
 pub fn read(from: impl Read, most_bytes: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(most_bytes + 1).read_to_end(&mut bytes)?;

@@ -64,7 +64,7 @@ impl std::fmt::Display for Holder {
     }
 }
 
-/// What passwd(5) calls a user; none of those that are known elsewhere.
+/// A user's name in passwd(5); none for users known only to other databases.
 fn user(uid: u32) -> Option<String> {
     let text = fs::read_to_string("/etc/passwd").ok()?;
     text.lines().find_map(|line| {

@@ -42,7 +42,7 @@ pub struct Source<'a> {
     pub contents: &'a [u8],
 }
 
-/// What a file says.
+/// The contents of a file.
 struct Found {
     program: &'static str,
     version: Option<String>,

@@ -1,4 +1,4 @@
-//! Turns what files say into treatments, blocks and trials.
+//! Turns the contents of files into treatments, blocks and trials.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -19,9 +19,9 @@ const MOST_CELLS: usize = 50_000;
 /// The contents of a run's folder.
 #[derive(Debug)]
 pub struct Run {
-    /// What was done, as far as it is known.
+    /// The schedule, as far as it is known.
     pub schedule: Schedule,
-    /// What was measured.
+    /// The measurements.
     pub records: Vec<Record>,
 }
 

@@ -119,7 +119,7 @@ impl Cache {
         Ok(LabKernel { path: place, ..built.clone() })
     }
 
-    /// Removes what builds have left.
+    /// Removes the remains of builds.
     pub fn clean(&self) -> Result<(), KernelError> {
         let work = self.work();
         match fs::remove_dir_all(&work) {

@@ -71,8 +71,8 @@ pub struct Info {
 /// cache.
 const INSTALLED: &str = "/usr/lib/ssdlab/kernel";
 
-/// The kernel that a run uses: the one that is named, or else the one in the cache, or else the
-/// installed one.
+/// The kernel that a run uses: the named one, or else the one in the cache, or else the installed
+/// one.
 pub fn find(named: Option<&Path>) -> Result<LabKernel, KernelError> {
     find_with_origin(named).map(|(kernel, _)| kernel)
 }
@@ -112,8 +112,8 @@ pub fn kept() -> Result<Vec<Kept>, KernelError> {
     Cache::of_user()?.kept()
 }
 
-/// Removes what is left of a build that did not end and is not at work. The kernel stays: nothing
-/// builds it again by itself.
+/// Removes an unfinished build that is not running. The kernel stays, as nothing would rebuild it
+/// automatically.
 pub fn clear() -> Result<(), KernelError> {
     Cache::of_user()?.clear()
 }
@@ -127,8 +127,8 @@ fn find_with_origin(named: Option<&Path>) -> Result<(LabKernel, Option<Origin>),
     Ok((kernel, Some(origin)))
 }
 
-/// The user's kernel, or else the installed one. An installed kernel that does not fit says why
-/// only where the user has none.
+/// The user's kernel, or else the installed one. The error about an installed kernel that does not
+/// fit is reported only if the user has none.
 fn own_or_installed(
     own: Result<Cache, KernelError>,
     installed: &Cache,

@@ -53,7 +53,7 @@ impl Cache {
         Ok(kept)
     }
 
-    /// Removes what is left of a build that is not at work.
+    /// Removes an unfinished build that is not running.
     pub fn clear(&self) -> Result<(), KernelError> {
         if !self.work().exists() {
             return Ok(());

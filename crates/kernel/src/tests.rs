@@ -11,7 +11,7 @@ use super::cache::Cache;
 use super::recipe::Recipe;
 use super::{KernelError, LabKernel, Progress, Source, binary, build, own_or_installed};
 
-/// Makes a kernel of what the source says; the words `flex` and `broken` make it fail.
+/// Makes a kernel from the source's text; the words `flex` and `broken` make it fail.
 const BUILD: &str = r#"#!/bin/sh
 exec 1>&2
 echo "== unpack $1"
@@ -119,7 +119,7 @@ fn a_failed_build_says_why_and_leaves_the_kernel() {
     let failed = place.build("broken").0.unwrap_err();
     assert!(matches!(&failed, KernelError::Failed { said } if said.starts_with("fork.c:1: error")));
     assert_eq!(place.found().unwrap(), kernel);
-    // What has been done of it is there to go on with.
+    // The partial build is kept, to be resumed.
     assert!(place.files().contains(&"work".to_owned()));
     place.build("6.1").0.unwrap();
     assert!(!place.files().contains(&"work".to_owned()));
@@ -210,7 +210,7 @@ fn an_installed_kernel_is_used_where_the_user_has_none() {
         let found = own_or_installed(Ok(own.cache()), &installed.cache(), recipe);
         found.map(|(kernel, _)| kernel)
     };
-    // Neither: the user's is the one to build.
+    // Neither exists: the user's is to be built.
     let Err(KernelError::NotBuilt { folder }) = find(&own.recipe) else { panic!("there is none") };
     assert_eq!(folder, own.cache_folder());
     let shared = installed.build("6.1").0.unwrap();
@@ -219,7 +219,7 @@ fn an_installed_kernel_is_used_where_the_user_has_none() {
     assert_eq!(none.unwrap().0, shared);
     let mine = own.build("6.12").0.unwrap();
     assert_eq!(find(&own.recipe).unwrap(), mine);
-    // Both are of another recipe: the user's is the one to build again.
+    // Both are of another recipe: the user's is to be rebuilt.
     let other = Recipe { files: vec![("build", "another")] };
     let Err(KernelError::OtherRecipe { folder, .. }) = find(&other) else { panic!("none fits") };
     assert_eq!(folder, own.cache_folder());

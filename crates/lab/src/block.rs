@@ -37,12 +37,12 @@ pub(super) trait Source {
         None
     }
 
-    /// The drive, where it was there before.
+    /// The drive, if it existed before.
     fn drive(&self) -> Option<Drive> {
         None
     }
 
-    /// What its kernel says of whose bytes a write carries.
+    /// How its kernel reports the owners of written bytes.
     fn owners(&self) -> Owners {
         Owners::Marked
     }

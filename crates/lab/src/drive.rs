@@ -1,4 +1,4 @@
-//! The drive of a lab as records have it in their settings, and whether one of them means another.
+//! The drive of a lab as stored in records' settings, and whether a record is about another drive.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,7 +8,7 @@ use miette::Diagnostic;
 use ssdlab_plan::Bytes;
 use thiserror::Error;
 
-/// The settings of a record that say on which drive its trial ran.
+/// The settings of a record that identify the drive of its trial.
 const SIZE: &str = "device_bytes";
 const MODEL: &str = "model";
 const NAME: &str = "identity";
@@ -16,11 +16,11 @@ const NAME: &str = "identity";
 /// A drive or partition that exists before a run and after it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Drive {
-    /// What it is called here and now.
+    /// Its current name.
     pub node: PathBuf,
-    /// What means it and no other device, the same after each boot.
+    /// Names that identify it uniquely, also after a reboot.
     pub names: Vec<String>,
-    /// The drive's model, where it has one.
+    /// The drive's model, if it has one.
     pub model: Option<String>,
     /// Its size in bytes.
     pub size_bytes: u64,
@@ -38,7 +38,7 @@ pub struct OtherDrive {
     differences: Differences,
 }
 
-/// A setting, what a record has of it, and what was found.
+/// A setting, its value in a record, and the value found.
 type Difference = (&'static str, String, String);
 
 #[derive(Debug)]
@@ -55,7 +55,7 @@ impl fmt::Display for Differences {
 }
 
 impl Drive {
-    /// What records have of it.
+    /// Its settings in records.
     pub(super) fn facts(&self) -> Vec<(String, String)> {
         let mut facts = vec![(SIZE, self.size_bytes.to_string())];
         facts.extend(self.model.clone().map(|model| (MODEL, model)));
@@ -63,8 +63,8 @@ impl Drive {
         facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
-    /// Refuses a record, by its settings, that was made on another drive. Trials that did not get
-    /// as far as to their drive say nothing of it.
+    /// Refuses a record, by its settings, that was made on another drive. Records of trials that
+    /// did not reach their drive have none of these.
     pub fn check(&self, applied: &BTreeMap<String, String>) -> Result<(), OtherDrive> {
         let mut differences: Vec<Difference> = Vec::new();
         if let Some(name) = applied.get(NAME).filter(|name| !self.names.contains(name)) {

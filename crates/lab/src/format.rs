@@ -79,7 +79,7 @@ pub(super) fn read_back(
 }
 
 /// Runs the filesystem's own check, which changes nothing, on the unmounted device; returns the
-/// command line, or nothing where there is no check.
+/// command line, or nothing if there is no check.
 pub(super) fn check(
     device: &BlockDevice,
     setup: &Setup,
@@ -105,8 +105,8 @@ pub(super) fn check(
     Err(LabError::Damaged { check: line, said })
 }
 
-/// Replays the journal of an unmounted device, where its filesystem has a program for that. What it
-/// cannot mend, mounting shows.
+/// Replays the journal of an unmounted device, if its filesystem has a program for that. Damage
+/// that it cannot repair shows when mounting.
 pub(super) fn replay(
     device: &BlockDevice,
     setup: &Setup,

@@ -85,21 +85,21 @@ pub trait Lab {
     /// Why this treatment cannot run here at all; `None` if it can.
     fn missing(&self, setup: &Setup) -> Option<String>;
 
-    /// The drive that all trials have, where it was there before; none where devices are made, or
-    /// somebody else's.
+    /// The drive of all trials, if it existed before; none if devices are made, or belong to
+    /// somebody else.
     fn drive(&self) -> Option<Drive> {
         None
     }
 
-    /// Provides the block device of a trial; none where there is none. Where devices are files of
-    /// ours it may be a copy of one that was kept.
+    /// Provides the block device of a trial, if there is one. If devices are our own files, it may
+    /// be a copy of a cached one.
     fn attach(
         &mut self,
         kept: Option<&Path>,
         tools: &mut Tools<'_>,
     ) -> Result<Option<BlockDevice>, LabError>;
 
-    /// The file that stands for the device, where it is a file of ours.
+    /// The file behind the device, if it is our own file.
     fn file(&self) -> Option<&Path> {
         None
     }

@@ -1,4 +1,4 @@
-//! Recovers a filesystem in a guest whose drive was changed under it, as by a power cut.
+//! Recovers a filesystem in a guest whose drive's contents were replaced, as by a power cut.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,17 +23,17 @@ pub struct Recovery {
     mount_point: PathBuf,
 }
 
-/// What came of a filesystem.
+/// The outcome of recovering a filesystem.
 #[derive(Debug)]
 pub struct Recovered<T> {
-    /// How long replaying and mounting took and what was seen there, or why it cannot be mounted.
+    /// The time to replay and mount it and the observations there, or why it cannot be mounted.
     pub mounted: Result<(Duration, T), LabError>,
-    /// What the filesystem's own check says after that, if it finds something amiss.
+    /// The output of the filesystem's own check after that, if it finds errors.
     pub amiss: Option<String>,
 }
 
 impl Recovery {
-    /// Opens the drive, and sets what the treatment asks of it.
+    /// Opens the drive, and applies the treatment's settings to it.
     pub fn open(setup: &Setup, folder: &Path, tools: &mut Tools<'_>) -> Result<Self, LabError> {
         let mount_point = folder.join("recovered");
         fs::create_dir_all(&mount_point).map_err(LabError::step("make", &mount_point))?;
@@ -42,8 +42,8 @@ impl Recovery {
         Ok(Self { device, mount_point })
     }
 
-    /// Mounts what the drive holds now, which replays the journal or log, unless a program has to;
-    /// looks at the directory of the trial, unmounts, and has the filesystem check itself.
+    /// Mounts the drive's current contents, which replays the journal or log, unless a program has
+    /// to; examines the trial's directory, unmounts, and runs the filesystem's own check.
     pub fn recover<T>(
         &self,
         setup: &Setup,

@@ -1,9 +1,9 @@
 //! The ledger: classifies the bytes that a filesystem has written.
 //!
-//! The requests of a trial say where bytes went and whom they belong to, the filesystem's layout
-//! what lies there. The device's own counters locate the end of each phase among the requests and
-//! their required sum, so no clock is needed and a missing request is detected. Phases are located
-//! by bytes, because the kernel's write counter includes requests that only flush.
+//! The requests of a trial say where bytes went and to whom they belong; the filesystem's layout
+//! says what is there. The device's own counters locate the end of each phase among the requests
+//! and their required sum, so no clock is needed and a missing request is detected. Phases are
+//! located by bytes, because the kernel's write counter includes requests that only flush.
 
 mod attribution;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Requests of which it is known what must become of them.
+//! Requests with known attributions.
 
 use proptest::prelude::*;
 use ssdlab_filesystem::layout::Area;
@@ -119,7 +119,7 @@ fn a_request_too_few_or_too_many_is_found_out() {
         let error = attributed(&requests, &[moment, blocks(9, 9)], None).unwrap_err();
         assert!(matches!(error, LedgerError::Skewed { expected, .. } if expected == moment));
     }
-    // The device counts what only flushes, too.
+    // The device also counts requests that only flush.
     assert!(attributed(&requests, &[blocks(1, 4), blocks(2, 9)], None).is_ok());
     // One that was never completed has not been counted.
     let lost = Request { completed_ns: None, ..write(2, 1, 52, 1, 0) };

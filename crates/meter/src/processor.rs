@@ -13,12 +13,12 @@ pub struct Computed {
     pub processes_ns: u64,
     /// By kernel threads: journals, writeback, workers.
     pub kernel_threads_ns: u64,
-    /// In interrupts, and what is put off to their end.
+    /// In interrupts, and in work deferred to their end.
     pub interrupts_ns: u64,
 }
 
 impl Computed {
-    /// What was computed after an earlier moment.
+    /// The computation since an earlier moment.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         let less = u64::saturating_sub;
@@ -30,13 +30,13 @@ impl Computed {
     }
 }
 
-/// What was computed so far; `None` where the kernel does not tell.
+/// The computation so far; `None` if the kernel does not report it.
 #[must_use]
 pub fn computed() -> Option<Computed> {
     parse_computed(&fs::read_to_string("/proc/ssdlab/processor").ok()?)
 }
 
-/// The blocks that were executed so far, by function; `None` where the kernel does not tell.
+/// The blocks executed so far, by function; `None` if the kernel does not report them.
 #[must_use]
 pub fn functions() -> Option<BTreeMap<String, u64>> {
     Some(parse_functions(&fs::read_to_string("/proc/ssdlab/functions").ok()?))

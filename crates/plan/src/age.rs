@@ -2,8 +2,8 @@
 //!
 //! The idea is that of Smith and Seltzer, "File System Aging" (SIGMETRICS 1997): an empty
 //! filesystem lays files out as a used one no longer can. Like Geriatrix (Kadekodi, Nagarajan,
-//! Ganger, ATC 2018) a profile names the sizes of files, how full the filesystem is and which
-//! files die; how much is written is a number and not a time.
+//! Ganger, ATC 2018) a profile names the sizes of files, how full the filesystem is and which files
+//! are deleted; the volume of writes is given as a number, not as a time.
 
 use super::factor::Factor;
 use super::level_error::{LevelError, unknown};
@@ -15,31 +15,32 @@ pub struct Profile {
     pub name: &'static str,
     /// One sentence for lists.
     pub description: &'static str,
-    /// Raised with every change of what the profile does, its generator included: a state that was
-    /// aged by another is another.
+    /// Raised with every change to what the profile or its generator does: a state aged by another
+    /// version is a different state.
     pub version: u32,
     /// Sizes of files in bytes, by count: the quantiles 0/32 to 31/32, then 1 - 1/64, 1 - 1/128
     /// and so on to 1 - 1/4096, then the largest.
     pub sizes: [u64; 40],
-    /// Files in a directory, on average.
+    /// The mean number of files in a directory.
     pub directory_files: u64,
     /// Directories in a directory that has any.
     pub subdirectories: u64,
-    /// How much of the space that a new filesystem has free the files take, in percent.
+    /// The share of a new filesystem's free space that the files take, in percent.
     pub fill_percent: u64,
-    /// Of 100 times that a file is written, so many append to one.
+    /// The percentage of writes that append to a file.
     pub append_percent: u64,
-    /// So many overwrite a part of one; all others make new files.
+    /// The percentage that overwrite a part of a file; all others make new files.
     pub overwrite_percent: u64,
-    /// Of 100 new files, so many grow piece by piece while others do, with a sync between.
+    /// The percentage of new files that grow piece by piece, interleaved with others, with a sync
+    /// in between.
     pub growing_percent: u64,
-    /// What such a file grows by, in bytes.
+    /// The piece that such a file grows by, in bytes.
     pub piece_bytes: u64,
-    /// Of 100 files that are deleted, so many are of the youngest tenth.
+    /// The percentage of deleted files that are among the youngest tenth.
     pub young_percent: u64,
-    /// How many times the files' data are written after the first, without a target.
+    /// How many times the files' data are written again after the first fill, without a target.
     pub turnovers: u32,
-    /// The same, at most, with a target.
+    /// The maximum of that with a target.
     pub most_turnovers: u32,
 }
 
@@ -52,12 +53,12 @@ pub const PROFILES: [&Profile; 2] = [&DESKTOP, &MAIL];
 /// straight lines between the quantiles keep the mean within 3 %. Directories hold the 10 files of
 /// that study, and three directories in each make files lie some seven levels deep, as there.
 ///
-/// The rest is not measured but set. Four fifths full is where allocators begin to be short of
-/// long free runs (Smith and Seltzer's filesystems were 70 to 80 % full). That half of what is
-/// deleted is young follows the finding that most files die soon after they are made (Baker et
-/// al., "Measurements of a Distributed File System", SOSP 1991). Growing, appended and
-/// overwritten files are a tenth each: they are what fragments first (Conway et al., "File
-/// Systems Fated for Senescence", FAST 2017, with appends and git pulls).
+/// The rest is assumed, not measured. At four fifths full, allocators begin to run short of long
+/// free runs (Smith and Seltzer's filesystems were 70 to 80 % full). Half of the deleted files are
+/// young, since most files die soon after they are made (Baker et al., "Measurements of a
+/// Distributed File System", SOSP 1991). Growing, appended and overwritten files are a tenth each:
+/// they are what fragments first (Conway et al., "File Systems Fated for Senescence", FAST 2017,
+/// with appends and git pulls).
 const DESKTOP: Profile = Profile {
     name: "desktop",
     description: "files as on desktop computers, 80 % full, rewritten twice",
@@ -116,8 +117,8 @@ const DESKTOP: Profile = Profile {
     most_turnovers: 10,
 };
 
-/// Mailboxes and logs: every file grows by a few messages at a time, beside all others. This is set
-/// and not measured: it is what fragments most (Conway et al. age by a mail server, too).
+/// Mailboxes and logs: every file grows by a few messages at a time, interleaved with all others.
+/// This is assumed, not measured: it fragments most (Conway et al. also age by a mail server).
 const MAIL: Profile = Profile {
     name: "mail",
     description: "the same, but every file grows in steps of 8 KiB",
@@ -131,7 +132,7 @@ const MAIL: Profile = Profile {
 pub struct Age {
     /// How files come and go.
     pub profile: &'static Profile,
-    /// The layout score at which it is enough, 0 to 1.
+    /// The layout score at which ageing stops, 0 to 1.
     pub target: Option<f64>,
 }
 

@@ -1,7 +1,7 @@
 //! Bonnie's tests: what a plan says about them, what each needs, and their sizes made explicit.
 //!
-//! Names, defaults and definitions are those of bonnie++ 2.00 (`bonnie.h`, `bonnie++.cpp`), so
-//! that its numbers and ours can stand side by side.
+//! Names, defaults and definitions are those of bonnie++ 2.00 (`bonnie.h`, `bonnie++.cpp`), so that
+//! its numbers are comparable with ours.
 
 use std::ops::Range;
 
@@ -23,8 +23,8 @@ const FILES_UNIT: u64 = 1024;
 const LEAST_NS: u64 = 500_000_000;
 
 /// bonnie++ takes twice the machine's memory; here the caches are dropped instead. In the virtual
-/// lab, where a system call costs some 20 µs of real time and no noise is to be averaged out, less
-/// is enough.
+/// lab, where a system call costs some 20 µs of real time and there is no noise to average out,
+/// less is enough.
 const SIZE_BYTES: u64 = 1 << 30;
 const VIRTUAL_SIZE_BYTES: u64 = 256 << 20;
 /// bonnie++ 2.00: `DefaultByteIO`, 3 MiB; in the virtual lab less, for the same reason.
@@ -33,13 +33,13 @@ const VIRTUAL_CHAR_BYTES: u64 = 128 << 10;
 /// bonnie++ 2.00: `DefaultDirectorySize`, in units of 1024 files.
 const FILES: u64 = 16;
 
-/// The sizes of a chunk that bonnie++ takes.
+/// The chunk sizes that bonnie++ accepts.
 const CHUNKS: Range<u64> = 256..(1 << 20) + 1;
 
 /// The largest of the small files.
 const LARGEST_FILE_BYTES: u64 = u32::MAX as u64;
 
-/// The most of each: names lie in memory, and every seeker is a thread.
+/// Upper limits: names are kept in memory, and every seeker is a thread.
 const MOST_SEEKERS: u32 = 256;
 const MOST_SEEKS: u32 = 10_000_000;
 const MOST_DIRECTORIES: u64 = 99_999;
@@ -112,8 +112,8 @@ impl BonnieTest {
         }
     }
 
-    /// Whether it reads what lies on the device. bonnie++ asks for files larger than the memory;
-    /// here the caches are dropped before it.
+    /// Whether it reads from the device. bonnie++ asks for files larger than the memory; here the
+    /// caches are dropped before it.
     #[must_use]
     pub fn reads(self) -> bool {
         self.is_of_the_file() && !matches!(self, Self::SeqOutputChar | Self::SeqOutputBlock)
@@ -140,7 +140,7 @@ impl BonnieTest {
         }
     }
 
-    /// The test that takes away what it makes.
+    /// The test that deletes the files it makes.
     #[must_use]
     pub(super) fn undone_by(self) -> Option<Self> {
         match self {
@@ -217,7 +217,7 @@ pub struct Bonnie {
 }
 
 impl Bonnie {
-    /// What of it is out of the limits of plans.
+    /// What exceeds the limits of plans, if anything.
     pub(super) fn fault(&self) -> Option<String> {
         let chunk = self.chunk_bytes;
         let (smallest, largest) = self.file_bytes;
@@ -238,7 +238,7 @@ impl Bonnie {
         fault.or_else(|| fault_of_bytes(self.size_bytes))
     }
 
-    /// A lower bound of the space the tests take: each file rounded up to half a block more.
+    /// A lower bound of the space the tests take: each file and half a block.
     #[must_use]
     pub(super) fn needed_bytes(&self) -> u64 {
         let (smallest, largest) = self.file_bytes;

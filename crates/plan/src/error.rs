@@ -1,4 +1,4 @@
-//! What can be wrong with a plan, shown at its place in the file.
+//! Errors in a plan, shown at their place in the file.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use miette::{Diagnostic, NamedSource, SourceSpan};
 use thiserror::Error;
 
-/// A plan that cannot be run, with the place in the file where one can be named.
+/// A plan that cannot be run, with the place in the file if there is one.
 #[derive(Debug, Error, Diagnostic)]
 #[error("{message}")]
 pub struct PlanError {
@@ -36,7 +36,7 @@ impl Fault {
         Self { message: message.into(), at: Some(span), help: Some(help.into()) }
     }
 
-    /// A fault that no place in the file is to blame for (the command line, say).
+    /// A fault outside the file (on the command line, say).
     pub fn nowhere(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { message: message.into(), at: None, help: Some(help.into()) }
     }

@@ -1,6 +1,6 @@
-//! About how long a run takes, before it has begun: what its phases ask for, at a lab's usual pace.
+//! Estimates how long a run takes, before it begins: the work of its phases, at a lab's usual pace.
 //!
-//! It is there to tell minutes from hours. Once trials have ended, their own pace is better known.
+//! It only tells minutes from hours. Once trials have ended, their own pace is a better estimate.
 
 use std::time::Duration;
 
@@ -11,29 +11,29 @@ use super::lab_kind::LabKind;
 use super::schedule::{Action, Build, Schedule, Tree, Workload};
 use super::setup::{Amount, Setup};
 
-/// System calls of a file that is made, and of one that is deleted.
+/// System calls to make a file, and to delete one.
 const CALLS_TO_MAKE: u64 = 4;
 const CALLS_TO_DELETE: u64 = 2;
 
 /// System calls of a transaction: some of the page size for each page, twice, and the syncs.
 const CALLS_OF_A_TRANSACTION: u64 = 40;
 
-/// What a simulated drive is taken to hold where a plan does not say, in bytes.
+/// The assumed capacity of a simulated drive if a plan does not give one, in bytes.
 const USUAL_DRIVE_BYTES: u64 = 100_000_000_000;
 
-/// What recovering a filesystem from a power cut takes, with its check, in ns of real time.
+/// The time to recover a filesystem from a power cut and check it, in ns of real time.
 const RECOVERY_NS: u64 = 250_000_000;
 
-/// What a phase asks for.
+/// The work of a phase.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Asked {
     calls: u64,
     bytes: u64,
-    /// Time that goes by whatever is done, in ns; in virtual time it is free.
+    /// Waiting time, in ns; in virtual time it is free.
     waits_ns: u64,
 }
 
-/// How long things take in a lab, in ns of real time.
+/// The pace of a lab, in ns of real time.
 struct Pace {
     trial_ns: u64,
     call_ns: u64,
@@ -45,7 +45,7 @@ struct Pace {
 }
 
 impl Pace {
-    /// As measured on a virtual machine with two processors of 2023 and its disk.
+    /// As measured on a virtual machine of 2023 with two processors.
     fn of(lab: LabKind) -> Self {
         match lab {
             LabKind::Virtual => Self {
@@ -66,7 +66,7 @@ impl Pace {
     }
 }
 
-/// About what a run comes to.
+/// The estimated cost of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Estimate {
     /// How long all trials take, one after the other.
@@ -75,8 +75,8 @@ pub struct Estimate {
     pub written_bytes: u64,
 }
 
-/// About what all trials of a schedule come to; `None` where a program's own
-/// time is in it, or a share of a device whose size is not known yet.
+/// The estimated cost of all trials of a schedule; `None` if it depends on a program's own time, or
+/// on a share of a device whose size is not yet known.
 #[must_use]
 pub fn estimate(schedule: &Schedule) -> Option<Estimate> {
     let pace = Pace::of(schedule.target.as_ref()?.lab());
@@ -134,7 +134,7 @@ fn of_action(action: &Action, workload: &Workload) -> Option<Asked> {
             let (operations, waits_ns) = match io.end {
                 End::Bytes(bytes) => (bytes / block.max(1), 0),
                 End::Operations(operations) => (operations, 0),
-                // About as many as an early drive does.
+                // About the rate of an early drive.
                 End::Time(ns) => (ns / 100_000, ns),
             };
             let bytes = io.size_bytes.saturating_add(operations.saturating_mul(block));
@@ -185,8 +185,8 @@ fn of_bonnie(test: BonnieTest, bonnie: &Bonnie) -> Asked {
     }
 }
 
-/// What the treatments are filled with first, on average; `None` where it is a share of a device
-/// that nobody has looked at yet.
+/// The mean prefill of the treatments, in bytes; `None` if it is a share of a device that has not
+/// been examined yet.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "sizes are positive")]
 fn prefill_bytes(schedule: &Schedule) -> Option<u64> {
     let usual = schedule.is_in(LabKind::Virtual).then_some(USUAL_DRIVE_BYTES);

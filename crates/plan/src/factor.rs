@@ -1,7 +1,7 @@
 //! The factors a plan can vary, and their levels.
 //!
-//! Levels stay the words the person wrote wherever they are stored or printed; what they mean is
-//! [`super::Setup`].
+//! Wherever levels are stored or printed they stay the words the person wrote; [`super::Setup`] is
+//! what they mean.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -98,16 +98,15 @@ impl Factor {
         Self::Label,
     ];
 
-    /// Whether it is about the simulated machine, which only the virtual lab has.
+    /// Whether it belongs to the simulated machine, which only the virtual lab has.
     #[must_use]
     pub fn is_simulated(self) -> bool {
         use Factor::{Condition, Drive, Flush, Host, PowerLossProtection, WearLevelling};
         matches!(self, Drive | Condition | WearLevelling | PowerLossProtection | Flush | Host)
     }
 
-    /// Whether it decides what an aged filesystem is like: it is there when it is made, or in the
-    /// files that age it. Anything else that is set by mounting does not: it is aged with the
-    /// defaults.
+    /// Whether it affects an aged filesystem: by how it is made, or through the files that age it.
+    /// Mount options do not: ageing uses the defaults.
     #[must_use]
     pub fn shapes_aged(self) -> bool {
         use Factor::{Age, Checksums, Compression, Filesystem, Journal, Mkfs};
@@ -149,7 +148,7 @@ impl Factor {
         Self::ALL.into_iter().find(|factor| factor.name() == name)
     }
 
-    /// What to write instead of a name that no factor has. Each tunable had one of its own.
+    /// What to write instead of an unknown factor. In earlier versions each tunable was a factor.
     pub(super) fn instead_of(name: &str) -> String {
         match name.strip_prefix("scheduler.") {
             Some(tunable) => {

@@ -1,4 +1,4 @@
-//! Phases that read and write one file (`do = "io"`): how a plan says so, and what it means.
+//! Phases that read and write one file (`do = "io"`): their form in a plan, and what it means.
 
 use std::fmt;
 use std::ops::Range;
@@ -11,10 +11,10 @@ use ssdlab_quantity::{Bytes, PerSecond, Share, Span};
 use super::error::Fault;
 use super::limits::{fault_of_bytes, first_false};
 
-/// The file's name where the plan gives none.
+/// The file's name if the plan gives none.
 const FILE: &str = "data";
 
-/// What the blocks of files that bypass the page cache are whole multiples of, in bytes.
+/// Block sizes that bypass the page cache are whole multiples of this, in bytes.
 const DIRECT_BYTES: u32 = 4096;
 
 /// The largest block in bytes, the deepest queue, and the memory of both in bytes.
@@ -210,12 +210,12 @@ impl FromStr for Block {
     }
 }
 
-/// Whole blocks; what is larger than any file stays so.
+/// Rounds up to whole blocks; on overflow, the largest number, which no file may have.
 fn whole(bytes: u64, block: u64) -> u64 {
     bytes.checked_next_multiple_of(block).unwrap_or(u64::MAX)
 }
 
-/// Resolves what a plan says; `scaled` multiplies the file's size and how much is done.
+/// Resolves a plan's table; `scaled` multiplies the file's size and the amount of work.
 pub(super) fn resolve(
     written: &WrittenIo,
     at: &Range<usize>,
@@ -271,7 +271,7 @@ pub(super) fn resolve(
 }
 
 impl Io {
-    /// What of it is out of the limits of plans.
+    /// What exceeds the limits of plans, if anything.
     pub(super) fn fault(&self) -> Option<String> {
         if let Err(fault) = check_name(&self.file) {
             return Some(fault);
@@ -306,7 +306,7 @@ fn is_depth(depth: u32, largest_bytes: u32) -> bool {
 }
 
 impl End {
-    /// When exactly one of them is given.
+    /// The end, if exactly one is given.
     pub(super) fn of(
         amount: Option<Bytes>,
         operations: Option<u64>,

@@ -1,4 +1,4 @@
-//! The labs, and where results are from.
+//! The labs, and the origins of results.
 
 use std::fmt;
 

@@ -1,9 +1,9 @@
-//! What can be wrong with the levels of a treatment.
+//! Errors in the levels of a treatment.
 
 use super::factor::Factor;
 use super::similar::did_you_mean;
 
-/// A level that means nothing, or levels that exclude each other.
+/// An invalid level, or levels that exclude each other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LevelError {
     /// The factor whose level is at fault.
@@ -14,7 +14,7 @@ pub struct LevelError {
     pub help: String,
 }
 
-/// A level that a factor does not have; `known` are those it has.
+/// An unknown level of a factor; `known` are its levels.
 pub(super) fn unknown(factor: Factor, level: &str, known: &str) -> LevelError {
     LevelError {
         factor,
@@ -23,7 +23,7 @@ pub(super) fn unknown(factor: Factor, level: &str, known: &str) -> LevelError {
     }
 }
 
-/// The way out of a combination that a filesystem does not have.
+/// What to do about a combination that a filesystem does not support.
 pub(super) fn leave_out(filesystem: &str, levels: &[(Factor, &str)]) -> String {
     let named = levels.iter().map(|(factor, level)| format!("{factor} = \"{level}\""));
     let levels = named.collect::<Vec<_>>().join(", ");

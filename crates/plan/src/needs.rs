@@ -1,4 +1,4 @@
-//! What a plan needs of the machines that a scheduler of jobs chooses for it.
+//! A plan's requirements on the machines that a batch scheduler chooses for it.
 
 use std::collections::BTreeSet;
 
@@ -22,8 +22,8 @@ pub(super) fn resolve(plan: &Plan) -> Result<Vec<String>, Fault> {
     Ok(features.into_iter().collect())
 }
 
-/// Whether every treatment says which drive it needs at most once, and exactly once where that
-/// decides which is wiped.
+/// Checks that every treatment names the drive it needs at most once, and exactly once where that
+/// decides which drive is wiped.
 pub(super) fn check(schedule: &Schedule) -> Result<(), Fault> {
     for (index, treatment) in schedule.treatments.iter().enumerate() {
         let drives: Vec<String> =

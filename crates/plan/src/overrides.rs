@@ -32,7 +32,7 @@ pub struct Overrides {
 }
 
 impl Overrides {
-    /// The arguments that say the same again.
+    /// The command-line arguments that make these changes.
     pub(super) fn arguments(&self) -> Vec<String> {
         let path = |path: &PathBuf| path.display().to_string();
         let one = [

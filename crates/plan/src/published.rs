@@ -1,4 +1,4 @@
-//! What somebody else has measured, and whether what stands beside it was fitted to it.
+//! Published measurements, and whether the results shown beside them were fitted to them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -8,15 +8,15 @@ use serde::{Deserialize, Serialize};
 
 use super::factor::Levels;
 
-/// What somebody else has measured.
+/// A published measurement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Published {
-    /// The treatments it stands beside.
+    /// The treatments that it is about.
     #[serde(rename = "where")]
     pub only: Levels,
     /// The run's metric by phase, in its unit.
     pub values: BTreeMap<String, f64>,
-    /// The phases whose values something was fitted to.
+    /// The phases whose values a model or workload was fitted to.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub fitted: BTreeSet<String>,
 }
@@ -42,7 +42,7 @@ impl fmt::Display for Basis {
 }
 
 impl Basis {
-    /// The basis of what something was fitted to, or was not.
+    /// The basis of a number that something was, or was not, fitted to.
     #[must_use]
     pub const fn of(is_fitted: bool) -> Self {
         if is_fitted { Self::Fitted } else { Self::Predicted }

@@ -1,7 +1,6 @@
-//! The operation logs that come with the program: a real `git clone`, `make -j2` and `make clean`.
+//! The shipped operation logs: a real `git clone`, `make -j2` and `make clean`.
 //!
-//! They are of Zstandard 1.5.4, whose licence is BSD; a log has its names and sizes and nothing
-//! else of it.
+//! They are of Zstandard 1.5.4, under a BSD licence; a log holds only its names and sizes.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -12,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Recording {
-    /// In the program, by its name.
+    /// Embedded in the program, by its name.
     Shipped(String),
     /// In a file, an absolute path.
     File(PathBuf),

@@ -23,7 +23,7 @@ const DEFAULT_IMAGE_BYTES: u64 = 4 << 30;
 /// simulated runs; from three on, in 91 % (see the test `stopping_on_width_keeps_coverage`).
 const LEAST_BLOCKS: u32 = 8;
 const MOST_BLOCKS: u32 = 20;
-/// A fixed number of seeds is never stopped early, so the interval of any number is an honest one.
+/// A fixed number of seeds is never stopped early, so any number of them gives a valid interval.
 const SEEDS: u32 = 3;
 
 const MOST_TRIALS: u64 = 100_000;
@@ -91,7 +91,8 @@ fn trials(schedule: &Schedule) -> Result<Vec<Trial>, Fault> {
     Ok(order::trials(of_block, blocks, schedule.seed))
 }
 
-/// Whether results can be filed under this name, which becomes a folder's; the error says why not.
+/// Checks that results can be filed under this name, which becomes that of a folder; the error says
+/// why not.
 pub fn check_name(name: &str) -> Result<(), String> {
     let legal = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if name.is_empty() || name.len() > 64 || !name.chars().all(legal) || name.starts_with('-') {
@@ -158,7 +159,7 @@ fn target(plan: &Plan, overrides: &Overrides) -> Result<Target, Fault> {
     }
 }
 
-/// The number of plausible drives. Exactly so many blocks are of the published drive.
+/// The number of plausible drives. `--runs` asks for blocks on the published drive only.
 fn plausible(plan: &Plan, overrides: &Overrides, lab: LabKind) -> Result<u32, Fault> {
     if lab != LabKind::Virtual {
         return match overrides.plausible {
@@ -222,7 +223,7 @@ fn repetitions(
         least,
         most,
         precision: written.precision.map_or(0.05, |share| share.0),
-        // An exact number of runs is a budget of its own.
+        // An exact number of runs is itself a budget.
         time_ns: written.time.filter(|_| exactly.is_none()).map(Span::nanos),
         written_bytes: written.written.filter(|_| exactly.is_none()).map(|bytes| bytes.0),
     })

@@ -1,7 +1,7 @@
 //! The schedule: a plan with every default filled in, every seed and every trial explicit.
 //!
-//! It is what a run stores beside its records (`schedule.json`), what resuming reads back, and
-//! what the analysis is computed from; nothing in it depends on the machine any more.
+//! It is what a run stores beside its records (`schedule.json`), what resuming reads back, and what
+//! the analysis is computed from; nothing in it depends on the machine.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -39,10 +39,10 @@ pub struct Schedule {
     pub source: Option<String>,
     /// The metric the table shows and precision is judged on.
     pub metric: String,
-    /// Where the trials run; none in an imported run, whose trials others have run.
+    /// Where the trials run; none in an imported run, whose trials ran elsewhere.
     #[serde(with = "target")]
     pub target: Option<Target>,
-    /// The features that nodes of a scheduler of jobs must have.
+    /// The features that nodes of a batch scheduler must have.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<String>,
     /// The treatments, in the order tables show them.
@@ -54,7 +54,7 @@ pub struct Schedule {
     /// By how much the plan's workload was scaled; see [`Schedule::scale`].
     #[serde(default)]
     pub scale: Option<f64>,
-    /// The drives that the plan names, which its amounts are about; none where it names none.
+    /// The drives that the plan names, which its amounts are about; empty if it names none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drives: Vec<String>,
     /// Power cuts, and what is left after them.
@@ -66,7 +66,7 @@ pub struct Schedule {
     /// on the published drive alone.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub plausible: u32,
-    /// What treatments are ranked by.
+    /// The ranking of treatments.
     #[serde(default)]
     pub ranking: Option<Ranking>,
     /// The steps, in order; none for a run that measures every treatment in every block.
@@ -77,23 +77,23 @@ pub struct Schedule {
     pub answer: Vec<String>,
     /// The claims to judge.
     pub claims: Vec<Claim>,
-    /// What somebody else has measured.
+    /// Published measurements.
     #[serde(default)]
     pub published: Vec<Published>,
     /// The seed everything random is derived from; 0 in an imported run, which has none.
     pub seed: u64,
-    /// Whether what every trial leaves is compared with what it must leave.
+    /// Whether the files that every trial leaves are compared with those that it must leave.
     #[serde(default)]
     pub verify: bool,
     /// Every trial up to the last block, in order.
     pub trials: Vec<Trial>,
-    /// What was understood differently from how it was written.
+    /// Notes where the plan was interpreted differently from its wording.
     pub notes: Vec<String>,
     /// What the command line changed in the plan, as its arguments.
     #[serde(default)]
     pub overrides: Vec<String>,
-    /// The files that the plan names, as the run found them when it began; all of its trials must
-    /// find them so. Empty where nobody has looked at them yet.
+    /// The files that the plan names, as they were when the run began; all of its trials require
+    /// the same contents. Empty before they were hashed.
     #[serde(default, skip_serializing_if = "Hashes::is_empty")]
     pub inputs: Hashes,
 }
@@ -107,10 +107,9 @@ pub type Hashes = BTreeMap<PathBuf, String>;
 pub struct Treatment {
     /// A level for every factor of the plan.
     pub levels: Levels,
-    /// The treatment it is compared with (an index); none for a baseline, or where the
-    /// counterpart was left out.
+    /// The treatment it is compared with (an index); none for a baseline or without a counterpart.
     pub baseline: Option<usize>,
-    /// What the levels mean. Another release may have stored some that mean nothing to this one.
+    /// What the levels mean. Another release may have stored levels that this one does not know.
     #[serde(skip_serializing)]
     pub setup: Result<Setup, LevelError>,
 }
@@ -150,7 +149,7 @@ pub struct Trial {
     pub seed: u64,
 }
 
-/// What is done to the filesystem.
+/// The operations on the filesystem.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Workload {
     /// The tree of `unpack` and `delete`.
@@ -173,7 +172,7 @@ impl Workload {
         self.phases.iter().filter_map(|phase| phase.action.file()).collect()
     }
 
-    /// The files that it names: an archive, operation logs, job files of fio.
+    /// The files that it names: an archive, operation logs, fio job files.
     pub fn inputs(&self) -> impl Iterator<Item = &Path> {
         let tree = self.tree.iter().filter_map(|tree| match tree {
             Tree::Archive { path, .. } => Some(path.as_path()),
@@ -253,9 +252,9 @@ pub struct Phase {
     pub name: String,
     /// What it does.
     pub action: Action,
-    /// Whether it ends with a sync of the filesystem, inside the clock.
+    /// Whether it ends with a sync of the filesystem, which is timed.
     pub sync: bool,
-    /// Whether the caches are dropped first, outside the clock.
+    /// Whether the caches are dropped first, untimed.
     #[serde(default)]
     pub cold: bool,
     /// Whether a small reader runs beside it.
@@ -323,7 +322,7 @@ pub enum Action {
     Replace(Replace),
     /// Appends to a file.
     Append(Append),
-    /// What another program did: elsewhere, before its results were imported, or in a run of an
+    /// Another program's work: elsewhere, before its results were imported, or in a run of an
     /// earlier version, which could run bonnie++.
     #[serde(alias = "bonnie++")]
     Imported,
@@ -341,7 +340,7 @@ impl Action {
         }
     }
 
-    /// Whether its files tell what became of them.
+    /// Whether its files record their own history.
     #[must_use]
     pub const fn has_history(&self) -> bool {
         matches!(self, Self::Replace(_) | Self::Append(_))
@@ -349,21 +348,21 @@ impl Action {
 }
 
 impl Phase {
-    /// A phase that does just that, with a limit in ns.
+    /// A phase with this action and no options, with a limit in ns.
     #[must_use]
     pub fn new(name: &str, action: Action, limit_ns: u64) -> Self {
         let name = name.to_owned();
         Self { name, action, sync: false, cold: false, reader: false, a_day: None, limit_ns }
     }
 
-    /// Whether all that was written before it is on the device when it returns.
+    /// Whether everything written before it is on the device when it returns.
     #[must_use]
     pub fn syncs(&self) -> bool {
         self.sync || matches!(self.action, Action::Sync | Action::Remount)
     }
 
-    /// Whether the device is waited for after it. Other phases hand their dirty data on to the
-    /// next, and waiting would measure when the kernel chooses to write.
+    /// Whether the device must become idle after it. Other phases leave dirty data to the next, and
+    /// waiting would measure when the kernel chooses to write.
     #[must_use]
     pub fn settles(&self) -> bool {
         self.syncs() || matches!(self.action, Action::Fstrim | Action::Idle { .. })
@@ -373,9 +372,9 @@ impl Phase {
 /// When to stop.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Repetitions {
-    /// Blocks to run before precision is looked at.
+    /// Blocks to run before precision is checked.
     pub least: u32,
-    /// Blocks after which to stop in any case.
+    /// The maximum number of blocks.
     pub most: u32,
     /// Half the width of an effect's interval, relative to the effect.
     pub precision: f64,
@@ -385,7 +384,7 @@ pub struct Repetitions {
     pub written_bytes: Option<u64>,
 }
 
-/// What treatments are ranked by.
+/// The ranking of treatments.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ranking {
     /// The metric.
@@ -406,11 +405,11 @@ pub struct Step {
     /// The treatments that it is limited to.
     #[serde(rename = "where")]
     pub only: Levels,
-    /// What goes on; everything, where nothing is said.
+    /// What continues to the next step; everything, if none.
     pub keep: Option<Keep>,
 }
 
-/// What goes on to the next step: the best levels of a factor.
+/// What continues to the next step: the best levels of a factor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Keep {
     /// The factor.
@@ -472,7 +471,7 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Whether the same results make the same verdict of another claim, in whatever words.
+    /// Whether the same results give another claim the same verdict, whatever its wording.
     #[must_use]
     pub fn is_judged_as(&self, other: &Self) -> bool {
         let judged = |claim: &Self| Self {
@@ -497,8 +496,9 @@ fn is_zero(number: &u32) -> bool {
 }
 
 impl Schedule {
-    /// Shows another metric than the plan's. The published values are of that one, so they go.
-    /// Fails with what is wrong, and what to write, if phases have no metric of that name.
+    /// Shows another metric than the plan's. The published values are about the plan's metric, so
+    /// they are dropped. Fails with what is wrong, and what to write instead, if phases have no
+    /// metric of that name.
     pub fn show(&mut self, name: &str) -> Result<(), (String, String)> {
         metric::of_phases(name)?;
         if self.metric != name {
@@ -508,14 +508,14 @@ impl Schedule {
         Ok(())
     }
 
-    /// The number of a block's draw, where its drives and host are drawn: not of the first block,
-    /// whose are those of their files.
+    /// The number of a block's draw, if its drives and host are drawn; none for the first block,
+    /// which uses those of the files.
     #[must_use]
     pub fn draw_of(&self, block: u32) -> Option<u32> {
         block.checked_sub(1).filter(|draw| *draw < self.plausible)
     }
 
-    /// Where its results are from.
+    /// The origin of its results.
     #[must_use]
     pub fn origin(&self) -> Origin {
         self.target.as_ref().map_or(Origin::Imported, |target| Origin::Lab(target.lab()))
@@ -527,13 +527,13 @@ impl Schedule {
         self.origin() == Origin::Lab(lab)
     }
 
-    /// Whether its trials are to run on a device, and each machine has to say which.
+    /// Whether its trials run on a device that each machine has to name.
     #[must_use]
     pub fn is_without_device(&self) -> bool {
         self.target == Some(Target::Device { path: None })
     }
 
-    /// The levels by which a treatment differs from others; all of them where there is no other.
+    /// The levels by which a treatment differs from others; all of them if there is no other.
     #[must_use]
     pub fn distinct(&self, levels: &Levels) -> Levels {
         let differs = |factor: &Factor| {
@@ -558,7 +558,7 @@ impl Schedule {
         Levels(levels.0.into_iter().filter(|(factor, level)| is_shared(factor, level)).collect())
     }
 
-    /// What the levels of all treatments mean; those that mean nothing cannot run and are left out.
+    /// The setups of all treatments; treatments with unknown levels cannot run and are left out.
     pub fn setups(&self) -> impl Iterator<Item = &Setup> {
         self.treatments.iter().filter_map(|treatment| treatment.setup.as_ref().ok())
     }

@@ -1,4 +1,4 @@
-//! The I/O schedulers, by today's names and by those of old, and their tunables.
+//! The I/O schedulers, by their current and former names, and their tunables.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ pub(super) fn read(level: &str) -> Result<&'static str, LevelError> {
 const DEFAULT: &str = "default";
 
 /// Reads a level of `scheduler_tunables`: numbers by the names of their files in the folder
-/// `queue/iosched` of a device. Which of them its scheduler has, only its kernel knows.
+/// `queue/iosched` of a device. Only the device's kernel knows which of them its scheduler has.
 pub(super) fn tunables(
     level: &str,
     scheduler: Option<&str>,

@@ -1,4 +1,4 @@
-//! Factors whose levels each filesystem has in its own words.
+//! Factors whose levels are each filesystem's own.
 
 use std::collections::BTreeSet;
 
@@ -7,14 +7,14 @@ use ssdlab_filesystem::{self as filesystem, Filesystem, Level, Setting};
 use super::factor::{Factor, Levels};
 use super::level_error::{LevelError, leave_out, unknown};
 
-/// A level of such a factor, as the treatment's filesystem has it.
+/// A level of such a factor, as the treatment's filesystem defines it.
 #[derive(Debug, Clone, Copy)]
 pub struct Chosen {
     /// The factor.
     pub factor: Factor,
-    /// What the filesystem says about the factor.
+    /// The filesystem's definition of the factor.
     pub setting: &'static Setting,
-    /// What the filesystem says about the level.
+    /// The filesystem's definition of the level.
     pub level: &'static Level,
 }
 
@@ -71,7 +71,7 @@ fn choose(
     Ok(Chosen { factor, setting, level: found })
 }
 
-/// What the filesystem's driver does not do at the same time.
+/// Refuses settings that the filesystem's driver does not support together.
 fn check_together(chosen: &[Chosen], filesystem: Option<&Filesystem>) -> Result<(), LevelError> {
     let hindrance = chosen.iter().find(|chosen| chosen.level.hinders_compression);
     let compression = chosen

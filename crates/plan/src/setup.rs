@@ -30,7 +30,7 @@ pub enum Atime {
     Attribute,
 }
 
-/// How the drive learns what is free.
+/// How the drive learns which space is free.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Discard {
     /// It does not.
@@ -67,7 +67,7 @@ pub struct Setup {
     pub settings: Vec<Chosen>,
     /// The access-time policy.
     pub atime: Option<Atime>,
-    /// How the drive learns what is free.
+    /// How the drive learns which space is free.
     pub discard: Option<Discard>,
     /// The scheduler, by the kernel's name.
     pub scheduler: Option<&'static str>,

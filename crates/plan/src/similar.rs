@@ -1,10 +1,10 @@
-//! What somebody meant who misspelt a name.
+//! Suggestions for misspelt names.
 
 /// Words less alike than this are not suggested. By Jaro and Winkler 1 is equality; `etx4` and
 /// `ext4` have 0.93, names of one kind that have nothing to do with each other 0.4 to 0.7.
 const LEAST: f64 = 0.8;
 
-/// The known name most like the one that was written, if any is like it.
+/// The known name most similar to the written one, if any is similar.
 #[must_use]
 pub fn similar<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let alike = known.into_iter().map(|name| (strsim::jaro_winkler(written, name), name));
@@ -12,7 +12,7 @@ pub fn similar<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> O
     alike.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, name)| name)
 }
 
-/// A question to begin a help text with, if a known name is like the one that was written; empty
+/// A question to begin a help text with, if a known name is similar to the written one; empty
 /// otherwise.
 #[must_use]
 pub fn did_you_mean<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> String {

@@ -1,7 +1,7 @@
 //! The steps of a run, and how its treatments are ranked.
 //!
-//! A run of several steps narrows the choice: each step measures anew what the steps before it have
-//! kept, so that nothing wins by the trials that it was chosen by.
+//! A run of several steps narrows the choice: each step measures anew what the previous steps have
+//! kept, so that nothing wins by the trials that selected it.
 
 use std::ops::Range;
 
@@ -70,8 +70,8 @@ fn check(factors: &[Varied], factor: Factor, level: Option<&String>) -> Result<(
     }
 }
 
-/// Resolves what treatments are ranked by: a plan with steps ranks them, by its own metric over all
-/// phases where it does not say otherwise.
+/// Resolves the ranking of treatments: a plan with steps ranks them, by default by its own metric
+/// over all phases.
 pub(super) fn ranking(plan: &Plan, schedule: &Schedule) -> Result<Option<Ranking>, Fault> {
     let phases = schedule.phase_names();
     let Some(entry) = &plan.ranking else {
@@ -106,7 +106,7 @@ fn check_direction(metric: &str, at: Range<usize>) -> Result<(), Fault> {
 }
 
 impl Schedule {
-    /// The blocks of each step; all of them where there are no steps.
+    /// The blocks of each step; all of them if there are no steps.
     #[must_use]
     pub fn blocks(&self) -> Vec<Range<u32>> {
         let range = |step: &Step| step.first_block..step.first_block + step.blocks;
@@ -121,14 +121,14 @@ impl Schedule {
         begun.saturating_sub(1)
     }
 
-    /// Whether a treatment can be in a step, whatever the steps before it keep.
+    /// Whether a treatment can be in a step, whatever the previous steps keep.
     #[must_use]
     pub fn is_of_step(&self, treatment: usize, step: usize) -> bool {
         let step = self.steps.get(step);
         step.is_none_or(|step| self.treatments[treatment].levels.matches(&step.only))
     }
 
-    /// How many trials a run has at the least, if every treatment can run.
+    /// The minimum number of trials of a run, if every treatment can run.
     #[must_use]
     pub fn expected_trials(&self) -> usize {
         let steps = 0..self.steps.len().max(1);
@@ -136,7 +136,7 @@ impl Schedule {
         treatments * self.repetitions.least as usize
     }
 
-    /// How many treatments a step has if each step before it keeps as many as it is to.
+    /// The number of treatments of a step, if each previous step keeps as many as planned.
     #[must_use]
     pub fn expected_treatments(&self, step: usize) -> usize {
         let of_step: Vec<&Levels> = (0..self.treatments.len())

@@ -1,4 +1,4 @@
-//! The target of a run: where its trials take place, with what that lab needs to know.
+//! The target of a run: where its trials take place, with the parameters of that lab.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ pub const CAPACITY_BYTES: &str = "capacity_bytes";
 pub enum Target {
     /// Simulated drives.
     Virtual {
-        /// The capacity in bytes that each is given; none where each has its own.
+        /// The capacity in bytes that each is given; none if each has its own.
         capacity_bytes: Option<u64>,
     },
     /// An image file.
@@ -27,7 +27,7 @@ pub enum Target {
     },
     /// A drive or a partition.
     Device {
-        /// Its node; none where each machine names its own.
+        /// Its node; none if each machine names its own.
         path: Option<PathBuf>,
     },
     /// An existing directory.
@@ -49,7 +49,7 @@ impl Target {
         }
     }
 
-    /// The place on this machine, where one is named.
+    /// The place on this machine, if one is named.
     #[must_use]
     pub fn place(&self) -> Option<&Path> {
         match self {
@@ -59,7 +59,7 @@ impl Target {
         }
     }
 
-    /// The size in bytes that devices are given; none where they have one of their own.
+    /// The size in bytes that devices are given; none if they have their own.
     #[must_use]
     pub fn size_bytes(&self) -> Option<u64> {
         match self {
@@ -75,7 +75,7 @@ impl Target {
 #[derive(Serialize, Deserialize)]
 struct Stored {
     lab: Origin,
-    /// 0 where there is no image.
+    /// 0 if there is no image.
     size_bytes: u64,
     device: Option<PathBuf>,
     directory: Option<PathBuf>,

@@ -114,7 +114,7 @@ fn baseline(plan: &Plan, factors: &[Varied], notes: &mut Vec<String>) -> Result<
     Ok(baseline)
 }
 
-/// What to leave out, checked: a typo here would run what was not wanted.
+/// The excluded combinations, checked: a typo here would run unwanted treatments.
 fn excluded(plan: &Plan, factors: &[Varied]) -> Result<Vec<Levels>, Fault> {
     let check = |part: &toml::Spanned<Levels>| {
         let levels = modern(part.get_ref());

@@ -1,5 +1,5 @@
-//! Phases whose files say what became of them (`do = "replace"`, `do = "append"`): how a plan says
-//! so, and what it means.
+//! Phases whose files record their own history (`do = "replace"`, `do = "append"`): their form in a
+//! plan, and what it means.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use ssdlab_quantity::Span;
 use super::error::Fault;
 use super::limits::first_false;
 
-/// What the plan leaves out: the time from the end of an operation to the next.
+/// The default time from the end of an operation to the next.
 const THINK: Duration = Duration::from_millis(100);
 
-/// The most that one phase does: a power cut is judged by all of it.
+/// The most operations of one phase: each power cut is judged against all of them.
 const MOST: u64 = 1_000_000;
 
 /// The most files that are replaced: each is read after every power cut.
@@ -112,7 +112,7 @@ pub struct Append {
 }
 
 impl Replace {
-    /// What of it is out of the limits of plans.
+    /// What exceeds the limits of plans, if anything.
     pub(super) fn fault(&self) -> Option<String> {
         first_false([
             (0 < self.files && self.files <= MOST_FILES, "1 to 10000 files can be replaced"),
@@ -131,7 +131,7 @@ impl Replace {
 }
 
 impl Append {
-    /// What of it is out of the limits of plans.
+    /// What exceeds the limits of plans, if anything.
     pub(super) fn fault(&self) -> Option<String> {
         let is_possible = 0 < self.records && u64::from(self.records) <= MOST;
         first_false([
@@ -141,7 +141,7 @@ impl Append {
     }
 }
 
-/// Resolves what a plan says of files that are replaced; `scaled` multiplies how often.
+/// Resolves a plan's table of replaced files; `scaled` multiplies how often they are replaced.
 pub(super) fn replace(
     written: &WrittenReplace,
     at: &Range<usize>,
@@ -157,7 +157,7 @@ pub(super) fn replace(
     replace.fault().map_or(Ok(replace), |fault| Err(Fault::at(at.clone(), fault, help)))
 }
 
-/// Resolves what a plan says of a file that is appended to; `scaled` multiplies how often.
+/// Resolves a plan's table of an appended file; `scaled` multiplies how often it is appended to.
 pub(super) fn append(
     written: &WrittenAppend,
     at: &Range<usize>,

@@ -1,4 +1,4 @@
-//! Resolves a plan's workload: which phases make sense, what they work on, at which scale.
+//! Resolves a plan's workload: which phases make sense, what they work on, and at which scale.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ const TREE_BYTES: u64 = 493_000_000;
 const BUILD_FILES: u64 = 26_700;
 const BUILD_BYTES: u64 = 340_000_000;
 
-/// What a synthetic build adds to its tree, at the most, as a factor (objects and links).
+/// The maximum growth of a tree by a synthetic build, as a factor (objects and links).
 const BUILD_GROWTH: f64 = 1.8;
 
 /// Resolves the workload, and checks whether it is possible for a target and each treatment.
@@ -104,7 +104,7 @@ pub(super) fn resolve(
     Ok(workload)
 }
 
-/// Phases that need what an earlier one makes.
+/// Refuses phases without the earlier phase that they depend on.
 fn check_order(written: &written::Workload) -> Result<(), Fault> {
     let mut done: Vec<Verb> = Vec::new();
     for entry in written.phases.get_ref() {
@@ -144,7 +144,7 @@ fn check_order(written: &written::Workload) -> Result<(), Fault> {
     Ok(())
 }
 
-/// What phases have in common.
+/// The settings that phases share.
 struct Common<'a> {
     quiet_ns: u64,
     limit: Duration,
@@ -152,7 +152,7 @@ struct Common<'a> {
     scale: f64,
 }
 
-/// A file that several phases work on is one file, and there when they begin.
+/// Phases that name the same file work on one file, which exists before the first phase.
 fn check_file(phase: &Phase, earlier: &[Phase], at: Range<usize>) -> Result<(), Fault> {
     let Some((name, bytes)) = phase.action.file() else { return Ok(()) };
     if earlier.iter().any(|other| other.action == Action::Delete) {
@@ -227,7 +227,7 @@ fn phases(
     Ok(tests.iter().map(of).collect())
 }
 
-/// The tests of Bonnie's that a phase performs; none where it does something else.
+/// Bonnie's tests that a phase performs; none if it does something else.
 fn tests(written: &written::Phase) -> &[BonnieTest] {
     match (&written.tests, written.verb) {
         (Some(tests), Verb::Bonnie) => tests,
@@ -236,7 +236,7 @@ fn tests(written: &written::Phase) -> &[BonnieTest] {
     }
 }
 
-/// Bonnie's tests that need what an earlier one makes, or find it in the way.
+/// Refuses Bonnie's tests that lack the files of an earlier one, or would collide with them.
 fn check_tests(written: &written::Workload) -> Result<(), Fault> {
     let mut made: Vec<BonnieTest> = Vec::new();
     for entry in written.phases.get_ref() {
@@ -267,7 +267,7 @@ fn check_tests(written: &written::Workload) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A key that means nothing to what the phase does is a mistake.
+/// Refuses a key that has no meaning for the phase's action.
 fn check_keys(written: &written::Phase, at: &Range<usize>) -> Result<(), Fault> {
     let verb = written.verb;
     for (is_set, key, owner) in [
@@ -443,7 +443,8 @@ fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Refuses what cannot fit before anything is made, and treatments that would not differ.
+/// Refuses, before anything is made, workloads that cannot fit and treatments that would not
+/// differ.
 fn check_setup(
     workload: &Workload,
     target: &Target,
@@ -465,7 +466,7 @@ fn check_setup(
             "name one: --set filesystem=ext4, or use --lab directory",
         ));
     }
-    // How large other devices are, nobody has looked yet.
+    // The size of other devices is not yet known.
     let (device, what, help) = match *target {
         Target::Image { size_bytes, .. } => (size_bytes, "image", "size in [target]"),
         Target::Virtual { capacity_bytes: Some(capacity) } => (capacity, "drive", "capacity"),
@@ -511,7 +512,7 @@ fn check_programs(workload: &Workload, target: &Target) -> Result<(), Fault> {
     }
 }
 
-/// A lower bound of the space the workload takes: each file rounded up to half a block more.
+/// A lower bound of the space the workload takes: each file and half a block.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "sizes are positive")]
 fn needed_bytes(workload: &Workload, setup: &Setup, device: u64) -> u64 {
     let files = |files: u64, bytes: u64| bytes.saturating_add(files.saturating_mul(2048));
@@ -531,7 +532,7 @@ fn needed_bytes(workload: &Workload, setup: &Setup, device: u64) -> u64 {
         Some(Amount::Share(share)) => (device as f64 * share) as u64,
         None => 0,
     };
-    // What is stale by then still has to fit beside the prefill.
+    // Until they are deleted, stale data have to fit beside the prefill.
     let work = tree.saturating_add(build).saturating_add(bonnie).max(amount(setup.stale));
     let files: u64 = workload.files().values().sum();
     let stream = workload.phases.iter().filter_map(|phase| match &phase.action {

@@ -72,7 +72,7 @@ pub enum SlurmError {
         /// Those there are.
         known: String,
     },
-    /// No node has all features that are needed.
+    /// No node has all required features.
     #[error("no node{of} has the features {features}")]
     #[diagnostic(help(
         "features of nodes: {known}; [needs] and `node_feature` in the plan name the required \

@@ -1,7 +1,7 @@
 //! Defines the bootstrap interval of a ratio.
 //!
 //! The t interval assumes normal log-ratios; this one resamples the data instead. Where the two
-//! disagree, normality was a poor assumption. It is a check and not the interval to report, because
+//! disagree, normality was a poor assumption. It is a check, not the interval to report, because
 //! with few pairs it is too narrow: in simulated normal experiments of 5, 10 and 30 pairs, a
 //! nominal 95 % interval covered the truth in 84, 89 and 92 %.
 
@@ -86,7 +86,7 @@ pub struct Resamples {
     indices: Vec<u32>,
 }
 
-/// Resamples whose sums are taken side by side: a sum waits for itself, several do not.
+/// Resamples that are summed side by side: one sum is limited by latency, several are not.
 const ABREAST: usize = 8;
 
 impl Resamples {
@@ -135,7 +135,7 @@ impl Resamples {
     }
 }
 
-/// The sum of each column of values less a number of its own.
+/// The sum of each column of values, less a number for each column.
 fn sums_less(rows: &[[f64; ABREAST]], less: [f64; ABREAST]) -> [f64; ABREAST] {
     let mut sums = [0.0; ABREAST];
     for row in rows {
@@ -157,7 +157,7 @@ fn index_below(len: usize, generator: &mut Xoshiro256PlusPlus) -> u32 {
 
 /// The share of resampled mean deviations below 0, which is where the estimate itself lies.
 fn share_below_zero(sorted: &[f64]) -> f64 {
-    // A draw of every value once is the estimate again, but for the rounding of its sum.
+    // Drawing every value once gives the estimate again, except for the rounding of its sum.
     let scale = sorted[0].abs().max(sorted[sorted.len() - 1].abs());
     let tie = 1e-12 * scale;
     let below = sorted.partition_point(|&mean| mean < -tie);

@@ -12,8 +12,8 @@ use crate::student::upper_tail;
 impl LogRatio {
     /// The p-value for the claim that the true ratio is above `bound`.
     ///
-    /// It is the probability, if the true ratio were just `bound`, of an estimate as far above it
-    /// or farther: a small p rejects "the true ratio is `bound` or less". One-sided one-sample t
+    /// It is the probability, if the true ratio were exactly `bound`, of an estimate at least as
+    /// far above it: a small p rejects "the true ratio is `bound` or less". One-sided one-sample t
     /// test of the log-ratios against ln(`bound`), with n - 1 degrees of freedom (Student 1908).
     ///
     /// `None` for n < 2. When all pairs are identical nothing is left to chance: p is 0 if the

@@ -1,8 +1,8 @@
 //! Defines the test for a metric that drifts in the course of a run.
 //!
-//! A drive that fills up or heats up makes later trials differ from earlier ones. Randomised
-//! blocks keep that from favouring a treatment, but not from inflating the scatter, and a reader
-//! must know. Treatments differ too, so each one's own level is removed before looking.
+//! A drive that fills up or heats up makes later trials differ from earlier ones. Randomised blocks
+//! keep that from favouring a treatment, but not from inflating the scatter, so readers must be
+//! told. Treatments differ too, so each one's own level is removed first.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::{Error, student};
 /// One measurement and when in the run it was taken.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trial {
-    /// Which treatment it was; the numbers only tell treatments apart.
+    /// Its treatment; the numbers only distinguish treatments.
     pub treatment: usize,
     /// The trial's place in the order of the whole run.
     pub position: u32,
@@ -42,10 +42,11 @@ impl Drift {
     /// the position are both centred within each treatment, the one is regressed on the other, and
     /// the slope is tested by t with (trials - treatments - 1) degrees of freedom, as each
     /// treatment's mean and the slope are estimated (Cochran 1957, "Analysis of covariance: its
-    /// nature and uses", Biometrics 13). Trials are taken for independent but for the drift.
+    /// nature and uses", Biometrics 13). Apart from the drift, trials are assumed to be
+    /// independent.
     ///
-    /// `None` when no degree of freedom is left, or when no treatment occurs at two positions.
-    /// When no treatment's values differ (but for rounding), there is no drift, with a p of 1.
+    /// `None` when no degree of freedom is left, or when no treatment occurs at two positions. When
+    /// no treatment's values differ (except for rounding), there is no drift, with a p of 1.
     ///
     /// # Errors
     ///
@@ -83,7 +84,7 @@ impl Drift {
     }
 }
 
-/// Each logarithm less the mean of all of them, but 0 for a difference that is only rounding.
+/// Each logarithm less the mean of all of them, or 0 if the difference is only rounding.
 fn centred(logs: &[f64]) -> impl Iterator<Item = f64> {
     let negligible = rounding(mean(logs));
     deviations(logs).into_iter().map(

@@ -1,7 +1,7 @@
 //! Defines an effect across several groups, such as machines, each with its own effect.
 //!
-//! Pairs on one machine determine the precision of that machine's effect; whether the next machine
-//! has it too, only the differences between machines can tell. So an effect across groups counts
+//! Pairs on one machine determine the precision of that machine's effect; only the differences
+//! between machines show whether the next machine has it too. So an effect across groups counts
 //! groups, not pairs, and a deviating group is shown.
 
 use statrs::distribution::{ChiSquared, ContinuousCDF, FisherSnedecor};
@@ -16,8 +16,8 @@ use crate::{Interval, LogRatio, student};
 pub struct Group {
     /// The natural logarithm of the ratio, finite.
     pub log: f64,
-    /// Its standard error, finite and not below 0. One below what rounding alone can make, as of
-    /// counts that are the same every time, is taken for that.
+    /// Its standard error, finite and not below 0. One smaller than rounding alone can make it, as
+    /// for counts that never vary, is raised to that.
     pub standard_error: f64,
 }
 
@@ -28,26 +28,26 @@ pub struct Group {
 /// Trials 7). The standard error of its mean is that of Hartung & Knapp 2001 ("A refined method for
 /// the meta-analysis of controlled clinical trials with binary outcome", Statistics in Medicine 20)
 /// and Sidik & Jonkman 2002 ("A simple confidence interval for meta-analysis", Statistics in
-/// Medicine 21), which is right for few groups, too; but it is never less than chance makes it, as
-/// few groups may agree by luck (`Röver`, Knapp & Friede 2015, "Hartung-Knapp-Sidik-Jonkman
-/// approach and its modification for random-effects meta-analysis with few studies", BMC Medical
-/// Research Methodology 15).
+/// Medicine 21), which is valid for few groups, too; but it is never less than sampling error alone
+/// makes it, as few groups may agree by luck (`Röver`, Knapp & Friede 2015,
+/// "Hartung-Knapp-Sidik-Jonkman approach and its modification for random-effects meta-analysis with
+/// few studies", BMC Medical Research Methodology 15).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Heterogeneity {
     /// The groups, at least 2.
     pub k: usize,
     /// The mean of the groups' effects, a natural logarithm.
     pub mean_log: f64,
-    /// The standard deviation of the groups' true effects, as natural logarithms; 0 where their
-    /// estimates differ by no more than chance makes them differ on average.
+    /// The standard deviation of the groups' true effects, as natural logarithms; 0 if their
+    /// estimates differ by no more than expected by chance.
     pub tau: f64,
     /// Cochran's Q: the sum of the squared distances from the common effect, each in standard
     /// errors (Cochran 1954, "The combination of estimates from different experiments", Biometrics
-    /// 10). About k - 1 if there is no more than chance in it.
+    /// 10). About k - 1 if there is nothing but chance in it.
     pub q: f64,
     /// The p-value of "all groups have the same effect": Q / (k - 1) in the F distribution, which
-    /// for standard errors that are known is Q in the chi-square distribution. By
-    /// [`Heterogeneity::among`] it may be larger.
+    /// for known standard errors is Q in the chi-square distribution. By [`Heterogeneity::among`]
+    /// it may be larger.
     pub p: f64,
     /// The share of the estimates' variance that is not chance, from 0 to 1: I² (Higgins & Thompson
     /// 2002, "Quantifying heterogeneity in a meta-analysis", Statistics in Medicine 21).
@@ -60,8 +60,8 @@ pub struct Heterogeneity {
 /// How a group compares with all others.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Deviation {
-    /// The p-value of "it is like the others", by [`Heterogeneity::of`]. Absent for two groups, of
-    /// which either may be the one that deviates.
+    /// The p-value of "it is like the others", by [`Heterogeneity::of`]. Absent for two groups, as
+    /// either may be the deviating one.
     pub p: Option<f64>,
     /// The p-value of "its effect and the others' do not have opposite directions".
     pub p_reversed: f64,
@@ -73,15 +73,16 @@ impl Heterogeneity {
     ///
     /// A group's p-value is that of its deleted residual (Viechtbauer & Cheung 2010, "Outlier and
     /// influence diagnostics for meta-analysis", Research Synthesis Methods 1): its distance from
-    /// the mean of all others in standard errors, to which chance in the group, chance in the mean
-    /// and the spread of the others contribute. Their normal distribution is too narrow for few
-    /// groups; here it is Student's, the spread of k - 1 others having k - 2 degrees of freedom,
-    /// and the sum those of Satterthwaite 1946.
+    /// the mean of all others in standard errors, to which sampling error in the group, that in the
+    /// mean and the spread of the others contribute. For few groups the normal distribution is too
+    /// narrow; here it is Student's, with k - 2 degrees of freedom for the spread of k - 1 others,
+    /// and those of Satterthwaite 1946 for the sum.
     ///
-    /// An effect is reversed if a group's and the mean of the others' are both shown to be any, and
-    /// their signs differ (Gail & Simon 1985, "Testing for qualitative interactions between
-    /// treatment effects and patient subsets", Biometrics 41, ask the same of two sets of groups):
-    /// the larger of both two-sided p-values, as both have to be shown (Berger 1982).
+    /// An effect is reversed if a group's and the mean of the others' are both shown to differ from
+    /// none, and their signs differ (Gail & Simon 1985, "Testing for qualitative interactions
+    /// between treatment effects and patient subsets", Biometrics 41, ask the same of two sets of
+    /// groups). Its p-value is the larger of both two-sided p-values, as both have to be shown
+    /// (Berger 1982).
     ///
     /// # Panics
     ///
@@ -98,24 +99,25 @@ impl Heterogeneity {
         Self::with_deviating(groups, &deviating, freedom)
     }
 
-    /// Estimates from the pairs of each group, which are taken to scatter alike in all of them, as
-    /// in comparisons of laboratories (ISO 5725-2: repeatability): two or three pairs tell too
-    /// little of a group's own scatter, and weights made of it would be those of chance.
+    /// Estimates from the pairs of each group, which are assumed to scatter equally in all of them,
+    /// as in interlaboratory comparisons (ISO 5725-2: repeatability): two or three pairs say too
+    /// little about a group's own scatter, and weights estimated from it would be mostly noise.
     ///
-    /// Whether groups differ must not hang on that, as the group with the fewest pairs may scatter
-    /// most. So [`Self::p`] is the larger of two: that of the common scatter, and that of Welch's
-    /// analysis of variance (1951, "On the comparison of several mean values: an alternative
-    /// approach", Biometrika 38) with each group's own. The latter is too sure where pairs are few:
-    /// a group with fewer than the mean of all, m, is taken to scatter at least √(m / n) times as
-    /// much as all together. In simulations both together find a difference between equal groups
-    /// of two to twelve pairs in at most 7 % where 5 % is promised, be it that some scatter four
-    /// times as much as others; where a group has one pair, in up to 17 %.
+    /// Whether groups differ must not depend on that assumption, as the group with the fewest pairs
+    /// may scatter most. So [`Self::p`] is the larger of two: that of the common scatter, and that
+    /// of Welch's analysis of variance (1951, "On the comparison of several mean values: an
+    /// alternative approach", Biometrika 38) with each group's own. The latter finds too many
+    /// differences if pairs are few: a group with fewer than the mean of all, m, is assumed to
+    /// scatter at least √(m / n) times as much as all together. In simulations both together find a
+    /// difference between equal groups of two to twelve pairs in at most 7 % of cases (nominally 5
+    /// %), even if some scatter four times as much as others; if a group has one pair, in up to 17
+    /// %.
     ///
-    /// A group that scatters more than that, and than all together, is judged by its own scatter,
-    /// with its own degrees of freedom, when it is asked whether it deviates. That alone is too
-    /// sure for few pairs: name a group only where [`Self::p`] shows that groups differ.
+    /// A group that scatters more than that, and than all together, is tested for deviation with
+    /// its own scatter and its own degrees of freedom. That alone finds too many for few pairs:
+    /// name a group only if [`Self::p`] shows that groups differ.
     ///
-    /// `None` for fewer than 2 groups, and where none has 2 pairs.
+    /// `None` for fewer than 2 groups, and if none has 2 pairs.
     #[must_use]
     pub fn among(groups: &[LogRatio]) -> Option<Self> {
         let freedom = count(groups.iter().map(|group| group.n() - 1).sum());
@@ -153,7 +155,7 @@ impl Heterogeneity {
     }
 
     /// As [`Self::of`]; `deviating` are the same groups with the standard errors, and their degrees
-    /// of freedom, that they have when it is asked whether they deviate.
+    /// of freedom, for the test of whether they deviate.
     fn with_deviating(groups: &[Group], deviating: &[(Group, f64)], freedom: f64) -> Option<Self> {
         if groups.len() < 2 {
             return None;
@@ -225,7 +227,7 @@ impl Heterogeneity {
     }
 }
 
-/// Groups taken together.
+/// Pooled groups.
 struct Pooled<'a> {
     groups: &'a [Group],
     mean: f64,
@@ -235,13 +237,13 @@ struct Pooled<'a> {
 }
 
 impl<'a> Pooled<'a> {
-    /// Takes one group or more together.
+    /// Pools one group or more.
     fn of(groups: &'a [Group]) -> Self {
         let (common, weights) = weighted(groups, 0.0);
         let squares = groups.iter().zip(&weights);
         let q = squares.map(|(group, weight)| weight * (group.log - common).powi(2)).sum::<f64>();
-        // The sum of w (1 - w / W), without the difference of large numbers that it is where one
-        // weight is nearly all.
+        // The sum of w (1 - w / W), written without the difference of large numbers if one weight
+        // dominates.
         let total: f64 = weights.iter().sum();
         let others = |index: usize| -> f64 {
             let others = weights.iter().enumerate().filter(|(other, _)| *other != index);
@@ -254,14 +256,13 @@ impl<'a> Pooled<'a> {
         Self { groups, mean: weighted(groups, between).0, between, q }
     }
 
-    /// The variance of the mean, as far as the groups' standard errors and [`Self::between`] make
-    /// it.
+    /// The variance of the mean due to the groups' standard errors and [`Self::between`].
     fn variance(&self) -> f64 {
         1.0 / weighted(self.groups, self.between).1.iter().sum::<f64>()
     }
 
-    /// The standard error of the mean, by how far the groups are from it, and not less than chance
-    /// makes it.
+    /// The standard error of the mean, from the groups' distances to it, and not less than sampling
+    /// error alone makes it.
     fn standard_error(&self) -> f64 {
         let (mean, weights) = weighted(self.groups, self.between);
         let squares = self.groups.iter().zip(&weights);
@@ -271,14 +272,14 @@ impl<'a> Pooled<'a> {
     }
 }
 
-/// The weighted mean of groups, and their weights: the inverse of their variances, to which that
-/// between them adds.
+/// The weighted mean of groups, and their weights: the inverse of their variances plus the variance
+/// between them.
 fn weighted(groups: &[Group], between: f64) -> (f64, Vec<f64>) {
     let least = groups.iter().map(|group| rounding(group.log)).fold(0.0, f64::max);
     let variance = |group: &Group| group.standard_error.max(least).powi(2) + between;
     let weights: Vec<f64> = groups.iter().map(|group| 1.0 / variance(group)).collect();
     let total: f64 = weights.iter().sum();
-    // About the first, so that the mean of equal values is exactly that value.
+    // Relative to the first, so that the mean of equal values is exactly that value.
     let first = groups[0].log;
     let sum: f64 = groups.iter().zip(&weights).map(|(group, w)| w * (group.log - first)).sum();
     (first + sum / total, weights)
@@ -316,7 +317,7 @@ fn deviation((own, own_freedom): (Group, f64), others: &[Group], freedom: f64) -
     let is_several = others.len() > 1;
     let p = is_several.then(|| {
         let variance = chance + rest.between + rest.variance();
-        // What the spread of the others makes of it: in the group itself, and in their mean.
+        // The contribution of the others' spread: in the group itself, and in their mean.
         let spread = rest.between * (1.0 + 1.0 / k);
         let by_chance = (variance - spread).max(0.0);
         let freedom =

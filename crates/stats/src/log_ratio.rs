@@ -11,9 +11,9 @@ use crate::{Error, Interval, student};
 
 /// The ratio of a treatment to its baseline, estimated from pairs on the logarithmic scale.
 ///
-/// Its intervals and tests take the log-ratios of the pairs for independent draws from one normal
-/// distribution (the paired t method: Student 1908, "The probable error of a mean", Biometrika 6),
-/// except for [`LogRatio::bca`], which drops the assumption of normality.
+/// Its intervals and tests assume that the log-ratios of the pairs are independent draws from one
+/// normal distribution (the paired t method: Student 1908, "The probable error of a mean",
+/// Biometrika 6), except for [`LogRatio::bca`], which drops the assumption of normality.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LogRatio {
     pub(crate) logs: Vec<f64>,
@@ -24,7 +24,7 @@ pub struct LogRatio {
 impl LogRatio {
     /// Estimates from `treatment[i] / baseline[i]`, one pair per block.
     ///
-    /// Both sides are in the same unit, whichever it is: it cancels.
+    /// Both sides are in the same unit, which cancels.
     ///
     /// # Errors
     ///

@@ -1,8 +1,8 @@
 //! Defines the mean and the standard deviation that the whole crate computes with.
 //!
-//! The textbook one-pass sums lose every digit when the spread is small beside the mean, which is
-//! what a good measurement looks like. These take a second pass over the data instead, and make
-//! the mean of equal values exactly that value, so that "no spread" is exactly 0.
+//! The textbook one-pass sums lose all precision when the spread is small compared with the mean,
+//! as in a good measurement. These take a second pass over the data instead, and make the mean of
+//! equal values exactly that value, so that "no spread" is exactly 0.
 
 /// The number of items as a real number.
 #[expect(clippy::cast_precision_loss, reason = "a slice of samples is far shorter than 2^52 items")]

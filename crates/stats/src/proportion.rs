@@ -4,10 +4,10 @@ use statrs::distribution::{Beta, ContinuousCDF};
 
 use super::{Interval, argument};
 
-/// The interval of a proportion of which `count` of `number` were seen (C. J. Clopper and E. S.
-/// Pearson, "The use of confidence or fiducial limits illustrated in the case of the binomial",
+/// The interval of a proportion, of which `count` in `number` cases were seen (C. J. Clopper and E.
+/// S. Pearson, "The use of confidence or fiducial limits illustrated in the case of the binomial",
 /// Biometrika 26, 1934): it covers the truth at least as often as `confidence` says, however rare
-/// or frequent. `None` if nothing was looked at.
+/// or frequent. `None` if `number` is 0.
 ///
 /// # Panics
 ///
@@ -24,7 +24,7 @@ pub fn clopper_pearson(count: u64, number: u64, confidence: f64) -> Option<Inter
         let beta = Beta::new(a as f64, b as f64).expect("both parameters are at least 1");
         beta.inverse_cdf(probability)
     };
-    // Where one end is certain, the other has a closed form.
+    // If one end is certain, the other has a closed form.
     let lo = match count {
         0 => 0.0,
         all if all == number => outside.powf(1.0 / number as f64),

@@ -4,11 +4,11 @@ use statrs::distribution::{Binomial, DiscreteCDF};
 
 use super::{Interval, argument};
 
-/// The interval of the value that is not exceeded by a `share` of a population, from values in
-/// ascending order: two of them, whatever their distribution is (W. R. Thompson, "On confidence
-/// ranges for the median and other expectation distributions for populations of unknown
-/// distribution form", Annals of Mathematical Statistics 7, 1936). Each end is infinite where too
-/// few values tell it.
+/// The interval of the value that a `share` of a population does not exceed, from values in
+/// ascending order: its ends are two of these values, whatever their distribution (W. R. Thompson,
+/// "On confidence ranges for the median and other expectation distributions for populations of
+/// unknown distribution form", Annals of Mathematical Statistics 7, 1936). An end is infinite if
+/// there are too few values to bound it.
 ///
 /// # Panics
 ///
@@ -29,7 +29,7 @@ pub fn quantile_interval(sorted: &[f64], share: f64, confidence: f64) -> Interva
     }
 }
 
-/// The first number of which something is so, and of all after it; `end` if of none before that.
+/// The first number from which on a condition is true; `end` if it is false for all before that.
 fn first(end: usize, is_so: impl Fn(u64) -> bool) -> usize {
     let (mut from, mut end) = (0, end);
     while from < end {

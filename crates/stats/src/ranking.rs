@@ -1,9 +1,9 @@
 //! Defines a ranking of several treatments that shows which of them cannot be distinguished.
 //!
 //! Ranking by means alone makes the luckiest the winner. Here every pair is compared, the p-values
-//! are adjusted for the number of pairs, and a treatment's place is the range that is left: below
-//! all that are shown to be better, above all that are shown to be worse. The ranges hold jointly
-//! at the requested level, because only the pairs' verdicts go into them (Mogstad, Romano, Shaikh
+//! are adjusted for the number of pairs, and a treatment's place is the remaining range: below all
+//! that are shown to be better, above all that are shown to be worse. The ranges hold jointly at
+//! the requested level, because they depend only on the pairs' verdicts (Mogstad, Romano, Shaikh
 //! and Wilhelm 2024, "Inference for ranks with applications to mobility across neighbourhoods and
 //! academic achievement across countries", Review of Economic Studies 91).
 

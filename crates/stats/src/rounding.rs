@@ -1,7 +1,7 @@
 //! Defines when two logarithms differ by nothing but floating-point rounding.
 //!
 //! 0.3 / 0.1 and 3.0 / 1.0 are the same ratio and differ in their last bit. A metric that is the
-//! same in every run (bytes written, say) would so get a spread of 1e-16, and a test that divides
+//! same in every run (bytes written, say) would thus get a spread of 1e-16, and a test that divides
 //! by it would find that 1e-16 highly significant.
 
 /// The largest distance from `log`, a natural logarithm, that rounding alone can make.

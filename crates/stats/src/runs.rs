@@ -1,8 +1,8 @@
-//! Defines how many runs an answer takes.
+//! Defines how many runs an answer needs.
 //!
-//! An experiment should know before its last run whether another will do. Both questions are
-//! answered from a spread already seen, so they are forecasts and no better than that spread: from
-//! few runs it is itself uncertain, and the forecast should be made again as runs come in.
+//! An experiment should know before its last run whether more runs will help. Both answers are
+//! forecasts from the spread seen so far, and no better than it: from few runs the spread is itself
+//! uncertain, so forecast again as runs come in.
 
 use crate::argument::{assert_fraction, assert_positive};
 use crate::moments::count;
@@ -16,8 +16,8 @@ pub const MOST_RUNS: u32 = 10_000;
 ///
 /// The least n of 2 or more with t(n-1) · `sd_log` / √n ≤ ln(1 + `relative_half_width`), which is
 /// the figure [`LogRatio::relative_half_width`](crate::LogRatio::relative_half_width) reports. The
-/// quantile of t depends on n, so n is searched for and not approximated. `sd_log` is the standard
-/// deviation of the log-ratios, `relative_half_width` a fraction such as 0.05 for 5 %.
+/// quantile of t depends on n, so n is found by search, not by approximation. `sd_log` is the
+/// standard deviation of the log-ratios, `relative_half_width` a fraction such as 0.05 for 5 %.
 ///
 /// `None` when [`MOST_RUNS`] would not do.
 ///
@@ -35,9 +35,9 @@ pub fn runs_for_half_width(sd_log: f64, relative_half_width: f64, confidence: f6
 /// The total number of runs (pairs) for which the t interval of a ratio leaves out a bound.
 ///
 /// The least n of 2 or more with t(n-1) · `sd_log` / √n ≤ |`mean_log` - ln(`bound`)|, where t is
-/// the two-sided critical value at `alpha`: the interval of confidence 1 - `alpha` then just
-/// clears the bound, if mean and spread stay as they are. They will not stay quite so, which makes
-/// the chance of separating at that n about one half, not a certainty.
+/// the two-sided critical value at `alpha`: the interval of confidence 1 - `alpha` then just clears
+/// the bound, if mean and spread stay as they are. They will vary, so the chance of separating at
+/// that n is about one half, not a certainty.
 ///
 /// `None` when [`MOST_RUNS`] would not do, and so whenever the mean is at the bound (within
 /// rounding).

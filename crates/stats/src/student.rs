@@ -7,7 +7,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// The critical value exceeded, in one direction or the other, with probability `outside`.
 ///
-/// `outside` lies strictly between 0 and 1; `freedom` is above 0, and a whole number but for
+/// `outside` lies strictly between 0 and 1; `freedom` is above 0, and a whole number except with
 /// Welch's approximation.
 pub fn critical(outside: f64, freedom: f64) -> f64 {
     -standard(freedom).inverse_cdf(outside / 2.0)

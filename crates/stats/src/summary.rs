@@ -1,8 +1,8 @@
 //! Defines the plain description of a set of samples.
 //!
-//! It is what a reader looks at before believing any inference: how many samples there are, where
-//! they lie, and how far they scatter. The median stands beside the mean because a few slow runs
-//! move the one and not the other.
+//! A reader looks at it before believing any inference: how many samples there are, where they lie,
+//! and how far they scatter. The median accompanies the mean because a few slow runs move the mean
+//! and not the median.
 
 use crate::argument::assert_fraction;
 use crate::interval::Interval;

@@ -1,8 +1,8 @@
 //! Defines the estimate of a ratio from two sets of measurements that have no pairs.
 //!
-//! Trials of two experiments share no block, so there is nothing that dividing one by the other
-//! would cancel, and nothing says that they scatter alike: it may be another machine. Each side's
-//! logarithms are averaged by themselves, and the ratio is that of the geometric means.
+//! Trials of two experiments share no block, so dividing one by the other would cancel nothing, and
+//! their scatter may differ, as on different machines. Each side's logarithms are averaged
+//! separately, and the ratio is that of the geometric means.
 
 use crate::argument::{assert_fraction, positive};
 use crate::moments::{count, mean, sd};
@@ -12,9 +12,9 @@ use crate::{Error, Interval, student};
 /// The ratio of a treatment to its baseline, estimated from two independent samples on the
 /// logarithmic scale.
 ///
-/// Its interval and its test take each side's logarithms for independent draws from a normal
-/// distribution with a variance of its own (Welch 1947, "The generalization of 'Student's' problem
-/// when several different population variances are involved", Biometrika 34).
+/// Its interval and its test assume that each side's logarithms are independent draws from a normal
+/// distribution with its own variance (Welch 1947, "The generalization of 'Student's' problem when
+/// several different population variances are involved", Biometrika 34).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct UnpairedRatio {
     log: f64,
@@ -85,7 +85,7 @@ fn logs(what: &'static str, values: &[f64]) -> Result<Vec<f64>, Error> {
 
 /// The standard error of the difference of two means, and its degrees of freedom by the
 /// approximation of Satterthwaite 1946 ("An approximate distribution of estimates of variance
-/// components", Biometrics Bulletin 2); `None` where a side has one value.
+/// components", Biometrics Bulletin 2); `None` if a side has one value.
 fn standard_error(one: &[f64], other: &[f64]) -> Option<(f64, f64)> {
     let of_mean = |logs: &[f64]| {
         let sd = sd(logs)?;

@@ -1,12 +1,12 @@
-//! The attributes of a disk in sysfs that runs set. A lab names what it sets by this type, and a
-//! journal that names anything else is refused: what reads it writes as root.
+//! The attributes of a disk in sysfs that runs set. A lab names attributes by this type, and a
+//! journal that names anything else is refused, because its reader writes as root.
 
 use std::path::{Component, Path, PathBuf};
 
 /// An attribute of a disk that a run may set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attribute<'a> {
-    /// Whether the kernel counts what the disk does.
+    /// Whether the kernel counts the disk's I/O.
     Counters,
     /// The I/O scheduler.
     Scheduler,
@@ -39,7 +39,7 @@ impl<'a> Attribute<'a> {
         disk.join(named.expect("all but tunables are named").1)
     }
 
-    /// What a file of sysfs is, if it is one of them, of a disk and not of something else.
+    /// The attribute at a path in sysfs, if it is one of these and belongs to a disk.
     fn at(path: &'a Path) -> Option<Self> {
         let name = |part| match part {
             Component::Normal(name) => name.to_str(),

@@ -191,7 +191,7 @@ impl Change {
                     .map_err(|cause| UndoError::new("unmount", target, cause))
             }
             Self::Trace { instance } => remove_trace(instance),
-            // Another disk may have been put in the place of the one that was set.
+            // Another disk may have replaced the one that was set.
             Self::Sysfs { path, disk, .. } if disk.is_some() && *disk != disk_sequence(path) => {
                 Ok(())
             }
@@ -217,8 +217,8 @@ fn remove_folder(path: &Path) -> Result<(), UndoError> {
     }
 }
 
-/// A daemon leaves its socket and its lock behind; nothing else is removed, and nothing where
-/// another daemon still serves when ours has had some patience to end.
+/// Removes the socket and the lock that a daemon leaves behind, and nothing else; removes nothing
+/// if another daemon still serves after ours has had time to end.
 fn end_daemon(folders: &[PathBuf], marker: &str, patience: Duration) -> Result<(), UndoError> {
     processes::kill_marked(&Change::daemon(marker));
     let entries = |folder| fs::read_dir(folder).into_iter().flatten().flatten();

@@ -62,7 +62,7 @@ impl Journal {
         rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;
         let marker = format!("{}-{:016x}", std::process::id(), u64::from_ne_bytes(random));
         let path = folder.join(&marker).with_extension(ENDING);
-        // Nobody else may find it before it is locked and says whose it is.
+        // Nobody else may find it before it is locked and names its machine.
         let unnamed = path.with_extension("new");
         let mut options = OpenOptions::new();
         let mut file =
@@ -173,7 +173,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Cuts an undone change off. In front of a line that is kept it is blanked instead.
+    /// Truncates an undone change. Before a line that is kept it is blanked instead.
     fn forget(&self, place: Place) -> io::Result<()> {
         if place.offset >= self.kept_bytes {
             return self.file.set_len(place.offset);
@@ -232,7 +232,7 @@ enum Found {
     Alive,
     /// Its run is dead.
     Dead(Journal),
-    /// It is of the machine of this name.
+    /// It belongs to the machine of this name.
     Elsewhere(String),
 }
 

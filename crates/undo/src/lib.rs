@@ -34,7 +34,7 @@ pub struct UndoError {
     help: &'static str,
 }
 
-/// What helps with a change that something is in the way of, and with one that must be looked at.
+/// The remedies for a change whose object is in use, and for one that needs inspection.
 const IN_USE: &str = "stop the programs that use it, then run `ssdlab restore`";
 const BY_HAND: &str = "undo by hand what it names (umount, losetup --detach, rm), then remove the \
                        journal; whatever else it lists is undone, or an error of its own";
@@ -44,7 +44,7 @@ impl UndoError {
         Self { verb, path: path.to_owned(), cause, help: IN_USE }
     }
 
-    /// The same for what no waiting helps with.
+    /// The same for a problem that waiting does not solve.
     fn by_hand(verb: &'static str, path: &Path, cause: io::Error) -> Self {
         Self { help: BY_HAND, ..Self::new(verb, path, cause) }
     }

@@ -1,5 +1,5 @@
-//! The lines of an undo journal: the first says whose it is, each other is a change. A line that is
-//! none does not keep the others from being read.
+//! The lines of an undo journal: the first names its machine, every other is a change. An invalid
+//! line does not keep the others from being read.
 
 use std::io;
 
@@ -29,14 +29,14 @@ pub(super) struct Place {
     pub bytes: usize,
 }
 
-/// A line that is no change, or none that a run makes.
+/// A line that is not a change, or not one that a run makes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Unsound {
     /// The line, from 1.
     pub number: usize,
     /// Where it is.
     pub place: Place,
-    /// What it says, as far as a message shows it.
+    /// Its text, shortened for messages.
     pub text: String,
     /// What is wrong with it.
     pub why: String,
@@ -52,7 +52,7 @@ pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"))
 }
 
-/// What is in a journal.
+/// The contents of a journal.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Parsed {
     /// The changes that remain to be undone.
@@ -62,8 +62,8 @@ pub(super) struct Parsed {
 }
 
 /// Parses the journal of the run of this marker. Changes that ended with an earlier boot are left
-/// out: their names may mean something else by now. A line that is no change does not keep the
-/// others from being undone: each undo looks for itself whether something is in its way.
+/// out: their names may mean something else by now. An invalid line does not keep the others from
+/// being undone: each undo checks for itself whether it is possible.
 pub(super) fn parse(text: &[u8], boot: &str, marker: &str) -> io::Result<Parsed> {
     let mut lines = lines(text);
     let mut parsed = Parsed::default();

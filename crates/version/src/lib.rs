@@ -1,7 +1,7 @@
 //! The program's version, with the commit it is built from.
 //!
-//! A build script that asked git would have its package compiled again after every commit, and
-//! all that depends on it. A macro has only the file compiled again that names the version.
+//! A build script that asked git would cause its package, and all that depend on it, to be
+//! recompiled after every commit. With a macro only the file that names the version is recompiled.
 
 use std::path::Path;
 use std::process::Command;
@@ -23,7 +23,7 @@ pub fn version(_: TokenStream) -> TokenStream {
     format!("{{ {moves} {version} }}").parse().expect("a block of Rust")
 }
 
-/// What git prints; none where it fails.
+/// The output of git; none if it fails.
 fn git(arguments: &[&str]) -> Option<String> {
     let folder = std::env::var_os("CARGO_MANIFEST_DIR")?;
     let output = Command::new("git").arg("-C").arg(folder).args(arguments).output().ok()?;

@@ -85,7 +85,7 @@ pub struct Workload {
     jobs: BTreeMap<PathBuf, String>,
     /// The trial's seed.
     seed: u64,
-    /// Who hears what is done to files that may be lost in a power cut.
+    /// Receives the operations on files that a power cut may undo.
     teller: Teller,
 }
 
@@ -199,7 +199,7 @@ impl Workload {
         Ok(Self { contents, tree, build, bonnie, replay, jobs, seed, teller: Teller::default() })
     }
 
-    /// Has each deed told that a power cut may undo; nobody else hears of it.
+    /// Sends each deed that a power cut may undo to this receiver only.
     pub fn tell_deeds(&mut self, told: impl FnMut(Deed) + 'static) {
         self.teller = Teller::new(told);
     }

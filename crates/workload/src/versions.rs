@@ -1,7 +1,7 @@
-//! Phases whose files say what became of them: those that are replaced by renaming, and a log.
+//! Phases whose files record their own history: files replaced by renaming, and a log.
 //!
-//! Each step is told, so that what is found after a power cut can be judged by what had been done
-//! and promised by then.
+//! Each step is reported, so that the state after a power cut can be judged against what had been
+//! done and promised by then.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -38,10 +38,10 @@ const TEMPORARY: &str = "replacing";
 /// A read after a power cut, in bytes.
 const CHUNK_BYTES: usize = 1 << 16;
 
-/// Is told each deed.
+/// Called with each deed.
 type Listener = Box<dyn FnMut(Deed)>;
 
-/// Who hears of each deed.
+/// The receiver of deeds, if any.
 #[derive(Default)]
 pub(super) struct Teller(RefCell<Option<Listener>>);
 
@@ -50,8 +50,8 @@ impl Teller {
         Self(RefCell::new(Some(Box::new(told))))
     }
 
-    /// The bytes that were written to files, as the kernel counts them: it counts what is told,
-    /// too, so then they are not known.
+    /// The bytes written to files, for comparison with the kernel's count; unknown if deeds are
+    /// reported, as the kernel counts the reports too.
     fn counted(&self, bytes: u64) -> Option<u64> {
         self.0.borrow().is_none().then_some(bytes)
     }
@@ -191,7 +191,7 @@ fn timed<T>(
     Ok(counted)
 }
 
-/// What operations come to that write so many bytes each.
+/// The result of operations that write this many bytes each.
 fn done(counted: Counted, bytes: usize, teller: &Teller) -> Done {
     let application_bytes = teller.counted(counted.operations * bytes as u64);
     Done { application_bytes, counted: Some(counted), ..Done::default() }

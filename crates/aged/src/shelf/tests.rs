@@ -14,7 +14,7 @@ fn get(store: &Store, from: &str) -> State<String> {
     store.get(&from, &Interrupt::default(), make).unwrap()
 }
 
-/// What states are there, by what they were made from; the least recently used first.
+/// The states in the cache, by origin, least recently used first.
 fn kept(store: &Store) -> Vec<(String, bool)> {
     let all = store.all().unwrap().into_iter();
     let name = |kept: &Kept| match &kept.made_from {
@@ -42,7 +42,7 @@ fn the_least_recently_used_goes_first_and_nothing_that_is_in_use() {
         [("first", true), ("second", false), ("third", false), ("fourth", false)]
             .map(|(name, is_in_use)| (name.to_owned(), is_in_use));
     assert_eq!(kept(&store), [first_.clone(), third.clone(), second, fourth.clone()]);
-    // To use it is to keep it.
+    // Using a state keeps it.
     drop(get(&store, "second"));
     // Room for three, and a little.
     let sizes: Vec<u64> = store.all().unwrap().iter().map(|kept| kept.size_bytes).collect();
@@ -51,7 +51,7 @@ fn the_least_recently_used_goes_first_and_nothing_that_is_in_use() {
     let names: BTreeSet<String> = kept(&store).into_iter().map(|(name, _)| name).collect();
     assert_eq!(names, BTreeSet::from(["first", "second", "fifth"].map(str::to_owned)));
     assert!(first.folder.join("image").exists());
-    // One that is larger than the room there is stays as long as it is used.
+    // A state larger than the limit stays as long as it is used.
     store.most_bytes = 0;
     let sixth = get(&store, "sixth");
     assert!(sixth.folder.join("image").exists());

@@ -1,4 +1,4 @@
-//! The reference of JSON formats: what each is, and the keys of its outermost object.
+//! The reference of JSON formats: the purpose of each, and the keys of its outermost object.
 
 use std::fmt::Write;
 

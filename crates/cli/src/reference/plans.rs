@@ -9,8 +9,8 @@ use ssdlab_plan::Plan;
 use super::cell::cell;
 use super::properties::{described, properties};
 
-/// The tables of a plan in the order in which they are written: the definition in the schema, and
-/// the heading. The plan itself has no definition.
+/// The tables of a plan in the usual order: the definition in the schema, and the heading. The plan
+/// itself has no definition.
 pub const TABLES: [(&str, &str); 19] = [
     ("", "The plan"),
     ("Target", "`[target]`"),
@@ -33,7 +33,7 @@ pub const TABLES: [(&str, &str); 19] = [
     ("Published", "`[[published]]`"),
 ];
 
-/// Where a key takes one of several words: the definition, and what they are.
+/// The enumerations of words: the definition, and the heading.
 const WORDS: [(&str, &str); 7] = [
     ("LabKind", "Labs"),
     ("Verb", "What a phase does"),
@@ -119,7 +119,7 @@ fn toml(value: &Value) -> String {
                 table.iter().map(|(key, value)| format!("{key} = {}", toml(value))).collect();
             format!("{{ {} }}", keys.join(", "))
         }
-        // Words, numbers and truth are written as in JSON.
+        // Words, numbers and booleans are written as in JSON.
         plain => plain.to_string(),
     }
 }

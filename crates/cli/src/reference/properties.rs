@@ -1,4 +1,4 @@
-//! What a JSON schema says of the keys of an object.
+//! The keys of an object, from a JSON schema.
 
 use serde_json::Value;
 
@@ -30,7 +30,7 @@ pub fn properties(object: &Value) -> Vec<Property> {
     object["properties"].as_object().into_iter().flatten().map(of).collect()
 }
 
-/// What a schema says about itself, in one line.
+/// The description of a schema, in one line.
 pub fn described(schema: &Value) -> String {
     schema["description"].as_str().unwrap_or_default().replace('\n', " ")
 }

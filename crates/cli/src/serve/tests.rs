@@ -29,7 +29,7 @@ fn what_could_not_be_typed_as_it_is_printed_is_refused() {
     let odd = place.path().join(OsStr::from_bytes(b"odd \xff"));
     std::fs::create_dir(&odd).unwrap();
     assert!(mount_point(&odd).unwrap_err().to_string().contains("not UTF-8"));
-    // What counts is the folder, and not the way to it.
+    // The folder counts, not the path to it.
     std::os::unix::fs::symlink(&odd, place.path().join("plain")).unwrap();
     assert!(mount_point(&place.path().join("plain")).is_err());
 }

@@ -25,8 +25,8 @@ fn results_come_in_order_whatever_is_done_first() {
     let ended = pool.install(|| {
         let work = |item: &usize| {
             begun.fetch_add(1, Ordering::Relaxed);
-            // Of two that follow each other the second is done first; what comes after the last
-            // that is taken is not done before that is.
+            // Of two consecutive items the second finishes first; items after the last one taken
+            // finish only after it.
             let may_end = || match item {
                 102.. => ends.load(Ordering::Acquire) > 0,
                 _ => item % 2 == 1 || has_done[item + 1].load(Ordering::Acquire),

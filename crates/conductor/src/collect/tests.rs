@@ -21,7 +21,7 @@ fn nothing_is_removed_from_nodes_before_it_is_safe_here() {
     let run = place.path().join("run");
     assert!(rsync.fetch_now(&run).is_empty());
     assert_eq!(removals(), 0);
-    // What cannot be synced, as it is not there, stays on its node.
+    // A file that cannot be synced, as it is missing here, stays on its node.
     assert_eq!(rsync.clear(&run).len(), 1);
     assert_eq!(removals(), 0);
     fs::create_dir_all(run.join(ATTEMPTS).join("1_0")).unwrap();

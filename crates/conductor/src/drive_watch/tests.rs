@@ -1,4 +1,4 @@
-//! What is seen of a drive in a trial, and that a simulation sees the same.
+//! The observations of a drive in a trial, and that a simulation makes the same.
 
 use std::ops::ControlFlow;
 

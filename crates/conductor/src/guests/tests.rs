@@ -4,7 +4,7 @@ use ssdlab_plan::{LabKind, Overrides};
 
 use super::*;
 
-/// A schedule of one plan, with a drive file in some folder.
+/// The schedule of a plan, with a drive file in some folder.
 fn schedule(plan: &str, base: &str) -> Schedule {
     let overrides = Overrides { lab: Some(LabKind::Virtual), ..Overrides::default() };
     ssdlab_plan::schedule("plan.toml", plan, &overrides, Path::new(base)).unwrap()

@@ -15,7 +15,7 @@ fn a_byte_of_difference_voids_a_trial() {
     let done = Done { application_bytes: Some(100), ring_bytes: 90, ..Done::default() };
     assert!(check_written(&done, usage(5), usage(15)).is_ok());
     assert!(check_written(&done, usage(5), usage(105)).is_err());
-    // A program's own writes are not the driver's to count.
+    // The workload does not count the writes of an external program.
     assert!(check_written(&Done::default(), usage(5), usage(99)).is_ok());
 }
 

@@ -35,14 +35,14 @@ fn virtual_trials_are_packed_and_spread_over_nodes() {
     let all = of(&schedule, 2);
     let sizes: Vec<usize> = all.iter().flat_map(|one| &one.elements).map(Vec::len).collect();
     assert_eq!(sizes.iter().sum::<usize>(), 20_000);
-    // A trial of nothing takes a second.
+    // An empty trial takes a second.
     assert!(sizes.len() <= MOST_ELEMENTS && sizes[0] >= 20, "{}", sizes.len());
     let longest = sizes.iter().max().unwrap();
     assert!(sizes.len().is_multiple_of(2) && sizes.iter().all(|size| size + 1 >= *longest));
-    // Few trials go to all nodes, however little they are.
+    // Even a few short trials are spread over all nodes.
     let few = submissions(&schedule, &schedule.trials[..6], &Homes::new(), false, 3);
     assert_eq!(few[0].elements.len(), 3);
-    // The script of a job does not take all.
+    // They do not all fit into the script of one job.
     let staged = submissions(&schedule, &schedule.trials, &Homes::new(), true, 2);
     assert!(staged.len() > 3);
     assert_eq!(staged.iter().flat_map(|one| one.elements.iter().flatten()).count(), 20_000);

@@ -1,4 +1,4 @@
-//! Every kind of damage is told from every other.
+//! Every kind of damage is distinguished from every other.
 
 use super::{Fault, Found};
 use crate::Subject;

@@ -1,4 +1,4 @@
-//! The device by itself, with chains of every form.
+//! The device alone, with chains of every form.
 
 use std::io;
 
@@ -140,7 +140,7 @@ fn chains_without_a_place_for_the_answer_are_not_answered() {
         &[(HEADER, 16, NEXT), (END, 1, WRITE)],
         &[(HEADER, 16, NEXT), (u64::MAX, 1, WRITE)],
         &[(HEADER, 16, NEXT), (u64::MAX, 2, WRITE)],
-        // It goes on to a descriptor that says nothing.
+        // It continues to an empty descriptor.
         &[(HEADER, 16, NEXT), (STATUS, 1, WRITE | NEXT)],
     ];
     for chain in chains {

@@ -1,4 +1,4 @@
-//! From a drive file to a specification: defaults filled in, impossible drives refused.
+//! Turns a drive file into a specification: fills in defaults, refuses impossible drives.
 
 use ssdlab_quantity::{Bytes, Span};
 use toml::Spanned;
@@ -30,7 +30,7 @@ impl Specification {
     }
 }
 
-/// What the sizes come to.
+/// The sizes in pages and blocks.
 struct Geometry {
     page_bytes: u32,
     logical_pages: u32,
@@ -337,7 +337,7 @@ impl DriveFile {
     }
 }
 
-/// Blocks beyond those for data that any mapping may add.
+/// The most blocks that any mapping may add to those for data.
 const RESERVES: u64 = 64;
 
 fn exact_timing(timing: &Timing, geometry: &Geometry) -> Result<exact::Timing, DriveFileError> {
@@ -359,7 +359,7 @@ fn exact_timing(timing: &Timing, geometry: &Geometry) -> Result<exact::Timing, D
             format!("there are {units}: channels x dies_per_channel x planes"),
         ));
     }
-    // A compressed page takes its share of every step.
+    // A compressed page takes a proportional share of every step.
     let compressed = |time: u128| {
         let part = time * u128::from(geometry.compression_ppm) / u128::from(MILLION);
         Nanos(u64::try_from(part).unwrap_or(u64::MAX))
@@ -395,21 +395,21 @@ fn nanos(span: Span) -> Nanos {
 
 /// A share in millionths.
 fn ppm(share: f64) -> u32 {
-    // The callers have checked that it lies between 0 and 1.
+    // The callers have checked that it is between 0 and 1.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let ppm = (share * f64::from(MILLION)).round() as u32;
     ppm
 }
 
-/// A share of a number, to the nearest.
+/// A share of a number, rounded to the nearest.
 fn part(of: u32, share: f64) -> u32 {
-    // A cast keeps to the range of the type.
+    // The cast saturates.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let part = (f64::from(of) * share).round() as u32;
     part
 }
 
-/// A number that has to be at least 1.
+/// Reads a number that must be at least 1.
 fn count(written: Option<&Spanned<u32>>, default: u32, key: &str) -> Result<u32, DriveFileError> {
     match written {
         None => Ok(default),
@@ -420,7 +420,7 @@ fn count(written: Option<&Spanned<u32>>, default: u32, key: &str) -> Result<u32,
     }
 }
 
-/// How many units of so many bytes a size holds; at least one.
+/// The number of whole units in a size; at least one.
 fn units(size: &Spanned<Bytes>, unit_bytes: u64, unit: &str) -> Result<u32, DriveFileError> {
     match u32::try_from(size.get_ref().0 / unit_bytes) {
         Ok(units) if units > 0 => Ok(units),

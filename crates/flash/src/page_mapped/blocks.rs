@@ -1,6 +1,6 @@
-//! What is known of each block.
+//! The state of each block.
 //!
-//! Which of its pages are valid is not: a page is valid if the map still says that it is there.
+//! Which of its pages are valid is not stored: a page is valid if the map still points to it.
 
 /// What a block is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,8 +15,7 @@ pub(super) enum State {
     Emptying,
 }
 
-/// One block. Sixteen bytes, because the records of random blocks are what a write looks up
-/// besides the map.
+/// One block. Sixteen bytes, because besides the map each write looks up records of random blocks.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Record {
     /// Links of the collector's lists; see [`super::victims`].

@@ -11,12 +11,13 @@ use crate::nand::Nand;
 use crate::prefetch::prefetch;
 use crate::units::{Block, LogicalPage, Nanos, PhysicalPage, count};
 
-/// In the background only blocks are emptied of which at least one page in so many is invalid.
+/// In the background, blocks are emptied only if at least one in this many of their pages is
+/// invalid.
 pub(super) const WORTH_A_SHARE: u32 = 8;
 
 impl PageMapped {
-    /// Gives a full frontier room: what is left of the block being emptied may bring some, and
-    /// otherwise it gets a new block, for which the reserve has to be whole.
+    /// Makes room at a full frontier: the rest of the block being emptied may provide some;
+    /// otherwise the frontier gets a new block, for which the reserve has to be complete.
     pub(super) fn advance<N: Nand>(
         &mut self,
         nand: &mut N,
@@ -24,7 +25,7 @@ impl PageMapped {
         pool: u8,
         earliest: Nanos,
     ) {
-        // A block that was retired instead of becoming free is made up for at once.
+        // A block that was retired instead of becoming free is replaced at once.
         while (self.free_blocks() < RESERVE - 1
             || self.free_blocks() < RESERVE && self.frontiers[frontier].is_full())
             && self.collect(nand, earliest).is_some()
@@ -34,7 +35,7 @@ impl PageMapped {
         }
     }
 
-    /// Does the part of collecting that so many pages of the host are to be charged with.
+    /// Does the share of collecting that is due for a number of the host's pages.
     #[inline]
     pub(super) fn collect_a_part<N: Nand>(&mut self, nand: &mut N, pages: u32, earliest: Nanos) {
         if self.collecting.is_none() {
@@ -83,7 +84,7 @@ impl PageMapped {
     }
 
     /// Empties a block as a whole: the one that is being emptied, or the best one. Returns when
-    /// that is done; none if there was none to empty.
+    /// that is done; none if there is no block to empty.
     pub(super) fn collect<N: Nand>(&mut self, nand: &mut N, earliest: Nanos) -> Option<Nanos> {
         self.collecting = Some(self.collecting.or_else(|| self.choose(nand))?);
         self.empty(nand, self.pages_per_block, earliest)
@@ -114,7 +115,7 @@ impl PageMapped {
         Some(erased)
     }
 
-    /// Whether the best block has enough invalid pages to be emptied before that has to be.
+    /// Whether the best block has enough invalid pages to be emptied early.
     pub(super) fn is_worth_while(&mut self) -> bool {
         let best = self.pools.choose(&self.blocks);
         best.is_some_and(|(_, block)| {
@@ -135,7 +136,7 @@ impl PageMapped {
     ) -> Nanos {
         let first = block.0 * self.pages_per_block;
         let held = &self.reverse[(first + part.start) as usize..(first + part.end) as usize];
-        // All entries of the map are asked for before the first is waited for.
+        // All entries of the map are prefetched before the first is used.
         for page in held {
             prefetch(&self.map, *page as usize);
         }
@@ -188,7 +189,7 @@ impl PageMapped {
         safe
     }
 
-    /// Erases an empty block, and puts it by or retires it.
+    /// Erases an empty block, which becomes free or is retired.
     fn erase<N: Nand>(&mut self, nand: &mut N, block: Block, why: Why, safe: Nanos) -> Nanos {
         self.blocks[block.index()].state = State::Idle;
         let erased = nand.erase(block, why, safe);
@@ -197,7 +198,7 @@ impl PageMapped {
                 self.in_service -= 1;
                 return erased;
             }
-            // Without it the command that is being done could not be finished.
+            // Without it the current command could not be completed.
             self.is_worn_out |= self.in_service <= self.blocks_needed;
         }
         self.free.give(block, nand.erases(block));
@@ -217,7 +218,7 @@ impl PageMapped {
         self.erase(nand, cold, Why::Levelling, safe);
     }
 
-    /// Asks for what emptying a block from a page on will read first.
+    /// Prefetches what emptying a block from a page on will read first.
     pub(super) fn look_ahead(&self, block: Block, next: u32) {
         /// The entries of the reverse map in a line of the processor's cache.
         const A_LINE: usize = 16;

@@ -1,4 +1,4 @@
-//! A block that is emptied bit by bit, and the pages that are moved out of it.
+//! A block that is emptied incrementally, and the pages that are moved out of it.
 
 use std::ops::Range;
 
@@ -13,19 +13,19 @@ pub(super) struct Moving {
     pub read: Nanos,
 }
 
-/// How many pages of a block are emptied together on a drive that takes time. Fewer would make the
-/// host wait less, but cost more work.
+/// How many pages of a block are emptied together on a drive with times. Fewer would make the host
+/// wait less, but take longer to simulate.
 pub(super) const STEP: u32 = 64;
 
-/// A block that is being emptied bit by bit, while the host writes.
+/// A block that is emptied incrementally, while the host writes.
 ///
-/// A drive that emptied a block in one go would let the host wait for all of it. So for each page
-/// that the host writes a part of the block is emptied, just so large that the whole is done by the
-/// time its space is needed.
+/// A drive that emptied a block at once would make the host wait for all of it. So with each page
+/// that the host writes a part of the block is emptied, just large enough that the whole is empty
+/// by the time its space is needed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Emptying {
     pub block: Block,
-    /// How many pages there are to look at, and at how many at a time.
+    /// The pages of the block, and how many are examined at a time.
     pages: u32,
     step: u32,
     /// The pages before this one have been moved.
@@ -56,7 +56,7 @@ impl Emptying {
         self.paid >= self.due_at
     }
 
-    /// Up to which page the block should be emptied by now.
+    /// The page up to which the block should be emptied by now.
     pub fn due(&self) -> u32 {
         if self.paid >= self.gain {
             return self.pages;

@@ -1,5 +1,5 @@
-//! Folding the SLC cache out into the data blocks: in the background while the drive is idle, and
-//! in the way of the host's writes once no cache block is left. That is the cliff.
+//! Folds the SLC cache into the data blocks: in the background while the drive is idle, and in the
+//! foreground, delaying the host's writes, once no cache block is left. That is the write cliff.
 
 use super::slc::Slc;
 use super::state::PageMapped;
@@ -8,7 +8,7 @@ use crate::nand::Nand;
 use crate::units::{Nanos, count};
 
 impl PageMapped {
-    /// Opens a block of the cache, which is there, after folding one out if need be.
+    /// Opens a block of the cache, which the drive has, after folding one if necessary.
     pub(super) fn open_slc<N: Nand>(&mut self, nand: &mut N, pool: u8, earliest: Nanos) {
         let Some(slc) = &mut self.slc else { return };
         let frontier = slc.frontier;
@@ -20,8 +20,8 @@ impl PageMapped {
         self.frontiers[frontier] = opened.expect("a fold frees a block");
     }
 
-    /// Does the part of folding that so many pages of the host are to be charged with, once the
-    /// last block of the cache is being filled.
+    /// Does the share of folding that is due for a number of the host's pages, once the last block
+    /// of the cache is being filled.
     pub(super) fn fold_a_part<N: Nand>(
         &mut self,
         nand: &mut N,
@@ -39,8 +39,8 @@ impl PageMapped {
         }
     }
 
-    /// Folds a full block of the cache out: the one that has been begun, or the oldest. Returns
-    /// when that is done; none if no block is full.
+    /// Folds a full block of the cache: the one already begun, or the oldest. Returns when that is
+    /// done; none if no block is full.
     pub(super) fn fold<N: Nand>(
         &mut self,
         nand: &mut N,
@@ -53,8 +53,7 @@ impl PageMapped {
         self.fold_until(nand, pool, all, earliest)
     }
 
-    /// Folds out the block that has been begun, up to a page. Returns when that is done, if it is
-    /// empty then.
+    /// Folds the block already begun, up to a page. Returns when that is done, if it is empty then.
     fn fold_until<N: Nand>(
         &mut self,
         nand: &mut N,

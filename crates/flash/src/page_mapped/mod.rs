@@ -1,11 +1,10 @@
-//! Page mapping: any page can lie anywhere, so a write goes to the next free page, and the page's
+//! Page mapping: any page can be anywhere, so a write goes to the next free page, and the page's
 //! old place becomes invalid until its block is collected.
 //!
-//! A write looks up a random entry of the map and a random block's record, and each collected
-//! block a few hundred entries more. The memory's latency is what all this costs, so the code asks
-//! for what it will need well before it needs it: [`PageMapped::expect`] for the host's next
-//! pages, and the collector for all pages of a block before it moves the first. That is worth a
-//! factor of 1.5 at 64 GB, measured.
+//! A write looks up a random entry of the map and a random block's record, and each collected block
+//! a few hundred entries more. The cost of all this is memory latency, so the code prefetches:
+//! [`PageMapped::expect`] for the host's next pages, and the collector for all pages of a block
+//! before it moves the first. That gains a factor of 1.5 at 64 GB, measured.
 
 mod blocks;
 mod collector;
@@ -66,10 +65,10 @@ impl PageMapped {
         safe
     }
 
-    /// Folds the SLC cache out and makes `free_blocks` blocks free, as far as time allows and it is
-    /// worth while.
+    /// Folds the SLC cache and makes `free_blocks` blocks free, as far as time allows and it is
+    /// worthwhile.
     pub fn idle<N: Nand>(&mut self, nand: &mut N, free_blocks: u32, from: Nanos, until: Nanos) {
-        /// Blocks emptied without one more becoming free, after which nothing more is gained.
+        /// After this many blocks were emptied without gaining a free one, no more can be gained.
         const MOST_FRUITLESS: u32 = 2 * WORTH_A_SHARE;
         let mut now = from;
         let mut most_free = 0;

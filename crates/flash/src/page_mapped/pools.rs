@@ -1,5 +1,5 @@
-//! Pools of blocks that are filled and collected apart from each other, and the frontiers where
-//! they are filled.
+//! Pools of blocks that are filled and collected separately, and the frontiers where they are
+//! filled.
 
 use std::ops::{Index, IndexMut};
 
@@ -35,7 +35,7 @@ impl Frontier {
         self.next == self.pages
     }
 
-    /// Takes the next pages of a frontier with so much room. Returns where they begin.
+    /// Takes the next pages of a frontier that has room for them. Returns where they begin.
     #[inline]
     pub fn take(&mut self, count: u32) -> Option<PhysicalPage> {
         let offset = self.next;
@@ -62,7 +62,7 @@ pub(super) struct Pool {
 #[derive(Debug, Clone)]
 pub(super) struct Pools {
     all: Vec<Pool>,
-    /// What a collection gains by its number of valid pages; see [`gains`].
+    /// The gain of a collection, by the number of valid pages; see [`gains`].
     gains: Vec<u64>,
     chosen_last: u8,
 }
@@ -119,7 +119,7 @@ impl Pools {
         self.all.iter().map(|pool| pool.valid).sum()
     }
 
-    /// Counts what the host writes. Only the pools' shares matter, so old counts fade.
+    /// Counts what the host writes. Only the pools' shares matter, so old counts decay.
     pub fn count_writes(&mut self, pool: u8, pages: u32) {
         if self.all.len() == 1 {
             return;
@@ -130,20 +130,19 @@ impl Pools {
         }
     }
 
-    /// The block that will most likely be collected next, where that can be told without effort.
+    /// The block that will most likely be collected next, if that is cheap to find.
     pub fn likely_next(&self) -> Option<Block> {
         self.all[0].victims.likely_next()
     }
 
     /// The pool and the block to collect next; none if no block is full.
     ///
-    /// With two pools, spare space is worth most where it saves the most copies. Let a pool of
-    /// U pages take the share r of the writes and its victims be valid to the share u. Under
-    /// uniform writes its space is `U * -ln(u) / (1 - u)` (Desnoyers, "Analytic models of SSD
-    /// write performance", 2014, for FIFO and greedy with large blocks) and its writes are
-    /// `r / (1 - u)`. The sum of writes is least for a given sum of space where
-    /// `U / r * ((1 - u) / u + ln(u))` is the same in both pools; so the pool where it is larger
-    /// has to give a block.
+    /// With two pools, spare space is worth most where it saves the most copies. Let a pool of U
+    /// pages take the share r of the writes and its victims be valid to the share u. Under uniform
+    /// writes its space is `U * -ln(u) / (1 - u)` (Desnoyers, "Analytic models of SSD write
+    /// performance", 2014, for FIFO and greedy with large blocks) and its writes are `r / (1 - u)`.
+    /// The sum of writes is smallest for a given sum of space where `U / r * ((1 - u) / u + ln(u))`
+    /// is the same in both pools; so the pool where it is larger has to give a block.
     pub fn choose(&mut self, records: &[Record]) -> Option<(u8, Block)> {
         let mut best: Option<(u128, u8, Block)> = None;
         for (pool, index) in self.all.iter_mut().zip(0..) {
@@ -154,8 +153,8 @@ impl Pools {
                 }
                 None => 0,
             };
-            // Pools take turns where it makes no difference: with FIFO the oldest blocks of both
-            // may be fully valid, and those behind them have to have their turn, too.
+            // Pools take turns when tied: with FIFO the oldest blocks of both may be fully valid,
+            // and those behind them must be reached, too.
             let is_better = best.is_none_or(|(most, other, _)| {
                 worth > most || worth == most && other == self.chosen_last
             });

@@ -51,10 +51,10 @@ impl Slc {
         self.blocks
     }
 
-    /// The block that has been begun to be folded out, or the oldest full one.
+    /// The block whose folding has begun, or the oldest full one.
     pub fn next_to_fold(&mut self) -> Option<Emptying> {
         let oldest = |full: &mut VecDeque<Block>| {
-            // All of the block's pages are space that the host gets for it.
+            // The host gains all of the block's pages as space.
             let pages = self.pages_per_block;
             full.pop_front().map(|block| Emptying::new(block, pages, STEP, pages))
         };

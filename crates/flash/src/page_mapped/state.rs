@@ -1,4 +1,4 @@
-//! What a page-mapped drive knows, and how pages come to and leave their places in it.
+//! The state of a page-mapped drive, and how pages are placed and invalidated.
 
 use super::blocks::{Record, State};
 use super::emptying::{Emptying, Moving, STEP};
@@ -12,18 +12,18 @@ use crate::prefetch::prefetch;
 use crate::specification::{Collection, Frontiers, Specification};
 use crate::units::{Block, LogicalPage, Nanos, PageRun, PhysicalPage, count};
 
-/// A logical page that is nowhere.
+/// A logical page without data.
 const UNMAPPED: u32 = u32::MAX;
 
 /// Blocks that are kept free for the collector to work with: one for the host, one for copies, and
-/// one in case the block that is collected turns out to be worn.
+/// one in case the collected block turns out to be worn.
 pub(super) const RESERVE: u32 = 3;
 
 /// A page-mapped drive's state.
 #[derive(Debug, Clone)]
 pub(crate) struct PageMapped {
     pub(super) pages_per_block: u32,
-    /// The fewest blocks in service with which all data fit and collection gains something.
+    /// The fewest blocks in service with which all data fit and collection still gains space.
     pub(super) blocks_needed: u32,
     /// Where each logical page is: `block * pages_per_block + offset`.
     pub(super) map: Vec<u32>,
@@ -41,12 +41,12 @@ pub(crate) struct PageMapped {
     pub(super) collecting: Option<Emptying>,
     /// How many pages of a block are emptied together.
     pub(super) step: u32,
-    /// The pages of the block being collected; kept for its memory.
+    /// The pages of the block being collected; kept to reuse its memory.
     pub(super) moving: Vec<Moving>,
 }
 
 impl PageMapped {
-    /// The blocks such a drive has in all, besides its SLC cache.
+    /// The blocks that such a drive needs in total, besides its SLC cache.
     pub fn blocks_needed(usable: u32, frontiers: Frontiers) -> u32 {
         usable + RESERVE + frontiers.count() - 1
     }
@@ -84,7 +84,7 @@ impl PageMapped {
             in_service,
             is_worn_out: false,
             collecting: None,
-            // On a drive outside time nobody waits.
+            // On a drive without times nobody waits.
             step: specification.timing.map_or(pages_per_block, |_| STEP),
             moving: Vec::new(),
         }
@@ -111,7 +111,7 @@ impl PageMapped {
         count(self.free.len())
     }
 
-    /// Erased blocks of the SLC cache, where there is one.
+    /// Erased blocks of the SLC cache, if there is one.
     pub fn free_slc_blocks(&self) -> Option<u32> {
         self.slc.as_ref().map(Slc::free_blocks)
     }
@@ -121,13 +121,13 @@ impl PageMapped {
         count(self.blocks.len()) - self.slc.as_ref().map_or(0, Slc::blocks)
     }
 
-    /// Whether too many blocks are worn out to go on writing.
+    /// Whether too many blocks are worn out for further writes.
     pub fn is_worn_out(&self) -> bool {
         self.is_worn_out
     }
 
-    /// Asks for what writing the `next` pages will need, whose entries of the map are at hand, and
-    /// for those entries of the ones `after` them. Changes nothing.
+    /// Prefetches what writing the `next` pages will need, whose map entries are already cached,
+    /// and the map entries of the pages `after` them. Changes nothing.
     pub fn expect(&self, next: &[LogicalPage], after: &[LogicalPage]) {
         for page in after {
             prefetch(&self.map, page.0 as usize);
@@ -149,7 +149,7 @@ impl PageMapped {
         PhysicalPage { block, offset: flat % self.pages_per_block }
     }
 
-    /// Makes a page's place invalid; whether it had one.
+    /// Invalidates a page's place. Returns whether it had one.
     #[inline]
     pub(super) fn forget(&mut self, page: LogicalPage) -> bool {
         let flat = std::mem::replace(&mut self.map[page.0 as usize], UNMAPPED);
@@ -173,7 +173,7 @@ impl PageMapped {
         true
     }
 
-    /// Puts pages side by side, from a place on that is free.
+    /// Puts pages next to each other, starting at a free place.
     #[inline]
     pub(super) fn put(
         &mut self,
@@ -197,7 +197,7 @@ impl PageMapped {
         }
     }
 
-    /// Puts pages that have been read side by side. Returns when they are safe.
+    /// Puts pages that have been read next to each other. Returns when they are safe.
     pub(super) fn put_moving_at<N: Nand>(
         &mut self,
         nand: &mut N,

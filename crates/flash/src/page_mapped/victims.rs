@@ -5,7 +5,7 @@
 //! the valid share and `age` the time since a page of the block was last invalidated (Kawaguchi,
 //! Nishioka, Motoda: "A flash-memory based file system", USENIX 1995). Both keep a list of blocks
 //! for each number of valid pages, in order of arrival; so the head of a list is its oldest block
-//! by that very definition of age, and one look at each list's head finds the best block exactly.
+//! by that definition of age, and comparing the heads of all lists finds the best block exactly.
 //!
 //! The lists, and the table for random choices, live in the records' two links.
 
@@ -63,7 +63,7 @@ impl Victims {
         }
     }
 
-    /// A full block has lost a valid page; its record says so already.
+    /// A full block has lost a valid page; its record is already updated.
     #[inline]
     pub fn lowered(&mut self, records: &mut [Record], block: Block) {
         match self {
@@ -84,7 +84,7 @@ impl Victims {
                 buckets.unlink(records, block, records[block.index()].valid);
             }
             Self::Fifo(queue) => {
-                // Nearly always the first; wear levelling takes others.
+                // Nearly always the first; wear levelling may take others.
                 let at = queue.iter().position(|queued| *queued == block);
                 queue.remove(at.expect("a full block is in the queue"));
             }
@@ -98,7 +98,7 @@ impl Victims {
         }
     }
 
-    /// The block to collect next, where that takes no search and no dice.
+    /// The block to collect next, if that takes neither a search nor a random choice.
     pub fn likely_next(&self) -> Option<Block> {
         match self {
             Self::Greedy(buckets) => buckets.first.get(buckets.lowest).copied().map(Block),

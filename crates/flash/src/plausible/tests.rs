@@ -1,4 +1,4 @@
-//! Tests of what lies between two values.
+//! Tests of the values between two ends.
 
 use super::{Range, Spread};
 use crate::evidence::Value;

@@ -1,4 +1,4 @@
-//! The volatile write cache: what was acknowledged and is not safe, line by line.
+//! The volatile write cache: acknowledged data that are not safe, line by line.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,16 +13,16 @@ use crate::units::Nanos;
 /// Consecutive sectors.
 pub(super) type Sectors = Range<u64>;
 
-/// A place in the cache.
+/// A line of the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Line {
-    /// For data, by where they belong.
+    /// For data, by their address.
     Data(u64),
     /// For a range that became zeros, by the request.
     Zeroed(usize),
 }
 
-/// What a place holds.
+/// The contents of a line.
 #[derive(Debug, Clone)]
 struct Held {
     /// Its place in the order in which lines were written last.
@@ -31,22 +31,22 @@ struct Held {
     requests: Vec<usize>,
 }
 
-/// A drive's volatile write cache, and what is safe beneath it.
+/// A drive's volatile write cache, and the safe data below it.
 #[derive(Debug, Clone)]
 pub(super) struct Cache {
-    /// How many there may be; none where nothing acknowledged can be lost.
+    /// The maximum number of lines; none if nothing acknowledged can be lost.
     most_lines: usize,
     line_sectors: u64,
     pub unit_sectors: u64,
     flush: Flush,
-    /// What a discarded range reads; none if discards do nothing.
+    /// What reads of a discarded range return; none if discards do nothing.
     trimmed: Option<TrimmedReads>,
     lines: BTreeMap<Line, Held>,
     turns: BTreeMap<u64, Line>,
     next_turn: u64,
     /// The newest safe request of each sector.
     safe: RangeMap<u64, usize>,
-    /// Discards that are done, but whose sectors may read as before for ever.
+    /// Completed discards whose sectors may return the old data for ever.
     undefined: Vec<usize>,
 }
 
@@ -110,8 +110,8 @@ impl Cache {
         }
     }
 
-    /// The version that is safe, sector by sector; whatever else lies in the range is as it was
-    /// when the log began.
+    /// The safe version, sector by sector; everything else in the range is as it was when the log
+    /// began.
     pub fn safe(&self, within: &Sectors) -> impl Iterator<Item = (Sectors, usize)> {
         let found = self.safe.overlapping(within.clone());
         found
@@ -120,8 +120,8 @@ impl Cache {
             .into_iter()
     }
 
-    /// The requests of which something acknowledged may be lost, in the order of submission, with
-    /// what of each.
+    /// The requests of which acknowledged data may be lost, in the order of submission, with the
+    /// sectors at risk of each.
     pub fn unsafe_parts(&self, log: &[Logged]) -> BTreeMap<usize, Vec<Sectors>> {
         let mut parts: BTreeMap<usize, Vec<Sectors>> = BTreeMap::new();
         for (line, held) in &self.lines {
@@ -155,7 +155,7 @@ impl Cache {
         sectors.start / self.line_sectors..sectors.end.div_ceil(self.line_sectors)
     }
 
-    /// Takes what was written into the cache, and makes safe what it has no more room for.
+    /// Takes written data into the cache, and makes safe what no longer fits.
     fn take(&mut self, log: &[Logged], number: usize, sectors: &Sectors) {
         if let Command::Write(..) = log[number].command {
             for line in self.data_lines(sectors) {
@@ -184,14 +184,14 @@ impl Cache {
         held.requests.push(number);
     }
 
-    /// A flush is done that was submitted at a time: what was done by then is safe.
+    /// A flush that was submitted at a time is complete: what was acknowledged by then is safe.
     fn write_out(&mut self, log: &[Logged], flush: usize, submitted: Nanos) {
         self.write_out_where(log, |_, number| {
             number < flush && log[number].completed.is_some_and(|at| at <= submitted)
         });
     }
 
-    /// What a request wrote, with what the cache held of its lines from before.
+    /// Writes through a request's data, with the earlier contents of its lines in the cache.
     fn write_through(&mut self, log: &[Logged], number: usize, sectors: &Sectors) {
         let lines = self.data_lines(sectors);
         self.write_out_where(log, |line, held| {
@@ -220,7 +220,7 @@ impl Cache {
         }
     }
 
-    /// Sectors of a request are safe, where nothing newer is.
+    /// Marks sectors of a request as safe, except where newer data are.
     fn settle(&mut self, log: &[Logged], number: usize, sectors: &Sectors) {
         if let Command::Discard(_) = log[number].command
             && self.trimmed == Some(TrimmedReads::OldOrZeros)

@@ -1,4 +1,4 @@
-//! A log of what a drive was asked, and when.
+//! A log of the requests to a drive, with their times.
 
 use crate::command::{Command, SECTOR_BYTES};
 use crate::units::Nanos;
@@ -6,17 +6,17 @@ use crate::units::Nanos;
 /// A request in a log. One that begins with a flush (Linux's preflush) is two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Logged {
-    /// When it was submitted; never before the request before.
+    /// When it was submitted; never before the previous request.
     pub submitted: Nanos,
-    /// When the drive said that it is done; none if it never did.
+    /// When the drive acknowledged it; none if it never did.
     pub completed: Option<Nanos>,
-    /// What was asked.
+    /// The command.
     pub command: Command,
     /// Whether it is done only once its own data are safe (forced unit access).
     pub is_fua: bool,
 }
 
-/// Why a log is not one.
+/// Why a log is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum LogError {
     /// The requests are not in the order of submission.
@@ -39,7 +39,7 @@ pub enum LogError {
     },
 }
 
-/// Whether a log can be followed.
+/// Checks that a log is valid.
 pub(super) fn check(log: &[Logged]) -> Result<(), LogError> {
     let mut before = Nanos::ZERO;
     for (number, logged) in log.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Which moments of a log to cut the power at.
+//! Chooses the moments of a log at which to cut the power.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -8,7 +8,8 @@ use crate::command::Command;
 use crate::random::Random;
 use crate::units::Nanos;
 
-/// So many moments, in ascending order: marked ones first, then any at which something happened.
+/// A number of moments, in ascending order: marked ones first, then any at which something
+/// happened.
 pub(super) fn choose(
     log: &[Logged],
     within: &Range<Nanos>,
@@ -35,7 +36,7 @@ pub(super) fn choose(
     chosen.into_iter().collect()
 }
 
-/// One of each of `count` stretches of equal length.
+/// One moment from each of `count` stretches of equal length.
 fn evenly(all: &[Nanos], count: usize, seed: u64) -> Vec<Nanos> {
     let mut random = Random::new(seed);
     let bounds = |part: usize| part * all.len() / count;
@@ -48,7 +49,7 @@ fn evenly(all: &[Nanos], count: usize, seed: u64) -> Vec<Nanos> {
         .collect()
 }
 
-/// So many moments of a range, each as likely as any other.
+/// A number of moments of a range, uniformly distributed.
 pub(super) fn at_random(within: &Range<Nanos>, count: usize, seed: u64) -> Vec<Nanos> {
     let mut random = Random::new(seed);
     let length = within.end.since(within.start).0;

@@ -1,4 +1,4 @@
-//! Tests of evenness, and of what it is for: what agreeing draws say of all drives.
+//! Tests of evenness, and of its purpose: what agreeing draws say about all drives.
 
 use super::Stream;
 
@@ -19,8 +19,8 @@ fn each_first_power_of_two_has_one_number_in_each_equal_part() {
     }
 }
 
-/// By how much the share of the first `count` numbers below a bound differs from the bound, at
-/// most, in numbers.
+/// The largest difference between the count of the first `count` numbers below a bound and its
+/// expectation.
 fn unevenness(stream: Stream, count: u32) -> f64 {
     let mut numbers: Vec<f64> = (0..count).map(|draw| f64::from(stream.at(draw)) / WHOLE).collect();
     numbers.sort_by(f64::total_cmp);
@@ -45,7 +45,7 @@ fn any_count_is_even() {
 fn numbers_of_different_names_have_nothing_to_do_with_each_other() {
     const SEEDS: u32 = 4000;
     let upper = |seed, name, draw| Stream::new(seed, name).at(draw) >> 31;
-    // Draws 0 and 2 are in the same half or not, each as often, whatever they are in the other.
+    // Draws 0 and 2 are in the same half or not equally often, independently of the other value.
     let differs = |seed, name| upper(seed, name, 0) != upper(seed, name, 2);
     let alike = (0..u64::from(SEEDS)).filter(|seed| differs(*seed, "one") == differs(*seed, "two"));
     let share = alike.count() as f64 / f64::from(SEEDS);
@@ -62,12 +62,12 @@ fn numbers_are_the_same_on_every_machine() {
     );
 }
 
-/// Where drives lie that do not agree, of two values' ranges: its name, how often at most runs may
-/// overlook it, and whether a drive lies there.
+/// A region, in the ranges of two values, of drives that do not agree: its name, how often runs may
+/// overlook it at most, and whether a drive lies there.
 type Place<'a> = (&'a str, f64, &'a dyn Fn(f64, f64) -> bool);
 
-/// If n independent draws agree, at least `0.05^(1/n)` of all drives do, with 95 % confidence: of
-/// drives of which just so many agree, 5 % of runs see nothing else. Of these draws fewer do,
+/// If n independent draws agree, at least `0.05^(1/n)` of all drives do, with 95 % confidence: if
+/// exactly this share of drives agree, 5 % of runs see no other. With these draws fewer runs do,
 /// unless the others lie in opposite corners: each two draws lie in opposite halves of every range.
 #[test]
 fn agreeing_draws_say_about_what_independent_ones_would() {

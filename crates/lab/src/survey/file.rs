@@ -52,8 +52,8 @@ impl LoopFile {
         uses
     }
 
-    /// What it is in the layers of the overlay that it lies on, where it is another object. The
-    /// overlay over a layer that it lies in is a user already.
+    /// The corresponding files in the layers of the overlay that it is on, if they are other
+    /// objects. An overlay over the layer that it is in already counts as a user.
     pub fn in_layers(&self, mounts: &[Mount]) -> Vec<FileId> {
         let mut ids = Vec::new();
         for mount in mounts.iter().filter(|mount| mount.kind == OVERLAY) {

@@ -1,4 +1,4 @@
-//! Tests of reading what the lab kernel tells.
+//! Tests of reading the lab kernel's reports.
 
 use super::*;
 

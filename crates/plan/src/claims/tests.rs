@@ -26,7 +26,7 @@ fn an_amount_is_in_the_unit_of_its_metric() {
     }
 }
 
-/// What is wrong with a claim, whose plan has these other lines, and what to write.
+/// The refusal of a claim in a plan with these other lines, and what to write instead.
 fn refused(lines: &str, claim: &str) -> Option<String> {
     let text = format!(
         r#"

@@ -85,7 +85,7 @@ fn a_pair_shares_what_is_not_compared() {
             "filesystem = btrfs, drive = x25m-g1 / filesystem = ext4, drive = x25m-g1".to_owned()
         ])
     );
-    // What both sides are said to have limits the claim.
+    // Levels given for both sides limit the claim.
     assert_eq!(
         checked(
             "compare = { filesystem = \"ext4\", drive = \"vertex-le\" }\n\

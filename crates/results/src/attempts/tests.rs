@@ -50,7 +50,7 @@ fn a_trial_that_was_tried_twice_counts_once_and_by_submission() {
     attempt(&folder, "1_1").push(&record(&schedule, 0)).unwrap();
     let later = attempts.news(&schedule).unwrap();
     assert_eq!((later.records.len(), later.doubles.len()), (0, 1));
-    // Whoever reads all again, with what is recorded, finds nothing new.
+    // Reading everything again, with these records, finds nothing new.
     let again = Attempts::new(&folder, &news.records).news(&schedule).unwrap();
     assert_eq!((again.records.len(), again.doubles.len()), (0, 2));
 }
@@ -120,7 +120,7 @@ fn half_a_line_is_waited_for_and_what_is_of_no_trial_left_out() {
     assert_eq!(attempts.news(&schedule).unwrap().records.len(), 1);
 }
 
-/// The names of files are somebody else's choice, and get into scripts.
+/// Others choose the names of files, which get into scripts.
 #[test]
 fn a_file_that_is_not_called_after_an_attempt_is_none() {
     let (_place, folder, schedule) = place();

@@ -42,7 +42,7 @@ fn restore_leaves_a_living_run_alone_and_cleans_after_a_dead_one() {
     assert_eq!(restore(&folder).unwrap().alive.len(), 1);
     assert!(left.exists());
 
-    // As if killed: the file stays, the lock goes. The last line was cut by the kill.
+    // As if killed: the file stays, the lock is released. The last line was truncated by the kill.
     let copy = folder.join("dead.undo");
     let mut text = fs::read(&journal.path).unwrap();
     text.extend(b"{\"mount\":{\"tar");

@@ -20,8 +20,8 @@ fn after_a_reboot_only_what_outlives_it_is_taken_back() {
     assert_eq!(parsed(&text, "one").changes.len(), 2);
     let left = parsed(&text, "two").changes;
     assert_eq!(left.into_iter().map(|(_, change)| change).collect::<Vec<_>>(), [folder]);
-    // A last line that was cut was written for a change that was never made; a line in the
-    // middle that cannot be read is told, and is no end.
+    // A truncated last line is of a change that was never made; an unreadable line in the middle is
+    // reported, and is not the end.
     assert_eq!(parsed(&text[..text.len() - 3], "one").changes.len(), 1);
     let broken = parsed(&text.replace("folder", "moon"), "one");
     assert_eq!((broken.changes.len(), broken.unsound.len()), (1, 1));
@@ -59,7 +59,7 @@ fn a_line_that_cannot_be_undone_keeps_no_other_from_being_undone_and_stays() {
         let help = miette::Diagnostic::help(&restored.failed[0]).unwrap().to_string();
         assert!(help.contains("by hand") && help.contains("remove the journal"), "{help}");
     }
-    // What only people can undo is all that is left.
+    // Only changes that need a person are left.
     let text = fs::read_to_string(&journal).unwrap();
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     assert_eq!(lines[1..], ["{\"moon\":1}", &forged]);

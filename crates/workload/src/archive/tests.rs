@@ -8,7 +8,7 @@ use ssdlab_operations::Operation;
 
 fn entry(builder: &mut tar::Builder<Vec<u8>>, name: &str, kind: EntryType, rest: &str) {
     let mut header = tar::Header::new_gnu();
-    // Written by hand: the library itself refuses to make what is to be refused here.
+    // Written by hand, as the library refuses to make such an entry.
     header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
     header.set_entry_type(kind);
     header.set_mode(0o644);
@@ -113,7 +113,7 @@ fn broken_archives_are_errors() {
     assert!(read(Path::new("/no/such.tar"), 1.0, &Hashes::new(), &Interrupt::default()).is_err());
 }
 
-/// An archive of empty files, whose names are as long as they like.
+/// An archive of empty files with names of any length.
 fn named(names: impl Iterator<Item = String>) -> Vec<u8> {
     let mut builder = tar::Builder::new(Vec::new());
     let mut header = tar::Header::new_gnu();
@@ -141,7 +141,7 @@ fn a_deep_path_is_refused_with_its_depth() {
     assert!(read_bytes(&tarball(&link)).is_ok());
 }
 
-/// What unpacks an archive, where names may have 4 MiB together.
+/// The script of an archive, with a limit of 4 MiB on all names.
 fn within_4_mib(bytes: &[u8]) -> Result<Script, ArchiveError> {
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(bytes).unwrap();
@@ -150,8 +150,7 @@ fn within_4_mib(bytes: &[u8]) -> Result<Script, ArchiveError> {
     script(&tar, Path::new("x.tar"), Budget::of(1 << 22, 4 << 20), &Interrupt::default())
 }
 
-/// Some kilobytes of archive come to megabytes of names, as each path takes the directories on
-/// it for granted.
+/// Some kilobytes of archive expand to megabytes of names, as each path implies its directories.
 #[test]
 fn small_archives_of_many_names_are_refused() {
     let rest = format!("/{}", "d".repeat(30)).repeat(127);
@@ -165,7 +164,7 @@ fn small_archives_of_many_names_are_refused() {
     assert_eq!(number, 17);
 }
 
-/// What hard links lead to is kept, too: each as long as a path may be.
+/// Targets of hard links count, too: each may be as long as a path.
 #[test]
 fn the_targets_of_hard_links_are_counted() {
     let target = vec!["d".repeat(31); 127].join("/");
@@ -221,7 +220,7 @@ fn a_long_name_is_read_no_further_than_names_go() {
     }
 }
 
-/// The size in a header is only what somebody has written there.
+/// The size in a header may be wrong.
 #[test]
 fn an_entry_that_is_longer_than_its_archive_is_an_error() {
     let mut header = tar::Header::new_gnu();
@@ -232,7 +231,7 @@ fn an_entry_that_is_longer_than_its_archive_is_an_error() {
     assert!(matches!(error, ArchiveError::Unreadable { .. }), "{error}");
 }
 
-/// The bytes of files come from what was read, whatever the archive is by then.
+/// The bytes of files come from the archive as it was read, even if it has changed since.
 #[test]
 fn a_plain_archive_is_copied() {
     let mut file = tempfile::NamedTempFile::new().unwrap();

@@ -1,4 +1,4 @@
-//! What each of Bonnie's tests does to a directory, and how it is stopped early.
+//! The effect of each of Bonnie's tests on a directory, and how it is stopped early.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -124,7 +124,7 @@ fn after_every_test_the_directory_is_as_it_must_be() {
     assert!(bench.contents().is_empty() && bench.verify().unwrap());
 }
 
-/// What `--verify` compares with is told apart from what is there: a change is found.
+/// `--verify` detects a change.
 #[test]
 fn a_changed_byte_of_the_file_is_found() {
     let mut bench = Bench::new(&SIZES, 7);

@@ -8,7 +8,7 @@ fn decoded(bytes: &[u8]) -> io::Result<File> {
     plain(file, &Interrupt::default())
 }
 
-/// What the decoder takes is in the header, too: the size of the dictionary.
+/// The decoder's memory is in the header, too: the size of the dictionary.
 #[test]
 fn xz_with_a_large_dictionary_is_refused_with_the_bound() {
     let mut xz = liblzma::write::XzEncoder::new(Vec::new(), 1);

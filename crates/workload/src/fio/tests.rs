@@ -52,7 +52,7 @@ fn a_job_that_names_a_disk_is_refused() {
     assert!(read(Path::new("/no/such/job.fio"), &Hashes::new(), &Interrupt::default()).is_err());
 }
 
-/// What fio reads as more lines, or less, than are checked.
+/// Lines that fio would split or truncate differently from the check.
 #[test]
 fn lines_that_fio_splits_or_cuts_are_refused() {
     let long = format!("# {}\nexec_prerun=x", "x".repeat(5000)).replace('\n', "");
@@ -62,7 +62,7 @@ fn lines_that_fio_splits_or_cuts_are_refused() {
     }
 }
 
-/// What runs is what was checked, whatever the file is by then.
+/// The checked text runs, even if the file has changed since.
 #[test]
 fn a_job_is_read_once() {
     let place = tempfile::tempdir().unwrap();

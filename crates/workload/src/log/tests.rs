@@ -12,7 +12,7 @@ fn a_log_that_comes_to_too_much_is_refused() {
         let error = read(log.as_bytes(), &mut budget).unwrap_err().to_string();
         assert!(error.contains(expected) && error.contains("all logs of the plan"), "{error}");
     }
-    // What one log has taken, the next does not have.
+    // One log's use reduces the budget of the next.
     let mut budget = Budget::of(4, 100);
     assert!(read(log.as_bytes(), &mut budget).is_ok());
     assert!(read(log.as_bytes(), &mut budget).is_err());

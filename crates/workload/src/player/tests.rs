@@ -1,4 +1,4 @@
-//! What the player does, and how it stops.
+//! The effects of the player, and how it stops.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;

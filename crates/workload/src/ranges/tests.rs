@@ -65,7 +65,7 @@ proptest! {
     }
 }
 
-/// What is written bit by bit is remembered as one.
+/// Adjacent pieces of one recipe are merged.
 #[test]
 fn ranges_of_one_recipe_become_one() {
     let (one, other) = (Content::Text { seed: 1 }, Content::Text { seed: 2 });

@@ -1,4 +1,4 @@
-//! Replays of logs: what they leave, what they refuse, how they stop.
+//! Replays of logs: their results, their refusals, and how they stop.
 
 use std::path::Path;
 use std::time::Duration;
@@ -45,7 +45,7 @@ fn written(lines: &str) -> (Replay, Recording, NamedTempFile) {
     (Replay::read(&[phase], &Hashes::new(), &Interrupt::default()).unwrap(), recording, file)
 }
 
-/// What a log says is left is what it leaves, and the same again.
+/// A log leaves the recorded tree, and does so repeatedly.
 #[test]
 fn a_replay_leaves_the_tree_that_was_recorded() {
     let names = ["zstd-clone", "zstd-make", "zstd-clean"];
@@ -68,7 +68,7 @@ fn a_replay_leaves_the_tree_that_was_recorded() {
     assert!(!trees[0].is_empty());
 }
 
-/// What a replay leaves is known, contents too.
+/// The result of a replay is known, including contents.
 #[test]
 fn a_replay_can_be_verified() {
     let phases = phases(&["zstd-make", "zstd-clean"]);
@@ -99,7 +99,7 @@ fn a_replay_can_be_verified() {
     assert!(error.contains("lib/zstd.h has the byte 10000"), "{error}");
 }
 
-/// What somebody else puts in the way of a replay leads nowhere.
+/// A link planted by another user is not followed.
 #[test]
 fn a_planted_link_is_not_followed() {
     let (replay, recording, _log) = written(
@@ -112,7 +112,7 @@ fn a_planted_link_is_not_followed() {
     assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
 }
 
-/// One operation may write for hours: its chunks are looked between.
+/// One operation may write for hours, so interrupts are checked between its chunks.
 #[test]
 fn an_interrupt_ends_a_long_write() {
     let (replay, recording, _log) =
@@ -137,7 +137,7 @@ fn a_log_begins_where_the_one_before_ends_and_stays_in_its_directory() {
         Replay::read(&phases(&["zstd-clone", "zstd-clean"]), &Hashes::new(), &Interrupt::default())
             .unwrap_err();
     assert!(error.to_string().contains("is not the one that earlier phases leave"), "{error}");
-    // Alone it begins with what it was recorded on.
+    // Alone, it starts from the directory it was recorded in.
     let alone =
         Replay::read(&phases(&["zstd-make"]), &Hashes::new(), &Interrupt::default()).unwrap();
     assert!(!alone.before.operations.is_empty());

@@ -12,7 +12,7 @@ use super::*;
 use crate::player::{Bounds, Player};
 use crate::script::relative;
 
-/// What generators do, and what is easily got wrong about some of it.
+/// Operations of generators, including error-prone ones.
 fn made_up() -> Script {
     let mut script = Script::default();
     let file = |script: &mut Script, path: &str, bytes, content| {
@@ -24,7 +24,7 @@ fn made_up() -> Script {
     };
     script.make_directory("d");
     script.make_directory("d/inner");
-    // Longer than what is compared at a time.
+    // Longer than the unit of comparison.
     file(&mut script, "d/inner/text", 1_200_000, Content::Text { seed: 1 });
     file(&mut script, "d/binary", 5000, Content::Binary { seed: 2 });
     file(&mut script, "d/archived", 7, Content::Archive { offset: 9 });
@@ -85,7 +85,7 @@ fn compare(place: &Path, oracle: &Oracle) -> Result<(), String> {
     compared.map_err(|error| error.to_string())
 }
 
-/// Performs a script, lets `damage` happen, and expects to be told about it.
+/// Performs a script, does `damage`, and expects it to be reported.
 fn finds(told: &str, script: &Script, damage: impl FnOnce(&Path)) {
     let (place, oracle) = performed(&[script]);
     damage(place.path());

@@ -1,4 +1,4 @@
-//! What is done to files is told step by step, and found again.
+//! Operations on files are reported step by step, and their results found again.
 
 use std::cell::RefCell;
 use std::fs;

@@ -51,7 +51,7 @@ fn partition() -> Survey {
     }
 }
 
-/// What is in use: no word gives it up.
+/// Devices in use: no name permits their destruction.
 fn in_use() -> Vec<(Survey, &'static str)> {
     let mounted =
         |name, relation, target: &str| used(name, relation, Purpose::Mounted(target.into()));
@@ -125,7 +125,7 @@ fn what_is_in_use_is_refused_with_its_reason_and_no_word_helps() {
     }
 }
 
-/// What carries data, and a word that does not give it up.
+/// Devices with data, and a name that does not permit its destruction.
 fn with_data() -> Vec<(Survey, Option<&'static str>, &'static str)> {
     let wrong_name = "is not a name of this partition; the disk's names do not count";
     vec![

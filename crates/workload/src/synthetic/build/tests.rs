@@ -1,4 +1,4 @@
-//! The three scripts of a build against what was measured, and against a directory.
+//! The three scripts of a build against measurements, and against a directory.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::super::model::{Model, fingerprint};
 use super::*;
 
-/// Performs the three phases; the answer is what there is after each.
+/// Performs the three phases; returns the directory after each.
 fn checked(build: &Build) -> [Model; 3] {
     let mut model = Model::default();
     [&build.clone, &build.make, &build.clean].map(|script| {
