@@ -1,5 +1,5 @@
 //! How a submission gets to its nodes and their records get back: through a folder that all
-//! machines see, or, where there is none, in the script of the job, and by rsync(1).
+//! machines see or, without one, in the script of the job and by rsync(1).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -16,13 +16,13 @@ use ssdlab_slurm::Queue;
 
 use super::submission::Submission;
 
-/// How often nodes are asked for what they have written.
+/// How often records are fetched from nodes.
 const PAUSE: Duration = Duration::from_secs(5);
 
-/// The longest that they may take to hand it over.
+/// The time limit of a fetch.
 const LIMIT: Duration = Duration::from_mins(2);
 
-/// A line that ends a file in a script; no line of JSON is like it.
+/// The line that ends a file in a script; no line of JSON equals it.
 const END: &str = "END OF FILE";
 
 /// A run's folder as a node sees it.
@@ -30,12 +30,12 @@ const END: &str = "END OF FILE";
 pub(super) enum Seen<'a> {
     /// All machines see it, under this name.
     Shared(&'a Path),
-    /// The node has this folder in its place.
+    /// The node has this folder instead.
     Staged(&'a Path),
 }
 
 impl<'a> Seen<'a> {
-    /// How the nodes that have been given a submission see the folder of its run.
+    /// How the nodes of a submission see the folder of its run.
     pub fn by_nodes_of(submission: &'a Submission, run: &'a Path) -> Self {
         submission.staged.as_deref().map_or(Self::Shared(run), Self::Staged)
     }
@@ -46,7 +46,7 @@ impl<'a> Seen<'a> {
         quoted(folder)
     }
 
-    /// Where Slurm puts what an element prints: on a node of its own folders the script knows.
+    /// Where Slurm writes the output of an element; with staging the script redirects it.
     pub fn output(self) -> PathBuf {
         match self {
             Self::Shared(run) => run.join(ATTEMPTS).join("%A_%a.out"),
@@ -74,10 +74,10 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// Lines of sh(1) that put into a node's own folder what the run's folder has there. Several
-/// elements may do so at a time.
+/// Lines of sh(1) that copy the run's files into a node's own folder. Several elements may do so at
+/// the same time.
 fn staging(schedule: &Schedule, submission: &Submission, name: &str) -> String {
-    // Elements bring their trials with them; those of others would only be long.
+    // Elements bring their trials with them; all the others would only make it long.
     let schedule = serde_json::to_string(&Schedule { trials: Vec::new(), ..schedule.clone() });
     let submission = serde_json::to_string(submission);
     let plain = "both are plain data";
@@ -97,7 +97,7 @@ pub(super) fn quoted(path: &Path) -> String {
     shlex::try_quote(&path).expect("no path has a NUL").into_owned()
 }
 
-/// What a node does with what it has handed over, or had before.
+/// What a node does with files that it has handed over, now or earlier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum After {
     Keep,
@@ -111,7 +111,7 @@ pub struct Rsync {
     /// Each node that may have something, with the folder that it has it in.
     nodes: BTreeSet<(String, PathBuf)>,
     asked: Option<Instant>,
-    /// The nodes of which it was told that they hand nothing over.
+    /// The nodes already reported not to hand anything over.
     told: BTreeSet<String>,
 }
 
@@ -123,7 +123,7 @@ impl Rsync {
         Ok(Self { program, nodes, asked: None, told })
     }
 
-    /// Takes in which nodes elements are on, or were a moment ago.
+    /// Learns from the queue which nodes elements are on, or were on a moment ago.
     pub(super) fn learn(&mut self, queue: &Queue, submitted: &BTreeMap<String, Submission>) {
         let all = queue.elements.iter().chain(&queue.over);
         for element in all.filter(|element| !element.node.is_empty()) {
@@ -132,14 +132,14 @@ impl Rsync {
         }
     }
 
-    /// Takes in that elements of a submission may have been on any of some nodes.
+    /// Learns that elements of a submission may have been on any of some nodes.
     pub(super) fn ask_all(&mut self, submission: &Submission, nodes: impl Iterator<Item = String>) {
         let Some(folder) = &submission.staged else { return };
         self.nodes.extend(nodes.map(|node| (node, folder.clone())));
     }
 
-    /// Fetches what nodes have written since, if it is time to; what a node does not hand over, it
-    /// may the next time. Returns what is to be told of nodes, of each once.
+    /// Fetches new records from nodes, if it is time to; what a node does not hand over now, it may
+    /// the next time. Returns problems to report, one per node and only once.
     pub(super) fn fetch(&mut self, run: &Path) -> Vec<String> {
         if self.asked.is_some_and(|asked| asked.elapsed() < PAUSE) {
             return Vec::new();
@@ -152,10 +152,11 @@ impl Rsync {
         self.fetch_all(run, After::Keep).1
     }
 
-    /// Has nodes, whose elements are over, remove what they have handed over, once it is safe here.
+    /// Has nodes whose elements have ended remove what they have handed over, once it is synced
+    /// here.
     pub(super) fn clear(&mut self, run: &Path) -> Vec<String> {
-        // What is removed is brought by the same pass, if no other has: so all has to be here, and
-        // synced, before.
+        // The pass that removes files would also fetch any that are still missing, so everything
+        // must be here, and synced, before it.
         let (whole, mut troubles) = self.fetch_all(run, After::Keep);
         if let Err(error) = sync_tree(&run.join(ATTEMPTS)) {
             return vec![format!("what nodes have handed over stays there, too: {error}")];
@@ -166,8 +167,8 @@ impl Rsync {
         troubles
     }
 
-    /// Fetches from all nodes; returns those that have handed over all they have, and what is to
-    /// be told of others.
+    /// Fetches from all nodes; returns those that have handed over everything, and the problems of
+    /// others.
     fn fetch_all(
         &mut self,
         run: &Path,
@@ -181,7 +182,7 @@ impl Rsync {
                     whole.extend(is_all.then(|| (node.clone(), folder.clone())));
                 }
                 Err(says) if self.told.insert(node.clone()) => {
-                    troubles.push(format!("{node} hands nothing over: {says}"));
+                    troubles.push(format!("cannot fetch from {node}: {says}"));
                 }
                 Err(_) => {}
             }
@@ -200,10 +201,10 @@ impl Rsync {
     ) -> Result<bool, String> {
         let mut command = Command::new(&self.program);
         command.args([
-            // Plain files in folders, and nothing else that a node may have there.
+            // Only regular files in folders, whatever else a node may have there.
             "--recursive",
             "--times",
-            // The folder is no text for the node's shell.
+            // The node's shell must not interpret the folder's name.
             "--protect-args",
             "--exclude=*.json",
             "--exclude=*.json.*",
@@ -212,7 +213,7 @@ impl Rsync {
             command.arg("--remove-source-files");
         }
         if std::env::var_os("RSYNC_RSH").is_none() {
-            // Nobody is there to type a password, and others wait.
+            // Nobody can type a password, and other nodes wait.
             command.arg("--rsh=ssh -o BatchMode=yes -o ConnectTimeout=10");
         }
         let mut to = OsString::from(run.join(ATTEMPTS));
@@ -224,7 +225,7 @@ impl Rsync {
             program::run_to_any_end(command, rules).map_err(|error| error.to_string())?;
         match finished.status.code() {
             Some(0) => Ok(true),
-            // Something is not there yet, or not any more.
+            // Some files do not exist yet, or no longer do.
             Some(23 | 24) => Ok(false),
             _ => Err(program::tail(&finished.stderr)),
         }

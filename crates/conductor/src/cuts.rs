@@ -1,14 +1,13 @@
 //! Cuts the power of simulated drives: the trial has run once, and its log says what a drive may
-//! hold after a cut at any moment; guests recover that, many one after the other.
+//! hold after a cut at any moment; guests recover these states, many in a row each.
 
 use std::sync::{Arc, Mutex};
 
 use ssdlab_cuts::{Outcome, Recovery};
 use ssdlab_disk::{Flash, Memory};
-use ssdlab_flash::{Nanos, PowerCuts, Specification};
+use ssdlab_flash::{Nanos, PowerCuts};
 use ssdlab_guest::Message;
 use ssdlab_plan::Setup;
-use ssdlab_plan::cuts::Cuts;
 
 use super::drive_watch::locked;
 use super::evidence::{Case, Evidence};
@@ -26,12 +25,12 @@ const OF_A_GUEST: usize = 100;
 
 /// What guests recover from, one case after the other.
 struct Series<'a> {
-    evidence: &'a Evidence<'a>,
     cases: std::vec::IntoIter<Case>,
     cuts: PowerCuts<'a>,
     images: Images<'a>,
     current: Option<Case>,
-    outcomes: Vec<Outcome>,
+    /// Called with the recovery of each case.
+    recovered: &'a mut (dyn FnMut(&Case, Recovery) + Send),
     refused: Option<String>,
 }
 
@@ -53,29 +52,37 @@ impl Series<'_> {
 
     fn enter(&mut self, recovery: Recovery) {
         if let Some(case) = self.current.take() {
-            self.outcomes.push(self.evidence.outcome(&case, recovery));
+            (self.recovered)(&case, recovery);
         }
     }
 }
 
 impl Guests<'_> {
-    /// Cuts the power of a trial's drive, and finds out what is left each time.
-    pub(super) fn cut(
+    /// Cuts the power of a trial's drive, and examines what is left each time.
+    pub(super) fn cut(&self, evidence: &Evidence<'_>) -> Result<Vec<Outcome>, Failure> {
+        let cuts = evidence.power_cuts()?;
+        let cases = evidence.cases(&cuts);
+        let mut outcomes = Vec::new();
+        self.recover_each(evidence, cuts, cases, &mut |case, recovery| {
+            outcomes.push(evidence.outcome(case, recovery));
+        })?;
+        Ok(outcomes)
+    }
+
+    /// Has guests recover from cases.
+    pub(super) fn recover_each(
         &self,
-        asked: Cuts,
         evidence: &Evidence<'_>,
-    ) -> Result<Vec<Outcome>, Failure> {
-        let specification = evidence.drive.specification().clone();
-        let cuts = power_cuts(&specification, evidence)?;
-        let cases = evidence.cases(asked, &cuts);
-        let images = Images::new(evidence.requests, evidence.original);
+        cuts: PowerCuts<'_>,
+        cases: Vec<Case>,
+        recovered: &mut (dyn FnMut(&Case, Recovery) + Send),
+    ) -> Result<(), Failure> {
         let mut series = Series {
-            evidence,
             cases: cases.into_iter(),
             cuts,
-            images,
+            images: Images::new(evidence.requests, evidence.original),
             current: None,
-            outcomes: Vec::new(),
+            recovered,
             refused: None,
         };
         let mut guest = 0;
@@ -83,25 +90,25 @@ impl Guests<'_> {
             self.recover(evidence, guest, &mut series)?;
             guest += 1;
         }
-        Ok(series.outcomes)
+        Ok(())
     }
 
-    /// Has one guest recover from the next cases. One that dies of what it finds says so of the
-    /// case, and the next guest goes on after it.
+    /// Has one guest recover from the next cases. If it dies of what it finds, that is the outcome
+    /// of the case, and the next guest continues after it.
     fn recover(
         &self,
         evidence: &Evidence<'_>,
         guest: usize,
         series: &mut Series<'_>,
     ) -> Result<(), Failure> {
-        let Evidence { trial, setup, subjects, .. } = evidence;
+        let Evidence { trial, setup, host, subjects, .. } = evidence;
         let count = series.cases.len().min(OF_A_GUEST);
         let count = u32::try_from(count).expect("a guest recovers from few cuts");
         let job =
             Job::Recovery(Recoveries { setup: for_guest(setup)?, subjects: *subjects, count });
         let run = Run {
             name: &format!("recovery-{}-{guest}", trial.position),
-            host: setup.simulated.host,
+            host,
             seed: trial.seed,
             limit: Nanos(nanos(PREPARATION) * u64::from(count + 1)),
         };
@@ -128,15 +135,7 @@ impl Guests<'_> {
     }
 }
 
-fn power_cuts<'a>(
-    specification: &Specification,
-    evidence: &Evidence<'a>,
-) -> Result<PowerCuts<'a>, Failure> {
-    let contradiction = |error| Failure::Failed(format!("the log of requests: {error}"));
-    PowerCuts::new(specification, &evidence.requests.log).map_err(contradiction)
-}
-
-/// The setup as a guest is told it.
+/// The setup as a guest receives it.
 fn for_guest(setup: &Setup) -> Result<Setup, Failure> {
     let mut levels = setup.levels.clone();
     levels.0.retain(|factor, _| !factor.is_simulated());

@@ -1,4 +1,6 @@
-//! In which state a file is found.
+//! The states in which a file is found.
+
+use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,8 +28,21 @@ pub enum Fault {
     Garbage,
 }
 
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Missing => "missing",
+            Self::Unreadable => "unreadable",
+            Self::Empty => "empty",
+            Self::Torn => "torn",
+            Self::Zeros => "zeros",
+            Self::Garbage => "garbage",
+        })
+    }
+}
+
 /// The state in which a file is found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Found {
     /// The version whose contents are whole; of a log, its whole records.
     pub version: Option<u32>,
@@ -36,13 +51,13 @@ pub struct Found {
 }
 
 impl Found {
-    /// A file of which nothing can be said but that.
+    /// A file with this fault, and without a version.
     #[must_use]
     pub const fn faulty(fault: Fault) -> Self {
         Self { version: None, fault: Some(fault) }
     }
 
-    /// What these bytes are of a file.
+    /// The state of a file with these bytes.
     #[must_use]
     pub fn of(subject: Subject, bytes: &[u8]) -> Self {
         match subject {
@@ -84,7 +99,7 @@ fn log(bytes: &[u8]) -> Found {
     Found { version: Some(count), fault }
 }
 
-/// How bytes differ from what should be in their place.
+/// How bytes differ from the expected ones.
 fn fault(found: &[u8], expected: &[u8]) -> Option<Fault> {
     let mut differing = found.iter().zip(expected).filter(|(found, expected)| found != expected);
     let first = differing.next()?;

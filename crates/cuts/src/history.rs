@@ -1,4 +1,5 @@
-//! What was done to files by when, and what follows of what is found of them after a cut.
+//! The times of operations on files, and the verdict on the state in which files are found after a
+//! cut.
 
 use std::collections::BTreeMap;
 
@@ -32,13 +33,28 @@ pub struct Verdict {
     pub lost_ns: u64,
 }
 
-/// How far a file had come by a moment. Version 0 was there and synced before all else.
+/// What a file was to be at a moment. Version 0 was there and synced before all else; a log's
+/// version is the number of its records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Expected {
+    /// The newest version whose place was promised: what is older breaks the promise.
+    pub promised: u32,
+    /// The newest version that was in place: what is older is lost work.
+    pub done: u32,
+    /// The newest version that was on its way there: nothing newer can be found.
+    pub begun: u32,
+    /// The newest version such that its contents and those of all before were promised: once it is
+    /// the one that was begun, damage breaks a promise.
+    pub contents: u32,
+}
+
+/// The progress of a file at a moment. Version 0 existed and was synced at the start.
 #[derive(Debug, Default)]
 struct Progress {
     begun: u32,
     /// The newest version whose place was promised.
     placed: u32,
-    /// The newest version such that its contents and those of all before were promised.
+    /// The newest version of which, and of all before which, the contents were promised.
     kept: u32,
     /// When each version from 1 on was done.
     done: Vec<u64>,
@@ -61,7 +77,15 @@ impl History {
         times
     }
 
-    /// What follows if the power was cut at a time, in ns, and these files are found so.
+    /// The expected state of a file at a time in ns.
+    #[must_use]
+    pub fn expected(&self, subject: Subject, at_ns: u64) -> Expected {
+        let Progress { begun, placed, kept, done } = self.progress(subject, at_ns);
+        let done = u32::try_from(done.len()).unwrap_or(u32::MAX);
+        Expected { promised: placed, done, begun, contents: kept }
+    }
+
+    /// The verdict if the power was cut at a time, in ns, and files are found in these states.
     #[must_use]
     pub fn judge(&self, at_ns: u64, found: impl IntoIterator<Item = (Subject, Found)>) -> Verdict {
         let mut verdict = Verdict::default();
@@ -93,17 +117,17 @@ impl History {
 }
 
 impl Progress {
-    /// A file that is replaced by renaming is as of some version, or damaged.
+    /// A file that is replaced by renaming has some version, or is damaged.
     fn judge_replaced(&self, at_ns: u64, found: Found, verdict: &mut Verdict) {
-        // What has the contents of no version that was begun is nobody's.
+        // Contents of a version that was not yet begun cannot be the file's.
         let whole = found.version.filter(|version| *version <= self.begun);
         let (version, is_broken) = if let Some(version) = whole {
             (version, version < self.placed)
         } else {
             let fault = found.fault.unwrap_or(Fault::Garbage);
             *verdict.damaged.entry(fault).or_default() += 1;
-            // A name that is replaced is never without a file. And if the contents of all versions
-            // were promised that it may refer to, one of them has to be there.
+            // A name that is replaced always refers to a file. And if the contents of all versions
+            // to which it may refer were promised, one of them must be there.
             let is_broken = fault == Fault::Missing || self.kept >= self.begun;
             (if is_broken { self.placed.saturating_sub(1) } else { self.placed }, is_broken)
         };
@@ -111,7 +135,7 @@ impl Progress {
         self.lose(at_ns, version, REPLACED_BYTES, verdict);
     }
 
-    /// A log has its first records, and behind them at most a part of the next.
+    /// A log has its first records, followed by at most a part of the next.
     fn judge_log(&self, at_ns: u64, found: Found, verdict: &mut Verdict) {
         let records = found.version.unwrap_or(0);
         let is_being_written = found.fault == Some(Fault::Torn) && records < self.begun;

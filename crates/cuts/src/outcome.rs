@@ -1,4 +1,4 @@
-//! What came of a cut.
+//! The outcome of a cut.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,14 +16,14 @@ pub enum Moment {
     Random,
 }
 
-/// How a filesystem was recovered from what a drive held.
+/// The recovery of a filesystem from the contents of a drive.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recovery {
     /// How long mounting took, in ns of virtual time, or why it failed.
     pub mounted: Result<u64, String>,
     /// The state of each file, if it could be mounted.
     pub found: Vec<Found>,
-    /// What the filesystem's own check then found amiss; none if nothing, or if there is no such
+    /// The errors that the filesystem's own check then found; none if there are none, or no such
     /// program.
     pub amiss: Option<String>,
 }
@@ -54,3 +54,21 @@ pub struct Outcome {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
 }
+
+impl Outcome {
+    /// Whether two recoveries from one cut found the same, except for the mount time and the
+    /// wording of a check or a kernel panic: both depend on what else the guest had done.
+    #[must_use]
+    pub fn agrees_with(&self, other: &Self) -> bool {
+        let wordless = |outcome: &Self| Self {
+            unmountable: outcome.unmountable.as_ref().map(|_| String::new()),
+            amiss: outcome.amiss.as_ref().map(|_| String::new()),
+            recovery_ns: None,
+            ..outcome.clone()
+        };
+        wordless(self) == wordless(other)
+    }
+}
+
+#[cfg(test)]
+mod tests;

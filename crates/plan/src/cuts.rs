@@ -1,4 +1,4 @@
-//! Power cuts (`[cuts]`): how a plan says so, and what it means.
+//! Power cuts (`[cuts]`): their form in a plan, and what it means.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use toml::Spanned;
 use super::error::Fault;
 use super::lab_kind::LabKind;
 
-/// The most cuts of a treatment, with all that may survive them.
+/// The maximum number of cuts times survivors of a treatment.
 const MOST: u64 = 10_000_000;
 
 /// Power cuts, as a plan writes them.
@@ -28,12 +28,12 @@ pub struct WrittenCuts {
 pub struct Cuts {
     /// How often the power is cut in each trial.
     pub of_trial: u32,
-    /// In how many of the states that a cut may leave its drive is looked at.
+    /// How many of the states that a cut may leave its drive in are examined.
     pub survivors: u32,
 }
 
-/// Resolves what a plan says for trials in a lab, so many of each treatment. `has_history` says
-/// whether a phase tells what its files must hold.
+/// Resolves the cuts of a plan for a lab and a number of trials per treatment. `has_history` says
+/// whether some phase records what its files must hold.
 pub(super) fn resolve(
     written: Option<&Spanned<WrittenCuts>>,
     lab: LabKind,
@@ -47,17 +47,14 @@ pub(super) fn resolve(
     let survivors = survivors.unwrap_or(1);
     let total = u64::from(number) * u64::from(survivors);
     if total == 0 || total > MOST {
-        return fault("so many power cuts are not possible", "for example number = 1000");
+        return fault("the number of power cuts is out of range", "for example number = 1000");
     }
     if lab != LabKind::Virtual {
-        return fault(
-            "only simulated drives can be cut off from power",
-            "use --lab virtual, or leave [cuts] out",
-        );
+        return fault("power cuts need simulated drives", "use --lab virtual, or leave [cuts] out");
     }
     if !has_history {
         return fault(
-            "no phase says what a power cut may lose",
+            "no phase records what its files must hold",
             "add a phase with do = \"replace\" or do = \"append\"",
         );
     }

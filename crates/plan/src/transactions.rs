@@ -1,4 +1,4 @@
-//! Phases that commit transactions as `SQLite` does (`do = "transactions"`): how a plan says so,
+//! Phases that commit transactions as `SQLite` does (`do = "transactions"`): their form in a plan,
 //! and what it means.
 
 use std::ops::Range;
@@ -18,12 +18,12 @@ pub const PAGE_BYTES: usize = 4096;
 /// The database's name in the trial's directory.
 pub const DATABASE: &str = "database";
 
-/// The name of what is written beside the transactions, and the most that it grows to, in bytes.
+/// The name of the file that is written beside the transactions, and its maximum size in bytes.
 pub const STREAM: &str = "stream";
 /// See [`STREAM`].
 pub const STREAM_BYTES: u64 = 1 << 30;
 
-/// What the plan leaves out.
+/// The defaults.
 const DATABASE_BYTES: Bytes = Bytes(16 << 20);
 const PAGES: u64 = 4;
 const THINK: Duration = Duration::from_millis(100);
@@ -112,17 +112,20 @@ pub struct Transactions {
 }
 
 impl Transactions {
-    /// What of it is out of the limits of plans.
+    /// What exceeds the limits of plans, if anything.
     pub(super) fn fault(&self) -> Option<String> {
         let fault = first_false([
-            (are_few(self.pages, self.database_pages), "a transaction cannot change so many pages"),
+            (
+                are_few(self.pages, self.database_pages),
+                "the number of pages per transaction is out of range",
+            ),
             (!matches!(self.end, End::Bytes(_)), "transactions do not end after bytes"),
             (self.period_ns != Some(0), "its rate is out of range"),
         ]);
         fault.or_else(|| fault_of_bytes(self.database_pages.saturating_mul(PAGE_BYTES as u64)))
     }
 
-    /// The time from one to the next, as far as the plan decides it, in ns.
+    /// The time from one to the next, as far as the plan determines it, in ns.
     #[must_use]
     pub fn pause_ns(&self) -> u64 {
         self.period_ns.unwrap_or(self.think_ns)
@@ -139,8 +142,8 @@ impl Transactions {
         }
     }
 
-    /// A lower bound of what is written beside them, in bytes. Of it at most [`STREAM_BYTES`] are
-    /// there at a time.
+    /// A lower bound of the bytes written beside them. At most [`STREAM_BYTES`] of them exist at a
+    /// time.
     #[must_use]
     pub fn streamed_bytes(&self) -> u64 {
         (self.lasts_ns() / 1_000_000_000).saturating_mul(self.beside_bytes_per_second.unwrap_or(0))
@@ -148,12 +151,12 @@ impl Transactions {
 }
 
 /// Whether a transaction can change so many pages. All but the first are drawn until they differ,
-/// which takes no time while they are few.
+/// which is fast only while they are few.
 fn are_few(pages: u64, database_pages: u64) -> bool {
     0 < pages && pages <= database_pages / 4
 }
 
-/// Resolves what a plan says; `scaled` multiplies how much is done.
+/// Resolves a plan's table; `scaled` multiplies the amount of work.
 pub(super) fn resolve(
     written: &WrittenTransactions,
     at: &Range<usize>,

@@ -8,6 +8,7 @@ mod flat;
 mod ledger;
 mod metrics;
 mod record;
+mod repeat;
 mod store;
 mod work;
 
@@ -23,5 +24,6 @@ pub use ledger::{ByKind, ByLayer, Layer, Ledger, Written};
 pub use record::{
     Aged, Attempt, Ending, Imported, Phase, RECORD_SCHEMA, Record, Status, Teardown, Told,
 };
+pub use repeat::{AtRisk, Change, FileAfter, REPEAT_SCHEMA, Repeat};
 pub use store::{Contents, Run, StoreError, default_folder, fuzz_records, is_of_a_run};
 pub use work::{Latency, Series, Work};

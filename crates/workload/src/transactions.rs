@@ -224,7 +224,8 @@ impl<'a> Database<'a> {
             }
         };
         let random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        Ok(Self { work, directory, file, log, random, disk: Disk::new(pool, seed) })
+        let is_synced = work.synchronous != Synchronous::Off;
+        Ok(Self { work, directory, file, log, random, disk: Disk::new(pool, seed, is_synced) })
     }
 
     /// Commits one transaction.
@@ -270,9 +271,7 @@ impl<'a> Database<'a> {
         let mut head = JOURNAL_HEAD;
         head[8..].copy_from_slice(&to_number(pages.len() as u64));
         disk.write(&journal, JOURNAL, &head, 0)?;
-        if synchronous != Synchronous::Off {
-            disk.sync(&journal, JOURNAL)?;
-        }
+        disk.sync(&journal, JOURNAL)?;
         if synchronous == Synchronous::Normal {
             self.sync_directory()?;
         }
@@ -281,9 +280,7 @@ impl<'a> Database<'a> {
             let content = disk.page();
             disk.write(&self.file, DATABASE, &content, page * PAGE_BYTES as u64)?;
         }
-        if synchronous != Synchronous::Off {
-            disk.sync(&self.file, DATABASE)?;
-        }
+        disk.sync(&self.file, DATABASE)?;
         unlinkat(&self.directory, JOURNAL, AtFlags::empty()).map_err(failed("remove", JOURNAL))
     }
 
@@ -298,12 +295,9 @@ impl<'a> Database<'a> {
     /// the database.
     fn log(&mut self, pages: Vec<u64>) -> Result<(), WorkloadError> {
         let (Some(log), disk) = (&mut self.log, &mut self.disk) else { return Ok(()) };
-        let synchronous = self.work.synchronous;
         if log.pages.is_empty() {
             disk.write(&log.file, LOG, &[0; LOG_HEADER_BYTES], 0)?;
-            if synchronous != Synchronous::Off {
-                disk.sync(&log.file, LOG)?;
-            }
+            disk.sync(&log.file, LOG)?;
         }
         for page in pages {
             let frames = (FRAME_HEADER_BYTES + PAGE_BYTES) * log.pages.len();
@@ -314,12 +308,7 @@ impl<'a> Database<'a> {
             log.pages.push(page);
         }
         let is_full = log.pages.len() >= CHECKPOINT_FRAMES;
-        let must_last = match synchronous {
-            Synchronous::Full => true,
-            Synchronous::Normal => is_full,
-            Synchronous::Off => false,
-        };
-        if must_last {
+        if is_full || self.work.synchronous == Synchronous::Full {
             disk.sync(&log.file, LOG)?;
         }
         if !is_full {
@@ -331,7 +320,7 @@ impl<'a> Database<'a> {
             let content = disk.page();
             disk.write(&self.file, DATABASE, &content, page * PAGE_BYTES as u64)?;
         }
-        if synchronous == Synchronous::Off { Ok(()) } else { disk.sync(&self.file, DATABASE) }
+        disk.sync(&self.file, DATABASE)
     }
 
     fn done(self, transactions: Counted) -> Done {
@@ -351,14 +340,17 @@ impl<'a> Database<'a> {
 struct Disk<'a> {
     pool: &'a ContentPool,
     seed: u64,
+    /// Whether anything is synced at all.
+    is_synced: bool,
     written_bytes: u64,
     syncs: Counted,
     started: Instant,
 }
 
 impl<'a> Disk<'a> {
-    fn new(pool: &'a ContentPool, seed: u64) -> Self {
-        Self { pool, seed, written_bytes: 0, syncs: Counted::new(), started: Instant::now() }
+    fn new(pool: &'a ContentPool, seed: u64, is_synced: bool) -> Self {
+        let (syncs, started) = (Counted::new(), Instant::now());
+        Self { pool, seed, is_synced, written_bytes: 0, syncs, started }
     }
 
     /// The contents of a page, different each time.
@@ -380,6 +372,9 @@ impl<'a> Disk<'a> {
     }
 
     fn sync(&mut self, file: &OwnedFd, name: &str) -> Result<(), WorkloadError> {
+        if !self.is_synced {
+            return Ok(());
+        }
         let before = self.started.elapsed();
         fdatasync(file).map_err(WorkloadError::operation("sync", name))?;
         let now = self.started.elapsed();

@@ -1,6 +1,6 @@
-//! What follows of what is found, for each way to replace a file and for a log.
+//! Verdicts on found states, for each way to replace a file and for a log.
 
-use super::{History, Verdict};
+use super::{Expected, History, Verdict};
 use crate::{Deed, Fault, Found, Step, Subject};
 
 const FILE: Subject = Subject::Replaced(0);
@@ -21,7 +21,7 @@ fn judged(history: &History, at_ns: u64, found: Found) -> Verdict {
     history.judge(at_ns, [(FILE, found)])
 }
 
-/// One replacement that begins at 10, with what is synced.
+/// One replacement that begins at 10, with these syncs.
 fn replacement(file: bool, directory: bool) -> History {
     let steps = [
         (10, Step::Contents, file),
@@ -107,4 +107,17 @@ fn a_log_keeps_what_was_promised_and_may_end_in_a_part() {
 fn promises_are_syncs_that_returned() {
     assert_eq!(replacement(true, true).promises(), [10, 13]);
     assert_eq!(replacement(false, false).promises(), [0; 0]);
+}
+
+#[test]
+fn what_is_expected_of_a_file_grows_step_by_step() {
+    let both = replacement(true, true);
+    let expected = |at| {
+        let Expected { promised, done, begun, contents } = both.expected(FILE, at);
+        [contents, begun, done, promised]
+    };
+    assert_eq!(
+        [9, 10, 11, 12, 13].map(expected),
+        [[0, 0, 0, 0], [1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 1]]
+    );
 }

@@ -16,12 +16,12 @@ pub struct Cut<'a> {
     cache: &'a Cache,
     submitted: usize,
     cached_bytes: u64,
-    /// What may or may not survive of which requests, in the order of submission.
+    /// The sectors of requests that may or may not survive, in the order of submission.
     open: BTreeMap<usize, Vec<Sectors>>,
 }
 
-/// What a drive holds after a power cut: all that was submitted before it, in the order of
-/// submission, but for some sectors.
+/// The contents of a drive after a power cut: all requests submitted before it, in the order of
+/// submission, except for some sectors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Survivor {
     /// The sectors that hold an older version, in ascending order.
@@ -42,20 +42,20 @@ pub struct Reverted {
 pub enum Version {
     /// What it held when the log began.
     Original,
-    /// What the request of this number in the log, from 0, made of it: its data, or zeros.
+    /// The data, or zeros, of the request with this number in the log, from 0.
     Of(usize),
 }
 
-/// What the drive had written out by the cut.
+/// How far the drive had written out its cache by the cut.
 #[derive(Debug, Clone, Copy)]
 enum Reached {
     /// Nothing.
     Nothing,
     /// All.
     Everything,
-    /// The first so many requests, in the order of submission, and a part of the next.
+    /// The first requests, this many, in the order of submission, and a part of the next.
     First(u32),
-    /// Any requests, each with a chance of so many in 256.
+    /// Any requests, each with a probability of this many in 256.
     Any(u32),
 }
 
@@ -67,7 +67,7 @@ enum Fate {
     Absent,
 }
 
-/// A torn request is torn into at most so many parts.
+/// The most parts into which a request is torn.
 const PARTS: u64 = 64;
 
 impl<'a> Cut<'a> {
@@ -91,18 +91,26 @@ impl<'a> Cut<'a> {
         Self { log, cache, submitted, cached_bytes, open }
     }
 
-    /// How many requests had been submitted. Their data, in the order of submission, are what a
-    /// [`Survivor`] is told against.
+    /// How many requests had been submitted. A [`Survivor`] is given as differences from their
+    /// data, applied in the order of submission.
     #[must_use]
     pub const fn submitted(&self) -> usize {
         self.submitted
     }
 
-    /// The bytes that were written and acknowledged and can be lost; what was written twice counts
+    /// The bytes that were written and acknowledged and can be lost; bytes written twice count
     /// twice.
     #[must_use]
     pub const fn cached_bytes(&self) -> u64 {
         self.cached_bytes
+    }
+
+    /// The requests of which something may be lost, by their numbers in the log, with the number of
+    /// bytes of each: those that were acknowledged and are not safe, and those under way.
+    pub fn at_risk(&self) -> impl Iterator<Item = (usize, u64)> {
+        self.open.iter().map(|(number, parts)| {
+            (*number, parts.iter().map(|part| (part.end - part.start) * SECTOR_BYTES).sum())
+        })
     }
 
     /// Whether every seed gives the same survivor.
@@ -112,7 +120,7 @@ impl<'a> Cut<'a> {
     }
 
     /// A survivor. The seed decides how far the drive had come: with nothing, with everything, in
-    /// order up to some request, or in any order; each as often.
+    /// order up to some request, or in any order; each equally often.
     #[must_use]
     pub fn survivor(&self, seed: u64) -> Survivor {
         let mut random = Random::new(seed);
@@ -166,7 +174,7 @@ impl<'a> Cut<'a> {
         self.cache.ignores_discards() && matches!(self.log[number].command, Command::Discard(_))
     }
 
-    /// Cuts sectors into parts, none of which shares a unit of atomic writes with another.
+    /// Splits sectors into parts, none of which shares an atomic write unit with another.
     fn tear(&self, sectors: &Sectors) -> impl Iterator<Item = Sectors> {
         let unit = self.cache.unit_sectors;
         let Sectors { start: first, end } = sectors.clone();
@@ -177,7 +185,7 @@ impl<'a> Cut<'a> {
             .map(move |part| part.max(first)..(part + length).min(end))
     }
 
-    /// Adds what had come to a unit of atomic writes before something of it that is kept.
+    /// Adds everything written to an atomic write unit before the part of it that is kept.
     fn complete_units(&self, kept: &mut BTreeMap<usize, RangeSet<u64>>) {
         let unit = self.cache.unit_sectors;
         let mut newer = RangeSet::new();
@@ -196,7 +204,7 @@ impl<'a> Cut<'a> {
         }
     }
 
-    /// Where what is kept of each request leaves an older version than the newest.
+    /// Where keeping only these parts leaves an older version than the newest.
     fn reverted(&self, kept: &BTreeMap<usize, RangeSet<u64>>) -> Vec<Reverted> {
         let (mut newest, mut found) = (RangeMap::new(), RangeMap::new());
         for (number, parts) in &self.open {
@@ -212,8 +220,8 @@ impl<'a> Cut<'a> {
         for (number, parts) in kept {
             found.extend(parts.iter().map(|sectors| (sectors.clone(), Version::Of(*number))));
         }
-        // What is safe is newer than some of what is open: requests overtake each other, and
-        // sectors that were discarded stay open for ever.
+        // Safe data may be newer than open ones: requests overtake each other, and discarded
+        // sectors stay open for ever.
         for (sectors, number) in safe {
             for map in [&mut newest, &mut found] {
                 let older = |version: &Version| matches!(version, Version::Of(of) if *of < number);

@@ -1,4 +1,4 @@
-//! What may survive of logs that are short enough to see.
+//! What may survive of logs short enough to check by hand.
 
 use super::{LogError, Logged, PowerCuts, Reverted, Version};
 use crate::command::{Command, Extent, Stream};
@@ -59,6 +59,17 @@ fn what_was_flushed_survives_and_what_was_not_may_not() {
     assert_eq!(after.len(), 2, "{after:?}");
     assert!(after.contains(&vec![]) && after.contains(&vec![reverted(0, PAGE, Version::Of(0))]));
     assert_eq!(PowerCuts::new(&drive(), &log).unwrap().at(Nanos(25)).cached_bytes(), 4096);
+}
+
+#[test]
+fn at_risk_is_what_is_not_flushed_and_what_is_under_way() {
+    let log = in_turn(&[write(0, PAGE), Command::Flush, write(0, PAGE), write(PAGE, 2 * PAGE)]);
+    let at_risk = |at| -> Vec<(usize, u64)> {
+        PowerCuts::new(&drive(), &log).unwrap().at(Nanos(at)).at_risk().collect()
+    };
+    assert_eq!(at_risk(5), [(0, 4096)]);
+    assert_eq!(at_risk(15), []);
+    assert_eq!(at_risk(32), [(2, 4096), (3, 8192)]);
 }
 
 #[test]

@@ -1,0 +1,157 @@
+//! `ssdlab cut`: repeats one power cut of a run, and shows what it left.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use miette::{IntoDiagnostic, Report};
+use ssdlab_conductor::Remains;
+use ssdlab_cuts::Outcome;
+use ssdlab_host::interrupt::Interrupt;
+use ssdlab_plan::Schedule;
+use ssdlab_report as text;
+use ssdlab_results::{self as results, Contents, Record, Repeat};
+use ssdlab_undo as undo;
+
+use super::exit::{Exit, Wrong};
+use super::stages::{self, Manner, Ready};
+use super::{cut_files, output, report, run};
+
+/// Arguments of `ssdlab cut`.
+#[derive(Debug, Args)]
+pub struct Cut {
+    /// The run's name or folder (virtual lab, with `[cuts]` in its plan).
+    run: PathBuf,
+    /// The trial's place in the run, from 0.
+    #[arg(long, value_name = "N")]
+    trial: u32,
+    /// The cut in the trial, from 0.
+    #[arg(long = "cut", value_name = "N")]
+    number: u32,
+    /// Which of the states that the cut may leave, from 0.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    survivor: u32,
+    /// The results folder.
+    #[arg(long, value_name = "DIR")]
+    results: Option<PathBuf>,
+    /// Write what the drive held after the cut, as a sparse image.
+    #[arg(long, value_name = "FILE")]
+    image: Option<PathBuf>,
+    /// Write the requests until the cut, and what of them did not survive, as text.
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// The lab kernel (default: the one built by `ssdlab kernel build`).
+    #[arg(long, value_name = "FILE")]
+    kernel: Option<PathBuf>,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Cut {
+    /// Runs the command.
+    pub fn run(&self) -> Result<Exit, Report> {
+        let results = self.results.clone().unwrap_or_else(results::default_folder);
+        let (id, contents) = report::read(&report::find(&self.run, &results))?;
+        let Contents { schedule, records, .. } = contents;
+        let (record, outcome) = self.recorded(&schedule, &records)?;
+        // Fail before the trial runs if a file cannot be written.
+        let begun = |path: &Option<PathBuf>| path.as_deref().map(output::begin).transpose();
+        let (image, log) = (begun(&self.image)?, begun(&self.log)?);
+        let (repeat, remains) = self.repeat(&id, &schedule, record, outcome)?;
+        if let Some((path, mut file)) = self.image.as_deref().zip(image) {
+            let written = cut_files::write_image(&remains.image, &mut file);
+            written.and_then(|()| file.keep()).map_err(output::unwritten(path))?;
+        }
+        if let Some((path, mut file)) = self.log.as_deref().zip(log) {
+            let written = cut_files::write_log(&remains, &mut file);
+            written.and_then(|()| file.keep()).map_err(output::unwritten(path))?;
+        }
+        if self.json {
+            output::print_json(&repeat);
+        } else {
+            output::print(&text::repeat(&repeat, output::style()));
+        }
+        Ok(if repeat.agrees { Exit::Done } else { Exit::Failed })
+    }
+
+    /// The run's record of the cut, and of its trial.
+    fn recorded<'a>(
+        &self,
+        schedule: &Schedule,
+        records: &'a [Record],
+    ) -> Result<(&'a Record, &'a Outcome), Report> {
+        let run = self.run.display();
+        if schedule.cuts.is_none() {
+            return Err(Wrong::report(
+                format!("{run} has no power cuts"),
+                "name a run of a plan with [cuts]; docs/power-cuts.md has an example",
+            ));
+        }
+        let of_trial = |record: &&Record| record.trial.position == self.trial;
+        let is_cut = |record: &&Record| !record.cuts.is_empty();
+        let Some(record) = records.iter().find(of_trial) else {
+            let cut_off = records.iter().filter(is_cut).map(|record| record.trial.position);
+            return Err(Wrong::report(
+                format!("{run} has no record of trial {}", self.trial),
+                format!("trials with power cuts: {}", ranges(cut_off.collect())),
+            ));
+        };
+        let is_it = |cut: &&Outcome| (cut.cut, cut.survivor) == (self.number, self.survivor);
+        let Some(outcome) = record.cuts.iter().find(is_it) else {
+            let Some(last) = record.cuts.last() else {
+                let reason = record.reason.as_deref().unwrap_or("it made none");
+                return Err(Wrong::report(
+                    format!("trial {} of {run} has no power cuts: {reason}", self.trial),
+                    "name another trial",
+                ));
+            };
+            return Err(Wrong::report(
+                format!(
+                    "trial {} of {run} has no cut {}, survivor {}",
+                    self.trial, self.number, self.survivor
+                ),
+                format!(
+                    "its cuts are 0 to {}, each with survivors 0 to {}",
+                    last.cut, last.survivor
+                ),
+            ));
+        };
+        Ok((record, outcome))
+    }
+
+    fn repeat(
+        &self,
+        run: &str,
+        schedule: &Schedule,
+        record: &Record,
+        outcome: &Outcome,
+    ) -> Result<(Repeat, Remains), Report> {
+        let interrupt = Interrupt::on_signals().into_diagnostic()?;
+        let mut journal = undo::start().map_err(|error| run::no_journal(&error))?;
+        let manner = Manner { kernel: self.kernel.as_deref(), jobs: Some(1), ..Manner::default() };
+        let done = stages::with_stage(schedule, manner, &mut journal, &interrupt, |ready| {
+            let Ready::Guests(mut guests, _) = ready else {
+                unreachable!("only simulated drives are cut off")
+            };
+            Ok(guests.repeat(run, record, outcome)?)
+        })?;
+        journal.finish().into_diagnostic()?;
+        Ok(done)
+    }
+}
+
+/// Numbers in ascending order, consecutive ones as ranges.
+fn ranges(mut numbers: Vec<u32>) -> String {
+    numbers.sort_unstable();
+    let runs = numbers.chunk_by(|one, next| one + 1 == *next);
+    let shown = runs.map(|run| match run {
+        [first, .., last] => format!("{first} to {last}"),
+        [only] => only.to_string(),
+        [] => String::new(),
+    });
+    let shown: Vec<String> = shown.collect();
+    if shown.is_empty() { "none".to_owned() } else { shown.join(", ") }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,75 @@
+//! The files of a repeated power cut: the drive's contents, and the requests to it.
+
+use std::fmt::Write as _;
+use std::io::{self, Seek, SeekFrom, Write};
+
+use ssdlab_conductor::{Asked, AskedStage, Remains};
+use ssdlab_disk::{Backend, Memory};
+use ssdlab_flash::{Command, Extent, Reverted, SECTOR_BYTES, Version};
+use ssdlab_host::whole_file::WholeFile;
+
+/// Writes a drive's contents; pages of zeros become holes.
+pub fn write_image(image: &Memory, file: &mut WholeFile) -> io::Result<()> {
+    let mut at = 0;
+    for (offset_bytes, page) in image.pages() {
+        if offset_bytes != at {
+            file.seek(SeekFrom::Start(offset_bytes))?;
+        }
+        file.write_all(page)?;
+        at = offset_bytes + page.len() as u64;
+    }
+    file.set_len(image.capacity_bytes())
+}
+
+/// Writes the requests before a cut, and the parts of them that did not survive it, as text.
+pub fn write_log(remains: &Remains, out: &mut dyn Write) -> io::Result<()> {
+    let mut text = "# The requests until the cut, in the order of submission. Times are in ns, \
+                    places and lengths in bytes.\n\
+                    # number submitted completed command offset length flags state at_risk\n"
+        .to_owned();
+    for (number, asked) in remains.asked.iter().enumerate() {
+        let _ = writeln!(text, "{number} {}", request(asked));
+    }
+    text += "\n# Where the drive holds older data than the newest submitted, and whose.\n\
+             # offset length request\n";
+    for reverted in &remains.reverted {
+        let _ = writeln!(text, "{}", older(reverted));
+    }
+    out.write_all(text.as_bytes())
+}
+
+fn request(asked: &Asked) -> String {
+    let Asked { logged, stage, at_risk_bytes } = asked;
+    let command = match logged.command {
+        Command::Read(_) => "read",
+        Command::Write(..) => "write",
+        Command::Flush => "flush",
+        Command::Discard(_) => "discard",
+        Command::WriteZeroes(_) => "write-zeroes",
+    };
+    let state = match stage {
+        AskedStage::Safe => "safe",
+        AskedStage::AtRisk => "at-risk",
+        AskedStage::UnderWay => "under-way",
+    };
+    let completed = logged.completed.map_or_else(|| "-".to_owned(), |at| at.0.to_string());
+    let extent = logged.command.extent().unwrap_or(Extent { offset_bytes: 0, length_bytes: 0 });
+    let flags = if logged.is_fua { "fua" } else { "-" };
+    format!(
+        "{} {completed} {command} {} {} {flags} {state} {at_risk_bytes}",
+        logged.submitted.0, extent.offset_bytes, extent.length_bytes
+    )
+}
+
+fn older(reverted: &Reverted) -> String {
+    let [begin, end] =
+        [reverted.sectors.start, reverted.sectors.end].map(|sector| sector * SECTOR_BYTES);
+    let of = match reverted.to {
+        Version::Original => "before-the-log".to_owned(),
+        Version::Of(number) => number.to_string(),
+    };
+    format!("{begin} {} {of}", end - begin)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,188 @@
+//! A power cut that was made again, for the terminal: what the drive had, what became of the files,
+//! and whether it is what the record says.
+
+use std::fmt::Write;
+
+use ssdlab_cuts::{Fault, Found, Moment, Outcome, Verdict};
+use ssdlab_results::{AtRisk, Change, FileAfter, Repeat};
+
+use super::grid::Grid;
+use super::number::{bytes, duration};
+use super::text::{Style, counted, wrapped};
+
+/// Lines of what a check or a kernel said that are shown; `--json` has all.
+const MOST_LINES: usize = 10;
+
+/// What the columns of the table of files count.
+const VERSIONS: &str = "Versions count how often a file was replaced, and the records of the log.";
+
+/// A cut that was made again.
+#[must_use]
+pub fn repeat(repeat: &Repeat, style: Style) -> String {
+    let mut out = String::new();
+    write_all(&mut out, repeat, style).expect("a String takes everything");
+    out
+}
+
+fn write_all(out: &mut String, repeat: &Repeat, style: Style) -> std::fmt::Result {
+    let Repeat { run, trial, levels, repeated, drive, .. } = repeat;
+    let Outcome { cut, survivor, .. } = repeated;
+    let mut say = |text: &str| writeln!(out, "{}", wrapped("", text, "", style));
+    say(&format!("{run}, trial {trial}, cut {cut}, survivor {survivor}: {levels}"))?;
+    say(&format!("Cut off {}.", moment(repeated)))?;
+    say(&at_risk(drive))?;
+    say(&format!("Image: {} bytes, SHA-256 {}", repeat.image_bytes, repeat.image_sha256))?;
+    write_recovery(out, repeated, style)?;
+    write_files(out, &repeat.files, style)?;
+    writeln!(out)?;
+    write_agreement(out, repeat, style)
+}
+
+fn moment(outcome: &Outcome) -> String {
+    let chosen = match outcome.moment {
+        Moment::Event => "at a request, a flush or a promise",
+        Moment::Random => "at a random moment",
+    };
+    let at = duration(outcome.at_ns as f64);
+    format!("{at} ({} ns) into the trial, in phase {}, {chosen}", outcome.at_ns, outcome.phase)
+}
+
+fn at_risk(drive: &AtRisk) -> String {
+    let writes = |count: u64| counted(usize::try_from(count).unwrap_or(usize::MAX), "write");
+    let amount = |amount: u64| bytes(amount as f64);
+    let survived = match drive.older_bytes {
+        0 => "All of it survived".to_owned(),
+        older => format!("{} hold older data than were submitted last", amount(older)),
+    };
+    format!(
+        "Drive: {} requests submitted; volatile: {} ({}); under way: {} ({}). {survived}.",
+        drive.requests,
+        writes(drive.volatile),
+        amount(drive.volatile_bytes),
+        writes(drive.under_way),
+        amount(drive.under_way_bytes),
+    )
+}
+
+fn write_recovery(out: &mut String, outcome: &Outcome, style: Style) -> std::fmt::Result {
+    let mounted = match (&outcome.unmountable, outcome.recovery_ns) {
+        (Some(reason), _) => {
+            writeln!(out, "It cannot be mounted:")?;
+            write_said(out, reason, style)?;
+            String::new()
+        }
+        (None, Some(took)) => format!("Mounted in {}. ", duration(took as f64)),
+        (None, None) => String::new(),
+    };
+    let Some(amiss) = &outcome.amiss else {
+        return writeln!(out, "{mounted}The filesystem's own check finds nothing amiss.");
+    };
+    writeln!(out, "{mounted}The filesystem's own check says:")?;
+    write_said(out, amiss, style)
+}
+
+fn write_said(out: &mut String, said: &str, style: Style) -> std::fmt::Result {
+    let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
+    for line in lines.iter().take(MOST_LINES) {
+        writeln!(out, "{}", wrapped("    ", line, "    ", style))?;
+    }
+    match lines.len().checked_sub(MOST_LINES + 1) {
+        Some(more) => writeln!(out, "    and {} (--json)", counted(more + 1, "more line")),
+        None => Ok(()),
+    }
+}
+
+/// The files of which something is gone or damaged, and how many others there are.
+fn write_files(out: &mut String, files: &[FileAfter], style: Style) -> std::fmt::Result {
+    let (changed, others): (Vec<_>, Vec<_>) =
+        files.iter().partition(|file| file.verdict != Verdict::default());
+    if files.is_empty() {
+        return Ok(());
+    }
+    writeln!(out)?;
+    if !changed.is_empty() {
+        let header = ["file", "promised", "done", "found", "finding"].map(str::to_owned).to_vec();
+        let rows = changed.into_iter().map(row).collect();
+        writeln!(out, "{}", Grid { header, rows, numbers: usize::MAX }.text(style))?;
+        writeln!(out, "{}", wrapped("", VERSIONS, "", style))?;
+    }
+    match others.len() {
+        0 => Ok(()),
+        count => writeln!(out, "{} unaffected.", counted(count, "other file")),
+    }
+}
+
+fn row(file: &FileAfter) -> Vec<String> {
+    vec![
+        file.name.clone(),
+        file.expected.promised.to_string(),
+        file.expected.done.to_string(),
+        found(file.found),
+        finding(&file.verdict),
+    ]
+}
+
+fn found(found: Found) -> String {
+    match (found.version, found.fault) {
+        (Some(version), None) => version.to_string(),
+        (Some(version), Some(fault)) => format!("{version}, then {}", after_it(fault)),
+        (None, fault) => fault.map_or_else(|| "nothing".to_owned(), |fault| fault.to_string()),
+    }
+}
+
+/// What follows whole records.
+fn after_it(fault: Fault) -> String {
+    if fault == Fault::Torn { "a part of one".to_owned() } else { fault.to_string() }
+}
+
+/// What became of files, in words.
+fn finding(verdict: &Verdict) -> String {
+    let number = |count: u32| usize::try_from(count).unwrap_or(usize::MAX);
+    let mut says = Vec::new();
+    if verdict.broken_promises > 0 {
+        says.push(counted(number(verdict.broken_promises), "broken promise"));
+    }
+    says.extend(verdict.damaged.iter().map(|(fault, count)| format!("{count} damaged ({fault})")));
+    if verdict.lost_operations > 0 {
+        let operations = counted(number(verdict.lost_operations), "operation");
+        let (lost, since) = (bytes(verdict.lost_bytes as f64), duration(verdict.lost_ns as f64));
+        says.push(format!("{operations} lost ({lost}, of the last {since})"));
+    }
+    if says.is_empty() { "nothing lost".to_owned() } else { says.join(", ") }
+}
+
+/// What was found after a cut, in words.
+fn outcome(outcome: &Outcome) -> String {
+    let files = outcome.verdict.as_ref().map_or_else(|| "unmountable".to_owned(), finding);
+    let check = if outcome.amiss.is_some() { ", the check fails" } else { "" };
+    format!("{files}{check}")
+}
+
+fn write_agreement(out: &mut String, repeat: &Repeat, style: Style) -> std::fmt::Result {
+    let Repeat { recorded, repeated, changes, .. } = repeat;
+    let mut say = |text: &str| writeln!(out, "{}", wrapped("", text, "", style));
+    if repeat.agrees {
+        say(&format!("As recorded: {}.", outcome(recorded)))?;
+    } else {
+        say("This is not what the record says.")?;
+        say(&format!("Recorded: cut off {}: {}.", moment(recorded), outcome(recorded)))?;
+        say(&format!("Repeated: cut off {}: {}.", moment(repeated), outcome(repeated)))?;
+        if !repeat.same_trial {
+            say("The trial itself went another way.")?;
+        }
+        if changes.is_empty() {
+            say(
+                "It was made with the same program, lab kernel, drive and tools: please report it.",
+            )?;
+        }
+    }
+    for Change { of, recorded, repeated } in changes {
+        let [recorded, repeated] =
+            [recorded, repeated].map(|with| with.as_deref().unwrap_or("unknown"));
+        say(&format!("{of}: recorded with {recorded}, repeated with {repeated}"))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,98 @@
+use std::collections::BTreeMap;
+
+use ssdlab_cuts::{Expected, Fault, Found, Moment, Outcome, Verdict};
+use ssdlab_plan::{Factor, Levels};
+use ssdlab_results::{AtRisk, Change, FileAfter, REPEAT_SCHEMA, Repeat};
+
+use super::repeat;
+use crate::text::Style;
+
+fn outcome() -> Outcome {
+    Outcome {
+        cut: 12,
+        survivor: 0,
+        at_ns: 1_234_567_890,
+        moment: Moment::Event,
+        phase: "append".to_owned(),
+        unmountable: None,
+        recovery_ns: Some(3_200_000),
+        amiss: None,
+        verdict: Some(Verdict {
+            damaged: BTreeMap::from([(Fault::Empty, 1)]),
+            broken_promises: 1,
+            lost_operations: 16,
+            lost_bytes: 17_500,
+            lost_ns: 750_000_000,
+        }),
+    }
+}
+
+fn file(name: &str, done: u32, found: Found, verdict: Verdict) -> FileAfter {
+    let expected = Expected { promised: done, done, begun: done, contents: done };
+    FileAfter { name: name.to_owned(), expected, found, verdict }
+}
+
+fn made_again() -> Repeat {
+    let whole = |version| Found { version: Some(version), fault: None };
+    let lost = |broken_promises, lost_operations| Verdict {
+        broken_promises,
+        lost_operations,
+        lost_bytes: 7500,
+        lost_ns: 750_000_000,
+        ..Verdict::default()
+    };
+    Repeat {
+        schema: REPEAT_SCHEMA,
+        run: "cuts-1".to_owned(),
+        trial: 3,
+        levels: Levels(BTreeMap::from([(Factor::Filesystem, "ext4".to_owned())])),
+        agrees: true,
+        same_trial: true,
+        changes: Vec::new(),
+        recorded: outcome(),
+        repeated: Outcome { recovery_ns: Some(3_100_000), ..outcome() },
+        drive: AtRisk {
+            requests: 812,
+            volatile: 34,
+            volatile_bytes: 139_264,
+            under_way: 1,
+            under_way_bytes: 4096,
+            older_bytes: 81_920,
+        },
+        image_sha256: "0123456789abcdef".repeat(4),
+        image_bytes: 1 << 30,
+        files: vec![
+            file("replaced-0000", 3, whole(3), Verdict::default()),
+            file("replaced-0001", 3, Found::faulty(Fault::Empty), lost(0, 1)),
+            file("log", 35, Found { version: Some(20), fault: Some(Fault::Torn) }, lost(1, 15)),
+        ],
+    }
+}
+
+#[test]
+fn a_repeat_says_what_was_volatile_and_what_became_of_each_file() {
+    insta::assert_snapshot!(repeat(&made_again(), Style::default()));
+}
+
+#[test]
+fn a_repeat_that_differs_shows_both_and_what_has_changed() {
+    let change = Change {
+        of: "lab_kernel".to_owned(),
+        recorded: Some("1111".to_owned()),
+        repeated: Some("2222".to_owned()),
+    };
+    let kept = Outcome {
+        verdict: Some(Verdict::default()),
+        amiss: Some("block 7 is free\n".repeat(12)),
+        ..outcome()
+    };
+    let differs = Repeat {
+        agrees: false,
+        same_trial: false,
+        changes: vec![change],
+        repeated: kept,
+        files: Vec::new(),
+        ..made_again()
+    };
+    insta::assert_snapshot!(repeat(&differs, Style::default()));
+}

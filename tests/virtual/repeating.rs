@@ -1,0 +1,142 @@
+//! One power cut of a run made again: the same finding and the same image, or why not.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::process::Output;
+
+use serde_json::Value;
+
+use super::common::{sh, shown};
+use super::support::{Place, kernel};
+
+pub const CASES: [(&str, fn()); 2] = [
+    ("a_power_cut_is_repeated_to_the_bit_and_differs_from_a_record_of_another_trial", repeated),
+    ("a_power_cut_that_is_not_in_a_run_is_refused", refused),
+];
+
+/// Two treatments of which the second loses what was synced.
+const PLAN: &str = r#"
+    name = "cuts"
+    question = "What is gone?"
+    target = { lab = "virtual" }
+    cuts = { number = 8, survivors = 2 }
+    [factors]
+    drive = "x25m-g2"
+    filesystem = "ext4"
+    flush = ["honest", "ignored"]
+    [workload]
+    phases = [{ do = "append", append = { records = 60, sync_every = 5, think = "20 ms" } }]
+"#;
+
+/// A run, and where it is.
+struct Made {
+    place: Place,
+    json: Value,
+}
+
+impl Made {
+    fn of(plan: &str) -> Self {
+        let place = Place::new();
+        let json = place.run_on(plan, "256MiB");
+        Self { place, json }
+    }
+
+    fn name(&self) -> &str {
+        self.json["run"].as_str().unwrap()
+    }
+
+    /// The command, as a report gives it, with more arguments.
+    fn cut(&self, [trial, cut, survivor]: [&str; 3], more: &[&str]) -> Output {
+        let mut command = self.place.command(&["cut", self.name()]);
+        command.args(["--trial", trial, "--cut", cut, "--survivor", survivor, "--kernel"]);
+        command.arg(kernel().as_ref().unwrap()).args(more).current_dir(self.place.path(""));
+        command.output().unwrap()
+    }
+
+    /// What the command prints as JSON, and its exit code.
+    fn repeat(&self, at: [&str; 3], more: &[&str]) -> (Value, i32) {
+        let output = self.cut(at, &[&["--json"], more].concat());
+        let json = serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|error| panic!("{error}: {}", shown(&output)));
+        (json, output.status.code().unwrap())
+    }
+}
+
+fn repeated() {
+    let made = Made::of(PLAN);
+    let treatments = made.json["treatments"].as_array().unwrap();
+    let example = |of: &Value| of["cuts"]["example"].clone();
+    let found: Vec<Value> = treatments.iter().map(example).filter(|of| !of.is_null()).collect();
+    let [example] = &found[..] else { panic!("{found:?}") };
+    let at = ["trial", "cut", "survivor"].map(|key| example[key].to_string());
+    let at = [&*at[0], &*at[1], &*at[2]];
+    let command = format!("--trial {} --cut {} --survivor {}", at[0], at[1], at[2]);
+    let report = made.place.command(&["report", made.name()]).output().unwrap();
+    let report = String::from_utf8(report.stdout).unwrap();
+    assert!(report.contains(&format!("ssdlab cut {} {command}\n", made.name())), "{report}");
+
+    let (once, code) = made.repeat(at, &["--image", "cut.img", "--log", "cut.log"]);
+    assert_eq!((code, &once["agrees"]), (0, &Value::Bool(true)), "{once}");
+    let (twice, _) = made.repeat(at, &[]);
+    assert_eq!(once, twice);
+    let image = made.place.path("cut.img");
+    let sum = sh(&format!("sha256sum < '{}'", image.display()));
+    assert_eq!(once["image_sha256"].as_str(), sum.split(' ').next());
+    assert_eq!(image.metadata().unwrap().len(), 256 << 20);
+    let log = fs::read_to_string(made.place.path("cut.log")).unwrap();
+    let requests = log.lines().take_while(|line| !line.is_empty());
+    let requests = requests.filter(|line| !line.starts_with('#')).count();
+    assert_eq!(once["drive"]["requests"].as_u64(), Some(requests as u64));
+
+    let verdict = &once["repeated"]["verdict"];
+    assert!(verdict["broken_promises"].as_u64() > Some(0), "{once}");
+    assert_eq!(*verdict, once["recorded"]["verdict"]);
+    let file = &once["files"][0];
+    assert_eq!((&file["name"], &file["verdict"]), (&Value::from("log"), verdict), "{once}");
+    assert!(file["found"]["version"].as_u64() < file["expected"]["promised"].as_u64(), "{once}");
+
+    // The other survivor of the same cut is another image.
+    let other = if at[2] == "0" { "1" } else { "0" };
+    let (other, _) = made.repeat([at[0], at[1], other], &[]);
+    assert_ne!(once["image_sha256"], other["image_sha256"]);
+    assert_eq!(once["repeated"]["at_ns"], other["repeated"]["at_ns"]);
+
+    // A trial that went another way, as with another kernel.
+    let records = made.place.path(&format!("data/ssdlab/{}/records.jsonl", made.name()));
+    let text = fs::read_to_string(&records).unwrap();
+    fs::write(&records, text.replace("\"lab_kernel\":\"", "\"lab_kernel\":\"another-")).unwrap();
+    let (same, code) = made.repeat(at, &[]);
+    assert_eq!(
+        (code, &same["agrees"], &same["changes"][0]["of"]),
+        (0, &true.into(), &"lab_kernel".into())
+    );
+    fs::write(&records, text.replace("\"fingerprint\":\"", "\"fingerprint\":\"another-")).unwrap();
+    let (differs, code) = made.repeat(at, &[]);
+    assert_eq!((code, &differs["agrees"]), (1, &false.into()), "{differs}");
+    assert_eq!(differs["same_trial"], false);
+}
+
+fn refused() {
+    let made = Made::of(PLAN);
+    let is_refused = |at, more: &[&str], says: &[&str], code: i32| {
+        let output = made.cut(at, more);
+        let text = shown(&output);
+        assert_eq!(output.status.code(), Some(code), "{text}");
+        assert!(says.iter().all(|says| text.contains(says)), "{text}");
+    };
+    is_refused(["2", "0", "0"], &[], &["no record of trial 2", "0 to 1"], 2);
+    is_refused(["0", "8", "0"], &[], &["no cut 8", "its cuts are 0 to 7"], 2);
+    is_refused(["0", "0", "2"], &[], &["survivor 2", "survivors 0 to 1"], 2);
+    let [file, link] = ["file", "link"].map(|name| made.place.path(name));
+    fs::write(&file, "mine").unwrap();
+    symlink(&file, &link).unwrap();
+    is_refused(["0", "0", "0"], &["--image", "link"], &["symbolic link"], 1);
+    is_refused(["0", "0", "0"], &["--log", "/dev/null"], &["not a regular file"], 1);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
+    assert!(made.place.journals().is_empty());
+
+    let without = Made::of(&PLAN.replace("cuts = {", "# cuts = {"));
+    let output = without.cut(["0", "0", "0"], &[]);
+    assert_eq!(output.status.code(), Some(2), "{}", shown(&output));
+    assert!(shown(&output).contains("has no power cuts"), "{}", shown(&output));
+}
