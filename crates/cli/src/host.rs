@@ -1,14 +1,16 @@
-//! `ssdlab host`: the computers that the virtual lab stands in for.
+//! `ssdlab host`: the computers that the virtual lab can model, shipped and user-defined.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use clap::{Args, Subcommand};
 use miette::Report;
-use ssdlab_plan::{HOSTS, HostModel, find_host};
+use ssdlab_plan::{Fault, HOSTS, HostModel, grounded_host, shipped_host};
 
-use super::exit::{Exit, Wrong};
-use super::output;
+use super::exit::Exit;
+use super::host_fit::Fit;
 use super::shown::Shown;
+use super::{input, output};
 
 /// Arguments of `ssdlab host`.
 #[derive(Debug, Args)]
@@ -21,14 +23,22 @@ pub struct Host {
 enum What {
     /// List the computers.
     List,
-    /// Print a computer's file, with the evidence for every value.
+    /// Print a computer's file, with the evidence for every value, as a starting point for your
+    /// own.
     Show {
-        /// Its name.
+        /// The name of a computer that comes with the program, or a host file.
         host: String,
         /// Print one JSON object.
         #[arg(long)]
         json: bool,
     },
+    /// Measure this computer for a minute or two, without root, and print a host file for it, with
+    /// ranges.
+    ///
+    /// What files' operations take the processor here is compared with what the lab kernel
+    /// executes for them: that gives the cost of its code, of a system call and of copying. The
+    /// file says what each value rests on, and how far the fit is from what was measured.
+    Fit(Fit),
 }
 
 impl Host {
@@ -36,8 +46,13 @@ impl Host {
     pub fn run(&self) -> Result<Exit, Report> {
         match &self.what {
             What::List => output::print(&list()),
-            What::Show { host, json: false } => output::print(find(host)?.text()),
-            What::Show { host, json: true } => output::print_json(&shown(find(host)?)),
+            What::Show { host, json: false } => {
+                let source = Source::of(host)?;
+                source.model()?;
+                output::print(&source.text);
+            }
+            What::Fit(fit) => return fit.run(),
+            What::Show { host, json: true } => output::print_json(&Source::of(host)?.shown()?),
         }
         Ok(Exit::Done)
     }
@@ -52,16 +67,41 @@ fn list() -> String {
     out
 }
 
-fn find(name: &str) -> Result<&'static HostModel, Report> {
-    find_host(name).ok_or_else(|| {
-        let names = HOSTS.each_ref().map(|host| host.name.as_str());
-        Wrong::report(
-            format!("there is no host named `{name}`"),
-            format!("hosts: {}", names.join(", ")),
-        )
-    })
+/// Reads a host: a file, after which it is named, or a shipped one.
+pub fn load(host: &str) -> Result<HostModel, Report> {
+    Source::of(host)?.model()
 }
 
-fn shown(host: &HostModel) -> Shown {
-    Shown::of(host.name.clone(), host.description.clone(), host.grounded())
+/// The text of a host file.
+struct Source {
+    /// The file, or the shipped host.
+    named: String,
+    text: String,
+}
+
+impl Source {
+    fn of(host: &str) -> Result<Self, Report> {
+        let names = HOSTS.each_ref().map(|host| host.name.as_str());
+        let text = input::model("host", host, shipped_host(host), &names)?;
+        Ok(Self { named: host.to_owned(), text })
+    }
+
+    fn name(&self) -> String {
+        let stem = Path::new(&self.named).file_stem().unwrap_or_default();
+        stem.to_string_lossy().into_owned()
+    }
+
+    fn model(&self) -> Result<HostModel, Report> {
+        HostModel::parse(&self.name(), &self.text).map_err(|fault| self.at_its_place(fault))
+    }
+
+    fn shown(&self) -> Result<Shown, Report> {
+        let HostModel { name, description, .. } = self.model()?;
+        let grounded = grounded_host(&self.text).map_err(|fault| self.at_its_place(fault))?;
+        Ok(Shown::of(name, description, grounded))
+    }
+
+    fn at_its_place(&self, fault: Fault) -> Report {
+        Report::new(fault.in_file(&self.named, &self.text))
+    }
 }

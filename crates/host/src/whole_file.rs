@@ -2,7 +2,7 @@
 //! program or the machine crashes in between.
 
 use std::fs::Permissions;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -29,6 +29,12 @@ impl WholeFile {
         Ok(Self { file: BufWriter::with_capacity(BUFFER_BYTES, file), path: path.to_owned() })
     }
 
+    /// Sets its length; what was never written reads as zeros and takes no space.
+    pub fn set_len(&mut self, bytes: u64) -> io::Result<()> {
+        self.file.flush()?;
+        self.file.get_ref().as_file().set_len(bytes)
+    }
+
     /// Renames the file to its name, with the permissions of the one it replaces, and syncs both.
     pub fn keep(self) -> io::Result<()> {
         let file = self.file.into_inner()?;
@@ -49,6 +55,12 @@ impl Write for WholeFile {
 
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
+    }
+}
+
+impl Seek for WholeFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
     }
 }
 

@@ -1,10 +1,11 @@
-//! The computers that the virtual lab can stand in for: what executing the kernel takes them.
+//! The computers that the virtual lab can model: the time that executing the kernel takes them.
 //!
 //! A guest computes in no time; the lab kernel counts what it executes, and lets as much virtual
-//! time pass as it takes the host. What is counted, and what is not, kernel/README.md says.
+//! time pass as the host would take. kernel/README.md says what is counted and what is not.
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::{Range, RangeInclusive};
 use std::sync::LazyLock;
 
 use serde::Deserialize;
@@ -12,6 +13,9 @@ use ssdlab_flash::evidence::{EvidenceByKey, Value};
 use ssdlab_flash::grounded::{self, Grounded};
 use ssdlab_flash::plausible::Uncertain;
 use ssdlab_quantity::Bytes;
+use toml::Spanned;
+
+use super::error::Fault;
 
 /// A computer, as the virtual lab knows it.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,23 +24,23 @@ pub struct HostModel {
     pub name: String,
     /// What it stands for.
     pub description: String,
-    /// What its processor takes.
+    /// The costs of its processor.
     pub costs: Costs,
     /// The memory of the guest in bytes; how much may be dirty follows from it.
     pub memory_bytes: u64,
-    /// What of the costs may be otherwise.
+    /// The uncertain costs.
     uncertain: Vec<Uncertain>,
 }
 
-/// A value of a draw is filed under its key in the host's file after this.
+/// The prefix of a host value's key in a draw; its key in the host's file follows.
 const DRAWN: &str = "host.";
 
 /// The memory of a guest is this machine's, and is not drawn.
 const MEMORY: &str = "memory";
 
 impl HostModel {
-    /// The host of a draw, and the values that make it this one. The figures to which its values
-    /// were fitted are processor times of other machines, so it is held to none.
+    /// The host of a draw, and the values that make it this one. Its values were fitted to
+    /// processor times of other machines, so it is not tested against these.
     #[must_use]
     pub fn drawn(&self, seed: u64, draw: u32) -> (Self, BTreeMap<String, Value>) {
         let mut host = self.clone();
@@ -52,7 +56,7 @@ impl HostModel {
     }
 }
 
-/// What the processor of a computer takes for what the kernel does.
+/// The processor time that a computer takes for the kernel's work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Costs {
     /// A basic block of the kernel's code, in ps.
@@ -72,7 +76,7 @@ pub struct Costs {
 }
 
 impl Costs {
-    /// Sets a cost by its key in a host file; what is no cost stays.
+    /// Sets a cost by its key in a host file; any other key changes nothing.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is a cost")]
     fn set(&mut self, key: &str, number: f64) {
         let whole = number.round() as u64;
@@ -103,39 +107,44 @@ struct Preset {
     text: &'static str,
 }
 
-/// The files of the hosts there are, in the order they are listed.
+/// The files of the shipped hosts, in the order they are listed.
 const PRESETS: [Preset; 3] = [
     Preset { name: "phenom-ii-x4-965", text: include_str!("hosts/phenom-ii-x4-965.toml") },
     Preset { name: "modern-2020s", text: include_str!("hosts/modern-2020s.toml") },
     Preset { name: "infinite", text: include_str!("hosts/infinite.toml") },
 ];
 
-/// Every host there is, in the order they are listed.
+/// The shipped hosts, in the order they are listed.
 pub static HOSTS: LazyLock<[HostModel; 3]> = LazyLock::new(|| {
-    PRESETS.map(|preset| {
-        let file: HostFile = toml::from_str(preset.text).expect("a test reads every host");
-        file.model(preset.name)
-    })
+    PRESETS
+        .map(|preset| HostModel::parse(preset.name, preset.text).expect("a test reads every host"))
 });
 
 impl HostModel {
-    /// Its file, as it comes with the program.
-    #[must_use]
-    pub fn text(&self) -> &'static str {
-        let mut presets = PRESETS.iter();
-        presets.find(|preset| preset.name == self.name).map_or("", |preset| preset.text)
-    }
-
-    /// The values of its file in the order of their keys, each with what it rests on.
-    #[must_use]
-    pub fn grounded(&self) -> Vec<Grounded> {
-        let file: HostFile = toml::from_str(self.text()).expect("a test reads every host");
-        let table = toml::from_str(self.text()).expect("a test reads every host");
-        grounded::with_evidence(grounded::values(&table), &file.evidence)
+    /// Reads a host file; `name` is what the host is called.
+    ///
+    /// Fails, at the place in the file, if a key is unknown or missing, a cost or the memory is out
+    /// of range, or evidence is for a value that the file does not set or contradicts it.
+    pub fn parse(name: &str, text: &str) -> Result<Self, Fault> {
+        HostFile::parse(text)?.0.model(name)
     }
 }
 
-/// Finds a host by its name in plans.
+/// The values of a host file in the order of their keys, each with its evidence.
+///
+/// Fails as [`HostModel::parse`] does.
+pub fn grounded_host(text: &str) -> Result<Vec<Grounded>, Fault> {
+    let (file, values) = HostFile::parse(text)?;
+    Ok(grounded::with_evidence(values, &file.evidence))
+}
+
+/// The file of a shipped host.
+#[must_use]
+pub fn shipped_host(name: &str) -> Option<&'static str> {
+    PRESETS.iter().find(|preset| preset.name == name).map(|preset| preset.text)
+}
+
+/// Finds a shipped host by its name in plans.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static HostModel> {
     HOSTS.iter().find(|host| host.name == name)
@@ -147,15 +156,16 @@ pub fn find(name: &str) -> Option<&'static HostModel> {
 struct HostFile {
     /// What it stands for.
     description: String,
-    /// What a basic block takes, in ns.
-    ns_per_block: f64,
-    /// What a system call takes besides what it executes, in ns.
-    ns_per_call: u64,
-    /// What a KiB takes of which special instructions move or digest many bytes at once, in ns.
+    /// The time of a basic block, in ns.
+    ns_per_block: Spanned<f64>,
+    /// The time of a system call besides the blocks it executes, in ns.
+    ns_per_call: Spanned<u64>,
+    /// The times per KiB of copying and digesting, for which real processors have special
+    /// instructions, in ns.
     ns_per_kib: NsPerKib,
     /// The memory.
-    memory: Bytes,
-    /// What the values rest on, by their dotted keys.
+    memory: Spanned<Bytes>,
+    /// The evidence for values, by their dotted keys.
     #[serde(default)]
     evidence: EvidenceByKey,
 }
@@ -163,39 +173,85 @@ struct HostFile {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NsPerKib {
-    copy: u64,
-    crc32: u64,
-    xxhash: u64,
-    sha256: u64,
-    blake2: u64,
+    copy: Spanned<u64>,
+    crc32: Spanned<u64>,
+    xxhash: Spanned<u64>,
+    sha256: Spanned<u64>,
+    blake2: Spanned<u64>,
 }
 
+/// The most that a basic block, or anything else, may take, in ns: a millisecond.
+const MOST_NS: u64 = 1_000_000;
+
+/// The memory that a guest can have: the lab kernel and its filesystems need the lower limit.
+const MEMORY_BYTES: RangeInclusive<u64> = 256 << 20..=1 << 40;
+
 impl HostFile {
+    /// The file, and its values by their dotted keys.
+    fn parse(text: &str) -> Result<(Self, BTreeMap<String, Value>), Fault> {
+        let file: Self = toml::from_str(text).map_err(|error| Fault {
+            message: error.message().to_owned(),
+            at: error.span(),
+            help: Some("`ssdlab host show modern-2020s` prints a file with every key".to_owned()),
+        })?;
+        let values = grounded::values(&toml::from_str(text).expect("it is TOML, as above"));
+        for (key, evidence) in &file.evidence {
+            let fault = grounded::fault(&values, key, evidence.get_ref(), "ns_per_kib.copy");
+            if let Some((message, help)) = fault {
+                return Err(Fault::at(evidence.span(), message, help));
+            }
+        }
+        Ok((file, values))
+    }
+
     // A cast keeps to the range of the type.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    fn model(self, name: &str) -> HostModel {
+    fn model(self, name: &str) -> Result<HostModel, Fault> {
         let NsPerKib { copy, crc32, xxhash, sha256, blake2 } = self.ns_per_kib;
-        HostModel {
+        let block_ns = *self.ns_per_block.get_ref();
+        if !(0.0..=MOST_NS as f64).contains(&block_ns) {
+            return Err(out_of_range(self.ns_per_block.span()));
+        }
+        let memory_bytes = self.memory.get_ref().0;
+        if !MEMORY_BYTES.contains(&memory_bytes) {
+            let [least, most] = [MEMORY_BYTES.start(), MEMORY_BYTES.end()].map(|of| Bytes(*of));
+            return Err(Fault::at(
+                self.memory.span(),
+                "a guest cannot have this much memory",
+                format!("give an amount from {least} to {most}"),
+            ));
+        }
+        Ok(HostModel {
             name: name.to_owned(),
             description: self.description,
             costs: Costs {
-                block_ps: (self.ns_per_block * 1e3).round() as u64,
-                call_ns: self.ns_per_call,
-                copy_ns: copy,
-                crc32_ns: crc32,
-                xxhash_ns: xxhash,
-                sha256_ns: sha256,
-                blake2_ns: blake2,
+                block_ps: (block_ns * 1e3).round() as u64,
+                call_ns: cost(&self.ns_per_call)?,
+                copy_ns: cost(&copy)?,
+                crc32_ns: cost(&crc32)?,
+                xxhash_ns: cost(&xxhash)?,
+                sha256_ns: cost(&sha256)?,
+                blake2_ns: cost(&blake2)?,
             },
-            memory_bytes: self.memory.0,
+            memory_bytes,
             uncertain: self
                 .evidence
                 .into_iter()
                 .filter(|(key, _)| key != MEMORY)
                 .filter_map(|(key, evidence)| Uncertain::of(key, evidence.into_inner()))
                 .collect(),
-        }
+        })
     }
+}
+
+fn cost(written: &Spanned<u64>) -> Result<u64, Fault> {
+    let nanos = *written.get_ref();
+    if nanos <= MOST_NS { Ok(nanos) } else { Err(out_of_range(written.span())) }
+}
+
+fn out_of_range(span: Range<usize>) -> Fault {
+    let most = MOST_NS;
+    Fault::at(span, "this cost is out of range", format!("give ns from 0 to {most}"))
 }
 
 #[cfg(test)]

@@ -33,6 +33,18 @@ fn a_file_is_there_whole_or_as_it_was() {
 }
 
 #[test]
+fn a_file_may_have_holes() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("file");
+    let mut file = WholeFile::begin(&path).unwrap();
+    file.seek(SeekFrom::Start(4)).unwrap();
+    file.write_all(b"data").unwrap();
+    file.set_len(6).unwrap();
+    file.keep().unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"\0\0\0\0da");
+}
+
+#[test]
 fn nothing_is_written_through_a_link_nor_in_the_place_of_something_else() {
     let place = tempfile::tempdir().unwrap();
     let [file, link, dangling, pipe, folder] =

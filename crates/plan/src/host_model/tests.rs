@@ -1,4 +1,4 @@
-//! Tests of the hosts that come with the program.
+//! Tests of the shipped hosts.
 
 use super::*;
 
@@ -20,7 +20,7 @@ fn every_value_of_a_real_host_has_evidence_that_fits_it() {
 fn costs_are_told_to_the_kernel_in_its_units_and_order() {
     let text = "description = \"x\"\nns_per_block = 0.75\nns_per_call = 2\nmemory = \"1 GiB\"\n\
                 [ns_per_kib]\ncopy = 3\ncrc32 = 4\nxxhash = 5\nsha256 = 6\nblake2 = 7\n";
-    let host = toml::from_str::<HostFile>(text).unwrap().model("tried");
+    let host = HostModel::parse("tried", text).unwrap();
     assert_eq!(host.costs.to_string(), "750,2,3,4,5,6,7");
     assert_eq!(host.memory_bytes, 1 << 30);
 }
@@ -45,7 +45,7 @@ fn a_drawn_host_has_every_uncertain_cost_within_its_range_and_the_same_memory() 
         let range = evidence.get_ref().range.clone().unwrap().map(|end| end.number().unwrap());
         let drawn = values[&format!("host.{key}")].number().unwrap();
         assert!(range[0] <= drawn && drawn <= range[1], "{key} = {drawn}");
-        // A key that no cost has would be drawn and change nothing.
+        // A key that belongs to no cost would be drawn and change nothing.
         let mut costs = Costs {
             block_ps: 0,
             call_ns: 0,
@@ -63,10 +63,38 @@ fn a_drawn_host_has_every_uncertain_cost_within_its_range_and_the_same_memory() 
 
 #[test]
 fn values_of_a_host_are_shown_with_their_evidence() {
-    let phenom = find("phenom-ii-x4-965").unwrap();
-    let values = phenom.grounded();
+    let values = grounded_host(shipped_host("phenom-ii-x4-965").unwrap()).unwrap();
     let copy = values.iter().find(|value| value.key == "ns_per_kib.copy").unwrap();
     assert_eq!(copy.value, "960");
     assert!(copy.evidence.is_some());
     assert_eq!(values.len(), 8);
+}
+
+#[test]
+fn a_host_file_is_refused_at_the_value_that_makes_no_computer() {
+    let shipped = shipped_host("modern-2020s").unwrap();
+    let bare = shipped.split("[evidence").next().unwrap();
+    for (text, from, to, at, says) in [
+        (bare, "ns_per_block = 1.55", "ns_per_block = -1", "-1", "out of range"),
+        (bare, "ns_per_block = 1.55", "ns_per_block = nan", "nan", "out of range"),
+        (bare, "ns_per_call = 1300", "ns_per_call = 2000000", "2000000", "out of range"),
+        (bare, "memory = \"4 GiB\"", "memory = \"1 MiB\"", "\"1 MiB\"", "this much memory"),
+        (bare, "copy = 100", "copied = 100", "copied", "unknown field"),
+        (
+            shipped,
+            "range = [700, 1800]",
+            "range = [1400, 1800]",
+            "",
+            "is not an interval around its value",
+        ),
+        (shipped, "[evidence.memory]", "[evidence.disk]", "", "does not set"),
+    ] {
+        let changed = text.replacen(from, to, 1);
+        assert_ne!(changed, text, "{from}");
+        let fault = HostModel::parse("tried", &changed).unwrap_err();
+        assert!(fault.message.contains(says), "{to}: {}", fault.message);
+        let place = fault.at.unwrap();
+        assert!(changed[place.clone()].contains(at), "{to}: {}", &changed[place]);
+        assert!(fault.help.is_some());
+    }
 }

@@ -1,0 +1,229 @@
+//! `ssdlab host fit`: makes a host file for the computer it runs on.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::PathBuf;
+
+use clap::Args;
+use miette::{IntoDiagnostic, Report};
+use ssdlab_conductor::compute_in_lab;
+use ssdlab_conductor::computing::{self, Counts, Fitted, Times};
+use ssdlab_filesystem::{self as filesystem, Filesystem};
+use ssdlab_host::interrupt::Interrupt;
+use ssdlab_host::mounts;
+use ssdlab_kernel::{self as kernel, LabKernel};
+use ssdlab_meter::environment::{self, Environment};
+use ssdlab_plan::{Costs, HostModel, find_host};
+
+use super::exit::{Exit, Wrong};
+use super::output;
+
+/// How often the operations are performed here; the minimum time of each counts.
+const ROUNDS: usize = 5;
+
+/// The cost charged for one kind of work at a time, in ns per unit, so that the lab's times give
+/// counts.
+const UNIT_NS: u64 = 100;
+
+/// Arguments of `ssdlab host fit`.
+#[derive(Debug, Args)]
+pub struct Fit {
+    /// A folder on a local filesystem that the virtual lab has; some 100 MB are written to a new
+    /// folder in it, which is removed.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    dir: PathBuf,
+    /// The lab kernel (default: the one built by `ssdlab kernel build`).
+    #[arg(long, value_name = "FILE")]
+    kernel: Option<PathBuf>,
+}
+
+/// An operation: its counts, and its times here in each round, in ns.
+struct Operation {
+    name: String,
+    counts: Counts,
+    rounds: Vec<f64>,
+}
+
+impl Operation {
+    fn least(&self) -> f64 {
+        self.rounds.iter().copied().fold(f64::INFINITY, f64::min)
+    }
+}
+
+impl Fit {
+    /// Runs the command.
+    pub fn run(&self) -> Result<Exit, Report> {
+        let interrupt = &Interrupt::on_signals().into_diagnostic()?;
+        let filesystem = self.filesystem()?;
+        let kernel = kernel::find(self.kernel.as_deref())?;
+        output::tell(&format!("the operations, {ROUNDS} times on {} here", filesystem.name));
+        let mut rounds: Vec<Times> = Vec::new();
+        for _ in 0..ROUNDS {
+            rounds.push(computing::here(&self.dir).into_diagnostic()?);
+            if interrupt.is_set() {
+                return Ok(Exit::Interrupted);
+            }
+        }
+        output::tell("the same in the virtual lab, three times");
+        let operations = operations(&rounds, counts(&kernel, filesystem, interrupt)?);
+        let all: Vec<(Counts, f64)> = operations.iter().map(|of| (of.counts, of.least())).collect();
+        let fitted = computing::fit(&all).ok_or_else(undetermined)?;
+        output::tell(&told(&operations, &fitted));
+        output::print(&file(filesystem, &fitted, &others(&operations)));
+        Ok(Exit::Done)
+    }
+
+    fn filesystem(&self) -> Result<&'static Filesystem, Report> {
+        let folder = fs::canonicalize(&self.dir).map_err(|error| {
+            let says = format!("{}: {error}", self.dir.display());
+            Wrong::report(says, "name a folder with --dir")
+        })?;
+        let kind = mounts::containing(&folder).into_diagnostic()?.map(|mount| mount.kind);
+        let found = kind.as_deref().and_then(filesystem::find).filter(|of| of.pool.is_none());
+        found.ok_or_else(|| {
+            let kind = kind.unwrap_or_else(|| "an unknown filesystem".to_owned());
+            Wrong::report(
+                format!("{} is on {kind}, which the virtual lab does not have", folder.display()),
+                "name a folder on ext4, xfs, btrfs or f2fs with --dir",
+            )
+        })
+    }
+}
+
+/// The counts of the operations, measured by charging for one kind of work at a time.
+fn counts(
+    kernel: &LabKernel,
+    filesystem: &Filesystem,
+    interrupt: &Interrupt,
+) -> Result<Vec<Counts>, Report> {
+    let free = find_host("infinite").expect("it comes with the program");
+    let charged = |charge: &dyn Fn(&mut Costs)| -> Result<Vec<f64>, Report> {
+        let mut host: HostModel = free.clone();
+        charge(&mut host.costs);
+        let times = compute_in_lab(kernel, filesystem, &host, interrupt).into_diagnostic()?;
+        Ok(times.iter().map(|(_, ns)| *ns as f64 / UNIT_NS as f64).collect())
+    };
+    let blocks = charged(&|costs| costs.block_ps = 1000 * UNIT_NS)?;
+    let calls = charged(&|costs| costs.call_ns = UNIT_NS)?;
+    let copied = charged(&|costs| costs.copy_ns = UNIT_NS)?;
+    let each = blocks.into_iter().zip(calls).zip(copied);
+    Ok(each.map(|((blocks, calls), copied_kib)| Counts { blocks, calls, copied_kib }).collect())
+}
+
+fn operations(rounds: &[Times], counts: Vec<Counts>) -> Vec<Operation> {
+    let names: Vec<String> = rounds[0].iter().map(|(name, _)| name.clone()).collect();
+    let of = |(index, (name, counts)): (usize, (String, Counts))| {
+        let rounds = rounds.iter().map(|times| times[index].1 as f64).collect();
+        Operation { name, counts, rounds }
+    };
+    names.into_iter().zip(counts).enumerate().map(of).collect()
+}
+
+/// Fits to each round alone, and to all operations but one.
+fn others(operations: &[Operation]) -> Vec<Fitted> {
+    let of_round = |round: usize| {
+        let times: Vec<(Counts, f64)> =
+            operations.iter().map(|of| (of.counts, of.rounds[round])).collect();
+        computing::fit(&times)
+    };
+    let without = |left_out: usize| {
+        let kept = operations.iter().enumerate().filter(|(index, _)| *index != left_out);
+        let times: Vec<(Counts, f64)> = kept.map(|(_, of)| (of.counts, of.least())).collect();
+        computing::fit(&times)
+    };
+    (0..ROUNDS).filter_map(of_round).chain((0..operations.len()).filter_map(without)).collect()
+}
+
+/// Each operation here and as fitted.
+fn told(operations: &[Operation], fitted: &Fitted) -> String {
+    let mut out = format!("{:20}{:>12}{:>12}\n", "", "here", "fitted");
+    let mut errors: Vec<f64> = Vec::new();
+    for of in operations {
+        let (here, lab) = (of.least(), fitted.of(&of.counts));
+        errors.push((lab / here).ln().abs().exp() - 1.0);
+        let [here, lab] = [here, lab].map(|ns| format!("{:.1} ms", ns / 1e6));
+        let _ = writeln!(out, "{:20}{here:>12}{lab:>12}", of.name);
+    }
+    errors.sort_by(f64::total_cmp);
+    let [median, worst] = [errors.len() / 2, errors.len() - 1].map(|at| 100.0 * errors[at]);
+    let _ = write!(out, "error: median {median:.0} %, worst {worst:.0} %");
+    out
+}
+
+fn undetermined() -> Report {
+    Wrong::report(
+        "the times that were measured do not determine what this computer takes",
+        "try again while it has less to do",
+    )
+}
+
+/// The host file.
+fn file(filesystem: &Filesystem, fitted: &Fitted, others: &[Fitted]) -> String {
+    let Environment { cpu, kernel, .. } = environment::read(None, &[]);
+    let kernel = kernel.split_whitespace().next().unwrap_or_default();
+    let (name, on) = (filesystem.name, format!("{cpu}, Linux {kernel}"));
+    let range = |of: &dyn Fn(&Fitted) -> f64, value: f64| {
+        let values = || others.iter().map(of).chain([value]);
+        let [least, most] =
+            [values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max)];
+        [least.min(0.99 * value), most.max(1.01 * value)]
+    };
+    let digests = computing::digests();
+    let whole = |value: f64| value.round().max(1.0);
+    let [block, call, copy] = [
+        (fitted.block_ns, range(&|of| of.block_ns, fitted.block_ns)),
+        (whole(fitted.call_ns), range(&|of| of.call_ns, fitted.call_ns)),
+        (whole(fitted.copy_ns), range(&|of| of.copy_ns, fitted.copy_ns)),
+    ];
+    let mut out = format!(
+        "# This computer, as `ssdlab host fit` found it.\n\
+         description = {}\n\n\
+         ns_per_block = {:.3}\nns_per_call = {}\nmemory = \"4 GiB\"\n\n[ns_per_kib]\ncopy = {}\n",
+        toml_string(&format!("{on}, fitted to the processor time of {name} on it")),
+        block.0,
+        call.0,
+        copy.0,
+    );
+    for (key, ns) in digests {
+        let _ = writeln!(out, "{key} = {}", whole(ns));
+    }
+    let figures = "the processor time of a process for eleven operations";
+    let source = toml_string(&format!(
+        "{on}, the least of {ROUNDS} rounds; the range is that of fits to single rounds, and to \
+         all operations but one"
+    ));
+    for (key, (_, [least, most])) in
+        [("ns_per_block", block), ("ns_per_call", call), ("\"ns_per_kib.copy\"", copy)]
+    {
+        let (least, most) = if key == "ns_per_block" {
+            (format!("{least:.3}"), format!("{most:.3}"))
+        } else {
+            (format!("{}", least.floor()), format!("{}", most.ceil().max(2.0)))
+        };
+        let _ = write!(
+            out,
+            "\n[evidence.{key}]\nbasis = \"fitted\"\nrange = [{least}, {most}]\n\
+             fitted_to = [\"{figures} on {name}\"]\nsource = {source}\n"
+        );
+    }
+    let _ = write!(
+        out,
+        "\n[evidence.memory]\nbasis = \"assumed\"\nrange = [\"2 GiB\", \"64 GiB\"]\n\
+         source = \"the guest's memory is this machine's; it limits how much may be dirty\"\n"
+    );
+    for (key, ns) in digests {
+        let [least, most] = [(ns / 2.0).floor(), (2.0 * ns).ceil().max(2.0)];
+        let _ = write!(
+            out,
+            "\n[evidence.\"ns_per_kib.{key}\"]\nbasis = \"measured\"\nrange = [{least}, {most}]\n\
+             source = \"ssdlab's own implementation there, a block of 4 KiB in the cache; the \
+             kernel's may take half or twice as long\"\n"
+        );
+    }
+    out
+}
+
+/// A TOML string, as a processor's name may contain anything.
+fn toml_string(text: &str) -> String {
+    toml::Value::from(text).to_string()
+}

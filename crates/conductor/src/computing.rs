@@ -1,0 +1,72 @@
+//! The processor time of operations on files, on this machine and in the virtual lab.
+//!
+//! Programs compute next to nothing in these operations: the kernel is measured.
+
+mod digests;
+mod fit;
+mod operations;
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+use serde::{Deserialize, Serialize};
+use ssdlab_filesystem::{self as filesystem, Filesystem, Format};
+use ssdlab_host::thread;
+use ssdlab_meter::processor;
+
+pub use self::digests::digests;
+pub use self::fit::{Counts, Fitted, fit};
+pub use self::operations::Times;
+
+/// Where the guest's drive is, and where it is mounted.
+const DEVICE: &str = "/dev/vda";
+const MOUNTED: &str = "/tmp/mounted";
+
+/// The job of a guest.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Computing {
+    /// The name of the filesystem.
+    pub filesystem: String,
+}
+
+/// Performs the operations in a new folder of this one, which is emptied again; the processor time
+/// is that of the calling thread.
+pub fn here(folder: &Path) -> io::Result<Times> {
+    operations::perform(folder, &|| thread::used().cpu_ns)
+}
+
+/// The guest's part: makes a filesystem, mounts it, and performs the operations there.
+pub(super) fn inside(job: &Computing) -> io::Result<Times> {
+    let spent = || processor::computed().map_or(0, |computed| computed.processes_ns);
+    let found = filesystem::find(&job.filesystem)
+        .ok_or_else(|| io::Error::other(format!("there is no filesystem {}", job.filesystem)))?;
+    on_device(Path::new(DEVICE), Path::new(MOUNTED), found, &spent)
+}
+
+/// Makes a filesystem on a device, mounts it with noatime, and performs the operations there.
+///
+/// Whatever is on the device is lost. The device must be a guest's or the caller's own.
+pub fn on_device(
+    device: &Path,
+    place: &Path,
+    filesystem: &Filesystem,
+    spent: &dyn Fn() -> u64,
+) -> io::Result<Times> {
+    let arguments = filesystem.format_arguments(&Format { seed: 1, ..Format::default() });
+    let mut mkfs = Command::new(filesystem.mkfs);
+    let output = mkfs.args(arguments).arg(device).stdin(Stdio::null()).output()?;
+    if !output.status.success() {
+        let says = String::from_utf8_lossy(&output.stderr).into_owned();
+        return Err(io::Error::other(format!("{}: {says}", filesystem.mkfs)));
+    }
+    fs::create_dir_all(place)?;
+    // The lab kernel has no other driver for ext2 and ext3; the running kernel may.
+    let kind = if filesystem.name.starts_with("ext") { "ext4" } else { filesystem.name };
+    mount(device, place, kind, MountFlags::NOATIME, None)?;
+    let times = operations::perform(place, spent);
+    unmount(place, UnmountFlags::empty())?;
+    times
+}
