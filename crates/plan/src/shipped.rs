@@ -1,11 +1,11 @@
-//! The plans that come with the program, embedded so that it runs from any directory.
+//! The shipped plans, embedded so that the program runs from any directory.
 
-/// When people asked a plan's question.
+/// When a plan's question was asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asked {
     /// In 2009 and 2011, in the posts that ssdlab was made to answer.
     Founding,
-    /// In the 2020s, in issues and forums.
+    /// Since then, in issues and forums.
     Today,
 }
 
@@ -21,7 +21,7 @@ pub struct Shipped {
 }
 
 /// Every shipped plan.
-pub const ALL: [Shipped; 12] = [
+pub const ALL: [Shipped; 14] = [
     founding("discard", include_str!("../../../plans/discard.toml")),
     founding("filesystems", include_str!("../../../plans/filesystems.toml")),
     founding("fsync", include_str!("../../../plans/fsync.toml")),
@@ -34,6 +34,8 @@ pub const ALL: [Shipped; 12] = [
     today("etcd", include_str!("../../../plans/etcd.toml")),
     today("sqlite", include_str!("../../../plans/sqlite.toml")),
     today("raspberry", include_str!("../../../plans/raspberry.toml")),
+    today("trim-today", include_str!("../../../plans/trim-today.toml")),
+    today("overprovision", include_str!("../../../plans/overprovision.toml")),
 ];
 
 const fn founding(name: &'static str, text: &'static str) -> Shipped {

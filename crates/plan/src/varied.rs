@@ -12,7 +12,7 @@ use super::overrides::Overrides;
 use super::scheduler::todays_name;
 use super::setup::{ANY_FILESYSTEM, Setup};
 use super::similar::did_you_mean;
-use super::simulated::is_drive_file;
+use super::simulated::names_file;
 use super::written::{OneOrMany, Plan};
 
 /// A factor with the levels that will run, and who named them.
@@ -28,14 +28,14 @@ pub(super) enum Origin {
     /// The plan, at this place.
     File(Range<usize>),
     /// The command line, or another lab than the levels are meant for: what the plan says about
-    /// other levels is not wrong, only not in this run.
+    /// other levels is not wrong, but does not apply to this run.
     Elsewhere,
     /// Nobody.
     Default,
 }
 
 impl Varied {
-    /// Whether the factor has no meaning in this lab; the plan may name it all the same.
+    /// Whether the factor has no meaning in this lab; the plan may name it anyway.
     pub fn is_left_out(&self) -> bool {
         self.levels.is_empty() && self.origin == Origin::Elsewhere
     }
@@ -54,7 +54,7 @@ impl Varied {
     }
 }
 
-/// The factors of a run. What was understood differently from how it was written is noted.
+/// The factors of a run. A note says where the plan was interpreted differently from its wording.
 pub(super) fn factors(
     plan: &Plan,
     overrides: &Overrides,
@@ -109,8 +109,8 @@ fn written_factors(
     })
 }
 
-/// What is simulated is for the virtual lab. A plan may fix it all the same and run elsewhere
-/// without it, unless it is what the plan varies.
+/// Simulated factors are for the virtual lab. A plan may fix one and run elsewhere without it,
+/// unless it is what the plan varies.
 fn simulate(
     factors: &mut [Varied],
     lab: LabKind,
@@ -118,10 +118,12 @@ fn simulate(
     was_set: &dyn Fn(Factor) -> bool,
 ) -> Result<(), Fault> {
     if lab == LabKind::Virtual {
-        let drives = factors.iter_mut().filter(|varied| varied.factor == Factor::Drive);
-        for drive in drives.flat_map(|varied| &mut varied.levels) {
-            if is_drive_file(drive) {
-                *drive = base.join(&*drive).display().to_string();
+        let machines = factors
+            .iter_mut()
+            .filter(|varied| matches!(varied.factor, Factor::Drive | Factor::Host));
+        for level in machines.flat_map(|varied| &mut varied.levels) {
+            if names_file(level) {
+                *level = base.join(&*level).display().to_string();
             }
         }
         return Ok(());
@@ -205,8 +207,8 @@ fn check_levels(varied: &Varied) -> Result<(), Fault> {
             ));
         }
         // A level is checked alone first, so that the message is about it and not about a
-        // combination. Only faults of this factor count: alone, it misses its companions. What a
-        // filesystem has in its own way is checked with the filesystem.
+        // combination. Only faults of this factor count, as the levels it depends on are absent.
+        // Factors whose levels are the filesystem's own are checked with the filesystem.
         let alone = Levels([(*factor, level.clone())].into());
         let is_of_filesystem =
             matches!(factor, Factor::Journal | Factor::Checksums | Factor::Compression);
@@ -224,8 +226,8 @@ pub(super) fn level_fault(error: LevelError, at: Option<&Range<usize>>) -> Fault
     fault(at, error.message, error.help)
 }
 
-/// The old names stand for today's schedulers; two names of one scheduler would be one
-/// treatment twice.
+/// Former names stand for current schedulers; two names of one scheduler would give one treatment
+/// twice.
 fn rename_schedulers(varied: &mut Varied, notes: &mut Vec<String>) -> Result<(), Fault> {
     for level in &mut varied.levels {
         if let Some(today) = todays_name(level) {
@@ -238,7 +240,7 @@ fn rename_schedulers(varied: &mut Varied, notes: &mut Vec<String>) -> Result<(),
     check_levels(varied)
 }
 
-/// Levels with today's names of schedulers.
+/// Levels with the current names of schedulers.
 pub(super) fn modern(levels: &Levels) -> Levels {
     let mut levels = levels.clone();
     if let Some(level) = levels.0.get_mut(&Factor::Scheduler)
