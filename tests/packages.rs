@@ -1,8 +1,9 @@
-//! The packages of `make deb` in a clean Debian: installed there, the program answers a question
-//! from nothing else.
+//! The packages of `make deb`: lintian finds nothing in them, and installed in a clean Debian, the
+//! program answers an ordinary user's question from nothing else.
 //!
-//! It needs root, mmdebstrap with a mirror, and the packages in `target/deb`; where they are not,
-//! it is ignored and says why. It takes a minute, most of it for the clean Debian.
+//! The first needs lintian; the second root and mmdebstrap with a mirror; both the packages in
+//! `target/deb`. Where they are not, a test is ignored and says why. The second takes a minute or
+//! two, most of it for the clean Debian.
 
 #[path = "common/mod.rs"]
 mod common;
@@ -17,26 +18,32 @@ use self::common::{caught, sh};
 
 fn main() {
     let arguments = Arguments::from_args();
-    let lacking = lacking();
-    let test = Trial::test("installed_in_a_clean_debian_it_answers", || caught(answers));
-    let test = match &lacking {
-        Some(reason) => test.with_kind(reason).with_ignored_flag(true),
-        None => test,
-    };
-    libtest_mimic::run(&arguments, vec![test]).exit();
+    let lintian = needs("lintian").or_else(needs_packages);
+    let root = (!rustix::process::geteuid().is_root()).then_some("needs root");
+    let debian = root.map(str::to_owned).or_else(|| needs("mmdebstrap")).or_else(needs_packages);
+    let tests = vec![
+        test("lintian_finds_nothing", lintian, lintian_finds_nothing),
+        test("installed_in_a_clean_debian_it_answers", debian, answers),
+    ];
+    libtest_mimic::run(&arguments, tests).exit();
 }
 
-fn lacking() -> Option<String> {
-    let has_mmdebstrap = Command::new("mmdebstrap").arg("--version").stdout(Stdio::null()).status();
-    if !rustix::process::geteuid().is_root() {
-        Some("needs root".to_owned())
-    } else if !has_mmdebstrap.is_ok_and(|status| status.success()) {
-        Some("needs mmdebstrap".to_owned())
-    } else if packages().len() < 2 {
-        Some("needs packages: make deb".to_owned())
-    } else {
-        None
+/// A test that is ignored if something is lacking.
+fn test(name: &str, lacking: Option<String>, run: fn()) -> Trial {
+    let test = Trial::test(name, move || caught(run));
+    match lacking {
+        Some(reason) => test.with_kind(reason).with_ignored_flag(true),
+        None => test,
     }
+}
+
+fn needs(program: &str) -> Option<String> {
+    let found = Command::new(program).arg("--version").stdout(Stdio::null()).status();
+    (!found.is_ok_and(|status| status.success())).then(|| format!("needs {program}"))
+}
+
+fn needs_packages() -> Option<String> {
+    (packages().len() < 2).then(|| "needs packages: make deb".to_owned())
 }
 
 /// The program and the lab kernel, without the kernel's source.
@@ -51,18 +58,26 @@ fn packages() -> Vec<PathBuf> {
     paths.filter(is_installed).collect()
 }
 
+/// Not the kernel's source: it is large, and only copied.
+fn lintian_finds_nothing() {
+    let paths: Vec<String> = packages().iter().map(|path| path.display().to_string()).collect();
+    let found = sh(&format!("lintian --allow-root -EIL +pedantic {}", paths.join(" ")));
+    assert_eq!(found, "");
+}
+
 fn answers() {
     let includes: Vec<String> =
         packages().iter().map(|path| format!("--include={}", path.display())).collect();
-    // In a hook /proc and /dev are there. Nothing is kept.
+    // In a hook /proc and /dev are there. Nothing is kept. The user has neither a name nor a home.
     let report = sh(&format!(
         "mmdebstrap --quiet --variant=apt --format=null \
          --hook-dir=/usr/share/mmdebstrap/hooks/file-mirror-automount {} \
          '--customize-hook=test -s \"$1\"/usr/share/man/man1/ssdlab.1.gz' \
-         '--customize-hook=chroot \"$1\" ssdlab run discard --scale 0.01 --capacity 2GB --runs 1 \
+         '--customize-hook=chroot --userspec=1000:1000 \"$1\" \
+          env HOME=/tmp ssdlab run discard --scale 0.01 --capacity 2GB --runs 1 \
           --set prefill=0% --set stale=0% --results /tmp/results' \
          \"$(. /etc/os-release; echo $VERSION_CODENAME)\" 2>&1",
         includes.join(" "),
     ));
-    assert!(report.contains("Does ext4's discard option"), "{report}");
+    assert!(report.contains("times as long with discard on as with discard off"), "{report}");
 }
