@@ -39,6 +39,13 @@ impl Place {
         assert_eq!(output.status.code(), Some(2), "{plan}: {message}");
         message
     }
+
+    fn right(&self, plan: &str) {
+        fs::write(self.0.path().join("plan.toml"), plan).unwrap();
+        let output = self.ssdlab(&["check", "plan.toml"]);
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{plan}: {message}");
+    }
 }
 
 const HEAD: &str = "name = \"p\"\nquestion = \"?\"\n";
@@ -89,6 +96,22 @@ fn an_impossible_combination_names_the_way_out() {
     let factors = "[factors]\nfilesystem = [\"ext4\", \"xfs\"]\njournal = [\"on\", \"off\"]\n\
                    [baseline]\njournal = \"on\"\n";
     insta::assert_snapshot!(Place::new().wrong(&format!("{HEAD}{factors}{WORK}")));
+}
+
+/// The help is what makes it right.
+#[test]
+fn a_side_that_nobody_names_is_refused_with_what_to_write() {
+    let place = Place::new();
+    let factors = "[factors]\nfilesystem = [\"ext4\", \"btrfs\"]\n\
+                   [virtual.factors]\ndrive = [\"x25m-g1\", \"datacenter\"]\n\
+                   [baseline]\nfilesystem = \"ext4\"\n";
+    let claim = "[[claims]]\nid = \"c\"\nsays = \"?\"\nphases = [\"unpack\"]\n\
+                 compare = { drive = \"datacenter\" }\nat_least = 2\n";
+    let plan = format!("{HEAD}{factors}{WORK}\n{claim}");
+    let told = place.wrong(&plan);
+    let against = "against = { drive = \"x25m-g1\" }";
+    assert!(told.contains(against), "{told}");
+    place.right(&format!("{plan}{against}\n"));
 }
 
 #[test]

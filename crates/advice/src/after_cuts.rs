@@ -14,7 +14,7 @@ use ssdlab_plan::schedule::Claim;
 use ssdlab_stats::{clopper_pearson, quantile_interval};
 
 use super::CONFIDENCE;
-use super::case::{Case, Evidence, Judgement, RestsOn, Verdict, named, tests, unlike};
+use super::case::{Case, Evidence, Judgement, RestsOn, named, tests, unlike};
 use super::cuts::quantile;
 use super::pairs::{Blocks, Side};
 
@@ -191,12 +191,8 @@ pub(super) fn weigh(
 ) -> (Judgement, Option<Evidence>) {
     let claim = case.claim;
     let mut judgement = named(schedule, case, is_one_of_several);
-    judgement.baseline =
-        case.baseline.map(|side| schedule.treatments[side.treatment].levels.clone());
     if let Some(why) = schedule.not_testable(claim) {
-        judgement.verdict = Verdict::Untested;
-        judgement.reason = Some(why.to_owned());
-        return (judgement, None);
+        return (judgement.untested(why), None);
     }
     let of = |side: Side| {
         let trials = blocks.trials(side.treatment);

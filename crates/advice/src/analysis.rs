@@ -158,11 +158,11 @@ pub fn summarise(run: &str, schedule: &Schedule, records: &[Record], ending: End
     let blocks = Blocks::of(schedule, &published);
     let mut effects = effects::all(schedule, &blocks);
     let of_claims = hosts::of_claims(schedule, &blocks);
-    let mut claims = claims::judge_all(schedule, &blocks, &of_claims);
-    if let Some(drives) = PlausibleDrives::of(schedule, records) {
+    let drives = PlausibleDrives::of(schedule, records);
+    if let Some(drives) = &drives {
         drives.spread(&mut effects);
-        drives.judge(&mut claims);
     }
+    let mut claims = claims::judge_all(schedule, &blocks, &of_claims, drives.as_ref());
     for judgement in &mut claims {
         judgement.scope = scope(schedule.origin(), &judgement.metric).map(str::to_owned);
         if let Some(claim) = schedule.claims.iter().find(|claim| claim.id == judgement.claim) {
@@ -172,13 +172,14 @@ pub fn summarise(run: &str, schedule: &Schedule, records: &[Record], ending: End
             judgement.by_construction = schedule.by_construction(claim).map(str::to_owned);
         }
     }
-    let method = method::checks(schedule, &published, &claims, &effects);
     let mut by_host = hosts::of_effects(schedule, &blocks, &effects);
     by_host.extend(of_claims.into_iter().map(|(by_host, _)| by_host));
+    let rankings = ranking::all(schedule, &blocks);
+    let intervals = intervals(&schedule.metric, &claims, &effects, &by_host, &rankings);
+    let method = method::checks(schedule, &published, &claims, &intervals);
     let mut warnings = warnings::all(schedule, records, &treatments, &method);
     let of_hosts = hosts::warnings(schedule, records, &blocks, &by_host);
     warnings.extend(of_hosts.into_iter().map(Warned::from));
-    let rankings = ranking::all(schedule, &blocks);
     let capacities_bytes = environment::capacities(schedule, records);
     let (environment, applied) = (environment::of(records), environment::applied(&published));
     Analysis {
@@ -207,6 +208,27 @@ pub fn summarise(run: &str, schedule: &Schedule, records: &[Record], ending: End
         rankings,
         claims,
     }
+}
+
+/// The 95 % intervals that reports show: of claims, rankings, and effects on `metric`, over all
+/// hosts and on each.
+fn intervals(
+    metric: &str,
+    claims: &[Judgement],
+    effects: &[Effect],
+    by_host: &[ByHost],
+    rankings: &[StepRanking],
+) -> Vec<[f64; 2]> {
+    let of_claims = claims.iter().map(|claim| claim.interval);
+    let of_effects = effects.iter().filter(|effect| effect.metric == metric);
+    let of_effects = of_effects.map(|effect| effect.interval);
+    let of_hosts = by_host.iter().flat_map(|by_host| {
+        let across = by_host.across.map(|across| across.interval);
+        by_host.hosts.iter().map(|own| own.interval).chain([across])
+    });
+    let of_places = rankings.iter().flat_map(|ranking| &ranking.places);
+    let of_places = of_places.map(|place| place.interval);
+    of_claims.chain(of_effects).chain(of_hosts).chain(of_places).flatten().collect()
 }
 
 /// The settings that follow. A verdict never claims more than its lab can show: the times of an

@@ -112,6 +112,11 @@ impl Judgement {
         is_within([self.at_least, self.at_most], value)
     }
 
+    /// This, of a claim that the lab cannot test.
+    pub(super) fn untested(self, why: &str) -> Self {
+        Self { verdict: Verdict::Untested, reason: Some(why.to_owned()), ..self }
+    }
+
     /// The share of runs that may be unlike those done, although all of these were equal, with 95 %
     /// confidence: 1 - 0.05^(1/n). None where they were not equal, or decided nothing.
     #[must_use]
@@ -123,6 +128,11 @@ impl Judgement {
         let are_equal = is_of_blocks && self.n > 1 && self.interval.is_some_and(is_point);
         are_equal.then(|| 1.0 - (1.0 - CONFIDENCE).powf(1.0 / self.n as f64))
     }
+}
+
+/// Whether a value is within bounds, of which either may be open.
+pub(super) fn is_within([least, most]: [Option<f64>; 2], value: f64) -> bool {
+    least.is_none_or(|least| least <= value) && most.is_none_or(|most| value <= most)
 }
 
 /// What became of a claim.
@@ -176,11 +186,6 @@ pub(super) struct Case<'a> {
     pub side: Side,
     /// None where the claim is about the metric itself.
     pub baseline: Option<Side>,
-}
-
-/// Whether a value is within bounds, of which either may be open.
-pub(super) fn is_within([least, most]: [Option<f64>; 2], value: f64) -> bool {
-    least.is_none_or(|least| least <= value) && most.is_none_or(|most| value <= most)
 }
 
 impl Case<'_> {
@@ -275,7 +280,8 @@ pub(super) fn named(schedule: &Schedule, case: &Case<'_>, is_one_of_several: boo
     let levels = &schedule.treatments[case.side.treatment].levels;
     let distinct = schedule.distinct(levels);
     let id = if is_one_of_several { format!("{}[{distinct}]", claim.id) } else { claim.id.clone() };
-    Judgement { levels: Some(levels.clone()), ..blank(claim, id) }
+    let baseline = case.baseline.map(|side| schedule.treatments[side.treatment].levels.clone());
+    Judgement { levels: Some(levels.clone()), baseline, ..blank(claim, id) }
 }
 
 /// Weighs a case by its blocks.
@@ -287,8 +293,6 @@ pub(super) fn weigh(
 ) -> (Judgement, Option<Evidence>) {
     let claim = case.claim;
     let mut judgement = named(schedule, case, is_one_of_several);
-    judgement.baseline =
-        case.baseline.map(|side| schedule.treatments[side.treatment].levels.clone());
     let ratio = match case.measured(blocks) {
         Ok(ratio) => ratio,
         Err(reason) => {
@@ -300,9 +304,7 @@ pub(super) fn weigh(
     judgement.interval = ratio.interval(CONFIDENCE).map(ends);
     judgement.n = ratio.n();
     if let Some(why) = schedule.not_testable(claim) {
-        judgement.verdict = Verdict::Untested;
-        judgement.reason = Some(why.to_owned());
-        return (judgement, None);
+        return (judgement.untested(why), None);
     }
     if case.is_one_computation(blocks) {
         judgement.verdict = Verdict::Identical;

@@ -22,24 +22,27 @@ use super::case::{Evidence, Judgement, RestsOn, Verdict, blank, cases, tests, we
 use super::effects::ends;
 use super::hosts::Found;
 use super::pairs::Blocks;
+use super::plausible::PlausibleDrives;
 use super::{CONFIDENCE, after_cuts, best};
 
-/// Judges every claim of the schedule; `by_host` are their ratios on each host.
+/// Judges every claim of the schedule; `by_host` are their ratios on each host, `drives` the trials
+/// on plausible drives, if there were any.
 pub(super) fn judge_all(
     schedule: &Schedule,
     blocks: &Blocks<'_>,
     by_host: &[Found],
+    drives: Option<&PlausibleDrives<'_>>,
 ) -> Vec<Judgement> {
     let mut judged: Vec<(Judgement, Option<Evidence>)> = Vec::new();
     for claim in &schedule.claims {
         let cases = cases(schedule, claim);
         if cases.is_empty() || (claim.is_best && schedule.not_testable(claim).is_some()) {
-            let mut judgement = blank(claim, claim.id.clone());
-            judgement.reason = Some("this run has no such pair of treatments".to_owned());
-            if let Some(why) = schedule.not_testable(claim) {
-                judgement.verdict = Verdict::Untested;
-                judgement.reason = Some(why.to_owned());
-            }
+            let judgement = blank(claim, claim.id.clone());
+            let missing = || Some("this run has no such pair of treatments".to_owned());
+            let judgement = match schedule.not_testable(claim) {
+                Some(why) => judgement.untested(why),
+                None => Judgement { reason: missing(), ..judgement },
+            };
             judged.push((judgement, None));
             continue;
         }
@@ -68,7 +71,11 @@ pub(super) fn judge_all(
         judged.iter_mut().partition(|(judgement, _)| judgement.exploratory.is_some());
     settle(&mut confirmatory);
     settle(&mut exploratory);
-    judged.into_iter().map(|(judgement, _)| judgement).collect()
+    let mut judged: Vec<Judgement> = judged.into_iter().map(|(judgement, _)| judgement).collect();
+    if let Some(drives) = drives {
+        drives.judge(&mut judged);
+    }
+    judged
 }
 
 /// Weighs a case by what its hosts have in common, instead of by its blocks.

@@ -66,10 +66,8 @@ pub fn outline(schedule: &Schedule, records: &[Record], ending: Ending) -> Outli
     let published = plausible::of_published(records);
     let blocks = Blocks::of(schedule, &published);
     let by_host = hosts::of_claims(schedule, &blocks);
-    let mut claims = claims::judge_all(schedule, &blocks, &by_host);
-    if let Some(drives) = PlausibleDrives::of(schedule, records) {
-        drives.judge(&mut claims);
-    }
+    let drawn = PlausibleDrives::of(schedule, records);
+    let claims = claims::judge_all(schedule, &blocks, &by_host, drawn.as_ref());
     let came_out = |verdict| claims.iter().filter(|claim| claim.verdict == verdict).count();
     Outline {
         plan: schedule.plan.clone(),

@@ -13,7 +13,6 @@ use ssdlab_plan::{Factor, Schedule};
 use ssdlab_results::{Record, Status};
 use ssdlab_stats::Summary;
 
-use super::after_cuts;
 use super::best::rivals;
 use super::case::{Case, Judgement, Verdict, cases, is_within, named, unlike};
 use super::effects::Effect;
@@ -46,8 +45,8 @@ pub(super) struct PlausibleDrives<'a> {
 impl<'a> PlausibleDrives<'a> {
     /// None where no trial was on a plausible drive.
     pub fn of(schedule: &'a Schedule, records: &'a [Record]) -> Option<Self> {
-        let blocks = || Blocks::of(schedule, records);
-        (measured(records) > 0).then(|| Self { schedule, records, blocks: blocks() })
+        let drives = || Self { schedule, records, blocks: Blocks::of(schedule, records) };
+        (measured(records) > 0).then(drives)
     }
 
     /// Adds to effects what they are on plausible drives.
@@ -71,7 +70,7 @@ impl<'a> PlausibleDrives<'a> {
             let is_untold = unlike(self.schedule, claim).is_some()
                 || self.schedule.not_testable(claim).is_some();
             // The cuts of a trial are many already, and are made on the published drive, too.
-            if is_untold || after_cuts::is_about(claim).is_some() {
+            if is_untold || metric::of(&claim.metric).is_of_cuts() {
                 continue;
             }
             for (judgement, case) in own.into_iter().zip(&cases) {

@@ -42,7 +42,7 @@ pub enum Warning {
     Imprecise {
         /// The widest of those that are to be narrow, half its width relative to the effect.
         widest: Option<f64>,
-        /// The widest of all that the report shows of the plan's metric and of claims.
+        /// The widest of all that the report shows.
         #[serde(skip_serializing_if = "Option::is_none")]
         widest_shown: Option<f64>,
         /// What the plan asks for.
@@ -424,9 +424,8 @@ impl fmt::Display for Warning {
             ),
             Self::Schedulers => write!(
                 f,
-                "virtual lab: requests go through one hardware queue, and what a scheduler \
-                 computes costs no time: schedulers differ here only in the order of requests and \
-                 in what they merge (docs/virtual-lab.md)"
+                "virtual lab: requests go through one hardware queue, from one processor: what \
+                 schedulers gain or lose with several of either does not show (docs/virtual-lab.md)"
             ),
             Self::Discards { levels, phase, bytes, capacity_bytes } => write!(
                 f,
@@ -459,6 +458,7 @@ fn half_width(relative: f64) -> String {
     if relative < 1.0 {
         format!("+-{:.1} %", relative * 100.0)
     } else {
-        format!("a factor of {:.3} to each side", 1.0 + relative)
+        let factor = 1.0 + relative;
+        format!("a factor of {factor:.digits$} to each side", digits = usize::from(factor < 100.0))
     }
 }

@@ -61,7 +61,23 @@ fn what_syncs_is_not_told_that_nothing_does() {
     assert!(phases("{ do = \"unpack\" }"));
     assert!(!phases("{ do = \"unpack\", sync = true }"));
     assert!(!phases("{ do = \"unpack\" }, { do = \"remount\" }"));
-    assert!(!phases("{ do = \"transactions\", transactions = { number = 5 } }"));
+    let transactions = |rest: &str| {
+        phases(&format!("{{ do = \"transactions\", transactions = {{ number = 5{rest} }} }}"))
+    };
+    assert!(!transactions(""));
+    assert!(!transactions(", journal = \"wal\""));
+    assert!(!transactions(", synchronous = \"normal\""));
+    assert!(transactions(", journal = \"wal\", synchronous = \"normal\""));
+    assert!(transactions(", synchronous = \"off\""));
+    assert!(phases("{ do = \"append\", append = { records = 5 } }"));
+    assert!(!phases("{ do = \"append\", append = { records = 5, sync_every = 1 } }"));
+    for (sync, is_told) in
+        [("none", true), ("directory", true), ("file", false), ("file and directory", false)]
+    {
+        let replace = format!("{{ files = 2, rounds = 2, sync = \"{sync}\" }}");
+        let told = phases(&format!("{{ do = \"replace\", replace = {replace} }}"));
+        assert_eq!(told, is_told, "{sync}");
+    }
 }
 
 /// A plan that syncs is not told to, and a superblock is not worth a line.
@@ -88,6 +104,30 @@ fn what_unmounting_writes_is_told_where_it_is_something() {
     assert_eq!(sync.outcome, CheckOutcome::NotMet);
     let advice = sync.advice.as_deref().unwrap();
     assert!(advice.contains("remount") && !advice.contains("sync = true"), "{advice}");
+}
+
+#[test]
+fn no_advice_is_given_that_the_plan_follows() {
+    let advice = |last: &str, change: &dyn Fn(&mut Record)| {
+        let phases = format!("{{ do = \"unpack\", sync = true }}, {last}");
+        let schedule = plan(LabKind::Image, "filesystem = \"ext4\"", &phases);
+        let analysis = run(&schedule, change);
+        let sync = analysis.method.iter().find(|check| check.criterion == Criterion::Sync);
+        sync.unwrap().advice.clone().unwrap()
+    };
+    let late = |record: &mut Record| {
+        let device = Counters { written_bytes: 3_000_000, ..Counters::default() };
+        record.teardown = Some(Teardown { time_ns: 1, device });
+    };
+    let busy = |record: &mut Record| {
+        for phase in &mut record.phases {
+            phase.is_quiet = Some(false);
+        }
+    };
+    assert!(advice("{ do = \"idle\" }", &late).contains("remount"));
+    assert!(!advice("{ do = \"remount\" }", &late).contains("remount"));
+    assert!(advice("{ do = \"remount\" }", &busy).contains("end with an `idle`"));
+    assert!(!advice("{ do = \"idle\" }", &busy).contains("end with an `idle`"));
 }
 
 #[test]

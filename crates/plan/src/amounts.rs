@@ -1,7 +1,7 @@
-//! Whether amounts of a run can stand beside those that its plan names.
+//! Whether amounts of a run can be compared with those that its plan names.
 //!
 //! A published number, and a claim on an amount instead of a ratio, are about one size of work on
-//! one drive. On less work, or on another drive, the same number would say something else.
+//! one drive. For less work, or on another drive, the same number would mean something else.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use super::lab_kind::LabKind;
 use super::metric::{self, Metric};
 use super::published::{Basis, Beside};
 use super::schedule::{Claim, Schedule};
-use super::simulated::is_drive_file;
+use super::simulated::names_file;
 use super::target::Target;
 use super::written::Plan;
 
@@ -19,14 +19,13 @@ use super::written::Plan;
 pub(super) fn named_drives(plan: &Plan, base: &Path) -> Vec<String> {
     let named = plan.simulated.factors.get(&Factor::Drive).or(plan.factors.get(&Factor::Drive));
     let level = |drive: String| {
-        if is_drive_file(&drive) { base.join(drive).display().to_string() } else { drive }
+        if names_file(&drive) { base.join(drive).display().to_string() } else { drive }
     };
     named.into_iter().flat_map(|levels| levels.get_ref().levels()).map(level).collect()
 }
 
 impl Schedule {
-    /// What somebody else has measured of a treatment's phase; nothing where the run is not like
-    /// theirs.
+    /// The published value for a treatment's phase; none if the run is not comparable.
     #[must_use]
     pub fn published(&self, levels: &Levels, phase: &str) -> Option<Beside> {
         if self.unlike(metric::of(&self.metric)).is_some() {
@@ -36,15 +35,15 @@ impl Schedule {
         beside.find_map(|published| published.of(phase))
     }
 
-    /// What a claim follows from without any trial; none where its trials run on something else
-    /// than the models that the plan is about.
+    /// What a claim follows from without any trial; none if its trials do not run on the models
+    /// that the plan is about.
     #[must_use]
     pub fn by_construction<'a>(&self, claim: &'a Claim) -> Option<&'a str> {
         let is_of_models = self.is_in(LabKind::Virtual) && self.is_on_named_drives();
         claim.by_construction.as_deref().filter(|_| is_of_models)
     }
 
-    /// Why a claim cannot be tested where this runs.
+    /// Why a claim cannot be tested in this run's lab.
     #[must_use]
     pub fn not_testable<'a>(&self, claim: &'a Claim) -> Option<&'a str> {
         let lab = self.target.as_ref()?.lab();
@@ -54,33 +53,48 @@ impl Schedule {
     /// By how much the plan's workload was scaled.
     #[must_use]
     pub fn scale(&self) -> f64 {
-        // Earlier versions stored nothing but the command line.
+        // Earlier versions stored only the command line.
         let written = || self.argument("--scale")?.parse().ok();
         self.scale.or_else(written).unwrap_or(1.0)
     }
 
-    /// Why amounts of a metric cannot be held against those that the plan names; none where they
-    /// can.
+    /// Why amounts of a metric cannot be compared with those that the plan names; none if they can.
     #[must_use]
     pub fn unlike(&self, metric: Metric) -> Option<String> {
         #[expect(clippy::float_cmp, reason = "it is 1 as long as nobody gives another")]
         let is_scaled = self.scale() != 1.0;
         if is_scaled {
             return Some(format!(
-                "an amount at scale 1 says nothing of scale {}: run it without --scale",
+                "an amount at scale 1 does not apply at scale {}: run without --scale",
                 self.scale()
             ));
         }
-        (metric.is_of_the_drive() && !self.is_on_named_drives()).then(|| {
+        if metric.is_of_the_drive() && !self.is_on_named_drives() {
+            return Some(format!(
+                "an amount on {} does not apply to another drive or capacity: run it on that one",
+                self.drives.join(" and ")
+            ));
+        }
+        // What a filesystem writes and discards depends on its size.
+        if self.argument("--capacity").is_some() {
+            return Some(
+                "an amount at the plan's capacity does not apply at another: run without \
+                 --capacity"
+                    .to_owned(),
+            );
+        }
+        let has_size_of_drive = self.is_in(LabKind::Virtual) && self.capacity_bytes().is_none();
+        (has_size_of_drive && !self.is_on_named_drives()).then(|| {
             format!(
-                "an amount on {} says nothing of another drive or capacity: run it on that one",
+                "an amount at the capacity of {} does not apply at another drive's: run it on \
+                 that one",
                 self.drives.join(" and ")
             )
         })
     }
 
     /// Whether its trials run on the drives that the plan names, with the capacity it gives them;
-    /// so does everything where it names none.
+    /// true if it names none.
     pub(super) fn is_on_named_drives(&self) -> bool {
         let is_named = |levels: &Levels| {
             levels.0.get(&Factor::Drive).is_some_and(|drive| self.drives.contains(drive))
@@ -90,8 +104,8 @@ impl Schedule {
         self.drives.is_empty() || (is_virtual && self.argument("--capacity").is_none() && own())
     }
 
-    /// The capacity in bytes of the drives, images or devices of its trials, where the target says
-    /// it.
+    /// The capacity in bytes of the drives, images or devices of its trials, if the target gives
+    /// one.
     #[must_use]
     pub fn capacity_bytes(&self) -> Option<u64> {
         self.target.as_ref()?.size_bytes()
@@ -110,7 +124,7 @@ impl Schedule {
         conditions
     }
 
-    /// What an argument of the command line was given.
+    /// The value of a command-line argument.
     fn argument(&self, name: &str) -> Option<&str> {
         let given = self.overrides.iter().position(|argument| argument == name)?;
         self.overrides.get(given + 1).map(String::as_str)
@@ -118,7 +132,7 @@ impl Schedule {
 }
 
 impl Claim {
-    /// What agreement with its published number says.
+    /// What agreement with its published number means.
     #[must_use]
     pub const fn basis(&self) -> Basis {
         Basis::of(self.by_construction.is_some())

@@ -96,7 +96,7 @@ fn claim(
     let sides = if bounds.are_absolute || is_best {
         Sides { compare, against: against.unwrap_or_default(), only }
     } else {
-        // The plan's own baseline: where the command line has dropped it, the claim stays open.
+        // The plan's own baseline: if the command line has dropped it, the claim stays undecided.
         let baseline = match &plan.baseline {
             Some(written) => modern(written.get_ref()),
             None => schedule.baseline.clone(),
@@ -139,7 +139,7 @@ fn check_cuts(
     let id = &written.id;
     if schedule.cuts.is_none() {
         return Err((
-            format!("claim `{id}`: `{metric}` is what power cuts leave, and the plan makes none"),
+            format!("claim `{id}`: `{metric}` is about power cuts, and the plan has none"),
             "add [cuts] with number = 1000",
         ));
     }
@@ -152,8 +152,8 @@ fn check_cuts(
     Ok(())
 }
 
-/// Refuses phases that the workload lacks, or whose values of a metric say nothing; an error has a
-/// message and help.
+/// Refuses phases that the workload lacks, or whose values of a metric are meaningless; an error
+/// has a message and help.
 fn check_phases(
     written: &written::Claim,
     (name, metric): (&str, &Metric),
@@ -188,7 +188,7 @@ fn check_phases(
     Ok(())
 }
 
-/// What was published of a claim's quantity; an error has a message and help.
+/// The published value of a claim's quantity; an error has a message and help.
 fn published_value(
     written: &written::Claim,
     metric: &str,
@@ -198,12 +198,15 @@ fn published_value(
     let id = &written.id;
     if matches!(bound, Bound::Amount(_)) != is_absolute {
         return Err((
-            format!("claim `{id}`: what was published is not of the kind of its bounds"),
+            format!("claim `{id}`: the published value and the bounds are of different kinds"),
             "write both as ratios, or both as amounts of the metric",
         ));
     }
     amount(bound, metric).map(Some).map_err(|message| {
-        (format!("claim `{id}`: {message}"), "write what was published as a bound is written")
+        (
+            format!("claim `{id}`: {message}"),
+            "write the published value in the same form as a bound",
+        )
     })
 }
 
@@ -229,7 +232,16 @@ pub(super) fn answer(plan: &Plan, claims: &[Claim]) -> Result<Vec<String>, Fault
     Ok(ids.clone())
 }
 
-/// The competitors of a claim to be the best, with today's names.
+impl Schedule {
+    /// The claim that answers the question, or the first of several.
+    #[must_use]
+    pub fn answering_claim(&self) -> Option<&Claim> {
+        let id = self.answer.first()?;
+        self.claims.iter().find(|claim| claim.id == *id)
+    }
+}
+
+/// The competitors of a claim to be the best, by today's names.
 fn among(
     written: &written::Claim,
     factors: &[Varied],
@@ -253,7 +265,7 @@ fn among(
     Ok(among)
 }
 
-/// Resolves what somebody else has measured.
+/// Resolves published measurements.
 pub(super) fn published(
     plan: &Plan,
     schedule: &Schedule,
@@ -323,7 +335,7 @@ struct Bounds {
 fn bounds(claim: &written::Claim, metric: &str) -> Result<Bounds, String> {
     let written = [&claim.at_least, &claim.at_most];
     let is_of_cuts = metric::of(metric).is_of_cuts();
-    // Of what is at most 0 times another, and of what is at most 0, there is none.
+    // At most 0 times another, or at most 0, means none at all.
     let is_none = |bound: &Bound| is_of_cuts && *bound == Bound::Ratio(0.0);
     let is_amount = |bound: &&Bound| matches!(bound, Bound::Amount(_)) || is_none(bound);
     let amounts = written.into_iter().flatten().filter(is_amount).count();
@@ -351,15 +363,14 @@ fn bounds(claim: &written::Claim, metric: &str) -> Result<Bounds, String> {
     }
 }
 
-/// Whether a claim can have these bounds: they are above 0, but for what power cuts may leave none
-/// of.
+/// Whether a claim can have these bounds: above 0, or at most 0 for a metric of power cuts.
 pub(super) fn are_possible(metric: &str, at_least: Option<f64>, at_most: Option<f64>) -> bool {
     let is_possible = |bound: f64| bound.is_finite() && bound > 0.0;
     let may_be_none = metric::of(metric).is_of_cuts() && at_most == Some(0.0);
     at_least.is_none_or(is_possible) && (may_be_none || at_most.is_none_or(is_possible))
 }
 
-/// A ratio or a number as it is, an amount in the metric's unit.
+/// A ratio or a plain number unchanged, an amount in the metric's unit.
 fn amount(bound: &Bound, metric: &str) -> Result<f64, String> {
     let text = match bound {
         Bound::Ratio(number) => return Ok(*number),

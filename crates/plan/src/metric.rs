@@ -1,23 +1,23 @@
-//! The table of metrics: what each is called, its unit, which way it is better, how it adds up over
-//! phases, and what of a phase's record it is.
+//! The table of metrics: name, unit, which direction is better, how it adds up over phases, and
+//! where it is in a phase's record.
 //!
-//! Whoever reads, compares or shows a metric asks this table, and nobody its name.
+//! Code that reads, compares or shows a metric decides by this table, never by its name.
 
 use ssdlab_filesystem::layout::Kind;
 
 use super::bonnie::BonnieTest;
 use super::similar::similar;
 
-/// What is known of a metric besides its name.
+/// The properties of a metric besides its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Metric {
     /// Its unit.
     pub unit: Unit,
     /// Which way it is better.
     pub better: Better,
-    /// How its values in several phases are taken together.
+    /// How its values in several phases are combined.
     pub together: Together,
-    /// What of a phase's record it is.
+    /// Where it is in a phase's record.
     pub source: Source,
 }
 
@@ -38,22 +38,22 @@ pub enum Unit {
     Ratio,
     /// Per cent.
     Percent,
-    /// None: a count, or what a program reports without saying its unit.
+    /// None: a count, or a number that a program reports without a unit.
     Number,
 }
 
-/// Which way a metric is better.
+/// Which direction of a metric is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Better {
     /// Less of it is better.
     Less,
     /// More of it is better.
     More,
-    /// It describes the work and does not say how well it was done.
+    /// Neither: it describes the work, not its quality.
     Neither,
 }
 
-/// How values of one metric in several phases are taken together.
+/// How values of one metric in several phases are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Together {
     /// They add up.
@@ -62,13 +62,13 @@ pub enum Together {
     /// the same in every phase (P. J. Fleming and J. J. Wallace, "How not to lie with statistics:
     /// the correct way to summarize benchmark results", Communications of the ACM 29, 1986).
     Mean,
-    /// What happened in any of them is counted at once.
+    /// Counted over all of them at once.
     Pooled,
-    /// They are not.
+    /// They cannot be combined.
     Never,
 }
 
-/// What of a phase's record a metric is; `results` reads it there.
+/// Where a metric is in a phase's record; `results` reads it there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the table says what each is")]
 #[rustfmt::skip]
@@ -81,13 +81,13 @@ pub enum Source {
     YearsUntilWorn, WriteAmplification,
     Operations, OpsRate, ByteRate,
     LatencyMean, LatencyP50, LatencyP90, LatencyP99, LatencyP999, LatencyMax,
-    /// What is left after power cuts: no phase has it.
+    /// The state after power cuts, which no phase has.
     Cuts(AfterCuts),
-    /// What the workload, or a program that it ran, reported by the metric's name.
+    /// Reported under the metric's name by the workload, or by a program that it ran.
     Reported,
 }
 
-/// What is left after the power cuts of a treatment; `advice` reads it from all of them.
+/// The state after the power cuts of a treatment; `advice` reads it from all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the table says what each is")]
 #[rustfmt::skip]
@@ -110,24 +110,24 @@ use Source::{
 use Together::{Mean, Never, Pooled, Sum};
 use Unit::{Bytes, BytesPerS, Ns, Number, PerS, Percent, Ratio, Years};
 
-/// The prefix of metrics that fio reports: `fio.read_iops`, or of several jobs
-/// `fio.JOB.read_iops`.
+/// The prefix of metrics that fio reports: `fio.read_iops`, or `fio.JOB.read_iops` with several
+/// jobs.
 pub const FIO_PREFIX: &str = "fio.";
 
 /// The prefix of metrics that bonnie++ reports: `bonnie++.TEST.bytes_per_second`.
 pub const BONNIE_PREFIX: &str = "bonnie++.";
 
-/// A test's result in its own unit, which the Phoronix Test Suite calls HIB.
+/// A test's result in its own unit, where higher is better (the Phoronix Test Suite's HIB).
 pub const PHORONIX_HIGHER: &str = "phoronix.higher_is_better";
 
-/// A test's result in its own unit, which the Phoronix Test Suite calls LIB.
+/// A test's result in its own unit, where lower is better (the Phoronix Test Suite's LIB).
 pub const PHORONIX_LOWER: &str = "phoronix.lower_is_better";
 
 const fn m(unit: Unit, better: Better, together: Together, source: Source) -> Metric {
     Metric { unit, better, together, source }
 }
 
-/// What a phase takes.
+/// A cost of a phase.
 const fn cost(unit: Unit, source: Source) -> Metric {
     m(unit, Less, Sum, source)
 }
@@ -137,20 +137,20 @@ const fn kind(kind: Kind) -> Metric {
     cost(Bytes, Written(kind))
 }
 
-/// What is left after power cuts.
+/// A metric of the state after power cuts.
 const fn cuts(unit: Unit, of: AfterCuts) -> Metric {
     m(unit, Less, Pooled, Cuts(of))
 }
 
-/// What a workload or its program reports.
+/// A metric that a workload or its program reports.
 const fn reported(unit: Unit, better: Better) -> Metric {
     m(unit, better, Never, Reported)
 }
 
-/// Every metric whose name is fixed: the name, what it is, and the same in words.
+/// Every metric with a fixed name: its name, properties and description.
 #[rustfmt::skip]
 pub const METRICS: [(&str, Metric, &str); 70] = [
-    // What every phase may have.
+    // Metrics that every phase may have.
     ("time_ns", cost(Ns, Time), "time until the phase returned"),
     ("settled_ns", cost(Ns, Settled), "time until the device was quiet after it"),
     ("cpu_ns", cost(Ns, Cpu), "processor time of the workload, user and system"),
@@ -171,7 +171,7 @@ pub const METRICS: [(&str, Metric, &str); 70] = [
         "discard commands the device completed"),
     ("flushes", cost(Number, Flushes), "cache flushes the device completed"),
     ("commits", cost(Number, Commits), "transactions the journal of ext3 or ext4 committed"),
-    // What a filesystem wrote, kind by kind: together they are `written_bytes`.
+    // Bytes that a filesystem wrote, by kind: they add up to `written_bytes`.
     ("data_bytes", kind(Kind::Data), "of the bytes written: file contents"),
     ("journal_bytes", kind(Kind::Journal), "of the bytes written: the journal or log"),
     ("inode_bytes", kind(Kind::Inode), "of the bytes written: inodes, access times included"),
@@ -184,7 +184,7 @@ pub const METRICS: [(&str, Metric, &str); 70] = [
         "of the bytes written: trees that are never written in place"),
     ("unattributed_bytes", kind(Kind::Unattributed),
         "of the bytes written: could not be attributed"),
-    // What a phase does to the flash of a simulated drive. The hottest block of one phase need not
+    // A phase's effect on the flash of a simulated drive. The hottest block of one phase need not
     // be that of another.
     ("flash_written_bytes", cost(Bytes, FlashWrittenBytes),
         "bytes a simulated drive programmed into its flash"),
@@ -201,7 +201,7 @@ pub const METRICS: [(&str, Metric, &str); 70] = [
         "for how many years, at `a_day` times a day"),
     ("write_amplification", m(Ratio, Less, Never, WriteAmplification),
         "bytes programmed into flash for each byte written to the drive"),
-    // What a phase counts of its own operations.
+    // Counts of a phase's own operations.
     ("operations", m(Number, More, Sum, Operations), "operations that the workload counted"),
     ("ops_per_second", m(PerS, More, Mean, OpsRate),
         "operations a second, by the workload's clock"),
@@ -213,7 +213,7 @@ pub const METRICS: [(&str, Metric, &str); 70] = [
     ("latency.p99_ns", m(Ns, Less, Mean, LatencyP99), "latency that 1 % of them exceeded"),
     ("latency.p999_ns", m(Ns, Less, Mean, LatencyP999), "latency that 0.1 % of them exceeded"),
     ("latency.max_ns", m(Ns, Less, Mean, LatencyMax), "the longest operation"),
-    // What a phase reports that reads, writes and syncs one file.
+    // Reports of a phase that reads, writes and syncs one file.
     ("read.ops_per_second", reported(PerS, More), "reads of the workload a second, by its clock"),
     ("read.p50_ns", reported(Ns, Less), "their median latency"),
     ("read.p99_ns", reported(Ns, Less), "latency that 1 % of them exceeded"),
@@ -231,12 +231,12 @@ pub const METRICS: [(&str, Metric, &str); 70] = [
     ("sync.max_ns", reported(Ns, Less), "the longest sync"),
     ("beside.bytes_per_second", reported(BytesPerS, More),
         "bytes a second of the writer beside transactions"),
-    // What the reader beside a phase reports.
+    // Reports of the reader beside a phase.
     ("reader.p50_ns", reported(Ns, Less), "median latency of the reader beside the phase"),
     ("reader.p99_ns", reported(Ns, Less), "latency that 1 % of its reads exceeded"),
     ("reader.max_ns", reported(Ns, Less), "its longest read"),
     ("reader.reads", reported(Number, More), "reads it made"),
-    // What is left after the power was cut in a phase.
+    // The state after power cuts in a phase.
     ("broken_promises", cuts(Percent, BrokenPromises),
         "power cuts after which something is gone that was synced"),
     ("damaged", cuts(Percent, Damaged),
@@ -244,14 +244,14 @@ pub const METRICS: [(&str, Metric, &str); 70] = [
     ("unmountable", cuts(Percent, Unmountable),
         "power cuts after which the filesystem cannot be mounted"),
     ("amiss", cuts(Percent, Amiss),
-        "power cuts after which the filesystem's own check finds something amiss"),
+        "power cuts after which the filesystem's own check reports errors"),
     ("lost_ns", cuts(Ns, LostTime),
         "median over power cuts at random moments: age of the oldest operation that is lost"),
     ("lost.p99_ns", cuts(Ns, LostTimeP99), "its 99th percentile"),
     ("lost_bytes", cuts(Bytes, LostBytes),
         "median over power cuts at random moments: bytes that the lost operations wrote"),
     ("recovery_ns", cuts(Ns, Recovery), "median over power cuts: time to mount the filesystem"),
-    // What the Phoronix Test Suite reports, in each test's own unit.
+    // Results of the Phoronix Test Suite, in each test's own unit.
     (PHORONIX_HIGHER, reported(Number, More), "an imported test's result: HIB"),
     (PHORONIX_LOWER, reported(Number, Less), "an imported test's result: LIB"),
 ];
@@ -274,7 +274,7 @@ pub fn find(name: &str) -> Option<Metric> {
     })
 }
 
-/// What fio reports of a job.
+/// A metric that fio reports for a job.
 fn fio(name: &str) -> Option<Metric> {
     let (unit, better) = match name.split_once('_')? {
         ("read" | "write" | "trim", "iops") => (PerS, More),
@@ -289,8 +289,8 @@ fn fio(name: &str) -> Option<Metric> {
     Some(reported(unit, better))
 }
 
-/// The metric of this name. Of one that is not known, nothing is claimed: a record may have what a
-/// later version reports.
+/// The metric of this name. Nothing is assumed about an unknown one: a record may have metrics of a
+/// later version.
 #[must_use]
 pub fn of(name: &str) -> Metric {
     find(name).unwrap_or(reported(Number, Neither))
@@ -304,8 +304,8 @@ pub fn written(kind: Kind) -> &'static str {
 }
 
 impl Metric {
-    /// Whether it depends on what is under the block layer: times, what programs time, and what a
-    /// simulated drive did. The others are counted above it.
+    /// Whether it depends on the layers below the block layer: times, measured here or by programs,
+    /// and a simulated drive's activity. The others are counted above it.
     #[must_use]
     pub fn is_of_the_drive(&self) -> bool {
         let is_counted_above = matches!(
@@ -325,14 +325,13 @@ impl Metric {
         !is_counted_above
     }
 
-    /// Whether it is what power cuts leave, which only claims are about.
+    /// Whether it is about the state after power cuts, which only claims use.
     #[must_use]
     pub fn is_of_cuts(&self) -> bool {
         matches!(self.source, Cuts(_))
     }
 
-    /// Values in several phases, taken together; `None` where there are none, or where they cannot
-    /// be.
+    /// Its values in several phases, combined; `None` if there are none or they cannot be combined.
     #[must_use]
     pub fn taken_together(&self, values: &[f64]) -> Option<f64> {
         match (self.together, values) {
@@ -349,7 +348,7 @@ impl Metric {
 }
 
 impl Unit {
-    /// Its symbol; empty where there is none.
+    /// Its symbol; empty if there is none.
     #[must_use]
     pub fn symbol(self) -> &'static str {
         match self {
@@ -364,19 +363,19 @@ impl Unit {
     }
 }
 
-/// The metric of this name, which phases can have; or what is wrong, and what to write instead.
+/// The metric of this name, if phases can have it; or what is wrong, and what to write instead.
 pub(super) fn of_phases(name: &str) -> Result<Metric, (String, String)> {
     match find(name) {
         None => Err((format!("there is no metric `{name}`"), instead_of(name))),
         Some(metric) if metric.is_of_cuts() => Err((
-            format!("no phase has `{name}`: it is what power cuts leave"),
-            "name it in a claim, and here what a phase has".to_owned(),
+            format!("no phase has `{name}`: it is a metric of power cuts"),
+            "use it in a claim; name a metric of phases here".to_owned(),
         )),
         Some(metric) => Ok(metric),
     }
 }
 
-/// What to write instead of a name that no metric has.
+/// What to write instead of an unknown metric.
 #[must_use]
 pub fn instead_of(name: &str) -> String {
     let known: Vec<_> = METRICS.iter().map(|(name, ..)| *name).collect();

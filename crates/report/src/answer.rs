@@ -216,6 +216,11 @@ fn largest(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
     let size = |effect: &Effect| effect.ratio.ln().abs();
     let effects = analysis.effects.iter().filter(shown);
     let Some(effect) = effects.max_by(|one, other| size(one).total_cmp(&size(other))) else {
+        // Of one trial nothing can be shown, which says nothing where claims say more.
+        let is_repeated = analysis.treatments.iter().any(|own| own.trials.len() > 1);
+        if !is_repeated && !analysis.claims.is_empty() {
+            return None;
+        }
         return Some(format!("no effect on {} is shown", noun(&analysis.metric)));
     };
     let [changed, from, context] = sides(schedule, &effect.levels, &effect.baseline);

@@ -5,10 +5,12 @@ use ssdlab_advice::{Analysis, Judgement, Verdict};
 use ssdlab_plan::metric::{self, AfterCuts, PHORONIX_HIGHER, PHORONIX_LOWER, Source};
 use ssdlab_plan::{Factor, Levels, Schedule};
 
+use super::claims::varied;
 use super::number;
 use super::plausible;
 use super::reason::{listed, main_reason};
 use super::table::level_name;
+use super::text::counted;
 
 /// What a question begins with that asks for yes or no.
 const VERBS: [&str; 17] = [
@@ -18,6 +20,9 @@ const VERBS: [&str; 17] = [
 
 /// The most phases that are named.
 const MOST_PHASES: usize = 4;
+
+/// The most cases of a claim with one verdict that are named.
+const MOST_CASES: usize = 6;
 
 /// What the claims that the plan names say; none where it names none. Beside a ranking, only of
 /// those with a number.
@@ -48,9 +53,7 @@ pub(super) fn claims(schedule: &Schedule, analysis: &Analysis) -> Option<String>
     let says_all = word.is_some() && is_unanimous;
     let clause = |claims: &Vec<&Judgement>| {
         let is_said = says_all && claims.iter().all(|claim| tells(claim.verdict));
-        let verdict = (!is_said).then(|| format!("the claim {}", came_out(claims)));
-        let (found, context) = found(schedule, analysis, claims);
-        let notes: Vec<String> = context.into_iter().chain(verdict).collect();
+        let (found, notes) = found(schedule, analysis, claims, is_said);
         if notes.is_empty() { found } else { format!("{found} ({})", notes.join("; ")) }
     };
     let clauses: Vec<String> = named.iter().map(clause).collect();
@@ -70,60 +73,100 @@ fn asks_for_yes_or_no(question: &str) -> bool {
     first.is_some_and(|first| VERBS.contains(&first)) && !question.contains(" or ")
 }
 
-/// What became of a claim, which may be about several treatments.
-fn came_out(claims: &[&Judgement]) -> String {
-    let says = |verdict: Verdict| match verdict {
-        Verdict::Holds => "holds".to_owned(),
-        Verdict::Depends => "depends on the drive".to_owned(),
-        Verdict::Identical => "compares a computation with itself".to_owned(),
-        Verdict::Untested => "is not testable here".to_owned(),
-        other => format!("is {other}"),
-    };
-    let count = |verdict: Verdict| claims.iter().filter(|claim| claim.verdict == verdict).count();
-    let parts: Vec<String> = Verdict::ALL
-        .into_iter()
-        .filter(|verdict| count(*verdict) > 0)
-        .map(|verdict| match claims.len() {
-            all if count(verdict) == all => says(verdict),
-            all => format!("{} in {} of {all} cases", says(verdict), count(verdict)),
-        })
-        .collect();
-    listed(&parts)
+/// What became of a claim.
+fn came_out(verdict: Verdict) -> String {
+    match verdict {
+        Verdict::Holds => "the claim holds".to_owned(),
+        Verdict::Depends => "the claim depends on the drive".to_owned(),
+        Verdict::Identical => "the claim compares a computation with itself".to_owned(),
+        Verdict::Untested => "the claim is not testable here".to_owned(),
+        other => format!("the claim is {other}"),
+    }
 }
 
-/// What was found of a claim, and of which treatments it is true beside those that are compared. Of
-/// several, the least and the greatest ratio.
+/// What was found of a claim, and what is to be known beside it: of which treatments it is true
+/// beside those that are compared, and the verdict unless that `is_said`.
 fn found(
     schedule: &Schedule,
     analysis: &Analysis,
     claims: &[&Judgement],
-) -> (String, Option<String>) {
-    let mut measured: Vec<(&Judgement, f64)> =
-        claims.iter().filter_map(|claim| Some((*claim, claim.ratio?))).collect();
-    measured.sort_by(|one, other| one.1.total_cmp(&other.1));
-    match measured[..] {
-        [] => (unknown(claims), None),
-        [(only, ratio)] if claims.len() == 1 => of_one(schedule, analysis, only, ratio),
-        [(only, ratio), ..] => {
-            let (_, greatest) = measured[measured.len() - 1];
-            let [least, greatest] = [ratio, greatest].map(|value| number::claimed(only, value));
-            let times = if only.is_absolute { "" } else { " times" };
-            let amount = if least == greatest {
-                format!("{least}{times}")
-            } else {
-                format!("{least} to {greatest}{times}")
-            };
-            let treatments = measured.len();
-            let (own, other) = (&only.compare, &only.against);
-            let drives = measured.iter().filter_map(|(claim, _)| claim.plausible.as_ref());
-            let drives = match drives.map(|over| (over.holds, over.of)).min() {
-                Some((holds, of)) => format!(", each on at least {holds} of {of} plausible drives"),
-                None => String::new(),
-            };
-            let several = format!("over {treatments} pairs of treatments{drives}");
-            (said(only, own, other, &amount), Some(several))
-        }
+    is_said: bool,
+) -> (String, Vec<String>) {
+    let verdicts = Verdict::ALL.into_iter().map(|verdict| {
+        let cases = claims.iter().filter(|claim| claim.verdict == verdict);
+        cases.copied().collect::<Vec<&Judgement>>()
+    });
+    let by_verdict: Vec<Vec<&Judgement>> = verdicts.filter(|cases| !cases.is_empty()).collect();
+    let verdict = || (!is_said).then(|| came_out(claims[0].verdict));
+    if let [only] = claims
+        && let Some(ratio) = only.ratio
+    {
+        let (found, context) = of_one(schedule, analysis, only, ratio);
+        return (
+            found,
+            context.into_iter().chain(verdict()).chain(by_construction(claims)).collect(),
+        );
     }
+    if claims.iter().all(|claim| claim.ratio.is_none()) {
+        let verdict = verdict().filter(|_| by_verdict.len() == 1);
+        return (unknown(claims), verdict.into_iter().collect());
+    }
+    let varied = varied(claims);
+    let parts = by_verdict.iter().enumerate().map(|(index, cases)| {
+        let (first, amount) = (cases[0], amount(cases));
+        let amount = match index {
+            0 => said(first, &first.compare, &first.against, &amount),
+            _ => amount,
+        };
+        format!("{amount}{}", which(cases, &varied, is_said))
+    });
+    (listed(&parts.collect::<Vec<_>>()), Vec::new())
+}
+
+/// From the least to the greatest of what was found in several cases.
+fn amount(cases: &[&Judgement]) -> String {
+    let mut found: Vec<f64> = cases.iter().filter_map(|claim| claim.ratio).collect();
+    found.sort_by(f64::total_cmp);
+    let [Some(least), Some(most)] = [found.first(), found.last()] else {
+        return "not known".to_owned();
+    };
+    let [least, most] = [least, most].map(|value| number::claimed(cases[0], *value));
+    let times = if cases[0].is_absolute { "" } else { " times" };
+    if least == most { format!("{least}{times}") } else { format!("{least} to {most}{times}") }
+}
+
+/// Which cases of a claim are meant, and in brackets their verdict, unless that `is_said`, and how
+/// many drives agree.
+fn which(cases: &[&Judgement], varied: &[Factor], is_said: bool) -> String {
+    let own = |claim: &&Judgement| {
+        let mut levels = claim.levels.clone().unwrap_or_default();
+        levels.0.retain(|factor, _| varied.contains(factor));
+        let names = levels.0.iter().map(|(factor, level)| level_name(*factor, level));
+        names.collect::<Vec<_>>().join(" ")
+    };
+    let of = if varied.is_empty() || cases.len() > MOST_CASES {
+        format!("in {}", counted(cases.len(), "case"))
+    } else {
+        format!("for {}", listed(&cases.iter().map(own).collect::<Vec<_>>()))
+    };
+    let verdict = (!is_said).then(|| came_out(cases[0].verdict));
+    let over = cases.iter().filter_map(|claim| claim.plausible.as_ref());
+    let mut over: Vec<(usize, usize)> = over.map(|over| (over.holds, over.of)).collect();
+    over.sort_unstable();
+    over.dedup();
+    let drives = over.first().map(|(holds, of)| {
+        let least = if over.len() > 1 { "at least " } else { "" };
+        format!("true on {least}{holds} of {of} plausible drives")
+    });
+    let notes = verdict.into_iter().chain(drives).chain(by_construction(cases));
+    let notes: Vec<String> = notes.collect();
+    if notes.is_empty() { format!(" {of}") } else { format!(" {of} ({})", notes.join("; ")) }
+}
+
+/// A word of caution where the models were made so that the claim is true.
+fn by_construction(claims: &[&Judgement]) -> Option<String> {
+    let is_so = claims.iter().all(|claim| claim.by_construction.is_some());
+    is_so.then(|| "by construction".to_owned())
 }
 
 /// What is not known, and why.

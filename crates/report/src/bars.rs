@@ -11,8 +11,9 @@ use super::number;
 use super::table::{label, mean};
 use super::text::{Style, plain};
 
-/// More lines than this are a chart's work.
+/// More lines than this are a chart's work; beside an answer, fewer.
 const MOST_LINES: usize = 48;
+const MOST_LINES_OF_ANSWER: usize = 24;
 
 /// The longest bar, in columns, and the shortest that says anything.
 const LONGEST: usize = 48;
@@ -24,13 +25,36 @@ const ENDS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 /// What a line begins with.
 const INDENT: &str = "  ";
 
-/// A bar for each treatment in each phase, all from 0; nothing where there are too many or too few
-/// of them, or no room.
+/// A bar of the plan's metric for each treatment in each phase, all from 0; nothing where there are
+/// too many or too few of them, or no room.
 pub(super) fn bars(schedule: &Schedule, analysis: &Analysis, style: Style) -> Option<String> {
-    let phases: Vec<Vec<Bar>> = schedule
-        .phase_names()
+    let (metric, phases) = (&analysis.metric, schedule.phase_names());
+    of_phases(schedule, analysis, (metric, &phases), MOST_LINES, style)
+}
+
+/// The metric of the claim that answers the question, and bars of it in the claim's phases; nothing
+/// where that is the plan's metric.
+pub(super) fn answering<'a>(
+    schedule: &'a Schedule,
+    analysis: &Analysis,
+    style: Style,
+) -> Option<(&'a str, String)> {
+    let claim = schedule.answering_claim().filter(|claim| claim.metric != analysis.metric)?;
+    let quantity = (claim.metric.as_str(), &*claim.phases);
+    let bars = of_phases(schedule, analysis, quantity, MOST_LINES_OF_ANSWER, style)?;
+    Some((&claim.metric, bars))
+}
+
+fn of_phases(
+    schedule: &Schedule,
+    analysis: &Analysis,
+    (metric, phases): (&str, &[String]),
+    most_lines: usize,
+    style: Style,
+) -> Option<String> {
+    let phases: Vec<Vec<Bar>> = phases
         .iter()
-        .map(|phase| of_phase(schedule, analysis, phase))
+        .map(|phase| of_phase(schedule, analysis, metric, phase))
         .filter(|bars| bars.len() > 1)
         .collect();
     let lines: usize = phases.iter().map(|bars| bars.len() + 1).sum();
@@ -40,7 +64,7 @@ pub(super) fn bars(schedule: &Schedule, analysis: &Analysis, style: Style) -> Op
     let (names, values) = (width_of(|bar| &bar.name), width_of(|bar| &bar.says));
     let width = usize::from(style.width.unwrap_or(FILE_WIDTH));
     let room = width.saturating_sub(INDENT.len() + names + values + 2).min(LONGEST);
-    if phases.is_empty() || lines > MOST_LINES || room < SHORTEST {
+    if phases.is_empty() || lines > most_lines || room < SHORTEST {
         return None;
     }
     let mut out = String::new();
@@ -59,11 +83,11 @@ struct Bar {
     says: String,
 }
 
-fn of_phase(schedule: &Schedule, analysis: &Analysis, phase: &str) -> Vec<Bar> {
+fn of_phase(schedule: &Schedule, analysis: &Analysis, metric: &str, phase: &str) -> Vec<Bar> {
     let bars = analysis.treatments.iter().filter_map(|treatment| {
-        let value = mean(treatment, phase, &analysis.metric)?;
+        let value = mean(treatment, phase, metric)?;
         let name = plain(&label(schedule, &treatment.levels));
-        let says = number::value(&analysis.metric, value);
+        let says = number::value(metric, value);
         value.is_finite().then(|| Bar { phase: plain(phase), name, value, says })
     });
     bars.collect()

@@ -82,7 +82,7 @@ fn write(
     if !comparison.unshared.is_empty() {
         writeln!(out)?;
     }
-    writeln!(out, "{}", para("", "Mind", ""))?;
+    writeln!(out, "{}", para("", "Caveats", ""))?;
     for note in &comparison.notes {
         writeln!(out, "{}", para("- ", note, "  "))?;
     }

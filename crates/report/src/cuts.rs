@@ -1,6 +1,6 @@
 //! What power cuts cost each treatment.
 
-use ssdlab_advice::{Analysis, CutsResult, Proportion, Quantiles, TreatmentResult};
+use ssdlab_advice::{Analysis, CutsResult, Example, Proportion, Quantiles, TreatmentResult};
 use ssdlab_plan::Schedule;
 
 use super::grid::Grid;
@@ -33,6 +33,20 @@ pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Option<Grid> {
     (!rows.is_empty()).then_some(Grid { header, rows, numbers: 1 })
 }
 
+/// What stands above [`reproducers`].
+pub(super) const REPRODUCERS: &str = "To repeat the first finding of each treatment:";
+
+/// The treatments with a finding, each with the command that makes that cut again.
+pub(super) fn reproducers(schedule: &Schedule, analysis: &Analysis) -> Vec<(String, String)> {
+    let run = shlex::try_quote(&analysis.run).unwrap_or_default();
+    let of = |treatment: &TreatmentResult| {
+        let Example { trial, cut, survivor } = treatment.cuts.as_ref()?.example?;
+        let command = format!("ssdlab cut {run} --trial {trial} --cut {cut} --survivor {survivor}");
+        Some((label(schedule, &treatment.levels), command))
+    };
+    analysis.treatments.iter().filter_map(of).collect()
+}
+
 fn cells(name: String, cuts: &CutsResult) -> Vec<String> {
     let proportion = |of: Proportion| proportion(of, cuts.number);
     vec![
@@ -63,3 +77,6 @@ fn quantiles(of: Option<Quantiles>, shown: fn(f64) -> String) -> String {
         [of.p50, of.p99, of.max].map(|value| shown(value as f64)).join("\n")
     })
 }
+
+#[cfg(test)]
+mod tests;

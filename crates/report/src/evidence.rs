@@ -7,8 +7,8 @@ use super::number;
 use super::plausible;
 use super::text::counted;
 
-/// The evidence of a claim.
-pub(super) fn evidence(claim: &Judgement) -> String {
+/// The evidence of a claim, in parts that are read one after the other.
+pub(super) fn evidence(claim: &Judgement) -> Vec<String> {
     let mut parts = Vec::new();
     if let Some(ratio) = claim.ratio {
         let found = if claim.is_absolute {
@@ -58,21 +58,7 @@ pub(super) fn evidence(claim: &Judgement) -> String {
     if let Some(known) = &claim.exploratory {
         parts.push(format!("exploratory: {known}"));
     }
-    parts.join("; ")
-}
-
-/// Both sides of a claim, each by all levels in which treatments of the run differ; those that the
-/// plan names where the run has no such treatments.
-pub(super) fn compared(schedule: &Schedule, claim: &Judgement) -> String {
-    let named = |levels: &Option<Levels>, otherwise: &Levels| match levels {
-        Some(levels) => schedule.distinct(levels).to_string(),
-        None => otherwise.to_string(),
-    };
-    let own = named(&claim.levels, &claim.compare);
-    let other = named(&claim.baseline, &claim.against);
-    let less = claim.excess_over.as_ref();
-    let less = less.map_or(String::new(), |less| format!(", each less its own with {less}"));
-    if other.is_empty() { own } else { format!("{own} against {other}{less}") }
+    parts
 }
 
 /// The levels that a treatment has instead of another's, those of the other, and those that both

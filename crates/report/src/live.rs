@@ -1,11 +1,13 @@
 //! A run as it goes on, for the page that shows it.
 
+use std::iter;
+
 use serde::Serialize;
 use ssdlab_advice::{Analysis, Verdict};
 use ssdlab_plan::Schedule;
 use ssdlab_results::Status;
 
-use super::evidence::{compared, evidence};
+use super::claims::claims;
 use super::number;
 use super::plausible;
 use super::text::plain;
@@ -74,10 +76,14 @@ impl Shown {
     /// What the trials so far have shown, which the analysis is of.
     #[must_use]
     pub fn new(schedule: &Schedule, analysis: &Analysis) -> Self {
-        let claims = analysis.claims.iter().map(|claim| {
-            let found = format!("{}: {}", compared(schedule, claim), evidence(claim));
-            let (says, found) = (plain(&claim.says), plain(&found));
-            LiveClaim { says, verdict: claim.verdict, found }
+        let claims = claims(schedule, analysis).into_iter().flat_map(|claim| {
+            claim.cases.into_iter().map(move |case| {
+                let found: Vec<String> =
+                    iter::once(case.line()).chain(claim.shared.iter().cloned()).collect();
+                let found = found.join("; ");
+                let (says, found) = (plain(claim.says), plain(&found));
+                LiveClaim { says, verdict: case.judgement.verdict, found }
+            })
         });
         Self {
             question: analysis.question.clone(),

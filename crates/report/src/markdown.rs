@@ -4,19 +4,19 @@
 //! well where nothing renders it.
 
 use std::fmt::Write;
+use std::iter;
 
 use ssdlab_advice::Analysis;
 use ssdlab_plan::Schedule;
 
 use super::answer::answer;
+use super::claims::{Claim, claims};
 use super::cuts;
-use super::evidence::{compared, evidence};
 use super::grid::Grid;
 use super::hosts;
 use super::number;
-use super::reason::reasons;
 use super::table::Layout;
-use super::text::{Style, how, main_heading, plain, ranking_heading};
+use super::text::{Style, counted, how, main_heading, plain, ranking_heading};
 
 /// Wide enough for every table to be one: pages scroll.
 const STYLE: Style = Style { is_coloured: false, width: Some(u16::MAX) };
@@ -36,11 +36,8 @@ fn write_report(out: &mut String, schedule: &Schedule, analysis: &Analysis) -> s
     if let Some(more) = &answer.more {
         writeln!(out, "{}\n", inline(more))?;
     }
-    for (claim, reason) in analysis.claims.iter().zip(reasons(analysis)) {
-        let (says, evidence) = (inline(&claim.says), inline(&evidence(claim)));
-        let reason = reason.map_or(String::new(), |reason| format!("<br>{}", inline(&reason)));
-        let sides = inline(&compared(schedule, claim));
-        writeln!(out, "- **{}**: {says}<br>{sides}<br>{evidence}{reason}", claim.verdict)?;
+    for claim in claims(schedule, analysis) {
+        write_claim(out, &claim)?;
     }
     if !analysis.claims.is_empty() {
         writeln!(out)?;
@@ -67,6 +64,14 @@ fn write_report(out: &mut String, schedule: &Schedule, analysis: &Analysis) -> s
     if let Some(table) = cuts::table(schedule, analysis) {
         writeln!(out, "{}\n\n{}", inline(cuts::HEADING), self::table(&table))?;
     }
+    let reproducers = cuts::reproducers(schedule, analysis);
+    if !reproducers.is_empty() {
+        writeln!(out, "{}\n", inline(cuts::REPRODUCERS))?;
+        for (name, command) in &reproducers {
+            writeln!(out, "- {}: {}", inline(name), inline(command))?;
+        }
+        writeln!(out)?;
+    }
     for (heading, tables) in hosts::tables(schedule, analysis, STYLE, &number::effect) {
         writeln!(out, "{}\n", inline(&heading))?;
         for table in tables {
@@ -81,10 +86,33 @@ fn write_report(out: &mut String, schedule: &Schedule, analysis: &Analysis) -> s
         writeln!(out)?;
     }
     if !analysis.warnings.is_empty() {
-        writeln!(out, "Mind:\n")?;
+        writeln!(out, "Caveats:\n")?;
     }
     for warned in &analysis.warnings {
         writeln!(out, "- {}", inline(&warned.says))?;
+    }
+    Ok(())
+}
+
+fn write_claim(out: &mut String, claim: &Claim<'_>) -> std::fmt::Result {
+    let says = inline(claim.says);
+    let is_one = claim.cases.len() == 1;
+    if !is_one {
+        let cases = counted(claim.cases.len(), "case");
+        let shared = claim.shared.iter().map(|says| inline(says));
+        let lines: Vec<String> = iter::once(says.clone()).chain(shared).collect();
+        writeln!(out, "- **{cases}**: {}", lines.join("<br>"))?;
+    }
+    for case in &claim.cases {
+        let verdict = case.judgement.verdict;
+        let reason = case.reason.as_ref();
+        let reason = reason.map_or(String::new(), |reason| format!("<br>{}", inline(reason)));
+        if is_one {
+            let (sides, evidence) = (inline(&case.sides), inline(&case.evidence));
+            writeln!(out, "- **{verdict}**: {says}<br>{sides}<br>{evidence}{reason}")?;
+        } else {
+            writeln!(out, "  - **{verdict}**: {}{reason}", inline(&case.line()))?;
+        }
     }
     Ok(())
 }

@@ -45,7 +45,7 @@ pub(super) fn reasons(analysis: &Analysis) -> Vec<Option<String>> {
         let (levels, baseline) = (claim.levels.as_ref()?, claim.baseline.as_ref()?);
         let reason = reason(analysis, [levels, baseline], &claim.phases, &claim.metric)?;
         let is_new = said.insert((levels, baseline, &claim.phases));
-        is_new.then(|| format!("behind it, on average: {reason}"))
+        is_new.then(|| format!("what else differs, on average: {reason}"))
     });
     found.collect()
 }

@@ -2,20 +2,19 @@
 
 use std::fmt::Write;
 
-use ssdlab_advice::{Analysis, Judgement, StepRanking, Verdict};
+use ssdlab_advice::{Analysis, StepRanking, Verdict};
 use ssdlab_plan::{Bytes, Schedule};
 use ssdlab_results::Ending;
 
 use super::aged;
 use super::answer::answer;
-use super::bars::bars;
+use super::bars;
+use super::claims::{Claim, claims};
 use super::cuts;
-use super::evidence::{compared, evidence};
 use super::features::{self, features};
 use super::grid::Grid;
 use super::hosts;
 use super::number;
-use super::reason::reasons;
 use super::table::{Layout, beside};
 
 /// What stands below a verdict.
@@ -52,6 +51,7 @@ fn report(schedule: &Schedule, analysis: &Analysis, style: Style, tables: Tables
     let mut report = String::new();
     write_head(&mut report, schedule, analysis, style)
         .and_then(|()| write_claims(&mut report, schedule, analysis, style))
+        .and_then(|()| write_answering_bars(&mut report, schedule, analysis, style))
         .and_then(|()| tables(&mut report, schedule, analysis, style))
         .and_then(|()| write_caveats(&mut report, analysis, style))
         .expect("a String takes everything");
@@ -87,6 +87,18 @@ fn write_head(
     Ok(())
 }
 
+/// What the answer is about, where the tables are of another metric.
+fn write_answering_bars(
+    out: &mut String,
+    schedule: &Schedule,
+    analysis: &Analysis,
+    style: Style,
+) -> std::fmt::Result {
+    let Some((metric, bars)) = bars::answering(schedule, analysis, style) else { return Ok(()) };
+    let of = if analysis.plausible_drives > 0 { "on the published drive" } else { "mean" };
+    writeln!(out, "\n{}\n{bars}", wrapped("", &format!("{metric}, {of}"), "", style))
+}
+
 /// What power cuts cost, or the rankings; without either the main table.
 fn write_evidence(
     out: &mut String,
@@ -114,6 +126,14 @@ fn write_cuts(
 ) -> Result<bool, std::fmt::Error> {
     let Some(table) = cuts::table(schedule, analysis) else { return Ok(false) };
     writeln!(out, "\n{}\n{}", wrapped("", cuts::HEADING, "", style), table.text(style))?;
+    let reproducers = cuts::reproducers(schedule, analysis);
+    if !reproducers.is_empty() {
+        writeln!(out, "\n{}", wrapped("", cuts::REPRODUCERS, "", style))?;
+    }
+    for (name, command) in reproducers {
+        // A command is copied, so it is not broken.
+        writeln!(out, "{}\n    {}", wrapped("  ", &name, "  ", style), plain(&command))?;
+    }
     Ok(true)
 }
 
@@ -149,7 +169,7 @@ fn write_tables(
     let layout = Layout::new(schedule, analysis);
     write_cuts(out, schedule, analysis, style)?;
     write_main_table(out, &layout, analysis, style)?;
-    if let Some(bars) = bars(schedule, analysis, style) {
+    if let Some(bars) = bars::bars(schedule, analysis, style) {
         writeln!(out, "\n{bars}")?;
     }
     write_rankings(out, &layout, style)?;
@@ -176,7 +196,7 @@ fn write_tables(
 
 /// What limits the results.
 fn write_caveats(out: &mut String, analysis: &Analysis, style: Style) -> std::fmt::Result {
-    writeln!(out, "\nMind")?;
+    writeln!(out, "\nCaveats")?;
     for warned in &analysis.warnings {
         writeln!(out, "{}", wrapped("- ", &warned.says, "  ", style))?;
     }
@@ -193,8 +213,8 @@ fn write_claims(
     if !analysis.claims.is_empty() {
         writeln!(out, "\nClaims")?;
     }
-    for (claim, reason) in analysis.claims.iter().zip(reasons(analysis)) {
-        write_claim(out, schedule, claim, reason.as_deref(), style)?;
+    for claim in claims(schedule, analysis) {
+        write_claim(out, &claim, style)?;
     }
     if !analysis.settings.is_empty() {
         writeln!(out, "\nWhat follows")?;
@@ -278,29 +298,47 @@ fn has_device(analysis: &Analysis) -> bool {
     phases.any(|phase| phase.metrics.contains_key("written_bytes"))
 }
 
-fn write_claim(
-    out: &mut String,
-    schedule: &Schedule,
-    claim: &Judgement,
-    reason: Option<&str>,
-    style: Style,
-) -> std::fmt::Result {
-    let colour = match claim.verdict {
+fn write_claim(out: &mut String, claim: &Claim<'_>, style: Style) -> std::fmt::Result {
+    let mut line =
+        |first: &str, says: &str| writeln!(out, "{}", wrapped(first, says, INDENT, style));
+    let is_one = claim.cases.len() == 1;
+    if !is_one {
+        let cases = counted(claim.cases.len(), "case");
+        line(&format!("{cases:width$}", width = INDENT.len()), claim.says)?;
+    }
+    for says in &claim.shared {
+        line(INDENT, says)?;
+    }
+    for case in &claim.cases {
+        let verdict = verdict(case.judgement.verdict, style);
+        if is_one {
+            line(&verdict, claim.says)?;
+            line(INDENT, &case.sides)?;
+            line(INDENT, &case.evidence)?;
+        } else {
+            line(&verdict, &case.line())?;
+        }
+        if let Some(reason) = &case.reason {
+            line(INDENT, reason)?;
+        }
+    }
+    Ok(())
+}
+
+/// A verdict, as wide as the indent.
+fn verdict(verdict: Verdict, style: Style) -> String {
+    let colour = match verdict {
         Verdict::Holds => 32,
         Verdict::Refuted => 31,
         Verdict::Depends | Verdict::Undecided | Verdict::Identical | Verdict::Untested => 33,
     };
-    let mut verdict = claim.verdict.to_string();
+    let verdict = verdict.to_string();
     let padding = " ".repeat(INDENT.len() - verdict.len());
     if style.is_coloured {
-        verdict = format!("\x1b[1;{colour}m{verdict}\x1b[0m");
+        format!("\x1b[1;{colour}m{verdict}\x1b[0m{padding}")
+    } else {
+        format!("{verdict}{padding}")
     }
-    writeln!(out, "{}", wrapped(&format!("{verdict}{padding}"), &claim.says, INDENT, style))?;
-    let (sides, found) = (compared(schedule, claim), evidence(claim));
-    for says in [sides.as_str(), found.as_str()].into_iter().chain(reason) {
-        writeln!(out, "{}", wrapped(INDENT, says, INDENT, style))?;
-    }
-    Ok(())
 }
 
 /// A number of things.

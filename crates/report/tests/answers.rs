@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::json;
-use ssdlab_advice::{Analysis, analyse, taking_part};
+use ssdlab_advice::{Analysis, Verdict, analyse, taking_part};
 use ssdlab_flash::{Draw, FlashActivity};
 use ssdlab_latency::LatencySummary;
 use ssdlab_meter::block::Counters;
@@ -164,19 +164,45 @@ fn the_shipped_plans_answer_their_questions_in_the_first_sentence() {
     insta::assert_snapshot!(answers.join("\n"));
 }
 
-/// Both sides are told in every format, by all levels in which treatments differ.
+/// Both sides are told in every format, by all levels in which treatments differ: what the cases of
+/// a claim share once, the others with each case.
 #[test]
 fn every_verdict_names_both_sides() {
     let schedule = resolved("fsync", &Overrides::default());
     let analysis = run(&schedule);
-    let sides = "filesystem = ext3, drive = x25m-g1 against filesystem = ext2, drive = x25m-g1";
-    assert!(text(&schedule, &analysis, Style::default()).contains(sides));
-    assert!(markdown(&schedule, &analysis).contains(sides));
-    assert!(html(&schedule, &analysis, "").contains(sides));
+    let reports = [
+        text(&schedule, &analysis, Style::default()),
+        markdown(&schedule, &analysis),
+        html(&schedule, &analysis, ""),
+    ];
+    let sides =
+        ["filesystem = ext3 against filesystem = ext2", "drive = x25m-g1", "drive = eeepc-4g"];
+    for report in reports {
+        let mut rest = report.as_str();
+        for side in sides {
+            let at = rest.find(side).unwrap_or_else(|| panic!("no {side} in {rest}"));
+            rest = &rest[at..];
+        }
+    }
     for claim in &analysis.claims {
         let has_other = claim.baseline.is_some() && !claim.against.0.is_empty();
         assert!(claim.levels.is_some() && (has_other || claim.is_absolute), "{}", claim.id);
     }
+}
+
+/// A finding after a power cut comes with the command that makes the cut again.
+#[test]
+fn a_finding_after_a_cut_has_its_command_in_every_format() {
+    let schedule = resolved("power-loss", &Overrides::default());
+    let analysis = run(&schedule);
+    let first = analysis.treatments[0].cuts.as_ref().unwrap().example.unwrap();
+    let command = format!("ssdlab cut run --trial {} --cut 0 --survivor 0", first.trial);
+    assert!(text(&schedule, &analysis, Style::default()).contains(&format!("    {command}\n")));
+    assert!(markdown(&schedule, &analysis).contains(&format!(": {command}\n")));
+    assert!(html(&schedule, &analysis, "").contains(&format!("<code>{command}</code>")));
+    let json = serde_json::to_value(Answered::new(&schedule, &analysis)).unwrap();
+    let example = json!({ "trial": first.trial, "cut": 0, "survivor": 0 });
+    assert_eq!(json["treatments"][0]["cuts"]["example"], example);
 }
 
 /// Less work, or another drive, says nothing of an amount that was published for this one.
@@ -188,9 +214,9 @@ fn amounts_are_judged_at_scale_1_on_the_plans_drive_only() {
     let smaller = Overrides { capacity: Some(8_000_000_000), ..published.clone() };
     for (overrides, says) in [
         (published, None),
-        (scaled, Some("an amount at scale 1 says nothing of scale 0.04")),
-        (elsewhere, Some("an amount on vertex-le says nothing of another drive or capacity")),
-        (smaller, Some("an amount on vertex-le says nothing of another drive or capacity")),
+        (scaled, Some("an amount at scale 1 does not apply at scale 0.04")),
+        (elsewhere, Some("an amount on vertex-le does not apply to another drive or capacity")),
+        (smaller, Some("an amount on vertex-le does not apply to another drive or capacity")),
     ] {
         let schedule = resolved("discard", &overrides);
         let analysis = run(&schedule);
@@ -206,10 +232,44 @@ fn amounts_are_judged_at_scale_1_on_the_plans_drive_only() {
         let ratio = analysis.claims.iter().find(|one| one.id == "delete-slower-until-quiet");
         assert!(ratio.unwrap().p.is_some(), "{overrides:?}");
     }
+    // What is written and discarded depends on the capacity, and on the drive only as far as that.
+    let published = Overrides::default();
+    let elsewhere = Overrides { drive: Some("x25m-g2".to_owned()), ..Overrides::default() };
+    let smaller = Overrides { capacity: Some(4_000_000_000), ..Overrides::default() };
+    let of_drive = "an amount at the capacity of vertex-le does not apply at another drive's";
+    let of_plan = "an amount at the plan's capacity does not apply at another";
+    for (plan, overrides, says) in [
+        ("discard", &published, None),
+        ("discard", &elsewhere, Some(of_drive)),
+        ("discard", &smaller, Some(of_plan)),
+        ("journal", &published, None),
+        ("journal", &elsewhere, None),
+        ("journal", &smaller, Some(of_plan)),
+    ] {
+        let unlike = resolved(plan, overrides).unlike(ssdlab_plan::metric::of("discarded_bytes"));
+        assert_eq!(unlike.is_some(), says.is_some(), "{plan} {overrides:?}");
+        let unlike = unlike.unwrap_or_default();
+        assert!(unlike.starts_with(says.unwrap_or_default()), "{plan} {overrides:?}: {unlike}");
+    }
+    // On the drives that the plan draws as on the published one.
     let schedule = resolved("discard", &Overrides { scale: Some(0.04), ..Overrides::default() });
+    let analysis = run(&schedule);
+    let claim = analysis.claims.iter().find(|one| one.id == "fstrim-six-minutes").unwrap();
+    assert_eq!((claim.verdict, claim.plausible.is_none()), (Verdict::Undecided, true));
+    let json = serde_json::to_value(Answered::new(&schedule, &analysis)).unwrap();
+    assert_eq!(json["scale"], 0.04);
+    let pairs = json["claims"].as_array().unwrap().iter();
+    for claim in pairs.filter(|claim| claim["is_absolute"] == false) {
+        let [own, other] = ["levels", "baseline"].map(|side| claim[side].as_object().unwrap());
+        assert_eq!(own.len(), schedule.treatments[0].levels.0.len());
+        assert_ne!(own, other);
+    }
     let report = text(&schedule, &run(&schedule), Style::default());
     assert!(report.contains("seed 1, scale 0.04, condition purged"), "{report}");
     let journal = resolved("journal", &Overrides::default());
     let report = text(&journal, &run(&journal), Style::default());
     assert!(report.contains("scale 1, capacity 8.0 GB, condition purged"), "{report}");
+    let json = serde_json::to_value(Answered::new(&journal, &run(&journal))).unwrap();
+    assert_eq!([&json["scale"], &json["capacity_bytes"]], [&json!(1.0), &json!(8_000_000_000_u64)]);
+    assert_eq!(json["conditions"], json!(["purged"]));
 }

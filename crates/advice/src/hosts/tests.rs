@@ -178,7 +178,7 @@ fn a_claim_about_varying_hosts_is_wrong_as_rarely_as_promised() {
                 let records = records(&schedule, hosts, &mut rng, effect);
                 let blocks = Blocks::of(&schedule, &records);
                 let found = of_claims(&schedule, &blocks);
-                let judged = claims::judge_all(&schedule, &blocks, &found);
+                let judged = claims::judge_all(&schedule, &blocks, &found, None);
                 wrong += usize::from(judged[0].verdict == Verdict::Holds);
             }
             println!("| {hosts} | {between} | {:.1} % |", 100.0 * wrong as f64 / RUNS as f64);

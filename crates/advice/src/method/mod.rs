@@ -15,21 +15,20 @@ use ssdlab_results::Record;
 
 use self::run::ExaminedRun;
 use super::case::Judgement;
-use super::effects::Effect;
 
 pub use self::check::{Check, CheckOutcome, Criterion};
 
-/// Every check of a run, in the order reports show them.
+/// Every check of a run, in the order reports show them; `intervals` are those that they show.
 pub(super) fn checks(
     schedule: &Schedule,
     records: &[Record],
     claims: &[Judgement],
-    effects: &[Effect],
+    intervals: &[[f64; 2]],
 ) -> Vec<Check> {
     let run = ExaminedRun::of(schedule, records);
     let mut checks = vec![
         sync::sync(&run),
-        repeats::repetitions(&run, claims, effects),
+        repeats::repetitions(&run, claims, intervals),
         repeats::drift(&run),
         repeats::variance(&run),
         ground::background(&run),

@@ -9,7 +9,6 @@ use ssdlab_stats::{Drift, Summary, Trial};
 use super::check::{Check, Criterion};
 use super::run::ExaminedRun;
 use crate::case::{Judgement, Verdict};
-use crate::effects::Effect;
 use crate::machine::Machine;
 use crate::precision::precision;
 use crate::warning::Warning;
@@ -35,7 +34,7 @@ const MAD_TO_SD: f64 = 1.4826;
 pub(super) fn repetitions(
     run: &ExaminedRun<'_>,
     claims: &[Judgement],
-    effects: &[Effect],
+    intervals: &[[f64; 2]],
 ) -> Check {
     let criterion = Criterion::Repetitions;
     let counts: Vec<(usize, usize)> = (0..run.schedule.treatments.len())
@@ -58,7 +57,7 @@ pub(super) fn repetitions(
         );
     }
     if !run.is_imported() && compares {
-        return match imprecise(run, claims, effects) {
+        return match imprecise(run, claims, intervals) {
             None if precision(run.schedule, run.all).is_reached => {
                 Check::met(criterion, format!("{evidence}: as precise as the plan asks for"))
             }
@@ -89,13 +88,15 @@ pub(super) fn repetitions(
     Check::not_met(criterion, few, evidence, advice)
 }
 
-fn imprecise(run: &ExaminedRun<'_>, claims: &[Judgement], effects: &[Effect]) -> Option<Warning> {
+fn imprecise(
+    run: &ExaminedRun<'_>,
+    claims: &[Judgement],
+    intervals: &[[f64; 2]],
+) -> Option<Warning> {
     // What no number of runs would narrow stops no run, and is shown all the same.
-    let of_plan = effects.iter().filter(|effect| effect.metric == run.schedule.metric);
-    let shown = claims.iter().filter_map(|claim| claim.interval);
-    let shown = shown.chain(of_plan.filter_map(|effect| effect.interval));
-    let half_width = |[low, high]: [f64; 2]| (high / low).sqrt() - 1.0;
-    let widest_shown = shown.map(half_width).filter(|width| width.is_finite()).reduce(f64::max);
+    let half_width = |[low, high]: &[f64; 2]| (high / low).sqrt() - 1.0;
+    let widths = intervals.iter().map(half_width).filter(|width| width.is_finite());
+    let widest_shown = widths.reduce(f64::max);
     let precision = precision(run.schedule, run.all);
     // Where every claim is decided, the width of an interval stands in nobody's way; nor does it
     // where only more power cuts may decide it.

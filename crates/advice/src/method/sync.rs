@@ -2,6 +2,7 @@
 
 use ssdlab_plan::io::{Io, SyncPolicy};
 use ssdlab_plan::schedule::{Action, Phase};
+use ssdlab_plan::transactions::{JournalMode, Synchronous, Transactions};
 use ssdlab_plan::{Bytes, LabKind};
 
 use super::check::{Check, Criterion};
@@ -35,12 +36,22 @@ pub(super) fn sync(run: &ExaminedRun<'_>) -> Check {
     let evidence = "some of what was written is in no phase";
     let is = |of: fn(&Warning) -> bool| warnings.iter().any(of);
     // Advice that the plan already follows is none.
+    let last = run.schedule.workload.phases.last().map(|phase| &phase.action);
     let advice = if is(|warning| matches!(warning, Warning::Unsynced { .. })) {
         "end the phase with sync = true, or put a `sync` phase after it"
     } else if is(|warning| matches!(warning, Warning::NotQuiet { .. })) {
-        "end with an `idle` phase, in which the device may finish"
+        match last {
+            Some(Action::Idle { .. }) => "let the last `idle` phase wait for a longer silence",
+            _ => "end with an `idle` phase, in which the device may finish",
+        }
     } else {
-        "end with a `remount` phase, in which the filesystem writes what it keeps for unmounting"
+        match last {
+            Some(Action::Remount) => "make the phases longer, of which it is a smaller share then",
+            _ => {
+                "end with a `remount` phase, in which the filesystem writes what it keeps for \
+                 unmounting"
+            }
+        }
     };
     Check::not_met(criterion, warnings, evidence, advice)
 }
@@ -50,12 +61,12 @@ fn unsynced(run: &ExaminedRun<'_>) -> Option<Warning> {
     for phase in &run.schedule.workload.phases {
         match &phase.action {
             _ if phase.syncs() => dirty = None,
-            // Bonnie's tests sync what they write, and transactions are committed one by one.
-            Action::Bonnie { .. }
-            | Action::Transactions(_)
-            | Action::Fstrim
-            | Action::Idle { .. } => {}
+            // Bonnie's tests sync what they write.
+            Action::Bonnie { .. } | Action::Fstrim | Action::Idle { .. } => {}
             Action::Io(io) if is_on_device(io) => {}
+            Action::Transactions(of) if is_committed(of) => {}
+            Action::Append(of) if of.sync_every.is_some() => {}
+            Action::Replace(of) if of.sync.file() => {}
             _ => dirty = Some(phase.name.clone()),
         }
     }
@@ -65,6 +76,14 @@ fn unsynced(run: &ExaminedRun<'_>) -> Option<Warning> {
 /// Whether what it writes is on the device when it returns, or goes past the page cache.
 fn is_on_device(io: &Io) -> bool {
     io.direct || io.sync != SyncPolicy::Never || io.read_share >= 1.0
+}
+
+/// Whether each transaction is synced before the next.
+fn is_committed(transactions: &Transactions) -> bool {
+    match (transactions.synchronous, transactions.journal) {
+        (Synchronous::Full, _) | (Synchronous::Normal, JournalMode::Rollback) => true,
+        (Synchronous::Normal, JournalMode::Wal) | (Synchronous::Off, _) => false,
+    }
 }
 
 /// What a filesystem leaves to its unmounting is in no phase; it is said where it matters.

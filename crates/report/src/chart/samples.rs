@@ -37,14 +37,7 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
 /// The metric of the claim that answers the question, in its phases: the first chart. None where
 /// the samples begin with it anyway.
 pub(super) fn answer(data: &Data<'_>) -> Vec<Chart> {
-    let Some(claim) = data
-        .schedule
-        .answer
-        .first()
-        .and_then(|id| data.schedule.claims.iter().find(|claim| claim.id == *id))
-    else {
-        return Vec::new();
-    };
+    let Some(claim) = data.schedule.answering_claim() else { return Vec::new() };
     let has = |phase: &&String| {
         data.treatments.iter().any(|shown| !shown.samples(phase, &claim.metric).is_empty())
     };

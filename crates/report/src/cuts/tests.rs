@@ -1,6 +1,6 @@
 use ssdlab_advice::{Proportion, Quantiles};
 
-use super::{proportion, spread};
+use super::{proportion, quantiles};
 use crate::number;
 
 #[test]
@@ -14,6 +14,6 @@ fn what_was_never_seen_is_a_bound() {
 #[test]
 fn a_spread_has_three_lines() {
     let of = Quantiles { p50: 0, p99: 10_000, max: 2_000_000 };
-    assert_eq!(spread(Some(of), number::bytes).lines().count(), 3);
-    assert_eq!(spread(None, number::bytes), "");
+    assert_eq!(quantiles(Some(of), number::bytes).lines().count(), 3);
+    assert_eq!(quantiles(None, number::bytes), "");
 }

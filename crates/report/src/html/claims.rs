@@ -1,19 +1,22 @@
 //! The claims with their verdicts, and the settings that follow from them.
 
+use std::collections::BTreeSet;
+
 use maud::{Markup, html as markup};
 use ssdlab_advice::{Analysis, Judgement, RecommendedSetting, Verdict};
-use ssdlab_plan::Schedule;
 
 use super::strip::strip;
 use super::times;
-use crate::evidence::{compared, evidence};
-use crate::reason::reasons;
+use crate::claims::{Case, Claim};
+use crate::text::counted;
 
 /// The settings that follow; none where no verdict has one.
-pub(super) fn settings(analysis: &Analysis) -> Option<Markup> {
-    let place = |id: &String| analysis.claims.iter().position(|claim| claim.id == *id);
+pub(super) fn settings(analysis: &Analysis, claims: &[Claim<'_>]) -> Option<Markup> {
+    let place = |id: &String| {
+        claims.iter().position(|claim| claim.cases.iter().any(|case| case.judgement.id == *id))
+    };
     let setting = |setting: &RecommendedSetting| {
-        let from: Vec<usize> = setting.claims.iter().filter_map(place).collect();
+        let from: BTreeSet<usize> = setting.claims.iter().filter_map(place).collect();
         markup! {
             li {
                 (setting.says)
@@ -29,36 +32,73 @@ pub(super) fn settings(analysis: &Analysis) -> Option<Markup> {
 }
 
 /// The claims; none where the plan makes none.
-pub(super) fn claims(schedule: &Schedule, analysis: &Analysis) -> Option<Markup> {
-    let claims = analysis.claims.iter().zip(reasons(analysis)).enumerate();
-    (!analysis.claims.is_empty()).then(|| {
+pub(super) fn claims(claims: &[Claim<'_>]) -> Option<Markup> {
+    (!claims.is_empty()).then(|| {
         markup! {
             ol.claims {
-                @for (index, (one, reason)) in claims {
-                    (claim(schedule, index, one, reason.as_deref()))
-                }
+                @for (index, one) in claims.iter().enumerate() { (claim(index, one)) }
             }
         }
     })
 }
 
-fn claim(schedule: &Schedule, index: usize, claim: &Judgement, reason: Option<&str>) -> Markup {
-    let word = claim.verdict.to_string();
+fn claim(index: usize, claim: &Claim<'_>) -> Markup {
+    let is_one = claim.cases.len() == 1;
     markup! {
         li id={ "claim-" (index + 1) } {
-            p.verdict.(word) { span aria-hidden="true" { (symbol(claim.verdict)) } " " (word) }
-            div {
-                p.says { (claim.says) }
-                p.evidence { (times(&evidence(claim))) }
-                @if let Some(over) = &claim.plausible { (strip(claim, over)) }
-                @if let Some(reason) = reason { p.reason { (reason) } }
-                p.about {
-                    code { (claim.metric) } " of " (claim.phases.join(" + "))
-                    ": " (compared(schedule, claim))
+            @if !is_one {
+                p.verdict { (counted(claim.cases.len(), "case")) }
+                div {
+                    p.says { (claim.says) }
+                    @for says in &claim.shared { p.about { (times(says)) } }
+                    p.about { (measured(claim.cases[0].judgement)) }
                 }
+            }
+            @for one in &claim.cases {
+                @if is_one { (only_case(one, claim.says)) } @else { (case(one)) }
             }
         }
     }
+}
+
+fn only_case(case: &Case<'_>, says: &str) -> Markup {
+    markup! {
+        (verdict(case.judgement.verdict))
+        div {
+            p.says { (says) }
+            (found(case))
+            p.about { (measured(case.judgement)) ": " (case.sides) }
+        }
+    }
+}
+
+fn case(case: &Case<'_>) -> Markup {
+    markup! {
+        (verdict(case.judgement.verdict))
+        div {
+            p { (case.sides) }
+            (found(case))
+        }
+    }
+}
+
+fn verdict(verdict: Verdict) -> Markup {
+    let word = verdict.to_string();
+    markup! {
+        p.verdict.(word) { span aria-hidden="true" { (symbol(verdict)) } " " (word) }
+    }
+}
+
+fn found(case: &Case<'_>) -> Markup {
+    markup! {
+        @if !case.evidence.is_empty() { p.evidence { (times(&case.evidence)) } }
+        @if let Some(over) = &case.judgement.plausible { (strip(case.judgement, over)) }
+        @if let Some(reason) = &case.reason { p.reason { (reason) } }
+    }
+}
+
+fn measured(claim: &Judgement) -> Markup {
+    markup! { code { (claim.metric) } " of " (claim.phases.join(" + ")) }
 }
 
 fn symbol(verdict: Verdict) -> &'static str {

@@ -5,9 +5,9 @@ use ssdlab_advice::Analysis;
 use ssdlab_plan::Schedule;
 
 use super::boxed;
-use crate::cuts::{HEADING, table};
+use crate::cuts::{HEADING, REPRODUCERS, reproducers, table};
 
-/// A row for each treatment; none where nothing was cut off.
+/// A row for each treatment, and how to repeat what was found; none where nothing was cut off.
 pub(super) fn cuts(schedule: &Schedule, analysis: &Analysis) -> Option<Markup> {
     let table = table(schedule, analysis)?;
     let rows = markup! {
@@ -27,5 +27,16 @@ pub(super) fn cuts(schedule: &Schedule, analysis: &Analysis) -> Option<Markup> {
             }
         }
     };
-    Some(boxed("cuts", "cuts", &markup! { (HEADING) }, &rows))
+    let reproducers = reproducers(schedule, analysis);
+    Some(markup! {
+        (boxed("cuts", "cuts", &markup! { (HEADING) }, &rows))
+        @if !reproducers.is_empty() {
+            p { (REPRODUCERS) }
+            ul {
+                @for (name, command) in &reproducers {
+                    li { (name) ": " code { (command) } }
+                }
+            }
+        }
+    })
 }

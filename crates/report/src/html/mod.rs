@@ -33,9 +33,10 @@ type Section = (&'static str, &'static str, Markup);
 /// The report of a run; `plan` is its text.
 #[must_use]
 pub fn html(schedule: &Schedule, analysis: &Analysis, plan: &str) -> String {
+    let all_claims = crate::claims::claims(schedule, analysis);
     let sections = [
-        ("follows", "What follows", claims::settings(analysis)),
-        ("claims", "Claims", claims::claims(schedule, analysis)),
+        ("follows", "What follows", claims::settings(analysis, &all_claims)),
+        ("claims", "Claims", claims::claims(&all_claims)),
         ("published", "Beside the published numbers", published::table(schedule, analysis)),
         ("rankings", "Rankings", compared::rankings(schedule, analysis)),
         ("charts", "Charts", figures::figures(&charts(schedule, analysis))),
@@ -45,7 +46,7 @@ pub fn html(schedule: &Schedule, analysis: &Analysis, plan: &str) -> String {
         ("aged", "Aged filesystems", compared::layout_scores(schedule, analysis)),
         ("features", "What the filesystems can", compared::feature_table(schedule, analysis)),
         ("samples", "Samples", samples::samples(schedule, analysis)),
-        ("mind", "What to mind", method::warnings(analysis)),
+        ("mind", "Caveats", method::warnings(analysis)),
         ("method", "Method", Some(method::method(schedule, analysis))),
         ("environment", "Environment", method::environment(analysis)),
         ("again", "Run it again", again::again(schedule, plan)),

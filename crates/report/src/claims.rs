@@ -1,0 +1,110 @@
+//! The claims of a plan with their cases. What all cases of a claim share is said once.
+
+use ssdlab_advice::{Analysis, Judgement};
+use ssdlab_plan::{Factor, Levels, Schedule};
+
+use super::evidence::evidence;
+use super::reason::reasons;
+
+/// A claim, and each treatment or pair of treatments that it was judged of.
+pub(super) struct Claim<'a> {
+    /// The claim in words.
+    pub says: &'a str,
+    /// What is true of all cases, where there are several: their levels, and what they rest on.
+    pub shared: Vec<String>,
+    /// The cases, one or more.
+    pub cases: Vec<Case<'a>>,
+}
+
+/// A case of a claim.
+pub(super) struct Case<'a> {
+    /// What became of it.
+    pub judgement: &'a Judgement,
+    /// The sides that were compared; of several cases, by what tells this one from the others.
+    pub sides: String,
+    /// What the verdict rests on.
+    pub evidence: String,
+    /// What stands behind the difference.
+    pub reason: Option<String>,
+}
+
+impl Case<'_> {
+    /// One case of several on a line: its sides, and what is not shared of what its verdict rests
+    /// on.
+    pub fn line(&self) -> String {
+        let says = [&*self.sides, &*self.evidence];
+        says.into_iter().filter(|says| !says.is_empty()).collect::<Vec<_>>().join(": ")
+    }
+}
+
+/// The claims of a run, in the order of its plan.
+pub(super) fn claims<'a>(schedule: &Schedule, analysis: &'a Analysis) -> Vec<Claim<'a>> {
+    let mut reasons = reasons(analysis).into_iter();
+    let by_claim = analysis.claims.chunk_by(|one, other| one.claim == other.claim);
+    by_claim.map(|cases| claim(schedule, cases, reasons.by_ref())).collect()
+}
+
+fn claim<'a>(
+    schedule: &Schedule,
+    judgements: &'a [Judgement],
+    reasons: impl Iterator<Item = Option<String>>,
+) -> Claim<'a> {
+    let all: Vec<&Judgement> = judgements.iter().collect();
+    let varied = varied(&all);
+    let parts: Vec<Vec<String>> = judgements.iter().map(evidence).collect();
+    let is_shared = |part: &String| parts.len() > 1 && parts.iter().all(|own| own.contains(part));
+    let mut shared = Vec::new();
+    if !varied.is_empty() {
+        let is_same = |factor: &Factor| !varied.contains(factor);
+        let same = self::sides(schedule, &judgements[0], &is_same);
+        shared.extend(Some(same).filter(|same| !same.is_empty()));
+    }
+    let evidence: Vec<String> = parts[0].iter().filter(|part| is_shared(part)).cloned().collect();
+    shared.extend(Some(evidence.join("; ")).filter(|evidence| !evidence.is_empty()));
+    let case = |((judgement, parts), reason): ((&'a Judgement, &Vec<String>), _)| {
+        let own: Vec<String> = parts.iter().filter(|part| !is_shared(part)).cloned().collect();
+        let is_own = |factor: &Factor| varied.is_empty() || varied.contains(factor);
+        let sides = self::sides(schedule, judgement, &is_own);
+        Case { judgement, sides, evidence: own.join("; "), reason }
+    };
+    let cases = judgements.iter().zip(&parts).zip(reasons).map(case).collect();
+    Claim { says: &judgements[0].says, shared, cases }
+}
+
+/// The factors by which the cases of a claim are told apart; none where there is one case, or one
+/// that the run has no treatments for.
+pub(super) fn varied<'a>(cases: &[&'a Judgement]) -> Vec<Factor> {
+    let sides = |of: &'a Judgement| Some((of.levels.as_ref()?, of.baseline.as_ref()));
+    let Some(sides) = cases.iter().map(|case| sides(case)).collect::<Option<Vec<_>>>() else {
+        return Vec::new();
+    };
+    let Some((first, others)) = sides.split_first() else { return Vec::new() };
+    let of = |(own, baseline): &(&Levels, Option<&Levels>), factor: &Factor| {
+        [own.0.get(factor).cloned(), baseline.and_then(|levels| levels.0.get(factor).cloned())]
+    };
+    let differs =
+        |factor: &&Factor| others.iter().any(|side| of(side, factor) != of(first, factor));
+    first.0.0.keys().filter(differs).copied().collect()
+}
+
+/// Both sides of a claim, each by those levels in which treatments of the run differ; those that
+/// the plan names where the run has no such treatments.
+fn sides(schedule: &Schedule, claim: &Judgement, is_said: &dyn Fn(&Factor) -> bool) -> String {
+    let named = |levels: &Option<Levels>, otherwise: &Levels| match levels {
+        Some(levels) => {
+            let mut levels = schedule.distinct(levels);
+            levels.0.retain(|factor, _| is_said(factor));
+            levels
+        }
+        None => otherwise.clone(),
+    };
+    let own = named(&claim.levels, &claim.compare);
+    let other = named(&claim.baseline, &claim.against);
+    let less = claim.excess_over.as_ref();
+    let less = less.map_or(String::new(), |less| format!(", each less its own with {less}"));
+    if other.0.is_empty() || own == other {
+        own.to_string()
+    } else {
+        format!("{own} against {other}{less}")
+    }
+}
