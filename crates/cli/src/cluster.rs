@@ -11,7 +11,7 @@ use ssdlab_host::checksum::checksum;
 use ssdlab_kernel as kernel;
 use ssdlab_meter::environment;
 use ssdlab_plan::schedule::Hashes;
-use ssdlab_plan::{LabKind, Schedule, Target, differ_in_machine, is_drive_file};
+use ssdlab_plan::{LabKind, Schedule, Target, differ_in_machine};
 use ssdlab_undo as undo;
 
 use super::exit::Wrong;
@@ -59,9 +59,8 @@ pub fn expected(schedule: &Schedule) -> Result<Expected, Report> {
 /// The files that a plan names, with the SHA-256 of their contents: they have the same paths on
 /// nodes.
 pub fn inputs(schedule: &Schedule) -> Result<Hashes, Report> {
-    let drives = schedule.setups().map(|setup| &setup.simulated.drive);
-    let drives = drives.filter(|drive| is_drive_file(drive)).map(PathBuf::from);
-    let drives = drives.filter(|_| schedule.is_in(LabKind::Virtual));
+    let simulated = schedule.setups().flat_map(|setup| setup.simulated.files());
+    let simulated = simulated.filter(|_| schedule.is_in(LabKind::Virtual)).map(Path::to_owned);
     let hashed = |path: PathBuf| {
         let hash = checksum(&path).map_err(|error| {
             let says = format!("the plan names {}: {error}", path.display());
@@ -69,7 +68,7 @@ pub fn inputs(schedule: &Schedule) -> Result<Hashes, Report> {
         })?;
         Ok((path, hash))
     };
-    schedule.workload.inputs().map(Path::to_owned).chain(drives).map(hashed).collect()
+    schedule.workload.inputs().map(Path::to_owned).chain(simulated).map(hashed).collect()
 }
 
 /// Where nodes without access to the results folder keep their own: beside the undo journals, whose

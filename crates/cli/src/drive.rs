@@ -1,16 +1,15 @@
 //! `ssdlab drive`: simulated drives, shipped and user-defined.
 
 use std::fmt::Write;
-use std::path::Path;
 
 use clap::{Args, Subcommand};
-use miette::{IntoDiagnostic, Report, WrapErr};
+use miette::Report;
 use ssdlab_flash::drive_file::DriveFile;
 use ssdlab_flash::{DriveFileError, Grounded, Plausible, Specification, presets};
-use ssdlab_plan::{self as plan, Bytes, Fault};
+use ssdlab_plan::{Bytes, Fault};
 use ssdlab_report as report;
 
-use super::exit::{Exit, Wrong};
+use super::exit::Exit;
 use super::shown::Shown;
 use super::{input, output};
 
@@ -95,31 +94,16 @@ pub fn plausible(drive: &str, capacity: Option<Bytes>) -> Result<Plausible, Repo
 
 /// The text of a drive file.
 struct Source {
-    /// The file, or the drive that comes with the program.
+    /// The file, or the shipped drive.
     name: String,
     text: String,
 }
 
 impl Source {
     fn of(drive: &str) -> Result<Self, Report> {
-        let is_path = plan::is_drive_file(drive);
-        let (name, text) = match presets::find(drive) {
-            Some(preset) if !is_path => (preset.name, preset.text.to_owned()),
-            None if !is_path && !Path::new(drive).exists() => return Err(unknown(drive)),
-            _ => {
-                let text = input::read(Path::new(drive))
-                    .into_diagnostic()
-                    .wrap_err_with(|| format!("the drive file {drive} cannot be read"))
-                    .map_err(|error| {
-                        Wrong::report(
-                            format!("{error}: {}", error.root_cause()),
-                            "name a drive file, or one of `ssdlab drive list`",
-                        )
-                    })?;
-                (drive, text)
-            }
-        };
-        Ok(Self { name: name.to_owned(), text })
+        let names: Vec<&str> = presets::ALL.iter().map(|preset| preset.name).collect();
+        let shipped = presets::find(drive).map(|preset| preset.text);
+        Ok(Self { name: drive.to_owned(), text: input::model("drive", drive, shipped, &names)? })
     }
 
     fn specification(&self, capacity: Option<Bytes>) -> Result<Specification, Report> {
@@ -143,16 +127,4 @@ impl Source {
         let fault = Fault { message: error.message, at: error.at, help: Some(error.help) };
         Report::new(fault.in_file(&self.name, &self.text))
     }
-}
-
-fn unknown(name: &str) -> Report {
-    let names: Vec<&str> = presets::ALL.iter().map(|preset| preset.name).collect();
-    Wrong::report(
-        format!("there is neither a drive nor a file named `{name}`"),
-        format!(
-            "{}name a drive file, or one of {}",
-            plan::did_you_mean(name, names.iter().copied()),
-            names.join(", ")
-        ),
-    )
 }

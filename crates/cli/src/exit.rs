@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use miette::{GraphicalReportHandler, GraphicalTheme, Report};
 use ssdlab_advice::Incomparable;
-use ssdlab_conductor::{ConductorError, FleetError, GuestsError};
+use ssdlab_conductor::{ConductorError, FleetError, GuestsError, RepeatError};
 use ssdlab_host::program::ProgramError;
 use ssdlab_import::ImportError;
 use ssdlab_kernel::KernelError;
@@ -20,7 +20,7 @@ use ssdlab_workload::{InputError, WorkloadError};
 pub enum Exit {
     /// Done.
     Done,
-    /// A trial failed, or something else went wrong on the way.
+    /// A trial failed, or another error occurred.
     Failed,
     /// The plan or the command line is wrong.
     Wrong,
@@ -118,6 +118,12 @@ fn code(error: &Report) -> Exit {
                 Exit::Failed
             }
         };
+    }
+    match error.downcast_ref::<RepeatError>() {
+        Some(RepeatError::Interrupted) => return Exit::Interrupted,
+        Some(RepeatError::Unavailable { .. }) => return Exit::Lacking,
+        Some(RepeatError::Failed { .. }) => return Exit::Failed,
+        None => {}
     }
     if let Some(SimulationError::Interrupted) = error.downcast_ref::<SimulationError>() {
         return Exit::Interrupted;

@@ -22,7 +22,7 @@ use super::exit::{Exit, Wrong};
 use super::stages::{self, Manner, Ready};
 use super::{flips, output, report, run};
 
-/// How far beyond its range a value is looked for.
+/// The factor by which a value is tried beyond its range.
 const BEYOND: f64 = 10.0;
 
 /// Trials that narrow down each flip.
@@ -47,7 +47,7 @@ pub struct Flip {
     json: bool,
 }
 
-/// A value that a drive is tried with, and which claims hold then, by name.
+/// A value that was tried, and the claims that then hold, by name.
 struct Tried {
     value: Value,
     holds: BTreeMap<String, bool>,
@@ -89,7 +89,7 @@ impl Flip {
         let found = stages::with_stage(&schedule, manner, &mut journal, &interrupt, |ready| {
             let Ready::Guests(mut guests, _) = ready else { return Ok(Vec::new()) };
             guests.provide(plausible);
-            let mut search = Search { schedule: &schedule, standings: &standings, guests };
+            let mut search = Search { schedule: &schedule, standings: &standings, guests: *guests };
             Ok(search.all(&parameters))
         })?;
         journal.finish().into_diagnostic()?;
@@ -160,7 +160,7 @@ impl Parameter {
             spread @ Spread::Range(_) => {
                 let [least, most] = spread.ends()?;
                 let beyond = |end: &Value, factor: f64| end.with_number(end.number()? * factor);
-                // Not all that is ten times as large can be.
+                // Ten times the value may give an invalid drive.
                 let farthest = |end: Value, factor: f64| {
                     let far = [factor, factor.sqrt()].into_iter();
                     far.filter_map(|factor| beyond(&end, factor))
@@ -182,8 +182,7 @@ struct Search<'a, 'b> {
     guests: Guests<'b>,
 }
 
-/// A flip that is narrowed down: between a value where the claim is as published and one where it
-/// is not.
+/// A flip being narrowed down, between a value with the published verdict and one with another.
 struct Bracket<'a> {
     parameter: &'a Parameter,
     standing: &'a Standing,

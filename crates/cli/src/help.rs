@@ -1,4 +1,4 @@
-//! What `--help`, completions and man pages are made from: the commands by group, with examples.
+//! The source of `--help`, completions and man pages: the commands by group, with examples.
 
 use std::fmt::Write;
 
@@ -7,16 +7,16 @@ use clap::builder::StyledStr;
 
 use super::exit::Exit;
 
-/// The commands as people look for them. Every command that is not hidden is in one group.
+/// The commands by task. Every command that is not hidden is in one group.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Experiments", &["run", "check", "record", "status", "cancel", "restore"]),
-    ("Results", &["report", "compare", "method", "flip", "history", "import", "evidence"]),
+    ("Results", &["report", "compare", "method", "flip", "cut", "history", "import", "evidence"]),
     ("Simulated drives", &["simulate", "drive", "host", "serve", "trace"]),
     ("Set-up", &["list", "kernel", "cache", "schema", "completions", "man"]),
 ];
 
-/// Examples of a command: what it is for, and the command line.
-const EXAMPLES: [(&str, &[(&str, &str)]); 24] = [
+/// Examples of a command: their purpose, and the command line.
+const EXAMPLES: [(&str, &[(&str, &str)]); 25] = [
     (
         "run",
         &[
@@ -30,7 +30,7 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 24] = [
                 "ssdlab run journal --dir /mnt/test",
             ),
             ("On a drive that is wiped", "sudo ssdlab run journal --device /dev/sdX --wipe SERIAL"),
-            ("Go on where a run was interrupted", "ssdlab run --resume discard-1"),
+            ("Resume an interrupted run", "ssdlab run --resume discard-1"),
         ],
     ),
     (
@@ -63,7 +63,20 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 24] = [
         )],
     ),
     ("method", &[("See whether a run's numbers can be trusted", "ssdlab method discard-1")]),
-    ("flip", &[("See what a run's verdicts hang on", "ssdlab flip discard-1")]),
+    ("flip", &[("Find the parameters on which a run's verdicts depend", "ssdlab flip discard-1")]),
+    (
+        "cut",
+        &[
+            (
+                "See what a power cut left, as a report names it",
+                "ssdlab cut power-loss-1 --trial 3 --cut 12",
+            ),
+            (
+                "Save the drive's contents and its requests",
+                "ssdlab cut power-loss-1 --trial 3 --cut 12 --image cut.img --log cut.log",
+            ),
+        ],
+    ),
     ("history", &[("List the runs that refuted a claim", "ssdlab history --verdict refuted")]),
     (
         "import",
@@ -72,8 +85,15 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 24] = [
             "ssdlab import ext4=ext4.json xfs=xfs.json --name fio-two",
         )],
     ),
-    ("evidence", &[("See what the models get right, and what not", "ssdlab evidence")]),
-    ("host", &[("See what a computer's values rest on", "ssdlab host show phenom-ii-x4-965")]),
+    ("evidence", &[("See what the models get right and wrong", "ssdlab evidence")]),
+    (
+        "host",
+        &[
+            ("See the evidence for a computer's values", "ssdlab host show phenom-ii-x4-965"),
+            ("Start a host file of your own", "ssdlab host show modern-2020s"),
+            ("Measure this computer", "ssdlab host fit --dir /var/tmp"),
+        ],
+    ),
     (
         "simulate",
         &[
@@ -126,8 +146,8 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 24] = [
     (
         "cache",
         &[
-            ("See what is kept", "ssdlab cache"),
-            ("Remove what can be made again", "ssdlab cache clear"),
+            ("See the cache", "ssdlab cache"),
+            ("Remove what can be recreated", "ssdlab cache clear"),
         ],
     ),
     ("schema", &[("The schema of plans", "ssdlab schema plan")]),
@@ -135,7 +155,7 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 24] = [
     ("man", &[("Write the man pages", "ssdlab man man1")]),
 ];
 
-/// What `ssdlab` alone prints.
+/// The output of `ssdlab` without arguments.
 pub const FIRST_STEPS: &str = "\
 ssdlab settles questions about filesystems on SSDs by controlled experiment. Three things to try:
 
@@ -145,7 +165,7 @@ ssdlab settles questions about filesystems on SSDs by controlled experiment. Thr
 
 `ssdlab --help` lists all commands.";
 
-/// Gives the help of a command line its groups and examples.
+/// Adds groups and examples to the help of a command line.
 pub fn explained(command: Command) -> Command {
     let template = format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}{}\n{{options}}{{after-help}}",

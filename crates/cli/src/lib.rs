@@ -7,6 +7,8 @@ mod check;
 mod cluster;
 mod compare;
 mod completions;
+mod cut;
+mod cut_files;
 mod drive;
 mod evidence;
 mod exit;
@@ -16,6 +18,7 @@ mod guest;
 mod help;
 mod history;
 mod host;
+mod host_fit;
 mod import;
 mod input;
 mod json;
@@ -81,6 +84,8 @@ enum Command {
     Method(method::Method),
     /// Find the values of a drive that flip verdicts (virtual lab).
     Flip(flip::Flip),
+    /// Repeat one power cut of a run: what it left, and why.
+    Cut(cut::Cut),
     /// Import results of fio, bonnie++, hyperfine or Phoronix as a run.
     Import(import::Import),
     /// Record a program's file operations, for replay in any lab.
@@ -154,6 +159,7 @@ pub fn main(version: &'static str) -> ExitCode {
         Command::History(history) => history.run(),
         Command::Method(method) => method.run(),
         Command::Flip(flip) => flip.run(),
+        Command::Cut(cut) => cut.run(),
         Command::Import(import) => import.run(),
         Command::List(list) => list.run(),
         Command::Schema(schema) => Ok(schema.run()),

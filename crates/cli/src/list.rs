@@ -102,7 +102,7 @@ struct Entry {
 enum Group {
     /// Shipped: what was asked in 2009 and 2011.
     Founding,
-    /// Shipped: what people ask in the 2020s.
+    /// Shipped: what people have asked since.
     Today,
     /// The plan files of the current folder.
     Yours,
@@ -114,7 +114,7 @@ impl Group {
     fn says(self) -> &'static str {
         match self {
             Self::Founding => "founding: asked in 2009 and 2011",
-            Self::Today => "today: asked in the 2020s",
+            Self::Today => "today: asked since then, in issues and forums",
             Self::Yours => "yours: the plan files in this folder",
         }
     }
@@ -271,7 +271,8 @@ pub fn factors() -> Rows {
         Factor::Flush => "honest, ignored (virtual lab)".to_owned(),
         Factor::WearLevelling => "none, dynamic, static, static:N (virtual lab)".to_owned(),
         Factor::Host => {
-            HOSTS.each_ref().map(|host| host.name.as_str()).join(", ") + " (virtual lab)"
+            let names = HOSTS.each_ref().map(|host| host.name.as_str()).join(", ");
+            format!("{names}, or a host file (virtual lab)")
         }
         Factor::NodeFeature => "features of nodes, such as ssd=x25m (`--on slurm`)".to_owned(),
         Factor::Label => "the label of a treatment in imported results (not for plans)".to_owned(),

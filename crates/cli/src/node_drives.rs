@@ -57,7 +57,7 @@ fn find_in(file: &Path, kind: &str) -> Result<Permitted, String> {
     let written: Written = toml::from_str(&text).map_err(|error| of_file(&error.message()))?;
     let Some(id) = written.drives.get(kind) else {
         let known: Vec<&str> = written.drives.keys().map(String::as_str).collect();
-        return Err(of_file(&format!("no drive `{kind}` (there are: {})", known.join(", "))));
+        return Err(of_file(&format!("no drive `{kind}` (known: {})", known.join(", "))));
     };
     if id.is_empty() || id.contains('/') || id.starts_with('.') {
         return Err(of_file(&format!("`{id}` is not a name in {BY_ID}")));

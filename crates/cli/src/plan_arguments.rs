@@ -89,7 +89,7 @@ impl PlanArguments {
         };
         let here = env::current_dir().into_diagnostic()?;
         let (file, text, base) = read(named, &here)?;
-        // Schedules are text.
+        // Schedules are stored as text.
         let absolute = |option: &str, path: &Option<PathBuf>| {
             let path = path.as_ref().map(|path| here.join(path));
             match path {
@@ -102,7 +102,7 @@ impl PlanArguments {
         };
         let overrides = Overrides {
             lab: self.lab,
-            drive: self.drive.as_ref().map(|drives| absolute_drives(drives, &here)),
+            drive: self.drive.as_ref().map(|drives| absolute_files(drives, &here)),
             capacity: self.capacity.map(|capacity| capacity.0),
             device: absolute("--device", &self.device)?,
             directory: absolute("--dir", &self.dir)?,
@@ -119,12 +119,11 @@ impl PlanArguments {
     }
 }
 
-/// Refuses what can never be read as the file that the plan takes it for. What is not there may be
+/// Refuses paths that can never be read as the file that the plan expects. A missing file may exist
 /// where the plan will run.
 fn check_files(schedule: &Schedule) -> Result<(), Report> {
-    let drives = schedule.setups().map(|setup| Path::new(&setup.simulated.drive));
-    let drives = drives.filter(|drive| drive.to_str().is_some_and(plan::is_drive_file));
-    for path in schedule.workload.inputs().chain(drives) {
+    let simulated = schedule.setups().flat_map(|setup| setup.simulated.files());
+    for path in schedule.workload.inputs().chain(simulated) {
         if let Some(kind) = regular_file::other_kind(path) {
             return Err(Wrong::report(
                 format!("{}: it is {kind}, not a regular file", path.display()),
@@ -145,20 +144,20 @@ fn check_files(schedule: &Schedule) -> Result<(), Report> {
     Ok(())
 }
 
-/// Makes paths of drive files absolute; names of shipped drives stay.
-fn absolute_drives(drives: &str, here: &Path) -> String {
-    let absolute = |drive: &str| {
-        let is_file = plan::is_drive_file(drive);
-        if is_file { here.join(drive).display().to_string() } else { drive.to_owned() }
+/// Makes paths of drive and host files absolute; names of shipped ones stay unchanged.
+fn absolute_files(levels: &str, here: &Path) -> String {
+    let absolute = |level: &str| {
+        let is_file = plan::names_file(level);
+        if is_file { here.join(level).display().to_string() } else { level.to_owned() }
     };
-    drives.split(',').map(|drive| absolute(drive.trim())).collect::<Vec<_>>().join(",")
+    levels.split(',').map(|level| absolute(level.trim())).collect::<Vec<_>>().join(",")
 }
 
-/// The same for `--set drive=FILE`.
+/// The same for `--set drive=FILE` and `--set host=FILE`.
 fn absolute_set(set: &str, here: &Path) -> String {
     match set.split_once('=') {
-        Some((name, drives)) if name == Factor::Drive.name() => {
-            format!("{name}={}", absolute_drives(drives, here))
+        Some((name, levels)) if [Factor::Drive, Factor::Host].map(Factor::name).contains(&name) => {
+            format!("{name}={}", absolute_files(levels, here))
         }
         _ => set.to_owned(),
     }

@@ -5,7 +5,7 @@ use schemars::schema_for;
 use ssdlab_advice::Comparison;
 use ssdlab_plan::Plan;
 use ssdlab_report::{Answered, Book, History};
-use ssdlab_results::Record;
+use ssdlab_results::{Record, Repeat};
 use ssdlab_simulation::Outcome;
 
 use super::cache::Cached;
@@ -38,6 +38,8 @@ pub enum Of {
     Method,
     /// The output of `ssdlab compare --json`.
     Comparison,
+    /// The output of `ssdlab cut --json`.
+    Cut,
     /// The output of `ssdlab history --json`.
     History,
     /// The output of `ssdlab status --json`.
@@ -75,6 +77,7 @@ impl Of {
             Self::Analysis => schema_for!(Answered<'_>),
             Self::Method => schema_for!(Checked),
             Self::Comparison => schema_for!(Comparison),
+            Self::Cut => schema_for!(Repeat),
             Self::History => schema_for!(History),
             Self::Status => schema_for!(Standing),
             Self::Cache => schema_for!(Cached),

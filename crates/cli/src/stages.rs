@@ -13,14 +13,13 @@ use ssdlab_host::memory;
 use ssdlab_host::program::Rules;
 use ssdlab_kernel as kernel;
 use ssdlab_lab::{self as lab, LabError, Tools};
-use ssdlab_plan::{Bytes, LabKind, Schedule, Target, is_drive_file};
+use ssdlab_plan::{Bytes, HostModel, LabKind, Schedule, Target, names_file};
 use ssdlab_results::Record;
 use ssdlab_undo::Journal;
 use ssdlab_workload::{self as workload, Workload, WorkloadError};
 
-use super::cluster;
-use super::drive;
 use super::exit::Wrong;
+use super::{cluster, drive, host};
 
 /// The bytes kept of a guest's writes, as a rule of thumb.
 const WRITTEN_BYTES: u64 = 1 << 30;
@@ -45,7 +44,7 @@ pub enum Ready<'a> {
     /// This machine, and whether requests are recorded.
     Here(Here<'a>, bool),
     /// Guests, and how many run in parallel.
-    Guests(Guests<'a>, usize),
+    Guests(Box<Guests<'a>>, usize),
 }
 
 impl Ready<'_> {
@@ -57,7 +56,7 @@ impl Ready<'_> {
         }
     }
 
-    /// Refuses to go on with the trials of these records on another drive.
+    /// Refuses to continue the trials of these records on another drive.
     pub fn check_drive(&self, records: &[Record]) -> Result<(), Report> {
         let Self::Here(here, _) = self else { return Ok(()) };
         let Some(drive) = here.lab.drive() else { return Ok(()) };
@@ -78,7 +77,7 @@ impl Ready<'_> {
     pub fn stage(&mut self) -> &mut dyn Stage {
         match self {
             Self::Here(here, _) => here,
-            Self::Guests(guests, _) => guests,
+            Self::Guests(guests, _) => &mut **guests,
         }
     }
 }
@@ -111,13 +110,15 @@ pub fn with_stage<T>(
         Target::Virtual { .. } => {
             let kernel = kernel::find(manner.kernel)?;
             let drives = drives(schedule, interrupt)?;
+            let hosts = hosts(schedule, interrupt)?;
             drives.values().try_for_each(check_memory)?;
-            let jobs = manner.jobs.unwrap_or_else(|| fitting_jobs(schedule, &drives));
+            let jobs = manner.jobs.unwrap_or_else(|| fitting_jobs(&hosts, &drives));
             let jobs = jobs.min(manner.most_jobs.unwrap_or(jobs)).max(1);
             let plausible =
                 if schedule.plausible > 0 { plausible(schedule)? } else { BTreeMap::new() };
-            let provided = Provided { schedule, kernel, drives, plausible, jobs, interrupt };
-            return act(Ready::Guests(Guests::open(provided, journal)?, jobs));
+            let provided = Provided { schedule, kernel, drives, hosts, plausible, jobs, interrupt };
+            let guests = Box::new(Guests::open(provided, journal)?);
+            return act(Ready::Guests(guests, jobs));
         }
         Target::Image { size_bytes, folder } => {
             check_fits(&workload, *size_bytes)?;
@@ -152,16 +153,34 @@ fn drives(
         let name = setup.simulated.drive.clone();
         if let Entry::Vacant(place) = drives.entry(name) {
             let capacity = target(schedule)?.size_bytes().map(Bytes);
-            if is_drive_file(place.key()) {
-                let file = Path::new(place.key());
-                workload::private(file, &schedule.inputs, interrupt)
-                    .map_err(WorkloadError::from)?;
-            }
+            check_unchanged(place.key(), schedule, interrupt)?;
             let drive = drive::load(place.key(), capacity)?;
             place.insert(drive);
         }
     }
     Ok(drives)
+}
+
+/// The hosts that a schedule's treatments name.
+fn hosts(
+    schedule: &Schedule,
+    interrupt: &Interrupt,
+) -> Result<BTreeMap<String, HostModel>, Report> {
+    let names: BTreeSet<&String> = schedule.setups().map(|setup| &setup.simulated.host).collect();
+    let of = |name: &String| {
+        check_unchanged(name, schedule, interrupt)?;
+        Ok((name.clone(), host::load(name)?))
+    };
+    names.into_iter().map(of).collect()
+}
+
+/// Refuses a file that a level names if it is not the one that was submitted.
+fn check_unchanged(level: &str, schedule: &Schedule, interrupt: &Interrupt) -> Result<(), Report> {
+    if names_file(level) {
+        workload::private(Path::new(level), &schedule.inputs, interrupt)
+            .map_err(WorkloadError::from)?;
+    }
+    Ok(())
 }
 
 /// The drives that the evidence of a schedule's drives leaves possible.
@@ -173,26 +192,31 @@ pub fn plausible(schedule: &Schedule) -> Result<BTreeMap<String, Plausible>, Rep
 }
 
 /// As many guests as there are processors, as far as memory for them and their drives allows.
-fn fitting_jobs(schedule: &Schedule, drives: &BTreeMap<String, Specification>) -> usize {
+fn fitting_jobs(
+    hosts: &BTreeMap<String, HostModel>,
+    drives: &BTreeMap<String, Specification>,
+) -> usize {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let guests = memory::available_bytes() / memory_of_guest(schedule, drives);
+    let guests = memory::available_bytes() / memory_of_guest(hosts, drives);
     processors.min(usize::try_from(guests).unwrap_or(usize::MAX)).max(1)
 }
 
 /// The approximate peak memory of a trial in a guest, in bytes.
-fn memory_of_guest(schedule: &Schedule, drives: &BTreeMap<String, Specification>) -> u64 {
-    let hosts = schedule.setups().map(|setup| setup.simulated.host.memory_bytes);
-    let guest = hosts.max().unwrap_or(0);
+fn memory_of_guest(
+    hosts: &BTreeMap<String, HostModel>,
+    drives: &BTreeMap<String, Specification>,
+) -> u64 {
+    let guest = hosts.values().map(|host| host.memory_bytes).max().unwrap_or(0);
     let drive = drives.values().map(map_bytes).max().unwrap_or(0);
     guest + drive + WRITTEN_BYTES
 }
 
-/// The same for a trial that runs elsewhere; `None` where it has its machine to itself.
+/// The same for a trial on another machine; `None` if it has that machine to itself.
 pub fn memory_elsewhere(schedule: &Schedule, interrupt: &Interrupt) -> Result<Option<u64>, Report> {
     if !schedule.is_in(LabKind::Virtual) {
         return Ok(None);
     }
-    Ok(Some(memory_of_guest(schedule, &drives(schedule, interrupt)?)))
+    Ok(Some(memory_of_guest(&hosts(schedule, interrupt)?, &drives(schedule, interrupt)?)))
 }
 
 /// The memory of a simulated drive's maps, as measured: 9 bytes per page and 26 per block.
@@ -200,7 +224,8 @@ fn map_bytes(drive: &Specification) -> u64 {
     9 * u64::from(drive.logical_pages) + 26 * u64::from(drive.blocks)
 }
 
-/// A drive whose maps do not fit into memory would get this program, or another, killed.
+/// Refuses a drive whose maps do not fit into memory, which would get this or another program
+/// killed.
 fn check_memory(drive: &Specification) -> Result<(), Report> {
     let (needed, available) = (map_bytes(drive), memory::available_bytes());
     if needed + WRITTEN_BYTES <= available {

@@ -1,8 +1,8 @@
 //! Simulated drives with an aged filesystem.
 //!
-//! A drive's flash is a function of what it was asked since it was new. So what is kept is the log
-//! of all requests of the guest that aged it, and the contents; a trial's drive is conditioned as
-//! that one was, asked the same at the same times, and switched off and on.
+//! A drive's flash is a function of all requests since it was new. So the log of all requests of
+//! the guest that aged it is kept, and the contents; a trial's drive is preconditioned in the same
+//! way, given the same requests at the same times, and power-cycled.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -15,7 +15,7 @@ use ssdlab_aged::{self as aged, State};
 use ssdlab_disk::{Backend, Flash, Memory};
 use ssdlab_flash::{Command, Drive, Nanos, Specification};
 use ssdlab_plan::schedule::Trial;
-use ssdlab_plan::{Age, HostModel, LabKind, Setup};
+use ssdlab_plan::{Age, HostModel, LabKind, Setup, find_host};
 use ssdlab_simulation as simulation;
 use ssdlab_trace::{Options, Reader};
 
@@ -26,11 +26,11 @@ use super::inside::Job;
 use super::measure::nanos;
 use super::trial::{IMAGE, PREPARATION};
 
-/// The file of a kept state that has the requests of who aged it.
+/// The file of a kept state with the requests of the guest that aged it.
 const REQUESTS: &str = "requests";
 
 impl Guests<'_> {
-    /// A drive with the aged filesystem of a trial, which another guest has aged if none is kept.
+    /// A drive with the aged filesystem of a trial; if none is kept, a guest ages one first.
     pub(super) fn aged(
         &self,
         age: Age,
@@ -45,7 +45,7 @@ impl Guests<'_> {
             ("lab_kernel", self.kernel.identity.clone()),
             ("drive", identity(specification)),
             ("condition", format!("{:?}", simulated.condition)),
-            ("host", identity_of_host(host, simulated.host)),
+            ("host", identity_of_host(host)),
         ]);
         let made_from = MadeFrom::new(age, setup, trial.seed, place)?;
         let fresh = || conditioned(specification, simulated, trial.seed, self.interrupt);
@@ -54,7 +54,7 @@ impl Guests<'_> {
             let facts = self.age(setup, host, trial, &flash, folder)?;
             let flash = flash.lock().unwrap_or_else(PoisonError::into_inner);
             keep(flash.contents(), folder).map_err(Failure::step("keep a drive in", folder))?;
-            // What cannot be had again would be another drive in every trial from here on.
+            // A state that cannot be reproduced would give every later trial another drive.
             let (expected, (again, _)) =
                 (flash.drive().flash_counters(), replayed(fresh()?, folder)?);
             let found = again.flash_counters();
@@ -96,12 +96,17 @@ impl Guests<'_> {
     }
 }
 
-/// Tells a drawn host from the one of the name.
-fn identity_of_host(host: &HostModel, named: &HostModel) -> String {
-    if host == named { host.name.clone() } else { format!("{} {}", host.name, host.costs) }
+/// Distinguishes a drawn host, or one from a file, from the shipped one of the same name.
+fn identity_of_host(host: &HostModel) -> String {
+    let HostModel { name, costs, memory_bytes, .. } = host;
+    if find_host(name) == Some(host) {
+        name.clone()
+    } else {
+        format!("{name} {costs} {memory_bytes}")
+    }
 }
 
-/// Writes what is not zeros into a sparse file.
+/// Writes contents into a sparse file, without their zeros.
 fn keep(contents: &Memory, folder: &Path) -> io::Result<()> {
     let file = File::create(folder.join(IMAGE))?;
     file.set_len(contents.capacity_bytes())?;
@@ -117,7 +122,7 @@ fn load(image: &Path, capacity_bytes: u64) -> io::Result<Memory> {
     Ok(contents)
 }
 
-/// A drive after all that the one that was aged was asked, and the time of the last of it.
+/// A drive after all requests to the aged one, and the time of the last of them.
 fn replayed(mut drive: Drive, folder: &Path) -> Result<(Drive, Nanos), Failure> {
     let log = folder.join(REQUESTS);
     let unreadable = |cause: &dyn std::fmt::Display| {
@@ -137,7 +142,7 @@ fn replayed(mut drive: Drive, folder: &Path) -> Result<(Drive, Nanos), Failure> 
     Ok((drive, now))
 }
 
-/// A drive that was told to keep everything, and is off and on again: its time begins anew.
+/// A drive that was flushed and power-cycled: its time begins again at 0.
 fn switched_off((mut drive, now): (Drive, Nanos)) -> Result<Drive, Failure> {
     let flushed = drive.submit(now, Command::Flush);
     flushed.map_err(|refusal| Failure::Failed(format!("the aged drive fails: {refusal}")))?;

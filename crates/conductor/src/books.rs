@@ -1,8 +1,7 @@
-//! Keeps the books of a trial: has its requests recorded, and enters into its record what the bytes
-//! are that were written in it.
+//! Keeps the books of a trial: has its requests recorded, and enters into its record the kinds of
+//! bytes that were written.
 //!
-//! What cannot be entered leaves the record as good as it was: the ledger says why, and the trial
-//! counts.
+//! If they cannot be entered, the record stays valid: the ledger says why, and the trial counts.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader};
@@ -21,16 +20,17 @@ use ssdlab_results::{ByKind, Executed, Phase, Written};
 use ssdlab_trace::{Options, Reader};
 use ssdlab_undo::{Change, Journal};
 
+use super::failure::Failure;
 use super::performed::Measured;
 
 /// The books of this machine's trials.
 #[derive(Debug, Default)]
 pub struct Books {
-    /// Where the logs of requests go; none where none are kept.
+    /// Where the logs of requests go; none if none are kept.
     logs: Option<PathBuf>,
-    /// The log of the trial that runs.
+    /// The log of the running trial.
     log: Option<PathBuf>,
-    /// The recording of the trial that runs, or why there is none.
+    /// The recording of the running trial, or why there is none.
     open: Option<Result<Recorded, String>>,
 }
 
@@ -48,19 +48,19 @@ impl Books {
         Self { logs: Some(logs.to_owned()), ..Self::default() }
     }
 
-    /// Turns to the page of a trial.
+    /// Switches to a trial.
     pub(super) fn turn_to(&mut self, trial: Trial) {
         self.log = self.logs.as_ref().map(|logs| log_of(logs, trial));
     }
 
-    /// Begins to record what is asked of the device of a trial.
+    /// Begins to record the requests to the device of a trial.
     pub(super) fn open(&mut self, device: Option<&BlockDevice>, journal: &mut Journal) {
         if let Some((log, device)) = self.log.take().zip(device) {
             self.open = Some(record(log, device, journal).map_err(|e| e.to_string()));
         }
     }
 
-    /// Ends the recording: its log, or why there is none. `None` where none was begun.
+    /// Ends the recording: its log, or why there is none. `None` if none was begun.
     pub(super) fn stop(&mut self) -> Option<Result<PathBuf, String>> {
         let recorded = self.open.take()?;
         Some(recorded.and_then(|Recorded { requests, log }| {
@@ -68,13 +68,23 @@ impl Books {
         }))
     }
 
-    /// Forgets a recording that was not ended.
+    /// Drops a recording that was not ended.
     pub(super) fn forget(&mut self) {
         self.open = None;
     }
 }
 
-/// Enters what was recorded of a trial, whose filesystem lies unmounted on a device.
+/// Stores what was executed in each phase, one line per phase.
+pub(super) fn keep_executed(path: &Path, executed: &[Executed]) -> Result<(), Failure> {
+    let mut lines = String::new();
+    for phase in executed {
+        lines += &serde_json::to_string(phase).expect("counts are plain data");
+        lines.push('\n');
+    }
+    fs::write(path, lines).map_err(Failure::step("write", path))
+}
+
+/// Enters the recorded requests of a trial, whose filesystem is unmounted on a device.
 pub(super) fn close(
     measured: &mut Measured,
     log: Result<PathBuf, String>,
@@ -102,8 +112,8 @@ fn record(log: PathBuf, device: &BlockDevice, journal: &mut Journal) -> io::Resu
     Ok(Recorded { requests: Requests::record(instance, device, &log)?, log })
 }
 
-/// Where instances of tracefs are made. It is mounted in the run's own folder where nobody else has
-/// mounted it.
+/// Where instances of tracefs are made. If tracefs is not mounted, it is mounted in the run's own
+/// folder.
 fn instances(journal: &mut Journal, name: &str) -> io::Result<PathBuf> {
     if let Some(instances) = tracefs::instances()? {
         return Ok(instances);
@@ -124,25 +134,25 @@ pub fn log_of(logs: &Path, trial: Trial) -> PathBuf {
     logs.join(format!("{:04}.requests", trial.position))
 }
 
-/// Where it is kept what the lab kernel executed in a trial: a line of JSON for each phase.
+/// The file with what the lab kernel executed in a trial: a line of JSON per phase.
 #[must_use]
 pub fn functions_of(logs: &Path, trial: Trial) -> PathBuf {
     logs.join(format!("{:04}.functions", trial.position))
 }
 
-/// What the lab kernel executed in each phase of a trial, as it was kept.
+/// Reads what the lab kernel executed in each phase of a trial.
 pub fn executed(path: &Path) -> io::Result<Vec<Executed>> {
     let text = fs::read_to_string(path)?;
     text.lines().map(|line| Ok(serde_json::from_str(line)?)).collect()
 }
 
-/// A filesystem and where it says it keeps what.
+/// A filesystem and its layout, as its own tools report it.
 pub(super) struct Kept<'a> {
     pub filesystem: &'a Filesystem,
     pub layout: &'a Layout,
 }
 
-/// Enters what the requests of a trial, in a log, come to. `read` reads the device as the trial has
+/// Enters the kinds of bytes of a trial's logged requests. `read` reads the device as the trial
 /// left it.
 pub(super) fn enter(measured: &mut Measured, log: &Path, kept: &Kept<'_>, read: Read<'_>) {
     match pages(measured, log, kept, read) {
@@ -156,14 +166,14 @@ pub(super) fn enter(measured: &mut Measured, log: &Path, kept: &Kept<'_>, read: 
     }
 }
 
-/// Says in a record why nothing could be entered.
+/// Notes in a record why nothing could be entered.
 pub(super) fn leave_out(measured: &mut Measured, reason: &str) {
     for ledger in measured.phases.iter_mut().filter_map(|phase| phase.ledger.as_mut()) {
         ledger.reason = Some(reason.to_owned());
     }
 }
 
-/// What was written in each phase.
+/// The writes of each phase.
 fn pages(
     measured: &Measured,
     log: &Path,
@@ -181,12 +191,12 @@ fn pages(
     let known = Known { layout: kept.layout, teller, read };
     let mut pages =
         ledger::by_kind(requests, &moments, known).map_err(|error| error.to_string())?;
-    // What was written before the first phase.
+    // The writes before the first phase.
     pages.remove(0);
     Ok(pages)
 }
 
-/// What the device had counted since the trial began when the first phase did, and at the end of
+/// The device's counts since the trial began, at the start of the first phase and at the end of
 /// each.
 fn moments(measured: &Measured) -> Option<Vec<Written>> {
     let written = |counters: &Counters| Written {

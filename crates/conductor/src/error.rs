@@ -1,4 +1,4 @@
-//! What ends a run before its time.
+//! Errors that end a run early.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,14 +9,14 @@ use ssdlab_slurm::SlurmError;
 use ssdlab_undo::UndoError;
 use thiserror::Error;
 
-/// What ends a run before its time. What the run had measured by then is stored.
+/// An error that ends a run early. What the run had measured by then is stored.
 #[derive(Debug, Error, Diagnostic)]
 pub enum ConductorError {
     /// A record could not be stored.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Store(#[from] StoreError),
-    /// A change to the machine could not be taken back.
+    /// A change to the machine could not be undone.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Undo(#[from] UndoError),
@@ -27,30 +27,30 @@ pub enum ConductorError {
         /// Why not.
         cause: io::Error,
     },
-    /// Other machines do not do their part.
+    /// The run on other machines failed.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Fleet(Box<FleetError>),
 }
 
-/// A run on many machines that cannot go on.
+/// A run on many machines that cannot continue.
 #[derive(Debug, Error, Diagnostic)]
 pub enum FleetError {
-    /// Slurm does not do its part.
+    /// Slurm failed.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Slurm(#[from] SlurmError),
-    /// It has stopped to answer, after something may have been submitted.
+    /// It stopped answering, after something may have been submitted.
     #[error("Slurm does not answer: {cause}")]
     #[diagnostic(help(
-        "jobs go on without it; `ssdlab run --resume RUN --on slurm` takes them up again"
+        "jobs continue without it; `ssdlab run --resume RUN --on slurm` picks them up"
     ))]
     Silent {
-        /// What it said last.
+        /// Its last message.
         cause: SlurmError,
     },
-    /// What is to be submitted cannot be stored, or read again.
-    #[error("cannot keep what is submitted in {}: {cause}", path.display())]
+    /// A submission cannot be stored or read.
+    #[error("cannot store the submission in {}: {cause}", path.display())]
     Submission {
         /// Where.
         path: PathBuf,
@@ -58,7 +58,7 @@ pub enum FleetError {
         cause: io::Error,
     },
     /// Trials have no record although nothing is left that would bring it.
-    #[error("{count} trials have no record, and nothing is queued that would bring it: {says}")]
+    #[error("{count} trials have no record, and no queued job will produce one: {says}")]
     #[diagnostic(help(
         "`ssdlab cancel RUN` undoes what killed trials have left on their nodes; \
          `ssdlab run --resume RUN --on slurm` submits what is missing"
@@ -66,7 +66,31 @@ pub enum FleetError {
     Lost {
         /// Trials.
         count: usize,
-        /// What their programs said last.
+        /// The last output of their programs.
         says: String,
+    },
+}
+
+/// Why a power cut could not be repeated.
+#[derive(Debug, Error, Diagnostic)]
+pub enum RepeatError {
+    /// It was to stop.
+    #[error("interrupted")]
+    Interrupted,
+    /// This machine cannot run the trial.
+    #[error("this machine cannot repeat trial {trial}: {reason}")]
+    Unavailable {
+        /// The trial's place in its run.
+        trial: u32,
+        /// What is missing.
+        reason: String,
+    },
+    /// The trial, or the recovery, went wrong.
+    #[error("cannot repeat trial {trial}: {reason}")]
+    Failed {
+        /// The trial's place in its run.
+        trial: u32,
+        /// What went wrong.
+        reason: String,
     },
 }

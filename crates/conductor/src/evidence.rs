@@ -1,20 +1,21 @@
-//! What a trial has left to be judged after power cuts: what was asked of its drive, what was told
-//! of its files, and the cases that follow from both.
+//! The evidence from a trial for judging power cuts: the requests to its drive, the reported
+//! operations on its files, and the cases that follow from both.
 
 use ssdlab_cuts::{Deed, History, Moment, Outcome, Recovery, Subjects};
 use ssdlab_disk::Memory;
 use ssdlab_flash::{Drive, Nanos, PowerCuts};
 use ssdlab_guest::Message;
-use ssdlab_plan::Setup;
 use ssdlab_plan::cuts::Cuts;
 use ssdlab_plan::schedule::Trial;
+use ssdlab_plan::{HostModel, Setup};
 
+use super::failure::Failure;
 use super::images::Requests;
 
-/// What is heard of a trial while it runs.
+/// What a trial reports while it runs.
 #[derive(Debug, Default)]
 pub(super) struct Heard {
-    history: History,
+    pub history: History,
     /// When each phase began, and its name.
     phases: Vec<(Nanos, String)>,
     /// When the last one was over.
@@ -22,7 +23,7 @@ pub(super) struct Heard {
 }
 
 impl Heard {
-    /// A guest tells, at a moment, what it does.
+    /// Hears a guest's progress, at a moment.
     pub fn hear(&mut self, now: Nanos, message: &Message) {
         match message {
             Message::Begins(name) => self.phases.push((now, name.clone())),
@@ -43,10 +44,13 @@ impl Heard {
     }
 }
 
-/// A trial that has run, and whose drive could have been cut off at any moment of it.
+/// A trial that has run, and whose drive could have lost power at any moment of it.
 pub(super) struct Evidence<'a> {
+    /// How its power is cut.
+    pub asked: Cuts,
     pub trial: Trial,
     pub setup: &'a Setup,
+    pub host: &'a HostModel,
     pub subjects: Subjects,
     pub heard: &'a Heard,
     pub requests: &'a Requests,
@@ -59,23 +63,29 @@ pub(super) struct Evidence<'a> {
 /// One state that one cut leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Case {
-    cut: u32,
-    survivor: u32,
+    pub cut: u32,
+    pub survivor: u32,
     /// When the power is cut.
     pub at: Nanos,
     moment: Moment,
-    /// What decides what survives.
+    /// The seed that decides what survives.
     pub seed: u64,
 }
 
-impl Evidence<'_> {
+impl<'a> Evidence<'a> {
+    /// The moments at which the power can be cut.
+    pub fn power_cuts(&self) -> Result<PowerCuts<'a>, Failure> {
+        let contradiction = |error| Failure::Failed(format!("the log of requests: {error}"));
+        PowerCuts::new(self.drive.specification(), &self.requests.log).map_err(contradiction)
+    }
+
     /// All cases, in the order of time.
-    pub fn cases(&self, asked: Cuts, cuts: &PowerCuts<'_>) -> Vec<Case> {
+    pub fn cases(&self, cuts: &PowerCuts<'_>) -> Vec<Case> {
         let begin = self.heard.phases.first().map_or(Nanos::ZERO, |(began, _)| *began);
         let within = begin..self.heard.over.max(begin);
         let marks: Vec<Nanos> = self.heard.history.promises().into_iter().map(Nanos).collect();
         let seed = self.trial.seed;
-        let count = asked.of_trial as usize;
+        let count = self.asked.of_trial as usize;
         let of_events = cuts.moments(&within, &marks, count.div_ceil(2), seed);
         let at_random = PowerCuts::at_random(&within, count - of_events.len(), seed);
         let of_events = of_events.into_iter().map(|at| (at, Moment::Event));
@@ -83,7 +93,7 @@ impl Evidence<'_> {
         let mut moments: Vec<(Nanos, Moment)> = of_events.chain(at_random).collect();
         moments.sort_by_key(|(at, _)| *at);
         let cut = |(number, (at, moment)): (u32, (Nanos, Moment))| {
-            (0..asked.survivors).map(move |survivor| Case {
+            (0..self.asked.survivors).map(move |survivor| Case {
                 cut: number,
                 survivor,
                 at,
@@ -94,7 +104,7 @@ impl Evidence<'_> {
         (0..).zip(moments).flat_map(cut).collect()
     }
 
-    /// What came of a case, by how it was recovered.
+    /// The outcome of a case, given its recovery.
     pub fn outcome(&self, case: &Case, recovery: Recovery) -> Outcome {
         let Recovery { mounted, found, amiss } = recovery;
         let is_mounted = mounted.is_ok();

@@ -1,8 +1,8 @@
-//! The stage for trials on many machines: they are submitted to Slurm, and what their attempts have
-//! written is merged as it comes.
+//! The stage for trials on many machines: they are submitted to Slurm, and the records of their
+//! attempts are merged as they arrive.
 //!
-//! The records say what was done. The queue is asked only whether what has not been done may still
-//! come, and whether nodes are done with what has.
+//! The records say what was done. The queue is asked only whether missing records may still come,
+//! and whether nodes have finished with the others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -24,8 +24,8 @@ use super::patience::{ASK, LOOK, PATIENCE, patiently, wait_until_gone};
 use super::submission::{Expected, Homes, Submission, submissions};
 use super::{ConductorError, Desk, Event, FleetError, Stage, books};
 
-/// How long what a node has written may take to be seen here: where this machine serves the folder,
-/// where rsync brings it, and where another machine serves it, of whom much is believed for a
+/// How long a node's writes may take to be visible here: if this machine serves the folder, if
+/// rsync fetches them, and if another machine serves the folder, whose attributes NFS caches for a
 /// minute (nfs(5), `acdirmax`).
 const AT_ONCE: Duration = Duration::from_secs(5);
 const BY_RSYNC: Duration = Duration::from_secs(20);
@@ -35,7 +35,7 @@ const BY_NETWORK: Duration = Duration::from_secs(75);
 /// overlayfs.
 const OWN: [i64; 5] = [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_7630];
 
-/// Why elements wait when all is well (squeue(1), job reason codes).
+/// The reasons for which elements normally wait (squeue(1), job reason codes).
 const USUAL: [&str; 5] = ["None", "Resources", "Priority", "JobArrayTaskLimit", "BeginTime"];
 
 /// What the caller of a fleet provides.
@@ -44,55 +44,55 @@ pub struct Submitter<'a> {
     pub schedule: &'a Schedule,
     /// Slurm.
     pub slurm: Slurm,
-    /// What every node must have.
+    /// The requirements on every node.
     pub expected: Expected,
-    /// Whether nothing is recorded of what is asked of devices.
+    /// Whether requests to devices are not recorded.
     pub no_trace: bool,
-    /// The memory of a trial in bytes; all of its node's, where nothing is said.
+    /// The memory of a trial in bytes; all of its node's if none.
     pub memory_bytes: Option<u64>,
-    /// This program, which nodes have under the same path.
+    /// The path of this program, which is the same on all nodes.
     pub program: PathBuf,
     /// How records get here, if nodes do not see the run's folder.
     pub rsync: Option<Rsync>,
-    /// Where those nodes have folders of their own.
+    /// Where those nodes have their own folders.
     pub staging: PathBuf,
     /// The request to stop.
     pub interrupt: &'a Interrupt,
 }
 
-/// Machines that Slurm gives out.
+/// The machines of a Slurm cluster.
 pub struct Fleet<'a> {
     by: Submitter<'a>,
-    /// The run's folder, by a name that holds everywhere.
+    /// The run's folder, by a path that is valid on every machine.
     folder: PathBuf,
     attempts: Attempts,
     /// All that was submitted, by name.
     submitted: BTreeMap<String, Submission>,
-    /// The elements that are not over, or whose trials are not all recorded.
+    /// The elements that have not ended, or whose trials are not all recorded.
     waiting: Vec<Element>,
-    /// Whether what earlier sessions have submitted is among them.
+    /// Whether they include the submissions of earlier sessions.
     has_adopted: bool,
     asked: Option<Instant>,
-    /// Since when the controller is silent.
+    /// Since when the controller has been silent.
     silent: Option<Instant>,
-    /// What was told about the queue, so that it is told once.
+    /// The reports about the queue so far, so that each is made once.
     told: BTreeSet<String>,
-    /// What nodes cannot run, as they say.
+    /// The refusals of nodes: treatments that they cannot run.
     refusals: Vec<Record>,
     /// How long what a node has written may take to be seen here.
     delivery: Duration,
 }
 
 impl<'a> Fleet<'a> {
-    /// Looks whether Slurm can run every treatment, before anything is made.
+    /// Checks that Slurm can run every treatment, before anything is made.
     pub fn check(slurm: &Slurm, schedule: &Schedule) -> Result<(), SlurmError> {
         let all: BTreeSet<BTreeSet<String>> =
             (0..schedule.treatments.len()).map(|index| schedule.features(index)).collect();
         all.iter().try_for_each(|features| slurm.nodes(features).map(drop))
     }
 
-    /// A fleet for a run whose folder is there, an absolute path, and that has some records
-    /// already.
+    /// A fleet for a run whose folder, an absolute path, exists, and which may already have
+    /// records.
     pub fn open(by: Submitter<'a>, folder: &Path, records: &[Record]) -> Result<Self, FleetError> {
         let place = folder.join(ATTEMPTS);
         let of_folder = |cause| FleetError::Submission { path: place.clone(), cause };
@@ -118,7 +118,7 @@ impl<'a> Fleet<'a> {
         })
     }
 
-    /// What an earlier session has submitted and is still to come is waited for.
+    /// Adopts the submissions of earlier sessions whose records are still to come.
     fn adopt(&mut self) -> Result<(), FleetError> {
         if std::mem::replace(&mut self.has_adopted, true) {
             return Ok(());
@@ -127,7 +127,7 @@ impl<'a> Fleet<'a> {
         let names = self.submitted.keys().cloned().collect();
         let queue = patiently(stop, || self.by.slurm.queue(&names))?;
         if let Some(rsync) = &mut self.by.rsync {
-            // Where elements have been that are long over, nobody knows any more.
+            // Slurm no longer knows the nodes of elements that ended long ago.
             for submission in self.submitted.values().filter(|of| of.staged.is_some()) {
                 let nodes = patiently(stop, || self.by.slurm.nodes(&submission.features))?;
                 rsync.ask_all(submission, nodes.into_keys());
@@ -152,8 +152,8 @@ impl<'a> Fleet<'a> {
         for features in &needed {
             let found = patiently(stop, || slurm.nodes(features))?;
             nodes = nodes.max(found.len());
-            // A block whose home is gone goes on elsewhere: pairs across machines do not count, but
-            // what has run is not in vain for other pairs.
+            // A block whose node is gone continues elsewhere: pairs across machines do not count,
+            // but its records still serve other pairs.
             homes.retain(|(_, own), node| own != features || found.get(node) == Some(&true));
         }
         let limits = patiently(stop, || slurm.limits())?;
@@ -164,7 +164,7 @@ impl<'a> Fleet<'a> {
             submission.expected = self.by.expected.clone();
             submission.no_trace = self.by.no_trace;
             submission.partition = self.by.slurm.partition().map(str::to_owned);
-            // All of a run is in one folder, so that each node is asked once for all.
+            // All submissions of a run use one folder, so that each node is asked once for all.
             let known = self.submitted.values().find_map(|of| of.staged.clone());
             submission.staged =
                 is_staged.then(|| known.unwrap_or_else(|| self.by.staging.join(&name)));
@@ -180,7 +180,7 @@ impl<'a> Fleet<'a> {
         Ok(())
     }
 
-    /// Submits an array; `others` are the jobs that go with it.
+    /// Submits an array; `others` are the jobs submitted before it for the same trials.
     fn submit_one(
         &self,
         name: &str,
@@ -207,8 +207,8 @@ impl<'a> Fleet<'a> {
         };
         slurm.submit(&array, limits).map_err(|error| match error {
             SlurmError::Refused { .. } => {
-                // Half of what was meant is no use, and what was refused is not waited for. Of any
-                // other error nobody knows whether the job was taken: its name stays known.
+                // A partial submission is useless, and a refused job is not waited for. After any
+                // other error the job may have been accepted: its name stays known.
                 let _ = slurm.cancel(others);
                 let _ = fs::remove_file(&path);
                 error.into()
@@ -217,7 +217,8 @@ impl<'a> Fleet<'a> {
         })
     }
 
-    /// A name that no array of this run has, nor one of another folder's run of the same name.
+    /// A name that neither an array of this run has, nor one of a run of the same name in another
+    /// folder.
     fn new_name(&self, run: &str) -> String {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         let run: String = run.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
@@ -225,7 +226,7 @@ impl<'a> Fleet<'a> {
         format!("ssdlab-{run}-{number}-{:08x}", random_word())
     }
 
-    /// Puts what attempts have brought into the run.
+    /// Merges the records of attempts into the run.
     fn merge(&mut self, desk: &mut Desk<'_>) -> Result<(), ConductorError> {
         if let Some(rsync) = &mut self.by.rsync {
             tell(desk, rsync.fetch(&self.folder));
@@ -252,7 +253,8 @@ impl<'a> Fleet<'a> {
         Ok(())
     }
 
-    /// That a node cannot run a treatment ends what is done about it, unless another has run it.
+    /// Applies refusals: a treatment that a node cannot run is given up, unless another node has
+    /// run it.
     fn settle_refusals(&mut self, desk: &mut Desk<'_>) -> Result<(), ConductorError> {
         for record in &self.refusals {
             let treatment = record.trial.treatment;
@@ -266,7 +268,7 @@ impl<'a> Fleet<'a> {
         Ok(())
     }
 
-    /// A refusal in words.
+    /// The message of a refusal.
     fn refusal(&self, record: &Record) -> String {
         let node = record.attempt.as_ref().map_or("a node", |of| of.node.as_str());
         let reason = record.reason.as_deref().unwrap_or_default();
@@ -277,11 +279,10 @@ impl<'a> Fleet<'a> {
         self.by.schedule.distinct(&self.by.schedule.treatments[treatment].levels)
     }
 
-    /// Asks the queue which elements are over; a controller that is silent for a while is waited
-    /// for.
+    /// Asks the queue which elements have ended; waits for a controller that is silent for a while.
     fn ask(&mut self, desk: &mut Desk<'_>) -> Result<(), FleetError> {
         let now = Instant::now();
-        // Once all is recorded, only the nodes' own clearing up is waited for.
+        // Once everything is recorded, only the nodes' own cleanup is waited for.
         let mut waiting = self.waiting.iter();
         let is_answered = waiting.all(|element| element.is_answered(desk, &self.refusals));
         let pause = if is_answered { LOOK } else { ASK };
@@ -325,12 +326,13 @@ impl<'a> Fleet<'a> {
         Ok(())
     }
 
-    /// Waits for elements until none is left, or none that would bring anything.
+    /// Waits for elements until none is left, or none that could add a record.
     fn wait(&mut self, desk: &mut Desk<'_>) -> Result<(), ConductorError> {
         while !self.waiting.is_empty() && !self.by.interrupt.is_set() {
             sleep(LOOK);
             self.ask(desk)?;
-            // What was written before an element left the queue is read after it was asked.
+            // Merging after asking sees everything that was written before an element left the
+            // queue.
             self.merge(desk)?;
             let refusals = &self.refusals;
             self.waiting
@@ -345,7 +347,7 @@ impl<'a> Fleet<'a> {
         Ok(())
     }
 
-    /// Ends what is queued; false if it does not end.
+    /// Cancels the queued jobs; false if they do not end.
     fn cancel(&mut self) -> Result<bool, FleetError> {
         let jobs = self.waiting.iter().map(|element| element.job).collect();
         let arrays: BTreeSet<String> =
@@ -354,15 +356,14 @@ impl<'a> Fleet<'a> {
         Ok(wait_until_gone(&self.by.slurm, &arrays, PATIENCE)?)
     }
 
-    /// Takes in the last of what elements have brought that are over, so that nothing need stay
-    /// where they were.
+    /// Merges the last records of ended elements, so that nothing need stay on their nodes.
     fn merge_last(&mut self, desk: &mut Desk<'_>) -> Result<(), ConductorError> {
         if let Some(rsync) = &mut self.by.rsync {
             tell(desk, rsync.fetch_now(&self.folder));
         }
         self.merge(desk)?;
         self.settle_refusals(desk)?;
-        // What Slurm has lost sight of may still write where it is.
+        // Elements that Slurm has lost track of may still write on their nodes.
         if let Some(rsync) = self.by.rsync.as_mut().filter(|_| self.waiting.is_empty()) {
             tell(desk, rsync.clear(&self.folder));
         }
@@ -372,7 +373,9 @@ impl<'a> Fleet<'a> {
         }
         let not_undone = self.attempts.not_undone()?;
         let nodes: BTreeSet<String> = not_undone.left.into_iter().map(|left| left.node).collect();
-        let says = |node| format!("{node} has not undone all: `ssdlab cancel {}`", desk.run.id());
+        let says = |node| {
+            format!("{node} has changes that are not undone: `ssdlab cancel {}`", desk.run.id())
+        };
         let unreadable = not_undone.unreadable.iter().map(ToString::to_string);
         let troubles: Vec<String> = nodes.into_iter().map(says).chain(unreadable).collect();
         tell(desk, troubles);
@@ -397,7 +400,7 @@ impl<'a> Fleet<'a> {
 }
 
 impl Stage for Fleet<'_> {
-    /// Only a node knows.
+    /// Unknown here: only a node can tell.
     fn missing(&self, _: &Setup) -> Option<String> {
         None
     }
@@ -434,8 +437,9 @@ fn tell(desk: &mut Desk<'_>, troubles: Vec<String>) {
     }
 }
 
-/// Where the trials of a block that was begun have run, so that the others of it do, too: by block
-/// and the features that they need. In virtual time it is the same everywhere.
+/// The nodes on which the trials of begun blocks ran, by block and the features that they need, so
+/// that the rest of each block runs there too. Irrelevant in virtual time, which is the same
+/// everywhere.
 fn homes(schedule: &Schedule, records: &[Record]) -> Homes {
     if schedule.is_in(LabKind::Virtual) {
         return Homes::new();
@@ -448,7 +452,7 @@ fn homes(schedule: &Schedule, records: &[Record]) -> Homes {
     ran.filter_map(of).collect()
 }
 
-/// Puts the logs of requests of what counts to those of the run.
+/// Moves the request logs of the merged records to those of the run.
 fn take_logs(run: &Path, records: &[Record]) -> io::Result<()> {
     let logs = run.join("requests");
     for record in records {
@@ -457,17 +461,17 @@ fn take_logs(run: &Path, records: &[Record]) -> io::Result<()> {
         if from.exists() {
             fs::create_dir_all(&logs)?;
             fs::rename(&from, books::log_of(&logs, record.trial))?;
-            // It is empty when all that counts has been taken out of it.
+            // It is empty once all logs that count were moved.
             let _ = fs::remove_dir(logs_of(run, attempt.id));
         }
     }
     Ok(())
 }
 
-/// Names need nothing better than not to meet.
+/// A random word, only good enough for names not to collide.
 fn random_word() -> u32 {
     let mut random = [0; 4];
-    // Without randomness, the number of the submission still tells those of a run apart.
+    // Without randomness, the number of the submission still distinguishes those of a run.
     let _ = rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty());
     u32::from_ne_bytes(random)
 }

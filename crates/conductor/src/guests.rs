@@ -1,5 +1,5 @@
 //! The stage for trials in guests: each on a simulated drive of its own under the lab kernel, in
-//! virtual time, so that several run at once and none measures another.
+//! virtual time, so that several run at once without disturbing each other's measurements.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::{self, File};
@@ -14,6 +14,7 @@ use miette::Diagnostic;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 use ssdlab_aged::Store;
+use ssdlab_cuts::Outcome;
 use ssdlab_disk::{Disk, DiskError, Fingerprint, Flash, Memory, Shape};
 use ssdlab_filesystem::{Filesystem, Layout};
 use ssdlab_flash::evidence::Value;
@@ -43,7 +44,7 @@ use super::performed::{Began, Measured, Performed};
 use super::trial::PREPARATION;
 use super::{ConductorError, Desk, Stage};
 
-/// How long a guest may compute, in real time, without asking for anything.
+/// How long a guest may compute, in real time, without issuing a request.
 const PATIENCE: Duration = Duration::from_mins(5);
 
 /// Where an archive is in the guest.
@@ -68,11 +69,11 @@ pub enum GuestsError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Root(#[from] RootError),
-    /// The lab kernel does not say what it has.
+    /// The lab kernel does not list its features.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Kernel(#[from] KernelError),
-    /// There is no room for a guest.
+    /// There is not enough memory for a guest.
     #[error(transparent)]
     Memory(#[from] MachineError),
 }
@@ -95,13 +96,14 @@ impl GuestsError {
     }
 }
 
-/// What the virtual lab is made of.
+/// The virtual lab.
 pub struct Guests<'a> {
     pub(super) schedule: &'a Schedule,
     pub(super) kernel: LabKernel,
     /// The filesystems of the lab kernel.
     filesystems: Vec<&'static str>,
     pub(super) drives: BTreeMap<String, Specification>,
+    pub(super) hosts: BTreeMap<String, HostModel>,
     pub(super) plausible: BTreeMap<String, Plausible>,
     /// The changed values of drives, by block.
     pub(super) changes: BTreeMap<u32, Change>,
@@ -109,8 +111,8 @@ pub struct Guests<'a> {
     pub(super) aged: Store,
     root: Root,
     /// Holds a folder for each guest.
-    folder: PathBuf,
-    /// Where the guests' memory is.
+    pub(super) folder: PathBuf,
+    /// The folder of the guests' memory.
     memory: PathBuf,
     /// Where request logs go.
     logs: Option<PathBuf>,
@@ -128,8 +130,10 @@ pub struct Provided<'a> {
     pub kernel: LabKernel,
     /// The drives, by the levels that name them.
     pub drives: BTreeMap<String, Specification>,
-    /// The drives that their files leave possible, by the same levels; needed where blocks have
-    /// drawn or changed drives.
+    /// The computers, by the levels that name them.
+    pub hosts: BTreeMap<String, HostModel>,
+    /// The plausible drives of the drive files, by the same levels; needed if blocks have drawn or
+    /// changed drives.
     pub plausible: BTreeMap<String, Plausible>,
     /// Trials that run at the same time.
     pub jobs: usize,
@@ -137,10 +141,10 @@ pub struct Provided<'a> {
     pub interrupt: &'a Interrupt,
 }
 
-/// A drive of which a value is changed.
+/// A change to a drive's values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
-    /// The level that names the drive; others stay.
+    /// The level that names the drive; other drives are unchanged.
     pub drive: String,
     /// The values by their dotted keys.
     pub values: BTreeMap<String, Value>,
@@ -148,17 +152,17 @@ pub struct Change {
 
 /// One run of a guest.
 pub(super) struct Run<'a> {
-    /// What its folder is called.
+    /// The name of its folder.
     pub name: &'a str,
-    /// The computer it stands for.
+    /// The computer it models.
     pub host: &'a HostModel,
     /// The seed of its randomness.
     pub seed: u64,
-    /// How far its time may go.
+    /// The limit of its virtual time.
     pub limit: Nanos,
 }
 
-/// What a worker has to tell.
+/// A worker's message.
 pub(super) enum News {
     Begun(Trial),
     Phase(Trial, String),
@@ -166,9 +170,9 @@ pub(super) enum News {
 }
 
 impl<'a> Guests<'a> {
-    /// Makes what all guests share: their read-only files.
+    /// Makes the read-only files that all guests share.
     pub fn open(provided: Provided<'a>, journal: &mut Journal) -> Result<Self, GuestsError> {
-        let Provided { schedule, mut kernel, drives, plausible, jobs, interrupt } = provided;
+        let Provided { schedule, mut kernel, drives, hosts, plausible, jobs, interrupt } = provided;
         let marker = journal.marker().to_owned();
         let folder = journal.private_folder().join(format!("ssdlab-{marker}"));
         journal.make_folder(&folder).map_err(at(&folder))?;
@@ -190,7 +194,7 @@ impl<'a> Guests<'a> {
             programs.extend(own.map(|program| (program, filesystem.package)));
         }
         for (name, package) in programs {
-            // What is missing, its treatment's record will say.
+            // The record of the treatment that needs it will say what is missing.
             if let Ok(path) = program::find(name, package) {
                 root.add_program(&path, rules)?;
             }
@@ -205,12 +209,11 @@ impl<'a> Guests<'a> {
             }
         }
         let filesystems = kernel::filesystems(&kernel)?;
-        // Another may take its place in the middle of the run.
+        // The kernel may be replaced during the run.
         let copy = folder.join("linux");
         fs::copy(&kernel.path, &copy).map_err(at(&copy))?;
         kernel.path = copy;
-        let hosts = schedule.setups().map(|setup| setup.simulated.host.memory_bytes);
-        let each = hosts.max().unwrap_or(0);
+        let each = hosts.values().map(|host| host.memory_bytes).max().unwrap_or(0);
         let fits = |jobs: &usize| room(each * *jobs as u64).is_ok();
         let jobs = (1..=jobs.min(schedule.trials.len())).rev().find(fits).unwrap_or(1);
         let memory = room(each * jobs as u64)?;
@@ -220,6 +223,7 @@ impl<'a> Guests<'a> {
             kernel,
             filesystems,
             drives,
+            hosts,
             plausible,
             changes: BTreeMap::new(),
             aged: Store::of_user(),
@@ -241,7 +245,7 @@ impl<'a> Guests<'a> {
         Ok(())
     }
 
-    /// Performs trials, as many at a time as there are workers, and hears what these have to tell.
+    /// Performs trials, as many at a time as there are workers, and passes on their messages.
     pub(super) fn each(&self, trials: VecDeque<Trial>, hear: impl FnMut(News)) {
         let queue = Mutex::new(trials);
         let (tell, told) = mpsc::channel();
@@ -264,7 +268,8 @@ impl<'a> Guests<'a> {
         {
             let _ = news.send(News::Begun(trial));
             let began = Began::now();
-            let mut performed = self.trial(trial, news).unwrap_or_else(Performed::from);
+            let performed = self.trial(trial, news, |evidence| self.cut(evidence));
+            let mut performed = performed.unwrap_or_else(Performed::from);
             performed.ended = performed.ended.map_err(|failure| failure.seen_by(self.interrupt));
             // The guest's own clock is virtual.
             performed.took = began.took();
@@ -272,7 +277,13 @@ impl<'a> Guests<'a> {
         }
     }
 
-    fn trial(&self, trial: Trial, news: &mpsc::Sender<News>) -> Result<Performed, Failure> {
+    /// Performs a trial. The caller evaluates its power cuts, if the schedule has any.
+    pub(super) fn trial(
+        &self,
+        trial: Trial,
+        news: &mpsc::Sender<News>,
+        cut: impl FnOnce(&Evidence<'_>) -> Result<Vec<Outcome>, Failure>,
+    ) -> Result<Performed, Failure> {
         let assignment = Assignment::of(self.schedule, trial)?;
         let setup = &assignment.setup;
         let simulated = &setup.simulated;
@@ -321,7 +332,7 @@ impl<'a> Guests<'a> {
                     Message::Functions(functions) => executed
                         .push(Executed { phase: ended.clone(), functions: functions.clone() }),
                     Message::Layout(told) => {
-                        // What comes after it mounts the filesystem again.
+                        // Later steps mount the filesystem again.
                         let teller = setup.filesystem.and_then(|of| of.layout?.contents);
                         let contents = teller.map(|_| locked(&flash).contents().clone());
                         layout = Some((told.clone(), contents));
@@ -330,7 +341,7 @@ impl<'a> Guests<'a> {
                 }
             })?;
         if let Some(logs) = &self.logs {
-            keep_executed(&books::functions_of(logs, trial), &executed)?;
+            books::keep_executed(&books::functions_of(logs, trial), &executed)?;
         }
         if let (Some(asked), Some(original), Some(log), Ok(())) =
             (self.schedule.cuts, &original, self.log_of(trial), &performed.ended)
@@ -340,20 +351,19 @@ impl<'a> Guests<'a> {
             let requests = Requests::read(&log, writes).map_err(Failure::step("read", &log))?;
             let mut drive = locked(&flash).drive().clone();
             drive.cut_power();
-            performed.measured.cuts = self.cut(
+            performed.measured.cuts = cut(&Evidence {
                 asked,
-                &Evidence {
-                    trial,
-                    setup,
-                    subjects: ssdlab_workload::subjects(&assignment.workload.phases),
-                    heard: &heard,
-                    requests: &requests,
-                    original,
-                    drive,
-                },
-            )?;
+                trial,
+                setup,
+                host: &host,
+                subjects: ssdlab_workload::subjects(&assignment.workload.phases),
+                heard: &heard,
+                requests: &requests,
+                original,
+                drive,
+            })?;
         }
-        // What only the host knows.
+        // Measurements that only the host has.
         let measured = &mut performed.measured;
         watch.complete(measured);
         if let Some((filesystem, log)) = setup.filesystem.zip(self.log_of(trial)) {
@@ -367,7 +377,8 @@ impl<'a> Guests<'a> {
             ("lab_kernel".to_owned(), self.kernel.identity.clone()),
             ("drive".to_owned(), specification.name.clone()),
             ("drive_identity".to_owned(), identity(specification)),
-            ("host".to_owned(), simulated.host.name.clone()),
+            ("host".to_owned(), host.name.clone()),
+            ("host_costs".to_owned(), host.costs.to_string()),
         ]);
         measured.fingerprint = Some(fingerprint.to_string());
         measured.draw = draw;
@@ -425,7 +436,7 @@ impl<'a> Guests<'a> {
         drop(disks);
         let done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
         let ended = ended?;
-        // The guest is gone, and with it all that used the folder.
+        // The guest has ended, so nothing uses the folder any more.
         fs::remove_dir_all(&folder).map_err(Failure::step("remove", &folder))?;
         let Some(done) = done else {
             return Err(Failure::Failed(format!(
@@ -446,18 +457,8 @@ fn limit(workload: &Workload) -> Nanos {
     Nanos(phases.saturating_add(8 * nanos(PREPARATION)))
 }
 
-/// Keeps what was executed in each phase, a line for each.
-fn keep_executed(path: &Path, executed: &[Executed]) -> Result<(), Failure> {
-    let mut lines = String::new();
-    for phase in executed {
-        lines += &serde_json::to_string(phase).expect("counts are plain data");
-        lines.push('\n');
-    }
-    fs::write(path, lines).map_err(Failure::step("write", path))
-}
-
-/// Enters what the guest has written, by the log of its requests, and by where its filesystem keeps
-/// what and, if that says no more, what it has left.
+/// Enters the kinds of bytes that the guest wrote, from the log of its requests, the filesystem's
+/// layout and, where that does not suffice, the contents left on the drive.
 fn attribute(
     measured: &mut Measured,
     filesystem: &Filesystem,
@@ -471,7 +472,7 @@ fn attribute(
         );
     };
     let layout: Result<Layout, String> = serde_json::from_value(layout)
-        .unwrap_or_else(|error| Err(format!("the guest's layout is none: {error}")));
+        .unwrap_or_else(|error| Err(format!("the guest's layout is invalid: {error}")));
     match layout {
         Err(reason) => books::leave_out(measured, &reason),
         Ok(layout) => {
@@ -485,8 +486,8 @@ fn attribute(
     }
 }
 
-/// The job of a trial: what it does, and nothing of where and when, of what is compared, or of
-/// what is simulated; so equal trials are equal jobs, to the byte.
+/// The job of a trial: what it does, without place, time, comparisons or the simulated machine; so
+/// equal trials give equal jobs, to the byte.
 fn job(assignment: &Assignment, run_seed: u64) -> Result<Job, Failure> {
     let mut assignment = assignment.for_guest()?;
     if let Some(Tree::Archive { path, .. }) = &mut assignment.workload.tree {
@@ -505,14 +506,14 @@ fn recording_name(number: usize) -> String {
     format!("recording-{number}")
 }
 
-/// Tells drives of one name apart, and a drive file before and after it was changed.
+/// Distinguishes drives of one name, and a drive file before and after a change.
 pub(super) fn identity(specification: &Specification) -> String {
     let hash = Sha256::digest(format!("{specification:?}"));
     let first = hash.first_chunk().copied().unwrap_or_default();
     format!("{:016x}", u64::from_be_bytes(first))
 }
 
-/// A drive in the state that the treatment asks for.
+/// A drive in the condition that the treatment asks for.
 pub(super) fn conditioned(
     specification: &Specification,
     simulated: &Simulated,
@@ -545,14 +546,14 @@ impl Stage for Guests<'_> {
 
     fn perform(&mut self, trials: &[Trial], desk: &mut Desk<'_>) -> Result<bool, ConductorError> {
         let open = trials.iter().copied().filter(|trial| desk.is_open(trial));
-        let open: VecDeque<Trial> = open.collect();
+        let open = open.collect();
         let mut kept = Ok(());
         self.each(open, |news| match news {
             News::Begun(trial) => desk.begin(trial),
             News::Phase(trial, name) => desk.phase(trial, &name),
             News::Ended(trial, performed) => {
                 let is_interrupted = matches!(performed.ended, Err(Failure::Interrupted));
-                // Or another trial of its treatment has found that it cannot run.
+                // Or another trial of the treatment found that it cannot run.
                 if is_interrupted || !desk.is_open(&trial) {
                     return;
                 }
@@ -561,7 +562,7 @@ impl Stage for Guests<'_> {
                     kept = desk.keep(record);
                 }
                 if kept.is_err() {
-                    // Without a place for its records a run has no sense.
+                    // Without a place for its records a run is pointless.
                     self.interrupt.set();
                 }
             }

@@ -1,19 +1,22 @@
-//! What a drive holds after a power cut, byte by byte, from what was written to it and when.
+//! The bytes on a drive after a power cut, from its writes and their times.
 
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::Path;
 
+use sha2::{Digest, Sha256};
 use ssdlab_disk::{Backend, BackendError, Memory, Writes};
 use ssdlab_flash::{Command, Cut, Extent, Logged, Nanos, Reverted, SECTOR_BYTES, Stream, Version};
 use ssdlab_trace::{Flags, Kind, Options, Reader, Request};
 
-/// What was asked of a drive, with the data of writes.
+static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
+
+/// The requests to a drive, with the data of writes.
 #[derive(Debug)]
 pub(super) struct Requests {
     /// In the order of submission.
     pub log: Vec<Logged>,
-    /// Which write each is, of those whose data are kept.
+    /// The index of each write, if its data are kept.
     write_of: Vec<Option<usize>>,
     writes: Writes,
 }
@@ -58,9 +61,9 @@ fn logged(request: &Request, began_ns: u64) -> Logged {
 #[derive(Debug)]
 pub(super) struct Images<'a> {
     requests: &'a Requests,
-    /// What it held when the log began.
+    /// The contents when the log began.
     original: &'a Memory,
-    /// What it holds if everything survives of the first so many requests.
+    /// The contents if the first requests survive completely, up to a number of them.
     newest: Memory,
     applied: usize,
 }
@@ -70,7 +73,7 @@ impl<'a> Images<'a> {
         Self { requests, original, newest: original.clone(), applied: 0 }
     }
 
-    /// What one survivor of a cut is.
+    /// The contents of one survivor of a cut.
     pub fn of(&mut self, cut: &Cut<'_>, seed: u64) -> Result<Memory, BackendError> {
         while self.applied < cut.submitted() {
             apply(self.requests, self.applied, &mut self.newest)?;
@@ -104,6 +107,29 @@ impl<'a> Images<'a> {
     }
 }
 
+/// The SHA-256 of all bytes of a drive, in hex, as `sha256sum` prints it of a file with them.
+pub(super) fn sha256(image: &Memory) -> String {
+    let mut hash = Sha256::new();
+    let mut at = 0;
+    for (offset_bytes, page) in image.pages() {
+        hash_zeros(&mut hash, offset_bytes - at);
+        let within = image.capacity_bytes() - offset_bytes;
+        let length = usize::try_from(within).unwrap_or(usize::MAX).min(page.len());
+        hash.update(&page[..length]);
+        at = offset_bytes + length as u64;
+    }
+    hash_zeros(&mut hash, image.capacity_bytes() - at);
+    hex::encode(hash.finalize())
+}
+
+fn hash_zeros(hash: &mut Sha256, mut count: u64) {
+    while count > 0 {
+        let length = usize::try_from(count).unwrap_or(usize::MAX).min(ZEROS.len());
+        hash.update(&ZEROS[..length]);
+        count -= length as u64;
+    }
+}
+
 /// Lets one request take effect.
 fn apply(requests: &Requests, number: usize, image: &mut Memory) -> Result<(), BackendError> {
     match requests.log[number].command {
@@ -118,3 +144,6 @@ fn apply(requests: &Requests, number: usize, image: &mut Memory) -> Result<(), B
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

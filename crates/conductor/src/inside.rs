@@ -1,4 +1,5 @@
-//! What a guest of the virtual lab does: the trial of its job, by the same code as on any machine.
+//! The guest's side of the virtual lab: performs the trial of its job, by the same code as on any
+//! machine.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -19,42 +20,45 @@ use ssdlab_workload as workload;
 
 use super::assignment::Assignment;
 use super::books::Books;
+use super::computing::{self, Computing};
 use super::here::Here;
 use super::recovery::{self, Recoveries};
 
 /// Where the channel is in the guest.
 const CHANNEL: &str = "/dev/vdb";
 
-/// Where the guest's own undo journal is kept; it goes with the guest.
+/// Where the guest's own undo journal is kept; it disappears with the guest.
 const JOURNAL: &str = "/run/ssdlab";
 
-/// What a guest is to do.
+/// The job of a guest.
 #[expect(clippy::large_enum_variant, reason = "a guest has one")]
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Job {
-    /// Perform a trial, and answer with what came of it.
+    /// Perform a trial, and answer with its outcome.
     Trial {
         /// What to do.
         assignment: Assignment,
         /// The seed of the whole run.
         run_seed: u64,
     },
-    /// Age the drive for trials to come, and answer with the facts or the failure.
+    /// Age the drive for later trials, and answer with the facts or the failure.
     Ageing {
         /// What shapes the filesystem.
         setup: Setup,
         /// The seed of the trials.
         seed: u64,
     },
-    /// Recover what the drive holds after each of some power cuts.
+    /// Recover the drive's contents after each of some power cuts.
     Recovery(Recoveries),
+    /// Perform operations, and answer with their processor times.
+    Computing(Computing),
 }
 
-/// The life of a guest's first process. It returns only if the guest cannot end.
+/// The main function of a guest's init process. It returns only if the guest cannot power off.
 #[must_use]
 pub fn guest() -> io::Error {
     if let Err(error) = work() {
-        // The console is all there is to tell it by.
+        // Only the console is left to report it.
         eprintln!("ssdlab guest: {error}");
     }
     guest::shut_down()
@@ -68,15 +72,38 @@ fn work() -> io::Result<()> {
 }
 
 fn perform(job: &Job, line: &Rc<Line>) -> io::Result<serde_json::Value> {
-    let nothing = Workload::default();
-    let (workload, run_seed) = match job {
-        Job::Trial { assignment, run_seed } => (&assignment.workload, *run_seed),
-        Job::Ageing { seed, .. } => (&nothing, *seed),
-        Job::Recovery(recoveries) => {
-            let ended = recovery::inside(recoveries, Path::new(JOURNAL), line);
-            return Ok(serde_json::to_value(ended.map_err(|error| error.to_string()))?);
+    let told = |error: io::Error| error.to_string();
+    Ok(match job {
+        Job::Trial { assignment, run_seed } => {
+            let mut teller = Teller { line, functions: BTreeMap::new() };
+            on_lab(
+                &assignment.workload,
+                *run_seed,
+                assignment.tells_deeds.then_some(line),
+                |here| {
+                    let mut told = |message| teller.pass_on(&message);
+                    serde_json::to_value(here.perform_one(assignment, &mut told))
+                },
+            )?
         }
-    };
+        Job::Ageing { setup, seed } => on_lab(&Workload::default(), *seed, None, |here| {
+            serde_json::to_value(here.ageing(setup, *seed))
+        })?,
+        Job::Recovery(recoveries) => serde_json::to_value(
+            recovery::inside(recoveries, Path::new(JOURNAL), line).map_err(told),
+        )?,
+        Job::Computing(job) => serde_json::to_value(computing::inside(job).map_err(told))?,
+    })
+}
+
+/// Opens the guest's lab, and performs something there; operations on files are reported on the
+/// line.
+fn on_lab(
+    workload: &Workload,
+    run_seed: u64,
+    deeds: Option<&Rc<Line>>,
+    perform: impl FnOnce(&mut Here<'_>) -> serde_json::Result<serde_json::Value>,
+) -> io::Result<serde_json::Value> {
     let interrupt = Interrupt::default();
     let mut journal = Journal::create_alone(Path::new(JOURNAL))?;
     let marker = journal.marker().to_owned();
@@ -84,14 +111,13 @@ fn perform(job: &Job, line: &Rc<Line>) -> io::Result<serde_json::Value> {
     let inputs = Hashes::new();
     let mut workload = workload::Workload::new(workload, &inputs, run_seed, &interrupt)
         .map_err(io::Error::other)?;
-    if let Job::Trial { assignment: Assignment { tells_deeds: true, .. }, .. } = job {
-        let line = Rc::clone(line);
+    if let Some(line) = deeds.map(Rc::clone) {
         workload.tell_deeds(move |deed| tell(&line, &Message::Deed(deed)));
     }
     let rules = Rules { marker: &marker, limit: lab::LOOK, interrupt: &interrupt };
     let mut tools = Tools { journal: &mut journal, rules };
     let mut lab = lab::open_in_guest(&mut tools).map_err(io::Error::other)?;
-    // Nothing of a guest is kept.
+    // A guest keeps nothing.
     let aged = Store::of_user();
     let mut here = Here {
         target: &Target::Virtual { capacity_bytes: None },
@@ -104,16 +130,7 @@ fn perform(job: &Job, line: &Rc<Line>) -> io::Result<serde_json::Value> {
         aged: &aged,
         tools: Vec::new(),
     };
-    let answer = match job {
-        Job::Trial { assignment, .. } => {
-            let mut teller = Teller { line, functions: BTreeMap::new() };
-            let mut told = |message| teller.pass_on(&message);
-            serde_json::to_value(here.perform_one(assignment, &mut told))
-        }
-        Job::Recovery(_) => unreachable!("it has its own answer"),
-        Job::Ageing { setup, seed } => serde_json::to_value(here.ageing(setup, *seed)),
-    };
-    Ok(answer?)
+    Ok(perform(&mut here)?)
 }
 
 fn tell(line: &Line, message: &Message) {
@@ -122,15 +139,16 @@ fn tell(line: &Line, message: &Message) {
     }
 }
 
-/// Tells the host where the trial is, and after each phase what the kernel executed in it.
+/// Reports the progress of the trial to the host, and after each phase what the kernel executed in
+/// it.
 struct Teller<'a> {
     line: &'a Line,
-    /// The blocks that had been executed when the phase began.
+    /// The counts of executed blocks when the phase began.
     functions: BTreeMap<String, u64>,
 }
 
 impl Teller<'_> {
-    /// Nothing that this executes is in a phase.
+    /// The blocks executed here are in no phase.
     fn pass_on(&mut self, message: &Message) {
         if let Message::Begins(_) = message {
             self.functions = processor::functions().unwrap_or_default();

@@ -1,8 +1,8 @@
-//! The conductor: runs a schedule on a lab, trial by trial, and stores what comes out.
+//! The conductor: runs a schedule on a lab, trial by trial, and stores the records.
 //!
-//! The only room that knows lab, workload, meter and results. It decides nothing about the
-//! statistics: whether to go on is asked of `advice`. Trials run on this machine ([`Here`]), in
-//! guests ([`Guests`]), which perform the very same trial inside, or on other machines ([`Fleet`]).
+//! The only room that knows lab, workload, meter and results. It does no statistics: it asks
+//! `advice` whether to continue. Trials run on this machine ([`Here`]), in guests ([`Guests`]),
+//! which perform the very same trial inside, or on other machines ([`Fleet`]).
 
 mod aged_drive;
 mod ageing;
@@ -10,6 +10,8 @@ mod assignment;
 mod books;
 mod cancel;
 mod collect;
+mod compute_in_lab;
+pub mod computing;
 mod cuts;
 mod desk;
 mod drive_watch;
@@ -28,6 +30,7 @@ mod patience;
 mod performed;
 mod presence;
 mod recovery;
+mod repeat;
 mod submission;
 #[cfg(test)]
 mod tests;
@@ -39,14 +42,16 @@ pub use ageing::aged_from;
 pub use books::{Books, executed, functions_of, log_of};
 pub use cancel::{Cancelled, cancel, partition};
 pub use collect::Rsync;
+pub use compute_in_lab::compute_in_lab;
 pub use desk::{Desk, Stage};
-pub use error::{ConductorError, FleetError};
+pub use error::{ConductorError, FleetError, RepeatError};
 pub use fleet::{Fleet, Submitter};
 pub use guests::{Change, Guests, GuestsError, Provided};
 pub use here::Here;
 pub use inside::guest;
 pub use observer::{Event, Observer};
 pub use presence::Presence;
+pub use repeat::{Asked, AskedStage, Remains};
 use ssdlab_advice as advice;
 use ssdlab_plan::schedule::Trial;
 use ssdlab_results::{Ending, Status};
@@ -58,14 +63,14 @@ use self::performed::Performed;
 
 /// Everything a run needs.
 pub struct Conductor<'a> {
-    /// Its papers.
+    /// The schedule and the records.
     pub desk: Desk<'a>,
     /// Where its trials take place.
     pub stage: &'a mut dyn Stage,
 }
 
 impl Conductor<'_> {
-    /// Runs what the schedule holds and the records lack, block by block, until it is enough, and
+    /// Runs the scheduled trials that have no record, block by block, until the run may end, and
     /// stores why it ended.
     pub fn conduct(&mut self) -> Result<Ending, ConductorError> {
         self.desk.run.ended(Ending::Interrupted)?;
@@ -74,9 +79,8 @@ impl Conductor<'_> {
         Ok(ending)
     }
 
-    /// Runs just these trials, on a node that has been given them: what else the run is to do, and
-    /// whether it is enough, is decided where it was started.
-    /// False means that it was interrupted.
+    /// Runs just these trials, on the node that was given them: the machine that started the run
+    /// decides about the rest of it, and when it ends. False means that it was interrupted.
     pub fn conduct_only(&mut self, trials: &[Trial]) -> Result<bool, ConductorError> {
         self.rule_out(trials)?;
         self.stage.perform(trials, &mut self.desk)
@@ -85,11 +89,11 @@ impl Conductor<'_> {
     fn blocks(&mut self) -> Result<Ending, ConductorError> {
         let schedule = self.desk.schedule;
         self.rule_out(&schedule.trials)?;
-        // A block that was begun is finished before anybody asks whether it is enough.
+        // A begun block is finished before checking whether the run may end.
         let ran = self.desk.records.iter().filter(|record| record.status != Status::Unavailable);
         let begun = ran.map(|record| record.trial.block).max().unwrap_or(0);
         let limits = &schedule.repetitions;
-        // Blocks after which nobody asks whether it is enough are one piece of work.
+        // Blocks without such a check in between are one piece of work.
         let has_budget = limits.time_ns.is_some() || limits.written_bytes.is_some();
         for (step, blocks) in schedule.blocks().into_iter().enumerate() {
             let chosen = advice::taking_part(schedule, &self.desk.records, step);

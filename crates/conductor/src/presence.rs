@@ -1,5 +1,5 @@
-//! The presence of an attempt on its node, as the run's folder shows it: while there are changes to
-//! the node that are not all undone, whoever cancels the run must know where.
+//! The presence of an attempt on its node, as the run's folder shows it: until all changes to the
+//! node are undone, `ssdlab cancel` must know where they are.
 
 use std::fs;
 use std::io;
@@ -14,7 +14,7 @@ use ssdlab_undo::Journal;
 pub struct Presence(PathBuf);
 
 impl Presence {
-    /// Enters a node; to be called before anything is changed there.
+    /// Enters a node. Call it before anything is changed there.
     pub fn enter(
         run: &Path,
         attempt: &Attempt,
@@ -22,11 +22,11 @@ impl Presence {
         journal: &Journal,
     ) -> io::Result<Self> {
         let path = node_of(run, attempt.id);
-        // A line that names another journal would have what is here taken for undone.
+        // If the line named another journal, the changes here would be taken for undone.
         let journal = journal.path();
         let Some(line) = journal.to_str().filter(|line| !line.contains('\n')) else {
             let says = format!(
-                "{} is no line of text; set XDG_STATE_HOME to a folder whose name is",
+                "{} is not one line of text; set XDG_STATE_HOME to a folder whose name is",
                 journal.display()
             );
             return Err(io::Error::new(io::ErrorKind::InvalidInput, says));
@@ -36,9 +36,9 @@ impl Presence {
         Ok(Self(path))
     }
 
-    /// Leaves it; to be called when everything is undone.
+    /// Leaves it. Call it when everything is undone.
     pub fn leave(self) -> io::Result<()> {
-        // Emptied and not removed: so it can be seen by whom it is copied to.
+        // Emptied, not removed, so that the change also reaches copies of the folder.
         fs::write(self.0, "")
     }
 }

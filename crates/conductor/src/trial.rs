@@ -1,4 +1,4 @@
-//! One trial, from bare ground to what was measured on it.
+//! One trial, from the bare ground to its measurements.
 
 use std::fs;
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ use super::performed::{Began, Measured, Performed};
 /// The longest mkfs, a mount or a prefill may take.
 pub(super) const PREPARATION: Duration = Duration::from_hours(1);
 
-/// The file of a kept state that has the contents of its device.
+/// The file of a kept state with the contents of its device.
 pub(super) const IMAGE: &str = "image";
 
 impl Here<'_> {
@@ -42,7 +42,7 @@ impl Here<'_> {
         Performed { took: began.took(), measured, ended }
     }
 
-    /// Gives the lab's device back when the changes of a trial have been undone. An interrupted run
+    /// Releases the lab's device when the changes of a trial have been undone. An interrupted run
     /// leaves its device as blank as a finished one, so this is not to be interrupted.
     pub(super) fn finish_trial(&mut self) -> Result<(), LabError> {
         let marker = self.journal.marker().to_owned();
@@ -67,7 +67,7 @@ impl Here<'_> {
         let mut lab_tools = Tools { journal: self.journal, rules };
         let device = self.lab.attach(image.as_deref(), &mut lab_tools)?;
         let mut total = Watched::new(device.as_ref(), false, self.interrupt)?;
-        // What others ask of a device that is theirs, too, is none of our business.
+        // Requests of others to a shared device are not ours to count.
         let own = device.as_ref().filter(|_| self.target.lab() != LabKind::Directory);
         self.books.open(own, self.journal);
         let ended = self.on_device(measured, &total, assignment, told, rules);
@@ -75,7 +75,7 @@ impl Here<'_> {
         if let Some(state) = kept {
             state.facts.enter(Some(state.contents), measured);
         }
-        // Also what a failed trial wrote is spent.
+        // The bytes of a failed trial count, too.
         measured.written_bytes = total.advance()?.map_or(0, |device| device.written_bytes);
         ended
     }
@@ -128,7 +128,7 @@ impl Here<'_> {
         if assignment.verify {
             self.verify(measured, &ground, device, assignment, rules)?;
         }
-        // Last: what the checks write and leave is in nothing that was measured or verified.
+        // Last, so that what the checks write is neither measured nor verified.
         if assignment.checks_features && !ground.is_shared {
             let found = self.lab.features(device, &ground, setup, rules);
             measured.features = found.unwrap_or_else(|error| lab::unchecked(&error));
@@ -158,7 +158,7 @@ impl Here<'_> {
         let material = if is_simulated { Material::Zeros { is_direct } } else { Material::Text };
         let during =
             |what: &'static str| move |error: WorkloadError| Failure::from(error).during(what);
-        // All of it before the workload's files, which then lie where they would on a used disk.
+        // Before the workload's files, which are then allocated as on a used disk.
         for (name, bytes) in [("prefill", prefill), ("stale", stale)] {
             let directory = ground.directory.with_file_name(name);
             fs::create_dir(&directory).map_err(Failure::step("make", &directory))?;
@@ -214,11 +214,11 @@ impl Here<'_> {
         rules: Rules<'_>,
         watched: &mut Watched<'_>,
     ) -> Result<results::Phase, Failure> {
-        // What unmounting and mounting do is in the phase's counts, and not in its time.
+        // Unmounting and mounting are in the phase's counts, but not in its time.
         if phase.cold && !ground.is_shared {
             self.lab.remount(watched.device, ground, &assignment.setup, rules)?;
         }
-        // Beside a folder of somebody else's nothing is left lying about.
+        // No file is left beside a folder of the user's.
         if !phase.reader || ground.is_shared {
             return self.phase(phase, ground, assignment, rules, watched);
         }
@@ -250,7 +250,7 @@ impl Here<'_> {
                 self.lab.remount(device, ground, &assignment.setup, rules)?;
                 Ok(Done::default())
             }),
-            // Waiting is what the measuring itself does after every phase that settles.
+            // Measuring itself waits after every phase that settles.
             Action::Idle { quiet_ns } => {
                 let silence = Duration::from_nanos(quiet_ns);
                 watched.measure(phase, silence, || Ok(Done::default()))
@@ -259,7 +259,7 @@ impl Here<'_> {
         }
     }
 
-    /// Unmounting writes too; what it writes is in the record.
+    /// Unmounting writes too; the record has its bytes.
     fn unmount(
         &mut self,
         measured: &mut Measured,
@@ -278,8 +278,7 @@ impl Here<'_> {
         Ok(())
     }
 
-    /// Asks the filesystem where it keeps what, and closes the books; in a guest, those are kept by
-    /// who is told.
+    /// Reads the filesystem's layout, and closes the books; those of a guest are kept by the host.
     fn attribute(
         &mut self,
         measured: &mut Measured,
@@ -288,7 +287,7 @@ impl Here<'_> {
         told: &mut dyn FnMut(Message),
         rules: Rules<'_>,
     ) {
-        // What the tools ask of the device is not the trial's.
+        // Requests of the tools do not belong to the trial.
         let log = self.books.stop();
         let is_wanted = log.is_some() || self.target.lab() == LabKind::Virtual;
         let (Some(device), Some(filesystem)) = (device.filter(|_| is_wanted), setup.filesystem)
@@ -303,8 +302,9 @@ impl Here<'_> {
         }
     }
 
-    /// Compares what the trial left with what it must have left, and has the filesystem check
-    /// itself. All that is measured has been by then; another mount reads from the device.
+    /// Compares the files that the trial left with those it must have left, and runs the
+    /// filesystem's own check. All measurements are complete by then; mounting again makes reads
+    /// come from the device.
     fn verify(
         &mut self,
         measured: &mut Measured,
@@ -345,9 +345,9 @@ fn amount_bytes(amount: Option<Amount>, device: Option<&BlockDevice>) -> Result<
         (Some(Amount::Share(share)), Some(device)) => {
             Ok((device.size_bytes()? as f64 * share) as u64)
         }
-        (Some(Amount::Share(_)), None) => {
-            Err(Failure::Unavailable("a share of what? there is no device".to_owned()))
-        }
+        (Some(Amount::Share(_)), None) => Err(Failure::Unavailable(
+            "a share of the device is not possible: there is no device".to_owned(),
+        )),
     }
 }
 
@@ -357,7 +357,7 @@ pub(super) fn place<'a>(ground: &'a Ground, rules: Rules<'a>) -> Place<'a> {
     Place { directory, mounted_at, commit, rules }
 }
 
-/// The reader's file lies beside the workload's directory.
+/// The reader's file is beside the workload's directory.
 fn reader_file(ground: &Ground) -> PathBuf {
     ground.directory.with_file_name("reader")
 }
@@ -370,8 +370,8 @@ struct Tally {
 }
 
 impl Tally {
-    /// After a phase that synced, the device must have written at least what the application
-    /// wrote, unless the application took some of it back or the filesystem compresses.
+    /// After a phase that synced, the device must have written at least what the application wrote,
+    /// unless the application has removed some of it or the filesystem compresses.
     fn check(
         &mut self,
         phase: &Phase,

@@ -13,13 +13,13 @@ use super::failure::Failure;
 use super::guests::{Change, Guests, News};
 
 impl Guests<'_> {
-    /// Provides the drives that files leave possible, by the levels that name them.
+    /// Provides the plausible drives of the drive files, by the levels that name them.
     pub fn provide(&mut self, plausible: BTreeMap<String, Plausible>) {
         self.plausible = plausible;
     }
 
-    /// Measures trials on drives that are changed, by block, and returns their records. They are
-    /// stored nowhere.
+    /// Measures trials on changed drives, by block, and returns their records, which are not
+    /// stored.
     pub fn measure(
         &mut self,
         changes: BTreeMap<u32, Change>,
@@ -38,7 +38,7 @@ impl Guests<'_> {
         records
     }
 
-    /// The drive and the host of a trial, and what of them was drawn: those of the files, or as its
+    /// The drive and the host of a trial, and their drawn values: those of the files, or as its
     /// block draws or changes them.
     pub(super) fn simulation(
         &self,
@@ -49,7 +49,9 @@ impl Guests<'_> {
         let missing = || Failure::Failed(format!("there is no drive {level}"));
         let published = self.drives.get(level).ok_or_else(missing)?;
         let plausible = || self.plausible.get(level).ok_or_else(missing);
-        let host = simulated.host;
+        let host = self.hosts.get(&simulated.host);
+        let host =
+            host.ok_or_else(|| Failure::Failed(format!("there is no host {}", simulated.host)))?;
         if let Some(change) = self.changes.get(&trial.block).filter(|of| of.drive == *level) {
             let drive = plausible()?.drive(&change.values).map_err(|error| no_drive(&error))?;
             return Ok((drive, host.clone(), None));
@@ -57,8 +59,8 @@ impl Guests<'_> {
         let Some(number) = self.schedule.draw_of(trial.block) else {
             return Ok((published.clone(), host.clone(), None));
         };
-        // What is open about one model says nothing of another. Where a drive file is, is of no
-        // account.
+        // Uncertain values of different models are independent. The path of a drive file does not
+        // matter.
         let seed = |name: &str| seed_of(self.schedule.seed, name);
         let Drawn { drive, mut draw } =
             plausible()?.draw(seed(&published.name), number).map_err(|error| no_drive(&error))?;
@@ -68,7 +70,7 @@ impl Guests<'_> {
     }
 }
 
-/// The seed of what is drawn for something of this name.
+/// The seed of the draws for a model of this name.
 fn seed_of(seed: u64, name: &str) -> u64 {
     let hash = Sha256::digest(format!("{seed} {name}"));
     u64::from_be_bytes(hash.first_chunk().copied().unwrap_or_default())

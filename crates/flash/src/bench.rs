@@ -13,10 +13,10 @@ use crate::pattern::{Pattern, Requests, Workload};
 use crate::play::play;
 use crate::units::{MILLION, Nanos};
 
-/// What a test came to.
+/// The result of a test.
 #[derive(Debug, Clone, Copy)]
 struct Done {
-    /// What the figure counts: of discards all together are one.
+    /// The number that the figure counts: all discards together are one.
     requests: u64,
     bytes: u64,
     elapsed: Nanos,
@@ -25,7 +25,7 @@ struct Done {
 }
 
 impl Expected {
-    /// What the model comes to, as a multiple of the figure.
+    /// The model's result, as a multiple of the figure.
     fn ratio(self, done: Done) -> f64 {
         let seconds = done.elapsed.0 as f64 / 1e9;
         match self {
@@ -37,7 +37,7 @@ impl Expected {
 }
 
 impl Figure {
-    /// What the drive comes to, as a multiple of the figure; none if it is not checked.
+    /// The drive's result, as a multiple of the figure; none if the figure is not checked.
     pub fn compare(&self, bench: &mut Bench<'_>) -> Option<Result<f64, DriveFileError>> {
         match &self.check {
             Check::Tested { expected, test, .. } => {
@@ -47,8 +47,8 @@ impl Figure {
         }
     }
 
-    /// Whether the drive gives the figure, to within its tolerance; one that is not checked it
-    /// does.
+    /// Whether the drive reproduces the figure within its tolerance; true if the figure is not
+    /// checked.
     pub fn is_met(&self, bench: &mut Bench<'_>) -> Result<bool, DriveFileError> {
         match (&self.check, self.compare(bench)) {
             (Check::Tested { within, .. }, Some(ratio)) => Ok((ratio? - 1.0).abs() <= *within),
@@ -57,11 +57,12 @@ impl Figure {
     }
 }
 
-/// A drive on which tests are performed, each on one that is as it was before the others.
+/// A drive on which tests are performed, each from the same prepared state.
 #[derive(Debug)]
 pub struct Bench<'a> {
     file: &'a DriveFile,
-    /// By the erase blocks that the drive is scaled down to, and its state.
+    /// Prepared drives, by the number of erase blocks that the drive is scaled down to, and its
+    /// state.
     prepared: BTreeMap<(u32, State), Drive>,
 }
 
@@ -89,7 +90,7 @@ impl<'a> Bench<'a> {
         if specification.logical_pages > MOST_PAGES {
             return Err(DriveFileError {
                 message: format!(
-                    "a test of a figure takes a drive of {} pages; there may be {MOST_PAGES}",
+                    "the test needs a drive of {} pages; the maximum is {MOST_PAGES}",
                     specification.logical_pages
                 ),
                 at: None,
@@ -116,7 +117,7 @@ fn failed(error: &dyn std::error::Error) -> DriveFileError {
     }
 }
 
-/// The most pages of a drive that is made for a test.
+/// The most pages of a drive made for a test.
 const MOST_PAGES: u32 = 1 << 24;
 
 impl Test {
@@ -135,7 +136,7 @@ impl Load {
         let specification = drive.specification();
         let pages = |bytes: u64| bytes.div_ceil(u64::from(specification.page_bytes));
         let request_pages = u32::try_from(pages(self.request.0)).unwrap_or(u32::MAX);
-        // A cast keeps to the range of the type.
+        // The cast saturates.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         let span_pages = (f64::from(specification.logical_pages) * self.span) as u32;
         let pattern = match self.order {

@@ -1,8 +1,8 @@
-//! What the values of a drive file rest on: where each is from, and what else it could be.
+//! The evidence for the values of a drive file: where each is from, and what else it could be.
 //!
-//! A simulated drive is exact about its parameters, and nobody knows most of a real drive's.
-//! `[evidence]` in a drive file says, value by value, how well it is known, so that whoever reads
-//! a result can tell what was looked up from what was assumed.
+//! A simulated drive needs exact parameters, and most of a real drive's are unknown. `[evidence]`
+//! in a drive file says how well each value is known, so that the reader of a result can tell what
+//! was looked up from what was assumed.
 
 use std::collections::BTreeMap;
 
@@ -62,7 +62,7 @@ pub enum Value {
     Text(String),
 }
 
-/// What an amount is counted in.
+/// The unit of an amount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
     Nanos,
@@ -92,20 +92,20 @@ impl Unit {
 }
 
 impl Value {
-    /// How much it is, in ns, bytes, bytes/s, per cent or by number; none for a word and for yes
+    /// The amount as a number, in ns, bytes, bytes/s, per cent or as a count; none for words, yes
     /// and no.
     #[must_use]
     pub fn number(&self) -> Option<f64> {
         self.amount().map(|(_, number)| number)
     }
 
-    /// Another amount of the same unit; none where this is no amount.
+    /// Another amount of the same unit; none if this is not an amount.
     #[must_use]
     pub fn with_number(&self, number: f64) -> Option<Self> {
         self.amount().map(|(unit, _)| unit.value(number))
     }
 
-    /// The unit and how many of it; none for a word and for yes and no.
+    /// The unit and the number; none for words, yes and no.
     pub(crate) fn amount(&self) -> Option<(Unit, f64)> {
         match self {
             Self::Flag(_) => None,
@@ -128,7 +128,7 @@ impl Value {
         }
     }
 
-    /// A value of a file; none for what holds others.
+    /// A value of a file; none for tables and arrays.
     #[must_use]
     pub fn of(value: &toml::Value) -> Option<Self> {
         match value {
@@ -157,25 +157,25 @@ impl Evidence {
         self.range.iter().flatten().chain(&self.choices)
     }
 
-    /// What is wrong with it for a value, and what to do.
+    /// The fault of this evidence for a value, if any, and what to do.
     #[must_use]
     pub fn fault(&self, key: &str, value: &Value) -> Option<(String, String)> {
         let wrong = |message: String, help: &str| Some((message, help.to_owned()));
         if self.source.trim().is_empty() {
             return wrong(
-                format!("the evidence of `{key}` has no source"),
+                format!("the evidence for `{key}` has no source"),
                 "say where the value is from, or why it was assumed",
             );
         }
         if self.range.is_some() && !self.choices.is_empty() {
             return wrong(
-                format!("the evidence of `{key}` has a range and choices"),
+                format!("the evidence for `{key}` has a range and choices"),
                 "give `range` for an amount, `choices` for anything else",
             );
         }
         if (self.basis == Basis::Fitted) == self.fitted_to.is_empty() {
             return wrong(
-                format!("the evidence of `{key}` does not fit its basis"),
+                format!("the evidence for `{key}` does not fit its basis"),
                 "name the figures in `fitted_to` if the basis is \"fitted\", and only then",
             );
         }
@@ -189,8 +189,8 @@ impl Evidence {
             };
             if !is_within {
                 return wrong(
-                    format!("the range of `{key}` is not one around its value"),
-                    "write `range = [least, most]` in the unit of the value, which lies between",
+                    format!("the range of `{key}` is not an interval around its value"),
+                    "write `range = [least, most]` in the unit of the value, which must be in it",
                 );
             }
         }

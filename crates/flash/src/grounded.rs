@@ -1,4 +1,4 @@
-//! The values of a drive or host file, each with what it rests on.
+//! The values of a drive or host file, each with its evidence.
 
 use std::collections::BTreeMap;
 
@@ -7,24 +7,24 @@ use toml::Table;
 use crate::drive_file::{DriveFile, DriveFileError};
 use crate::evidence::{Evidence, EvidenceByKey, Value};
 
-/// A value of a drive or host file, and what it rests on.
+/// A value of a drive or host file, and its evidence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grounded {
     /// Its dotted key.
     pub key: String,
     /// The value, as TOML writes it.
     pub value: String,
-    /// What it rests on, if the file says.
+    /// Its evidence, if the file has any.
     pub evidence: Option<Evidence>,
 }
 
-/// Keys that say what a drive or host is called and what is known of it, not what it is.
+/// Keys about the name and the evidence of a drive or host, not about its properties.
 const ABOUT: [&str; 4] = ["name", "description", "evidence", "figures"];
 
-/// The values of a drive file in the order of their keys, each with what it rests on.
+/// The values of a drive file in the order of their keys, each with its evidence.
 ///
-/// Fails if evidence is of no value of the file, contradicts it or names a figure that is not in
-/// the file, or if a value that it calls plausible makes no drive.
+/// Fails if evidence is for a value that the file does not set, contradicts the value or names a
+/// figure that is not in the file, or if a value that it calls plausible gives an invalid drive.
 pub fn grounded(text: &str) -> Result<Vec<Grounded>, DriveFileError> {
     let file = DriveFile::parse(text)?;
     let table: Table = toml::from_str(text).expect("a drive file is TOML");
@@ -32,14 +32,8 @@ pub fn grounded(text: &str) -> Result<Vec<Grounded>, DriveFileError> {
     for (key, evidence) in &file.evidence {
         let fault =
             |message, help| Err(DriveFileError { message, at: Some(evidence.span()), help });
-        let Some(value) = values.get(key.as_str()) else {
-            return fault(
-                format!("there is evidence of `{key}`, which this file does not set"),
-                "write the dotted key of a value of this file, such as \"trim.per_command\"".into(),
-            );
-        };
         let evidence = evidence.get_ref();
-        if let Some((message, help)) = evidence.fault(key, value) {
+        if let Some((message, help)) = self::fault(&values, key, evidence, "trim.per_command") {
             return fault(message, help);
         }
         if let Some(name) = evidence.fitted_to.iter().find(|name| !file.figures.contains_key(*name))
@@ -65,6 +59,24 @@ pub fn grounded(text: &str) -> Result<Vec<Grounded>, DriveFileError> {
     Ok(with_evidence(values, &file.evidence))
 }
 
+/// The fault of a key's evidence, given the values of its file, and what to do; `example` is a key
+/// of such files.
+#[must_use]
+pub fn fault(
+    values: &BTreeMap<String, Value>,
+    key: &str,
+    evidence: &Evidence,
+    example: &str,
+) -> Option<(String, String)> {
+    match values.get(key) {
+        Some(value) => evidence.fault(key, value),
+        None => Some((
+            format!("there is evidence for `{key}`, which this file does not set"),
+            format!("write the dotted key of a value of this file, such as \"{example}\""),
+        )),
+    }
+}
+
 /// The values of a drive or host file, by their dotted keys.
 #[must_use]
 pub fn values(table: &Table) -> BTreeMap<String, Value> {
@@ -73,7 +85,7 @@ pub fn values(table: &Table) -> BTreeMap<String, Value> {
     values
 }
 
-/// Values in the order of their keys, each with what it rests on.
+/// Values in the order of their keys, each with its evidence.
 #[must_use]
 pub fn with_evidence(values: BTreeMap<String, Value>, evidence: &EvidenceByKey) -> Vec<Grounded> {
     let grounded = |(key, value): (String, Value)| Grounded {

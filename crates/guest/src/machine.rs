@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::StatVfsMountFlags;
+use rustix::fs::{Access, StatVfsMountFlags, access, statvfs};
 use rustix::process::{
     Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process_group, pidfd_open,
     pidfd_send_signal, set_parent_process_death_signal, waitid,
@@ -50,7 +50,7 @@ pub struct Machine<'a> {
     pub folder: &'a Path,
     /// The folder of the file that backs its memory: see [`room`].
     pub memory: &'a Path,
-    /// The computer it stands for.
+    /// The computer it models.
     pub host: &'a HostModel,
     /// The seed of the guest's randomness.
     pub seed: u64,
@@ -84,8 +84,8 @@ pub enum MachineError {
     },
     /// No place for the guest's memory.
     #[error(
-        "no folder on a filesystem without noexec has room for a guest's memory of {bytes} bytes; \
-         tried {tried}: free some space, or set TMPDIR to such a folder"
+        "no folder that is writable and on a filesystem without noexec has room for a guest's \
+         memory of {bytes} bytes; tried {tried}: free some space, or set TMPDIR to such a folder"
     )]
     NoMemory {
         /// The size of the memory.
@@ -224,11 +224,13 @@ impl Machine<'_> {
 pub fn room(bytes: u64) -> Result<PathBuf, MachineError> {
     let set = std::env::var_os("TMPDIR").map(PathBuf::from);
     let folders = [Some("/dev/shm".into()), set, Some("/tmp".into()), Some("/var/tmp".into())];
+    // A minimal root may have a /dev/shm that only root can write to.
     let has_room = |folder: &PathBuf| {
-        rustix::fs::statvfs(folder).is_ok_and(|space| {
-            space.f_bavail.saturating_mul(space.f_frsize) >= bytes
-                && !space.f_flag.contains(StatVfsMountFlags::NOEXEC)
-        })
+        access(folder, Access::WRITE_OK | Access::EXEC_OK).is_ok()
+            && statvfs(folder).is_ok_and(|space| {
+                space.f_bavail.saturating_mul(space.f_frsize) >= bytes
+                    && !space.f_flag.contains(StatVfsMountFlags::NOEXEC)
+            })
     };
     let mut tried = Vec::new();
     for folder in folders.into_iter().flatten() {

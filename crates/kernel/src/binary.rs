@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use memchr::memmem;
 use sha2::{Digest, Sha256};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::{self, Rules};
@@ -44,7 +45,7 @@ const SCHEDULERS: [(&str, &str); 4] = [
     ("IOSCHED_BFQ", "bfq"),
 ];
 
-/// Looks at a program before it is run: it must be out of others' reach and a lab kernel.
+/// Checks a program before it is run: it must be a lab kernel that other users cannot change.
 pub fn inspect(path: &Path) -> Result<LabKernel, KernelError> {
     let no_kernel = |reason: String| KernelError::NoLabKernel { path: path.to_owned(), reason };
     let mut bytes = Vec::new();
@@ -57,9 +58,7 @@ pub fn inspect(path: &Path) -> Result<LabKernel, KernelError> {
     File::open(&real)
         .and_then(|file| file.take(LARGEST_BYTES).read_to_end(&mut bytes))
         .map_err(|cause| no_kernel(cause.to_string()))?;
-    let understands = |parameter: &str| {
-        bytes.windows(parameter.len()).any(|window| window == parameter.as_bytes())
-    };
+    let understands = |parameter: &str| memmem::find(&bytes, parameter.as_bytes()).is_some();
     if let Some(parameter) = PARAMETERS.iter().find(|parameter| !understands(parameter)) {
         return Err(no_kernel(format!("it does not know the parameter {parameter}")));
     }

@@ -18,7 +18,8 @@ pub enum KernelError {
     /// None has been built.
     #[error("there is no lab kernel in {}", folder.display())]
     #[diagnostic(help(
-        "build it once, in a few minutes: ssdlab kernel build; or name one: --kernel PATH"
+        "install the package ssdlab-kernel; or build one, in a few minutes: ssdlab kernel build; \
+             or name one: --kernel PATH"
     ))]
     NotBuilt {
         /// The cache.

@@ -1,7 +1,7 @@
 //! Plans: from the TOML a person writes to a schedule in which everything is explicit.
 //!
-//! Pure: this room reads no file and no clock and looks at no machine, so a schedule is the
-//! same wherever it is made.
+//! Pure: this room reads no file and no clock and examines no machine, so a schedule is the same
+//! wherever it is made.
 
 mod age;
 mod amounts;
@@ -49,7 +49,7 @@ pub use bonnie::{Bonnie, BonnieTest};
 pub use error::{Fault, PlanError};
 pub use estimate::{Estimate, estimate};
 pub use factor::{Factor, Levels};
-pub use host_model::{Costs, HOSTS, HostModel, find as find_host};
+pub use host_model::{Costs, HOSTS, HostModel, find as find_host, grounded_host, shipped_host};
 pub use lab_kind::{LabKind, Origin};
 pub use level_error::LevelError;
 pub use needs::differ_in_machine;
@@ -61,7 +61,7 @@ pub use scheduler::SCHEDULERS;
 pub use setting::Chosen;
 pub use setup::{Amount, Atime, Discard, Setup};
 pub use similar::{did_you_mean, similar};
-pub use simulated::{Simulated, is_drive_file};
+pub use simulated::{Simulated, names_file};
 pub use ssdlab_quantity::{Bytes, Span};
 pub use target::{CAPACITY_BYTES, Target};
 pub use written::{Plan, Verb};
@@ -75,8 +75,8 @@ pub fn parse(file: &str, text: &str) -> Result<Plan, PlanError> {
     })
 }
 
-/// The key or word that somebody meant, from what serde says: "unknown field `x`, expected one of
-/// `y`, `z`".
+/// The key or word that was meant, from serde's message "unknown field `x`, expected one of `y`,
+/// `z`".
 fn similar_key(message: &str) -> Option<&str> {
     let (_, named) = message.strip_prefix("unknown ")?.split_once('`')?;
     let (written, known) = named.split_once('`')?;

@@ -1,6 +1,6 @@
-//! The limits of the amounts in a plan, and of those in a schedule that was read.
+//! The limits of the amounts in a plan, and in a schedule that was read.
 
-/// The most bytes of one file or tree: sums of some thousand are numbers, too.
+/// The most bytes of one file or tree: sums of some thousand of them do not overflow.
 pub(super) const MOST_BYTES: u64 = 1 << 50;
 
 /// The most files of a tree: the generator holds the whole tree in memory.
@@ -9,13 +9,13 @@ pub(super) const MOST_FILES: u64 = 5_000_000;
 /// The most blocks of a run in a lab.
 pub(super) const MOST_BLOCKS: u32 = 10_000;
 
-/// Whether it is more than a file may have.
+/// The fault of more bytes than a file may have.
 pub(super) fn fault_of_bytes(bytes: u64) -> Option<String> {
     let most = ssdlab_quantity::Bytes(MOST_BYTES);
-    (bytes > MOST_BYTES).then(|| format!("{bytes} bytes are more than {most}, the most there are"))
+    (bytes > MOST_BYTES).then(|| format!("{bytes} bytes exceed the maximum, {most}"))
 }
 
-/// What is said of the first that is not so.
+/// The message of the first condition that is false.
 pub(super) fn first_false<const N: usize>(all: [(bool, &str); N]) -> Option<String> {
     all.into_iter().find(|(is_so, _)| !is_so).map(|(_, fault)| fault.to_owned())
 }

@@ -1,19 +1,19 @@
-//! The two sides of a claim: which treatments it compares with which.
+//! The two sides of a claim: the treatments that it compares.
 //!
 //! The sides of a pair differ in the compared factors and in nothing else, or the ratio would be
-//! the effect of something that the claim does not name. Where a plan leaves the other side open,
-//! it is refused: guessing it would judge another claim than was made.
+//! the effect of something that the claim does not name. A plan that leaves the other side open is
+//! refused: a guess might judge a different claim.
 
 use super::factor::{Factor, Levels};
 use super::schedule::{Claim, Schedule};
 use super::varied::{Origin, Varied};
 
-/// What a claim compares.
+/// The two sides of a claim.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Sides {
     /// The levels whose effect it states.
     pub compare: Levels,
-    /// Those they are compared with: other levels of the same factors.
+    /// The levels they are compared with: other levels of the same factors.
     pub against: Levels,
     /// What both sides share.
     pub only: Levels,
@@ -23,8 +23,8 @@ pub(super) struct Sides {
 type Refusal = (String, String);
 
 impl Sides {
-    /// The sides of claim `id`. `against` is what the claim says of the other side; without it,
-    /// the baseline's levels of the compared factors are.
+    /// The sides of claim `id`. `against` is the other side if the claim gives it; otherwise the
+    /// baseline's levels of the compared factors are.
     pub fn new(
         id: &str,
         [compare, only, baseline]: [&Levels; 3],
@@ -75,19 +75,19 @@ impl Sides {
                     .to_owned(),
             ));
         }
-        // What `where` says of a compared factor, the side that it is true of says already.
+        // A compared factor in `where` only repeats the side that it applies to.
         sides.only.0.retain(|factor, _| !sides.compare.0.contains_key(factor));
         Ok(sides)
     }
 }
 
-/// Whether the levels of a factor are the plan's own. Of those that the command line or another lab
-/// has replaced, a claim may stay open.
+/// Whether the levels of a factor are the plan's own. If the command line or another lab has
+/// replaced them, a claim may stay undecided.
 fn is_of_plan(factor: Factor, factors: &[Varied]) -> bool {
     factors.iter().any(|varied| varied.factor == factor && varied.origin != Origin::Elsewhere)
 }
 
-/// The refusal of a claim whose other side nobody names; it says what to write.
+/// The refusal of a claim whose other side is not given; it says what to write.
 fn undetermined(
     id: &str,
     open: Factor,
@@ -126,8 +126,8 @@ impl Claim {
     }
 
     /// The levels that a treatment's are compared with: the same but for the compared factors.
-    /// `None` where the claim compares no pair or, in a schedule of an earlier version, does not
-    /// say with what.
+    /// `None` if the claim compares no pair or, in a schedule of an earlier version, lacks the
+    /// other side.
     #[must_use]
     pub fn other_side(&self, levels: &Levels) -> Option<Levels> {
         let other: Option<Vec<(Factor, String)>> = self
@@ -140,8 +140,8 @@ impl Claim {
         (self.is_of_a_pair() && other != *levels).then_some(other)
     }
 
-    /// Every treatment that it is about, with the one that it is compared with; none for the other
-    /// where it compares no pair. Both are indices.
+    /// Every treatment that it is about, with the one that it is compared with, or none if it
+    /// compares no pair. Both are indices.
     #[must_use]
     pub fn pairs(&self, schedule: &Schedule) -> Vec<(usize, Option<usize>)> {
         let treatments = schedule.treatments.iter().enumerate();
@@ -157,8 +157,8 @@ impl Claim {
         .collect()
     }
 
-    /// The treatment that another's excess is taken over; `None` where there is none, or where it
-    /// is the same.
+    /// The treatment over which another's excess is computed; `None` if there is none, or if it is
+    /// the same.
     #[must_use]
     pub fn less(&self, schedule: &Schedule, treatment: usize) -> Option<usize> {
         let levels = &schedule.treatments[treatment].levels;
@@ -167,8 +167,8 @@ impl Claim {
     }
 }
 
-/// Refuses a claim that no treatments of a plan can decide; what the command line or another lab
-/// has dropped leaves it open.
+/// Refuses a claim that no treatments of a plan can decide; levels that the command line or another
+/// lab has dropped leave it undecided.
 pub(super) fn check_pairs(
     claim: &Claim,
     schedule: &Schedule,
@@ -218,7 +218,7 @@ pub(super) fn check_pairs(
         && !pairs.iter().any(has_excess)
     {
         return Err((
-            format!("claim `{id}`: no pair of treatments has others with {part} to exceed"),
+            format!("claim `{id}`: no pair of treatments has counterparts with {part}"),
             "in `where`, name another level of that factor; see that `exclude` keeps both"
                 .to_owned(),
         ));

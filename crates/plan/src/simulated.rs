@@ -1,48 +1,49 @@
-//! The simulated machine of the virtual lab, as a treatment's levels name it.
+//! The simulated machine of the virtual lab, as a treatment's levels describe it.
+
+use std::path::Path;
 
 use ssdlab_flash::{Condition, Flush, Levelling, Specification, presets};
 
 use super::factor::{Factor, Levels};
-use super::host_model::{self, HostModel};
+use super::host_model::{self, HOSTS};
 use super::level_error::{LevelError, unknown};
 
-/// The simulated machine where a plan does not say: that of founding post 1, under a computer of
-/// today.
+/// The default simulated machine: the drive of founding post 1, in a computer of today.
 const DEFAULT_DRIVE: &str = "vertex-le";
 const DEFAULT_CONDITION: &str = "purged";
 const DEFAULT_HOST: &str = "modern-2020s";
 
-/// The machine that the virtual lab stands in for.
+/// The machine that the virtual lab simulates.
 #[derive(Debug, Clone)]
 pub struct Simulated {
     /// The drive: a preset's name or a file.
     pub drive: String,
     /// The state it is brought into first.
     pub condition: Condition,
-    /// How the drive spreads erases, where that is not to be as it does.
+    /// How the drive spreads erases, instead of as its file says.
     pub levelling: Option<Levelling>,
-    /// Whether the drive can save its write cache, where that is not to be as it is.
+    /// Whether the drive can save its write cache, instead of as its file says.
     pub power_loss_protection: Option<bool>,
-    /// What a flush does, where that is not to be as it is.
+    /// What a flush does, instead of as the drive's file says.
     pub flush: Option<Flush>,
-    /// The computer.
-    pub host: &'static HostModel,
+    /// The computer: a name or a file.
+    pub host: String,
 }
 
-/// Whether a level of `drive` names a file, not a drive that comes with the program.
+/// Whether a level of `drive` or `host` names a file, not a shipped one.
 #[must_use]
-pub fn is_drive_file(drive: &str) -> bool {
-    drive.contains('/') || drive.contains('.')
+pub fn names_file(level: &str) -> bool {
+    level.contains('/') || level.contains('.')
 }
 
 impl Simulated {
-    /// Reads the levels that say what it is.
+    /// Reads the levels that describe it.
     pub fn new(levels: &Levels) -> Result<Self, LevelError> {
         let level = |factor, default| levels.0.get(&factor).map_or(default, String::as_str);
         let drive = level(Factor::Drive, DEFAULT_DRIVE);
         let condition = level(Factor::Condition, DEFAULT_CONDITION);
         let host = level(Factor::Host, DEFAULT_HOST);
-        if !is_drive_file(drive) && presets::find(drive).is_none() {
+        if !names_file(drive) && presets::find(drive).is_none() {
             let names: Vec<&str> = presets::ALL.iter().map(|preset| preset.name).collect();
             let known = format!("a drive file, or {}", names.join(", "));
             return Err(unknown(Factor::Drive, drive, &known));
@@ -53,11 +54,11 @@ impl Simulated {
         let levelling = levels.0.get(&Factor::WearLevelling).map(|level| {
             level.parse().map_err(|known| unknown(Factor::WearLevelling, level, known))
         });
-        let host = host_model::find(host).ok_or_else(|| {
-            let names: Vec<&str> =
-                host_model::HOSTS.iter().map(|host| host.name.as_str()).collect();
-            unknown(Factor::Host, host, &names.join(", "))
-        })?;
+        if !names_file(host) && host_model::find(host).is_none() {
+            let names = HOSTS.each_ref().map(|host| host.name.as_str());
+            let known = format!("a host file, or {}", names.join(", "));
+            return Err(unknown(Factor::Host, host, &known));
+        }
         let levelling = levelling.transpose()?;
         Ok(Self {
             drive: drive.to_owned(),
@@ -65,11 +66,16 @@ impl Simulated {
             levelling,
             power_loss_protection: protection(levels)?,
             flush: flush(levels)?,
-            host,
+            host: host.to_owned(),
         })
     }
 
-    /// The drive as the levels have it.
+    /// The files that it names.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        [&self.drive, &self.host].into_iter().filter(|level| names_file(level)).map(Path::new)
+    }
+
+    /// The drive, changed as the levels say.
     #[must_use]
     pub fn changed(&self, drive: &Specification) -> Specification {
         let mut drive = drive.clone();

@@ -1,5 +1,5 @@
-//! Whether a schedule is one that a plan can become: its parts fit each other, and its amounts are
-//! within the limits of plans. A stored one may have been changed since, and is input like a plan.
+//! Whether a schedule could come from a plan: its parts are consistent, and its amounts are within
+//! the limits of plans. A stored one may have been edited, and is input like a plan.
 
 use super::bonnie::Bonnie;
 use super::claims;
@@ -11,7 +11,7 @@ use super::transactions::Transactions;
 use super::versions::{Append, Replace};
 
 impl Schedule {
-    /// What is wrong with a schedule that was changed since it was resolved; none where nothing is.
+    /// The fault of a schedule that was edited after it was resolved, if any.
     #[must_use]
     pub fn fault(&self) -> Option<String> {
         let parts = [self.fault_of_parts(), self.fault_of_blocks()];
@@ -34,11 +34,11 @@ impl Schedule {
         let is_baseline = self.treatments.iter().all(|t| t.baseline.is_none_or(|of| of < count));
         let is_treatment = self.trials.iter().all(|trial| trial.treatment < count);
         first_false([
-            (has_sizes, "a phase lacks what it does"),
+            (has_sizes, "a phase has no work to do"),
             (has_place, "a treatment has no device"),
             (are_bounds, "a claim's bound is not above 0"),
-            (is_baseline, "a treatment is compared with one that there is not"),
-            (is_treatment, "a trial is of a treatment that there is not"),
+            (is_baseline, "a treatment's baseline does not exist"),
+            (is_treatment, "a trial's treatment does not exist"),
         ])
     }
 
@@ -60,7 +60,7 @@ impl Schedule {
     }
 }
 
-/// What of a workload is out of the limits of plans; none where nothing is.
+/// What of a workload exceeds the limits of plans, if anything.
 pub(super) fn fault_of(workload: &Workload) -> Option<String> {
     let tree = match &workload.tree {
         Some(Tree::Synthetic { files, bytes }) => fault_of_files(*files, *bytes),

@@ -1,4 +1,4 @@
-//! Tests of what evidence a drive file may have.
+//! Tests of the evidence that a drive file may have.
 
 use super::grounded;
 use crate::evidence::Basis;
@@ -47,11 +47,11 @@ fn evidence_that_contradicts_its_value_is_refused() {
     );
     refused(
         r#""trim.per_command" = { basis = "assumed", source = "x", range = ["2 ms", "3 ms"] }"#,
-        "not one around its value",
+        "is not an interval around its value",
     );
     refused(
         r#""trim.per_command" = { basis = "assumed", source = "x", range = ["2 ms", "500 us"] }"#,
-        "not one around its value",
+        "is not an interval around its value",
     );
     refused(
         r#"mapping = { basis = "assumed", source = "x", choices = ["fast", "bast"] }"#,
@@ -67,7 +67,7 @@ fn evidence_that_contradicts_its_value_is_refused() {
     );
     refused(
         r#""trim.blocking" = { basis = "assumed", source = "x", range = [false, true] }"#,
-        "not one around its value",
+        "is not an interval around its value",
     );
 }
 

@@ -1,4 +1,4 @@
-//! Schedules whose numbers somebody has changed.
+//! Schedules whose numbers were edited.
 
 use std::path::Path;
 
@@ -63,7 +63,8 @@ fn numbers(value: &Value, at: &str, found: &mut Vec<String>) {
     }
 }
 
-/// What is computed of any schedule that was read. Arithmetic that overflows panics here.
+/// Computes everything that is computed from a schedule that was read. Overflowing arithmetic
+/// panics here.
 fn use_it(schedule: &Schedule) {
     let _ = estimate(schedule);
     let _ = (schedule.expected_trials(), schedule.blocks(), schedule.phase_names());
@@ -101,23 +102,23 @@ fn what_no_plan_can_say_is_named() {
     let io = "/workload/phases/4/action/io";
     let cases = [
         ("/workload/tree/synthetic/files".to_owned(), json!(u64::MAX), "where 1 to 5000000"),
-        ("/workload/build/synthetic/bytes".to_owned(), json!(u64::MAX), "the most there are"),
+        ("/workload/build/synthetic/bytes".to_owned(), json!(u64::MAX), "exceed the maximum"),
         ("/workload/bonnie/chunk_bytes".to_owned(), json!(0), "a chunk's size"),
         ("/workload/bonnie/files".to_owned(), json!(u64::MAX), "files"),
         (format!("{io}/file"), json!("../../etc/passwd"), "not a valid file name"),
         (format!("{io}/depth"), json!(0), "depth"),
         (format!("{io}/blocks/0/bytes"), json!(0), "a block's size"),
         (format!("{io}/period_ns"), json!(0), "rate"),
-        ("/workload/phases/6/action/transactions/pages".to_owned(), json!(4000), "so many pages"),
+        ("/workload/phases/6/action/transactions/pages".to_owned(), json!(4000), "number of pages"),
         (
             "/workload/phases/6/action/transactions/database_pages".to_owned(),
             json!(u64::MAX),
-            "most",
+            "maximum",
         ),
         ("/repetitions/least".to_owned(), json!(0), "number of blocks"),
         ("/steps/1/blocks".to_owned(), json!(u32::MAX), "steps overlap"),
         ("/trials/0/block".to_owned(), json!(u32::MAX), "block's number"),
-        ("/trials/0/treatment".to_owned(), json!(9), "treatment that there is not"),
+        ("/trials/0/treatment".to_owned(), json!(9), "treatment does not exist"),
     ];
     for (place, value, told) in cases {
         let mut changed = stored.clone();
