@@ -1,4 +1,4 @@
-# One entry point for every habit; CI runs `make check test`.
+# One entry point for every habit; CI runs `.ci/run`.
 
 CARGO ?= cargo
 SSDLAB = target/release/ssdlab

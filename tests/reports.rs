@@ -1,5 +1,7 @@
 //! Golden reports from fixed records: exact to the letter, no clock and no machine in them.
 
+#[path = "reports/pairing.rs"]
+mod pairing;
 mod records;
 #[path = "reports/units.rs"]
 mod units;
@@ -105,12 +107,12 @@ fn hosts_stand_beside_each_other_and_one_disagrees() {
     let (schedule, records) = fleet();
     let analysis = advice::analyse("fleet", &schedule, &records, Ending::AllBlocks);
     let report = text(&schedule, &analysis, Style { is_coloured: false, width: Some(120) });
-    let mind = &report[report.find("\nMind").unwrap()..];
-    let by_host = part(&report, "By host", "\nMind");
-    insta::assert_snapshot!(format!("{by_host}{mind}"));
+    let caveats = &report[report.find("\nCaveats").unwrap()..];
+    let by_host = part(&report, "By host", "\nCaveats");
+    insta::assert_snapshot!(format!("{by_host}{caveats}"));
     insta::assert_snapshot!(part(&report, "\nClaims", "\n\n"));
     let report = markdown(&schedule, &analysis);
-    insta::assert_snapshot!(part(&report, "time_ns with", "Mind:"));
+    insta::assert_snapshot!(part(&report, "time_ns with", "Caveats:"));
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! Every metric is shown in its own unit, wherever it is shown.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
 use serde_json::Value;
 use ssdlab_advice as advice;
+use ssdlab_cuts::{Fault, Moment, Outcome, Verdict};
 use ssdlab_export::{Samples, csv};
 use ssdlab_flash::FlashActivity;
 use ssdlab_latency::LatencySummary;
@@ -34,18 +36,21 @@ fn names() -> impl Iterator<Item = &'static str> {
     of_phases.map(|(name, ..)| name).chain(REPORTED)
 }
 
-fn schedule(metric: &str) -> Schedule {
+fn schedule(metric: &str, claims: &str) -> Schedule {
+    let answer = if claims.is_empty() { "" } else { "answer = [\"amount\"]" };
     let plan = format!(
         r#"
         name = "units"
         question = "In which unit?"
         metric = "{metric}"
+        {answer}
         [factors]
         filesystem = ["ext4", "xfs"]
         [baseline]
         filesystem = "ext4"
         [workload]
-        phases = [{{ do = "unpack" }}]
+        phases = [{{ do = "unpack", a_day = 1 }}]
+        {claims}
         "#
     );
     let overrides = Overrides { lab: Some(LabKind::Image), runs: Some(2), ..Overrides::default() };
@@ -139,7 +144,7 @@ fn is_of(unit: Unit, shown: &str) -> bool {
             Unit::Bytes => prefixed("B"),
             Unit::BytesPerS => prefixed("B/s"),
             Unit::PerS => prefixed("/s"),
-            Unit::Years => prefixed("") && rest.ends_with("years") || symbol == "years",
+            Unit::Years => prefixed("") && rest.contains(" years") || symbol == "years",
             Unit::Percent => symbol == "%",
             Unit::Ratio => symbol.is_empty(),
             Unit::Number => prefixed(""),
@@ -154,7 +159,7 @@ fn after<'a>(page: &'a str, text: &str, end: &str) -> &'a str {
 
 /// The plan's metric, as each report has it.
 fn shown(metric: &str) -> Vec<(&'static str, String)> {
-    let schedule = schedule(metric);
+    let schedule = schedule(metric, "");
     let records = records(&schedule);
     let analysis = advice::analyse("run", &schedule, &records, Ending::AllBlocks);
     let text = text(&schedule, &analysis, Style::default());
@@ -193,9 +198,136 @@ fn every_metric_is_shown_in_its_own_unit() {
     insta::assert_snapshot!(golden);
 }
 
+/// An amount of a unit as a plan writes it.
+fn written(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Ns => "22 ms",
+        Unit::Bytes => "22 MB",
+        Unit::Percent => "50 %",
+        Unit::Years => "22000000 years",
+        Unit::Ratio => "1",
+        _ => "22000000",
+    }
+}
+
+/// Claims on a metric: on the ratio of two filesystems, and on the amount with one, which answers.
+fn claims(metric: &str, phase: &str) -> String {
+    let amount = written(of(metric).unit);
+    format!(
+        r#"
+        [[claims]]
+        id = "ratio"
+        says = "by a ratio"
+        metric = "{metric}"
+        phases = ["{phase}"]
+        compare = {{ filesystem = "xfs" }}
+        at_least = 0.5
+        [[claims]]
+        id = "amount"
+        says = "by an amount"
+        metric = "{metric}"
+        phases = ["{phase}"]
+        compare = {{ filesystem = "xfs" }}
+        at_most = "{amount}"
+        "#
+    )
+}
+
+/// What is said of both claims: the answer, then what was found and claimed in each report.
+fn claimed(
+    schedule: &Schedule,
+    records: &[Record],
+    unit: Unit,
+) -> Vec<(&'static str, Unit, String)> {
+    let analysis = advice::analyse("run", schedule, records, Ending::AllBlocks);
+    assert_eq!(analysis.claims.len(), 2);
+    let text = text(schedule, &analysis, Style::default());
+    let found = |says: &str| {
+        let mut lines = after(&text, says, "\n\n").lines().skip(1);
+        lines.next().unwrap().trim().trim_start_matches('x').to_owned()
+    };
+    let bound = |found: &str| {
+        let bound = found.split_once("claimed: at ").unwrap().1.split_once(' ').unwrap().1;
+        bound.split([';', '(']).next().unwrap().to_owned()
+    };
+    let (ratio, amount) = (found("by a ratio\n"), found("by an amount\n"));
+    let answer = ssdlab_report::answer(schedule, &analysis).sentence;
+    let said = ["in unpack is ", "in replace is ", "Unpack takes ", "unpack takes "];
+    let said = said.iter().find_map(|before| Some(answer.split_once(before)?.1));
+    vec![
+        ("the ratio", Unit::Ratio, ratio.clone()),
+        ("the bound of the ratio", Unit::Ratio, bound(&ratio)),
+        ("the amount", unit, amount.clone()),
+        ("the bound of the amount", unit, bound(&amount)),
+        ("the answer", unit, said.unwrap_or_else(|| panic!("{answer}")).to_owned()),
+    ]
+}
+
+#[test]
+fn claims_and_answers_are_in_the_unit_of_their_metric() {
+    for metric in names() {
+        let schedule = schedule(metric, &claims(metric, "unpack"));
+        for (what, unit, says) in claimed(&schedule, &records(&schedule), of(metric).unit) {
+            assert!(is_of(unit, &says), "{metric}: {what}: {says}");
+        }
+    }
+}
+
+/// A power cut that has every metric of cuts.
+fn cut(cut: u32) -> Outcome {
+    let verdict = Verdict {
+        lost_ns: VALUE,
+        lost_bytes: VALUE,
+        broken_promises: 1,
+        damaged: BTreeMap::from([(Fault::Torn, 1)]),
+        ..Verdict::default()
+    };
+    Outcome {
+        cut,
+        survivor: 0,
+        at_ns: 0,
+        moment: Moment::Random,
+        phase: "replace".to_owned(),
+        unmountable: None,
+        recovery_ns: Some(VALUE),
+        amiss: None,
+        verdict: Some(verdict),
+    }
+}
+
+#[test]
+fn claims_on_power_cuts_are_in_the_unit_of_their_metric() {
+    let of_cuts = METRICS.into_iter().filter(|(_, metric, _)| metric.is_of_cuts());
+    for (metric, known, _) in of_cuts {
+        let plan = format!(
+            r#"
+            name = "units"
+            question = "In which unit?"
+            baseline = {{ filesystem = "ext4" }}
+            factors = {{ filesystem = ["ext4", "xfs"] }}
+            virtual = {{ seeds = 1 }}
+            cuts = {{ number = 10 }}
+            answer = ["amount"]
+            [workload]
+            phases = [{{ do = "replace", replace = {{ files = 2, rounds = 2 }} }}]
+            {}
+            "#,
+            claims(metric, "replace")
+        );
+        let schedule =
+            plan::schedule("p.toml", &plan, &Overrides::default(), Path::new("/")).unwrap();
+        let record =
+            |trial| Record { cuts: (0..40).map(cut).collect(), ..Record::new(&schedule, trial, 0) };
+        let records: Vec<Record> = schedule.trials.iter().copied().map(record).collect();
+        for (what, unit, says) in claimed(&schedule, &records, known.unit) {
+            assert!(is_of(unit, &says), "{metric}: {what}: {says}");
+        }
+    }
+}
+
 #[test]
 fn every_sample_is_exported_with_its_unit() {
-    let schedule = schedule("time_ns");
+    let schedule = schedule("time_ns", "");
     let records = records(&schedule);
     let mut file = Vec::new();
     csv(&Samples::new("run", &schedule, &records), &mut file).unwrap();

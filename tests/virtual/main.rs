@@ -8,17 +8,20 @@
 mod common;
 mod cutting;
 mod failing;
+mod repeating;
 mod replaying;
 mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::OnceLock;
 
 use libtest_mimic::{Arguments, Trial};
 use serde_json::{Value, json};
 use ssdlab_filesystem as filesystem;
 use ssdlab_flash::presets;
-use ssdlab_plan::shipped;
+use ssdlab_host::mounts;
+use ssdlab_plan::{HostModel, shipped, shipped_host};
 
 use self::support::{Load, Place, kernel};
 
@@ -154,6 +157,20 @@ const COMPRESSED_PLAN: &str = r#"
     phases = [{ do = "unpack", sync = true }]
 "#;
 
+/// A computer that comes with the program, a copy of its file, and one of half its speed.
+const HOSTS_PLAN: &str = r#"
+    name = "hosts"
+    question = "Is a computer what its file says?"
+    [target]
+    lab = "virtual"
+    [factors]
+    filesystem = "ext4"
+    host = ["modern-2020s", "./copy.toml", "./slow.toml"]
+    [workload]
+    tree = { files = 300, size = "5 MB" }
+    phases = [{ do = "unpack" }, { do = "delete" }]
+"#;
+
 /// What the lab kernel has and others may lack: f2fs with compression, xfs of version 4.
 const SETTINGS: &str = r#"
     name = "settings"
@@ -177,7 +194,11 @@ const SETTINGS: &str = r#"
     phases = [{ do = "unpack", sync = true }]
 "#;
 
-const CASES: [(&str, fn()); 11] = [
+/// The run that the README shows (`tests/readme.rs`).
+const README: &str = include_str!("../data/discard.jsonl");
+
+const CASES: [(&str, fn()); 13] = [
+    ("the_run_in_the_readme_comes_out_again", readme),
     ("the_plan_of_all_filesystems_runs_to_its_end", plan_of_all),
     ("a_trial_is_the_same_on_a_kept_drive_and_on_one_just_aged", aged),
     ("every_filesystem_is_what_is_stated_about_it", features),
@@ -185,6 +206,7 @@ const CASES: [(&str, fn()); 11] = [
     ("checksums_and_compression_are_as_asked", settings),
     ("a_drive_s_course_agrees_with_its_phases", drives),
     ("a_run_and_a_simulation_of_its_requests_write_as_much_to_flash", compressed),
+    ("a_computer_is_what_its_file_says", hosts),
     ("load_changes_no_request", load),
     ("bonnie_s_tests_are_the_same_twice", bonnie),
     ("load_changes_no_operation_and_no_transaction", timed_operations),
@@ -201,13 +223,74 @@ fn main() {
     arguments.test_threads = Some(1);
     let reason = kernel().as_ref().err().map_or("", |reason| reason);
     let cases = CASES.into_iter().chain(replaying::CASES).chain(failing::CASES);
-    let cases = cases.chain(cutting::CASES);
-    let trials = cases.map(|(name, run)| {
+    let cases = cases.chain(cutting::CASES).chain(repeating::CASES);
+    let trial = |name: &str, run: fn(), reason: &str| {
         Trial::test(name, move || common::caught(run))
             .with_kind(reason)
             .with_ignored_flag(!reason.is_empty())
-    });
-    libtest_mimic::run(&arguments, trials.collect()).exit();
+    };
+    let mut trials: Vec<Trial> = cases.map(|(name, run)| trial(name, run, reason)).collect();
+    let has_none = if has_filesystem_of_lab() { reason } else { "on a filesystem of the lab" };
+    trials.push(trial("this_computer_is_measured_and_a_plan_runs_on_it", fitting, has_none));
+    libtest_mimic::run(&arguments, trials).exit();
+}
+
+/// Whether the folder of tests is on a filesystem that the lab has.
+fn has_filesystem_of_lab() -> bool {
+    let mount = mounts::containing(Path::new(env!("CARGO_TARGET_TMPDIR"))).unwrap();
+    mount.is_some_and(|mount| filesystem::find(&mount.kind).is_some_and(|of| of.pool.is_none()))
+}
+
+fn fitting() {
+    let place = Place::new();
+    let fit = ["host", "fit", "--dir", env!("CARGO_TARGET_TMPDIR")];
+    let kernel = kernel().as_ref().unwrap();
+    let output = place.command(&fit).arg("--kernel").arg(kernel).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let file = String::from_utf8(output.stdout).unwrap();
+    let host = HostModel::parse("here", &file).unwrap();
+    // No processor that this runs on is a hundred times faster or slower than those of the 2020s.
+    assert!((15..=155_000).contains(&host.costs.block_ps), "{file}");
+    std::fs::write(place.path("copy.toml"), &file).unwrap();
+    std::fs::write(place.path("slow.toml"), &file).unwrap();
+    let json = place.run(HOSTS_PLAN);
+    let of = |treatment: usize| &json["treatments"][treatment]["trials"][0];
+    assert_eq!(of(1)["status"], "ok", "{json}");
+    assert_eq!(of(1)["fingerprint"], of(2)["fingerprint"]);
+    assert_ne!(of(1)["fingerprint"], of(0)["fingerprint"]);
+}
+
+/// Two of its trials, on the published drive. The program is in the guest, too, so that another
+/// build of it comes to other times in the fourth digit, and writes some of what it unpacks a
+/// little earlier or later.
+fn readme() {
+    let place = Place::new();
+    let mut command = place.command(&["run", "discard", "--plausible", "0", "--runs", "1"]);
+    command.args(["--set", "discard=off,on", "--set", "prefill=0 %", "--set", "stale=0 %"]);
+    command.arg("--json").arg("--kernel").arg(kernel().as_ref().unwrap());
+    let output = command.output().unwrap();
+    let json: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", common::shown(&output)));
+    for discard in ["off", "on"] {
+        let is_it = |own: &&Value| own["levels"]["discard"] == discard;
+        let treatment = json["treatments"].as_array().unwrap().iter().find(is_it).unwrap();
+        let own = &treatment["trials"][0];
+        let kept = README.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let mut kept = kept.filter(|kept| kept["trial"]["block"] == 0);
+        let kept = kept.find(|kept| kept["levels"] == treatment["levels"]).expect("no such levels");
+        for phases in [["unpack", "sync_unpacked"], ["delete", "sync_deleted"]] {
+            let sum = |trial: &Value, metric: &str| -> u64 {
+                let all = trial["phases"].as_array().unwrap().iter();
+                let of = all.filter(|phase| phases.contains(&phase["name"].as_str().unwrap()));
+                of.map(|phase| phase[metric].as_u64().unwrap()).sum()
+            };
+            for metric in ["written_bytes", "discard_requests", "discarded_bytes", "settled_ns"] {
+                let [now, then] = [own, &kept].map(|trial| sum(trial, metric));
+                let most = if metric == "settled_ns" { then / 1000 } else { 0 };
+                assert!(now.abs_diff(then) <= most, "{discard}: {metric}: {now} for {then}");
+            }
+        }
+    }
 }
 
 fn every_filesystem() {
@@ -291,6 +374,23 @@ fn compressed() {
     let simulated = outcome["write_amplification"].as_f64().unwrap();
     assert!((measured - 0.5).abs() < 1e-9, "{measured}");
     assert!((simulated - measured).abs() < 1e-9, "{simulated} instead of {measured}");
+}
+
+fn hosts() {
+    let place = Place::new();
+    let file = shipped_host("modern-2020s").unwrap();
+    std::fs::write(place.path("copy.toml"), file).unwrap();
+    let slow = file.replace("ns_per_block = 1.55", "ns_per_block = 3.1");
+    let slow = slow.replace("range = [1.2, 2.0]", "range = [1.2, 4.0]");
+    std::fs::write(place.path("slow.toml"), slow).unwrap();
+    let json = place.run(HOSTS_PLAN);
+    let trials = json["treatments"].as_array().unwrap().iter().map(|own| &own["trials"][0]);
+    let trials: Vec<&Value> = trials.inspect(|trial| assert_eq!(trial["status"], "ok")).collect();
+    assert_eq!(trials[1]["fingerprint"], trials[0]["fingerprint"]);
+    assert_ne!(trials[2]["fingerprint"], trials[0]["fingerprint"]);
+    let spent = |trial: &Value| trial["phases"][1]["cpu_ns"].as_f64().unwrap();
+    let ratio = spent(trials[2]) / spent(trials[0]);
+    assert!((1.5..2.0).contains(&ratio), "deleting takes {ratio} times the processor time");
 }
 
 /// The lab kernel of Debian's source has no reiser4: its row says so, and takes no guest.
