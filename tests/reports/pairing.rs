@@ -211,6 +211,15 @@ fn has(treatment: &Treatment, levels: &Written) -> bool {
     levels.iter().all(|(factor, level)| treatment[*factor] == **level)
 }
 
+/// Whether two treatments are a pair.
+fn differ_in_these_alone(
+    own: &Treatment,
+    other: &Treatment,
+    is_compared: impl Fn(&str) -> bool,
+) -> bool {
+    own != other && FACTORS.iter().all(|(f, _)| own[*f] == other[*f] || is_compared(f))
+}
+
 /// The treatment that another's excess is over; the plan may not have it, and it may be the same.
 fn less(own: &Treatment, levels: &Written) -> Treatment {
     let mut less = own.clone();
@@ -243,8 +252,7 @@ fn pairs(
     let mut pairs = BTreeSet::new();
     for own in all.iter().filter(|own| has(own, compare) && has(own, only)) {
         for other in all.iter().filter(|other| has(other, &against)) {
-            let mut differ = FACTORS.iter().filter(|(factor, _)| own[*factor] != other[*factor]);
-            let is_pair = own != other && differ.all(|(factor, _)| is_compared(factor));
+            let is_pair = differ_in_these_alone(own, other, is_compared);
             let has_excess = claim.excess_over.as_ref().is_none_or(|levels| {
                 let has = |side: &Treatment| {
                     let less = less(side, levels);
@@ -263,10 +271,8 @@ fn pairs(
 /// The treatment that comes nearest to one that is claimed to be the best: of those that differ
 /// from it in the compared factors alone, the fastest.
 fn nearest(claim: &Claim, own: &Treatment, times: &Times) -> Option<Treatment> {
-    let is_rival = |other: &&Treatment| {
-        let mut differ = FACTORS.iter().filter(|(factor, _)| own[*factor] != other[*factor]);
-        own != *other && differ.all(|(factor, _)| claim.compare.contains_key(factor))
-    };
+    let is_compared = |factor: &str| claim.compare.contains_key(factor);
+    let is_rival = |other: &&Treatment| differ_in_these_alone(own, other, is_compared);
     let ratio = |other: &Treatment| by_hand(claim, (own, Some(other)), times).unwrap().0;
     let rivals = times.keys().filter(is_rival);
     rivals.max_by(|one, other| ratio(one).total_cmp(&ratio(other))).cloned()
@@ -321,13 +327,14 @@ fn check(claim: &Claim, times: &Times, judged: &Judgement) -> Result<(), TestCas
     let ratio = judged.ratio.unwrap();
     prop_assert!((ratio / by_hand - 1.0).abs() < 1e-9, "{} {}", ratio, by_hand);
     prop_assert_eq!(judged.n, n);
-    // An excess is the difference of two times, and scatters more than they do.
     if n > 2
-        && claim.excess_over.is_none()
         && let Some(is_satisfied) = claim.is_satisfied_by(by_hand)
     {
         let verdict = if is_satisfied { Verdict::Holds } else { Verdict::Refuted };
-        prop_assert_eq!(judged.verdict, verdict, "{} {:?}", &judged.id, judged.interval);
+        // An excess is the difference of two times, and scatters more than they do.
+        let is_it = judged.verdict == verdict
+            || claim.excess_over.is_some() && judged.verdict == Verdict::Undecided;
+        prop_assert!(is_it, "{}: {:?} {:?}", &judged.id, judged.verdict, judged.interval);
     }
     Ok(())
 }
@@ -391,6 +398,6 @@ fn a_claim_is_judged_for_every_combination_of_other_factors() {
         let (own, other) = sides(judged);
         assert_eq!((&*own["drive"], &*other.unwrap()["drive"]), ("vertex-le", "x25m-g1"));
         let ratio = judged.ratio.unwrap();
-        assert!((ratio - 1.29).abs() < 0.02, "{ratio}");
+        assert!((ratio - 1.29).abs() < 0.01, "{ratio}");
     }
 }

@@ -260,9 +260,9 @@ fn fitting() {
     assert_ne!(of(1)["fingerprint"], of(0)["fingerprint"]);
 }
 
-/// Two of its trials, on the published drive. The program is in the guest, too, so that another
-/// build of it comes to other times in the fourth digit, and writes some of what it unpacks a
-/// little earlier or later.
+/// Two of its trials, on the published drive. This program is the guest's as well, so another
+/// build of it takes other page faults: times differ by up to 0.12 % between builds, and are
+/// shown with three digits. Some of what is unpacked is written a little earlier or later.
 fn readme() {
     let place = Place::new();
     let mut command = place.command(&["run", "discard", "--plausible", "0", "--runs", "1"]);
@@ -271,12 +271,13 @@ fn readme() {
     let output = command.output().unwrap();
     let json: Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{error}: {}", common::shown(&output)));
+    let kept: Vec<Value> = README.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     for discard in ["off", "on"] {
         let is_it = |own: &&Value| own["levels"]["discard"] == discard;
         let treatment = json["treatments"].as_array().unwrap().iter().find(is_it).unwrap();
         let own = &treatment["trials"][0];
-        let kept = README.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        let mut kept = kept.filter(|kept| kept["trial"]["block"] == 0);
+        let is_first = |kept: &&Value| kept["trial"]["block"] == 0;
+        let mut kept = kept.iter().filter(is_first);
         let kept = kept.find(|kept| kept["levels"] == treatment["levels"]).expect("no such levels");
         for phases in [["unpack", "sync_unpacked"], ["delete", "sync_deleted"]] {
             let sum = |trial: &Value, metric: &str| -> u64 {
@@ -285,8 +286,8 @@ fn readme() {
                 of.map(|phase| phase[metric].as_u64().unwrap()).sum()
             };
             for metric in ["written_bytes", "discard_requests", "discarded_bytes", "settled_ns"] {
-                let [now, then] = [own, &kept].map(|trial| sum(trial, metric));
-                let most = if metric == "settled_ns" { then / 1000 } else { 0 };
+                let [now, then] = [own, kept].map(|trial| sum(trial, metric));
+                let most = if metric == "settled_ns" { then / 200 } else { 0 };
                 assert!(now.abs_diff(then) <= most, "{discard}: {metric}: {now} for {then}");
             }
         }
