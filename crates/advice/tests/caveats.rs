@@ -69,7 +69,9 @@ fn what_syncs_is_not_told_that_nothing_does() {
     assert!(!transactions(", synchronous = \"normal\""));
     assert!(transactions(", journal = \"wal\", synchronous = \"normal\""));
     assert!(transactions(", synchronous = \"off\""));
+    assert!(transactions(", rate = \"10/s\", beside = \"8 MB/s\""));
     assert!(phases("{ do = \"append\", append = { records = 5 } }"));
+    assert!(phases("{ do = \"append\", append = { records = 5, sync_every = 10 } }"));
     assert!(!phases("{ do = \"append\", append = { records = 5, sync_every = 1 } }"));
     for (sync, is_told) in
         [("none", true), ("directory", true), ("file", false), ("file and directory", false)]

@@ -65,7 +65,7 @@ fn unsynced(run: &ExaminedRun<'_>) -> Option<Warning> {
             Action::Bonnie { .. } | Action::Fstrim | Action::Idle { .. } => {}
             Action::Io(io) if is_on_device(io) => {}
             Action::Transactions(of) if is_committed(of) => {}
-            Action::Append(of) if of.sync_every.is_some() => {}
+            Action::Append(of) if of.sync_every.is_some_and(|every| every <= of.records) => {}
             Action::Replace(of) if of.sync.file() => {}
             _ => dirty = Some(phase.name.clone()),
         }
@@ -78,12 +78,13 @@ fn is_on_device(io: &Io) -> bool {
     io.direct || io.sync != SyncPolicy::Never || io.read_share >= 1.0
 }
 
-/// Whether each transaction is synced before the next.
+/// Whether each transaction is synced before the next, and nothing is written beside them.
 fn is_committed(transactions: &Transactions) -> bool {
-    match (transactions.synchronous, transactions.journal) {
+    let is_synced = match (transactions.synchronous, transactions.journal) {
         (Synchronous::Full, _) | (Synchronous::Normal, JournalMode::Rollback) => true,
         (Synchronous::Normal, JournalMode::Wal) | (Synchronous::Off, _) => false,
-    }
+    };
+    is_synced && transactions.beside_bytes_per_second.is_none()
 }
 
 /// What a filesystem leaves to its unmounting is in no phase; it is said where it matters.
