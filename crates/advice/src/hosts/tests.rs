@@ -7,7 +7,7 @@ use ssdlab_plan::{self as plan, LabKind, Origin, Overrides};
 use ssdlab_results::{Attempt, AttemptId, Ending, Phase};
 
 use super::*;
-use crate::{Analysis, Verdict, Warned, claims, effects, summarise};
+use crate::{Analysis, Criterion, Verdict, Warned, claims, effects, summarise};
 
 const PLAN: &str = r#"
         name = "hosts"
@@ -137,16 +137,22 @@ fn equal_hosts_are_called_different_as_rarely_as_promised() {
 #[test]
 fn a_claim_that_one_host_contradicts_is_not_true_of_hosts() {
     let schedule = schedule(40);
-    let claim = |effects: [f64; 4]| {
+    let analysis = |effects: [f64; 4]| {
         let records = records(&schedule, 4, &mut rng(), |node, _| effects[node as usize]);
-        analysed(&schedule, &records).claims.remove(0)
+        analysed(&schedule, &records)
     };
-    let contradicted = claim([8.0, 8.0, 8.0, 0.9]);
+    let claim = |effects| analysis(effects).claims.remove(0);
+    let contradicted = analysis([8.0, 8.0, 8.0, 0.9]);
+    let repetitions =
+        contradicted.method.iter().find(|check| check.criterion == Criterion::Repetitions);
+    let advice = repetitions.and_then(|check| check.advice.as_deref()).unwrap();
+    assert!(advice.starts_with("run on more hosts"), "{advice}");
+    let contradicted = &contradicted.claims[0];
     assert_eq!(contradicted.verdict, Verdict::Undecided, "{contradicted:?}");
     assert_eq!((contradicted.across_hosts, contradicted.n), (Some(4), 40));
     assert!(contradicted.interval.is_some_and(|[low, high]| low < 1.1 && high > 8.0));
     assert_eq!(contradicted.more_runs, None);
-    assert!(contradicted.reason.is_some_and(|reason| reason.contains("more hosts")));
+    assert!(contradicted.reason.as_ref().is_some_and(|reason| reason.contains("more hosts")));
     // That hosts differ does not keep a claim from being true of all, or of none.
     for (effects, verdict) in
         [([7.0, 8.0, 9.0, 10.0], Verdict::Holds), ([0.3, 0.4, 0.5, 0.6], Verdict::Refuted)]

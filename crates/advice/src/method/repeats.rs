@@ -66,7 +66,13 @@ pub(super) fn repetitions(
             }
             None => Check::met(criterion, format!("{evidence}: only power cuts are too few")),
             Some(warning) => {
-                let advice = "run more blocks: a larger `most` in [repetitions], or --runs N";
+                let is_open_across_hosts =
+                    |claim: &Judgement| needs_runs(claim) && claim.across_hosts.is_some();
+                let advice = if claims.iter().any(is_open_across_hosts) {
+                    "run on more hosts: more blocks do not narrow an interval across hosts"
+                } else {
+                    "run more blocks: a larger `most` in [repetitions], or --runs N"
+                };
                 Check::not_met(criterion, vec![warning], evidence, advice)
             }
         };
@@ -88,6 +94,11 @@ pub(super) fn repetitions(
     Check::not_met(criterion, few, evidence, advice)
 }
 
+/// Whether more trials may decide a claim: of power cuts only more cuts may.
+fn needs_runs(claim: &Judgement) -> bool {
+    claim.verdict == Verdict::Undecided && !metric::of(&claim.metric).is_of_cuts()
+}
+
 fn imprecise(
     run: &ExaminedRun<'_>,
     claims: &[Judgement],
@@ -100,9 +111,6 @@ fn imprecise(
     let precision = precision(run.schedule, run.all);
     // Where every claim is decided, the width of an interval stands in nobody's way; nor does it
     // where only more power cuts may decide it.
-    let needs_runs = |claim: &Judgement| {
-        claim.verdict == Verdict::Undecided && !metric::of(&claim.metric).is_of_cuts()
-    };
     let is_open = claims.is_empty() || claims.iter().any(needs_runs);
     (is_open && !precision.is_reached).then(|| Warning::Imprecise {
         widest: precision.widest,
