@@ -207,15 +207,23 @@ fn leader_of_group(
     Some(format!("{}{beside}{told_apart}", own(&first.levels)))
 }
 
-/// The effect on the plan's metric that is farthest from none, of those shown to be any.
+/// A ratio of something to next to nothing, such as the time until an idle drive is quiet.
+const OF_NOTHING: f64 = 1e6;
+
+/// The effect on the plan's metric that is farthest from none, of those shown to be any; one of
+/// something to next to nothing only if there is no other.
 fn largest(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
     let shown = |effect: &&Effect| effect.metric == analysis.metric && effect.is_shown();
     if !analysis.effects.iter().any(|effect| effect.metric == analysis.metric) {
         return None;
     }
     let size = |effect: &Effect| effect.ratio.ln().abs();
-    let effects = analysis.effects.iter().filter(shown);
-    let Some(effect) = effects.max_by(|one, other| size(one).total_cmp(&size(other))) else {
+    let rank = |effect: &Effect| (size(effect) < OF_NOTHING.ln(), size(effect));
+    let compared = |one: &&Effect, other: &&Effect| {
+        let ((is_one, one), (is_other, other)) = (rank(one), rank(other));
+        is_one.cmp(&is_other).then(one.total_cmp(&other))
+    };
+    let Some(effect) = analysis.effects.iter().filter(shown).max_by(compared) else {
         // Of one trial nothing can be shown, which says nothing where claims say more.
         let is_repeated = analysis.treatments.iter().any(|own| own.trials.len() > 1);
         if !is_repeated && !analysis.claims.is_empty() {

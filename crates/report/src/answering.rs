@@ -92,11 +92,8 @@ fn found(
     claims: &[&Judgement],
     is_said: bool,
 ) -> (String, Vec<String>) {
-    let verdicts = Verdict::ALL.into_iter().map(|verdict| {
-        let cases = claims.iter().filter(|claim| claim.verdict == verdict);
-        cases.copied().collect::<Vec<&Judgement>>()
-    });
-    let by_verdict: Vec<Vec<&Judgement>> = verdicts.filter(|cases| !cases.is_empty()).collect();
+    let (known, unknown): (Vec<&Judgement>, Vec<&Judgement>) =
+        claims.iter().partition(|claim| claim.ratio.is_some());
     let verdict = || (!is_said).then(|| came_out(claims[0].verdict));
     if let [only] = claims
         && let Some(ratio) = only.ratio
@@ -107,48 +104,60 @@ fn found(
             context.into_iter().chain(verdict()).chain(by_construction(claims)).collect(),
         );
     }
-    if claims.iter().all(|claim| claim.ratio.is_none()) {
-        let verdict = verdict().filter(|_| by_verdict.len() == 1);
-        return (unknown(claims), verdict.into_iter().collect());
+    if known.is_empty() {
+        let is_one = claims.iter().all(|claim| claim.verdict == claims[0].verdict);
+        return (not_known(claims, ""), verdict().filter(|_| is_one).into_iter().collect());
     }
     let varied = varied(claims);
-    let parts = by_verdict.iter().enumerate().map(|(index, cases)| {
-        let (first, amount) = (cases[0], amount(cases));
+    let verdicts = Verdict::ALL.into_iter().map(|verdict| {
+        let cases = known.iter().filter(|claim| claim.verdict == verdict);
+        cases.copied().collect::<Vec<&Judgement>>()
+    });
+    let by_verdict = verdicts.filter(|cases| !cases.is_empty());
+    let parts = by_verdict.enumerate().map(|(index, cases)| {
+        let (first, amount) = (cases[0], amount(&cases));
         let amount = match index {
             0 => said(first, &first.compare, &first.against, &amount),
             _ => amount,
         };
-        format!("{amount}{}", which(cases, &varied, is_said))
+        format!("{amount}{}", which(&cases, &varied, is_said))
     });
-    (listed(&parts.collect::<Vec<_>>()), Vec::new())
+    let found = listed(&parts.collect::<Vec<_>>());
+    if unknown.is_empty() {
+        return (found, Vec::new());
+    }
+    let not_known = not_known(&unknown, &of_which(&unknown, &varied));
+    (format!("{found}; {not_known}"), Vec::new())
 }
 
-/// From the least to the greatest of what was found in several cases.
+/// From the least to the greatest of what was found in some cases.
 fn amount(cases: &[&Judgement]) -> String {
     let mut found: Vec<f64> = cases.iter().filter_map(|claim| claim.ratio).collect();
     found.sort_by(f64::total_cmp);
-    let [Some(least), Some(most)] = [found.first(), found.last()] else {
-        return "not known".to_owned();
-    };
-    let [least, most] = [least, most].map(|value| number::claimed(cases[0], *value));
+    let [least, most] = [found[0], found[found.len() - 1]];
+    let [least, most] = [least, most].map(|value| number::claimed(cases[0], value));
     let times = if cases[0].is_absolute { "" } else { " times" };
     if least == most { format!("{least}{times}") } else { format!("{least} to {most}{times}") }
 }
 
-/// Which cases of a claim are meant, and in brackets their verdict, unless that `is_said`, and how
-/// many drives agree.
-fn which(cases: &[&Judgement], varied: &[Factor], is_said: bool) -> String {
+/// Which cases of a claim are meant.
+fn of_which(cases: &[&Judgement], varied: &[Factor]) -> String {
     let own = |claim: &&Judgement| {
         let mut levels = claim.levels.clone().unwrap_or_default();
         levels.0.retain(|factor, _| varied.contains(factor));
         let names = levels.0.iter().map(|(factor, level)| level_name(*factor, level));
         names.collect::<Vec<_>>().join(" ")
     };
-    let of = if varied.is_empty() || cases.len() > MOST_CASES {
-        format!("in {}", counted(cases.len(), "case"))
+    if varied.is_empty() || cases.len() > MOST_CASES {
+        format!(" in {}", counted(cases.len(), "case"))
     } else {
-        format!("for {}", listed(&cases.iter().map(own).collect::<Vec<_>>()))
-    };
+        format!(" for {}", listed(&cases.iter().map(own).collect::<Vec<_>>()))
+    }
+}
+
+/// The same, and in brackets their verdict, unless that `is_said`, and how many drives agree.
+fn which(cases: &[&Judgement], varied: &[Factor], is_said: bool) -> String {
+    let of = of_which(cases, varied);
     let verdict = (!is_said).then(|| came_out(cases[0].verdict));
     let over = cases.iter().filter_map(|claim| claim.plausible.as_ref());
     let mut over: Vec<(usize, usize)> = over.map(|over| (over.holds, over.of)).collect();
@@ -160,7 +169,7 @@ fn which(cases: &[&Judgement], varied: &[Factor], is_said: bool) -> String {
     });
     let notes = verdict.into_iter().chain(drives).chain(by_construction(cases));
     let notes: Vec<String> = notes.collect();
-    if notes.is_empty() { format!(" {of}") } else { format!(" {of} ({})", notes.join("; ")) }
+    if notes.is_empty() { of } else { format!("{of} ({})", notes.join("; ")) }
 }
 
 /// A word of caution where the models were made so that the claim is true.
@@ -169,8 +178,8 @@ fn by_construction(claims: &[&Judgement]) -> Option<String> {
     is_so.then(|| "by construction".to_owned())
 }
 
-/// What is not known, and why.
-fn unknown(claims: &[&Judgement]) -> String {
+/// What is not known, of which cases, and why.
+fn not_known(claims: &[&Judgement], of_which: &str) -> String {
     let Some(claim) = claims.first() else { return String::new() };
     let against = if claim.against.0.is_empty() {
         String::new()
@@ -179,7 +188,7 @@ fn unknown(claims: &[&Judgement]) -> String {
     };
     let why = claim.reason.as_deref().unwrap_or("it was not measured");
     let (own, phases) = (listed_levels(&claim.compare), over(&claim.phases));
-    format!("{} {phases} of {own}{against} is not known: {why}", noun(&claim.metric))
+    format!("{} {phases} of {own}{against} is not known{of_which}: {why}", noun(&claim.metric))
 }
 
 fn of_one(

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::json;
-use ssdlab_advice::{Analysis, Verdict, analyse, taking_part};
+use ssdlab_advice::{Analysis, Effect, Judgement, Verdict, analyse, taking_part};
 use ssdlab_flash::{Draw, FlashActivity};
 use ssdlab_latency::LatencySummary;
 use ssdlab_meter::block::Counters;
@@ -188,6 +188,47 @@ fn every_verdict_names_both_sides() {
         let has_other = claim.baseline.is_some() && !claim.against.0.is_empty();
         assert!(claim.levels.is_some() && (has_other || claim.is_absolute), "{}", claim.id);
     }
+}
+
+/// What was found of some cases is not said of one that could not be compared.
+#[test]
+fn a_case_that_could_not_be_compared_is_told_with_its_reason() {
+    let schedule = resolved("trim-today", &Overrides::default());
+    let mut analysis = run(&schedule);
+    let is_xfs = |claim: &&mut Judgement| {
+        let levels = claim.levels.as_ref().unwrap();
+        claim.claim == schedule.answer[0] && levels.0[&Factor::Filesystem] == "xfs"
+    };
+    let claim = analysis.claims.iter_mut().find(is_xfs).unwrap();
+    claim.verdict = Verdict::Undecided;
+    (claim.ratio, claim.interval, claim.plausible) = (None, None, None);
+    claim.reason = Some("mkfs.xfs is missing".to_owned());
+    let sentence = answer(&schedule, &analysis).sentence;
+    let (found, unknown) = sentence.split_once(" is not known for ").unwrap();
+    assert!(found.contains("ext4") && !found.contains("xfs"), "{sentence}");
+    assert!(unknown.starts_with("xfs: mkfs.xfs is missing"), "{sentence}");
+}
+
+/// A ratio to next to nothing is not the largest effect where there is another.
+#[test]
+fn an_effect_on_next_to_nothing_is_not_the_largest() {
+    let schedule = resolved("filesystems", &Overrides::default());
+    let analysis = run(&schedule);
+    let shown = |effect: &&Effect| effect.metric == analysis.metric && effect.is_shown();
+    let mut shown: Vec<Effect> = analysis.effects.iter().filter(shown).cloned().collect();
+    shown.sort_by(|one, other| one.ratio.ln().abs().total_cmp(&other.ratio.ln().abs()));
+    assert!(shown.len() > 1);
+    let largest = |effects: &[Effect]| {
+        let analysis = Analysis { effects: effects.to_vec(), ..run(&schedule) };
+        answer(&schedule, &analysis).more.unwrap()
+    };
+    let before = largest(&shown);
+    shown[0].ratio = 1e8;
+    assert_eq!(largest(&shown), before);
+    shown[0].ratio = 1e5;
+    assert_ne!(largest(&shown), before);
+    shown[0].ratio = 1e8;
+    assert!(largest(&shown[..1]).contains("1.00e8"));
 }
 
 /// A finding after a power cut comes with the command that makes the cut again.
