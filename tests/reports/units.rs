@@ -291,6 +291,7 @@ fn cut(cut: u32) -> Outcome {
         unmountable: None,
         recovery_ns: Some(VALUE),
         amiss: None,
+        unchecked: false,
         verdict: Some(verdict),
     }
 }

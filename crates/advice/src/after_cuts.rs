@@ -45,7 +45,11 @@ impl Found {
             AfterCuts::BrokenPromises => verdicts(&|verdict| verdict.broken_promises > 0),
             AfterCuts::Damaged => verdicts(&|verdict| !verdict.damaged.is_empty()),
             AfterCuts::Unmountable => Self::share(outcomes, |cut| cut.unmountable.is_some()),
-            AfterCuts::Amiss => Self::share(outcomes, |cut| cut.amiss.is_some()),
+            AfterCuts::Amiss => {
+                let checked: Vec<&Outcome> =
+                    outcomes.iter().copied().filter(|cut| !cut.unchecked).collect();
+                Self::share(&checked, |cut| cut.amiss.is_some())
+            }
             AfterCuts::LostTime => Self::quantile(lost(|verdict| verdict.lost_ns), 50),
             AfterCuts::LostTimeP99 => Self::quantile(lost(|verdict| verdict.lost_ns), 99),
             AfterCuts::LostBytes => Self::quantile(lost(|verdict| verdict.lost_bytes), 50),

@@ -15,9 +15,10 @@ pub struct CutsResult {
     pub number: u64,
     /// After how many of them the filesystem could not be mounted.
     pub unmountable: Proportion,
-    /// After how many its own check found something amiss once it had been mounted, or could not
-    /// be.
-    pub amiss: Proportion,
+    /// After how many of those that were checked its own check found something amiss, once it had
+    /// been mounted, or could not be; absent if none was checked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub amiss: Option<Proportion>,
     /// After how many a file was neither old nor new nor in a state between that is permitted.
     pub damaged: Proportion,
     /// After how many something was gone that had been promised.
@@ -32,7 +33,8 @@ pub struct CutsResult {
     /// How long it took to mount, in ns, where that was possible.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery_ns: Option<Quantiles>,
-    /// The first cut that broke a promise, or else did damage.
+    /// The first cut that broke a promise, or else did damage, or else left the filesystem
+    /// unmountable, or else failing its check.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub example: Option<Example>,
 }
@@ -42,6 +44,8 @@ pub struct CutsResult {
 pub struct Proportion {
     /// How often.
     pub count: u64,
+    /// Of how many cuts.
+    pub of: u64,
     /// The exact interval of the proportion, 95 % (Clopper and Pearson).
     pub interval: [f64; 2],
 }
@@ -75,10 +79,13 @@ pub(super) fn summarise(records: &[&Record]) -> Option<CutsResult> {
         .flat_map(|record| record.cuts.iter().map(|cut| (record.trial.position, cut)))
         .collect();
     let number = all.len() as u64;
-    let proportion = |is_so: &dyn Fn(&Outcome) -> bool| {
-        let count = all.iter().filter(|(_, outcome)| is_so(outcome)).count() as u64;
-        let interval = clopper_pearson(count, number, CONFIDENCE)?;
-        Some(Proportion { count, interval: [interval.lo, interval.hi] })
+    let count = |is_so: &dyn Fn(&Outcome) -> bool| {
+        all.iter().filter(|(_, outcome)| is_so(outcome)).count() as u64
+    };
+    let proportion = |is_so: &dyn Fn(&Outcome) -> bool, of: u64| {
+        let count = count(is_so);
+        let interval = clopper_pearson(count, of, CONFIDENCE)?;
+        Some(Proportion { count, of, interval: [interval.lo, interval.hi] })
     };
     let verdicts =
         || all.iter().filter_map(|(_, outcome)| Some((outcome, outcome.verdict.as_ref()?)));
@@ -88,6 +95,8 @@ pub(super) fn summarise(records: &[&Record]) -> Option<CutsResult> {
     };
     let breaks = of_verdict(|verdict| verdict.broken_promises > 0);
     let damages = of_verdict(|verdict| !verdict.damaged.is_empty());
+    let is_unmountable = |outcome: &Outcome| outcome.unmountable.is_some();
+    let is_amiss = |outcome: &Outcome| outcome.amiss.is_some();
     let first = |is_so: &dyn Fn(&Outcome) -> bool| {
         all.iter().find(|(_, outcome)| is_so(outcome)).map(|(trial, outcome)| Example {
             trial: *trial,
@@ -97,14 +106,17 @@ pub(super) fn summarise(records: &[&Record]) -> Option<CutsResult> {
     };
     Some(CutsResult {
         number,
-        unmountable: proportion(&|outcome| outcome.unmountable.is_some())?,
-        amiss: proportion(&|outcome| outcome.amiss.is_some())?,
-        damaged: proportion(&damages)?,
-        broken_promises: proportion(&breaks)?,
+        unmountable: proportion(&is_unmountable, number)?,
+        amiss: proportion(&is_amiss, count(&|outcome| !outcome.unchecked)),
+        damaged: proportion(&damages, number)?,
+        broken_promises: proportion(&breaks, number)?,
         lost_ns: quantiles(at_random().map(|(_, verdict)| verdict.lost_ns)),
         lost_bytes: quantiles(at_random().map(|(_, verdict)| verdict.lost_bytes)),
         recovery_ns: quantiles(all.iter().filter_map(|(_, outcome)| outcome.recovery_ns)),
-        example: first(&breaks).or_else(|| first(&damages)),
+        example: first(&breaks)
+            .or_else(|| first(&damages))
+            .or_else(|| first(&is_unmountable))
+            .or_else(|| first(&is_amiss)),
     })
 }
 

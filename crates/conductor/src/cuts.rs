@@ -127,7 +127,7 @@ impl Guests<'_> {
             Ok((Err(reason), _)) => Err(Failure::Failed(reason)),
             Err(Failure::Failed(reason)) if series.cases.len() < before => {
                 let mounted = Err(format!("the kernel died of it: {reason}"));
-                series.enter(Recovery { mounted, found: Vec::new(), amiss: None });
+                series.enter(Recovery { mounted, found: Vec::new(), checked: None });
                 Ok(())
             }
             Err(failure) => Err(failure),

@@ -106,7 +106,7 @@ impl<'a> Evidence<'a> {
 
     /// The outcome of a case, given its recovery.
     pub fn outcome(&self, case: &Case, recovery: Recovery) -> Outcome {
-        let Recovery { mounted, found, amiss } = recovery;
+        let Recovery { mounted, found, checked } = recovery;
         let is_mounted = mounted.is_ok();
         let found = self.subjects.each().zip(found);
         Outcome {
@@ -117,7 +117,8 @@ impl<'a> Evidence<'a> {
             phase: self.heard.phase(case.at),
             recovery_ns: mounted.as_ref().ok().copied(),
             unmountable: mounted.err(),
-            amiss,
+            unchecked: checked.is_none(),
+            amiss: checked.and_then(Result::err),
             verdict: is_mounted.then(|| self.heard.history.judge(case.at.0, found)),
         }
     }

@@ -44,7 +44,7 @@ pub(super) fn inside(job: &Recoveries, folder: &Path, line: &Line) -> io::Result
             Ok((took, found)) => (Ok(nanos(took)), found),
             Err(error) => (Err(error.to_string()), Vec::new()),
         };
-        line.tell(&Message::Recovered(Recovery { mounted, found, amiss: recovered.amiss }))?;
+        line.tell(&Message::Recovered(Recovery { mounted, found, checked: recovered.checked }))?;
     }
     Ok(())
 }

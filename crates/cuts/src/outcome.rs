@@ -23,9 +23,9 @@ pub struct Recovery {
     pub mounted: Result<u64, String>,
     /// The state of each file, if it could be mounted.
     pub found: Vec<Found>,
-    /// The errors that the filesystem's own check then found; none if there are none, or no such
-    /// program.
-    pub amiss: Option<String>,
+    /// Whether the filesystem's own check then found it sound, or what it said; none if it was not
+    /// run.
+    pub checked: Option<Result<(), String>>,
 }
 
 /// What came of one survivor of one cut.
@@ -50,6 +50,9 @@ pub struct Outcome {
     /// What the filesystem's own check found amiss after that; absent if nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amiss: Option<String>,
+    /// Whether that check was not run: the filesystem has none, or the kernel had died.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unchecked: bool,
     /// What became of the files; absent if it could not be mounted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
@@ -63,6 +66,7 @@ impl Outcome {
         let wordless = |outcome: &Self| Self {
             unmountable: outcome.unmountable.as_ref().map(|_| String::new()),
             amiss: outcome.amiss.as_ref().map(|_| String::new()),
+            unchecked: false,
             recovery_ns: None,
             ..outcome.clone()
         };

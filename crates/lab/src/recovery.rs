@@ -28,8 +28,9 @@ pub struct Recovery {
 pub struct Recovered<T> {
     /// The time to replay and mount it and the observations there, or why it cannot be mounted.
     pub mounted: Result<(Duration, T), LabError>,
-    /// The output of the filesystem's own check after that, if it finds errors.
-    pub amiss: Option<String>,
+    /// Whether the filesystem's own check finds it sound after that, or what it says; none if the
+    /// filesystem has no check.
+    pub checked: Option<Result<(), String>>,
 }
 
 impl Recovery {
@@ -60,12 +61,11 @@ impl Recovery {
         mounts::unmount(&self.mount_point, &ours, rules.marker, PATIENCE)
             .map_err(LabError::step("unmount", &self.mount_point))?;
         mounting::drop_caches(&self.device)?;
-        let checked = format::check(&self.device, setup, &self.mount_point, rules);
-        let amiss = match checked {
-            Ok(_) => None,
-            Err(LabError::Damaged { said, .. }) => Some(said),
+        let checked = match format::check(&self.device, setup, &self.mount_point, rules) {
+            Ok(check) => check.map(|_| Ok(())),
+            Err(LabError::Damaged { said, .. }) => Some(Err(said)),
             Err(error) => return Err(error),
         };
-        Ok(Recovered { mounted, amiss })
+        Ok(Recovered { mounted, checked })
     }
 }

@@ -34,7 +34,7 @@ pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Option<Grid> {
 }
 
 /// What stands above [`reproducers`].
-pub(super) const REPRODUCERS: &str = "To repeat the first finding of each treatment:";
+pub(super) const REPRODUCERS: &str = "To repeat one finding of each treatment:";
 
 /// The treatments with a finding, each with the command that makes that cut again.
 pub(super) fn reproducers(schedule: &Schedule, analysis: &Analysis) -> Vec<(String, String)> {
@@ -48,14 +48,13 @@ pub(super) fn reproducers(schedule: &Schedule, analysis: &Analysis) -> Vec<(Stri
 }
 
 fn cells(name: String, cuts: &CutsResult) -> Vec<String> {
-    let proportion = |of: Proportion| proportion(of, cuts.number);
     vec![
         name,
         number::count(cuts.number as f64),
         proportion(cuts.broken_promises),
         proportion(cuts.damaged),
         proportion(cuts.unmountable),
-        proportion(cuts.amiss),
+        cuts.amiss.map_or_else(|| "not checked".to_owned(), proportion),
         quantiles(cuts.lost_ns, number::duration),
         quantiles(cuts.lost_bytes, number::bytes),
         quantiles(cuts.recovery_ns, number::duration),
@@ -63,12 +62,12 @@ fn cells(name: String, cuts: &CutsResult) -> Vec<String> {
 }
 
 /// A bound where nothing was seen: that is not the same as never.
-fn proportion(of: Proportion, number: u64) -> String {
+fn proportion(of: Proportion) -> String {
     let [lo, hi] = of.interval.map(|share| format!("{:.2}", share * 100.0));
     if of.count == 0 {
         return format!("less than {hi} %");
     }
-    let share = of.count as f64 / number as f64 * 100.0;
+    let share = of.count as f64 / of.of as f64 * 100.0;
     format!("{share:.1} %\n{lo} to {hi} %")
 }
 

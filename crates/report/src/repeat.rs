@@ -75,7 +75,12 @@ fn write_recovery(out: &mut String, outcome: &Outcome, style: Style) -> std::fmt
         (None, None) => String::new(),
     };
     let Some(amiss) = &outcome.amiss else {
-        return writeln!(out, "{mounted}The filesystem's own check finds nothing amiss.");
+        let check = if outcome.unchecked {
+            "The filesystem's own check was not run: it has none, or the kernel had died."
+        } else {
+            "The filesystem's own check finds nothing amiss."
+        };
+        return writeln!(out, "{mounted}{check}");
     };
     writeln!(out, "{mounted}The filesystem's own check says:")?;
     write_said(out, amiss, style)

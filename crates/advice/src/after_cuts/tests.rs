@@ -37,6 +37,7 @@ fn cut(lost_ns: u64, breaks: bool) -> Outcome {
         unmountable: None,
         recovery_ns: Some(1),
         amiss: None,
+        unchecked: false,
         verdict: Some(verdict),
     }
 }
@@ -130,6 +131,39 @@ fn only_cuts_in_the_phases_count() {
     assert!(judgement.reason.as_ref().unwrap().starts_with("no power cut"), "{judgement:?}");
     let both = honest.replace("[\"replace\"]", "[\"replace\", \"sync\"]");
     assert_eq!(verdict(&both, &cuts(100, of_sync), &[]), Verdict::Refuted);
+}
+
+/// A filesystem that has no check does not pass it.
+#[test]
+fn what_was_not_checked_is_not_sound() {
+    let claim = claim("amiss", "honest", "at_most = \"5 %\"");
+    let unchecked = |_| Outcome { unchecked: true, ..cut(0, false) };
+    assert_eq!(verdict(&claim, &cuts(200, |_| cut(0, false)), &[]), Verdict::Holds);
+    let judgement = &judged(&claim, &cuts(200, unchecked), &[])[0];
+    assert_eq!((judgement.verdict, judgement.ratio), (Verdict::Undecided, None));
+}
+
+/// Whatever was found can be made again, the worst first.
+#[test]
+fn each_kind_of_finding_is_an_example() {
+    let schedule = plan("");
+    let example = |outcome: Outcome| {
+        let honest = Outcome { cut: 7, ..outcome };
+        let record = |trial| Record {
+            cuts: vec![cut(0, false), honest.clone()],
+            ..Record::new(&schedule, trial, 0)
+        };
+        let records: Vec<Record> = schedule.trials.iter().copied().map(record).collect();
+        let analysis = analyse("run", &schedule, records, Ending::AllBlocks);
+        analysis.treatments[0].cuts.as_ref().unwrap().example.map(|example| example.cut)
+    };
+    let mut torn = cut(0, false);
+    torn.verdict.as_mut().unwrap().damaged.insert(Fault::Torn, 1);
+    assert_eq!(example(cut(1, false)), None);
+    assert_eq!(example(cut(1, true)), Some(7));
+    assert_eq!(example(torn), Some(7));
+    assert_eq!(example(Outcome { unmountable: Some("?".to_owned()), ..cut(0, false) }), Some(7));
+    assert_eq!(example(Outcome { amiss: Some("?".to_owned()), ..cut(0, false) }), Some(7));
 }
 
 #[test]

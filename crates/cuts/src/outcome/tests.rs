@@ -11,6 +11,7 @@ fn outcome() -> Outcome {
         unmountable: None,
         recovery_ns: Some(1000),
         amiss: None,
+        unchecked: false,
         verdict: Some(Verdict::default()),
     }
 }

@@ -17,6 +17,7 @@ fn outcome() -> Outcome {
         unmountable: None,
         recovery_ns: Some(3_200_000),
         amiss: None,
+        unchecked: false,
         verdict: Some(Verdict {
             damaged: BTreeMap::from([(Fault::Empty, 1)]),
             broken_promises: 1,
@@ -72,6 +73,14 @@ fn made_again() -> Repeat {
 #[test]
 fn a_repeat_says_what_was_volatile_and_what_became_of_each_file() {
     insta::assert_snapshot!(repeat(&made_again(), Style::default()));
+}
+
+/// That a filesystem has no check is not that it is sound.
+#[test]
+fn a_check_that_was_not_run_found_nothing() {
+    let unchecked = Outcome { unchecked: true, ..outcome() };
+    let shown = repeat(&Repeat { repeated: unchecked, ..made_again() }, Style::default());
+    assert!(shown.contains("was not run") && !shown.contains("nothing amiss"), "{shown}");
 }
 
 #[test]
