@@ -3,25 +3,18 @@
 //! A published number, and a claim on an amount instead of a ratio, are about one size of work on
 //! one drive. For less work, or on another drive, the same number would mean something else.
 
-use std::path::Path;
-
 use super::factor::{Factor, Levels};
 use super::lab_kind::LabKind;
 use super::metric::{self, Metric};
 use super::published::{Basis, Beside};
 use super::schedule::{Claim, Schedule};
-use super::simulated::names_file;
 use super::target::Target;
 use super::written::Plan;
 
-/// The drives that a plan names, as levels of its treatments; `base` is the folder that relative
-/// paths in it start from.
-pub(super) fn named_drives(plan: &Plan, base: &Path) -> Vec<String> {
+/// The drives that a plan names, as levels of its treatments.
+pub(super) fn named_drives(plan: &Plan) -> Vec<String> {
     let named = plan.simulated.factors.get(&Factor::Drive).or(plan.factors.get(&Factor::Drive));
-    let level = |drive: String| {
-        if names_file(&drive) { base.join(drive).display().to_string() } else { drive }
-    };
-    named.into_iter().flat_map(|levels| levels.get_ref().levels()).map(level).collect()
+    named.into_iter().flat_map(|levels| levels.get_ref().levels()).collect()
 }
 
 impl Schedule {

@@ -11,6 +11,7 @@ pub mod cuts;
 mod error;
 mod estimate;
 mod factor;
+mod files;
 mod host_model;
 pub mod io;
 mod lab_kind;
@@ -91,6 +92,7 @@ pub fn schedule(
     overrides: &Overrides,
     base: &Path,
 ) -> Result<Schedule, PlanError> {
-    let plan = parse(file, text)?;
+    let mut plan = parse(file, text)?;
+    plan.resolve_files(base);
     resolve::resolve(&plan, overrides, base).map_err(|fault| fault.in_file(file, text))
 }

@@ -36,7 +36,7 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
     })?;
     let mut notes = Vec::new();
     let target = target(plan, overrides)?;
-    let factors = varied::factors(plan, overrides, target.lab(), base, &mut notes)?;
+    let factors = varied::factors(plan, overrides, target.lab(), &mut notes)?;
     let treatments = treatments::resolve(plan, &factors, &mut notes)?;
     let workload =
         workload::resolve(&plan.workload, overrides, base, &target, &treatments.treatments)?;
@@ -56,7 +56,7 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
         baseline: treatments.baseline,
         workload,
         cuts,
-        drives: amounts::named_drives(plan, base),
+        drives: amounts::named_drives(plan),
         scale: Some(overrides.scale.unwrap_or(1.0)),
         steps: steps::resolve(plan, &factors, repetitions.least)?,
         repetitions,

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::Path;
 
 use super::error::Fault;
 use super::factor::{Factor, Levels};
@@ -12,7 +11,6 @@ use super::overrides::Overrides;
 use super::scheduler::todays_name;
 use super::setup::{ANY_FILESYSTEM, Setup};
 use super::similar::did_you_mean;
-use super::simulated::names_file;
 use super::written::{OneOrMany, Plan};
 
 /// A factor with the levels that will run, and who named them.
@@ -59,7 +57,6 @@ pub(super) fn factors(
     plan: &Plan,
     overrides: &Overrides,
     lab: LabKind,
-    base: &Path,
     notes: &mut Vec<String>,
 ) -> Result<Vec<Varied>, Fault> {
     let mut factors: Vec<Varied> = written_factors(&plan.factors).collect();
@@ -82,7 +79,7 @@ pub(super) fn factors(
         factors.push(set);
     }
     let was_set = |factor: Factor| set.iter().any(|text| text.starts_with(factor.name()));
-    simulate(&mut factors, lab, base, &was_set)?;
+    simulate(&mut factors, lab, &was_set)?;
     factors.sort_by_key(|varied| varied.factor);
     if !factors.iter().any(|varied| varied.factor == Factor::Filesystem) {
         let level = if lab == LabKind::Directory { ANY_FILESYSTEM } else { "ext4" };
@@ -114,18 +111,9 @@ fn written_factors(
 fn simulate(
     factors: &mut [Varied],
     lab: LabKind,
-    base: &Path,
     was_set: &dyn Fn(Factor) -> bool,
 ) -> Result<(), Fault> {
     if lab == LabKind::Virtual {
-        let machines = factors
-            .iter_mut()
-            .filter(|varied| matches!(varied.factor, Factor::Drive | Factor::Host));
-        for level in machines.flat_map(|varied| &mut varied.levels) {
-            if names_file(level) {
-                *level = base.join(&*level).display().to_string();
-            }
-        }
         return Ok(());
     }
     for varied in factors.iter().filter(|varied| varied.factor.is_simulated()) {

@@ -1,0 +1,65 @@
+//! The files of drives and hosts that a plan names as levels.
+
+use std::path::Path;
+use std::slice;
+
+use super::factor::{Factor, Level, Levels};
+use super::simulated::names_file;
+use super::written::{Claim, OneOrMany, Plan};
+
+impl Plan {
+    /// Makes their paths absolute, in every table that names levels; `base` is the folder that
+    /// relative paths start from.
+    pub(super) fn resolve_files(&mut self, base: &Path) {
+        let resolve = |level: &mut String| {
+            if names_file(level) {
+                *level = base.join(&*level).display().to_string();
+            }
+        };
+        for factor in [Factor::Drive, Factor::Host] {
+            for factors in [&mut self.factors, &mut self.simulated.factors] {
+                let words = factors.get_mut(&factor).map(|levels| levels.get_mut().words_mut());
+                words.into_iter().flatten().for_each(resolve);
+            }
+            let claims = self.claims.iter_mut().map(toml::Spanned::get_mut);
+            for among in claims.filter_map(|claim| claim.among.get_mut(&factor)) {
+                among.iter_mut().for_each(resolve);
+            }
+            let levels = self.tables_mut().filter_map(|levels| levels.0.get_mut(&factor));
+            levels.for_each(resolve);
+        }
+    }
+
+    /// Every table that names one level of a factor.
+    fn tables_mut(&mut self) -> impl Iterator<Item = &mut Levels> {
+        let baseline = self.baseline.iter_mut().map(toml::Spanned::get_mut);
+        let exclude = self.exclude.iter_mut().map(toml::Spanned::get_mut);
+        let steps = self.steps.iter_mut().map(|step| &mut step.get_mut().only);
+        let published = self.published.iter_mut().map(|own| &mut own.get_mut().only);
+        let claims = self.claims.iter_mut().flat_map(|claim| claim.get_mut().tables_mut());
+        baseline.chain(exclude).chain(steps).chain(published).chain(claims)
+    }
+}
+
+impl Claim {
+    fn tables_mut(&mut self) -> impl Iterator<Item = &mut Levels> {
+        let optional = [&mut self.best, &mut self.against, &mut self.excess_over];
+        [&mut self.compare, &mut self.only].into_iter().chain(optional.into_iter().flatten())
+    }
+}
+
+impl OneOrMany {
+    fn words_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        let levels = match self {
+            Self::One(level) => slice::from_mut(level),
+            Self::Many(levels) => levels,
+        };
+        levels.iter_mut().filter_map(|level| match level {
+            Level::Word(word) => Some(word),
+            Level::Number(_) => None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;
