@@ -153,7 +153,7 @@ impl Value {
 impl Evidence {
     /// Every value that the evidence names besides the file's own: both ends of the range, or the
     /// choices.
-    pub(crate) fn alternatives(&self) -> impl Iterator<Item = &Value> {
+    pub fn alternatives(&self) -> impl Iterator<Item = &Value> {
         self.range.iter().flatten().chain(&self.choices)
     }
 

@@ -200,6 +200,12 @@ impl HostFile {
             if let Some((message, help)) = fault {
                 return Err(Fault::at(evidence.span(), message, help));
             }
+            let is_cost = |value: &Value| {
+                value.number().is_some_and(|ns| (0.0..=MOST_NS as f64).contains(&ns))
+            };
+            if key != MEMORY && !evidence.get_ref().alternatives().all(is_cost) {
+                return Err(out_of_range(evidence.span()));
+            }
         }
         Ok((file, values))
     }

@@ -87,6 +87,8 @@ fn a_host_file_is_refused_at_the_value_that_makes_no_computer() {
             "",
             "is not an interval around its value",
         ),
+        (shipped, "range = [700, 1800]", "range = [-100, 1800]", "", "out of range"),
+        (shipped, "range = [700, 1800]", "range = [700, 4_000_000]", "", "out of range"),
         (shipped, "[evidence.memory]", "[evidence.disk]", "", "does not set"),
     ] {
         let changed = text.replacen(from, to, 1);
