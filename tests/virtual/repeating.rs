@@ -132,6 +132,7 @@ fn refused() {
     symlink(&file, &link).unwrap();
     is_refused(["0", "0", "0"], &["--image", "link"], &["symbolic link"], 1);
     is_refused(["0", "0", "0"], &["--log", "/dev/null"], &["not a regular file"], 1);
+    is_refused(["0", "0", "0"], &["--image", "x", "--log", "./x"], &["name the same file"], 2);
     assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
     assert!(made.place.journals().is_empty());
 

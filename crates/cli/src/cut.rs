@@ -1,6 +1,6 @@
 //! `ssdlab cut`: repeats one power cut of a run, and shows what it left.
 
-use std::path::PathBuf;
+use std::path::{PathBuf, absolute};
 
 use clap::Args;
 use miette::{IntoDiagnostic, Report};
@@ -54,6 +54,13 @@ impl Cut {
         let (id, contents) = report::read(&report::find(&self.run, &results))?;
         let Contents { schedule, records, .. } = contents;
         let (record, outcome) = self.recorded(&schedule, &records)?;
+        let place = |file: &Option<PathBuf>| file.as_ref().and_then(|file| absolute(file).ok());
+        if self.image.is_some() && place(&self.image) == place(&self.log) {
+            return Err(Wrong::report(
+                "--image and --log name the same file",
+                "give each a file of its own",
+            ));
+        }
         // Fail before the trial runs if a file cannot be written.
         let begun = |path: &Option<PathBuf>| path.as_deref().map(output::begin).transpose();
         let (image, log) = (begun(&self.image)?, begun(&self.log)?);
@@ -131,7 +138,7 @@ impl Cut {
         let manner = Manner { kernel: self.kernel.as_deref(), jobs: Some(1), ..Manner::default() };
         let done = stages::with_stage(schedule, manner, &mut journal, &interrupt, |ready| {
             let Ready::Guests(mut guests, _) = ready else {
-                unreachable!("only simulated drives are cut off")
+                unreachable!("a schedule with power cuts is of the virtual lab")
             };
             Ok(guests.repeat(run, record, outcome)?)
         })?;

@@ -32,6 +32,14 @@ pub struct Cuts {
     pub survivors: u32,
 }
 
+impl Cuts {
+    /// Whether a plan could ask for them.
+    pub(super) fn are_possible(self) -> bool {
+        let total = u64::from(self.of_trial) * u64::from(self.survivors);
+        (1..=MOST).contains(&total)
+    }
+}
+
 /// Resolves the cuts of a plan for a lab and a number of trials per treatment. `has_history` says
 /// whether some phase records what its files must hold.
 pub(super) fn resolve(
@@ -45,8 +53,7 @@ pub(super) fn resolve(
         |message: &str, help: &str| Err(Fault::at(written.span(), message.to_owned(), help));
     let WrittenCuts { number, survivors } = *written.get_ref();
     let survivors = survivors.unwrap_or(1);
-    let total = u64::from(number) * u64::from(survivors);
-    if total == 0 || total > MOST {
+    if !(Cuts { of_trial: number, survivors }).are_possible() {
         return fault("the number of power cuts is out of range", "for example number = 1000");
     }
     if lab != LabKind::Virtual {

@@ -4,6 +4,7 @@
 use super::bonnie::Bonnie;
 use super::claims;
 use super::io::Io;
+use super::lab_kind::LabKind;
 use super::limits::{MOST_BLOCKS, MOST_FILES, fault_of_bytes, first_false};
 use super::recordings::{self, Recording};
 use super::schedule::{Action, Build, Claim, Schedule, Tree, Workload};
@@ -33,7 +34,10 @@ impl Schedule {
         let are_bounds = self.claims.iter().all(has_bounds);
         let is_baseline = self.treatments.iter().all(|t| t.baseline.is_none_or(|of| of < count));
         let is_treatment = self.trials.iter().all(|trial| trial.treatment < count);
+        let are_cuts =
+            self.cuts.is_none_or(|cuts| self.is_in(LabKind::Virtual) && cuts.are_possible());
         first_false([
+            (are_cuts, "its power cuts are not possible"),
             (has_sizes, "a phase has no work to do"),
             (has_place, "a treatment has no device"),
             (are_bounds, "a claim's bound is not above 0"),

@@ -120,6 +120,11 @@ fn what_no_plan_can_say_is_named() {
         ("/trials/0/block".to_owned(), json!(u32::MAX), "block's number"),
         ("/trials/0/treatment".to_owned(), json!(9), "treatment does not exist"),
     ];
+    let mut cut_off = stored.clone();
+    // The image lab has no drive that can be cut off.
+    cut_off["cuts"] = json!({ "of_trial": 10, "survivors": 1 });
+    let schedule: Schedule = serde_json::from_value(cut_off).unwrap();
+    assert!(schedule.fault().unwrap().contains("power cuts"));
     for (place, value, told) in cases {
         let mut changed = stored.clone();
         *changed.pointer_mut(&place).unwrap() = value;
