@@ -12,13 +12,14 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ssdlab_conductor::compute_in_lab;
+use ssdlab_conductor::ComputingLab;
 use ssdlab_conductor::computing::{self, Times};
 use ssdlab_filesystem::{self as filesystem, Filesystem};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::thread;
 use ssdlab_kernel as kernel;
 use ssdlab_plan::find_host;
+use ssdlab_undo as undo;
 
 /// The first is what the others are compared with.
 const FILESYSTEMS: [&str; 5] = ["ext4", "ext3", "ext2", "xfs", "btrfs"];
@@ -49,11 +50,17 @@ fn main() {
         |name: &&str| asked.is_empty() || *name == "ext4" || asked.iter().any(|a| a == name);
     let names: Vec<&str> = FILESYSTEMS.into_iter().filter(chosen).collect();
     let host = find_host(HOST).unwrap();
+    let interrupt = Interrupt::default();
     let mut measured = BTreeMap::new();
     for name in &names {
         let filesystem = filesystem::find(name).unwrap();
-        let lab = compute_in_lab(&kernel, filesystem, host, &Interrupt::default()).unwrap();
-        measured.insert(*name, (lab, here(filesystem)));
+        let mut journal = undo::start().unwrap();
+        let memory_bytes = host.memory_bytes;
+        let mut lab =
+            ComputingLab::open(kernel.clone(), filesystem, memory_bytes, &interrupt, &mut journal)
+                .unwrap();
+        measured.insert(*name, (lab.perform(host).unwrap(), here(filesystem)));
+        journal.finish().unwrap();
     }
     let (ext4_lab, ext4_here) = &measured["ext4"];
     println!("operation             filesystem     lab    here   lab/ext4  here/ext4   lab:here");

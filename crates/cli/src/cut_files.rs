@@ -1,7 +1,7 @@
 //! The files of a repeated power cut: the drive's contents, and the requests to it.
 
 use std::fmt::Write as _;
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, Write};
 
 use ssdlab_conductor::{Asked, AskedStage, Remains};
 use ssdlab_disk::{Backend, Memory};
@@ -10,14 +10,7 @@ use ssdlab_host::whole_file::WholeFile;
 
 /// Writes a drive's contents; pages of zeros become holes.
 pub fn write_image(image: &Memory, file: &mut WholeFile) -> io::Result<()> {
-    let mut at = 0;
-    for (offset_bytes, page) in image.pages() {
-        if offset_bytes != at {
-            file.seek(SeekFrom::Start(offset_bytes))?;
-        }
-        file.write_all(page)?;
-        at = offset_bytes + page.len() as u64;
-    }
+    image.write_into(file)?;
     file.set_len(image.capacity_bytes())
 }
 

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use miette::{GraphicalReportHandler, GraphicalTheme, Report};
 use ssdlab_advice::Incomparable;
-use ssdlab_conductor::{ConductorError, FleetError, GuestsError, RepeatError};
+use ssdlab_conductor::{ComputingError, ConductorError, FleetError, GuestsError, RepeatError};
 use ssdlab_host::program::ProgramError;
 use ssdlab_import::ImportError;
 use ssdlab_kernel::KernelError;
@@ -128,11 +128,16 @@ fn code(error: &Report) -> Exit {
     if let Some(SimulationError::Interrupted) = error.downcast_ref::<SimulationError>() {
         return Exit::Interrupted;
     }
-    match error.downcast_ref::<GuestsError>() {
-        Some(error) if error.is_interrupted() => return Exit::Interrupted,
-        Some(error) if error.is_of_this_machine() => return Exit::Lacking,
-        Some(_) => return Exit::Failed,
-        None => {}
+    if let Some(error) = error.downcast_ref::<GuestsError>() {
+        return of_guests(error);
+    }
+    if let Some(error) = error.downcast_ref::<ComputingError>() {
+        return match error {
+            ComputingError::Guests(error) => of_guests(error),
+            ComputingError::Interrupted => Exit::Interrupted,
+            ComputingError::Unavailable { .. } => Exit::Lacking,
+            ComputingError::Failed { .. } => Exit::Failed,
+        };
     }
     if let Some(StoreError::NoRun { .. } | StoreError::Newer { .. }) =
         error.downcast_ref::<StoreError>()
@@ -146,6 +151,14 @@ fn code(error: &Report) -> Exit {
         }
         Some(_) => Exit::Wrong,
         None => Exit::Failed,
+    }
+}
+
+fn of_guests(error: &GuestsError) -> Exit {
+    match error {
+        error if error.is_interrupted() => Exit::Interrupted,
+        error if error.is_of_this_machine() => Exit::Lacking,
+        _ => Exit::Failed,
     }
 }
 

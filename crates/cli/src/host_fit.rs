@@ -2,21 +2,23 @@
 
 use std::fmt::Write;
 use std::fs;
+use std::io;
 use std::path::PathBuf;
 
 use clap::Args;
 use miette::{IntoDiagnostic, Report};
-use ssdlab_conductor::compute_in_lab;
+use ssdlab_conductor::ComputingLab;
 use ssdlab_conductor::computing::{self, Counts, Fitted, Times};
 use ssdlab_filesystem::{self as filesystem, Filesystem};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::mounts;
-use ssdlab_kernel::{self as kernel, LabKernel};
+use ssdlab_kernel as kernel;
 use ssdlab_meter::environment::{self, Environment};
 use ssdlab_plan::{Costs, HostModel, find_host};
+use ssdlab_undo as undo;
 
 use super::exit::{Exit, Wrong};
-use super::output;
+use super::{output, run};
 
 /// How often the operations are performed here; the minimum time of each counts.
 const ROUNDS: usize = 5;
@@ -56,21 +58,32 @@ impl Fit {
         let interrupt = &Interrupt::on_signals().into_diagnostic()?;
         let filesystem = self.filesystem()?;
         let kernel = kernel::find(self.kernel.as_deref())?;
+        let mut journal = undo::start().map_err(|error| run::no_journal(&error))?;
+        let memory_bytes = free().memory_bytes;
+        let lab = ComputingLab::open(kernel, filesystem, memory_bytes, interrupt, &mut journal)?;
         output::tell(&format!("the operations, {ROUNDS} times on {} here", filesystem.name));
         let mut rounds: Vec<Times> = Vec::new();
         for _ in 0..ROUNDS {
-            rounds.push(computing::here(&self.dir).into_diagnostic()?);
+            rounds.push(computing::here(&self.dir).map_err(|error| self.refused(&error))?);
             if interrupt.is_set() {
                 return Ok(Exit::Interrupted);
             }
         }
         output::tell("the same in the virtual lab, three times");
-        let operations = operations(&rounds, counts(&kernel, filesystem, interrupt)?);
+        let operations = operations(&rounds, counts(lab)?);
+        journal.finish().into_diagnostic()?;
         let all: Vec<(Counts, f64)> = operations.iter().map(|of| (of.counts, of.least())).collect();
         let fitted = computing::fit(&all).ok_or_else(undetermined)?;
         output::tell(&told(&operations, &fitted));
         output::print(&file(filesystem, &fitted, &others(&operations)));
         Ok(Exit::Done)
+    }
+
+    fn refused(&self, error: &io::Error) -> Report {
+        Wrong::report(
+            format!("cannot perform the operations in {}: {error}", self.dir.display()),
+            "name a folder with --dir that you may write to, with some 200 MB of free space",
+        )
     }
 
     fn filesystem(&self) -> Result<&'static Filesystem, Report> {
@@ -90,17 +103,17 @@ impl Fit {
     }
 }
 
+/// A host whose processor takes no time.
+fn free() -> &'static HostModel {
+    find_host("infinite").expect("it comes with the program")
+}
+
 /// The counts of the operations, measured by charging for one kind of work at a time.
-fn counts(
-    kernel: &LabKernel,
-    filesystem: &Filesystem,
-    interrupt: &Interrupt,
-) -> Result<Vec<Counts>, Report> {
-    let free = find_host("infinite").expect("it comes with the program");
-    let charged = |charge: &dyn Fn(&mut Costs)| -> Result<Vec<f64>, Report> {
-        let mut host: HostModel = free.clone();
+fn counts(mut lab: ComputingLab<'_>) -> Result<Vec<Counts>, Report> {
+    let mut charged = |charge: &dyn Fn(&mut Costs)| -> Result<Vec<f64>, Report> {
+        let mut host: HostModel = free().clone();
         charge(&mut host.costs);
-        let times = compute_in_lab(kernel, filesystem, &host, interrupt).into_diagnostic()?;
+        let times = lab.perform(&host)?;
         Ok(times.iter().map(|(_, ns)| *ns as f64 / UNIT_NS as f64).collect())
     };
     let blocks = charged(&|costs| costs.block_ps = 1000 * UNIT_NS)?;

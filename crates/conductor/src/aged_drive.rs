@@ -7,7 +7,6 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter};
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -21,7 +20,8 @@ use ssdlab_trace::{Options, Reader};
 
 use super::ageing::{Facts, MadeFrom, shaping};
 use super::failure::Failure;
-use super::guests::{Guests, Run, conditioned, identity};
+use super::guests::{Guests, conditioned, identity};
+use super::hypervisor::Run;
 use super::inside::Job;
 use super::measure::nanos;
 use super::trial::{IMAGE, PREPARATION};
@@ -42,7 +42,7 @@ impl Guests<'_> {
         let simulated = &setup.simulated;
         let place = BTreeMap::from([
             ("lab", LabKind::Virtual.to_string()),
-            ("lab_kernel", self.kernel.identity.clone()),
+            ("lab_kernel", self.hypervisor.kernel.identity.clone()),
             ("drive", identity(specification)),
             ("condition", format!("{:?}", simulated.condition)),
             ("host", identity_of_host(host)),
@@ -91,7 +91,7 @@ impl Guests<'_> {
             seed: trial.seed,
             limit: Nanos(8 * nanos(PREPARATION)),
         };
-        let (facts, _) = self.run(&run, &job, flash, Some(log), |_, _| ())?;
+        let (facts, _) = self.hypervisor.run(&run, &job, flash, Some(log), |_, _| ())?;
         facts
     }
 }
@@ -108,9 +108,9 @@ fn identity_of_host(host: &HostModel) -> String {
 
 /// Writes contents into a sparse file, without their zeros.
 fn keep(contents: &Memory, folder: &Path) -> io::Result<()> {
-    let file = File::create(folder.join(IMAGE))?;
+    let mut file = File::create(folder.join(IMAGE))?;
     file.set_len(contents.capacity_bytes())?;
-    contents.pages().try_for_each(|(offset_bytes, page)| file.write_all_at(page, offset_bytes))
+    contents.write_into(&mut file)
 }
 
 fn load(image: &Path, capacity_bytes: u64) -> io::Result<Memory> {

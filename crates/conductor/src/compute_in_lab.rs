@@ -1,80 +1,79 @@
-//! Has a guest of the virtual lab perform operations, to measure their processor time.
+//! Has guests of the virtual lab perform operations, to measure their processor time.
 
-use std::fs;
-use std::io;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use ssdlab_disk::{Disk, Flash, Shape};
+use ssdlab_disk::Flash;
 use ssdlab_filesystem::Filesystem;
 use ssdlab_flash::{Drive, Nanos, Specification, presets};
-use ssdlab_guest::{Channel, Machine, Message, Root, room};
 use ssdlab_host::interrupt::Interrupt;
-use ssdlab_host::program::{self, Rules};
+use ssdlab_host::program;
 use ssdlab_kernel::LabKernel;
+use ssdlab_lab as lab;
 use ssdlab_plan::HostModel;
+use ssdlab_undo::Journal;
 
 use super::computing::{Computing, Times};
+use super::error::{ComputingError, GuestsError};
+use super::failure::Failure;
+use super::hypervisor::{Hypervisor, Run};
 use super::inside::Job;
 use super::measure::nanos;
 
 /// A drive that takes no time, with room for the operations.
 const DRIVE: &str = "ideal";
 
-/// How long a guest may take, by the clock and in virtual time.
+/// How long the operations may take in virtual time.
 const LIMIT: Duration = Duration::from_mins(10);
 
-/// Performs the operations in the virtual lab, on a filesystem made with defaults and mounted with
-/// noatime; the processor time is that which the lab charges the process for.
-pub fn compute_in_lab(
-    kernel: &LabKernel,
-    filesystem: &Filesystem,
-    host: &HostModel,
-    interrupt: &Interrupt,
-) -> io::Result<Times> {
-    let place = tempfile::tempdir()?;
-    let [root, folder] = ["root", "guest"].map(|name| place.path().join(name));
-    fs::create_dir(&root)?;
-    fs::create_dir(&folder)?;
-    let rules = Rules { marker: "computing", limit: LIMIT, interrupt };
-    let root = Root::make(&root, rules).map_err(io::Error::other)?;
-    let mkfs = program::find(filesystem.mkfs, filesystem.package).map_err(io::Error::other)?;
-    root.add_program(&mkfs, rules).map_err(io::Error::other)?;
-    let memory = room(host.memory_bytes).map_err(io::Error::other)?;
-    let machine = Machine {
-        kernel: &kernel.path,
-        root: &root,
-        folder: &folder,
-        memory: &memory,
-        host,
-        seed: 1,
-        limit: Nanos(nanos(LIMIT)),
-        patience: LIMIT,
-        marker: "computing",
-    };
-    let done = Mutex::new(None);
-    let job = Job::Computing(Computing { filesystem: filesystem.name.to_owned() });
-    let channel = Channel::new(&job, |_, message| {
-        if let Message::Done(answer) = message {
-            *done.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
+/// The virtual lab, where operations are performed on one filesystem.
+pub struct ComputingLab<'a> {
+    hypervisor: Hypervisor<'a>,
+    filesystem: &'static Filesystem,
+    interrupt: &'a Interrupt,
+    performed: u32,
+}
+
+impl<'a> ComputingLab<'a> {
+    /// Opens it for hosts with at most this much memory. Fails if this machine or the kernel lacks
+    /// something that the filesystem needs.
+    pub fn open(
+        kernel: LabKernel,
+        filesystem: &'static Filesystem,
+        memory_bytes: u64,
+        interrupt: &'a Interrupt,
+        journal: &mut Journal,
+    ) -> Result<Self, ComputingError> {
+        let hypervisor = Hypervisor::open(kernel, memory_bytes, interrupt, journal)?;
+        if let Some(reason) = lab::missing_in_guest(filesystem, &hypervisor.filesystems) {
+            return Err(ComputingError::Unavailable { reason });
         }
-    });
-    let drive = presets::find(DRIVE).expect("it comes with the program").text;
-    let specification = Specification::parse(drive).expect("a test parses every preset");
-    let mut flash = Flash::new(Drive::new(specification, 1));
-    let door = |name| machine.door(name).map_err(io::Error::other);
-    let mut disks = [
-        Disk::new("drive", door("drive")?, &mut flash, Shape::default())
-            .map_err(io::Error::other)?,
-        Disk::new("channel", door("channel")?, channel, Shape::default())
-            .map_err(io::Error::other)?,
-    ];
-    let ended = machine.run(&mut disks, interrupt).map_err(io::Error::other)?;
-    drop(disks);
-    let answer = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let answer = answer.ok_or_else(|| {
-        io::Error::other(format!("the guest ended without an answer: {}", ended.console))
-    })?;
-    let times: Result<Times, String> = serde_json::from_value(answer)?;
-    times.map_err(io::Error::other)
+        let mkfs = program::find(filesystem.mkfs, filesystem.package)
+            .map_err(|error| ComputingError::Unavailable { reason: error.to_string() })?;
+        hypervisor.root.add_program(&mkfs, hypervisor.rules()).map_err(GuestsError::from)?;
+        Ok(Self { hypervisor, filesystem, interrupt, performed: 0 })
+    }
+
+    /// Performs the operations on a new filesystem, made with defaults and mounted with noatime;
+    /// the processor time is that which the lab charges the process for.
+    pub fn perform(&mut self, host: &HostModel) -> Result<Times, ComputingError> {
+        self.times(host).map_err(|failure| match failure.seen_by(self.interrupt) {
+            Failure::Interrupted => ComputingError::Interrupted,
+            Failure::Unavailable(reason) => ComputingError::Unavailable { reason },
+            Failure::Failed(reason) | Failure::Void(reason) => ComputingError::Failed { reason },
+        })
+    }
+
+    fn times(&mut self, host: &HostModel) -> Result<Times, Failure> {
+        self.performed += 1;
+        let name = format!("computing-{}", self.performed);
+        let run = Run { name: &name, host, seed: 1, limit: Nanos(nanos(LIMIT)) };
+        let job = Job::Computing(Computing { filesystem: self.filesystem.name.to_owned() });
+        let drive = presets::find(DRIVE).expect("it comes with the program").text;
+        let specification = Specification::parse(drive).expect("a test parses every preset");
+        let flash = Arc::new(Mutex::new(Flash::new(Drive::new(specification, 1))));
+        let (times, _): (Result<Times, String>, _) =
+            self.hypervisor.run(&run, &job, &flash, None, |_, _| ())?;
+        times.map_err(Failure::Failed)
+    }
 }

@@ -4,15 +4,16 @@
 use std::sync::{Arc, Mutex};
 
 use ssdlab_cuts::{Outcome, Recovery};
-use ssdlab_disk::{Flash, Memory};
-use ssdlab_flash::{Nanos, PowerCuts};
+use ssdlab_disk::{BackendError, Flash, Memory};
+use ssdlab_flash::Nanos;
 use ssdlab_guest::Message;
 use ssdlab_plan::Setup;
 
 use super::drive_watch::locked;
 use super::evidence::{Case, Evidence};
 use super::failure::Failure;
-use super::guests::{Guests, Run};
+use super::guests::Guests;
+use super::hypervisor::Run;
 use super::images::Images;
 use super::inside::Job;
 use super::measure::nanos;
@@ -23,11 +24,14 @@ use super::trial::PREPARATION;
 /// a little, so the number is part of the result.
 const OF_A_GUEST: usize = 100;
 
+/// Makes the contents that a case leaves.
+type ImageOf<'a> = dyn FnMut(&Case) -> Result<Memory, BackendError> + Send + 'a;
+
 /// What guests recover from, one case after the other.
 struct Series<'a> {
     cases: std::vec::IntoIter<Case>,
-    cuts: PowerCuts<'a>,
-    images: Images<'a>,
+    /// Makes the contents that a case leaves.
+    image: &'a mut ImageOf<'a>,
     current: Option<Case>,
     /// Called with the recovery of each case.
     recovered: &'a mut (dyn FnMut(&Case, Recovery) + Send),
@@ -40,7 +44,7 @@ impl Series<'_> {
             Message::Next => {
                 self.current = self.cases.next();
                 let Some(case) = self.current else { return };
-                match self.images.of(&self.cuts.at(case.at), case.seed) {
+                match (self.image)(&case) {
                     Ok(image) => locked(flash).replace_contents(image),
                     Err(error) => self.refused = Some(error.to_string()),
                 }
@@ -60,31 +64,30 @@ impl Series<'_> {
 impl Guests<'_> {
     /// Cuts the power of a trial's drive, and examines what is left each time.
     pub(super) fn cut(&self, evidence: &Evidence<'_>) -> Result<Vec<Outcome>, Failure> {
-        let cuts = evidence.power_cuts()?;
+        let mut cuts = evidence.power_cuts()?;
         let cases = evidence.cases(&cuts);
+        let mut images = Images::new(evidence.requests, evidence.original);
+        let mut image = |case: &Case| {
+            let cut = cuts.at(case.at);
+            images.of(&cut, &cut.survivor(case.seed))
+        };
         let mut outcomes = Vec::new();
-        self.recover_each(evidence, cuts, cases, &mut |case, recovery| {
+        self.recover_each(evidence, cases, &mut image, &mut |case, recovery| {
             outcomes.push(evidence.outcome(case, recovery));
         })?;
         Ok(outcomes)
     }
 
-    /// Has guests recover from cases.
+    /// Has guests recover from cases, given the contents that each leaves.
     pub(super) fn recover_each(
         &self,
         evidence: &Evidence<'_>,
-        cuts: PowerCuts<'_>,
         cases: Vec<Case>,
+        image: &mut ImageOf<'_>,
         recovered: &mut (dyn FnMut(&Case, Recovery) + Send),
     ) -> Result<(), Failure> {
-        let mut series = Series {
-            cases: cases.into_iter(),
-            cuts,
-            images: Images::new(evidence.requests, evidence.original),
-            current: None,
-            recovered,
-            refused: None,
-        };
+        let mut series =
+            Series { cases: cases.into_iter(), image, current: None, recovered, refused: None };
         let mut guest = 0;
         while series.cases.len() > 0 {
             self.recover(evidence, guest, &mut series)?;
@@ -117,7 +120,8 @@ impl Guests<'_> {
         let flash = Arc::new(Mutex::new(flash));
         let before = series.cases.len();
         let ended: Result<(Result<(), String>, _), _> =
-            self.run(&run, &job, &flash, None, |_, message| series.hear(&flash, message));
+            self.hypervisor
+                .run(&run, &job, &flash, None, |_, message| series.hear(&flash, message));
         if let Some(reason) = series.refused.take() {
             return Err(Failure::Failed(format!("a cut leaves what its drive refuses: {reason}")));
         }

@@ -1,12 +1,16 @@
 //! Errors that end a run early.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use miette::Diagnostic;
+use ssdlab_guest::{MachineError, RootError};
+use ssdlab_host::program::ProgramError;
+use ssdlab_kernel::KernelError;
 use ssdlab_results::StoreError;
 use ssdlab_slurm::SlurmError;
 use ssdlab_undo::UndoError;
+use ssdlab_workload::InputError;
 use thiserror::Error;
 
 /// An error that ends a run early. What the run had measured by then is stored.
@@ -93,4 +97,80 @@ pub enum RepeatError {
         /// What went wrong.
         reason: String,
     },
+}
+
+/// Operations cannot be performed in the virtual lab.
+#[derive(Debug, Error, Diagnostic)]
+pub enum ComputingError {
+    /// The virtual lab cannot be opened.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Guests(#[from] GuestsError),
+    /// It was to stop.
+    #[error("interrupted")]
+    Interrupted,
+    /// This machine or the lab kernel lacks something.
+    #[error("the virtual lab cannot perform the operations: {reason}")]
+    Unavailable {
+        /// What is missing.
+        reason: String,
+    },
+    /// The guest, or an operation in it, went wrong.
+    #[error("the operations failed in the virtual lab: {reason}")]
+    Failed {
+        /// What went wrong.
+        reason: String,
+    },
+}
+
+/// The virtual lab cannot be opened.
+#[derive(Debug, Error, Diagnostic)]
+pub enum GuestsError {
+    /// Its folder cannot be made.
+    #[error("cannot make the folder {}: {cause}", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// Why not.
+        cause: io::Error,
+    },
+    /// A file that the plan names cannot be used.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Input(#[from] InputError),
+    /// The guests' files cannot be made.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Root(#[from] RootError),
+    /// The lab kernel does not list its features.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Kernel(#[from] KernelError),
+    /// There is not enough memory for a guest.
+    #[error(transparent)]
+    Memory(#[from] MachineError),
+}
+
+impl GuestsError {
+    /// Adds the folder to an I/O error.
+    pub(super) fn folder(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |cause| Self::Folder { path, cause }
+    }
+
+    /// Whether the run was to stop.
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        matches!(
+            self,
+            Self::Root(RootError::Libraries { cause: ProgramError::Interrupted, .. })
+                | Self::Input(InputError::Interrupted)
+        )
+    }
+
+    /// Whether this machine lacks something.
+    #[must_use]
+    pub fn is_of_this_machine(&self) -> bool {
+        matches!(self, Self::Root(RootError::NoLibrary { .. }) | Self::Memory(_))
+    }
 }

@@ -8,35 +8,33 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
-use std::time::Duration;
 
-use miette::Diagnostic;
-use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 use ssdlab_aged::Store;
 use ssdlab_cuts::Outcome;
-use ssdlab_disk::{Disk, DiskError, Fingerprint, Flash, Memory, Shape};
+use ssdlab_disk::{Flash, Memory};
 use ssdlab_filesystem::{Filesystem, Layout};
 use ssdlab_flash::evidence::Value;
 use ssdlab_flash::{ConditionError, Drive, Nanos, Plausible, Preparation, Specification};
-use ssdlab_guest::{Channel, Machine, MachineError, Message, Root, RootError, pin, room};
+use ssdlab_guest::{Message, pin, room};
 use ssdlab_host::interrupt::Interrupt;
-use ssdlab_host::program::{self, ProgramError, Rules};
-use ssdlab_kernel::{self as kernel, KernelError, LabKernel};
+use ssdlab_host::program;
+use ssdlab_kernel::LabKernel;
 use ssdlab_lab as lab;
 use ssdlab_plan::recordings::Recording;
 use ssdlab_plan::schedule::{Tree, Trial, Workload};
 use ssdlab_plan::{Discard, HostModel, Schedule, Setup, Simulated};
 use ssdlab_results::Executed;
 use ssdlab_undo::Journal;
-use ssdlab_workload::{self as workload, InputError};
-use thiserror::Error;
+use ssdlab_workload as workload;
 
 use super::assignment::Assignment;
 use super::books::{self, Kept};
 use super::drive_watch::{Watch, locked};
+use super::error::GuestsError;
 use super::evidence::{Evidence, Heard};
 use super::failure::Failure;
+use super::hypervisor::{Hypervisor, Run};
 use super::images::Requests;
 use super::inside::Job;
 use super::measure::nanos;
@@ -44,64 +42,13 @@ use super::performed::{Began, Measured, Performed};
 use super::trial::PREPARATION;
 use super::{ConductorError, Desk, Stage};
 
-/// How long a guest may compute, in real time, without issuing a request.
-const PATIENCE: Duration = Duration::from_mins(5);
-
 /// Where an archive is in the guest.
 const ARCHIVE: &str = "archive";
-
-/// The virtual lab cannot be opened.
-#[derive(Debug, Error, Diagnostic)]
-pub enum GuestsError {
-    /// Its folder cannot be made.
-    #[error("cannot make the folder {}: {cause}", path.display())]
-    Folder {
-        /// The folder.
-        path: PathBuf,
-        /// Why not.
-        cause: io::Error,
-    },
-    /// A file that the plan names cannot be used.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    Input(#[from] InputError),
-    /// The guests' files cannot be made.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    Root(#[from] RootError),
-    /// The lab kernel does not list its features.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    Kernel(#[from] KernelError),
-    /// There is not enough memory for a guest.
-    #[error(transparent)]
-    Memory(#[from] MachineError),
-}
-
-impl GuestsError {
-    /// Whether the run was to stop.
-    #[must_use]
-    pub fn is_interrupted(&self) -> bool {
-        matches!(
-            self,
-            Self::Root(RootError::Libraries { cause: ProgramError::Interrupted, .. })
-                | Self::Input(InputError::Interrupted)
-        )
-    }
-
-    /// Whether this machine lacks something.
-    #[must_use]
-    pub fn is_of_this_machine(&self) -> bool {
-        matches!(self, Self::Root(RootError::NoLibrary { .. }) | Self::Memory(_))
-    }
-}
 
 /// The virtual lab.
 pub struct Guests<'a> {
     pub(super) schedule: &'a Schedule,
-    pub(super) kernel: LabKernel,
-    /// The filesystems of the lab kernel.
-    filesystems: Vec<&'static str>,
+    pub(super) hypervisor: Hypervisor<'a>,
     pub(super) drives: BTreeMap<String, Specification>,
     pub(super) hosts: BTreeMap<String, HostModel>,
     pub(super) plausible: BTreeMap<String, Plausible>,
@@ -109,14 +56,8 @@ pub struct Guests<'a> {
     pub(super) changes: BTreeMap<u32, Change>,
     /// Where aged drives are kept.
     pub(super) aged: Store,
-    root: Root,
-    /// Holds a folder for each guest.
-    pub(super) folder: PathBuf,
-    /// The folder of the guests' memory.
-    memory: PathBuf,
     /// Where request logs go.
     logs: Option<PathBuf>,
-    marker: String,
     jobs: usize,
     pub(super) interrupt: &'a Interrupt,
     tools: Vec<String>,
@@ -150,18 +91,6 @@ pub struct Change {
     pub values: BTreeMap<String, Value>,
 }
 
-/// One run of a guest.
-pub(super) struct Run<'a> {
-    /// The name of its folder.
-    pub name: &'a str,
-    /// The computer it models.
-    pub host: &'a HostModel,
-    /// The seed of its randomness.
-    pub seed: u64,
-    /// The limit of its virtual time.
-    pub limit: Nanos,
-}
-
 /// A worker's message.
 pub(super) enum News {
     Begun(Trial),
@@ -172,14 +101,12 @@ pub(super) enum News {
 impl<'a> Guests<'a> {
     /// Makes the read-only files that all guests share.
     pub fn open(provided: Provided<'a>, journal: &mut Journal) -> Result<Self, GuestsError> {
-        let Provided { schedule, mut kernel, drives, hosts, plausible, jobs, interrupt } = provided;
-        let marker = journal.marker().to_owned();
-        let folder = journal.private_folder().join(format!("ssdlab-{marker}"));
-        journal.make_folder(&folder).map_err(at(&folder))?;
-        let root = folder.join("root");
-        fs::create_dir(&root).map_err(at(&root))?;
-        let rules = Rules { marker: &marker, limit: PREPARATION, interrupt };
-        let root = Root::make(&root, rules)?;
+        let Provided { schedule, kernel, drives, hosts, plausible, jobs, interrupt } = provided;
+        let each = hosts.values().map(|host| host.memory_bytes).max().unwrap_or(0);
+        let fits = |jobs: &usize| room(each * *jobs as u64).is_ok();
+        let jobs = (1..=jobs.min(schedule.trials.len())).rev().find(fits).unwrap_or(1);
+        let hypervisor = Hypervisor::open(kernel, each * jobs as u64, interrupt, journal)?;
+        let root = &hypervisor.root;
         let mut programs = vec![("fstrim", "util-linux")];
         for filesystem in schedule.setups().filter_map(|setup| setup.filesystem) {
             let is_checked = schedule.verify || schedule.cuts.is_some();
@@ -196,7 +123,7 @@ impl<'a> Guests<'a> {
         for (name, package) in programs {
             // The record of the treatment that needs it will say what is missing.
             if let Ok(path) = program::find(name, package) {
-                root.add_program(&path, rules)?;
+                root.add_program(&path, hypervisor.rules())?;
             }
         }
         if let Some(Tree::Archive { path, .. }) = &schedule.workload.tree {
@@ -208,30 +135,16 @@ impl<'a> Guests<'a> {
                 root.add_file(&mut contents, &recording_name(number))?;
             }
         }
-        let filesystems = kernel::filesystems(&kernel)?;
-        // The kernel may be replaced during the run.
-        let copy = folder.join("linux");
-        fs::copy(&kernel.path, &copy).map_err(at(&copy))?;
-        kernel.path = copy;
-        let each = hosts.values().map(|host| host.memory_bytes).max().unwrap_or(0);
-        let fits = |jobs: &usize| room(each * *jobs as u64).is_ok();
-        let jobs = (1..=jobs.min(schedule.trials.len())).rev().find(fits).unwrap_or(1);
-        let memory = room(each * jobs as u64)?;
         let tools = super::tools(schedule);
         Ok(Self {
             schedule,
-            kernel,
-            filesystems,
+            hypervisor,
             drives,
             hosts,
             plausible,
             changes: BTreeMap::new(),
             aged: Store::of_user(),
-            root,
-            folder,
-            memory,
             logs: None,
-            marker,
             jobs,
             interrupt,
             tools,
@@ -240,7 +153,7 @@ impl<'a> Guests<'a> {
 
     /// Keeps a log of each trial's requests in a folder.
     pub fn log_to(&mut self, folder: &Path) -> Result<(), GuestsError> {
-        fs::create_dir_all(folder).map_err(at(folder))?;
+        fs::create_dir_all(folder).map_err(GuestsError::folder(folder))?;
         self.logs = Some(folder.to_owned());
         Ok(())
     }
@@ -321,7 +234,7 @@ impl<'a> Guests<'a> {
         let mut watch = Watch::new(&flash, &assignment.workload.phases);
         let job = job(&assignment, self.schedule.seed)?;
         let (mut performed, fingerprint): (Performed, _) =
-            self.run(&run, &job, &flash, log, |now, message| {
+            self.hypervisor.run(&run, &job, &flash, log, |now, message| {
                 watch.hear(now, message);
                 heard.hear(now, message);
                 match message {
@@ -374,7 +287,7 @@ impl<'a> Guests<'a> {
         }
         measured.environment.tools.clone_from(&self.tools);
         measured.applied.extend([
-            ("lab_kernel".to_owned(), self.kernel.identity.clone()),
+            ("lab_kernel".to_owned(), self.hypervisor.kernel.identity.clone()),
             ("drive".to_owned(), specification.name.clone()),
             ("drive_identity".to_owned(), identity(specification)),
             ("host".to_owned(), host.name.clone()),
@@ -388,65 +301,6 @@ impl<'a> Guests<'a> {
     /// The log of a trial's requests, if logs are kept.
     fn log_of(&self, trial: Trial) -> Option<PathBuf> {
         Some(books::log_of(self.logs.as_ref()?, trial))
-    }
-
-    /// Has a guest do a job on a drive. `told` hears each of its messages at its moment. Returns
-    /// the guest's answer.
-    pub(super) fn run<T: DeserializeOwned>(
-        &self,
-        run: &Run<'_>,
-        job: &Job,
-        flash: &Arc<Mutex<Flash>>,
-        log: Option<BufWriter<File>>,
-        mut told: impl FnMut(Nanos, &Message) + Send,
-    ) -> Result<(T, Fingerprint), Failure> {
-        let specification = locked(flash).drive().specification().clone();
-        let done = Mutex::new(None);
-        let channel = Channel::new(job, |now, message| {
-            told(now, &message);
-            if let Message::Done(answer) = message {
-                *done.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
-            }
-        });
-        let folder = self.folder.join(run.name);
-        fs::create_dir(&folder).map_err(Failure::step("make", &folder))?;
-        let machine = Machine {
-            kernel: &self.kernel.path,
-            root: &self.root,
-            folder: &folder,
-            memory: &self.memory,
-            host: run.host,
-            seed: run.seed,
-            limit: run.limit,
-            patience: PATIENCE,
-            marker: &self.marker,
-        };
-        let mut drive = Disk::new(
-            "drive",
-            machine.door("drive")?,
-            Arc::clone(flash),
-            Shape::of(&specification),
-        )?;
-        if let Some(log) = log {
-            drive = drive.with_log(log)?;
-        }
-        let mut disks =
-            [drive, Disk::new("channel", machine.door("channel")?, channel, Shape::default())?];
-        let ended = machine.run(&mut disks, self.interrupt);
-        drop(disks);
-        let done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let ended = ended?;
-        // The guest has ended, so nothing uses the folder any more.
-        fs::remove_dir_all(&folder).map_err(Failure::step("remove", &folder))?;
-        let Some(done) = done else {
-            return Err(Failure::Failed(format!(
-                "the guest ended without an answer; its console says:\n{}",
-                ended.console
-            )));
-        };
-        let done = serde_json::from_value(done)
-            .map_err(|error| Failure::Failed(format!("the guest's answer is invalid: {error}")))?;
-        Ok((done, ended.fingerprint))
     }
 }
 
@@ -541,7 +395,7 @@ impl Stage for Guests<'_> {
         if self.schedule.cuts.is_some() && setup.filesystem.is_some_and(|of| of.pool.is_some()) {
             return Some("a filesystem that a daemon serves cannot be cut off".to_owned());
         }
-        lab::missing_in_guest(setup.filesystem?, &self.filesystems)
+        lab::missing_in_guest(setup.filesystem?, &self.hypervisor.filesystems)
     }
 
     fn perform(&mut self, trials: &[Trial], desk: &mut Desk<'_>) -> Result<bool, ConductorError> {
@@ -569,26 +423,6 @@ impl Stage for Guests<'_> {
         });
         kept?;
         Ok(!self.interrupt.is_set())
-    }
-}
-
-fn at(path: &Path) -> impl FnOnce(io::Error) -> GuestsError + use<> {
-    let path = path.to_owned();
-    move |cause| GuestsError::Folder { path, cause }
-}
-
-impl From<MachineError> for Failure {
-    fn from(error: MachineError) -> Self {
-        match error {
-            MachineError::Interrupted => Self::Interrupted,
-            other => Self::Failed(other.to_string()),
-        }
-    }
-}
-
-impl From<DiskError> for Failure {
-    fn from(error: DiskError) -> Self {
-        Self::Failed(error.to_string())
     }
 }
 

@@ -6,7 +6,9 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 use ssdlab_disk::{Backend, BackendError, Memory, Writes};
-use ssdlab_flash::{Command, Cut, Extent, Logged, Nanos, Reverted, SECTOR_BYTES, Stream, Version};
+use ssdlab_flash::{
+    Command, Cut, Extent, Logged, Nanos, Reverted, SECTOR_BYTES, Stream, Survivor, Version,
+};
 use ssdlab_trace::{Flags, Kind, Options, Reader, Request};
 
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
@@ -74,14 +76,14 @@ impl<'a> Images<'a> {
     }
 
     /// The contents of one survivor of a cut.
-    pub fn of(&mut self, cut: &Cut<'_>, seed: u64) -> Result<Memory, BackendError> {
+    pub fn of(&mut self, cut: &Cut<'_>, survivor: &Survivor) -> Result<Memory, BackendError> {
         while self.applied < cut.submitted() {
             apply(self.requests, self.applied, &mut self.newest)?;
             self.applied += 1;
         }
         let mut image = self.newest.clone();
-        for reverted in cut.survivor(seed).reverted {
-            self.revert(&reverted, &mut image)?;
+        for reverted in &survivor.reverted {
+            self.revert(reverted, &mut image)?;
         }
         Ok(image)
     }
@@ -113,10 +115,8 @@ pub(super) fn sha256(image: &Memory) -> String {
     let mut at = 0;
     for (offset_bytes, page) in image.pages() {
         hash_zeros(&mut hash, offset_bytes - at);
-        let within = image.capacity_bytes() - offset_bytes;
-        let length = usize::try_from(within).unwrap_or(usize::MAX).min(page.len());
-        hash.update(&page[..length]);
-        at = offset_bytes + length as u64;
+        hash.update(page);
+        at = offset_bytes + page.len() as u64;
     }
     hash_zeros(&mut hash, image.capacity_bytes() - at);
     hex::encode(hash.finalize())

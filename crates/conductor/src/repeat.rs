@@ -65,7 +65,7 @@ impl Guests<'_> {
     ) -> Result<(Repeat, Remains), RepeatError> {
         let position = record.trial.position;
         // The log is needed only until the cut, and is removed with this folder.
-        let logs = self.folder.join("requests");
+        let logs = self.hypervisor.folder.join("requests");
         self.log_to(&logs)
             .map_err(|error| RepeatError::Failed { trial: position, reason: error.to_string() })?;
         let explained = |failure: Failure| match failure.seen_by(self.interrupt) {
@@ -124,8 +124,11 @@ impl Guests<'_> {
             return Err(Failure::Failed(reason));
         };
         let remains = Remains::of(evidence, &case, &cuts.at(case.at))?;
+        let mut image = |_: &Case| Ok(remains.image.clone());
         let mut recovered = None;
-        self.recover_each(evidence, cuts, cases, &mut |_, recovery| recovered = Some(recovery))?;
+        self.recover_each(evidence, cases, &mut image, &mut |_, recovery| {
+            recovered = Some(recovery);
+        })?;
         let recovery: Recovery =
             recovered.ok_or_else(|| Failure::Failed("nothing was recovered".to_owned()))?;
         let files = evidence.files(&case, &recovery);
@@ -151,7 +154,8 @@ impl Evidence<'_> {
 impl Remains {
     fn of(evidence: &Evidence<'_>, case: &Case, cut: &Cut<'_>) -> Result<Self, Failure> {
         let refused = |error| Failure::Failed(format!("a cut leaves what no drive has: {error}"));
-        let image = Images::new(evidence.requests, evidence.original).of(cut, case.seed);
+        let survivor = cut.survivor(case.seed);
+        let image = Images::new(evidence.requests, evidence.original).of(cut, &survivor);
         let at_risk: BTreeMap<usize, u64> = cut.at_risk().collect();
         let requests = evidence.requests.log[..cut.submitted()].iter().enumerate();
         let asked = requests.map(|(number, logged)| {
@@ -160,7 +164,7 @@ impl Remains {
         Ok(Self {
             image: image.map_err(refused)?,
             asked: asked.collect(),
-            reverted: cut.survivor(case.seed).reverted,
+            reverted: survivor.reverted,
         })
     }
 

@@ -5,6 +5,8 @@
 //! two-level table: lookups take two steps for any capacity, and nothing depends on addresses or
 //! the order of a hash.
 
+use std::io::{self, Seek, SeekFrom, Write};
+
 use ssdlab_flash::{Extent, Nanos, Refusal};
 
 use super::{Backend, BackendError};
@@ -81,16 +83,27 @@ impl Memory {
         (self.held_pages * PAGE_BYTES) as u64
     }
 
-    /// The pages that are not all zeros, each with its offset in bytes, in order; the last may
-    /// reach beyond the capacity, with zeros.
+    /// The pages that are not all zeros, each with its offset in bytes, in order; the last ends at
+    /// the capacity.
     pub fn pages(&self) -> impl Iterator<Item = (u64, &[u8])> {
         let stretches = self.stretches.iter().enumerate();
-        stretches.flat_map(|(stretch, held)| {
+        stretches.flat_map(move |(stretch, held)| {
             let pages = held.iter().flat_map(|held| held.pages.iter().enumerate());
             pages.filter_map(move |(page, held)| {
+                let held = held.as_ref()?;
                 let offset_bytes = ((stretch * STRETCH_PAGES + page) * PAGE_BYTES) as u64;
-                Some((offset_bytes, &held.as_ref()?[..]))
+                let within = usize::try_from(self.capacity_bytes - offset_bytes);
+                Some((offset_bytes, &held[..within.unwrap_or(PAGE_BYTES).min(PAGE_BYTES)]))
             })
+        })
+    }
+
+    /// Writes the contents into a new file, with holes where they are zeros. The caller sets its
+    /// length.
+    pub fn write_into(&self, file: &mut (impl Write + Seek)) -> io::Result<()> {
+        self.pages().try_for_each(|(offset_bytes, page)| {
+            file.seek(SeekFrom::Start(offset_bytes))?;
+            file.write_all(page)
         })
     }
 

@@ -15,7 +15,6 @@ pub struct Cut<'a> {
     log: &'a [Logged],
     cache: &'a Cache,
     submitted: usize,
-    cached_bytes: u64,
     /// The sectors of requests that may or may not survive, in the order of submission.
     open: BTreeMap<usize, Vec<Sectors>>,
 }
@@ -78,17 +77,13 @@ impl<'a> Cut<'a> {
         submitted: usize,
     ) -> Self {
         let mut open = cache.unsafe_parts(log);
-        let bytes = |sectors: &Sectors| (sectors.end - sectors.start) * SECTOR_BYTES;
-        let written =
-            open.iter().filter(|(number, _)| matches!(log[**number].command, Command::Write(..)));
-        let cached_bytes = written.flat_map(|(_, parts)| parts.iter().map(bytes)).sum();
         for number in under_way {
             let sectors = sectors(log[*number].command);
             if !sectors.is_empty() {
                 open.insert(*number, vec![sectors]);
             }
         }
-        Self { log, cache, submitted, cached_bytes, open }
+        Self { log, cache, submitted, open }
     }
 
     /// How many requests had been submitted. A [`Survivor`] is given as differences from their
@@ -96,13 +91,6 @@ impl<'a> Cut<'a> {
     #[must_use]
     pub const fn submitted(&self) -> usize {
         self.submitted
-    }
-
-    /// The bytes that were written and acknowledged and can be lost; bytes written twice count
-    /// twice.
-    #[must_use]
-    pub const fn cached_bytes(&self) -> u64 {
-        self.cached_bytes
     }
 
     /// The requests of which something may be lost, by their numbers in the log, with the number of

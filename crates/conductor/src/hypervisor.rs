@@ -1,0 +1,157 @@
+//! Starts guests: each runs the lab kernel in a folder of its own, on a simulated drive, with this
+//! program and the tools that it calls.
+
+use std::fs::{self, File};
+use std::io::BufWriter;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+use ssdlab_disk::{Disk, DiskError, Fingerprint, Flash, Shape};
+use ssdlab_flash::Nanos;
+use ssdlab_guest::{Channel, Machine, MachineError, Message, Root, room};
+use ssdlab_host::interrupt::Interrupt;
+use ssdlab_host::program::Rules;
+use ssdlab_kernel::{self as kernel, LabKernel};
+use ssdlab_plan::HostModel;
+use ssdlab_undo::Journal;
+
+use super::drive_watch::locked;
+use super::error::GuestsError;
+use super::failure::Failure;
+use super::inside::Job;
+use super::trial::PREPARATION;
+
+/// How long a guest may compute, in real time, without issuing a request.
+const PATIENCE: Duration = Duration::from_mins(5);
+
+/// What guests share.
+pub(super) struct Hypervisor<'a> {
+    /// A copy of the lab kernel, which may be replaced meanwhile.
+    pub kernel: LabKernel,
+    /// The filesystems of the lab kernel.
+    pub filesystems: Vec<&'static str>,
+    /// The read-only files: at first only this program.
+    pub root: Root,
+    /// Holds a folder for each guest.
+    pub folder: PathBuf,
+    /// The folder of the guests' memory.
+    memory: PathBuf,
+    marker: String,
+    interrupt: &'a Interrupt,
+}
+
+/// One run of a guest.
+pub(super) struct Run<'a> {
+    /// The name of its folder.
+    pub name: &'a str,
+    /// The computer it models.
+    pub host: &'a HostModel,
+    /// The seed of its randomness.
+    pub seed: u64,
+    /// The limit of its virtual time.
+    pub limit: Nanos,
+}
+
+impl<'a> Hypervisor<'a> {
+    /// Makes what guests share, for guests that have so much memory together.
+    pub fn open(
+        mut kernel: LabKernel,
+        memory_bytes: u64,
+        interrupt: &'a Interrupt,
+        journal: &mut Journal,
+    ) -> Result<Self, GuestsError> {
+        let marker = journal.marker().to_owned();
+        let folder = journal.private_folder().join(format!("ssdlab-{marker}"));
+        journal.make_folder(&folder).map_err(GuestsError::folder(&folder))?;
+        let root = folder.join("root");
+        fs::create_dir(&root).map_err(GuestsError::folder(&root))?;
+        let root = Root::make(&root, Rules { marker: &marker, limit: PREPARATION, interrupt })?;
+        let filesystems = kernel::filesystems(&kernel)?;
+        let copy = folder.join("linux");
+        fs::copy(&kernel.path, &copy).map_err(GuestsError::folder(&copy))?;
+        kernel.path = copy;
+        let memory = room(memory_bytes)?;
+        Ok(Self { kernel, filesystems, root, folder, memory, marker, interrupt })
+    }
+
+    /// How programs are run for guests.
+    pub fn rules(&self) -> Rules<'_> {
+        Rules { marker: &self.marker, limit: PREPARATION, interrupt: self.interrupt }
+    }
+
+    /// Has a guest do a job on a drive. `told` hears each of its messages at its moment. Returns
+    /// the guest's answer.
+    pub fn run<T: DeserializeOwned>(
+        &self,
+        run: &Run<'_>,
+        job: &Job,
+        flash: &Arc<Mutex<Flash>>,
+        log: Option<BufWriter<File>>,
+        mut told: impl FnMut(Nanos, &Message) + Send,
+    ) -> Result<(T, Fingerprint), Failure> {
+        let specification = locked(flash).drive().specification().clone();
+        let done = Mutex::new(None);
+        let channel = Channel::new(job, |now, message| {
+            told(now, &message);
+            if let Message::Done(answer) = message {
+                *done.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
+            }
+        });
+        let folder = self.folder.join(run.name);
+        fs::create_dir(&folder).map_err(Failure::step("make", &folder))?;
+        let machine = Machine {
+            kernel: &self.kernel.path,
+            root: &self.root,
+            folder: &folder,
+            memory: &self.memory,
+            host: run.host,
+            seed: run.seed,
+            limit: run.limit,
+            patience: PATIENCE,
+            marker: &self.marker,
+        };
+        let mut drive = Disk::new(
+            "drive",
+            machine.door("drive")?,
+            Arc::clone(flash),
+            Shape::of(&specification),
+        )?;
+        if let Some(log) = log {
+            drive = drive.with_log(log)?;
+        }
+        let mut disks =
+            [drive, Disk::new("channel", machine.door("channel")?, channel, Shape::default())?];
+        let ended = machine.run(&mut disks, self.interrupt);
+        drop(disks);
+        let done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let ended = ended?;
+        // The guest has ended, so nothing uses the folder any more.
+        fs::remove_dir_all(&folder).map_err(Failure::step("remove", &folder))?;
+        let Some(done) = done else {
+            return Err(Failure::Failed(format!(
+                "the guest ended without an answer; its console says:\n{}",
+                ended.console
+            )));
+        };
+        let done = serde_json::from_value(done)
+            .map_err(|error| Failure::Failed(format!("the guest's answer is invalid: {error}")))?;
+        Ok((done, ended.fingerprint))
+    }
+}
+
+impl From<MachineError> for Failure {
+    fn from(error: MachineError) -> Self {
+        match error {
+            MachineError::Interrupted => Self::Interrupted,
+            other => Self::Failed(other.to_string()),
+        }
+    }
+}
+
+impl From<DiskError> for Failure {
+    fn from(error: DiskError) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
