@@ -8,6 +8,7 @@
 mod common;
 mod cutting;
 mod failing;
+mod flipping;
 mod repeating;
 mod replaying;
 mod support;
@@ -223,7 +224,7 @@ fn main() {
     arguments.test_threads = Some(1);
     let reason = kernel().as_ref().err().map_or("", |reason| reason);
     let cases = CASES.into_iter().chain(replaying::CASES).chain(failing::CASES);
-    let cases = cases.chain(cutting::CASES).chain(repeating::CASES);
+    let cases = cases.chain(cutting::CASES).chain(repeating::CASES).chain(flipping::CASES);
     let trial = |name: &str, run: fn(), reason: &str| {
         Trial::test(name, move || common::caught(run))
             .with_kind(reason)

@@ -114,10 +114,16 @@ impl Flip {
             |one: &Standing| self.claim.as_ref().is_none_or(|id| *id == one.id || *id == one.claim);
         let known: Vec<String> = standings.iter().map(|one| one.id.clone()).collect();
         standings.retain(is_named);
+        if known.is_empty() {
+            return Err(Wrong::report(
+                "no claim was judged on the published drive".to_owned(),
+                "finish the run; `ssdlab report` says of each claim why it was not judged",
+            ));
+        }
         if standings.is_empty() {
             return Err(Wrong::report(
-                "no such claim was measured on the published drive".to_owned(),
-                format!("finish the run, or name one of: {}", known.join(", ")),
+                "no such claim was judged on the published drive".to_owned(),
+                format!("name one of: {}", known.join(", ")),
             ));
         }
         Ok(standings)
