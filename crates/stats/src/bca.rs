@@ -43,8 +43,8 @@ impl LogRatio {
         self.bca_from(&Resamples::new(self.n(), resamples, seed), confidence)
     }
 
-    /// The interval of [`LogRatio::bca`] from draws that are already made: estimates of equally
-    /// many pairs may share them.
+    /// The interval of [`LogRatio::bca`] from existing draws: estimates with the same number of
+    /// pairs may share them.
     ///
     /// # Panics
     ///

@@ -38,12 +38,11 @@ pub struct Drift {
 impl Drift {
     /// Estimates the drift from all trials of a run, in any order.
     ///
-    /// An analysis of covariance with a common slope on the logarithm of the value: ln(value) and
-    /// the position are both centred within each treatment, the one is regressed on the other, and
-    /// the slope is tested by t with (trials - treatments - 1) degrees of freedom, as each
-    /// treatment's mean and the slope are estimated (Cochran 1957, "Analysis of covariance: its
-    /// nature and uses", Biometrics 13). Apart from the drift, trials are assumed to be
-    /// independent.
+    /// An analysis of covariance with a common slope on the logarithm of the value: ln(value) is
+    /// regressed on the position, both centred within each treatment, and the slope is tested by t
+    /// with (trials - treatments - 1) degrees of freedom, as each treatment's mean and the slope
+    /// are estimated (Cochran 1957, "Analysis of covariance: its nature and uses", Biometrics 13).
+    /// Apart from the drift, trials are assumed to be independent.
     ///
     /// `None` when no degree of freedom is left, or when no treatment occurs at two positions. When
     /// no treatment's values differ (except for rounding), there is no drift, with a p of 1.

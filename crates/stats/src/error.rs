@@ -1,8 +1,8 @@
 //! Defines why data cannot be analysed.
 //!
-//! A ratio, and the logarithm it is analysed on, exists only for pairs of positive numbers. A
-//! measurement that breaks this is broken itself, so it is named and never skipped: leaving out
-//! the inconvenient values is how a wrong conclusion starts.
+//! Ratios are analysed as logarithms, which exist only for pairs of positive numbers. A measurement
+//! that is not positive is broken, so the error names it and nothing skips it: leaving out
+//! inconvenient values biases the result.
 
 use thiserror::Error;
 

@@ -16,20 +16,20 @@ use crate::{Interval, LogRatio, student};
 pub struct Group {
     /// The natural logarithm of the ratio, finite.
     pub log: f64,
-    /// Its standard error, finite and not below 0. One smaller than rounding alone can make it, as
-    /// for counts that never vary, is raised to that.
+    /// Its standard error, finite and not below 0. One that is smaller than the rounding error, as
+    /// for counts that never vary, is raised to it.
     pub standard_error: f64,
 }
 
 /// An effect across groups, and how the groups differ.
 ///
-/// The groups' effects are taken for draws from a normal distribution, whose variance is estimated
+/// The groups' effects are modelled as draws from a normal distribution, its variance estimated
 /// by moments (`DerSimonian` & Laird 1986, "Meta-analysis in clinical trials", Controlled Clinical
 /// Trials 7). The standard error of its mean is that of Hartung & Knapp 2001 ("A refined method for
 /// the meta-analysis of controlled clinical trials with binary outcome", Statistics in Medicine 20)
 /// and Sidik & Jonkman 2002 ("A simple confidence interval for meta-analysis", Statistics in
-/// Medicine 21), which is valid for few groups, too; but it is never less than sampling error alone
-/// makes it, as few groups may agree by luck (`Röver`, Knapp & Friede 2015,
+/// Medicine 21), which is valid for few groups, too; but it is never below that of sampling error
+/// alone, as few groups may agree by luck (`Röver`, Knapp & Friede 2015,
 /// "Hartung-Knapp-Sidik-Jonkman approach and its modification for random-effects meta-analysis with
 /// few studies", BMC Medical Research Methodology 15).
 #[derive(Debug, Clone, PartialEq)]
@@ -43,7 +43,7 @@ pub struct Heterogeneity {
     pub tau: f64,
     /// Cochran's Q: the sum of the squared distances from the common effect, each in standard
     /// errors (Cochran 1954, "The combination of estimates from different experiments", Biometrics
-    /// 10). About k - 1 if there is nothing but chance in it.
+    /// 10). About k - 1 if the groups differ only by chance.
     pub q: f64,
     /// The p-value of "all groups have the same effect": Q / (k - 1) in the F distribution, which
     /// for known standard errors is Q in the chi-square distribution. By [`Heterogeneity::among`]
@@ -68,8 +68,8 @@ pub struct Deviation {
 }
 
 impl Heterogeneity {
-    /// Estimates from groups whose standard errors rest on `freedom` degrees of freedom together,
-    /// infinite where they are known. `None` for fewer than 2 groups.
+    /// Estimates from groups whose standard errors together have `freedom` degrees of freedom;
+    /// infinite if they are known exactly. `None` for fewer than 2 groups.
     ///
     /// A group's p-value is that of its deleted residual (Viechtbauer & Cheung 2010, "Outlier and
     /// influence diagnostics for meta-analysis", Research Synthesis Methods 1): its distance from
@@ -78,11 +78,11 @@ impl Heterogeneity {
     /// narrow; here it is Student's, with k - 2 degrees of freedom for the spread of k - 1 others,
     /// and those of Satterthwaite 1946 for the sum.
     ///
-    /// An effect is reversed if a group's and the mean of the others' are both shown to differ from
-    /// none, and their signs differ (Gail & Simon 1985, "Testing for qualitative interactions
-    /// between treatment effects and patient subsets", Biometrics 41, ask the same of two sets of
-    /// groups). Its p-value is the larger of both two-sided p-values, as both have to be shown
-    /// (Berger 1982).
+    /// An effect is reversed if a group's effect and the mean of the others' both differ
+    /// significantly from 0, with opposite signs (Gail & Simon 1985, "Testing for qualitative
+    /// interactions between treatment effects and patient subsets", Biometrics 41, test the same
+    /// for two sets of groups). Its p-value is the larger of both two-sided p-values, as both
+    /// effects must be significant (Berger 1982).
     ///
     /// # Panics
     ///
@@ -261,8 +261,8 @@ impl<'a> Pooled<'a> {
         1.0 / weighted(self.groups, self.between).1.iter().sum::<f64>()
     }
 
-    /// The standard error of the mean, from the groups' distances to it, and not less than sampling
-    /// error alone makes it.
+    /// The standard error of the mean, from the groups' distances to it, and not below that of
+    /// sampling error alone.
     fn standard_error(&self) -> f64 {
         let (mean, weights) = weighted(self.groups, self.between);
         let squares = self.groups.iter().zip(&weights);
@@ -317,7 +317,7 @@ fn deviation((own, own_freedom): (Group, f64), others: &[Group], freedom: f64) -
     let is_several = others.len() > 1;
     let p = is_several.then(|| {
         let variance = chance + rest.between + rest.variance();
-        // The contribution of the others' spread: in the group itself, and in their mean.
+        // The others' spread contributes twice: to the group itself, and to their mean.
         let spread = rest.between * (1.0 + 1.0 / k);
         let by_chance = (variance - spread).max(0.0);
         let freedom =

@@ -3,9 +3,9 @@
 //! In a randomised complete block every treatment occurs once, so dividing a treatment's value by
 //! the baseline's value *of the same block* cancels whatever the two had in common (the drive's
 //! age, the room's temperature). Ratios average on the logarithmic scale, where a halving and a
-//! doubling cancel: [`LogRatio`] estimates there and reports as a ratio. The rest serves to judge
-//! how far to trust it: tests against a bound, [`holm()`] for many tests at once, [`Drift`] for a
-//! machine that changed while it was measured, and the number of runs needed
+//! doubling cancel: [`LogRatio`] estimates there and reports a ratio. The rest judges how far to
+//! trust it: tests against a bound, [`holm()`] for many tests at once, [`Drift`] for a machine that
+//! changed while it was measured, and the number of runs needed
 //! ([`runs_for_half_width`], [`runs_to_separate`]). Without pairs, as between two experiments,
 //! [`UnpairedRatio`] estimates from two samples; if each machine has its own pairs,
 //! [`Heterogeneity`] estimates what they have in common, and which of them differs.
@@ -13,9 +13,9 @@
 //! Everything here is a pure function: no input, no output, no clock, and the only randomness
 //! (in [`LogRatio::bca`]) comes from a seed the caller gives. Equal arguments give equal results.
 //!
-//! Functions refuse input by one rule. Failures that the *data* can cause are in the type: `None`
-//! when there are too few data for an answer, [`Error`] when a datum has no logarithm. Failures
-//! that only a *caller* can cause, such as a confidence of 95 where 0.95 is meant, panic.
+//! All functions reject input by one rule. Failures that the *data* can cause are in the return
+//! type: `None` when there are too few data for an answer, [`Error`] when a datum has no logarithm.
+//! Failures that only a *caller* can cause, such as a confidence of 95 for 0.95, panic.
 
 mod argument;
 mod bca;

@@ -94,8 +94,8 @@ impl LogRatio {
 
     /// How far the t interval reaches above the ratio, relative to the ratio: 0.05 is 5 %.
     ///
-    /// This is exp(h) - 1 with h the half width on the logarithmic scale, so a figure of precision
-    /// that does not depend on the ratio itself. `None` for n < 2.
+    /// This is exp(h) - 1 with h the half width on the logarithmic scale, so it measures precision
+    /// independently of the ratio itself. `None` for n < 2.
     ///
     /// # Panics
     ///

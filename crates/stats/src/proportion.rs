@@ -4,10 +4,10 @@ use statrs::distribution::{Beta, ContinuousCDF};
 
 use super::{Interval, argument};
 
-/// The interval of a proportion, of which `count` in `number` cases were seen (C. J. Clopper and E.
-/// S. Pearson, "The use of confidence or fiducial limits illustrated in the case of the binomial",
-/// Biometrika 26, 1934): it covers the truth at least as often as `confidence` says, however rare
-/// or frequent. `None` if `number` is 0.
+/// The interval of a proportion that was observed in `count` of `number` cases (C. J. Clopper and
+/// E. S. Pearson, "The use of confidence or fiducial limits illustrated in the case of the
+/// binomial", Biometrika 26, 1934). Its coverage is at least `confidence` for every true
+/// proportion. `None` if `number` is 0.
 ///
 /// # Panics
 ///

@@ -19,8 +19,8 @@ pub fn quantile_interval(sorted: &[f64], share: f64, confidence: f64) -> Interva
     argument::assert_fraction("confidence", confidence);
     let outside = (1.0 - confidence) / 2.0;
     let below = Binomial::new(share, sorted.len() as u64).expect("the share is a probability");
-    // As many values lie below the quantile as successes of that probability: `lo` is above it if
-    // at most `count` do, `hi` is below it if more than `count` do.
+    // The number of values below the quantile is binomial: the lower end misses if fewer values
+    // than its rank lie below the quantile, the upper end if at least as many as its rank do.
     let lo = first(sorted.len(), |count| below.cdf(count) > outside);
     let hi = first(sorted.len(), |count| below.sf(count) <= outside);
     Interval {

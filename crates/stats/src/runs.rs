@@ -1,15 +1,15 @@
 //! Defines how many runs an answer needs.
 //!
-//! An experiment should know before its last run whether more runs will help. Both answers are
-//! forecasts from the spread seen so far, and no better than it: from few runs the spread is itself
-//! uncertain, so forecast again as runs come in.
+//! An experiment should know before its last run whether more runs will help. Both functions
+//! forecast from the spread seen so far and are no better than it. A spread estimated from few runs
+//! is uncertain itself, so forecast again as runs come in.
 
 use crate::argument::{assert_fraction, assert_positive};
 use crate::moments::count;
 use crate::rounding::rounding;
 use crate::student::critical;
 
-/// The maximum number of runs ever recommended; beyond it the answer is "not this way".
+/// The maximum number of runs ever recommended; a question that needs more needs another method.
 pub const MOST_RUNS: u32 = 10_000;
 
 /// The total number of runs (pairs) for which the t interval of a ratio is narrow enough.
@@ -19,7 +19,7 @@ pub const MOST_RUNS: u32 = 10_000;
 /// quantile of t depends on n, so n is found by search, not by approximation. `sd_log` is the
 /// standard deviation of the log-ratios, `relative_half_width` a fraction such as 0.05 for 5 %.
 ///
-/// `None` when [`MOST_RUNS`] would not do.
+/// `None` when [`MOST_RUNS`] would not be enough.
 ///
 /// # Panics
 ///
@@ -39,7 +39,7 @@ pub fn runs_for_half_width(sd_log: f64, relative_half_width: f64, confidence: f6
 /// the bound, if mean and spread stay as they are. They will vary, so the chance of separating at
 /// that n is about one half, not a certainty.
 ///
-/// `None` when [`MOST_RUNS`] would not do, and so whenever the mean is at the bound (within
+/// `None` when [`MOST_RUNS`] would not be enough, and so whenever the mean equals the bound (within
 /// rounding).
 ///
 /// # Panics

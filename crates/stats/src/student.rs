@@ -1,7 +1,7 @@
-//! Defines the two questions this crate asks of Student's t distribution.
+//! Defines the two functions of Student's t distribution that this crate needs.
 //!
-//! They are kept apart from the distribution's own interface so that a tail probability is never
-//! taken as 1 minus a number close to 1.
+//! They hide the distribution's own interface, so that a tail probability is never computed as 1
+//! minus a number close to 1.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 

@@ -22,9 +22,9 @@ pub struct Summary {
     pub sd: Option<f64>,
     /// The coefficient of variation, sd / |mean|, without unit; absent for n < 2 or a mean of 0.
     pub cv: Option<f64>,
-    /// The least sample.
+    /// The smallest sample.
     pub min: f64,
-    /// The greatest sample.
+    /// The largest sample.
     pub max: f64,
 }
 

@@ -95,7 +95,7 @@ fn standard_error(one: &[f64], other: &[f64]) -> Option<(f64, f64)> {
     let (one_of, other_of) = (of_mean(one)?, of_mean(other)?);
     let squared = one_of + other_of;
     let share = |of: f64, n: usize| (of / squared).powi(2) / count(n - 1);
-    // Without any spread the degrees of freedom do not matter, but they must be some.
+    // Without any spread the degrees of freedom do not matter, but must be above 0.
     let freedom = if squared > 0.0 {
         1.0 / (share(one_of, one.len()) + share(other_of, other.len()))
     } else {

@@ -16,7 +16,7 @@ fn what_is_far_apart_is_told_apart_and_what_is_close_is_not() {
 
 #[test]
 fn groups_may_overlap() {
-    // 0 and 2 are told apart, 1 from neither.
+    // 0 and 2 are distinguishable, 1 from neither.
     assert_eq!(groups(&[0, 1, 2], &[(0, 2)]), [vec![0, 1], vec![1, 2]]);
     assert_eq!(groups(&[0, 1, 2], &[(0, 1), (0, 2)]), [vec![0], vec![1, 2]]);
     assert_eq!(groups(&[2, 0, 1], &[]), [vec![2, 0, 1]]);
