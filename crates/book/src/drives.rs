@@ -1,4 +1,4 @@
-//! The figures of the drives that come with the program.
+//! The figures of the shipped drives.
 
 use std::collections::BTreeSet;
 
@@ -18,13 +18,13 @@ pub struct DriveFigures {
 }
 
 impl DriveFigures {
-    /// Those of a drive.
+    /// The figures of a drive.
     #[must_use]
     pub const fn of(drive: Preset) -> Self {
         Self { drive }
     }
 
-    /// Computes them.
+    /// Simulates the drive and computes its figures.
     #[must_use]
     pub fn compute(self) -> Vec<Figure> {
         let Preset { name, text } = self.drive;

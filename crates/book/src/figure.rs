@@ -8,14 +8,14 @@ use ssdlab_plan::metric::Unit;
 pub enum Amount {
     /// A number in a unit.
     Of(Unit, f64),
-    /// As it was written.
+    /// What was published instead, verbatim.
     Written(String),
 }
 
 /// A published number, and the model's number for it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
-    /// Its unique name: the drive or plan, and the name that it has there.
+    /// Its unique name: that of the drive or plan, and its name there.
     pub id: String,
     /// The source.
     pub source: String,
@@ -25,14 +25,14 @@ pub struct Figure {
     pub published: Amount,
     /// The model's number, in the same unit, if there is one.
     pub ours: Option<f64>,
-    /// How ours was found, or why there is none.
+    /// How the model's number was found, or why there is none.
     pub how: String,
-    /// Whether something was fitted to it.
+    /// Whether a model was fitted to it.
     pub basis: Basis,
 }
 
 impl Figure {
-    /// The relative error of ours: below 0 if ours is smaller than the published number.
+    /// The relative error of the model's number: below 0 if it is smaller than the published one.
     #[must_use]
     pub fn error(&self) -> Option<f64> {
         match self.published {

@@ -1,10 +1,10 @@
-//! Results of runs of the virtual lab for published numbers, kept because the runs take minutes.
+//! The virtual lab's results for published numbers, stored because the runs take minutes.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// The results that come with the program, as `make evidence` writes them.
+/// The results shipped with the program, as `make evidence` writes them.
 pub const KEPT: &str = include_str!("../kept.toml");
 
 /// Kept results, by plan.
@@ -20,7 +20,7 @@ pub struct Kept {
 pub struct KeptRun {
     /// The version of ssdlab that ran it.
     pub release: String,
-    /// The command that makes it again.
+    /// The command that repeats it.
     pub command: String,
     /// Its numbers by their names in the plan, in the unit of the published ones.
     pub ours: BTreeMap<String, f64>,
@@ -41,7 +41,7 @@ impl Kept {
         )
     }
 
-    /// Keeps a run instead of an earlier one of the same plan.
+    /// Stores a run, replacing an earlier one of the same plan.
     pub fn keep(&mut self, plan: String, run: KeptRun) {
         self.runs.insert(plan, run);
     }

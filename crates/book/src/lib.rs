@@ -1,8 +1,8 @@
 //! The book of evidence: every published number that ssdlab knows, and its models' number for it.
 //!
 //! The published numbers stay where they are: those about a drive in its file, those about a
-//! question in its plan. The models' numbers are simulated if that takes seconds, and kept from a
-//! run of the virtual lab if it takes minutes. Predictions that fail stay in the book.
+//! question in its plan. The models' numbers are simulated on demand if that takes seconds, and
+//! stored from a run of the virtual lab if it takes minutes. Failed predictions stay in the book.
 
 mod drives;
 mod figure;
@@ -19,7 +19,7 @@ pub use figure::{Amount, Figure};
 pub use kept::{KEPT, Kept, KeptRun};
 pub use plans::{Place, places};
 
-/// The figures of the shipped drives, one drive at a time: each takes up to some seconds to
+/// The figures of the shipped drives, one drive at a time: each takes up to a few seconds to
 /// compute, independently of the others.
 pub fn drives() -> impl Iterator<Item = DriveFigures> {
     presets::ALL.into_iter().map(DriveFigures::of)
@@ -33,7 +33,7 @@ pub fn schedules() -> impl Iterator<Item = Schedule> {
     })
 }
 
-/// The figures of the shipped plans, with the results of runs.
+/// The figures of the shipped plans, compared with stored results.
 #[must_use]
 pub fn of_plans(kept: &Kept) -> Vec<Figure> {
     schedules().flat_map(|schedule| plans::figures(&schedule, kept)).collect()

@@ -7,10 +7,10 @@ use ssdlab_plan::{Basis, LabKind, Levels, Schedule};
 use super::figure::{Amount, Figure};
 use super::kept::Kept;
 
-/// The place of a published number in a plan, which is also that of a run's own number.
+/// The place of a published number in a plan; a run's own number has the same place.
 #[derive(Debug, Clone, Copy)]
 pub enum Place<'a> {
-    /// Beside a phase of the treatments with some levels.
+    /// At a phase of the treatments that have some levels.
     Phase {
         /// The levels.
         levels: &'a Levels,
@@ -18,7 +18,7 @@ pub enum Place<'a> {
         phase: &'a str,
         /// The number, in the unit of the plan's metric.
         value: f64,
-        /// Whether something was fitted to it.
+        /// Whether a model was fitted to it.
         basis: Basis,
     },
     /// In a claim.

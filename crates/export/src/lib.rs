@@ -1,5 +1,5 @@
-//! Exports a run's samples and analysis as files for other programs. Pure: bytes are written to
-//! what the caller has opened.
+//! Exports a run's samples and analysis as files for other programs. Pure: the caller opens the
+//! output.
 //!
 //! Text is as in the plan or the record. Each format's file says how it handles unsupported
 //! characters and text that looks like a formula.

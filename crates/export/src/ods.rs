@@ -1,5 +1,5 @@
 //! Writes sheets as an `OpenDocument` spreadsheet (OASIS `OpenDocument` 1.3, parts 2 and 3): a zip
-//! archive of XML files. The same sheets give the same bytes: it has no timestamps.
+//! archive of XML files. It contains no timestamps, so equal sheets give equal bytes.
 
 use std::borrow::Cow;
 use std::io::{self, Cursor, Write};
@@ -66,7 +66,7 @@ xmlns:ooo="http://openoffice.org/2004/office" office:version="1.3">
 <config:config-item-map-named config:name="Tables">
 "#;
 
-/// Keeps the first row of a sheet in view.
+/// Freezes the first row of a sheet.
 const FROZEN: &str = r#"
 <config:config-item config:name="VerticalSplitMode" config:type="short">2</config:config-item>
 <config:config-item config:name="VerticalSplitPosition" config:type="int">1</config:config-item>

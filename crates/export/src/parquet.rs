@@ -13,7 +13,7 @@ use ::parquet::schema::types::{Type, TypePtr};
 
 use super::{Cell, ColumnType, Samples};
 
-/// Trials in a row group, which is held in memory.
+/// Trials per row group, which is held in memory.
 const GROUP: usize = 1_000;
 
 /// Writes the samples as Parquet, with the same columns as CSV: text is unchanged UTF-8, integers
@@ -76,7 +76,7 @@ fn schema(samples: &Samples<'_>) -> Result<TypePtr, ParquetError> {
     Type::group_type_builder("samples").with_fields(columns).build().map(Arc::new)
 }
 
-/// Writes a column: its values, and for each row whether it has one.
+/// Writes a column: its values, and for each row whether the value is present.
 fn write<'a, T: DataType>(
     column: &mut ColumnWriterImpl<'_, T>,
     cells: impl Iterator<Item = &'a Cell<'a>>,

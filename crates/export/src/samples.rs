@@ -32,7 +32,7 @@ const OF_SAMPLE: [(&str, ColumnType); 4] = [
     ("value", ColumnType::Number),
 ];
 
-/// The phase of samples of unmounting.
+/// The phase under which samples of unmounting are exported.
 const TEARDOWN: &str = "teardown";
 
 /// The samples of a run, trial by trial in the order of the schedule.
@@ -65,7 +65,7 @@ impl<'a> Samples<'a> {
     #[must_use]
     pub fn new(run: &'a str, schedule: &'a Schedule, records: &'a [Record]) -> Self {
         let mut records: Vec<&Record> = records.iter().collect();
-        // Concurrent trials end in any order.
+        // Concurrent trials finish in any order.
         records.sort_by_key(|record| record.trial.position);
         Self { run, schedule, records, factors: factors(schedule) }
     }
@@ -125,7 +125,7 @@ impl<'a> Samples<'a> {
 }
 
 impl<'a> TrialRows<'a> {
-    /// The last columns of each of its rows. A trial in which nothing was measured has a row, too.
+    /// The sample columns of each row. A trial in which nothing was measured has a row, too.
     pub fn rows(&self) -> Vec<[Cell<'a>; 4]> {
         if self.samples.is_empty() {
             return vec![[Cell::Empty, Cell::Empty, Cell::Empty, Cell::Empty]];

@@ -132,7 +132,7 @@ fn header(columns: Vec<&str>) -> Vec<Cow<'_, str>> {
 }
 
 fn claim(claim: &Judgement) -> Vec<Cell<'_>> {
-    // For treatments that the run does not have, the levels that the plan names.
+    // For treatments that are not in the run, the levels that the plan names.
     let shown = |levels: &Option<Levels>, named: &Levels| {
         Cell::text(levels.as_ref().unwrap_or(named).to_string())
     };
