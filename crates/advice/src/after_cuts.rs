@@ -1,11 +1,10 @@
 //! Judges claims about power cuts: not by blocks, but by the cuts of all trials of a treatment.
 //!
-//! How often something was so has the exact interval of a proportion (Clopper and Pearson), and a
-//! median or another quantile the exact one of its rank; neither assumes a distribution. Two
-//! treatments are compared by one bound of each, at half the error: both hold at once with the
-//! whole (C. E. Bonferroni, "Teoria statistica delle classi e calcolo delle probabilità", 1936),
-//! whatever the two have in common. That asks for more cuts than a method of pairs might, and for
-//! no other assumption.
+//! A frequency gets the exact interval of a proportion (Clopper and Pearson), a median or another
+//! quantile the exact interval of its rank; neither assumes a distribution. Two treatments are
+//! compared by one bound of each, at half the error, so that both hold at the full error (C. E.
+//! Bonferroni, "Teoria statistica delle classi e calcolo delle probabilità", 1936), however the two
+//! depend on each other. This needs more cuts than a paired method might, but no other assumption.
 
 use ssdlab_cuts::{Moment, Outcome, Verdict as OfFiles};
 use ssdlab_plan::Schedule;
@@ -18,17 +17,17 @@ use super::case::{Case, Evidence, Judgement, RestsOn, named, tests, unlike};
 use super::cuts::quantile;
 use super::pairs::{Blocks, Side};
 
-/// The errors among which the smallest is looked for that shows something, and how often the range
-/// of their logarithms is halved.
+/// The range of errors that is searched for the smallest at which a claim is shown, and how often
+/// the range of their logarithms is halved.
 const LEAST_ERROR: f64 = 1e-12;
 const MOST_ERROR: f64 = 0.499;
 const STEPS: u32 = 40;
 
-/// What was found after the cuts of a treatment.
+/// The outcome of a treatment's cuts.
 enum Found {
-    /// Of so many cuts, so many were so.
+    /// The number of cuts with an outcome, of all cuts.
     Share { count: u64, number: u64 },
-    /// A value of each cut, in ascending order; and which quantile of them it is about.
+    /// The value of each cut, in ascending order, and the quantile of interest.
     Quantile { sorted: Vec<f64>, percent: usize },
 }
 
@@ -70,7 +69,7 @@ impl Found {
         Self::Quantile { sorted, percent }
     }
 
-    /// The cuts it rests on.
+    /// The number of cuts.
     fn number(&self) -> usize {
         match self {
             Self::Share { number, .. } => usize::try_from(*number).unwrap_or(usize::MAX),
@@ -86,8 +85,7 @@ impl Found {
         }
     }
 
-    /// The least that differs from none: half a cut, a nanosecond, a byte. It stands for none in
-    /// ratios.
+    /// What replaces 0 in ratios: half a cut, a nanosecond or a byte.
     fn least(&self) -> f64 {
         match self {
             Self::Share { number, .. } => 50.0 / (*number).max(1) as f64,
@@ -95,7 +93,7 @@ impl Found {
         }
     }
 
-    /// Its lower and its upper bound, each with this probability of being wrong, below a half.
+    /// The lower and the upper bound, each wrong with probability `error`, which is below a half.
     fn bounds(&self, error: f64) -> [f64; 2] {
         let confidence = 1.0 - 2.0 * error;
         match self {
@@ -111,14 +109,14 @@ impl Found {
     }
 }
 
-/// What was found of one side, or of two that are compared.
+/// The outcome of one side, or of two that are compared.
 struct Sides {
     own: Found,
     other: Option<Found>,
 }
 
 impl Sides {
-    /// The value, or the ratio of two.
+    /// The value of one side, or the ratio of two.
     fn value(&self) -> f64 {
         let least = |of: &Found| of.value().max(of.least());
         self.other
@@ -126,7 +124,7 @@ impl Sides {
             .map_or_else(|| self.own.value(), |other| least(&self.own) / least(other))
     }
 
-    /// Its interval; none where an end is infinite.
+    /// Its interval; `None` if an end is infinite.
     fn interval(&self) -> Option<[f64; 2]> {
         let error = (1.0 - CONFIDENCE) / 2.0;
         let ends = match &self.other {
@@ -140,7 +138,7 @@ impl Sides {
         ends.iter().all(|end| end.is_finite()).then_some(ends)
     }
 
-    /// The probability of being wrong in saying that it is above a bound.
+    /// The p-value of the claim that the value is above a bound.
     fn p_above(&self, bound: f64) -> f64 {
         smallest_error(|error| match &self.other {
             None => self.own.bounds(error)[0] > bound,
@@ -148,7 +146,7 @@ impl Sides {
         })
     }
 
-    /// The same of saying that it is not.
+    /// The p-value of the claim that the value is not above a bound.
     fn p_below(&self, bound: f64) -> f64 {
         smallest_error(|error| match &self.other {
             None => self.own.bounds(error)[1] <= bound,
@@ -157,7 +155,7 @@ impl Sides {
     }
 }
 
-/// The smallest error at which something is shown; 1 where it takes more than a half.
+/// The smallest error at which something is shown; 1 if it takes more than a half.
 fn smallest_error(is_shown: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (LEAST_ERROR.ln(), MOST_ERROR.ln());
     if !is_shown(MOST_ERROR) {
@@ -177,7 +175,7 @@ fn smallest_error(is_shown: impl Fn(f64) -> bool) -> f64 {
     high.exp()
 }
 
-/// Whether a claim is about power cuts; if so, what of them.
+/// What a claim says about power cuts; `None` if it is about something else.
 pub(super) fn is_about(claim: &Claim) -> Option<AfterCuts> {
     match metric::of(&claim.metric).source {
         Source::Cuts(what) => Some(what),
@@ -185,7 +183,7 @@ pub(super) fn is_about(claim: &Claim) -> Option<AfterCuts> {
     }
 }
 
-/// Weighs a case by its cuts.
+/// Tests a case by its cuts.
 pub(super) fn weigh(
     schedule: &Schedule,
     blocks: &Blocks<'_>,

@@ -85,7 +85,7 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// Adds what `ssdlab flip` has found of claims.
+    /// Adds the results of `ssdlab flip` to their claims.
     pub fn add_flips(&mut self, flips: Vec<Flip>) {
         for flip in flips {
             if let Some(claim) = self.claims.iter_mut().find(|claim| claim.id == flip.claim) {
@@ -94,7 +94,7 @@ impl Analysis {
         }
     }
 
-    /// What a treatment does to a metric in one phase, if that was found.
+    /// The effect of a treatment on a metric in one phase, if there is one.
     #[must_use]
     pub fn effect(&self, metric: &str, levels: &Levels, phase: &str) -> Option<&Effect> {
         self.effects.iter().find(|effect| {
@@ -114,7 +114,7 @@ pub enum Completeness {
 }
 
 impl Completeness {
-    /// What an ending says of it.
+    /// Whether a run with this ending is complete.
     #[must_use]
     pub fn of(ending: Ending) -> Self {
         match ending {
@@ -133,8 +133,8 @@ pub struct RecommendedSetting {
     pub claims: Vec<String>,
 }
 
-/// Analyses a run; `run` is its name, `ending` why it ended. What is measured goes into the
-/// analysis, so records that are given away are not copied.
+/// Analyses a run; `run` is its name, `ending` why it ended. Measurements move into the analysis,
+/// so owned records are not copied.
 #[must_use]
 pub fn analyse<'a>(
     run: &str,
@@ -148,7 +148,7 @@ pub fn analyse<'a>(
     analysis
 }
 
-/// Analyses a run as [`analyse`] does, but for the trials: treatments have none.
+/// Analyses a run like [`analyse`], but leaves out the treatments' trials.
 #[must_use]
 pub fn summarise(run: &str, schedule: &Schedule, records: &[Record], ending: Ending) -> Analysis {
     let treatments: Vec<TreatmentResult> = (0..schedule.treatments.len())
@@ -210,8 +210,8 @@ pub fn summarise(run: &str, schedule: &Schedule, records: &[Record], ending: End
     }
 }
 
-/// The 95 % intervals that reports show: of claims, rankings, and effects on `metric`, over all
-/// hosts and on each.
+/// The 95 % intervals that reports show: of claims, of rankings, and of effects on `metric`, both
+/// over all hosts and on each.
 fn intervals(
     metric: &str,
     claims: &[Judgement],
@@ -231,16 +231,16 @@ fn intervals(
     of_claims.chain(of_effects).chain(of_hosts).chain(of_places).flatten().collect()
 }
 
-/// The settings that follow. A verdict never claims more than its lab can show: the times of an
-/// image file say nothing about a drive, so no setting follows from them.
+/// The settings that follow from the verdicts. A verdict never claims more than its lab can show:
+/// the times of an image file say nothing about a drive, so no setting follows from them.
 fn settings(origin: Origin, claims: &[Judgement]) -> Vec<RecommendedSetting> {
     let is_of_the_drive = |claim: &Judgement| metric::of(&claim.metric).is_of_the_drive();
     let shows = |claim: &Judgement| match origin {
         Origin::Lab(LabKind::Virtual | LabKind::Device) => true,
         Origin::Lab(LabKind::Image) => !is_of_the_drive(claim),
-        // The device's counts include what others did.
+        // The device's counters include the I/O of other programs.
         Origin::Lab(LabKind::Directory) => is_of_the_drive(claim),
-        // Nobody here knows how it was measured.
+        // How it was measured is unknown.
         Origin::Imported => false,
     };
     let of = |claim: &Judgement| match claim.verdict {

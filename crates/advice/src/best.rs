@@ -1,4 +1,4 @@
-//! Judges claims that one treatment is better than every other of its kind.
+//! Judges claims that one treatment is better than all of its rivals.
 
 use ssdlab_plan::metric::{self, Better};
 use ssdlab_plan::{Factor, Schedule};
@@ -7,8 +7,8 @@ use ssdlab_stats::LogRatio;
 use super::case::{Case, Evidence, Judgement, RestsOn, named, weigh as weigh_pair};
 use super::pairs::Blocks;
 
-/// The treatments that one is claimed to be better than: those with other levels of the factors
-/// that the claim names.
+/// The treatments that a case's treatment is claimed to beat: those with other levels of the
+/// factors that the claim names.
 pub(super) fn rivals(schedule: &Schedule, case: &Case<'_>) -> Vec<usize> {
     let best = &schedule.treatments[case.side.treatment].levels;
     let is_rival = |index: &usize| {
@@ -23,9 +23,9 @@ pub(super) fn rivals(schedule: &Schedule, case: &Case<'_>) -> Vec<usize> {
     (0..schedule.treatments.len()).filter(is_rival).collect()
 }
 
-/// Whether a treatment is better than each of its rivals. It must be shown of every one (R. L.
-/// Berger 1982, "Multiparameter hypothesis testing and acceptance sampling", Technometrics 24: an
-/// intersection-union test, which needs no correction), and it is refuted by any that is better.
+/// Tests whether a treatment is better than each of its rivals. This must be shown for every rival
+/// (R. L. Berger 1982, "Multiparameter hypothesis testing and acceptance sampling", Technometrics
+/// 24: an intersection-union test, which needs no correction) and is refuted by any that is better.
 /// The ratio shown is to the nearest rival, or to the best of those that are ahead.
 pub(super) fn weigh(
     schedule: &Schedule,
@@ -35,7 +35,7 @@ pub(super) fn weigh(
 ) -> (Judgement, Option<Evidence>) {
     let is_higher = metric::of(&case.claim.metric).better == Better::More;
     let asked = case.claim.at_least.unwrap_or(1.0);
-    // The lead as a ratio of the metric, which may be better when it is lower.
+    // The lead as a ratio of the metric, of which less may be better.
     let lead = if is_higher { asked } else { 1.0 / asked };
     let ahead = |ratio: &LogRatio| {
         let (above, below) = (ratio.p_above(lead), ratio.p_below(lead));

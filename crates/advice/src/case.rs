@@ -1,5 +1,4 @@
-//! One case of a claim: the treatments it compares, what was measured of them, and what that
-//! proves.
+//! One case of a claim: the treatments it compares, what was measured, and what that proves.
 
 use std::fmt;
 
@@ -16,7 +15,7 @@ use super::flip::Flip;
 use super::over_drives::OverDrives;
 use super::pairs::{Blocks, Quantity, Side, Which};
 
-/// The fewest runs that are judged where all are equal: Student's t takes no spread for certainty.
+/// The fewest runs that are judged if all are equal: Student's t mistakes no spread for certainty.
 const FEWEST_EQUAL: usize = 3;
 
 /// A claim and what became of it.
@@ -112,13 +111,13 @@ impl Judgement {
         is_within([self.at_least, self.at_most], value)
     }
 
-    /// This, of a claim that the lab cannot test.
+    /// This judgement as that of a claim that the lab cannot test.
     pub(super) fn untested(self, why: &str) -> Self {
         Self { verdict: Verdict::Untested, reason: Some(why.to_owned()), ..self }
     }
 
-    /// The share of runs that may be unlike those done, although all of these were equal, with 95 %
-    /// confidence: 1 - 0.05^(1/n). None where they were not equal, or decided nothing.
+    /// The largest share of runs that may differ from those done, although all of these were equal,
+    /// with 95 % confidence: 1 - 0.05^(1/n). `None` if they were not equal, or decided nothing.
     #[must_use]
     pub fn may_differ(&self) -> Option<f64> {
         let is_point = |[low, high]: [f64; 2]| low >= high;
@@ -130,7 +129,7 @@ impl Judgement {
     }
 }
 
-/// Whether a value is within bounds, of which either may be open.
+/// Whether a value is within bounds, either of which may be absent.
 pub(super) fn is_within([least, most]: [Option<f64>; 2], value: f64) -> bool {
     least.is_none_or(|least| least <= value) && most.is_none_or(|most| value <= most)
 }
@@ -155,7 +154,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// All of them, in the order in which they are counted.
+    /// All verdicts, in the order in which they are counted.
     pub const ALL: [Self; 6] = [
         Self::Holds,
         Self::Refuted,
@@ -179,23 +178,23 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// A claim about one pair of treatments, or about one and all its rivals.
+/// A claim about one pair of treatments, or about one treatment and all its rivals.
 #[derive(Clone, Copy)]
 pub(super) struct Case<'a> {
     pub claim: &'a Claim,
     pub side: Side,
-    /// None where the claim is about the metric itself.
+    /// `None` if the claim is about the metric itself.
     pub baseline: Option<Side>,
 }
 
 impl Case<'_> {
-    /// Whether both sides did the same, so that nothing was compared.
+    /// Whether both sides are the same computation, so that nothing was compared.
     pub fn is_one_computation(&self, blocks: &Blocks<'_>) -> bool {
         let is_it = |other| blocks.are_identical(self.side, other, &self.claim.phases);
         self.baseline.is_some_and(is_it)
     }
 
-    /// What was measured of it, or why nothing was.
+    /// The measured log-ratio, or why there is none.
     pub fn measured(&self, blocks: &Blocks<'_>) -> Result<LogRatio, String> {
         let quantity = Quantity { metric: &self.claim.metric, phases: &self.claim.phases };
         match self.baseline {
@@ -229,15 +228,15 @@ pub(super) struct Evidence {
     pub p_refuted: f64,
 }
 
-/// What more of may decide an open case.
+/// What an open case needs more of.
 pub(super) enum RestsOn {
-    /// Blocks, over which this is the ratio.
+    /// Blocks, with the ratio over them.
     Blocks(LogRatio),
     Hosts,
     Cuts,
 }
 
-/// What a claim says, before anything is judged; `id` is the name of the judgement.
+/// A claim's judgement before it is judged; `id` is the judgement's name.
 pub(super) fn blank(claim: &Claim, id: String) -> Judgement {
     Judgement {
         id,
@@ -274,7 +273,7 @@ pub(super) fn blank(claim: &Claim, id: String) -> Judgement {
     }
 }
 
-/// A judgement of a case, before anything is judged.
+/// A case's judgement before it is judged.
 pub(super) fn named(schedule: &Schedule, case: &Case<'_>, is_one_of_several: bool) -> Judgement {
     let claim = case.claim;
     let levels = &schedule.treatments[case.side.treatment].levels;
@@ -284,7 +283,7 @@ pub(super) fn named(schedule: &Schedule, case: &Case<'_>, is_one_of_several: boo
     Judgement { levels: Some(levels.clone()), baseline, ..blank(claim, id) }
 }
 
-/// Weighs a case by its blocks.
+/// Tests a case by its blocks.
 pub(super) fn weigh(
     schedule: &Schedule,
     blocks: &Blocks<'_>,
@@ -335,12 +334,12 @@ pub(super) fn weigh(
     (judgement, tests.map(evidence))
 }
 
-/// Why an amount cannot be judged by what this run has measured.
+/// Why a claim about an amount cannot be judged by what this run measured.
 pub(super) fn unlike(schedule: &Schedule, claim: &Claim) -> Option<String> {
     schedule.unlike(metric::of(&claim.metric)).filter(|_| claim.is_absolute)
 }
 
-/// The p-values of "it holds" and "it is refuted", by those of lying above and below a bound.
+/// The p-values of "it holds" and "it is refuted", from those of lying above and below a bound.
 pub(super) fn tests(
     claim: &Claim,
     above: impl Fn(f64) -> Option<f64>,

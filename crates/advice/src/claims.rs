@@ -6,13 +6,13 @@
 //! makes several claims, the p-values are adjusted by Holm's method, so that the chance of even
 //! one wrong verdict stays below 5 %.
 //!
-//! Blocks are what is counted on one host. From two on it is hosts, as a claim about SSDs is not
-//! true because one of them has many blocks; that hosts were not shown to differ is no reason to
-//! count blocks, since a test of it finds little where hosts are few.
+//! On one host the sample size is the number of blocks. From two hosts on it is the number of
+//! hosts, as a claim about SSDs does not become true because one of them has many blocks. Blocks do
+//! not count even if hosts were not shown to differ: with few hosts that test has little power.
 //!
 //! Claims about what power cuts leave are judged by cuts (`after_cuts.rs`).
 //!
-//! Claims that were made or changed when results were known are corrected as a family of their own.
+//! Claims that were made or changed after results were known are corrected as a separate family.
 
 use ssdlab_plan::Schedule;
 use ssdlab_plan::schedule::Claim;
@@ -66,7 +66,7 @@ pub(super) fn judge_all(
             judged.push((judgement, evidence));
         }
     }
-    // What was made after results were seen is one of many that might have been made.
+    // A claim made after results were seen is one of many that could have been made.
     let (mut exploratory, mut confirmatory): (Vec<_>, Vec<_>) =
         judged.iter_mut().partition(|(judgement, _)| judgement.exploratory.is_some());
     settle(&mut confirmatory);
@@ -78,7 +78,7 @@ pub(super) fn judge_all(
     judged
 }
 
-/// Weighs a case by what its hosts have in common, instead of by its blocks.
+/// Tests a case by what its hosts have in common, instead of by its blocks.
 fn across_hosts(
     judgement: &mut Judgement,
     claim: &Claim,

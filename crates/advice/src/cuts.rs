@@ -72,7 +72,7 @@ pub struct Example {
     pub survivor: u32,
 }
 
-/// Sums up the cuts of trials; none where there were none.
+/// Sums up the cuts of trials; `None` if there were none.
 pub(super) fn summarise(records: &[&Record]) -> Option<CutsResult> {
     let all: Vec<(u32, &Outcome)> = records
         .iter()
@@ -127,8 +127,8 @@ fn quantiles(values: impl Iterator<Item = u64>) -> Option<Quantiles> {
     Some(Quantiles { p50: quantile(&values, 50)?, p99: quantile(&values, 99)?, max })
 }
 
-/// The least of some values in ascending order that is not exceeded by more than the other per
-/// cent.
+/// A percentile of values in ascending order: the smallest value that at least `percent` per cent
+/// of them do not exceed.
 pub(super) fn quantile<T: Copy>(sorted: &[T], percent: usize) -> Option<T> {
     sorted.get((sorted.len() * percent).div_ceil(100).max(1) - 1).copied()
 }

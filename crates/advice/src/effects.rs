@@ -13,7 +13,7 @@ use super::CONFIDENCE;
 use super::over_drives::Spread;
 use super::pairs::{Blocks, Quantity, Which};
 
-/// Resamples of the bootstrap interval; its seed is fixed, so that a report is reproducible.
+/// Resamples of the bootstrap interval, with a fixed seed, so that a report is reproducible.
 const RESAMPLES: usize = 2_000;
 const BOOTSTRAP_SEED: u64 = 0x5eed;
 
@@ -46,8 +46,8 @@ pub struct Effect {
 }
 
 impl Effect {
-    /// Whether it is shown to be any: at 5 % error over all effects on its metric or, in a run that
-    /// draws plausible drives, in the same direction on all of them.
+    /// Whether the effect is shown: at 5 % error over all effects on its metric or, in a run that
+    /// draws plausible drives, by the same direction on all of them.
     #[must_use]
     pub fn is_shown(&self) -> bool {
         match &self.plausible {
@@ -57,11 +57,11 @@ impl Effect {
     }
 }
 
-/// The metrics effects are computed of, besides the plan's own.
+/// The metrics whose effects are computed besides the plan's own.
 const USUAL: [&str; 4] = ["time_ns", "settled_ns", "written_bytes", "write_requests"];
 
-/// Every effect there is: per treatment with a baseline, metric and phase, and over all phases
-/// that both have.
+/// Every effect: per treatment with a baseline, metric and phase, and over all phases that both
+/// treatments have.
 pub(super) fn all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Effect> {
     let mut metrics = vec![schedule.metric.as_str()];
     metrics.extend(USUAL.into_iter().filter(|usual| *usual != schedule.metric));
@@ -77,7 +77,7 @@ pub(super) fn all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Effect> {
             let total = is_total.then(|| shared.clone());
             for phases in singles.chain(total) {
                 let quantity = Quantity { metric, phases: &phases };
-                // What is left where some trials lack it would be a selection.
+                // If some trials lack the metric, the others are a biased sample.
                 if [index, baseline].iter().any(|side| blocks.any_lacks(quantity, *side)) {
                     continue;
                 }
@@ -89,7 +89,7 @@ pub(super) fn all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Effect> {
             }
         }
     }
-    // Of long runs the bootstrap is most of the work of a report.
+    // The bootstrap dominates the time that a report of a long run takes.
     let numbers: BTreeSet<usize> = ratios.iter().map(|(.., ratio)| ratio.n()).collect();
     let draw = |n: usize| (n, Resamples::new(n, RESAMPLES, BOOTSTRAP_SEED));
     let resamples: BTreeMap<usize, Resamples> = numbers.into_iter().map(draw).collect();
@@ -124,7 +124,7 @@ pub(super) fn ends(interval: Interval) -> [f64; 2] {
     [interval.lo, interval.hi]
 }
 
-/// The phases both treatments have, in order.
+/// The phases that both treatments have, in order.
 pub(super) fn shared_phases(schedule: &Schedule, one: usize, other: usize) -> Vec<String> {
     let others: Vec<String> = schedule.phases(other).into_iter().map(|phase| phase.name).collect();
     let own = schedule.phases(one).into_iter().map(|phase| phase.name);

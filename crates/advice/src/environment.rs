@@ -1,4 +1,4 @@
-//! What trials ran on, gathered over a run: a reader compares it before comparing numbers.
+//! The environments of a run's trials, which a reader compares before comparing numbers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,11 +6,11 @@ use serde_json::Value;
 use ssdlab_plan::{CAPACITY_BYTES, Schedule};
 use ssdlab_results::Record;
 
-/// Each fact of the records' environments by its name there, with every value that it had.
+/// Each field of the records' environments, with every value that it had.
 pub(super) fn of(records: &[Record]) -> BTreeMap<String, BTreeSet<String>> {
     let mut facts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut environments: Vec<_> = records.iter().map(|record| &record.environment).collect();
-    // Runs are long, and their trials mostly on one machine.
+    // Runs are long, and their trials mostly ran on one machine.
     environments.dedup();
     for environment in environments {
         let environment = serde_json::to_value(environment).expect("it is plain data");
@@ -25,7 +25,7 @@ pub(super) fn of(records: &[Record]) -> BTreeMap<String, BTreeSet<String>> {
     facts
 }
 
-/// The capacities in bytes of what trials ran on; without records, what the target says.
+/// The capacities in bytes of the devices that trials ran on; without records, the target's.
 pub(super) fn capacities(schedule: &Schedule, records: &[Record]) -> BTreeSet<u64> {
     let of = |record: &Record| record.applied.get(CAPACITY_BYTES)?.parse().ok();
     let mut capacities: BTreeSet<u64> = records.iter().filter_map(of).collect();
@@ -35,7 +35,7 @@ pub(super) fn capacities(schedule: &Schedule, records: &[Record]) -> BTreeSet<u6
     capacities
 }
 
-/// Each setting that the kernel reported alike in every trial that has it.
+/// Each setting for which the kernel reported the same value in every trial that has it.
 pub(super) fn applied(records: &[Record]) -> BTreeMap<String, String> {
     let mut settings: BTreeMap<&String, Option<&String>> = BTreeMap::new();
     for (name, value) in records.iter().flat_map(|record| &record.applied) {

@@ -1,4 +1,4 @@
-//! Where verdicts flip: the value of one parameter of the drive, all else as published.
+//! Where verdicts flip: at which value of one drive parameter, all else as published.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

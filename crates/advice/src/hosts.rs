@@ -1,7 +1,8 @@
 //! Effects by host: is it true of this SSD, or of SSDs?
 //!
-//! Blocks are within hosts, so each host has effects of its own. Across hosts it is hosts that
-//! count, not blocks: a thousand blocks on two hosts say much of these two and little of a third.
+//! A block runs on one host, so each host has its own effects. Across hosts the sample size is the
+//! number of hosts, not of blocks: a thousand blocks on two hosts say much about these two and
+//! little about a third.
 
 use std::collections::BTreeSet;
 
@@ -57,8 +58,8 @@ pub struct OfHost {
 }
 
 impl OfHost {
-    /// Whether it is shown that it disagrees, at 5 % error over all hosts and ratios; only where
-    /// it is shown that hosts differ.
+    /// Whether the host is shown to disagree, at 5 % error over all hosts and ratios; only if hosts
+    /// are shown to differ.
     #[must_use]
     pub fn disagrees(&self) -> bool {
         self.p_agrees.is_some_and(|p| p < 1.0 - CONFIDENCE)
@@ -86,8 +87,8 @@ pub struct Across {
 }
 
 impl ByHost {
-    /// Whether it is shown that the hosts differ: where all are equal in all ratios, this is said
-    /// of any ratio in 5 % of runs.
+    /// Whether the hosts are shown to differ: if all are equal in all ratios, 5 % of runs report a
+    /// difference in any of them.
     #[must_use]
     pub fn hosts_differ(&self) -> bool {
         self.across.is_some_and(|across| across.p_same < 1.0 - CONFIDENCE)
@@ -99,10 +100,10 @@ impl ByHost {
     }
 }
 
-/// A ratio by host, and how its hosts stand to each other.
+/// A ratio by host, and how its hosts differ.
 pub(super) type Found = (ByHost, Option<Heterogeneity>);
 
-/// The effects on the plan's metric, wherever two hosts have measured.
+/// The effects on the plan's metric that two or more hosts measured.
 pub(super) fn of_effects(
     schedule: &Schedule,
     blocks: &Blocks<'_>,
@@ -118,8 +119,8 @@ pub(super) fn of_effects(
     settled(of_effects.collect()).into_iter().map(|(by_host, _)| by_host).collect()
 }
 
-/// The claims' ratios, wherever two hosts have measured. As effects and claims themselves, each are
-/// corrected for their number.
+/// The claims' ratios that two or more hosts measured. Like effects and claims themselves, the two
+/// are corrected separately, each for its own number.
 pub(super) fn of_claims(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Found> {
     let of_claims = schedule.claims.iter().flat_map(|claim| {
         let cases = cases(schedule, claim);
@@ -167,7 +168,7 @@ fn found(
     Some((by_host, Heterogeneity::among(&ratios)))
 }
 
-/// Tells which hosts differ, corrected for the number of ratios and hosts.
+/// Decides which hosts differ, corrected for the number of ratios and hosts.
 fn settled(mut found: Vec<Found>) -> Vec<Found> {
     let groups = || found.iter().filter_map(|(_, groups)| groups.as_ref());
     let mut p_same = holm(&groups().map(|groups| groups.p).collect::<Vec<_>>()).into_iter();
@@ -195,7 +196,7 @@ fn settled(mut found: Vec<Found>) -> Vec<Found> {
     found
 }
 
-/// What a reader must know of the hosts.
+/// What a reader must know about the hosts.
 pub(super) fn warnings(
     schedule: &Schedule,
     records: &[Record],
@@ -227,7 +228,7 @@ pub(super) fn warnings(
                 ratio: own.ratio,
                 across: across.ratio,
             };
-            // A claim may be about what is an effect, too.
+            // A claim may have the same ratio as an effect.
             if !warnings.contains(&warning) {
                 warnings.push(warning);
             }

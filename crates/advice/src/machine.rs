@@ -1,4 +1,4 @@
-//! The machines that trials ran on, where results depend on them.
+//! The machines that trials ran on, if results depend on them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -8,20 +8,20 @@ use serde::Serialize;
 use ssdlab_plan::{LabKind, Origin};
 use ssdlab_results::{Record, Status};
 
-/// A machine and the drive it measured, as far as a record tells: what trials have to share to be
-/// compared in real time.
+/// A machine and the drive it measured, as far as a record identifies them. Only trials that share
+/// both can be compared in real time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Machine<'a> {
     node: &'a str,
     model: Option<&'a str>,
     firmware: Option<&'a str>,
-    /// What tells the drive from another of its model.
+    /// What distinguishes the drive from others of its model.
     identity: Option<&'a str>,
 }
 
 impl<'a> Machine<'a> {
-    /// The machine that results depend on: none in the virtual lab, where they are the same on
-    /// every one, and none where no scheduler of jobs has named it.
+    /// The machine that results depend on: `None` in the virtual lab, where they are the same on
+    /// every machine, and if no batch scheduler named one.
     pub fn of(record: &'a Record) -> Option<Self> {
         let depends = match record.lab {
             Origin::Lab(LabKind::Image | LabKind::Device | LabKind::Directory) => true,
@@ -69,7 +69,7 @@ impl fmt::Display for Host {
     }
 }
 
-/// What machines run that may differ without their being other machines, by its name in words.
+/// Software that may differ between trials on one machine, by its name in words.
 type Fact = (&'static str, fn(&Record) -> Vec<&str>);
 const SOFTWARE: [Fact; 3] = [
     ("kernel", |record| vec![&record.environment.kernel]),
@@ -77,7 +77,7 @@ const SOFTWARE: [Fact; 3] = [
     ("version of ssdlab", |record| vec![&record.environment.ssdlab]),
 ];
 
-/// What of their software machines differ in; a change on one of them alone is none between them.
+/// The software in which machines differ. A change that all machines went through does not count.
 pub(super) fn unlike(records: &[Record]) -> Vec<String> {
     let differ = |(_, fact): &Fact| {
         let mut found: BTreeMap<Machine<'_>, BTreeSet<Vec<&str>>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! A run in one row: what it was about, how it went, what became of its claims.
+//! A run in one row: its subject, its state, and the verdicts on its claims.
 
 use std::collections::BTreeSet;
 
@@ -46,7 +46,7 @@ pub struct Outline {
 }
 
 impl Outline {
-    /// How many claims came out so.
+    /// How many claims have this verdict.
     #[must_use]
     pub fn claims(&self, verdict: Verdict) -> usize {
         match verdict {
@@ -60,7 +60,7 @@ impl Outline {
     }
 }
 
-/// Outlines a run.
+/// Summarises a run in one row.
 #[must_use]
 pub fn outline(schedule: &Schedule, records: &[Record], ending: Ending) -> Outline {
     let published = plausible::of_published(records);

@@ -1,4 +1,4 @@
-//! What a claim or an effect comes to over plausible drives.
+//! The results of a claim or an effect over plausible drives.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -39,8 +39,8 @@ pub struct OverDrives {
     pub separated_by: Option<Separation>,
 }
 
-/// The least share of all drives that do as all of some draws did, with 95 % confidence: a smaller
-/// share would have shown itself in 95 % of such samples.
+/// If all of some draws agree, the smallest share of all drives that agree with them, with 95 %
+/// confidence: given a smaller share, at least one draw would disagree in 95 % of such samples.
 #[must_use]
 pub fn guarantee(drives: usize) -> f64 {
     (1.0 - CONFIDENCE).powf(1.0 / drives.max(1) as f64)

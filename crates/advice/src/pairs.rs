@@ -1,7 +1,7 @@
 //! Pairs values of two treatments by block.
 //!
-//! Only blocks in which both went well count; a block is the unit that shares seed and moment, and
-//! the machine: a pair across machines would compare these.
+//! Only blocks in which both succeeded count. The trials of a block share seed, time and machine; a
+//! pair across machines would compare the machines.
 
 use std::collections::BTreeMap;
 use std::iter;
@@ -18,14 +18,14 @@ fn are_of_different_machines(schedule: &Schedule, one: usize, other: usize) -> b
     differ_in_machine(levels(one), levels(other))
 }
 
-/// What a pair's value is made of: a metric over phases.
+/// What a value measures: a metric over phases.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Quantity<'a> {
     pub metric: &'a str,
     pub phases: &'a [String],
 }
 
-/// One side of a comparison: a treatment, and the one its excess is taken over.
+/// One side of a comparison: a treatment, and the one over which its excess is taken, if any.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Side {
     pub treatment: usize,
@@ -33,7 +33,7 @@ pub(super) struct Side {
 }
 
 impl Side {
-    /// The treatments whose values it is made of.
+    /// The treatments whose values it needs.
     fn treatments(self) -> impl Iterator<Item = usize> {
         iter::once(self.treatment).chain(self.excess_over)
     }
@@ -45,27 +45,27 @@ impl From<usize> for Side {
     }
 }
 
-/// Which step's blocks a comparison is taken from, where a run has steps.
+/// Which step's blocks a comparison uses, if a run has steps.
 ///
-/// A step's blocks flatter what they are chosen by, but they judge fairly what was not: a claim was
-/// made before the run, so it is judged in the first step that has measured both sides, whatever
-/// became of them. What is shown of each treatment is from the last: what was chosen has to do it
-/// again.
+/// A step's blocks are biased in favour of the treatments that they select, but judge fairly what
+/// was fixed before: a claim was made before the run, so it is judged in the first step that has
+/// measured both sides, whether or not they were kept. What is shown of each treatment is from the
+/// last step: a selected treatment has to perform again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Which {
-    /// The first step that has it.
+    /// The first step with a value.
     FirstStep,
-    /// The last step that has it.
+    /// The last step with a value.
     LastStep,
 }
 
-/// What a block says of two sides: their values, and the machine where both ran on the same.
+/// Two sides in a block: their values, and the machine if both ran on the same one.
 struct Pair<'a> {
     values: (f64, f64),
     machine: Option<Machine<'a>>,
 }
 
-/// The trials that went well, by block and treatment.
+/// The successful trials, by block and treatment.
 pub(super) struct Blocks<'a> {
     schedule: &'a Schedule,
     /// The trials of each block, by treatment.
@@ -73,7 +73,7 @@ pub(super) struct Blocks<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    /// Sorts records; where a trial was recorded twice, the first counts.
+    /// Sorts records; if a trial was recorded twice, the first record counts.
     pub fn of(schedule: &'a Schedule, records: &'a [Record]) -> Self {
         let none = || vec![None; schedule.treatments.len()];
         let mut blocks = BTreeMap::new();
@@ -107,9 +107,9 @@ impl<'a> Blocks<'a> {
         })
     }
 
-    /// Whether two sides are one computation up to the end of the last of some phases, in every
-    /// block that has both: all that was counted, and all times, are equal in virtual time, where
-    /// chance makes no two runs alike.
+    /// Whether two sides are the same computation up to the end of the last of some phases, in
+    /// every block that has both: all counts and all times are equal, in virtual time, where this
+    /// does not happen by chance.
     pub fn are_identical(&self, one: Side, other: Side, phases: &[String]) -> bool {
         if one.excess_over.is_some() || other.excess_over.is_some() {
             return false;
@@ -125,8 +125,8 @@ impl<'a> Blocks<'a> {
         }) && are_any
     }
 
-    /// The paired log-ratios of two sides, by the host that both ran on; none where there is no
-    /// ratio over all hosts.
+    /// The paired log-ratios of two sides, by the host that both ran on; empty if any host has no
+    /// ratio.
     pub fn compare_by_host(
         &self,
         quantity: Quantity<'_>,
@@ -163,7 +163,8 @@ impl<'a> Blocks<'a> {
         })
     }
 
-    /// Whether a block's trials of some treatments ran on one machine, or were meant not to.
+    /// Whether a block's trials of some treatments ran on one machine, or were meant to differ in
+    /// it.
     fn can_be_compared(
         &self,
         block: &[Option<&Record>],
@@ -178,7 +179,7 @@ impl<'a> Blocks<'a> {
         })
     }
 
-    /// How often a treatment and its baseline ran in one block and cannot be compared, because
+    /// How often a treatment and its baseline ran in the same block but cannot be compared, because
     /// they ran on different machines.
     pub fn across_machines(&self) -> usize {
         let sides = self.schedule.treatments.iter().enumerate();
@@ -191,7 +192,7 @@ impl<'a> Blocks<'a> {
         sides.map(count).sum()
     }
 
-    /// Whether a trial of a treatment lacks a quantity, in the last step it was measured in.
+    /// Whether any trial of a treatment lacks a quantity, in the last step that measured it.
     pub fn any_lacks(&self, quantity: Quantity<'_>, treatment: usize) -> bool {
         let trials: Vec<(usize, &Record)> = self
             .blocks
@@ -208,7 +209,7 @@ impl<'a> Blocks<'a> {
         self.in_step(Which::FirstStep, |block| block[treatment])
     }
 
-    /// The values of one side, as ratios to one unit of the metric.
+    /// The values of one side, as log-ratios to one unit of the metric.
     pub fn values(
         &self,
         quantity: Quantity<'_>,
@@ -226,8 +227,8 @@ impl<'a> Blocks<'a> {
             .map_err(|_| format!("{} is not above 0 in every trial", quantity.metric))
     }
 
-    /// What is found in each block: of one side, or its ratio to another's. Fails where one of them
-    /// has no ratio.
+    /// The value of one side in each block, or its ratio to another's. Fails if any block has no
+    /// ratio.
     pub fn found(
         &self,
         quantity: Quantity<'_>,
@@ -255,7 +256,7 @@ impl<'a> Blocks<'a> {
         Ok(found)
     }
 
-    /// What there is of each block of one step.
+    /// What `of_block` finds in the blocks of one step.
     fn in_step<T>(
         &self,
         which: Which,
@@ -276,7 +277,7 @@ impl<'a> Blocks<'a> {
     }
 
     /// The values of several treatments in the blocks of a step in which all were measured, one
-    /// list a treatment.
+    /// list per treatment.
     pub fn of_step(
         &self,
         quantity: Quantity<'_>,
@@ -307,7 +308,7 @@ fn ratio(pairs: impl Iterator<Item = (f64, f64)>) -> Result<LogRatio, ssdlab_sta
     LogRatio::paired(&of_side, &of_baseline)
 }
 
-/// Whether two trials did the same up to the end of the last of some phases.
+/// Whether two trials are the same computation up to the end of the last of some phases.
 fn are_identical(one: &Record, other: &Record, phases: &[String]) -> bool {
     let is_last = |phase: &Phase| phases.contains(&phase.name);
     let Some(last) = one.phases.iter().rposition(is_last) else { return false };

@@ -1,8 +1,8 @@
 //! Verdicts and effects over plausible drives: on how many a claim holds, and what decides it.
 //!
-//! No t interval over draws: it would shrink with their number, and what nobody knows about a
-//! drive does not. What is told is the range, and how many draws agree. The drive as published has
-//! the first block; all else that is told of a run is of it.
+//! There is no t interval over draws: it would shrink with their number, but what is unknown about
+//! a drive does not. Reports give the range, and how many draws agree. The published drive has the
+//! first block; all other results of a run are its results.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,22 +34,22 @@ pub(super) fn measured(records: &[Record]) -> usize {
     drawn.map(|record| record.trial.block).collect::<BTreeSet<_>>().len()
 }
 
-/// A run of which trials were on plausible drives.
+/// A run with trials on plausible drives.
 pub(super) struct PlausibleDrives<'a> {
     schedule: &'a Schedule,
     records: &'a [Record],
-    /// Of the published drive and of the drawn ones.
+    /// The blocks of the published drive and of the drawn ones.
     blocks: Blocks<'a>,
 }
 
 impl<'a> PlausibleDrives<'a> {
-    /// None where no trial was on a plausible drive.
+    /// `None` if no trial was on a plausible drive.
     pub fn of(schedule: &'a Schedule, records: &'a [Record]) -> Option<Self> {
         let drives = || Self { schedule, records, blocks: Blocks::of(schedule, records) };
         (measured(records) > 0).then(drives)
     }
 
-    /// Adds to effects what they are on plausible drives.
+    /// Adds to effects their spread over plausible drives.
     pub fn spread(&self, effects: &mut [Effect]) {
         for effect in effects {
             let sides = [&effect.levels, &effect.baseline].map(|levels| self.schedule.find(levels));
@@ -60,7 +60,7 @@ impl<'a> PlausibleDrives<'a> {
         }
     }
 
-    /// Judges claims, which were judged on the published drive, by the drives on which they hold.
+    /// Judges claims, already judged on the published drive, by the drives on which they hold.
     pub fn judge(&self, judged: &mut [Judgement]) {
         let mut judgements = judged.iter_mut();
         for claim in &self.schedule.claims {
@@ -69,7 +69,7 @@ impl<'a> PlausibleDrives<'a> {
             let own = judgements.by_ref().take(cases.len().max(1)).collect::<Vec<_>>();
             let is_untold = unlike(self.schedule, claim).is_some()
                 || self.schedule.not_testable(claim).is_some();
-            // The cuts of a trial are many already, and are made on the published drive, too.
+            // Cuts are judged as before: a trial has many already, also on the published drive.
             if is_untold || metric::of(&claim.metric).is_of_cuts() {
                 continue;
             }
@@ -123,7 +123,7 @@ impl<'a> PlausibleDrives<'a> {
         };
     }
 
-    /// The draws of a case's treatments, each with what was found.
+    /// The draws of a case's treatments, each with its result.
     fn drawn(
         &self,
         case: &Case<'_>,
@@ -159,7 +159,7 @@ impl<'a> PlausibleDrives<'a> {
     }
 }
 
-/// A claim in single blocks.
+/// The outcome of a claim in single blocks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standing {
     /// The name of its judgement.
@@ -168,7 +168,7 @@ pub struct Standing {
     pub claim: String,
     /// The treatments that it is about.
     pub treatments: BTreeSet<usize>,
-    /// Whether it holds in a block by itself, of those that measured it.
+    /// Whether it holds in each single block that measured it.
     pub holds: BTreeMap<u32, bool>,
 }
 
@@ -194,7 +194,7 @@ pub fn standings(schedule: &Schedule, records: &[Record]) -> Vec<Standing> {
     judged.flat_map(of_claim).collect()
 }
 
-/// What values by block come to.
+/// The spread of values by block.
 fn over(schedule: &Schedule, found: &BTreeMap<u32, f64>) -> Option<Spread> {
     let is_drawn = |block: &u32| schedule.draw_of(*block).is_some();
     let values: Vec<f64> =
@@ -205,7 +205,7 @@ fn over(schedule: &Schedule, found: &BTreeMap<u32, f64>) -> Option<Spread> {
     Some(Spread { least, median, most, values })
 }
 
-/// A judgement without what is said of repeated runs.
+/// A judgement without the statistics of repeated runs.
 fn undecided(judgement: &Judgement) -> Judgement {
     Judgement {
         verdict: Verdict::Undecided,
@@ -216,7 +216,7 @@ fn undecided(judgement: &Judgement) -> Judgement {
     }
 }
 
-/// What is found in each block, and the least and the most that the claim allows.
+/// The value in each block, and the bounds of the claim.
 type FoundWithin = (BTreeMap<u32, f64>, [Option<f64>; 2]);
 
 fn found(schedule: &Schedule, blocks: &Blocks<'_>, case: &Case<'_>) -> Result<FoundWithin, String> {

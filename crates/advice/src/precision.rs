@@ -1,8 +1,8 @@
 //! Whether a run has measured precisely enough to stop.
 //!
-//! Runs stop on the width of intervals, never on a verdict: a run that went on until a test
-//! says what somebody wants to hear would nearly always get there (A. Wald, Sequential
-//! Analysis, 1947, ch. 1).
+//! Runs stop on the width of intervals, never on a verdict: a run that continues until a test
+//! gives the desired result would nearly always reach it (A. Wald, Sequential Analysis, 1947,
+//! ch. 1).
 
 use ssdlab_plan::Schedule;
 use ssdlab_results::Record;
@@ -23,9 +23,9 @@ pub struct Precision {
     pub is_reached: bool,
 }
 
-/// The precision of the effects the plan is about: those of its claims, or without claims that
-/// of its metric over all phases. Effects that can have no ratio (a count of 0) and excesses (a
-/// small difference of large numbers) are left out: no number of runs would narrow them.
+/// The precision of the effects that the plan is about: those of its claims or, without claims,
+/// that of its metric over all phases. Effects that cannot have a ratio (a count of 0) and excesses
+/// (a small difference of large numbers) are left out: no number of runs would narrow them.
 #[must_use]
 pub fn precision(schedule: &Schedule, records: &[Record]) -> Precision {
     let widths = widths(schedule, &Blocks::of(schedule, records));

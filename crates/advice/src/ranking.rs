@@ -1,4 +1,4 @@
-//! Ranks treatments, and chooses those that go on to the next step of a run.
+//! Ranks treatments, and selects those that a run keeps for its next step.
 
 use std::collections::BTreeMap;
 
@@ -83,7 +83,7 @@ fn ranking(schedule: &Schedule, blocks: &Blocks<'_>, step: usize) -> Option<Step
             sets: sets.collect(),
             best_in: best_in.get(&treatment).cloned().unwrap_or_default(),
             goes_on: next.as_ref().map(|next| {
-                // In the next step it may have other levels of what this one fixes.
+                // The next step may give it other levels of the factors that this step fixes.
                 let keeps = own.map(|own| without(&levels, &own.only)).unwrap_or_default();
                 next.iter().any(|other| schedule.treatments[*other].levels.matches(&keeps))
             }),
@@ -99,7 +99,7 @@ fn ranking(schedule: &Schedule, blocks: &Blocks<'_>, step: usize) -> Option<Step
     })
 }
 
-/// Those of some treatments that a step has measured, and their values in common blocks.
+/// The treatments that a step has measured, and their values in common blocks.
 fn measured(
     blocks: &Blocks<'_>,
     quantity: Quantity<'_>,
@@ -108,15 +108,15 @@ fn measured(
 ) -> (Vec<usize>, Vec<Vec<f64>>) {
     let count = |treatment: usize| blocks.of_step(quantity, &[treatment], step)[0].len();
     let most = treatments.iter().map(|treatment| count(*treatment)).max().unwrap_or(0);
-    // One that failed in a block takes the block from all others; one that failed often is left
-    // out.
+    // A treatment that failed in a block removes the block for all others, so one that failed
+    // often is left out.
     let often = |treatment: &usize| most > 0 && 2 * count(*treatment) > most;
     let measured: Vec<usize> = treatments.iter().copied().filter(often).collect();
     let values = blocks.of_step(quantity, &measured, step);
     (measured, values)
 }
 
-/// Ranks by a metric; `None` where a value has no logarithm.
+/// Ranks by a metric; `None` if a value has no logarithm.
 fn ranked(values: &[Vec<f64>], metric: &str) -> Option<ssdlab_stats::Ranking> {
     let is_higher = metric::of(metric).better == Better::More;
     let better = |value: &f64| if is_higher { *value } else { 1.0 / value };
@@ -124,7 +124,7 @@ fn ranked(values: &[Vec<f64>], metric: &str) -> Option<ssdlab_stats::Ranking> {
     ssdlab_stats::Ranking::of(&values, CONFIDENCE).ok()
 }
 
-/// The phases in which a treatment may be the first.
+/// The phases in which each treatment may be the first.
 fn best_in(
     blocks: &Blocks<'_>,
     treatments: &[usize],

@@ -1,8 +1,8 @@
-//! The parameter that tells best where a claim holds from where it does not.
+//! The parameter that best separates the drives on which a claim holds from the others.
 //!
 //! A stump: one parameter and one threshold (Holte, "Very simple classification rules perform well
-//! on most commonly used datasets", Machine Learning 11, 1993). Few draws and many parameters make
-//! some separate well by chance, so it is a hint, which `ssdlab flip` puts to the test.
+//! on most commonly used datasets", Machine Learning 11, 1993). With few draws and many parameters
+//! some separate well by chance, so the result is a hint, which `ssdlab flip` tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -50,7 +50,7 @@ impl fmt::Display for Side {
     }
 }
 
-/// A draw and what came of it.
+/// A draw and its result.
 #[derive(Debug, Clone)]
 pub(super) struct Drawn {
     pub parameters: BTreeMap<String, Value>,
@@ -58,8 +58,8 @@ pub(super) struct Drawn {
     pub holds: bool,
 }
 
-/// The parameter that separates the draws best; of several, the one that what was found follows
-/// most. None where none does better than to say that all are like most.
+/// The parameter that separates the draws best; of several, the one that the values follow most
+/// closely. `None` if none beats assigning all draws to the majority.
 pub(super) fn best(drawn: &[Drawn]) -> Option<Separation> {
     let holds = drawn.iter().filter(|own| own.holds).count();
     let most = holds.max(drawn.len() - holds);
@@ -83,7 +83,7 @@ pub(super) fn best(drawn: &[Drawn]) -> Option<Separation> {
     best.map(|(best, _)| best)
 }
 
-/// The best threshold, in the middle between two values.
+/// The best threshold, halfway between two neighbouring values.
 fn by_threshold(name: &str, own: &[(&Value, &Drawn)], numbers: &[f64]) -> Option<Separation> {
     let mut sorted = numbers.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -113,8 +113,8 @@ fn by_choice(name: &str, own: &[(&Value, &Drawn)]) -> Option<Separation> {
     Some(Separation { parameter: name.to_owned(), holds, value: value.clone(), separates })
 }
 
-/// How far what was found follows a parameter: the share of pairs in the same order less that in
-/// the opposite one, without its sign (Kendall's tau).
+/// How closely the values follow a parameter: the number of pairs in the same order less that in
+/// the opposite one, without its sign (the numerator of Kendall's tau).
 fn concordance(numbers: &[f64], drawn: &[Drawn]) -> f64 {
     let mut sum = 0.0;
     for (index, one) in drawn.iter().enumerate() {
@@ -126,7 +126,7 @@ fn concordance(numbers: &[f64], drawn: &[Drawn]) -> f64 {
     f64::abs(sum)
 }
 
-/// The number with two significant digits: a threshold between draws is no more exact.
+/// The number rounded to two significant digits: a threshold between draws is no more precise.
 fn to_two_digits(number: f64) -> f64 {
     if number == 0.0 {
         return 0.0;

@@ -132,7 +132,7 @@ pub(super) fn summarise(index: usize, schedule: &Schedule, records: &[Record]) -
     own.sort_by_key(|record| record.trial.position);
     let is_well = |record: &&Record| record.status == Status::Ok;
     let step_of = |record: &Record| schedule.step_of(record.trial.block);
-    // Trials that a treatment was chosen by would flatter it.
+    // Trials that selected a treatment are biased in its favour.
     let last = own.iter().copied().filter(is_well).map(step_of).max();
     let is_of_last = |record: &&Record| Some(step_of(record)) == last;
     let well: Vec<&Record> = own.iter().copied().filter(is_well).filter(is_of_last).collect();
@@ -179,14 +179,14 @@ pub(super) fn summarise(index: usize, schedule: &Schedule, records: &[Record]) -
     }
 }
 
-/// Whether a step has begun that it could have been in, and the steps before have not kept it.
+/// Whether a step has begun that it could have been in, so that the steps before did not keep it.
 fn was_passed_over(index: usize, schedule: &Schedule, records: &[Record]) -> bool {
     let reached = records.iter().map(|record| schedule.step_of(record.trial.block)).max();
     let could = |step: usize| schedule.is_of_step(index, step);
     reached.is_some_and(|reached| (1..=reached).any(could))
 }
 
-/// Hands each treatment its trials, in the order they ran.
+/// Adds to each treatment its trials, in the order they ran.
 pub(super) fn add_trials(treatments: &mut [TreatmentResult], records: Cow<'_, [Record]>) {
     let mut add = |record: Record| {
         let Some(treatment) = treatments.get_mut(record.trial.treatment) else { return };

@@ -452,8 +452,7 @@ impl fmt::Display for Warning {
     }
 }
 
-/// Half the width of an interval, relative to what it is of; what is many times as wide is said as
-/// a factor.
+/// Half the width of an interval relative to its estimate, in words; from 100 % on as a factor.
 fn half_width(relative: f64) -> String {
     if relative < 1.0 {
         format!("+-{:.1} %", relative * 100.0)

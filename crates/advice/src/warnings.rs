@@ -39,7 +39,7 @@ pub(super) fn all(
     warnings
 }
 
-/// Filesystems that are programs, where computing costs nothing.
+/// Filesystems that are user-space programs, in a lab where computing costs no time.
 fn daemons(schedule: &Schedule) -> Option<Warning> {
     let mut filesystems = schedule.setups().filter_map(|setup| setup.filesystem);
     let served = filesystems.find(|filesystem| filesystem.pool.is_some())?;
@@ -47,14 +47,14 @@ fn daemons(schedule: &Schedule) -> Option<Warning> {
     is_virtual.then(|| Warning::Daemon { filesystem: served.name.to_owned() })
 }
 
-/// Schedulers beside each other, in a lab that shows only a part of what they do.
+/// A comparison of schedulers in a lab that models only a part of them.
 fn schedulers(schedule: &Schedule) -> Option<Warning> {
     let level = |of: &Treatment| of.levels.0.get(&Factor::Scheduler).cloned();
     let levels: BTreeSet<Option<String>> = schedule.treatments.iter().map(level).collect();
     (schedule.is_in(LabKind::Virtual) && levels.len() > 1).then_some(Warning::Schedulers)
 }
 
-/// Phases that discarded more than their device has, once a treatment and phase.
+/// Phases that discarded more than their device's capacity, once per treatment and phase.
 fn discards(schedule: &Schedule, records: &[Record]) -> Vec<Warning> {
     let mut most: BTreeMap<(usize, &str), (u64, u64)> = BTreeMap::new();
     for record in records.iter().filter(|record| record.status == Status::Ok) {
@@ -75,7 +75,7 @@ fn discards(schedule: &Schedule, records: &[Record]) -> Vec<Warning> {
     most.into_iter().filter(|(_, (bytes, _))| *bytes > 0).map(warning).collect()
 }
 
-/// Trials of which it is not known what they wrote, and why of the first.
+/// Trials whose writes could not be attributed, with the first reason.
 fn ledgers(records: &[Record]) -> Option<Warning> {
     let reason = |record: &Record| {
         let mut ledgers = record.phases.iter().filter_map(|phase| phase.ledger.as_ref());
@@ -86,7 +86,7 @@ fn ledgers(records: &[Record]) -> Option<Warning> {
     Some(Warning::NoLedger { trials: reasons.len(), reason: first })
 }
 
-/// What phases say of themselves, each remark once.
+/// The remarks of phases, each once.
 fn remarks(records: &[Record]) -> impl Iterator<Item = Warning> {
     let mut remarks: Vec<&String> = Vec::new();
     let well = records.iter().filter(|record| record.status == Status::Ok);
@@ -98,7 +98,7 @@ fn remarks(records: &[Record]) -> impl Iterator<Item = Warning> {
     remarks.into_iter().map(|text| Warning::Note { text: text.clone() })
 }
 
-/// What a filesystem is found to be, against what is stated about it.
+/// Features of a filesystem that a check found to differ from what is stated.
 fn features(schedule: &Schedule, treatments: &[TreatmentResult]) -> Vec<Warning> {
     let of_treatment = |(index, treatment): (usize, &TreatmentResult)| {
         let stated = schedule.treatments[index]
@@ -120,7 +120,7 @@ fn features(schedule: &Schedule, treatments: &[TreatmentResult]) -> Vec<Warning>
     treatments.iter().enumerate().flat_map(of_treatment).collect()
 }
 
-/// What was found of the attribute A, once a filesystem.
+/// What was found about the attribute A, once per filesystem.
 fn no_atime(schedule: &Schedule, treatments: &[TreatmentResult]) -> Vec<Warning> {
     let mut found = Vec::new();
     for (index, treatment) in treatments.iter().enumerate() {

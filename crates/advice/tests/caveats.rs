@@ -1,4 +1,4 @@
-//! Caveats are true, and worth their line.
+//! Caveats are true and relevant.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -82,7 +82,7 @@ fn what_syncs_is_not_told_that_nothing_does() {
     }
 }
 
-/// A plan that syncs is not told to, and a superblock is not worth a line.
+/// A plan that syncs is not advised to sync, and a superblock is not reported.
 #[test]
 fn what_unmounting_writes_is_told_where_it_is_something() {
     let schedule =
@@ -191,7 +191,7 @@ fn imported_jobs_of_different_depth_are_told_apart() {
     assert!(!says(&of(["32", "32"])));
 }
 
-/// A run said +-8.9 % beside an interval of [0.11, 37.83].
+/// A report once said +-8.9 % beside an interval of [0.11, 37.83].
 #[test]
 fn the_widest_interval_is_the_widest_that_is_shown() {
     let schedule = plan(

@@ -1,4 +1,4 @@
-//! Claims over plausible drives: verdicts, guarantees, what separates, and what is not said.
+//! Claims over plausible drives: verdicts, guarantees, separating parameters, and what is left out.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -34,7 +34,7 @@ fn resolved(text: &str) -> Schedule {
     schedule("p.toml", text, &Overrides::default(), Path::new("/")).unwrap()
 }
 
-/// A run in which discard costs so much more on the drive of each block.
+/// A run in which discard multiplies the time by `cost` of each block's drive.
 fn run(schedule: &Schedule, cost: impl Fn(u32) -> f64) -> (Vec<Record>, Analysis) {
     let is_on = |trial: &Trial| trial.treatment == 1;
     let of = |trial: &Trial| {
@@ -64,7 +64,7 @@ fn a_claim_holds_if_it_does_on_every_drive() {
     let (records, analysis) = run(&schedule, |block| 20.0 + f64::from(block));
     let claim = &analysis.claims[0];
     assert_eq!((claim.verdict, claim.ratio), (Verdict::Holds, Some(20.0)));
-    // No number of draws makes an interval.
+    // Draws never make an interval.
     assert_eq!((claim.interval, claim.p, claim.more_runs), (None, None, None));
     let over = claim.plausible.as_ref().unwrap();
     assert_eq!((over.holds, over.of, over.published), (9, 9, Some(true)));

@@ -1,4 +1,4 @@
-//! Claims about power cuts, judged by cuts that are made up.
+//! Claims about power cuts, judged by made-up cuts.
 
 use std::path::Path;
 
@@ -25,7 +25,7 @@ fn plan(claims: &str) -> Schedule {
     schedule("p", &text, &Overrides::default(), Path::new("/")).unwrap()
 }
 
-/// A cut of the phase `replace`, after which so much is lost.
+/// A cut of the phase `replace` that loses `lost_ns`.
 fn cut(lost_ns: u64, breaks: bool) -> Outcome {
     let verdict = OfFiles { lost_ns, broken_promises: breaks.into(), ..OfFiles::default() };
     Outcome {
@@ -100,7 +100,7 @@ fn two_shares_are_compared_also_where_one_is_none() {
     let often = cuts(200, |number| cut(0, number % 4 == 0));
     let judgement = &judged(&ignored("at_least = 5"), &never, &often)[0];
     assert_eq!(judgement.verdict, Verdict::Holds, "{judgement:?}");
-    // 50 against none, which counts as half a cut.
+    // 50 against 0, which counts as half a cut.
     assert_eq!((judgement.ratio, judgement.interval), (Some(100.0), None));
     assert_eq!(verdict(&ignored("at_most = 1"), &never, &often), Verdict::Refuted);
     assert_eq!(verdict(&ignored("at_least = 20"), &never, &often), Verdict::Undecided);

@@ -1,4 +1,4 @@
-//! The effect of being another run: the ratio of a treatment's metric in two runs.
+//! The ratio of a treatment's metric in two runs.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use ssdlab_stats::{Interval, LogRatio, UnpairedRatio};
 
 use crate::CONFIDENCE;
 
-/// A ratio whose interval lies this near to 1 is called within 5 %.
+/// A ratio whose interval lies this close to 1 is reported as within 5 %.
 pub const NEAR: f64 = 0.05;
 
 /// A metric in one run, relative to the first run's.
@@ -42,7 +42,7 @@ pub enum Method {
 }
 
 /// Compares values of two runs, each with the seed of its trial; `is_seeded` says whether the seed
-/// decides all that a trial does. `p` is not adjusted yet. Where there is no ratio, says why.
+/// determines all that a trial does. `p` is not adjusted yet. The error says why there is no ratio.
 pub(super) fn between(
     own: &[(u64, f64)],
     baseline: &[(u64, f64)],
@@ -82,7 +82,7 @@ fn effect(
 }
 
 /// The values of seeds that both sides have, if these are more than half of the smaller side's:
-/// fewer pairs would leave more out than pairing gains.
+/// with fewer pairs, the discarded values cost more than pairing gains.
 fn pairs(own: &[(u64, f64)], baseline: &[(u64, f64)]) -> Option<(Vec<f64>, Vec<f64>)> {
     let by_seed: BTreeMap<u64, f64> = baseline.iter().copied().collect();
     let pair = |(seed, value): &(u64, f64)| Some((*value, *by_seed.get(seed)?));

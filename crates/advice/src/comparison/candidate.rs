@@ -1,6 +1,6 @@
 //! What a comparison keeps of a run: its values, their seeds, and what it ran on.
 //!
-//! Runs are read one after another, and their records, which are large, need not be kept.
+//! Runs are read one after another, so that their large records need not stay in memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,7 +34,7 @@ pub struct Compared {
     pub trials_ok: usize,
 }
 
-/// A run that is to be compared.
+/// A run to be compared.
 #[derive(Debug)]
 pub struct Candidate {
     pub(super) run: String,
@@ -42,11 +42,11 @@ pub struct Candidate {
     pub(super) metric: String,
     /// For each treatment, the phases that are taken together: each alone, then all.
     pub(super) quantities: Vec<Vec<Vec<String>>>,
-    /// For each treatment, what differs between runs beside what was measured.
+    /// For each treatment, what may differ between runs besides the measurements.
     pub(super) facts: Vec<Facts>,
     /// The metrics that any trial has.
     pub(super) metrics: BTreeSet<String>,
-    /// Why the first trial that did not go well did not.
+    /// Why the first trial that did not succeed failed.
     pub(super) first_reason: Option<String>,
     samples: Vec<Vec<Sample>>,
     ending: Ending,
@@ -55,7 +55,7 @@ pub struct Candidate {
     trials_ok: usize,
 }
 
-/// A trial that went well.
+/// A successful trial.
 #[derive(Debug)]
 struct Sample {
     seed: u64,
@@ -64,7 +64,7 @@ struct Sample {
 }
 
 impl Candidate {
-    /// Takes of a run what is needed to compare its `metric`; `run` is its name.
+    /// Takes what a comparison of a run's `metric` needs; `run` is the run's name.
     #[must_use]
     pub fn new(
         run: &str,
@@ -77,7 +77,7 @@ impl Candidate {
         let quantities: Vec<_> =
             (0..count).map(|index| quantities(&schedule, index, metric)).collect();
         let good = |record: &&Record| record.status == Status::Ok;
-        // Where a trial was recorded twice, the first counts.
+        // If a trial was recorded twice, the first record counts.
         let mut well: BTreeMap<(usize, u32), &Record> = BTreeMap::new();
         // Runs are compared on the published drive.
         for record in records.iter().filter(good).filter(|record| record.draw.is_none()) {
@@ -89,11 +89,11 @@ impl Candidate {
         for (treatment, quantities) in quantities.iter().enumerate() {
             let own =
                 || well.range((treatment, 0)..=(treatment, u32::MAX)).map(|(_, record)| *record);
-            // Trials that a treatment was chosen by would flatter it.
+            // Trials that selected a treatment are biased in its favour.
             let step_of = |record: &Record| schedule.step_of(record.trial.block);
             let last = own().map(step_of).max();
             let shown = || own().filter(|record| Some(step_of(record)) == last);
-            // What is left where some trials lack it would be a selection.
+            // If some trials lack the metric, the others are a biased sample.
             let is_whole = |phases: &Vec<String>| !shown().any(|r| r.lacks(metric, phases));
             let whole: Vec<bool> = quantities.iter().map(is_whole).collect();
             let sample = |record: &Record| {
@@ -158,7 +158,7 @@ impl Candidate {
     }
 }
 
-/// Each phase of a treatment, and all of them where the metric can be taken together.
+/// Each phase of a treatment, and all phases together if the metric can be combined.
 fn quantities(schedule: &Schedule, treatment: usize, metric: &str) -> Vec<Vec<String>> {
     let phases: Vec<String> =
         schedule.phases(treatment).into_iter().map(|phase| phase.name).collect();

@@ -1,4 +1,4 @@
-//! What differs between runs beside what was measured: machines, programs, drives, settings, plans.
+//! Differences between runs besides measurements: machines, programs, drives, settings, plans.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use ssdlab_plan::{Bytes, Factor, LabKind};
 
 use super::candidate::Candidate;
 
-/// The most values of one thing that are told.
+/// The maximum number of values of one thing that are listed.
 const MOST_VALUES: usize = 3;
 
 /// A thing that is not the same in all runs.
@@ -21,8 +21,7 @@ pub struct Difference {
     pub values: Vec<Option<String>>,
 }
 
-/// Everything that differs; `shared` are the treatments that are compared, by their places in each
-/// run.
+/// Everything that differs; `shared` are the compared treatments, by their indices in each run.
 pub(super) fn differences(
     candidates: &[Candidate],
     shared: &[Vec<Option<usize>>],
@@ -49,13 +48,13 @@ fn quiet(run: &Candidate) -> String {
     humantime::format_duration(quiet).to_string()
 }
 
-/// The place that a run in one of these labs names.
+/// The place that a run names as its target, if it is in one of these labs.
 fn place(run: &Candidate, labs: &[LabKind]) -> Option<String> {
     let target = run.schedule.target.as_ref().filter(|target| labs.contains(&target.lab()))?;
     Some(target.place()?.display().to_string())
 }
 
-/// The size that a run in this lab gives its devices.
+/// The size that a run gives its devices, if it is in this lab.
 fn size(run: &Candidate, lab: LabKind) -> Option<String> {
     let target = run.schedule.target.as_ref().filter(|target| target.lab() == lab)?;
     Some(Bytes(target.size_bytes()?).to_string())
@@ -63,7 +62,7 @@ fn size(run: &Candidate, lab: LabKind) -> Option<String> {
 
 type Named = (String, Vec<Option<String>>);
 
-/// What the schedules say of a run as a whole.
+/// What the schedules say about a run as a whole.
 fn of_schedules(candidates: &[Candidate]) -> Vec<Named> {
     type Get = fn(&Candidate) -> Option<String>;
     let rows: [(&str, Get); 9] = [
@@ -82,10 +81,10 @@ fn of_schedules(candidates: &[Candidate]) -> Vec<Named> {
         .collect()
 }
 
-/// What the trials' records say, over the treatments that are compared. A thing differs where it
-/// does for any of them.
+/// What the trials' records say about the compared treatments. A thing differs if it does for any
+/// of them.
 fn of_records(candidates: &[Candidate], shared: &[Vec<Option<usize>>]) -> Vec<Named> {
-    // None where no trial of it went well.
+    // `None` if no trial of it succeeded.
     let of = |run: usize, places: &[Option<usize>]| {
         let facts = &candidates[run].facts[places[run]?];
         (!facts.is_empty()).then_some(facts)

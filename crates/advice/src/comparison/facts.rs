@@ -1,4 +1,4 @@
-//! What records say of a treatment's trials beside what was measured: machines, programs, drives,
+//! What records say about a treatment's trials besides measurements: machines, programs, drives,
 //! settings.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,7 +9,7 @@ use ssdlab_results::Record;
 /// Facts about the trials of a treatment: by name, every value that occurred.
 pub(crate) type Facts = BTreeMap<String, BTreeSet<String>>;
 
-/// Options of imported results that decide what was done; the others are told as differences.
+/// Options of imported results that define the workload; the others are reported as differences.
 const DECISIVE: [&str; 14] = [
     "bs",
     "blocksize",
@@ -27,7 +27,7 @@ const DECISIVE: [&str; 14] = [
     "fsync",
 ];
 
-/// What two imported runs did differently, in words: another program, or another of its options.
+/// How the workloads of two imported runs differ, in words: by the program or one of its options.
 pub(crate) fn done_differently(one: &Facts, other: &Facts) -> Option<String> {
     let decides = |name: &str| {
         name == "program" || name.rsplit_once(": ").is_some_and(|(_, o)| DECISIVE.contains(&o))
@@ -75,7 +75,7 @@ pub(crate) fn facts<'a>(records: impl Iterator<Item = &'a Record>) -> Facts {
                 }
             }
         }
-        // Nearly always it is that of the trial before.
+        // Nearly always it is the same as that of the previous trial.
         if environment == Some(&record.environment) {
             continue;
         }
@@ -100,13 +100,13 @@ pub(crate) fn facts<'a>(records: impl Iterator<Item = &'a Record>) -> Facts {
     facts
 }
 
-/// A tool's name without the version that some write behind it, like fio-3.33.
+/// A tool's name without the version that some append, as in fio-3.33.
 fn unversioned(name: &str) -> &str {
     let version = |(_, rest): &(&str, &str)| rest.starts_with(|c: char| c.is_ascii_digit());
     name.rsplit_once('-').filter(version).map_or(name, |(name, _)| name)
 }
 
-/// A text with `UUID` in the place of each: they follow from seeds.
+/// A text with each UUID replaced by `UUID`: they follow from seeds.
 fn without_uuids(text: &str) -> String {
     const LENGTHS: [usize; 5] = [8, 4, 4, 4, 12];
     let is_uuid = |word: &str| {

@@ -1,8 +1,8 @@
 //! Compares runs: the same treatments with another kernel, on another drive, in another month.
 //!
-//! Trials of two runs share neither block nor moment, so they are compared as two independent
-//! samples (Welch). In the virtual lab a seed decides every operation and no machine is in the
-//! times: there runs with the same seeds are paired by seed.
+//! Trials of two runs share neither block nor time, so they are compared as two independent
+//! samples (Welch). In the virtual lab a seed determines every operation and times do not depend on
+//! the machine, so runs with the same seeds are paired by seed.
 
 mod between;
 mod candidate;
@@ -67,11 +67,11 @@ pub struct Unshared {
 ///
 /// # Errors
 ///
-/// [`Incomparable`] where the numbers of two runs are not of the same thing.
+/// [`Incomparable`] if the numbers of two runs do not measure the same thing.
 ///
 /// # Panics
 ///
-/// Without a run.
+/// If there is no run.
 pub fn compare(candidates: &[Candidate]) -> Result<Comparison, Incomparable> {
     let baseline = candidates.first().expect("there is a run");
     refusal::check_all(candidates)?;
@@ -109,8 +109,8 @@ pub fn compare(candidates: &[Candidate]) -> Result<Comparison, Incomparable> {
     })
 }
 
-/// The factors that a run has one level of and that are about what a trial finds, not about what
-/// it does to it: two drives may be compared, two filesystems are two treatments.
+/// The factors that have one level per run and describe what a trial starts from, not what it does:
+/// two drives may be compared, two filesystems are two treatments.
 fn factors_of_runs(candidates: &[Candidate]) -> BTreeSet<Factor> {
     let may_differ = |factor: &Factor| {
         factor.is_simulated() || matches!(factor, Factor::Age | Factor::Prefill | Factor::Stale)

@@ -63,7 +63,7 @@ pub(super) fn notes(
     notes
 }
 
-/// Whether pairs leave out trials that the means beside them have.
+/// Whether pairs leave out trials that the means beside them include.
 fn has_unpaired_trials(row: &ComparisonRow) -> bool {
     let of_baseline = row.cells[0].n;
     row.cells.iter().any(|cell| {

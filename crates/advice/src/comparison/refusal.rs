@@ -1,4 +1,4 @@
-//! What is not compared, because the numbers would not be of the same thing.
+//! Refuses comparisons whose numbers would not measure the same thing.
 
 use miette::Diagnostic;
 use serde::Serialize;
@@ -11,7 +11,7 @@ use thiserror::Error;
 use super::candidate::Candidate;
 use super::facts::done_differently;
 
-/// The most treatments or phases that a message names.
+/// The maximum number of treatments or phases that a message names.
 const MOST_NAMED: usize = 4;
 
 /// Runs that cannot be compared.
@@ -26,7 +26,7 @@ pub enum Incomparable {
         /// Why not.
         reason: String,
     },
-    /// Other operations.
+    /// The runs did different operations.
     #[error("{run} and {first} did not do the same: {what}")]
     #[diagnostic(help(
         "a ratio would be that of the workloads; run the same plan again with the same --scale and \
@@ -40,7 +40,7 @@ pub enum Incomparable {
         /// What differs.
         what: String,
     },
-    /// Another clock.
+    /// The metric comes from another lab, and so from another clock.
     #[error("{metric} of {run} is of the {lab} lab, and that of {first} of the {first_lab} lab")]
     #[diagnostic(help(
         "virtual time, the times of an image file and those of a drive are not of the same thing; \
@@ -66,10 +66,10 @@ pub enum Incomparable {
         run: String,
         /// The metric.
         metric: String,
-        /// What it has.
+        /// The metrics it has.
         known: String,
     },
-    /// Other treatments.
+    /// The runs share no treatment.
     #[error("{run} and {first} have no treatment in common: {own} against {others}")]
     #[diagnostic(help(
         "treatments are the same if all their levels are, but for what all trials of a run found \
@@ -81,14 +81,14 @@ pub enum Incomparable {
         run: String,
         /// The one it is compared with.
         first: String,
-        /// Its treatments.
+        /// The run's treatments.
         own: String,
-        /// The other's.
+        /// The other run's treatments.
         others: String,
     },
 }
 
-/// Refuses what shows without looking at treatments.
+/// Refuses what can be seen without looking at treatments.
 pub(super) fn check_all(candidates: &[Candidate]) -> Result<(), Incomparable> {
     let first = &candidates[0];
     for candidate in candidates {
@@ -142,7 +142,7 @@ pub(super) fn check_shared(
     })
 }
 
-/// Refuses imports of which the files say that something else was done.
+/// Refuses imports whose files say that another workload ran.
 fn check_imports(
     candidates: &[Candidate],
     shared: &[Vec<Option<usize>>],
@@ -167,7 +167,7 @@ fn listed(all: impl Iterator<Item = String>) -> String {
     if more == 0 { some } else { format!("{some}; {more} more") }
 }
 
-/// What one workload does that another does not do.
+/// The first difference between two workloads.
 fn difference(one: &Workload, other: &Workload) -> Option<String> {
     let differ = |what: &str, one: String, other: String| {
         (one != other).then(|| format!("{what} {one} against {other}"))
@@ -194,7 +194,7 @@ fn difference(one: &Workload, other: &Workload) -> Option<String> {
     whole.or_else(|| phases().find_map(phase))
 }
 
-/// A part of a schedule in the words of its file.
+/// A part of a schedule as its file spells it.
 fn worded(part: &impl Serialize) -> String {
     serde_json::to_string(part).expect("a schedule is plain data").replace('"', "")
 }

@@ -33,7 +33,7 @@ pub struct ComparisonCell {
     pub reason: Option<String>,
 }
 
-/// What each run measured of a treatment; `places` are its indices in each.
+/// What each run measured of a treatment; `places` are the treatment's indices in the runs.
 pub(super) fn cells(
     candidates: &[Candidate],
     places: &[Option<usize>],
@@ -66,7 +66,7 @@ pub(super) fn cells(
     (0..candidates.len()).map(cell).collect()
 }
 
-/// Corrects what is called a difference for the number of effects; returns it.
+/// Corrects for the number of effects which of them count as different; returns that number.
 pub(super) fn correct(rows: &mut [ComparisonRow]) -> usize {
     let mut tested: Vec<&mut Between> = rows
         .iter_mut()

@@ -33,13 +33,13 @@ fn schedule(blocks: u32) -> Schedule {
     plan::schedule("plan.toml", PLAN, &overrides, Path::new("/")).unwrap()
 }
 
-/// About normal, with a standard deviation of 1.
+/// A roughly normal number with a standard deviation of 1.
 fn normal(rng: &mut Xoshiro256PlusPlus) -> f64 {
     (0..12).map(|_| f64::from(rng.next_u32()) / 2.0_f64.powi(32)).sum::<f64>() - 6.0
 }
 
-/// Blocks dealt out to nodes, of which each is faster than the one before; discarding
-/// multiplies the time of a phase by `effect`, with a scatter of 5 %.
+/// Blocks assigned to nodes in turn, each node faster than the one before; discarding multiplies
+/// the time of a phase by `effect`, with a scatter of 5 %.
 fn records(
     schedule: &Schedule,
     nodes: u32,
@@ -96,7 +96,7 @@ fn a_host_that_disagrees_is_named_and_no_other() {
     assert_eq!(delete.hosts.iter().map(|own| own.n).collect::<Vec<_>>(), [3; 4]);
     let across = delete.across.unwrap();
     assert!(across.p_same < 1e-4 && across.i_squared > 0.9 && across.tau > 0.5, "{across:?}");
-    // Over blocks the effect is sure; over hosts it is not.
+    // Over blocks the effect is significant; over hosts it is not.
     assert!(across.interval[0] < 1.0 && across.interval[1] > 8.0, "{across:?}");
     let unpack = of_phase(&analysis, "unpack");
     assert!(!unpack.hosts_differ() && named(unpack).is_empty(), "{unpack:?}");
@@ -128,12 +128,12 @@ fn equal_hosts_are_called_different_as_rarely_as_promised() {
         named += usize::from(found.iter().any(|one| one.disagreeing().next().is_some()));
         different += usize::from(found.iter().any(ByHost::hosts_differ));
     }
-    // With three blocks each, the rule errs to the safe side.
+    // With three blocks each, the rule is conservative.
     assert!((1..=RUNS / 20).contains(&different), "{different}");
     assert!(named <= different, "{named} of {different}");
 }
 
-/// Three hosts with an effect, and one with none: over blocks it is sure, over hosts it is not.
+/// Three hosts with an effect, and one without: over blocks it is significant, over hosts not.
 #[test]
 fn a_claim_that_one_host_contradicts_is_not_true_of_hosts() {
     let schedule = schedule(40);
@@ -166,8 +166,9 @@ fn a_claim_that_one_host_contradicts_is_not_true_of_hosts() {
     assert_eq!((equal.verdict, equal.across_hosts), (Verdict::Holds, Some(4)));
 }
 
-/// Hosts are drawn from many, over which the mean effect is just what the claim denies: it holds by
-/// mistake in 2.5 % of runs, however much of the scatter is of hosts. See docs/method.md.
+/// Hosts are drawn from a population whose mean effect is exactly at the claim's bound: the claim
+/// holds by mistake in 2.5 % of runs, however much of the scatter is between hosts. See
+/// docs/method.md.
 #[test]
 fn a_claim_about_varying_hosts_is_wrong_as_rarely_as_promised() {
     const RUNS: usize = 1000;
@@ -212,7 +213,7 @@ fn what_hosts_differ_in_besides_their_drives_is_told() {
         says(&records).unwrap(),
         "the hosts differ in kernel, programs: what differs between their results may be that"
     );
-    // On one host a change is no difference between hosts; in virtual time none matters.
+    // A change on one host is no difference between hosts; in virtual time no host matters.
     let mut of_one = records.clone();
     for record in &mut of_one {
         record.attempt.as_mut().unwrap().node = "node0".to_owned();
@@ -224,7 +225,7 @@ fn what_hosts_differ_in_besides_their_drives_is_told() {
     assert_eq!(says(&records), None);
 }
 
-/// Each host has an effect of its own, so none is unlike the others; but one does the opposite.
+/// Each host has its own effect, so none deviates; but one has the opposite effect.
 #[test]
 fn a_host_with_the_opposite_effect_is_named_among_hosts_that_differ() {
     let schedule = schedule(40);
@@ -232,7 +233,7 @@ fn a_host_with_the_opposite_effect_is_named_among_hosts_that_differ() {
     let records = records(&schedule, 5, &mut rng(), |node, _| effects[node as usize]);
     let analysis = analysed(&schedule, &records);
     assert_eq!(named(of_phase(&analysis, "delete")), ["node4"]);
-    // Of two that do opposite things each disagrees with the other.
+    // Two hosts with opposite effects disagree with each other.
     let two = self::records(&schedule, 2, &mut rng(), |node, _| [2.0, 0.5][node as usize]);
     assert_eq!(named(of_phase(&analysed(&schedule, &two), "delete")), ["node0", "node1"]);
 }
@@ -278,8 +279,8 @@ fn one_host_says_nothing_of_others() {
     assert_eq!(says(&records), None);
 }
 
-/// What differs between hosts is neither a spread nor a drift of their runs. (A first run is
-/// called an outlier by chance rather often.)
+/// Differences between hosts are neither spread nor drift of their runs. (A first run is
+/// reported as an outlier by chance rather often.)
 #[test]
 fn machines_of_different_speed_are_no_fault_of_the_method() {
     let schedule = schedule(20);

@@ -1,4 +1,4 @@
-//! A question about a run's method, and its answer.
+//! A check of a run's method, and its result.
 
 use std::fmt;
 

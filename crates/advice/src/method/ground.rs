@@ -1,4 +1,4 @@
-//! What was measured on: the machine, and the state of its filesystem and drive.
+//! Checks what was measured on: the machine, and the state of its filesystem and drive.
 
 use ssdlab_plan::{Factor, LabKind};
 use ssdlab_results::{Record, Told};
@@ -9,8 +9,8 @@ use crate::comparison::{done_differently, facts};
 use crate::machine::Machine;
 use crate::warning::Warning;
 
-/// What SNIA's Solid State Storage Performance Test Specification calls a round of a test: a
-/// minute. It takes five that agree for a steady state, so less than one cannot show it.
+/// A round in SNIA's Solid State Storage Performance Test Specification: a minute. Steady state
+/// takes five rounds that agree, so less than one cannot show it.
 const ROUND_NS: u64 = 60_000_000_000;
 
 pub(super) fn background(run: &ExaminedRun<'_>) -> Check {
@@ -68,10 +68,10 @@ pub(super) fn environment(run: &ExaminedRun<'_>) -> Check {
     )
 }
 
-/// Whether a record tells something.
+/// Whether a record contains something.
 type Tells<'a> = &'a dyn Fn(&Record) -> bool;
 
-/// What nobody could compare without and an import may lack; own runs record it by themselves.
+/// What comparisons need and imports may lack; ssdlab's own runs always record it.
 fn missing(run: &ExaminedRun<'_>) -> Vec<String> {
     if !run.is_imported() {
         return Vec::new();
@@ -95,15 +95,15 @@ fn missing(run: &ExaminedRun<'_>) -> Vec<String> {
     missing.map(|(what, _)| (*what).to_owned()).collect()
 }
 
-/// A run that is resumed after an update, or on another drive, compares what is not comparable.
+/// A run that was resumed after an update, or on another drive, mixes incomparable results.
 fn mixed(run: &ExaminedRun<'_>) -> Option<Warning> {
     let of = |record: &Record, what: &str| record.applied.get(what).cloned();
     let differs = |record: &&Record| {
         let other = &record.environment;
-        // Machines may differ: what is compared ran on one.
+        // Machines may differ: comparisons are within a machine.
         let of_machine = |r: &&&Record| Machine::of(r) == Machine::of(record);
         let first = run.well.iter().find(of_machine).unwrap_or(record);
-        // Drives may be what treatments differ in.
+        // Treatments may differ in the drive.
         let is_own = |r: &&&Record| r.trial.treatment == record.trial.treatment;
         let own = run.well.iter().filter(of_machine).find(is_own).unwrap_or(record);
         let drive = |record: &Record| {
@@ -112,7 +112,7 @@ fn mixed(run: &ExaminedRun<'_>) -> Option<Warning> {
         };
         let kernel =
             |record: &Record| (record.environment.kernel.clone(), of(record, "lab_kernel"));
-        // Somebody else may have compared machines or kernels.
+        // An imported experiment may compare machines or kernels.
         let of_machine = if run.is_imported() { own } else { first };
         let one = &of_machine.environment;
         [
@@ -127,7 +127,7 @@ fn mixed(run: &ExaminedRun<'_>) -> Option<Warning> {
     run.well.iter().find_map(differs).map(|what| Warning::MixedEnvironment { what })
 }
 
-/// What imported treatments did differently, as a comparison of their runs would say it.
+/// How the workloads of imported treatments differ, worded as in a comparison of runs.
 fn unlike_options(run: &ExaminedRun<'_>) -> Option<Warning> {
     if !run.is_imported() {
         return None;

@@ -1,8 +1,8 @@
 //! The method check: whether a run was done so that its numbers can be believed.
 //!
-//! It asks the same of every run. What is amiss is a [`super::Warning`] with its numbers, and these
-//! are the warnings that reports show; so there is one judgement of method, not two. What a run
-//! does not tell is never taken for right or wrong.
+//! It checks the same of every run. A problem is a [`super::Warning`] with its numbers, and reports
+//! show these warnings, so there is one judgement of method, not two. What a run does not tell is
+//! unknown, never right or wrong.
 
 mod check;
 mod ground;
@@ -18,7 +18,7 @@ use super::case::Judgement;
 
 pub use self::check::{Check, CheckOutcome, Criterion};
 
-/// Every check of a run, in the order reports show them; `intervals` are those that they show.
+/// Every check of a run, in the order of the reports; `intervals` are those that reports show.
 pub(super) fn checks(
     schedule: &Schedule,
     records: &[Record],
@@ -39,7 +39,7 @@ pub(super) fn checks(
         ground::steady_state(&run),
     ];
     if run.well.is_empty() {
-        // Nothing has been done right that has not been done.
+        // Without successful trials no criterion is met.
         for check in checks.iter_mut().filter(|check| check.outcome == CheckOutcome::Met) {
             *check = Check::unknown(check.criterion, "no trial went well", "go on with the run");
         }

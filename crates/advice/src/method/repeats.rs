@@ -1,4 +1,4 @@
-//! Repetitions: how many, in which order, and whether they agree.
+//! Checks repetitions: how many, in which order, and whether they agree.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,21 +13,20 @@ use crate::machine::Machine;
 use crate::precision::precision;
 use crate::warning::Warning;
 
-/// An interval of 95 % is 12.7 standard errors wide to each side after two runs, 4.3 after three
-/// and 2.8 after five (Student's t): below three there is none worth the name, below five it is
-/// weak.
+/// A 95 % interval reaches 12.7 standard errors to each side after two runs, 4.3 after three and
+/// 2.8 after five (Student's t): below three runs it is useless, below five weak.
 const FEWEST: usize = 3;
 const FEW: usize = 5;
 
-/// Spread between runs that is worth a word: above what Cao et al. (FAST'17) found normal.
+/// The spread between runs that is reported: above what Cao et al. (FAST'17) found normal.
 const MUCH_SPREAD: f64 = 0.10;
 
 /// A drift is reported when it is unlikely to be chance and large enough to matter.
 const DRIFT_P: f64 = 0.01;
 const DRIFT_SIZE: f64 = 0.02;
 
-/// A modified z-score above which a value is an outlier (Iglewicz and Hoaglin, "How to detect and
-/// handle outliers", 1993), and what makes the median deviation comparable to a standard one.
+/// The modified z-score above which a value is an outlier (Iglewicz and Hoaglin, "How to detect and
+/// handle outliers", 1993), and the factor from the median absolute deviation to the standard one.
 const OUTLIER_Z: f64 = 3.5;
 const MAD_TO_SD: f64 = 1.4826;
 
@@ -104,13 +103,13 @@ fn imprecise(
     claims: &[Judgement],
     intervals: &[[f64; 2]],
 ) -> Option<Warning> {
-    // What no number of runs would narrow stops no run, and is shown all the same.
+    // Reports also show intervals that no number of runs would narrow; these never stop a run.
     let half_width = |[low, high]: &[f64; 2]| (high / low).sqrt() - 1.0;
     let widths = intervals.iter().map(half_width).filter(|width| width.is_finite());
     let widest_shown = widths.reduce(f64::max);
     let precision = precision(run.schedule, run.all);
-    // Where every claim is decided, the width of an interval stands in nobody's way; nor does it
-    // where only more power cuts may decide it.
+    // The width does not matter if every claim is decided, or if only more power cuts can decide
+    // the open ones.
     let is_open = claims.is_empty() || claims.iter().any(needs_runs);
     (is_open && !precision.is_reached).then(|| Warning::Imprecise {
         widest: precision.widest,
@@ -164,7 +163,7 @@ pub(super) fn variance(run: &ExaminedRun<'_>) -> Check {
     Check::not_met(criterion, warnings, evidence, advice)
 }
 
-/// Treatments are mixed if they alternate at least so often, of how often they do in random order.
+/// Treatments are mixed if they alternate at least this share of how often random order would.
 const MIXED: f64 = 0.75;
 
 pub(super) fn order(run: &ExaminedRun<'_>) -> Check {
@@ -194,8 +193,8 @@ pub(super) fn order(run: &ExaminedRun<'_>) -> Check {
         "{} trials of {treatments} treatments, in {stretches} stretches of one treatment",
         records.len()
     );
-    // In random order there are 1 + (N^2 - sum of n^2) / N stretches on average (A. Wald and
-    // J. Wolfowitz, "On a test whether two samples are from the same population", 1940).
+    // Random order has 1 + (N^2 - sum of n^2) / N stretches on average (A. Wald and J. Wolfowitz,
+    // "On a test whether two samples are from the same population", 1940).
     let all = records.len() as f64;
     let squares: f64 = (0..treatments).map(|own| run.of_treatment(own).len().pow(2) as f64).sum();
     let expected = 1.0 + (all * all - squares) / all;
@@ -228,7 +227,7 @@ pub(super) fn drift(run: &ExaminedRun<'_>) -> Check {
         return Check::unknown(criterion, evidence, "run the last step's treatments by themselves");
     }
     let mut warnings = drifts(run);
-    // A slope and every treatment's mean are estimated.
+    // A degree of freedom is left after estimating a slope and every treatment's mean.
     let mut is_told = run.well.len() > run.schedule.treatments.len() + 1;
     for treatment in 0..run.schedule.treatments.len() {
         for own in run.of_treatment_by_machine(treatment) {
@@ -265,7 +264,7 @@ fn drifts(run: &ExaminedRun<'_>) -> Vec<Warning> {
     run.schedule.phase_names().into_iter().filter_map(of_phase).collect()
 }
 
-/// Trials of no blocks, one by one.
+/// The trials of a run without blocks, one by one.
 fn singly(run: &ExaminedRun<'_>, phase: &str) -> Vec<Trial> {
     let trial = |record: &&Record| {
         let value = run.value(record, phase).filter(|value| *value > 0.0)?;
@@ -277,9 +276,9 @@ fn singly(run: &ExaminedRun<'_>, phase: &str) -> Vec<Trial> {
 
 /// The geometric mean of the metric over each whole block, at the block's place in the run.
 ///
-/// Drift is tested on blocks, not on trials: the trials of a block share their seed, and taken
-/// one by one they would make the difference between two seeds look like a trend. Machines have
-/// levels of their own, as treatments have.
+/// Drift is tested on blocks, not on trials: the trials of a block share their seed, and one by
+/// one they would make the difference between two seeds look like a trend. Each machine has its
+/// own level, like a treatment.
 fn block_means(run: &ExaminedRun<'_>, phase: &str) -> Vec<Trial> {
     let machines: BTreeSet<Option<Machine<'_>>> =
         run.well.iter().map(|record| Machine::of(record)).collect();
@@ -300,7 +299,7 @@ fn block_means(run: &ExaminedRun<'_>, phase: &str) -> Vec<Trial> {
         .collect()
 }
 
-/// A first run that is unlike the others had something to warm up: caches, clocks, a drive.
+/// A first run that is an outlier had something to warm up: caches, clocks, a drive.
 fn first_run(
     run: &ExaminedRun<'_>,
     treatment: usize,

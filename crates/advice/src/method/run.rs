@@ -1,4 +1,4 @@
-//! A run under examination, as the checks look at it.
+//! A run as the method checks see it.
 
 use std::collections::BTreeMap;
 
@@ -8,16 +8,16 @@ use ssdlab_results::{Record, Status, Told};
 
 use crate::machine::Machine;
 
-/// A run under examination.
+/// A run to be checked.
 pub(super) struct ExaminedRun<'a> {
     pub schedule: &'a Schedule,
     pub all: &'a [Record],
-    /// The records of trials that went well.
+    /// The records of successful trials.
     pub well: Vec<&'a Record>,
 }
 
 impl<'a> ExaminedRun<'a> {
-    /// A run by its schedule and its records.
+    /// A run from its schedule and its records.
     pub fn of(schedule: &'a Schedule, all: &'a [Record]) -> Self {
         Self {
             schedule,
@@ -30,12 +30,12 @@ impl<'a> ExaminedRun<'a> {
         self.schedule.target.is_none()
     }
 
-    /// A treatment by the levels in which it differs.
+    /// The levels in which a treatment differs from others.
     pub fn distinct(&self, treatment: usize) -> Levels {
         self.schedule.distinct(&self.schedule.treatments[treatment].levels)
     }
 
-    /// A treatment's trials that went well, in the order they ran.
+    /// A treatment's successful trials, in the order they ran.
     pub fn of_treatment(&self, treatment: usize) -> Vec<&'a Record> {
         let own = self.well.iter().copied();
         let mut own: Vec<&Record> =
@@ -44,7 +44,7 @@ impl<'a> ExaminedRun<'a> {
         own
     }
 
-    /// The same by the machine they ran on, where results depend on it.
+    /// A treatment's successful trials, by the machine they ran on if results depend on it.
     pub fn of_treatment_by_machine(&self, treatment: usize) -> Vec<Vec<&'a Record>> {
         let mut machines: BTreeMap<Option<Machine<'_>>, Vec<&Record>> = BTreeMap::new();
         for record in self.of_treatment(treatment) {
@@ -53,15 +53,15 @@ impl<'a> ExaminedRun<'a> {
         machines.into_values().collect()
     }
 
-    /// The metric of a phase in a record: the run's own, or where results of several units were
-    /// imported, what this one has.
+    /// The metric of a phase in a record: the run's own or, if results in several units were
+    /// imported, the one that this record has.
     pub fn value(&self, record: &Record, phase: &str) -> Option<f64> {
         let phases = [phase.to_owned()];
         let metrics = [self.schedule.metric.as_str(), PHORONIX_HIGHER, PHORONIX_LOWER];
         metrics.iter().find_map(|metric| record.over(metric, &phases))
     }
 
-    /// What imported files tell about their phases, each phase in the first file that has it.
+    /// What imported files tell about each phase.
     pub fn told(&self) -> Vec<(String, Vec<&'a Told>)> {
         let of_phase = |name: String| {
             let told = self.well.iter().filter_map(|r| r.imported.as_ref()?.told.get(&name));
@@ -72,7 +72,7 @@ impl<'a> ExaminedRun<'a> {
     }
 }
 
-/// Names in a sentence: a few, and how many more.
+/// Names as part of a sentence: a few, and how many more there are.
 pub(super) fn few(names: &[String]) -> String {
     const FEW: usize = 4;
     let quoted: Vec<String> = names.iter().take(FEW).map(|name| format!("`{name}`")).collect();

@@ -1,4 +1,4 @@
-//! Where data was when it was timed: on the device, or in memory.
+//! Checks where data was when the clock stopped: on the device, or in memory.
 
 use ssdlab_plan::io::{Io, SyncPolicy};
 use ssdlab_plan::schedule::{Action, Phase};
@@ -9,8 +9,8 @@ use super::check::{Check, Criterion};
 use super::run::{ExaminedRun, few};
 use crate::warning::Warning;
 
-/// What unmounting writes is worth a word from this share of the phases' bytes on, and from so many
-/// bytes: it always writes a superblock.
+/// Writes at unmounting are reported from this share of the phases' bytes on, and from this number
+/// of bytes on: unmounting always writes a superblock.
 const LATE_SHARE: f64 = 0.02;
 const LATE_BYTES: u64 = 1_000_000;
 
@@ -35,7 +35,7 @@ pub(super) fn sync(run: &ExaminedRun<'_>) -> Check {
     }
     let evidence = "some of what was written is in no phase";
     let is = |of: fn(&Warning) -> bool| warnings.iter().any(of);
-    // Advice that the plan already follows is none.
+    // Give no advice that the plan already follows.
     let last = run.schedule.workload.phases.last().map(|phase| &phase.action);
     let advice = if is(|warning| matches!(warning, Warning::Unsynced { .. })) {
         "end the phase with sync = true, or put a `sync` phase after it"
@@ -73,7 +73,7 @@ fn unsynced(run: &ExaminedRun<'_>) -> Option<Warning> {
     dirty.map(|phase| Warning::Unsynced { phase })
 }
 
-/// Whether what it writes is on the device when it returns, or goes past the page cache.
+/// Whether written data is on the device when the phase ends, or bypasses the page cache.
 fn is_on_device(io: &Io) -> bool {
     io.direct || io.sync != SyncPolicy::Never || io.read_share >= 1.0
 }
@@ -87,7 +87,7 @@ fn is_committed(transactions: &Transactions) -> bool {
     is_synced && transactions.beside_bytes_per_second.is_none()
 }
 
-/// What a filesystem leaves to its unmounting is in no phase; it is said where it matters.
+/// Writes that a filesystem defers to unmounting are in no phase; they are reported if they matter.
 fn late_writes(run: &ExaminedRun<'_>) -> Vec<Warning> {
     let of_treatment = |index: usize| {
         let own = run.of_treatment(index);
@@ -149,7 +149,7 @@ pub(super) fn working_set(run: &ExaminedRun<'_>) -> Check {
         let advice = "work on files of twice the memory, or give the phase cold = true";
         return Check::not_met(criterion, warnings, evidence, advice);
     }
-    // What a program reads is not ours to know.
+    // What a program reads is unknown.
     let may_hit = |phase: &&Phase| match &phase.action {
         Action::Command { .. } | Action::Fio { .. } | Action::Make | Action::Clone => true,
         Action::Bonnie { test } => test.reads(),
@@ -165,7 +165,7 @@ pub(super) fn working_set(run: &ExaminedRun<'_>) -> Check {
     Check::unknown(criterion, evidence, "if it is to come from the device: cold = true")
 }
 
-/// bonnie++ asks for a file of twice the memory where the caches cannot be dropped.
+/// bonnie++ asks for a file of twice the memory if the caches cannot be dropped.
 fn cached(run: &ExaminedRun<'_>) -> Option<Warning> {
     let reads = |phase: &Phase| match phase.action {
         Action::Bonnie { test } => test.reads() && run.schedule.is_in(LabKind::Directory),

@@ -14,7 +14,7 @@ fn equal_seeds_are_pairs_where_a_seed_decides() {
     assert!(unpaired.interval.unwrap()[0] < 1.0, "{unpaired:?}");
 }
 
-/// One seed in common of three would throw away four values for one pair.
+/// With one common seed of three, pairing would discard four values for one pair.
 #[test]
 fn few_seeds_in_common_are_no_pairs() {
     let other = [(3, 4.5), (4, 1.1), (5, 2.0)];
