@@ -1,11 +1,11 @@
-//! How the files of aged filesystems lay before the first phase, in a sentence.
+//! The file layout of aged filesystems before the first phase, in a sentence.
 
 use ssdlab_advice::Analysis;
 use ssdlab_plan::{Levels, Schedule};
 use ssdlab_results::Aged;
 
-/// The layout scores, one for all treatments that share an aged filesystem; `None` where nothing
-/// was aged.
+/// The layout scores, one for all treatments that share an aged filesystem; `None` if nothing was
+/// aged.
 pub(super) fn layout_scores(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
     let mut scores: Vec<(Levels, String)> = Vec::new();
     for treatment in &analysis.treatments {

@@ -1,7 +1,7 @@
 //! The answer of a run: its first sentence in every report, and what else was found.
 //!
-//! The sentence is made of the claims that the plan names for it, or of the ranking, each with its
-//! number, its range and what stands behind it.
+//! The sentence combines the claims that the plan names for it, or the ranking, each with its
+//! number, its range and its main cause.
 
 use std::collections::BTreeSet;
 
@@ -21,11 +21,11 @@ use super::text::counted;
 pub struct Answer {
     /// The answer to the question, in one sentence.
     pub sentence: String,
-    /// What else was found, in another.
+    /// Other results, in sentences of their own.
     pub more: Option<String>,
 }
 
-/// The answer; what makes it less than one is said first.
+/// The answer; what limits it comes first.
 #[must_use]
 pub fn answer(schedule: &Schedule, analysis: &Analysis) -> Answer {
     let measured = analysis.treatments.iter().filter(|own| own.status == TreatmentStatus::Ok);
@@ -40,7 +40,7 @@ pub fn answer(schedule: &Schedule, analysis: &Analysis) -> Answer {
         largest(schedule, analysis),
     ];
     let mut found: Vec<String> = found.into_iter().flatten().collect();
-    // Where nothing answers the question, all of it has to.
+    // If nothing answers the question by itself, all findings together have to.
     let is_answered = !analysis.rankings.is_empty() || !schedule.answer.is_empty();
     let more = found.split_off(if is_answered { 1.min(found.len()) } else { found.len() });
     let more = more.iter().map(|more| format!("{}.", capitalised(more))).collect::<Vec<_>>();
@@ -101,7 +101,7 @@ fn verdicts(analysis: &Analysis) -> Option<String> {
     Some(parts.join(", "))
 }
 
-/// Who leads the last ranking: once for each combination of the factors that the question is not
+/// The leader of the last ranking, for each combination of the factors that the question is not
 /// about, which are those that the baseline does not name.
 fn best(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
     let ranking = analysis.rankings.last()?;
@@ -137,7 +137,7 @@ fn are_told_apart(one: &Place, other: &Place) -> bool {
     !one.sets.iter().any(|set| other.sets.contains(set))
 }
 
-/// The first of all, who cannot be told apart from it, and how far the next is behind.
+/// The best of all, what cannot be distinguished from it, and how far behind the next is.
 fn leader(
     schedule: &Schedule,
     analysis: &Analysis,
@@ -163,7 +163,7 @@ fn leader(
     Some(format!("{}{next}{told_apart}", label(schedule, &first.levels)))
 }
 
-/// The first of a group, beside the baseline or, where it is the baseline, the next.
+/// The best of a group, compared with the baseline or, if it is the baseline, with the next.
 fn leader_of_group(
     schedule: &Schedule,
     analysis: &Analysis,
@@ -210,8 +210,8 @@ fn leader_of_group(
 /// A ratio of something to next to nothing, such as the time until an idle drive is quiet.
 const OF_NOTHING: f64 = 1e6;
 
-/// The effect on the plan's metric that is farthest from none, of those shown to be any; one of
-/// something to next to nothing only if there is no other.
+/// The largest of the effects on the plan's metric that are shown; a ratio to next to nothing only
+/// if there is no other.
 fn largest(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
     let shown = |effect: &&Effect| effect.metric == analysis.metric && effect.is_shown();
     if !analysis.effects.iter().any(|effect| effect.metric == analysis.metric) {
@@ -224,7 +224,7 @@ fn largest(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
         is_one.cmp(&is_other).then(one.total_cmp(&other))
     };
     let Some(effect) = analysis.effects.iter().filter(shown).max_by(compared) else {
-        // Of one trial nothing can be shown, which says nothing where claims say more.
+        // One trial cannot show an effect; do not say so if claims say more.
         let is_repeated = analysis.treatments.iter().any(|own| own.trials.len() > 1);
         if !is_repeated && !analysis.claims.is_empty() {
             return None;
@@ -244,7 +244,7 @@ fn largest(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
     ))
 }
 
-/// A sentence's first letter as a capital.
+/// A sentence with its first letter in upper case.
 fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())

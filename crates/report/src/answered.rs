@@ -1,4 +1,4 @@
-//! The analysis as programs get it: with the answer in words, which only reports can give.
+//! The analysis for programs, with the answer in words, which only reports can give.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,5 +1,5 @@
-//! What the claims say that answer a question: yes or no, where it asks for that, and of each claim
-//! what was found, with its range and the reason.
+//! What the claims that answer a question say: yes or no if it asks for that, and the result of
+//! each claim, with its range and the reason.
 
 use ssdlab_advice::{Analysis, Judgement, Verdict};
 use ssdlab_plan::metric::{self, AfterCuts, PHORONIX_HIGHER, PHORONIX_LOWER, Source};
@@ -12,20 +12,20 @@ use super::reason::{listed, main_reason};
 use super::table::level_name;
 use super::text::counted;
 
-/// What a question begins with that asks for yes or no.
+/// The first words of yes-or-no questions.
 const VERBS: [&str; 17] = [
     "do", "does", "did", "is", "are", "was", "were", "can", "could", "has", "have", "will",
     "would", "should", "must", "may", "might",
 ];
 
-/// The most phases that are named.
+/// The maximum number of phases that are named.
 const MOST_PHASES: usize = 4;
 
-/// The most cases of a claim with one verdict that are named.
+/// The maximum number of a claim's cases with one verdict that are named.
 const MOST_CASES: usize = 6;
 
-/// What the claims that the plan names say; none where it names none. Beside a ranking, only of
-/// those with a number.
+/// What the claims that the plan names say; `None` if it names none. Next to a ranking, only
+/// claims with a number.
 pub(super) fn claims(schedule: &Schedule, analysis: &Analysis) -> Option<String> {
     let is_ranked = !analysis.rankings.is_empty();
     let of = |id: &String| -> Vec<&Judgement> {
@@ -61,7 +61,7 @@ pub(super) fn claims(schedule: &Schedule, analysis: &Analysis) -> Option<String>
     Some(word.map_or_else(|| clauses.clone(), |word| format!("{word}: {clauses}")))
 }
 
-/// Whether a verdict says something about the claim; others are about what could not be compared.
+/// Whether a verdict says something about the claim; the others say that nothing was compared.
 const fn tells(verdict: Verdict) -> bool {
     !matches!(verdict, Verdict::Identical | Verdict::Untested)
 }
@@ -73,7 +73,7 @@ fn asks_for_yes_or_no(question: &str) -> bool {
     first.is_some_and(|first| VERBS.contains(&first)) && !question.contains(" or ")
 }
 
-/// What became of a claim.
+/// The verdict as a clause.
 fn came_out(verdict: Verdict) -> String {
     match verdict {
         Verdict::Holds => "the claim holds".to_owned(),
@@ -84,8 +84,8 @@ fn came_out(verdict: Verdict) -> String {
     }
 }
 
-/// What was found of a claim, and what is to be known beside it: of which treatments it is true
-/// beside those that are compared, and the verdict unless that `is_said`.
+/// The result of a claim and its context: the treatments for which it is true besides those
+/// compared, and the verdict unless that `is_said`.
 fn found(
     schedule: &Schedule,
     analysis: &Analysis,
@@ -130,7 +130,7 @@ fn found(
     (format!("{found}; {not_known}"), Vec::new())
 }
 
-/// From the least to the greatest of what was found in some cases.
+/// The range of the results of several cases.
 fn amount(cases: &[&Judgement]) -> String {
     let mut found: Vec<f64> = cases.iter().filter_map(|claim| claim.ratio).collect();
     found.sort_by(f64::total_cmp);
@@ -172,13 +172,13 @@ fn which(cases: &[&Judgement], varied: &[Factor], is_said: bool) -> String {
     if notes.is_empty() { of } else { format!("{of} ({})", notes.join("; ")) }
 }
 
-/// A word of caution where the models were made so that the claim is true.
+/// A caution if the models make the claim true by construction.
 fn by_construction(claims: &[&Judgement]) -> Option<String> {
     let is_so = claims.iter().all(|claim| claim.by_construction.is_some());
     is_so.then(|| "by construction".to_owned())
 }
 
-/// What is not known, of which cases, and why.
+/// What is unknown, of which cases, and why.
 fn not_known(claims: &[&Judgement], of_which: &str) -> String {
     let Some(claim) = claims.first() else { return String::new() };
     let against = if claim.against.0.is_empty() {
@@ -226,7 +226,7 @@ fn of_one(
     (format!("{}{why}{over}", said(claim, &own, &other, &range)), context)
 }
 
-/// A finding as a clause: `amount` is a number of times, or what was measured.
+/// A result as a clause: `amount` is a factor, or the measured value.
 fn said(claim: &Judgement, own: &Levels, other: &Levels, amount: &str) -> String {
     let source = metric::of(&claim.metric).source;
     let take = if claim.phases.len() == 1 { "takes" } else { "take" };
@@ -252,7 +252,7 @@ fn said(claim: &Judgement, own: &Levels, other: &Levels, amount: &str) -> String
     }
 }
 
-/// A metric as a word: its unit is said with its values.
+/// A metric's name without its unit, which its values have.
 pub(super) fn spoken(metric: &str) -> String {
     metric.trim_end_matches("_ns").replace(['_', '.'], " ")
 }
@@ -308,7 +308,7 @@ pub(super) fn over(phases: &[String]) -> String {
     }
 }
 
-/// Levels as parts of a sentence: names speak for themselves, amounts and switches do not.
+/// Levels as part of a sentence: names are clear by themselves, amounts and switches are not.
 pub(super) fn listed_levels(levels: &Levels) -> String {
     let names: Vec<String> =
         levels.0.iter().map(|(factor, level)| level_name(*factor, level)).collect();

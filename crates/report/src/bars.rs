@@ -1,4 +1,4 @@
-//! Bars of means, for who looks rather than reads: block elements of Unicode, no colours.
+//! Bar charts of means for a terminal: Unicode block elements, no colours.
 
 use std::fmt::Write;
 
@@ -11,29 +11,29 @@ use super::number;
 use super::table::{label, mean};
 use super::text::{Style, plain};
 
-/// More lines than this are a chart's work; beside an answer, fewer.
+/// The maximum number of lines; results with more need a chart. Next to an answer, fewer fit.
 const MOST_LINES: usize = 48;
 const MOST_LINES_OF_ANSWER: usize = 24;
 
-/// The longest bar, in columns, and the shortest that says anything.
+/// The length of the longest bar, in columns, and the least that is readable.
 const LONGEST: usize = 48;
 const SHORTEST: usize = 8;
 
 /// A bar's end, in eighths of a column.
 const ENDS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
-/// What a line begins with.
+/// The start of each line.
 const INDENT: &str = "  ";
 
-/// A bar of the plan's metric for each treatment in each phase, all from 0; nothing where there are
-/// too many or too few of them, or no room.
+/// A bar of the plan's metric for each treatment in each phase, all from 0; `None` if there are too
+/// many or too few of them, or no room.
 pub(super) fn bars(schedule: &Schedule, analysis: &Analysis, style: Style) -> Option<String> {
     let (metric, phases) = (&analysis.metric, schedule.phase_names());
     of_phases(schedule, analysis, (metric, &phases), MOST_LINES, style)
 }
 
-/// The metric of the claim that answers the question, and bars of it in the claim's phases; nothing
-/// where that is the plan's metric.
+/// The metric of the claim that answers the question, and bars of it in the claim's phases; `None`
+/// if that is the plan's metric.
 pub(super) fn answering<'a>(
     schedule: &'a Schedule,
     analysis: &Analysis,
@@ -110,7 +110,7 @@ fn write_phase(
     Ok(())
 }
 
-/// A bar that takes a share of the room; a share above 0 is always seen.
+/// A bar that takes a share of the room; a share above 0 is always visible.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share is 0 to 1")]
 fn drawn(share: f64, room: usize) -> String {
     let eighths = (share * room as f64 * 8.0).round().max(f64::from(share > 0.0)) as usize;

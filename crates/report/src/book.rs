@@ -1,4 +1,4 @@
-//! The book of evidence in words: a table, a page of the documentation, and for programs.
+//! The book of evidence as a table, as a page of the documentation, and as JSON.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -13,7 +13,7 @@ use super::text::{Style, counted};
 /// The version of what `ssdlab evidence --json` prints.
 pub const BOOK_SCHEMA: u32 = 1;
 
-/// By how much predictions are off at most that are counted together.
+/// The bounds of relative errors by which predictions are counted.
 const STEPS: [f64; 3] = [0.1, 0.25, 0.5];
 
 /// The book for programs.
@@ -49,7 +49,7 @@ struct Entry<'a> {
 }
 
 impl<'a> Book<'a> {
-    /// The book of some figures.
+    /// The book with some figures.
     #[must_use]
     pub fn new(figures: &'a [Figure]) -> Self {
         let entry = |figure: &'a Figure| Entry {
@@ -137,7 +137,7 @@ fn ours(figure: &Figure) -> Option<String> {
     }
 }
 
-/// How many predictions came out how well.
+/// How many predictions are how accurate.
 fn summary(figures: &[Figure]) -> String {
     let predicted = || figures.iter().filter(|figure| figure.basis == Basis::Predicted);
     let errors: Vec<f64> = predicted().filter_map(|figure| Some(figure.error()?.abs())).collect();

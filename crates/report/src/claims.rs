@@ -6,11 +6,11 @@ use ssdlab_plan::{Factor, Levels, Schedule};
 use super::evidence::evidence;
 use super::reason::reasons;
 
-/// A claim, and each treatment or pair of treatments that it was judged of.
+/// A claim, and each treatment or pair of treatments for which it was judged.
 pub(super) struct Claim<'a> {
     /// The claim in words.
     pub says: &'a str,
-    /// What is true of all cases, where there are several: their levels, and what they rest on.
+    /// What several cases share: their levels, and their evidence.
     pub shared: Vec<String>,
     /// The cases, one or more.
     pub cases: Vec<Case<'a>>,
@@ -18,19 +18,18 @@ pub(super) struct Claim<'a> {
 
 /// A case of a claim.
 pub(super) struct Case<'a> {
-    /// What became of it.
+    /// Its judgement.
     pub judgement: &'a Judgement,
-    /// The sides that were compared; of several cases, by what tells this one from the others.
+    /// The sides that were compared; if there are several cases, by how this one differs.
     pub sides: String,
     /// What the verdict rests on.
     pub evidence: String,
-    /// What stands behind the difference.
+    /// The main cause of the difference.
     pub reason: Option<String>,
 }
 
 impl Case<'_> {
-    /// One case of several on a line: its sides, and what is not shared of what its verdict rests
-    /// on.
+    /// One case of several on a line: its sides, and the evidence that is not shared.
     pub fn line(&self) -> String {
         let says = [&*self.sides, &*self.evidence];
         says.into_iter().filter(|says| !says.is_empty()).collect::<Vec<_>>().join(": ")
@@ -71,8 +70,8 @@ fn claim<'a>(
     Claim { says: &judgements[0].says, shared, cases }
 }
 
-/// The factors by which the cases of a claim are told apart; none where there is one case, or one
-/// that the run has no treatments for.
+/// The factors in which the cases of a claim differ; empty if there is one case, or one without
+/// treatments in the run.
 pub(super) fn varied<'a>(cases: &[&'a Judgement]) -> Vec<Factor> {
     let sides = |of: &'a Judgement| Some((of.levels.as_ref()?, of.baseline.as_ref()));
     let Some(sides) = cases.iter().map(|case| sides(case)).collect::<Option<Vec<_>>>() else {
@@ -87,8 +86,8 @@ pub(super) fn varied<'a>(cases: &[&'a Judgement]) -> Vec<Factor> {
     first.0.0.keys().filter(differs).copied().collect()
 }
 
-/// Both sides of a claim, each by those levels in which treatments of the run differ; those that
-/// the plan names where the run has no such treatments.
+/// Both sides of a claim, each by the levels in which treatments of the run differ, or by the
+/// levels that the plan names if the run has no such treatments.
 fn sides(schedule: &Schedule, claim: &Judgement, is_said: &dyn Fn(&Factor) -> bool) -> String {
     let named = |levels: &Option<Levels>, otherwise: &Levels| match levels {
         Some(levels) => {

@@ -1,4 +1,4 @@
-//! Runs beside each other: on a terminal, or as Markdown to paste.
+//! Runs side by side: on a terminal, or as Markdown to paste.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use super::markdown::{inline, table};
 use super::number;
 use super::text::{Style, counted, plain, wrapped};
 
-/// What a treatment's and a phase's name take on a line.
+/// The width of a treatment's and a phase's name.
 const LABEL_WIDTH: usize = 36;
 
 /// A comparison for the terminal.
@@ -40,8 +40,8 @@ pub fn comparison_markdown(comparison: &Comparison) -> String {
     out
 }
 
-/// Writes all of it; `draw` draws a table, `para` a paragraph with what is before its first and its
-/// other lines.
+/// Writes the comparison; `draw` draws a table, `para` a paragraph with the prefixes of its first
+/// and its other lines.
 fn write(
     out: &mut String,
     comparison: &Comparison,
@@ -119,7 +119,7 @@ fn differences(differences: &[Difference], runs: usize) -> Grid {
     Grid { header, rows: differences.iter().map(row).collect(), numbers: usize::MAX }
 }
 
-/// The first run and some others beside it.
+/// A table of the first run and some others.
 fn effects(comparison: &Comparison, others: &[usize]) -> Grid {
     let differs = |levels: &Levels| {
         let mut levels = levels.clone();

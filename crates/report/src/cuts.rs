@@ -1,4 +1,4 @@
-//! What power cuts cost each treatment.
+//! The results of power cuts for each treatment.
 
 use ssdlab_advice::{Analysis, CutsResult, Example, Proportion, Quantiles, TreatmentResult};
 use ssdlab_plan::Schedule;
@@ -11,7 +11,7 @@ use super::table::label;
 pub(super) const HEADING: &str = "After power cuts: how many cuts did what (95 %), and what was \
                                   lost at random moments (median / 99 % / worst)";
 
-/// A row for each treatment that was cut off; none where none was.
+/// A row for each treatment with power cuts; `None` if there were none.
 pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Option<Grid> {
     let row = |treatment: &TreatmentResult| {
         let cuts = treatment.cuts.as_ref()?;
@@ -33,10 +33,10 @@ pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Option<Grid> {
     (!rows.is_empty()).then_some(Grid { header, rows, numbers: 1 })
 }
 
-/// What stands above [`reproducers`].
+/// The heading of [`reproducers`].
 pub(super) const REPRODUCERS: &str = "To repeat one finding of each treatment:";
 
-/// The treatments with a finding, each with the command that makes that cut again.
+/// The treatments with a finding, each with the command that repeats that cut.
 pub(super) fn reproducers(schedule: &Schedule, analysis: &Analysis) -> Vec<(String, String)> {
     let run = shlex::try_quote(&analysis.run).unwrap_or_default();
     let of = |treatment: &TreatmentResult| {
@@ -61,7 +61,7 @@ fn cells(name: String, cuts: &CutsResult) -> Vec<String> {
     ]
 }
 
-/// A bound where nothing was seen: that is not the same as never.
+/// A proportion with its interval; if nothing was seen, its upper bound, as that is not never.
 fn proportion(of: Proportion) -> String {
     let [lo, hi] = of.interval.map(|share| format!("{:.2}", share * 100.0));
     if of.count == 0 {

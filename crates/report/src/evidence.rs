@@ -7,7 +7,7 @@ use super::number;
 use super::plausible;
 use super::text::counted;
 
-/// The evidence of a claim, in parts that are read one after the other.
+/// The evidence of a claim, in parts to be joined.
 pub(super) fn evidence(claim: &Judgement) -> Vec<String> {
     let mut parts = Vec::new();
     if let Some(ratio) = claim.ratio {
@@ -61,8 +61,8 @@ pub(super) fn evidence(claim: &Judgement) -> Vec<String> {
     parts
 }
 
-/// The levels that a treatment has instead of another's, those of the other, and those that both
-/// share and not all treatments have.
+/// The levels in which a treatment differs from another, those of the other, and those that both
+/// share but not all treatments have.
 pub(super) fn sides(schedule: &Schedule, levels: &Levels, baseline: &Levels) -> [String; 3] {
     let part = |of: &Levels, is_changed: bool| {
         let differs = |factor| levels.0.get(factor) != baseline.0.get(factor);

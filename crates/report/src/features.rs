@@ -1,4 +1,4 @@
-//! The feature table: what each filesystem can, who states it, and what of it was checked.
+//! The feature table: what each filesystem supports, by which source, and what was checked.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use ssdlab_plan::Schedule;
 use super::grid;
 use super::text::Style;
 
-/// What the name of a fact takes on a line.
+/// The width of a fact's name.
 const LABEL_WIDTH: usize = 18;
 
-/// A filesystem, and what checks found of it, by the names of the facts.
+/// A filesystem, and what checks found, by the names of the facts.
 pub type Checked<'a> = (&'a Filesystem, BTreeMap<String, String>);
 
-/// The facts in the order of the table: a name, that of its check, and the cell of a filesystem.
+/// A row of the table: a fact's name, the name of its check, and its cell for a filesystem.
 type Row = (&'static str, &'static str, fn(&Facts) -> (String, &'static str));
 
 const ROWS: [Row; 11] = [
@@ -33,8 +33,8 @@ const ROWS: [Row; 11] = [
     ("encryption", "", |facts| feature(facts.encryption)),
 ];
 
-/// The table, with its sources as footnotes. A cell that was checked is marked, and has what was
-/// found where that differs.
+/// The table, with its sources as footnotes. A checked cell is marked, and shows what was found if
+/// that differs.
 #[must_use]
 pub fn features(filesystems: &[Checked<'_>], style: Style) -> String {
     let mut sources: Vec<&'static str> = Vec::new();
@@ -49,7 +49,7 @@ pub fn features(filesystems: &[Checked<'_>], style: Style) -> String {
     lines.join("\n")
 }
 
-/// A table of some filesystems, which wraps in files too: facts are sentences.
+/// A table of some filesystems. It wraps in files, too, because facts are sentences.
 fn table(filesystems: &[Checked<'_>], style: Style, sources: &mut Vec<&'static str>) -> String {
     let width = style.width.or(Some(grid::FILE_WIDTH));
     let mut table = grid::new(Style { width, ..style });
@@ -61,7 +61,7 @@ fn table(filesystems: &[Checked<'_>], style: Style, sources: &mut Vec<&'static s
     grid::drawn(table, usize::MAX)
 }
 
-/// The facts by their names, a cell for each filesystem; new sources are added to `sources`.
+/// The facts by name, with a cell for each filesystem; new sources are added to `sources`.
 pub(super) fn rows(
     filesystems: &[Checked<'_>],
     sources: &mut Vec<&'static str>,
@@ -82,7 +82,7 @@ pub(super) fn rows(
     ROWS.into_iter().map(&mut row).collect()
 }
 
-/// The filesystems that a run compares, with what its checks found; none where there is but one.
+/// The filesystems that a run compares, with what its checks found; empty if there is only one.
 pub(super) fn compared(schedule: &Schedule, analysis: &Analysis) -> Vec<Checked<'static>> {
     let mut compared: Vec<Checked<'static>> = Vec::new();
     for (index, treatment) in analysis.treatments.iter().enumerate() {
@@ -98,7 +98,7 @@ pub(super) fn compared(schedule: &Schedule, analysis: &Analysis) -> Vec<Checked<
     if compared.len() < 2 { Vec::new() } else { compared }
 }
 
-/// The mark of a source's footnote; nothing where there is no source.
+/// The mark of a source's footnote; empty if there is no source.
 fn note<'a>(sources: &mut Vec<&'a str>, source: &'a str) -> String {
     if source.is_empty() {
         return String::new();
@@ -118,7 +118,7 @@ fn limit(limit: Limit) -> (String, &'static str) {
     (binary(limit.bytes), limit.source)
 }
 
-/// A limit in the largest unit that leaves something before the point, to a tenth.
+/// A limit in the largest unit in which it is at least 1, to a tenth.
 fn binary(bytes: u128) -> String {
     const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     match bytes {
@@ -127,7 +127,7 @@ fn binary(bytes: u128) -> String {
         _ => {}
     }
     let unit = (0..UNITS.len()).rev().find(|unit| bytes >> (10 * unit) > 0).unwrap_or(0);
-    // A limit may be a block short of a round number.
+    // Rounded, because a limit may be a block short of a round number.
     let tenths = (bytes * 10 + (1 << (10 * unit)) / 2) >> (10 * unit);
     let (whole, tenth) = (tenths / 10, tenths % 10);
     let point = if tenth == 0 { String::new() } else { format!(".{tenth}") };

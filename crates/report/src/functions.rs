@@ -1,5 +1,5 @@
-//! Where a filesystem spends the processor's time: the functions of the lab kernel that executed
-//! most basic blocks, phase by phase.
+//! Where a filesystem spends processor time: the functions of the lab kernel that executed the most
+//! basic blocks, phase by phase.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -8,10 +8,10 @@ use super::grid::Grid;
 use super::number;
 use super::text::{Style, plain};
 
-/// How many functions of a phase are shown.
+/// The maximum number of functions shown per phase.
 const MOST_SHOWN: usize = 15;
 
-/// The functions of one phase that executed most blocks.
+/// The functions that executed the most basic blocks in a phase.
 #[must_use]
 pub fn functions(phase: &str, executed: &BTreeMap<String, u64>, style: Style) -> String {
     let total: u64 = executed.values().sum();

@@ -1,4 +1,4 @@
-//! Effects by host: a table a treatment, a sentence a ratio.
+//! Effects by host: one table per treatment, one sentence per ratio.
 
 use std::collections::BTreeSet;
 use std::iter;
@@ -11,20 +11,20 @@ use super::grid::{self, Grid};
 use super::number;
 use super::text::{Style, counted, plain};
 
-/// The most treatments whose hosts are shown in tables.
+/// The maximum number of treatments whose hosts are shown in tables.
 const MOST_TABLES: usize = 4;
 
-/// The most ratios of which each has its sentence.
+/// The maximum number of ratios that each get a sentence.
 const MOST_SENTENCES: usize = 6;
 
-/// What a host's name takes on a line, with its drive and its number of blocks.
+/// The width of a host's name, with its drive and its number of blocks.
 const LABEL_WIDTH: usize = 40;
 
-/// A ratio with its interval, as a report writes it.
+/// A report's format of a ratio with its interval.
 pub(super) type Written<'a> = &'a dyn Fn(f64, Option<[f64; 2]>) -> String;
 
-/// Hosts by phases, with what is above each; none where there are too many treatments. What does
-/// not fit into one table is several.
+/// Tables of hosts by phases with their headings, split if they are too wide; empty if there are
+/// too many treatments.
 pub(super) fn tables(
     schedule: &Schedule,
     analysis: &Analysis,
@@ -80,7 +80,7 @@ fn table(effects: &[&ByHost], written: Written<'_>) -> Grid {
     }
 }
 
-/// What the hosts have in common, and which of them disagrees. Of many ratios only those are told
+/// What the hosts have in common, and which of them disagree. If there are many ratios, only those
 /// in which hosts differ.
 pub(super) fn sentences(
     schedule: &Schedule,

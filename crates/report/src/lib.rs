@@ -1,4 +1,4 @@
-//! Reports: analyses and outcomes as something people read. Pure: no clock, no machine, no file.
+//! Reports: analyses and outcomes for readers. Pure: no clock, no machine, no file.
 
 mod aged;
 mod answer;

@@ -1,4 +1,4 @@
-//! A run as it goes on, for the page that shows it.
+//! A run in progress, for the page that shows it.
 
 use std::iter;
 
@@ -12,16 +12,16 @@ use super::number;
 use super::plausible;
 use super::text::plain;
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Going {
     /// Trials that have ended.
     pub done: usize,
-    /// Trials there will be, at least.
+    /// The least number of trials that there will be.
     pub planned: usize,
-    /// What is known about the rest of it, in words.
+    /// What is known about the remaining time, in words.
     pub pace: String,
-    /// What is being done.
+    /// What is running now.
     pub running: Vec<String>,
     /// What went wrong.
     pub troubles: Vec<String>,
@@ -29,7 +29,7 @@ pub struct Going {
     pub ended: bool,
 }
 
-/// What its trials have shown so far.
+/// The results so far.
 #[derive(Debug, Clone, Serialize)]
 pub struct Shown {
     question: String,
@@ -57,7 +57,7 @@ struct LiveRow {
     ratio: String,
 }
 
-/// How far a run is and what it has shown.
+/// The progress and the results of a run.
 #[derive(Serialize)]
 struct State<'a> {
     #[serde(flatten)]
@@ -73,7 +73,7 @@ pub fn live(shown: &Shown, going: &Going) -> String {
 }
 
 impl Shown {
-    /// What the trials so far have shown, which the analysis is of.
+    /// The results so far, from an analysis of the trials so far.
     #[must_use]
     pub fn new(schedule: &Schedule, analysis: &Analysis) -> Self {
         let claims = claims(schedule, analysis).into_iter().flat_map(|claim| {

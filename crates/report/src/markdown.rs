@@ -1,7 +1,7 @@
 //! The report as Markdown, to be pasted into an issue: the question, the verdicts, the tables.
 //!
-//! It is GitHub's dialect (GitHub Flavored Markdown Spec 0.29, section 4.10 for tables), and reads
-//! well where nothing renders it.
+//! It is GitHub's dialect (GitHub Flavored Markdown Spec 0.29, section 4.10 for tables), and stays
+//! readable without rendering.
 
 use std::fmt::Write;
 use std::iter;
@@ -18,7 +18,7 @@ use super::number;
 use super::table::Layout;
 use super::text::{Style, counted, how, main_heading, plain, ranking_heading};
 
-/// Wide enough for every table to be one: pages scroll.
+/// Unlimited, so that no table is split: pages scroll.
 const STYLE: Style = Style { is_coloured: false, width: Some(u16::MAX) };
 
 /// The report of a run.
@@ -117,7 +117,7 @@ fn write_claim(out: &mut String, claim: &Claim<'_>) -> std::fmt::Result {
     Ok(())
 }
 
-/// A table; a cell's lines are broken by the one HTML element that tables may have.
+/// A table; cells break lines with `<br>`, the only way in tables.
 pub(super) fn table(grid: &Grid) -> String {
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let cell = |text: &String| text.lines().map(inline).collect::<Vec<_>>().join("<br>");
@@ -130,8 +130,8 @@ pub(super) fn table(grid: &Grid) -> String {
     text
 }
 
-/// A text on one line that means nothing but itself: no markup, no HTML, no column, no link. What
-/// is plain is left so, for readers of the source.
+/// A text on one line, escaped so that it makes no markup, HTML, column or link. Plain text stays
+/// as it is, for readers of the source.
 pub(super) fn inline(text: &str) -> String {
     let text: Vec<char> = plain(text).chars().collect();
     let mut escaped = String::with_capacity(text.len());
@@ -140,7 +140,7 @@ pub(super) fn inline(text: &str) -> String {
         let is_letter = |c: Option<&char>| c.is_some_and(|c| c.is_alphanumeric());
         let is_markup = match c {
             '\\' | '`' | '*' | '<' | '>' | '|' | '~' | '$' | '&' | '@' => true,
-            // No address becomes a link, no picture is asked for.
+            // So that no address becomes a link, and no picture is requested.
             ':' if text[index + 1..].starts_with(&['/', '/']) => true,
             '_' => !is_letter(before.as_ref()) || !is_letter(text.get(index + 1)),
             '(' | '[' | ':' => before == Some(']'),

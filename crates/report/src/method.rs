@@ -1,4 +1,4 @@
-//! The method check on a terminal: what is amiss first, what is right last.
+//! The method check on a terminal: problems first.
 
 use std::fmt::Write;
 
@@ -6,13 +6,13 @@ use ssdlab_advice::{Check, CheckOutcome};
 
 use super::text::{Style, wrapped};
 
-/// What stands below an outcome.
+/// The indent of lines below an outcome.
 const INDENT: &str = "                ";
 
-/// Warnings of one check that are shown; `--json` has all.
+/// The maximum number of one check's warnings that are shown; `--json` has all.
 const MOST_WARNINGS: usize = 4;
 
-/// What the checks of a run found.
+/// The results of a run's checks.
 #[must_use]
 pub fn method(run: &str, checks: &[Check], style: Style) -> String {
     let mut out = String::new();

@@ -1,4 +1,4 @@
-//! Numbers as people read them: three digits that mean something, and their unit.
+//! Numbers for readers: three significant digits, and their unit.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -10,7 +10,7 @@ pub fn value(metric: &str, value: f64) -> String {
     amount(metric::of(metric).unit, value)
 }
 
-/// A number of the kind that a claim bounds: a ratio, or an amount of its metric.
+/// A number of the kind that a claim bounds: a ratio, or a value of its metric.
 pub fn claimed(claim: &Judgement, value: f64) -> String {
     if claim.is_absolute { self::value(&claim.metric, value) } else { ratio(value) }
 }
@@ -35,7 +35,7 @@ pub fn bytes(bytes: f64) -> String {
     scaled(bytes.round(), 1000.0, &["B", "kB", "MB", "GB", "TB"])
 }
 
-/// A number without a unit: a count, or what a program reports in a unit of its own.
+/// A number without a unit: a count, or what a program reports in its own unit.
 pub fn count(value: f64) -> String {
     scaled(value, 1000.0, &["", "k", "M", "G", "T"]).trim_end().to_owned()
 }
@@ -50,7 +50,7 @@ pub fn duration(ns: f64) -> String {
     scaled(ns.round(), 1000.0, &["ns", "us", "ms", "s"])
 }
 
-/// A time that is known roughly, in whole seconds or minutes.
+/// An approximate time, in whole seconds or minutes.
 #[must_use]
 pub fn roughly(time: Duration) -> String {
     let seconds = time.as_secs().max(1);
@@ -58,7 +58,7 @@ pub fn roughly(time: Duration) -> String {
     humantime::format_duration(Duration::from_secs(seconds)).to_string()
 }
 
-/// A moment in seconds since 1970, in UTC, to the second.
+/// A time stamp in seconds since 1970, as UTC.
 pub fn moment(seconds: u64) -> String {
     // The end of the year 9999.
     let seconds = Duration::from_secs(seconds.min(253_402_300_799));
@@ -73,7 +73,7 @@ pub fn rate(bytes: f64, ns: f64) -> String {
 fn scaled(value: f64, step: f64, units: &[&str]) -> String {
     let mut scaled = value;
     let mut unit = 0;
-    // What would be rounded up to a thousand belongs to the next unit already.
+    // What would be rounded up to a thousand already belongs to the next unit.
     while scaled.abs() >= step - 0.5 && unit + 1 < units.len() {
         scaled /= step;
         unit += 1;
@@ -89,12 +89,12 @@ fn scaled(value: f64, step: f64, units: &[&str]) -> String {
     format!("{number} {}", units[unit])
 }
 
-/// A ratio to the baseline: enough digits to see a difference of one per cent of the effect.
+/// A ratio to the baseline, with enough digits to show a difference of 1 % of the effect.
 pub fn ratio(ratio: f64) -> String {
     written(ratio, digits(ratio))
 }
 
-/// What has many digits before the point is written with a power of ten.
+/// A ratio with some digits after the point, or with a power of ten if it is large.
 fn written(ratio: f64, digits: usize) -> String {
     if ratio.abs() >= 1e6 { format!("{ratio:.2e}") } else { format!("{ratio:.digits$}") }
 }
@@ -108,7 +108,7 @@ fn digits(ratio: f64) -> usize {
     }
 }
 
-/// The digits after the point of a number below 1 of which three mean something, and six at most.
+/// The digits after the point that give a number below 1 three significant digits, at most six.
 fn small_digits(number: f64) -> usize {
     match number {
         n if n >= 0.0995 => 3,
@@ -140,7 +140,7 @@ pub fn times(ratio: f64, interval: Option<[f64; 2]>) -> String {
     )
 }
 
-/// A p-value, to two digits that mean something.
+/// A p-value, to two significant digits.
 pub fn p_value(p: f64) -> String {
     match p {
         p if p < 0.0001 => "p < 0.0001".to_owned(),

@@ -1,4 +1,4 @@
-//! What is found on plausible drives, in words.
+//! Results on plausible drives, in words.
 
 use ssdlab_advice::{Crossing, Effect, Flip, Judgement, OverDrives, Separation, Spread};
 use ssdlab_flash::evidence::Value;
@@ -18,13 +18,13 @@ pub(super) fn effect(effect: &Effect) -> String {
     }
 }
 
-/// From the least to the greatest of what a claim is about.
+/// The range of a claim's values.
 pub(super) fn range(claim: &Judgement, spread: &Spread) -> String {
     let [least, most] = [spread.least, spread.most].map(|value| number::claimed(claim, value));
     if least == most { least } else { format!("{least} to {most}") }
 }
 
-/// A claim over plausible drives as the end of a sentence.
+/// The result of a claim over plausible drives, as the end of a sentence.
 pub(super) fn clause(claim: &Judgement, over: &OverDrives) -> String {
     let times = if claim.is_absolute { "" } else { " times" };
     let holds = if over.holds == over.of { "" } else { "it holds " };
@@ -32,7 +32,7 @@ pub(super) fn clause(claim: &Judgement, over: &OverDrives) -> String {
     format!("{holds}on {} of {drives}, {range}{times}", over.holds)
 }
 
-/// What a verdict over plausible drives rests on.
+/// The evidence of a verdict over plausible drives.
 pub(super) fn evidence(claim: &Judgement, over: &OverDrives) -> Vec<String> {
     let (range, median) = (range(claim, &over.spread), number::claimed(claim, over.spread.median));
     let mut parts = vec![format!("plausible drives: {range}, median {median}")];
@@ -52,7 +52,7 @@ pub(super) fn evidence(claim: &Judgement, over: &OverDrives) -> Vec<String> {
     parts
 }
 
-/// What single parameters of the drive do to a verdict, where somebody has looked.
+/// The effects of single drive parameters on a verdict, if `ssdlab flip` has searched for them.
 pub(super) fn flips(claim: &Judgement) -> Option<String> {
     let holds = claim.flips.first()?.holds;
     let of = |flip: &Flip| -> Vec<String> {
@@ -85,7 +85,7 @@ fn separation(by: &Separation, of: usize) -> String {
     )
 }
 
-/// A value of a drive file as people read it.
+/// A value of a drive file, for readers.
 #[must_use]
 pub fn value(value: &Value) -> String {
     let written = match value {

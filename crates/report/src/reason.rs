@@ -1,5 +1,5 @@
-//! Why a treatment differs from another, in one sentence of numbers: of the bytes it writes more,
-//! what they are, and what else it asks of the drive.
+//! Why a treatment differs from another, in one sentence of numbers: how many more bytes it writes
+//! and of what kind, and which other commands it sends to the drive.
 
 use std::collections::BTreeSet;
 
@@ -11,22 +11,23 @@ use ssdlab_plan::{Factor, Levels};
 use super::number;
 use super::table::mean;
 
-/// What is less than this share of all that differs is not worth a word.
+/// Kinds with less than this share of the whole difference are not mentioned.
 const WORTH_A_WORD: f64 = 0.02;
 
-/// How much more or less of a count is worth a word, as a ratio.
+/// The ratio from which on a difference between counts is mentioned.
 const NOTABLE: f64 = 1.05;
 
-/// The most kinds that are named.
+/// The maximum number of kinds that are named.
 const MOST_KINDS: usize = 3;
 
-/// Fewer commands more or less may be chance.
+/// A smaller difference in the number of commands may be chance.
 const FEW: f64 = 10.0;
 
-/// What explains a factor must differ by at least its square root: this much of its logarithm.
+/// A cause must differ by at least the square root of the factor it explains: this share of its
+/// logarithm.
 const EXPLAINS: f64 = 0.5;
 
-/// Requests, with what they are called.
+/// Counts of commands, with their names in sentences.
 const COMMANDS: [(&str, &str); 5] = [
     ("write_requests", "write requests"),
     ("discard_requests", "discards"),
@@ -35,8 +36,8 @@ const COMMANDS: [(&str, &str); 5] = [
     ("erases", "erased flash blocks"),
 ];
 
-/// What stands behind each claim that compares two treatments; said once, where several claims are
-/// about the same.
+/// The causes behind each claim that compares two treatments; once, if several claims are about the
+/// same.
 pub(super) fn reasons(analysis: &Analysis) -> Vec<Option<String>> {
     let mut said = BTreeSet::new();
     let claims = analysis.claims.iter();
@@ -50,8 +51,8 @@ pub(super) fn reasons(analysis: &Analysis) -> Vec<Option<String>> {
     found.collect()
 }
 
-/// What stands behind the difference of a treatment's metric from another's in some phases; `None`
-/// where nothing else that was counted differs.
+/// The causes of the difference between two treatments' metric in some phases; `None` if no other
+/// count differs.
 pub(super) fn reason(
     analysis: &Analysis,
     sides: [&Levels; 2],
@@ -63,8 +64,8 @@ pub(super) fn reason(
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// The part of it that says most of the metric, of those that differ as much as the metric does:
-/// what differs by a fiftieth is no reason for taking twice as long.
+/// The cause that explains most of the metric, of those that differ by at least the square root of
+/// its factor: a difference of a fiftieth does not explain taking twice as long.
 pub(super) fn main_reason(
     analysis: &Analysis,
     sides: [&Levels; 2],
@@ -81,7 +82,7 @@ pub(super) fn main_reason(
     sides.parts(metric).into_iter().find_map(explaining)
 }
 
-/// What differs of one kind: the beginning of a clause, and its ends.
+/// Differences of one kind: the beginning of a clause, and its possible ends.
 struct Parts {
     begins: &'static str,
     parts: Vec<Part>,
@@ -94,7 +95,7 @@ impl Parts {
     }
 }
 
-/// Something that differs: what is told of it, and how much there is of it on both sides.
+/// A difference: its text, and its amounts on both sides.
 struct Part {
     says: String,
     both: (f64, f64),
@@ -123,7 +124,7 @@ impl<'a> Sides<'a> {
         phases: &'a [String],
         metric: &str,
     ) -> Option<Self> {
-        // What a phase asks of a drive says little of what a power cut leaves.
+        // What a phase asks of a drive says little about what a power cut leaves.
         if metric::of(metric).is_of_cuts() {
             return None;
         }
@@ -131,11 +132,11 @@ impl<'a> Sides<'a> {
         Some(Self { with: of(levels)?, without: of(baseline)?, phases })
     }
 
-    /// What differs, by what says most of the metric.
+    /// All differences; those that explain most of the metric come first.
     fn parts(&self, metric: &str) -> [Parts; 2] {
         let written = Parts { begins: "it writes", parts: self.written().into_iter().collect() };
         let commands = Parts { begins: "there are", parts: self.commands(metric) };
-        // Of bytes, the kinds say more; of times, what the drive was asked to do.
+        // The kinds of bytes explain bytes better, the commands times.
         if metric::of(metric).unit == Unit::Bytes {
             [written, commands]
         } else {
@@ -154,7 +155,7 @@ impl<'a> Sides<'a> {
         Some((total(self.with)?, total(self.without)?))
     }
 
-    /// The bytes written more or less, and what they are.
+    /// The difference in bytes written, and their kinds.
     fn written(&self) -> Option<Part> {
         let (with, without) = self.both("written_bytes")?;
         let part = |says| Some(Part { says, both: (with, without) });
@@ -202,7 +203,7 @@ impl<'a> Sides<'a> {
         })
     }
 
-    /// The commands asked for more or less often, but for those that are the metric itself.
+    /// The commands sent more or less often, except those that are the metric itself.
     fn commands(&self, explained: &str) -> Vec<Part> {
         let discarded = self.both("discarded_bytes").unwrap_or((0.0, 0.0));
         let differs = |(metric, called): &(&str, &str)| {
@@ -229,7 +230,8 @@ impl<'a> Sides<'a> {
     }
 }
 
-/// Whether nothing can be committed. Other filesystems have journals whose commits nobody counts.
+/// Whether there is no journal to commit. Other filesystems have journals whose commits are not
+/// counted.
 fn has_no_journal(levels: &Levels) -> bool {
     let has = |factor, level: &str| levels.0.get(&factor).is_some_and(|own| own == level);
     has(Factor::Filesystem, "ext2") || has(Factor::Journal, "off")

@@ -1,5 +1,5 @@
-//! A power cut that was made again, for the terminal: what the drive had, what became of the files,
-//! and whether it is what the record says.
+//! A repeated power cut, for the terminal: what the drive had, what became of the files, and
+//! whether that matches the record.
 
 use std::fmt::Write;
 
@@ -10,13 +10,13 @@ use super::grid::Grid;
 use super::number::{bytes, duration};
 use super::text::{Style, counted, wrapped};
 
-/// Lines of what a check or a kernel said that are shown; `--json` has all.
+/// The maximum number of a check's or a kernel's lines that are shown; `--json` has all.
 const MOST_LINES: usize = 10;
 
-/// What the columns of the table of files count.
+/// The note that explains the columns of the table of files.
 const VERSIONS: &str = "Versions count how often a file was replaced, and the records of the log.";
 
-/// A cut that was made again.
+/// A repeated cut.
 #[must_use]
 pub fn repeat(repeat: &Repeat, style: Style) -> String {
     let mut out = String::new();
@@ -97,7 +97,7 @@ fn write_said(out: &mut String, said: &str, style: Style) -> std::fmt::Result {
     }
 }
 
-/// The files of which something is gone or damaged, and how many others there are.
+/// The files that lost something or are damaged, and the number of the others.
 fn write_files(out: &mut String, files: &[FileAfter], style: Style) -> std::fmt::Result {
     let (changed, others): (Vec<_>, Vec<_>) =
         files.iter().partition(|file| file.verdict != Verdict::default());
@@ -140,7 +140,7 @@ fn after_it(fault: Fault) -> String {
     if fault == Fault::Torn { "a part of one".to_owned() } else { fault.to_string() }
 }
 
-/// What became of files, in words.
+/// The state of the files, in words.
 fn finding(verdict: &Verdict) -> String {
     let number = |count: u32| usize::try_from(count).unwrap_or(usize::MAX);
     let mut says = Vec::new();
@@ -156,7 +156,7 @@ fn finding(verdict: &Verdict) -> String {
     if says.is_empty() { "nothing lost".to_owned() } else { says.join(", ") }
 }
 
-/// What was found after a cut, in words.
+/// The outcome of a cut, in words.
 fn outcome(outcome: &Outcome) -> String {
     let files = outcome.verdict.as_ref().map_or_else(|| "unmountable".to_owned(), finding);
     let check = if outcome.amiss.is_some() { ", the check fails" } else { "" };

@@ -1,4 +1,4 @@
-//! What was asked of a drive while it was served, as a table.
+//! The commands that a drive got while it was served, as a table.
 
 use std::fmt::Write;
 
@@ -7,10 +7,10 @@ use ssdlab_serve::Summary;
 use super::text::Style;
 use super::{grid, number};
 
-/// What was asked of a drive, and how well its times were kept.
+/// The commands that a drive got, and how punctual its answers were.
 ///
-/// A drive without times of its own is done as soon as it is asked: how late an answer is says
-/// nothing of it, only how long this machine took.
+/// A drive without a timing model is due at once, so the lateness of an answer says nothing about
+/// the drive, only how long this machine took.
 #[must_use]
 pub fn serving(summary: &Summary, is_timed: bool) -> String {
     let Summary { counts, punctuality } = summary;

@@ -1,5 +1,5 @@
-//! Outcomes of simulations, and what a drive is, as tables: a column for each drive, or of a sweep
-//! a row for each simulation.
+//! Outcomes of simulations as tables, with a column for each drive or, in a sweep, a row for each
+//! simulation; and the specification of a drive.
 
 use std::fmt::Write;
 
@@ -69,7 +69,7 @@ const SETTINGS: &[(&str, Cell)] = &[
     ("seed", |o| Some(o.seed.to_string())),
 ];
 
-/// The rows of drives beside each other that fit into a row of a sweep.
+/// The rows of the table of drives that become columns of a sweep's.
 const IN_SWEEPS: [&str; 4] = ["write amplification", "erases", "writes a second", "reads a second"];
 
 type Cell = fn(&Outcome) -> Option<String>;
@@ -169,7 +169,7 @@ fn notes(outcome: &Outcome) -> Vec<String> {
     notes
 }
 
-/// What a drive is, in a few lines.
+/// The specification of a drive, in a few lines.
 #[must_use]
 pub fn specification(drive: &Specification) -> String {
     let mut out = String::new();

@@ -1,8 +1,8 @@
 //! The tables: phases by treatments, as the founding posts print them.
 //!
 //! Columns are the levels the question is about, the baseline first; rows are phases, once for
-//! each combination of the other factors. Where the question is about more levels than fit beside
-//! each other, treatments are rows and phases are columns, a few to a table.
+//! each combination of the other factors. If the question is about more levels than fit side by
+//! side, treatments are rows and phases are columns, a few per table.
 
 use std::iter;
 
@@ -14,13 +14,13 @@ use super::number;
 use super::plausible;
 use super::text::{Style, plain};
 
-/// The most levels that stand side by side.
+/// The maximum number of levels side by side.
 const MOST_COLUMNS: usize = 4;
 
-/// What phases that move bytes are known by, besides their operations.
+/// The metric of phases that move bytes, besides their operations.
 const MOVED: &str = "bytes_per_second";
 
-/// What a treatment's name takes on a line.
+/// The width of a treatment's name.
 const LABEL_WIDTH: usize = 14;
 
 /// How treatments are laid out: which factors make columns, which make rows.
@@ -59,7 +59,7 @@ impl<'a> Layout<'a> {
         self.analysis.treatments.iter().find(|treatment| treatment.levels == levels)
     }
 
-    /// The factors that differ between rows: the others are said once, above the table.
+    /// A row's levels of the factors that differ between rows; the others are above the table.
     fn row_label(&self, row: &Levels) -> String {
         let differs = |factor: &Factor| {
             self.rows.iter().any(|other| other.0.get(factor) != self.rows[0].0.get(factor))
@@ -77,8 +77,8 @@ impl<'a> Layout<'a> {
         plain(&format!("{column}{}", if is_baseline { " (baseline)" } else { "" }))
     }
 
-    /// The plan's metric: means, and the ratio to the baseline with its interval. Where it does not
-    /// fit into one table it is several.
+    /// The plan's metric: means, and the ratio to the baseline with its interval, in several tables
+    /// if they do not fit into one.
     pub fn main_table(&self, style: Style) -> Vec<Grid> {
         self.table(style, |treatment, phase| self.main_cell(treatment, phase))
     }
@@ -129,7 +129,7 @@ impl<'a> Layout<'a> {
         vec![Grid { header, rows, numbers: 1 + usize::from(labelled) }]
     }
 
-    /// Why a cell has no value. Of a treatment that did not run, its first phase says why.
+    /// Why a cell has no value. If a treatment did not run, only its first phase says why.
     fn why_absent(&self, treatment: Option<&TreatmentResult>, phase: &str) -> &'static str {
         let Some(treatment) = treatment else { return "excluded" };
         let index = self.schedule.find(&treatment.levels);
@@ -141,7 +141,7 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// One row a treatment, the phases side by side, as many as fit.
+    /// One row per treatment, with as many phases side by side as fit.
     fn treatments_by_phases(
         &self,
         style: Style,
@@ -209,8 +209,8 @@ impl<'a> Layout<'a> {
         self.analysis.effect(&self.analysis.metric, &treatment.levels, phase)
     }
 
-    /// Bytes that the phases up to this sync wrote, over the time they took together: the post's
-    /// 172 MB/s is 493 MB over unpack and sync.
+    /// The bytes that the phases up to this sync wrote, over their total time: the post's 172 MB/s
+    /// is 493 MB over unpack and sync.
     fn rate(&self, treatment: &TreatmentResult, phase: &str) -> Option<String> {
         let index = self.schedule.find(&treatment.levels)?;
         let (mut bytes, mut ns) = (0.0, 0.0);
@@ -228,7 +228,7 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// A level that is a name speaks for itself; an amount or a switch does not.
+/// A level, with its factor unless it is a name, which is clear by itself.
 pub(super) fn level_name(factor: Factor, level: &str) -> String {
     match factor {
         Factor::Filesystem
@@ -277,14 +277,15 @@ pub(super) fn places(schedule: &Schedule, ranking: &StepRanking) -> Grid {
     }
 }
 
-/// A treatment by the levels alone in which it differs from others.
+/// A treatment by only the levels in which it differs from others.
 pub(super) fn label(schedule: &Schedule, levels: &Levels) -> String {
     let levels = schedule.distinct(levels);
     let shown = |(factor, level): (&Factor, &String)| plain(&level_name(*factor, level));
     levels.0.iter().map(shown).collect::<Vec<_>>().join(", ")
 }
 
-/// Sets by letters, as in agronomy: what shares no letter is told apart.
+/// Sets as letters, a compact letter display: treatments without a common letter are
+/// distinguishable.
 fn letters(sets: &[usize]) -> String {
     let letter = |set: &usize| {
         let letter = u8::try_from((set - 1) % 26).map_or('?', |index| char::from(b'a' + index));
@@ -294,27 +295,27 @@ fn letters(sets: &[usize]) -> String {
     sets.iter().map(letter).collect()
 }
 
-/// Whether a phase is known by the bytes that it moves; Bonnie's seeks and small files are counted.
+/// Whether a phase is measured in bytes moved; Bonnie's seeks and small files are counted instead.
 fn moves_bytes(analysis: &Analysis, phase: &str) -> bool {
     let mut counted = BonnieTest::ALL.into_iter().filter(|test| *test >= BonnieTest::RandomSeek);
     let has_bytes = |treatment: &TreatmentResult| mean(treatment, phase, MOVED).is_some();
     counted.all(|test| test.name() != phase) && analysis.treatments.iter().any(has_bytes)
 }
 
-/// What stands in brackets beside the plan's metric, if anything does.
+/// The metric in brackets beside the plan's metric, if any.
 pub(super) fn beside(analysis: &Analysis) -> Option<&'static str> {
     let mut phases = analysis.treatments.iter().flat_map(|treatment| &treatment.summary);
     let metric = analysis.metric.as_str();
     phases.any(|phase| charted(analysis, metric, &phase.name) != metric).then_some(MOVED)
 }
 
-/// What a chart shows of a phase instead of a metric: bytes, where its operations move them.
+/// The metric that a chart shows for a phase: bytes instead of operations that move bytes.
 pub(super) fn charted<'a>(analysis: &Analysis, metric: &'a str, phase: &str) -> &'a str {
     if metric == "ops_per_second" && moves_bytes(analysis, phase) { MOVED } else { metric }
 }
 
-/// The mean of the plan's metric in a phase, and the same written out; of operations that move
-/// bytes, with the bytes.
+/// The mean of the plan's metric in a phase, and its text; for operations that move bytes, with the
+/// bytes.
 pub(super) fn shown(
     analysis: &Analysis,
     treatment: &TreatmentResult,
@@ -337,8 +338,7 @@ pub(super) fn mean(treatment: &TreatmentResult, phase: &str, metric: &str) -> Op
     Some(summary.metrics.get(metric)?.mean)
 }
 
-/// A phase that leaves work behind is not over when it returns: said where it is a tenth or
-/// more.
+/// The time until the device is quiet, if it exceeds the phase's own by more than a tenth.
 fn settled(treatment: &TreatmentResult, phase: &str, time: f64) -> String {
     match mean(treatment, phase, "settled_ns") {
         Some(settled) if settled > 1.1 * time => {

@@ -17,15 +17,15 @@ use super::hosts;
 use super::number;
 use super::table::{Layout, beside};
 
-/// What stands below a verdict.
+/// The indent of lines below a verdict.
 const INDENT: &str = "          ";
 
-/// What the terminal can show.
+/// What the output can show.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Style {
     /// Whether it shows colours.
     pub is_coloured: bool,
-    /// Its width in columns; none for a file.
+    /// Its width in columns; `None` for a file.
     pub width: Option<u16>,
 }
 
@@ -38,7 +38,7 @@ pub fn text(schedule: &Schedule, analysis: &Analysis, style: Style) -> String {
     report(schedule, analysis, style, write_tables)
 }
 
-/// The report of a run on a screen: of its tables only the one that the answer rests on.
+/// The report of a run for a screen, with only the table that the answer rests on.
 #[must_use]
 pub fn brief(schedule: &Schedule, analysis: &Analysis, style: Style) -> String {
     report(schedule, analysis, style, write_evidence)
@@ -58,7 +58,7 @@ fn report(schedule: &Schedule, analysis: &Analysis, style: Style, tables: Tables
     report
 }
 
-/// The answer, and where and on what it was found.
+/// The answer, and where and on what it was measured.
 fn write_head(
     out: &mut String,
     schedule: &Schedule,
@@ -87,7 +87,7 @@ fn write_head(
     Ok(())
 }
 
-/// What the answer is about, where the tables are of another metric.
+/// The metric that the answer is about, if the tables show another.
 fn write_answering_bars(
     out: &mut String,
     schedule: &Schedule,
@@ -99,7 +99,7 @@ fn write_answering_bars(
     writeln!(out, "\n{}\n{bars}", wrapped("", &format!("{metric}, {of}"), "", style))
 }
 
-/// What power cuts cost, or the rankings; without either the main table.
+/// The results of power cuts, or the rankings; without either, the main table.
 fn write_evidence(
     out: &mut String,
     schedule: &Schedule,
@@ -117,7 +117,7 @@ fn write_evidence(
     }
 }
 
-/// Whether there were power cuts.
+/// Writes the results of power cuts; returns whether there were any.
 fn write_cuts(
     out: &mut String,
     schedule: &Schedule,
@@ -131,7 +131,7 @@ fn write_cuts(
         writeln!(out, "\n{}", wrapped("", cuts::REPRODUCERS, "", style))?;
     }
     for (name, command) in reproducers {
-        // A command is copied, so it is not broken.
+        // Not wrapped, so that the command can be copied.
         writeln!(out, "{}\n    {}", wrapped("  ", &name, "  ", style), plain(&command))?;
     }
     Ok(true)
@@ -177,7 +177,7 @@ fn write_tables(
         writeln!(out, "\n{}", wrapped("", &format!("{BYTES}: mean"), "", style))?;
         writeln!(out, "{}", drawn(&layout.device_table(style), style))?;
     }
-    // What filesystems can stands beside how fast they are.
+    // Features of filesystems belong next to their speed.
     let compared = features::compared(schedule, analysis);
     if !compared.is_empty() {
         writeln!(out, "\nWhat the filesystems can\n{}", features(&compared, style))?;
@@ -225,7 +225,7 @@ fn write_claims(
     Ok(())
 }
 
-/// Where, on what, how often and how far it ran.
+/// Where, on what and how often it ran, and whether it is complete.
 pub(super) fn how(analysis: &Analysis) -> String {
     let trials = analysis.treatments.iter().map(|treatment| treatment.trials.len()).max();
     let trials = counted(trials.unwrap_or(0), "trial");
@@ -238,7 +238,7 @@ pub(super) fn how(analysis: &Analysis) -> String {
     }
 }
 
-/// How much was done, on how much, in which state.
+/// The scale of the workload, the capacity, and the drives' condition.
 fn size(analysis: &Analysis) -> String {
     let mut size = format!(", scale {}", analysis.scale);
     let capacities: Vec<String> =
@@ -251,7 +251,7 @@ fn size(analysis: &Analysis) -> String {
     size
 }
 
-/// What is above the main table.
+/// The heading of the main table.
 pub(super) fn main_heading(analysis: &Analysis) -> String {
     let metric = if shows_bytes(analysis) { BYTES } else { analysis.metric.as_str() };
     let beside = beside(analysis).map_or(String::new(), |beside| format!(" ({beside})"));
@@ -273,7 +273,7 @@ pub(super) fn main_heading(analysis: &Analysis) -> String {
     )
 }
 
-/// What is above a ranking.
+/// The heading of a ranking.
 pub(super) fn ranking_heading(ranking: &StepRanking) -> String {
     let step = ranking.step.as_ref().map_or("Ranking".to_owned(), |name| format!("Step {name}"));
     format!(
@@ -287,7 +287,7 @@ fn shows_bytes(analysis: &Analysis) -> bool {
     analysis.metric == "written_bytes"
 }
 
-/// Whether any phase counts what the workload writes.
+/// Whether any phase wrote, as the workload itself counts.
 fn writes(analysis: &Analysis) -> bool {
     let mut phases = analysis.treatments.iter().flat_map(|treatment| &treatment.summary);
     phases.any(|phase| phase.metrics.get("application_bytes").is_some_and(|own| own.max > 0.0))
@@ -325,7 +325,7 @@ fn write_claim(out: &mut String, claim: &Claim<'_>, style: Style) -> std::fmt::R
     Ok(())
 }
 
-/// A verdict, as wide as the indent.
+/// A verdict, padded to the width of the indent.
 fn verdict(verdict: Verdict, style: Style) -> String {
     let colour = match verdict {
         Verdict::Holds => 32,
@@ -347,7 +347,7 @@ pub fn counted(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Why a run ended, where that is worth a word.
+/// Why a run ended, unless all of its blocks ran.
 pub(super) fn ended(ending: Ending) -> &'static str {
     match ending {
         Ending::Precise => "; stopped when precise enough",
@@ -359,8 +359,7 @@ pub(super) fn ended(ending: Ending) -> &'static str {
     }
 }
 
-/// Breaks a text at spaces so that it fits the terminal; `first` starts the first line, `indent`
-/// every other.
+/// Wraps a text to the terminal's width; `first` starts the first line, `indent` every other.
 pub(super) fn wrapped(first: &str, text: &str, indent: &str, style: Style) -> String {
     let width = style.width.map_or(usize::MAX / 2, usize::from);
     let options = textwrap::Options::new(width)
@@ -370,14 +369,14 @@ pub(super) fn wrapped(first: &str, text: &str, indent: &str, style: Style) -> St
     textwrap::fill(&plain(text), options)
 }
 
-/// Text of plans and programs without what would steer a terminal, what XML forbids, and what would
-/// change the direction of other text.
+/// Text of plans and programs without characters that control a terminal, that XML forbids, or
+/// that change the direction of other text.
 pub(super) fn plain(text: &str) -> String {
     let seen = text.chars().filter(|c| !is_unseen(*c));
     seen.map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// Whether a character is not seen itself and changes how others are.
+/// Whether a character is invisible and changes how others are displayed.
 #[must_use]
 pub fn is_unseen(c: char) -> bool {
     matches!(c, '\u{061C}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}')

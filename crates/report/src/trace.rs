@@ -1,5 +1,5 @@
-//! What was asked of a drive, summed up: a table of one trace with a column for each kind of
-//! request, and one of several trials with a row for each.
+//! Summaries of requests to a drive: a table of one trace with a column for each kind of request,
+//! and one of several trials with a row for each.
 
 use std::fmt::Write;
 
@@ -31,14 +31,14 @@ pub struct Traced {
 }
 
 impl Traced {
-    /// What it is called above its table or chart.
+    /// Its name above its table or chart.
     #[must_use]
     pub fn name(&self) -> String {
         trial_name(self.trial, &self.levels)
     }
 }
 
-/// What a trial is called, by its place in the run and the levels by which it differs from others.
+/// A trial's name: its place in the run, and the levels by which it differs from others.
 #[must_use]
 pub fn trial_name(trial: u32, levels: &Levels) -> String {
     format!("trial {trial}: {}", treatment(levels))
@@ -49,7 +49,7 @@ fn treatment(levels: &Levels) -> String {
     plain(&names.collect::<Vec<_>>().join(", "))
 }
 
-/// What the requests of several trials come to.
+/// The summaries of several trials' requests.
 #[must_use]
 pub fn traces(trials: &[Traced], style: Style) -> String {
     let row = |traced: &Traced| {
@@ -63,8 +63,7 @@ pub fn traces(trials: &[Traced], style: Style) -> String {
     table.text(style) + "\n"
 }
 
-/// What the requests of one trace come to, and how many writes were merged into them, if that is
-/// known.
+/// The summary of one trace's requests, and how many writes were merged into them, if known.
 #[must_use]
 pub fn trace(name: &str, summary: &Summary, merged_writes: Option<u64>, style: Style) -> String {
     let mut out = format!("{}\n", plain(name));
@@ -112,7 +111,7 @@ const COLUMNS: &[(&str, Column)] = &[
     ("over", |t| Some(time(t.summary.span_ns))),
 ];
 
-/// Of one kind, in a trace that spans so many nanoseconds.
+/// The cell for one kind of request in a trace that spans this many nanoseconds.
 type Row = fn(&OfKind, u64) -> Option<String>;
 
 const ROWS: &[(&str, Row)] = &[

@@ -17,7 +17,7 @@ fn resolved(name: &str, overrides: &Overrides) -> Schedule {
     schedule(name, shipped::find(name).unwrap().text, overrides, Path::new("/")).unwrap()
 }
 
-/// How much more of everything a level costs: what a drive and a filesystem might do.
+/// The factor by which a level multiplies every cost, as a drive and a filesystem might.
 fn weight(factor: Factor, level: &str) -> f64 {
     match (factor, level) {
         (Factor::Filesystem, "ext3") => 1.4,
@@ -85,7 +85,7 @@ fn phase(name: &str, levels: &Levels, block: u32) -> Phase {
     }
 }
 
-/// Power cuts in a phase, of which every tenth loses what was synced.
+/// Power cuts in a phase, every tenth of which loses synced data.
 fn cuts(phase: &str) -> serde_json::Value {
     let cut = |number: u64| {
         json!({
@@ -106,7 +106,7 @@ fn cuts(phase: &str) -> serde_json::Value {
     (0..60).map(cut).collect()
 }
 
-/// A run of a plan: each step with what the steps before it have kept.
+/// A run of a plan: each step with the treatments that earlier steps kept.
 fn run(schedule: &Schedule) -> Analysis {
     let mut records: Vec<Record> = Vec::new();
     for step in 0..schedule.blocks().len() {
@@ -153,7 +153,7 @@ fn the_shipped_plans_answer_their_questions_in_the_first_sentence() {
         let json = serde_json::to_value(Answered::new(&schedule, &analysis)).unwrap();
         assert_eq!(json["answer"], *sentence);
         assert_eq!(json["scale"], 1.0);
-        // The first chart is of the metric of the claim that comes first, if phases have it.
+        // The first chart shows the metric of the first claim, if phases have it.
         let claim = schedule.claims.iter().find(|claim| claim.id == schedule.answer[0]).unwrap();
         let first = &charts(&schedule, &analysis)[0];
         let is_of_cuts = metric::of(&claim.metric).is_of_cuts();
@@ -164,8 +164,8 @@ fn the_shipped_plans_answer_their_questions_in_the_first_sentence() {
     insta::assert_snapshot!(answers.join("\n"));
 }
 
-/// Both sides are told in every format, by all levels in which treatments differ: what the cases of
-/// a claim share once, the others with each case.
+/// Every format names both sides by all levels in which treatments differ: once for the levels that
+/// the cases of a claim share, with each case for the others.
 #[test]
 fn every_verdict_names_both_sides() {
     let schedule = resolved("fsync", &Overrides::default());
@@ -246,7 +246,7 @@ fn a_finding_after_a_cut_has_its_command_in_every_format() {
     assert_eq!(json["treatments"][0]["cuts"]["example"], example);
 }
 
-/// Less work, or another drive, says nothing of an amount that was published for this one.
+/// Less work, or another drive, says nothing about an amount that was published for this one.
 #[test]
 fn amounts_are_judged_at_scale_1_on_the_plans_drive_only() {
     let published = Overrides { plausible: Some(0), ..Overrides::default() };
@@ -269,11 +269,11 @@ fn amounts_are_judged_at_scale_1_on_the_plans_drive_only() {
         let reason = claim.reason.clone().unwrap_or_default();
         assert!(reason.starts_with(says.unwrap_or_default()), "{overrides:?}: {reason}");
         assert_eq!(claim.p.is_some(), says.is_none(), "{overrides:?}");
-        // A ratio is judged all the same.
+        // A ratio is judged anyway.
         let ratio = analysis.claims.iter().find(|one| one.id == "delete-slower-until-quiet");
         assert!(ratio.unwrap().p.is_some(), "{overrides:?}");
     }
-    // What is written and discarded depends on the capacity, and on the drive only as far as that.
+    // What is written and discarded depends on the drive only through its capacity.
     let published = Overrides::default();
     let elsewhere = Overrides { drive: Some("x25m-g2".to_owned()), ..Overrides::default() };
     let smaller = Overrides { capacity: Some(4_000_000_000), ..Overrides::default() };
@@ -292,7 +292,7 @@ fn amounts_are_judged_at_scale_1_on_the_plans_drive_only() {
         let unlike = unlike.unwrap_or_default();
         assert!(unlike.starts_with(says.unwrap_or_default()), "{plan} {overrides:?}: {unlike}");
     }
-    // On the drives that the plan draws as on the published one.
+    // This holds on the drives that the plan draws as on the published one.
     let schedule = resolved("discard", &Overrides { scale: Some(0.04), ..Overrides::default() });
     let analysis = run(&schedule);
     let claim = analysis.claims.iter().find(|one| one.id == "fstrim-six-minutes").unwrap();

@@ -1,4 +1,4 @@
-//! The ground that charts are drawn on, and the SVG they become.
+//! The canvas that charts are drawn on, and its SVG.
 
 use std::io;
 
@@ -16,37 +16,37 @@ use super::palette::{MUTED, Symbol, TEXT};
 /// units.
 pub(super) const WIDTH: u32 = 1600;
 
-/// What stays free at the edges.
+/// The margin at the edges.
 pub(super) const EDGE: u32 = 20;
 
-/// Sizes of text; ones that are whole again after the library has multiplied and divided them.
+/// Text sizes that are whole numbers again after the library has multiplied and divided them.
 pub(super) const LARGE: u32 = 28;
 pub(super) const NORMAL: u32 = 22;
 pub(super) const SMALL: u32 = 20;
 
-/// What a line of text takes.
+/// The height of a line of text.
 const LINE_HEIGHT: u32 = 28;
 
-/// What the symbol of a key takes, with what stands before and behind it.
+/// The width of a legend entry's symbol, with the space around it.
 const KEY_WIDTH: u32 = 34;
 
 pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// Drawing fails only if the string cannot be written to, which it can.
+/// Drawing fails only if writing to a string fails, which it never does.
 pub(super) type Drawing = Result<(), DrawingAreaErrorKind<io::Error>>;
 
-/// What stands above a chart.
+/// The heading of a chart.
 #[derive(Debug, Default)]
 pub(super) struct Heading {
     /// The title.
     pub title: String,
     /// How to read it.
     pub notes: String,
-    /// What marks mean.
+    /// The legend.
     pub keys: Vec<Key>,
 }
 
-/// What a symbol of a colour means.
+/// A legend entry: the meaning of a symbol in a colour.
 #[derive(Debug)]
 pub(super) struct Key {
     pub symbol: Symbol,
@@ -55,14 +55,14 @@ pub(super) struct Key {
 }
 
 impl Heading {
-    /// Lines of the notes.
+    /// The notes, wrapped into lines.
     fn lines(&self) -> Vec<String> {
         let columns = label::columns(WIDTH - 2 * EDGE, SMALL);
         let lines = textwrap::wrap(&self.notes, columns);
         lines.into_iter().map(std::borrow::Cow::into_owned).collect()
     }
 
-    /// The place of each key: its left end and its line.
+    /// The position of each legend entry: its left end and its line.
     fn places(&self) -> Vec<(u32, u32)> {
         let (mut left, mut line) = (EDGE, 0);
         let mut places = Vec::new();
@@ -77,14 +77,14 @@ impl Heading {
         places
     }
 
-    /// What it takes.
+    /// The height of the heading.
     pub fn height(&self) -> u32 {
         let keys = self.places().last().map_or(0, |(_, line)| line + 1);
         let lines = u32::try_from(self.lines().len()).unwrap_or(0);
         EDGE + LARGE + 14 + (lines + keys) * LINE_HEIGHT + 10
     }
 
-    /// Draws it at the top.
+    /// Draws the heading at the top.
     pub fn draw(&self, root: &Area<'_>) -> Drawing {
         let title = label::cut(&self.title, label::columns(WIDTH - 2 * EDGE, LARGE));
         let bold = ("sans-serif", size(LARGE), plotters::style::FontStyle::Bold);
@@ -103,7 +103,7 @@ impl Heading {
     }
 }
 
-/// Draws a chart; `says` is read to who cannot see it.
+/// Draws a chart; `says` is its text alternative.
 pub(super) fn svg(
     title: &str,
     says: &str,
@@ -125,9 +125,9 @@ pub(super) fn svg(
     )
 }
 
-/// Elements without what the library says of each of them: SVG's defaults, and what the whole
-/// drawing has. Text cannot contain it, because its quotes, `<` and `>` are escaped and it is of
-/// one line.
+/// Elements without the attributes that the library repeats on each of them: SVG's defaults, and
+/// those of the whole drawing. Text cannot contain these, because its quotes, `<` and `>` are
+/// escaped and it has one line.
 fn compact(elements: &str) -> String {
     let size = format!(" font-size=\"{SMALL}\"");
     let said_once = [
@@ -144,7 +144,7 @@ fn compact(elements: &str) -> String {
     elements.replace(">\n", ">").replace("\n</text>", "</text>").replace(" \"/>", "\"/>") + "\n"
 }
 
-/// Discs of one colour that follow each other as a group with that colour.
+/// Consecutive discs of one colour as a group with that colour.
 fn grouped(elements: &str) -> String {
     let disc = |line: &'_ str| -> Option<(usize, usize)> {
         let colour = line.find(" fill=").filter(|_| line.starts_with("<circle "))?;
@@ -175,12 +175,12 @@ fn grouped(elements: &str) -> String {
     out
 }
 
-/// A point of the ground.
+/// A point of the canvas.
 pub(super) fn at(x: u32, y: u32) -> (i32, i32) {
     (x.cast_signed(), y.cast_signed())
 }
 
-/// A text's size as the library counts it: its SVG has it divided by 1.24.
+/// A text's size for the library, which divides it by 1.24 in its SVG.
 fn size(size: u32) -> f64 {
     f64::from(size) * 1.24
 }
@@ -190,7 +190,7 @@ pub(super) fn font(height: u32, colour: RGBColor) -> TextStyle<'static> {
     ("sans-serif", size(height)).into_font().color(&colour)
 }
 
-/// Draws a line of text around the middle of its height.
+/// Draws a line of text, centred vertically on a point.
 pub(super) fn text(
     area: &Area<'_>,
     says: &str,
@@ -203,7 +203,7 @@ pub(super) fn text(
     area.draw(&Text::new(says, at(x, y), style))
 }
 
-/// Draws a symbol around a point of the ground.
+/// Draws a symbol around a point of the canvas.
 pub(super) fn symbol(
     area: &Area<'_>,
     (x, y): (i32, i32),
@@ -229,7 +229,7 @@ pub(super) fn symbol(
     }
 }
 
-/// Draws a line between points of the ground.
+/// Draws a line between points of the canvas.
 pub(super) fn line(
     area: &Area<'_>,
     points: Vec<(i32, i32)>,

@@ -1,4 +1,4 @@
-//! What charts show of an analysis: treatments that were measured, their names, colours, samples.
+//! What charts show of an analysis: the measured treatments with their names, colours and samples.
 
 use plotters::style::RGBColor;
 use ssdlab_advice::{Analysis, MetricSummary, TreatmentResult, TreatmentStatus, TrialResult};
@@ -12,14 +12,14 @@ use super::palette::{COLOURS, PLAIN, SYMBOLS, Symbol};
 use crate::text::plain;
 use crate::{number, table};
 
-/// The most points of a chart. Of more, every nth is drawn, which the chart then says.
+/// The maximum number of points in a chart. If there are more, it draws every nth and says so.
 const MOST_POINTS: usize = 3000;
 
 /// An analysis as charts see it.
 pub(super) struct Data<'a> {
     pub schedule: &'a Schedule,
     pub analysis: &'a Analysis,
-    /// Treatments with trials that went well.
+    /// Treatments with successful trials.
     pub treatments: Vec<Shown<'a>>,
     /// The phases, in order.
     pub phases: Vec<String>,
@@ -33,7 +33,7 @@ pub(super) struct Shown<'a> {
     pub name: String,
     pub colour: RGBColor,
     pub symbol: Symbol,
-    /// The trials that its means are of: those of the last step it was measured in.
+    /// The trials behind its means: those of the last step that measured it.
     pub trials: Vec<&'a TrialResult>,
 }
 
@@ -68,7 +68,7 @@ impl<'a> Data<'a> {
         table::charted(self.analysis, &self.analysis.metric, phase)
     }
 
-    /// What the colours mean; nothing where they mean nothing.
+    /// The legend of the colours; empty if they have no meaning.
     pub fn keys(&self) -> Vec<Key> {
         let Some((factor, levels)) = &self.coloured else { return Vec::new() };
         let is_shown = |level: &&String| {
@@ -85,13 +85,13 @@ impl<'a> Data<'a> {
 }
 
 impl<'a> Shown<'a> {
-    /// A metric of a phase, summed up.
+    /// The summary of a phase's metric.
     pub fn summary(&self, phase: &str, metric: &str) -> Option<&'a MetricSummary> {
         let summary = self.treatment.summary.iter().find(|summary| summary.name == phase)?;
         summary.metrics.get(metric)
     }
 
-    /// The mean of a metric of a phase; 0 where there is none.
+    /// The mean of a phase's metric; 0 if there is none.
     pub fn mean(&self, phase: &str, metric: &str) -> f64 {
         self.summary(phase, metric).map_or(0.0, |found| found.mean)
     }
@@ -113,7 +113,7 @@ pub(super) fn phase<'a>(trial: &'a TrialResult, name: &str) -> Option<&'a Phase>
     trial.phases.iter().find(|phase| phase.name == name)
 }
 
-/// What sets a treatment apart from those that are shown.
+/// What distinguishes a treatment from the others shown.
 fn name(schedule: &Schedule, shown: &[&TreatmentResult], treatment: &TreatmentResult) -> String {
     let distinct = schedule.distinct(&treatment.levels);
     let differs = |factor: &Factor| {
@@ -138,10 +138,10 @@ fn coloured(schedule: &Schedule) -> Option<(Factor, Vec<String>)> {
     })
 }
 
-/// A step of a line over trials: the mean, and the least and the greatest of them.
+/// A step of a line over trials: their mean, and the smallest and largest value.
 pub(super) type Step = (f64, [f64; 2]);
 
-/// The steps of trials of any lengths, each over the trials that are still at it.
+/// The steps of trials of any lengths, each over the trials that last that long.
 pub(super) fn over_trials(trials: &[Vec<f64>]) -> Vec<Step> {
     let longest = trials.iter().map(Vec::len).max().unwrap_or(0);
     let of_step = |step: usize| {
@@ -152,7 +152,7 @@ pub(super) fn over_trials(trials: &[Vec<f64>]) -> Vec<Step> {
     (0..longest).map(of_step).collect()
 }
 
-/// Of how many points one is drawn, and the sentence that says so.
+/// n if every nth point is drawn, and the sentence that says so.
 pub(super) fn thinned(points: usize) -> (usize, String) {
     let every = points.div_ceil(MOST_POINTS).max(1);
     let says =
@@ -160,15 +160,15 @@ pub(super) fn thinned(points: usize) -> (usize, String) {
     (every, says)
 }
 
-/// A value and whose it is.
+/// A value and its owner's name.
 pub(super) type Named<'a> = (f64, &'a str);
 
-/// The least and the greatest of some values of one unit, as part of a sentence.
+/// The smallest and the largest of some values of one unit, as part of a sentence.
 pub(super) fn range(unit: Unit, values: &[Named<'_>]) -> Option<String> {
     range_of(values, |value| number::amount(unit, value))
 }
 
-/// The least and the greatest of some values, each written out, as part of a sentence.
+/// The smallest and the largest of some values, formatted by `written`, as part of a sentence.
 pub(super) fn range_of(values: &[Named<'_>], written: impl Fn(f64) -> String) -> Option<String> {
     let by_value = |one: &&Named<'_>, other: &&Named<'_>| one.0.total_cmp(&other.0);
     let (least, greatest) = (values.iter().min_by(by_value)?, values.iter().max_by(by_value)?);
@@ -180,7 +180,7 @@ pub(super) fn range_of(values: &[Named<'_>], written: impl Fn(f64) -> String) ->
     })
 }
 
-/// A metric and what it is.
+/// A metric with its description.
 pub(super) fn described(metric: &str) -> String {
     let known = METRICS.iter().find(|(name, ..)| *name == metric);
     known.map_or_else(|| plain(metric), |(name, _, says)| format!("{name}, {says}"))

@@ -1,4 +1,4 @@
-//! The drift chart: whether samples grew or shrank over the run, whatever the treatment.
+//! The drift chart: whether samples grew or shrank over the run, regardless of treatment.
 
 use ssdlab_plan::metric::Unit;
 use ssdlab_results::Status;
@@ -15,7 +15,7 @@ use crate::text::plain;
 /// Panels side by side.
 const COLUMNS: u32 = 2;
 
-/// The samples of a phase, over their treatment's means.
+/// The samples of a phase, relative to their treatment's means.
 struct Samples<'a> {
     phase: &'a str,
     points: Vec<Point>,
@@ -31,7 +31,7 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
     parts.map(|(index, samples)| chart(data, samples, &part(index, of))).collect()
 }
 
-/// All samples of the run; of a run with steps, also those of treatments that did not go on.
+/// All samples of the run; if it has steps, also those of treatments that were not kept.
 fn samples<'a>(data: &Data<'a>, name: &'a str) -> Samples<'a> {
     let metric = data.metric(name);
     let mut points = Vec::new();

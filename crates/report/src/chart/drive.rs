@@ -1,4 +1,4 @@
-//! The drive over time: free blocks, and what a simulated drive does for itself.
+//! The drive over time: free blocks, and a simulated drive's internal writes.
 
 use ssdlab_plan::metric::Unit;
 use ssdlab_results::DriveCourse;
@@ -15,7 +15,7 @@ const STEPS: u32 = 48;
 /// Treatments side by side.
 const MOST_COLUMNS: usize = 3;
 
-/// What is seen of a drive, by its name and its unit.
+/// What is plotted of a drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Side {
     Free,
@@ -42,7 +42,7 @@ impl Side {
         }
     }
 
-    /// The drive at a moment of its course: a share in per cent, or a count so far.
+    /// The value at an index of a drive's course: a share in per cent, or a running count.
     fn of(self, course: &DriveCourse, moment: usize) -> f64 {
         let count = |list: &[u64]| list.get(moment).map_or(0.0, |count| *count as f64);
         match self {
@@ -50,7 +50,7 @@ impl Side {
                 let free = course.free_blocks.get(moment).copied().unwrap_or(0);
                 100.0 * f64::from(free) / f64::from(course.wear.blocks.max(1))
             }
-            // What waits in the write buffer has not been programmed yet.
+            // Data in the write buffer has not been programmed yet.
             Self::OwnWrites => {
                 (count(&course.flash_written_bytes) - count(&course.host_page_bytes)).max(0.0)
             }
@@ -58,11 +58,11 @@ impl Side {
         }
     }
 
-    /// The values at the ends of whole steps, of counts their growth in each second.
+    /// The values at the ends of whole steps; for counts, their growth per second.
     fn line(self, course: &DriveCourse, step_ns: f64) -> Vec<f64> {
         let end_ns = course.at_ns.last().map_or(0.0, |at| *at as f64);
         let ends = (0..=STEPS).map(|step| f64::from(step) * step_ns);
-        // The longest trial ends where the last step does, but for rounding.
+        // The longest trial ends with the last step, except for rounding.
         let ends = ends.take_while(|at| *at <= end_ns * (1.0 + 1e-9));
         let values: Vec<f64> = ends.map(|at| self.at(course, at)).collect();
         match self {
@@ -74,7 +74,7 @@ impl Side {
         }
     }
 
-    /// The value at a time, on the line between the moments around it.
+    /// The value at a time, interpolated linearly.
     fn at(self, course: &DriveCourse, at_ns: f64) -> f64 {
         let after = course.at_ns.partition_point(|at| (*at as f64) < at_ns);
         let last = course.at_ns.len().saturating_sub(1);
@@ -87,15 +87,14 @@ impl Side {
     }
 }
 
-/// What a side of the drive was in the trials of a treatment.
+/// A side of the drive in the trials of a treatment.
 struct Seen<'a> {
     shown: &'a Shown<'a>,
     side: Side,
     steps: Vec<Step>,
 }
 
-/// A row of panels for each treatment on a simulated drive; sides at which nothing happens have
-/// none.
+/// A row of panels for each treatment on a simulated drive; own writes and stalls only if any.
 pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
     let longest = data.treatments.iter().flat_map(courses).filter_map(|course| course.at_ns.last());
     let Some(longest_ns) = longest.max().filter(|longest| **longest > 0) else {
@@ -112,7 +111,7 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
     }
     let across = Scale::from_zero(Unit::Ns, *longest_ns as f64);
     let rows = sides[0].1.len();
-    // Sides stand beside each other; of one alone, treatments do.
+    // Sides are columns; if there is only one, treatments are.
     let columns = if sides.len() > 1 { sides.len() } else { rows.min(MOST_COLUMNS) };
     let columns = u32::try_from(columns).unwrap_or(1);
     let in_a_chart = (panels_in_a_chart(columns) / sides.len()).max(1);
@@ -160,7 +159,7 @@ fn greatest(seen: &[Seen<'_>]) -> f64 {
 }
 
 fn panel(seen: &Seen<'_>, step_ns: f64, across: &Scale, up: Scale) -> Panel {
-    // A state is that at a step's end, a growth that of the whole step.
+    // A state belongs to the step's end, a growth to the whole step.
     let shift = if seen.side == Side::Free { 0.0 } else { 0.5 };
     let place = |step: usize| (step as f64 + shift) * step_ns;
     let first = courses(seen.shown).next();

@@ -74,7 +74,7 @@ fn panel(phases: &[String], effects: &[Option<&Effect>]) -> Panel {
     let (least, greatest) = ratios
         .iter()
         .fold((1.0f64, 1.0f64), |(low, high), ratio| (low.min(*ratio), high.max(*ratio)));
-    // A wide interval must not hide the others' ratios.
+    // A wide interval must not squeeze the others' ratios.
     let room = (greatest / least).max(1.1);
     let mut values = vec![least, greatest];
     for [low, high] in effects.iter().flatten().filter_map(|effect| effect.interval) {

@@ -1,4 +1,4 @@
-//! Charts of small panels, each with an axis below and one at the left.
+//! Charts of small panels, each with a horizontal and a vertical axis.
 
 use plotters::chart::ChartBuilder;
 use plotters::element::{Polygon, Rectangle};
@@ -13,17 +13,17 @@ use super::label;
 use super::palette::{GRID, LINE, MUTED, Symbol, TEXT};
 use super::scale::Scale;
 
-/// What a panel takes, and what of it is for its title and the labels of its axes.
+/// The height of a panel, and how much of it its title and axis labels take.
 const HEIGHT: u32 = 280;
 const TITLE: u32 = 36;
 const BELOW: u32 = 44;
 const LEFT: u32 = 120;
 
-/// The most labels of the axis at the left, and of that below.
+/// The maximum number of labels on the vertical and on the horizontal axis.
 const LABELS_UP: usize = 5;
 const MOST_LABELS: u32 = 8;
 
-/// The greatest height of a chart.
+/// The maximum height of a chart.
 const TALLEST: u32 = 3600;
 
 /// A chart of panels.
@@ -35,8 +35,8 @@ pub(super) struct Grid {
     pub panels: Vec<Panel>,
 }
 
-/// The axes that all panels have alike: they are labelled once, below the last row and left of the
-/// first column.
+/// The axes that all panels share: they are labelled once, below the last row and left of the first
+/// column.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shares {
     pub across: bool,
@@ -50,22 +50,22 @@ pub(super) struct Panel {
     pub up: Scale,
     /// A value that the others are compared with.
     pub reference: Option<f64>,
-    /// The least and the greatest value at each place across.
+    /// The smallest and the largest value at each horizontal position.
     pub band: Vec<(f64, [f64; 2])>,
     pub line: Vec<(f64, f64)>,
     pub points: Vec<Point>,
-    /// Bars from 0, each from one place across to another.
+    /// Bars from 0, each from one horizontal position to another.
     pub bars: Vec<([f64; 2], f64)>,
-    /// Rectangles, each from one corner to the one across.
+    /// Rectangles, each by two opposite corners.
     pub patches: Vec<[(f64, f64); 2]>,
-    /// Places across where something begins.
+    /// Horizontal positions where something begins.
     pub begins: Vec<f64>,
     /// The colour of band, line, bars and patches.
     pub colour: RGBColor,
 }
 
 impl Panel {
-    /// A panel with nothing in it yet.
+    /// An empty panel.
     pub const fn new(title: String, across: Scale, up: Scale, colour: RGBColor) -> Self {
         Self {
             title,
@@ -82,8 +82,8 @@ impl Panel {
         }
     }
 
-    /// The line of the means of steps, and the band around it if trials differ; `place` is where a
-    /// step is across.
+    /// Adds the line of the steps' means, and the band around it if trials differ; `place` is a
+    /// step's horizontal position.
     pub fn with_steps(self, steps: &[Step], place: impl Fn(usize) -> f64) -> Self {
         let is_band = steps.iter().any(|(_, [low, high])| low < high);
         let placed = || steps.iter().enumerate().map(|(index, step)| (place(index), *step));
@@ -103,7 +103,7 @@ pub(super) struct Point {
     pub colour: RGBColor,
 }
 
-/// How many panels fit into a chart with so many side by side.
+/// How many panels fit into a chart with this many columns.
 pub(super) fn panels_in_a_chart(columns: u32) -> usize {
     (columns * (TALLEST / HEIGHT)) as usize
 }
@@ -130,7 +130,7 @@ impl Grid {
 }
 
 impl Panel {
-    /// Draws it; `labelled` are the axes that have labels.
+    /// Draws the panel; `labelled` are the axes that have labels.
     fn draw(
         &self,
         root: &Area<'_>,

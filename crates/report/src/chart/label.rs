@@ -1,13 +1,13 @@
-//! Text in charts: what may stand in an SVG, about how wide it is, and how it is shortened.
+//! Text in charts: escaping it for SVG, estimating its width, and shortening it.
 
 use textwrap::core::display_width;
 use textwrap::{Options, WordSplitter};
 
 /// The width of a column of text, in per cent of its size: that of a digit of `DejaVu` Sans, which
-/// is wider than what other machines have.
+/// is wider than other machines' fonts.
 const COLUMN: u32 = 64;
 
-/// What a text takes, in the unit of its size.
+/// The estimated width of a text, in the unit of its size.
 pub(super) fn width(text: &str, size: u32) -> u32 {
     let columns = u32::try_from(display_width(text)).unwrap_or(u32::MAX);
     columns.saturating_mul(COLUMN * size).div_ceil(100)
@@ -18,8 +18,8 @@ pub(super) fn columns(width: u32, size: u32) -> usize {
     (100 * width / (COLUMN * size)) as usize
 }
 
-/// Text in at most this many columns, less in its middle: names of treatments may differ at either
-/// end.
+/// Text in at most this many columns, shortened in the middle: names of treatments may differ at
+/// either end.
 pub(super) fn cut(text: &str, columns: usize) -> String {
     if display_width(text) <= columns {
         return text.to_owned();
@@ -30,7 +30,7 @@ pub(super) fn cut(text: &str, columns: usize) -> String {
     head + "…" + &tail.chars().rev().collect::<String>()
 }
 
-/// The first of some characters, in at most this many columns.
+/// The first characters, in at most this many columns.
 fn start(characters: impl Iterator<Item = char>, columns: usize) -> String {
     let mut start = String::new();
     for c in characters {
@@ -44,7 +44,7 @@ fn start(characters: impl Iterator<Item = char>, columns: usize) -> String {
 
 /// Text in at most two lines of this many columns.
 pub(super) fn two_lines(text: &str, columns: usize) -> Vec<String> {
-    // A drive's name has hyphens.
+    // Do not break drive names at their hyphens.
     let at_spaces = Options::new(columns.max(1)).word_splitter(WordSplitter::NoHyphenation);
     let lines = textwrap::wrap(text, at_spaces);
     match &lines[..] {
@@ -54,7 +54,7 @@ pub(super) fn two_lines(text: &str, columns: usize) -> Vec<String> {
     }
 }
 
-/// Text as content or attribute of an element.
+/// Text escaped as content or attribute of an element.
 pub(super) fn escaped(text: &str) -> String {
     let mut escaped = String::new();
     for c in text.chars() {
@@ -70,7 +70,7 @@ pub(super) fn escaped(text: &str) -> String {
     escaped
 }
 
-/// Text as a part of a file's name.
+/// Text as part of a file name.
 pub(super) fn slug(text: &str) -> String {
     let kept = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     let slug: String = text.chars().map(kept).take(40).collect();

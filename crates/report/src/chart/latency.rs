@@ -1,4 +1,4 @@
-//! The latency chart: percentiles of how long operations took, on a logarithmic axis.
+//! The latency chart: percentiles of operation times, on a logarithmic axis.
 
 use ssdlab_plan::metric::Unit;
 

@@ -1,4 +1,4 @@
-//! The chart of the write ledger: what the bytes are that reached the device, phase by phase.
+//! The chart of the write ledger: what kind of bytes reached the device, phase by phase.
 
 use plotters::style::RGBColor;
 use ssdlab_filesystem::layout::Kind;
@@ -16,10 +16,10 @@ use crate::text::plain;
 /// The share of all bytes below which a phase is not shown.
 const WORTH_A_PANEL: f64 = 0.005;
 
-/// What is written on the bars of each kind.
+/// The letters on the bars of each kind.
 const MARKS: [char; Kind::ALL.len()] = ['F', 'J', 'I', 'D', 'A', 'S', 'C', '?'];
 
-/// A panel for each phase in which something is written, if it is known what.
+/// A panel for each phase that writes, if the written bytes could be attributed.
 pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
     let most = |phase: &String| {
         data.treatments.iter().filter_map(|shown| total(shown, phase)).fold(0.0, f64::max)
@@ -38,18 +38,18 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
 struct Drawn {
     kind: Kind,
     colour: RGBColor,
-    /// What is written on its bars.
+    /// The letter on its bars.
     mark: char,
 }
 
 impl Drawn {
-    /// What was written of it in a phase, in the mean over trials.
+    /// The bytes of this kind that a phase wrote, as a mean over trials.
     fn mean(&self, shown: &Shown<'_>, phase: &str) -> f64 {
         shown.mean(phase, metric::written(self.kind))
     }
 }
 
-/// The kinds of which something was written.
+/// The kinds of bytes that were written.
 fn kinds(data: &Data<'_>) -> Vec<Drawn> {
     let is_written = |drawn: &Drawn| {
         let of = |shown: &Shown<'_>| data.phases.iter().any(|phase| drawn.mean(shown, phase) > 0.0);
@@ -59,7 +59,7 @@ fn kinds(data: &Data<'_>) -> Vec<Drawn> {
     kinds.map(|((kind, colour), mark)| Drawn { kind, colour, mark }).filter(is_written).collect()
 }
 
-/// All that was written; `None` if it is not known of every trial what it was.
+/// All written bytes; `None` if those of any trial could not be attributed.
 fn total(shown: &Shown<'_>, phase: &str) -> Option<f64> {
     let found = Kind::ALL.map(|kind| shown.summary(phase, metric::written(kind))).into_iter();
     found.map(|found| Some(found?.mean)).sum()

@@ -1,7 +1,7 @@
-//! Charts of a run, as SVG: drawn by plotters, laid out here so that no text lies on another.
+//! Charts of a run, as SVG: drawn by plotters, laid out here so that no texts overlap.
 //!
-//! A chart is made only where the run has its data. There are two layouts, rows of treatments
-//! (`rows`) and small panels with two axes (`grid`); what does not fit into one chart goes on in
+//! A chart is drawn only if the run has its data. There are two layouts, rows of treatments
+//! (`rows`) and small panels with two axes (`grid`); what does not fit into one chart continues in
 //! the next.
 
 mod canvas;
@@ -34,18 +34,18 @@ use ssdlab_plan::Schedule;
 /// A chart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chart {
-    /// Its name, of small letters, digits and hyphens; no two of a run are equal.
+    /// Its name, unique in a run: lower-case letters, digits and hyphens.
     pub id: String,
     /// Its title.
     pub title: String,
-    /// Its main numbers, for who cannot see it.
+    /// Its main numbers, as a text alternative.
     pub says: String,
-    /// One `svg` element with a `viewBox` and no ground; it fills what it is put into.
+    /// One `svg` element with a `viewBox` and no background; it fills its container.
     pub svg: String,
 }
 
 impl Chart {
-    /// Draws a chart from what it says.
+    /// Draws a chart; `draw` gets its text alternative.
     fn of(id: &str, title: String, says: String, draw: impl FnOnce(&str) -> String) -> Self {
         let svg = draw(&says);
         Self { id: id.to_owned(), title, says, svg }
@@ -83,7 +83,7 @@ pub fn charts(schedule: &Schedule, analysis: &Analysis) -> Vec<Chart> {
     charts
 }
 
-/// Which of several charts of a kind one is, to be put behind its title.
+/// The suffix of a title that says which of several charts of a kind this one is.
 fn part(index: usize, of: usize) -> String {
     if of == 1 { String::new() } else { format!(" ({} of {of})", index + 1) }
 }

@@ -1,8 +1,8 @@
 //! The colours and symbols of all charts.
 //!
-//! The colours of marks are told apart by colour-blind eyes (M. Okabe and K. Ito, "Color Universal
+//! Colour-blind readers can distinguish the colours of marks (M. Okabe and K. Ito, "Color Universal
 //! Design", 2008); no two marks differ by colour alone. Text, lines and grid have colours that
-//! marks never have, so that a page can restyle them for a dark ground.
+//! marks never have, so that a page can restyle them for a dark background.
 
 use plotters::style::RGBColor;
 use ssdlab_filesystem::layout::Kind;
@@ -10,19 +10,19 @@ use ssdlab_filesystem::layout::Kind;
 /// Text.
 pub(super) const TEXT: RGBColor = RGBColor(0x22, 0x22, 0x22);
 
-/// Text of less weight, and axes.
+/// Secondary text, and axes.
 pub(super) const MUTED: RGBColor = RGBColor(0x55, 0x55, 0x55);
 
-/// Lines that values are read off by.
+/// Grid lines.
 pub(super) const GRID: RGBColor = RGBColor(0xDD, 0xDD, 0xDD);
 
-/// Means, intervals, and lines that values are compared with.
+/// Means, intervals and reference lines.
 pub(super) const LINE: RGBColor = RGBColor(0x11, 0x11, 0x11);
 
-/// Text on a mark, whose colour is the same on any ground.
+/// Text on a mark, whose colour is the same on any background.
 pub(super) const ON_MARK: RGBColor = RGBColor(0x00, 0x00, 0x00);
 
-/// A mark whose colour says nothing.
+/// A mark whose colour has no meaning.
 pub(super) const PLAIN: RGBColor = COLOURS[0];
 
 /// Marks.
@@ -35,7 +35,7 @@ pub(super) const COLOURS: [RGBColor; 6] = [
     RGBColor(0x56, 0xB4, 0xE9),
 ];
 
-/// Marks of the kinds of written bytes; the last is for what cannot be told.
+/// Marks of the kinds of written bytes; the last is for bytes that could not be attributed.
 pub(super) const KINDS: [RGBColor; Kind::ALL.len()] = [
     COLOURS[0],
     COLOURS[1],

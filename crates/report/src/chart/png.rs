@@ -1,4 +1,4 @@
-//! Charts as pixels, with a font of our own: the same on every machine.
+//! Charts as pixels, with a bundled font, so that they are the same on every machine.
 
 use resvg::tiny_skia::{Color, Pixmap, Transform};
 use resvg::usvg::{Options, Tree};
@@ -8,13 +8,13 @@ use super::Chart;
 const FONT: &str = "DejaVu Sans";
 
 impl Chart {
-    /// The chart as a PNG on a white ground, two pixels to each that it takes on a page.
+    /// The chart as a PNG on a white background, at twice the resolution that it has on a page.
     ///
     /// Scripts that `DejaVu` Sans does not have are left out.
     ///
     /// # Errors
     ///
-    /// What is wrong with the SVG, or that the memory does not suffice.
+    /// If the SVG is invalid, or memory does not suffice.
     pub fn png(&self) -> Result<Vec<u8>, String> {
         let mut options = Options { font_family: FONT.to_owned(), ..Options::default() };
         let fonts = options.fontdb_mut();

@@ -1,5 +1,5 @@
-//! Charts of rows: a row a treatment, named at the left, in panels side by side and below each
-//! other, each with an axis of its own and a column of numbers.
+//! Charts with one row per treatment, named at the left, in panels side by side and below each
+//! other, each with its own axis and a column of numbers.
 
 use plotters::chart::{ChartBuilder, ChartContext};
 use plotters::coord::cartesian::Cartesian2d;
@@ -21,22 +21,22 @@ use crate::number;
 /// Panels side by side.
 const COLUMNS: usize = 2;
 
-/// The most columns of a row's name that are shown.
+/// The maximum width of a row's name, in columns.
 const WIDEST_NAME: usize = 40;
 
-/// What a row takes; where there are many, each takes less.
+/// The height of a row, and of each of many rows.
 const ROW_HEIGHT: u32 = 38;
 const LOW_ROW_HEIGHT: u32 = 30;
 const MANY_ROWS: usize = 12;
 
-/// What stands above and below a panel's rows.
+/// The heights of a panel's title, above its rows, and of its axis, below them.
 const PANEL_TITLE: u32 = 40;
 const PANEL_AXIS: u32 = 46;
 
-/// What stays free between panels.
+/// The space between panels.
 const GAP: u32 = 24;
 
-/// The greatest height of a chart that is of more than one row of panels.
+/// The maximum height of a chart with more than one row of panels.
 const TALLEST: u32 = 2600;
 
 /// A chart of rows.
@@ -47,7 +47,7 @@ pub(super) struct Rows {
     pub panels: Vec<Panel>,
 }
 
-/// A part of a chart with an axis of its own.
+/// A part of a chart with its own axis.
 pub(super) struct Panel {
     pub title: String,
     pub scale: Scale,
@@ -61,13 +61,12 @@ pub(super) struct Panel {
 #[derive(Default)]
 pub(super) struct Row {
     pub marks: Vec<Mark>,
-    /// Its number, written out.
+    /// Its number as text.
     pub says: String,
 }
 
 impl Row {
-    /// A row of bars one behind the other, each of a length, a colour and a text; its number is
-    /// that of all.
+    /// A row of stacked bars, each with a length, a colour and a text; its number is the total.
     pub fn stacked(unit: Unit, parts: impl IntoIterator<Item = (f64, RGBColor, String)>) -> Self {
         let mut from = 0.0;
         let mut marks = Vec::new();
@@ -82,7 +81,7 @@ impl Row {
 
 /// Something drawn in a row.
 pub(super) enum Mark {
-    /// A bar from one value to another, perhaps with a text on it.
+    /// A bar from one value to another, optionally with a text on it.
     Bar { from: f64, to: f64, colour: RGBColor, is_pale: bool, says: String },
     /// A line across the row.
     Tick(f64),
@@ -90,7 +89,7 @@ pub(super) enum Mark {
     Whisker([f64; 2]),
     /// A line between two values.
     Span { ends: [f64; 2], colour: RGBColor },
-    /// A symbol; `lane` is how far it is above the row's middle, in per cent.
+    /// A symbol; `lane` is its height above the row's middle, in per cent.
     Point { at: f64, lane: i32, symbol: Symbol, colour: RGBColor, radius: i32 },
 }
 
@@ -133,7 +132,7 @@ impl Rows {
         PANEL_TITLE + self.row_height() * count(self.names.len()) + PANEL_AXIS + GAP
     }
 
-    /// What the names take.
+    /// The width of the names.
     fn names_width(&self) -> u32 {
         let widths = self
             .names
@@ -207,7 +206,7 @@ impl Rows {
     }
 }
 
-/// A panel whose axis is drawn.
+/// A panel whose axis has been drawn.
 struct Plot<'a, 'b> {
     root: &'a Area<'b>,
     axes: ChartContext<'a, SVGBackend<'b>, Cartesian2d<Scale, RangedCoordf64>>,
@@ -240,7 +239,7 @@ impl Plot<'_, '_> {
                 line(self.root, vec![(x, middle - bar), (x, middle + bar)], LINE, 4)
             }
             Mark::Whisker(ends) => {
-                // One line, from cap to cap; an end that lies outside has no cap.
+                // One line, from cap to cap; an end outside the axis has no cap.
                 let end = |end: f64| {
                     let (x, cap) = (self.x(end), if scale.has(end) { 6 } else { 0 });
                     [(x, middle - cap), (x, middle + cap), (x, middle)]

@@ -11,10 +11,10 @@ use super::{Chart, label};
 use crate::number;
 use crate::text::plain;
 
-/// Across a row, samples lie in lanes, so that equal ones are seen.
+/// The lanes of a row over which samples are spread, so that equal ones stay visible.
 const LANES: [i32; 5] = [0, 80, -80, 40, -40];
 
-/// A chart or more for each metric, of the phases that are shown by it.
+/// One or more charts for each metric, of the phases that it describes.
 pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
     let mut metrics: Vec<&str> = Vec::new();
     for phase in &data.phases {
@@ -34,8 +34,8 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
     parts.collect()
 }
 
-/// The metric of the claim that answers the question, in its phases: the first chart. None where
-/// the samples begin with it anyway.
+/// The metric of the claim that answers the question, in its phases: the first chart. Empty if the
+/// samples begin with it anyway.
 pub(super) fn answer(data: &Data<'_>) -> Vec<Chart> {
     let Some(claim) = data.schedule.answering_claim() else { return Vec::new() };
     let has = |phase: &&String| {
@@ -101,7 +101,7 @@ fn panel(data: &Data<'_>, metric: &str, phase: &str, samples: &[Vec<f64>], every
     let mut values: Vec<f64> = samples.iter().flatten().copied().collect();
     let unit = metric::of(metric).unit;
     let scale = Scale::fitting(unit, &values);
-    // An interval may reach farther than any sample; but a wide one must not hide the samples.
+    // An interval may reach beyond all samples, but a wide one must not squeeze the samples.
     let greatest = values.iter().copied().fold(0.0, f64::max);
     values.extend(highest.map(|end| end.min(greatest * 1.5)));
     let scale = if scale.is_log {

@@ -1,4 +1,4 @@
-//! Axes: from where to where, whether logarithmic, and where their labels are.
+//! Axes: their ends, whether they are logarithmic, and the places of their labels.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -14,16 +14,16 @@ const POWERS: RangeInclusive<i32> = -12..=21;
 /// Values that span more than this are on a logarithmic axis.
 const WIDE: f64 = 100.0;
 
-/// A logarithmic axis whose ends are closer than this has labels at even distances.
+/// A logarithmic axis whose ends are closer than this has evenly spaced labels.
 const CLOSE: f64 = 4.0;
 
-/// The most labels; where there is no room the library asks for ever more.
+/// The maximum number of labels; without room, the library asks for ever more.
 const MOST_LABELS: usize = 24;
 
-/// How many labels are looked at for their width.
+/// How many labels are measured for their width.
 const FEW_LABELS: usize = 5;
 
-/// The least part of an axis that values are kept from its ends.
+/// The least share of an axis between values and its ends.
 const MARGIN: f64 = 0.06;
 
 /// An axis of values of one unit.
@@ -36,8 +36,8 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// From 0 to a little more than the greatest value; logarithmic where the values are above 0
-    /// and span more than two decades.
+    /// From 0 to a little more than the largest value; logarithmic if the values are above 0 and
+    /// span more than two decades.
     pub fn fitting(unit: Unit, values: &[f64]) -> Self {
         let (least, greatest) = ends(values);
         if least > 0.0 && greatest / least > WIDE {
@@ -46,18 +46,18 @@ impl Scale {
         Self::from_zero(unit, greatest)
     }
 
-    /// From 0 to a little more than the greatest value.
+    /// From 0 to a little more than the largest value.
     pub fn from_zero(unit: Unit, greatest: f64) -> Self {
         let high = if greatest > 0.0 { greatest * (1.0 + MARGIN) } else { 1.0 };
         Self { unit, low: 0.0, high, is_log: false }
     }
 
-    /// From one value to another, of which there is more than one.
+    /// From one value to another, at least 1 apart.
     pub fn between(unit: Unit, low: f64, high: f64) -> Self {
         Self { unit, low, high: high.max(low + 1.0), is_log: false }
     }
 
-    /// Logarithmic, around values above 0; others have no place on it.
+    /// Logarithmic, around the values above 0; the others are not on it.
     pub fn logarithmic(unit: Unit, values: &[f64]) -> Self {
         let positive: Vec<f64> = values.iter().copied().filter(|value| *value > 0.0).collect();
         let (least, greatest) = ends(&positive);
@@ -66,24 +66,24 @@ impl Scale {
         Self { unit, low, high, is_log: true }
     }
 
-    /// The value within the axis that is nearest.
+    /// The nearest value on the axis.
     pub fn within(&self, value: f64) -> f64 {
         value.clamp(self.low, self.high)
     }
 
-    /// Whether a value has a place on the axis.
+    /// Whether a value is on the axis.
     pub fn has(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
     }
 
-    /// What the widest of its labels takes.
+    /// The width of the widest label.
     pub fn label_width(&self, size: u32) -> u32 {
         let labels = self.labels(FEW_LABELS).into_iter();
         let widths = labels.map(|value| label::width(&written(self.unit, value), size));
         widths.max().unwrap_or(0)
     }
 
-    /// At most so many values, round ones where that can be.
+    /// At most `most` values, round ones if possible.
     fn labels(&self, most: usize) -> Vec<f64> {
         if self.is_log && self.high / self.low > CLOSE {
             logarithmic(self.unit, self.low, self.high, most)
@@ -132,7 +132,7 @@ impl ValueFormatter<f64> for Scale {
     }
 }
 
-/// A value on an axis: without digits that say nothing.
+/// A value on an axis, without insignificant digits.
 fn written(unit: Unit, value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
@@ -158,10 +158,10 @@ fn ends(values: &[f64]) -> (f64, f64) {
     if least > greatest { (1.0, 1.0) } else { (least, greatest) }
 }
 
-/// Multiples of 1, 2 or 5 times a power of ten, of minutes where times are that long.
+/// Multiples of 1, 2 or 5 times a power of ten, or of minutes if times are that long.
 fn even(unit: Unit, low: f64, high: f64, most: usize) -> Vec<f64> {
     let base = if unit == Unit::Ns && high >= 200e9 { 60e9 } else { 1.0 };
-    // Parts of a byte or of a nanosecond are not written.
+    // Fractions of a byte or of a nanosecond make no sense.
     let is_whole = [Unit::Ns, Unit::Bytes, Unit::BytesPerS].contains(&unit);
     let least = if is_whole { 1.0 } else { 0.0 };
     let power = 10f64.powf(((high - low) / base / most.max(1) as f64).log10().floor());
@@ -175,7 +175,7 @@ fn even(unit: Unit, low: f64, high: f64, most: usize) -> Vec<f64> {
     divisions.find(|labels| labels.len() <= most).unwrap_or_default()
 }
 
-/// The finest of some usual divisions that is coarse enough.
+/// The finest of some usual divisions that has at most `most` labels.
 fn logarithmic(unit: Unit, low: f64, high: f64, most: usize) -> Vec<f64> {
     let base = if unit == Unit::Ns && low >= 60e9 { 60e9 } else { 1.0 };
     let of = |every: i32, digits: &[f64]| -> Vec<f64> {

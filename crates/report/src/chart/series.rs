@@ -1,4 +1,4 @@
-//! The time series: how much was done in each part of a phase, in the mean over trials.
+//! The time series: how much was done in each part of a phase, as a mean over trials.
 
 use ssdlab_plan::metric::{self, Unit};
 use ssdlab_results::Phase;
@@ -11,10 +11,10 @@ use super::{Chart, label, part};
 use crate::table::charted;
 use crate::text::plain;
 
-/// The most steps of a line.
+/// The maximum number of steps in a line.
 const MOST_STEPS: usize = 32;
 
-/// What a step has of operations on average, at least: of fewer, a rate jumps by whole ones.
+/// The least mean number of operations in a step: with fewer, the rate jumps by whole operations.
 const OPERATIONS: f64 = 8.0;
 
 /// Panels side by side.
@@ -97,7 +97,7 @@ fn step_ns(phase: &Phase) -> Option<u64> {
     (work.series.step_ns > 0 && !work.series.operations.is_empty()).then_some(work.series.step_ns)
 }
 
-/// How long the operations took together, in ns.
+/// The total time of the operations, in ns.
 fn end_ns(phase: &Phase) -> Option<f64> {
     let work = phase.work.as_ref()?;
     let end = work.operations as f64 / work.ops_per_second * 1e9;
@@ -112,7 +112,7 @@ fn coarse_enough(step_ns: u64, end_ns: f64, most: f64) -> u64 {
     step_ns
 }
 
-/// The rate in each whole step of a trial; the last operations do not fill theirs.
+/// The rate in each whole step of a trial; the last operations do not fill a step.
 fn rates(phase: &Phase, unit: Unit, step_ns: u64) -> Option<Vec<f64>> {
     let work = phase.work.as_ref()?;
     let own_ns = self::step_ns(phase)?;
@@ -131,7 +131,7 @@ fn rates(phase: &Phase, unit: Unit, step_ns: u64) -> Option<Vec<f64>> {
     let operations = work.series.operations.chunks(together).map(|steps| steps.iter().sum::<u64>());
     let mut rates: Vec<f64> =
         operations.map(|count| count as f64 * worth / seconds).take(whole).collect();
-    // Nothing ends in the time that a last sync takes.
+    // No operation ends during the final sync.
     rates.resize(whole, 0.0);
     Some(rates)
 }

@@ -1,8 +1,8 @@
 //! The chart of a trace: where on the drive requests go over time, how much they move, and how
-//! many are under way.
+//! many are in flight.
 //!
 //! What requests touch is drawn by steps of time and rows of the drive, so that a chart of a
-//! million of them is no larger than one of a thousand.
+//! million requests is no larger than one of a thousand.
 
 use ssdlab_plan::metric::Unit;
 use ssdlab_trace::{Course, Kind, Patch, Summary};
@@ -15,7 +15,7 @@ use super::scale::Scale;
 use crate::number;
 use crate::text::plain;
 
-/// The kinds that have a place on the drive, and what their panels are called.
+/// The kinds that have a position on the drive, and the titles of their panels.
 const PLACED: [(Kind, &str); 4] = [
     (Kind::Read, "read: position"),
     (Kind::Write, "written: position"),
@@ -23,12 +23,12 @@ const PLACED: [(Kind, &str); 4] = [
     (Kind::WriteZeroes, "written with zeroes: position"),
 ];
 
-/// The kinds that move data, and what their panels are called.
+/// The kinds that move data, and the titles of their panels.
 const MOVING: [(Kind, &str); 2] =
     [(Kind::Read, "read a second"), (Kind::Write, "written a second")];
 
-/// A trace over time, with panels below each other. `course` is of the requests that come to
-/// `summary`; no two charts of a folder have one `id`.
+/// A trace over time, with panels below each other. `course` and `summary` are of the same
+/// requests; charts in one folder need different `id`s.
 #[must_use]
 pub fn trace(id: &str, name: &str, summary: &Summary, course: &Course) -> Chart {
     let title = format!("Requests over time: {}", plain(name));
@@ -69,7 +69,7 @@ fn corners(course: &Course, Patch { steps, rows }: &Patch) -> [(f64, f64); 2] {
     [corner(steps.start, rows.start), corner(steps.end, rows.end)]
 }
 
-/// None where a trace has no times.
+/// Empty if a trace has no times.
 fn rates(summary: &Summary, course: &Course, across: &Scale) -> Vec<Panel> {
     if summary.span_ns == 0 {
         return Vec::new();
@@ -99,7 +99,7 @@ fn rates(summary: &Summary, course: &Course, across: &Scale) -> Vec<Panel> {
         .collect()
 }
 
-/// None where it is not known when requests were completed.
+/// `None` if completion times are unknown.
 fn in_flight(summary: &Summary, course: &Course, across: &Scale) -> Option<Panel> {
     let most = summary.in_flight?.most;
     let steps: Vec<_> = course

@@ -1,4 +1,4 @@
-//! The wear histogram: how many blocks of a simulated drive have been erased how often.
+//! The wear histogram: the erase counts of a simulated drive's blocks.
 
 use ssdlab_flash::{WearBin, WearSummary};
 use ssdlab_plan::metric::Unit;
@@ -9,7 +9,7 @@ use super::grid::{Grid, Panel, Shares, panels_in_a_chart};
 use super::scale::Scale;
 use super::{Chart, part};
 
-/// How much further one drive may be worn than another, on one axis.
+/// The largest factor by which the wear of two drives on one axis may differ.
 const MOST_APART: u32 = 4;
 
 /// Panels side by side.
@@ -24,7 +24,7 @@ pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
     }
     let least = worn.iter().map(|(_, wear)| wear.least).min().unwrap_or(0);
     let most = worn.iter().map(|(_, wear)| wear.most).max().unwrap_or(0);
-    // Beside a drive with a hot spot others would have no shape.
+    // On the axis of a drive with a hot spot the others' histograms would have no shape.
     let shares_across = worn.iter().all(|(_, wear)| most <= MOST_APART * wear.most.max(1));
     let across = |wear: &WearSummary| {
         let ends = if shares_across { [least, most] } else { [wear.least, wear.most] };
@@ -69,8 +69,8 @@ fn ends(bin: &WearBin) -> [f64; 2] {
     [f64::from(bin.from), f64::from(bin.to) + 1.0]
 }
 
-/// The share of blocks in a bin for each number of erases in it, in per cent: bins of one drive may
-/// be wider than those of another.
+/// The share of blocks in a bin per erase count in it, in per cent: bins of one drive may be wider
+/// than those of another.
 fn share(bin: &WearBin, wear: &WearSummary) -> f64 {
     let [from, to] = ends(bin);
     100.0 * f64::from(bin.blocks) / f64::from(wear.blocks.max(1)) / (to - from).max(1.0)

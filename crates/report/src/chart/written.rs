@@ -1,5 +1,5 @@
-//! The chart of bytes written: what the workload wrote, what reached the device, what its flash
-//! took; stacked by phase, because a phase may write what another has handed over.
+//! The chart of bytes written: by the workload, to the device, and into its flash; stacked by
+//! phase, because a phase may write what an earlier one left in a cache.
 
 use ssdlab_plan::metric::Unit;
 
@@ -11,17 +11,17 @@ use super::scale::Scale;
 use super::{Chart, label, part};
 use crate::text::plain;
 
-/// Where bytes are counted, from the workload down.
+/// The levels at which bytes are counted, from the workload down.
 const LEVELS: [(&str, &str); 3] = [
     ("application_bytes", "written by the workload"),
     ("written_bytes", "written to the device"),
     ("flash_written_bytes", "programmed into the flash"),
 ];
 
-/// The phases that have a colour of their own; the others share the last one.
+/// How many phases have their own colour; the others share the last one.
 const TOLD_APART: usize = COLOURS.len() - 1;
 
-/// What is counted where, on one axis.
+/// The bytes at each level, on one axis.
 pub(super) fn charts(data: &Data<'_>) -> Vec<Chart> {
     let device = LEVELS[1].0;
     if !data.treatments.iter().any(|shown| total(data, shown, device) > 0.0) {
@@ -46,7 +46,7 @@ fn total(data: &Data<'_>, shown: &Shown<'_>, metric: &str) -> f64 {
     data.phases.iter().map(|phase| shown.mean(phase, metric)).sum()
 }
 
-/// The place of each phase's colour: phases with the most bytes have their own, those without any
+/// The index of each phase's colour: phases with the most bytes have their own, those without any
 /// have none.
 fn places(data: &Data<'_>) -> Vec<Option<usize>> {
     let most = |phase: &String| {

@@ -1,9 +1,9 @@
-//! How to run it again: the command and the plan.
+//! How to repeat the run: the command and the plan.
 
 use maud::{Markup, html as markup};
 use ssdlab_plan::{Schedule, shipped};
 
-/// The command and the plan's text, each to be copied; none where the run was imported.
+/// The command and the plan's text, each to be copied; `None` if the run was imported.
 pub(super) fn again(schedule: &Schedule, plan: &str) -> Option<Markup> {
     let is_shipped = shipped::find(&schedule.plan).is_some_and(|shipped| shipped.text == plan);
     let file = format!("{}.toml", schedule.plan);
@@ -21,7 +21,7 @@ pub(super) fn again(schedule: &Schedule, plan: &str) -> Option<Markup> {
     schedule.target.is_some().then_some(body)
 }
 
-/// The command with all that it changed in the plan.
+/// The command with all of its changes to the plan.
 fn command(schedule: &Schedule, plan: &str) -> String {
     let mut words = vec!["ssdlab", "run", plan];
     words.extend(schedule.overrides.iter().map(String::as_str));

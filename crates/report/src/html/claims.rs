@@ -10,7 +10,7 @@ use super::times;
 use crate::claims::{Case, Claim};
 use crate::text::counted;
 
-/// The settings that follow; none where no verdict has one.
+/// The settings that follow; `None` if no verdict has one.
 pub(super) fn settings(analysis: &Analysis, claims: &[Claim<'_>]) -> Option<Markup> {
     let place = |id: &String| {
         claims.iter().position(|claim| claim.cases.iter().any(|case| case.judgement.id == *id))
@@ -31,7 +31,7 @@ pub(super) fn settings(analysis: &Analysis, claims: &[Claim<'_>]) -> Option<Mark
     })
 }
 
-/// The claims; none where the plan makes none.
+/// The claims; `None` if the plan makes none.
 pub(super) fn claims(claims: &[Claim<'_>]) -> Option<Markup> {
     (!claims.is_empty()).then(|| {
         markup! {

@@ -1,4 +1,4 @@
-//! What treatments are beside each other: rankings, layout scores, and features of filesystems.
+//! Treatments compared with each other: rankings, layout scores, and features of filesystems.
 
 use maud::{Markup, html as markup};
 use ssdlab_advice::{Analysis, StepRanking};
@@ -8,7 +8,7 @@ use super::{boxed, times};
 use crate::text::counted;
 use crate::{aged, features, table};
 
-/// The ranking of each step that has begun; none where the plan ranks nothing.
+/// The ranking of each step that has begun; `None` if the plan ranks nothing.
 pub(super) fn rankings(schedule: &Schedule, analysis: &Analysis) -> Option<Markup> {
     let rankings = &analysis.rankings;
     (!rankings.is_empty()).then(|| {
@@ -44,7 +44,7 @@ fn ranking(index: usize, schedule: &Schedule, ranking: &StepRanking) -> Markup {
     boxed(&format!("ranking-{}", index + 1), "ranking", &caption, &body)
 }
 
-/// How the files of aged filesystems lay; none where nothing was aged.
+/// The file layout of aged filesystems; `None` if nothing was aged.
 pub(super) fn layout_scores(schedule: &Schedule, analysis: &Analysis) -> Option<Markup> {
     let scores = aged::layout_scores(schedule, analysis)?;
     Some(markup! {
@@ -53,7 +53,7 @@ pub(super) fn layout_scores(schedule: &Schedule, analysis: &Analysis) -> Option<
     })
 }
 
-/// What each filesystem can, where several are compared.
+/// The features of each filesystem, if several are compared.
 pub(super) fn feature_table(schedule: &Schedule, analysis: &Analysis) -> Option<Markup> {
     let compared = features::compared(schedule, analysis);
     let mut sources = Vec::new();

@@ -1,4 +1,4 @@
-//! What power cuts cost.
+//! The results of power cuts.
 
 use maud::{Markup, html as markup};
 use ssdlab_advice::Analysis;
@@ -7,7 +7,7 @@ use ssdlab_plan::Schedule;
 use super::boxed;
 use crate::cuts::{HEADING, REPRODUCERS, reproducers, table};
 
-/// A row for each treatment, and how to repeat what was found; none where nothing was cut off.
+/// A row for each treatment, and how to repeat its findings; `None` if there were no power cuts.
 pub(super) fn cuts(schedule: &Schedule, analysis: &Analysis) -> Option<Markup> {
     let table = table(schedule, analysis)?;
     let rows = markup! {

@@ -1,10 +1,10 @@
-//! The charts, each with what it says.
+//! The charts, each with its text alternative.
 
 use maud::{Markup, PreEscaped, html as markup};
 
 use crate::Chart;
 
-/// The charts; none where there is nothing to draw.
+/// The charts; `None` if there is nothing to draw.
 pub(super) fn figures(charts: &[Chart]) -> Option<Markup> {
     (!charts.is_empty()).then(|| {
         markup! {

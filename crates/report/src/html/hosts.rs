@@ -9,10 +9,10 @@ use crate::grid::Grid;
 use crate::hosts::{sentences, tables};
 use crate::text::Style;
 
-/// The widest screen scrolls.
+/// Unlimited, because tables that are wider than the page scroll.
 const STYLE: Style = Style { is_coloured: false, width: Some(u16::MAX) };
 
-/// Hosts by phases, and what follows of them; none where fewer than two have measured.
+/// Hosts by phases, and what follows from them; `None` if fewer than two have measured.
 pub(super) fn hosts(schedule: &Schedule, analysis: &Analysis) -> Option<Markup> {
     let tables = tables(schedule, analysis, STYLE, &effect);
     let tables =
@@ -50,7 +50,7 @@ fn rows(table: &Grid) -> Markup {
     }
 }
 
-/// A ratio, with what is remarked on it below.
+/// A ratio, with the remark on it below.
 fn ratio(cell: &str) -> Markup {
     let (ratio, remark) = cell.split_once('\n').unwrap_or((cell, ""));
     markup! { (ratio) @if !remark.is_empty() { small { (remark) } } }

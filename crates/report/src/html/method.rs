@@ -1,4 +1,4 @@
-//! How it was measured, on what, and what to mind.
+//! How it was measured, on what, and the caveats.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ pub(super) fn warnings(analysis: &Analysis) -> Option<Markup> {
     })
 }
 
-/// How it was measured and judged, and what the checks of that found.
+/// How it was measured and judged, and the method checks.
 pub(super) fn method(schedule: &Schedule, analysis: &Analysis) -> Markup {
     let rows = if analysis.seed.is_some() { own(schedule, analysis) } else { Vec::new() };
     markup! {
@@ -27,7 +27,7 @@ pub(super) fn method(schedule: &Schedule, analysis: &Analysis) -> Markup {
     }
 }
 
-/// A question about the method with its answer.
+/// A method check with its result.
 fn check(check: &Check) -> Markup {
     let (class, symbol) = match check.outcome {
         CheckOutcome::Met => ("holds", "✓"),
@@ -45,7 +45,7 @@ fn check(check: &Check) -> Markup {
     }
 }
 
-/// How a run of this program's own was measured.
+/// How a run that was not imported was measured.
 fn own(schedule: &Schedule, analysis: &Analysis) -> Vec<(&'static str, String)> {
     let blocks: BTreeSet<u32> =
         analysis.treatments.iter().flat_map(|own| &own.trials).map(|trial| trial.block).collect();
@@ -114,7 +114,7 @@ fn repetitions(rule: &Repetitions) -> String {
     ends.join(", ")
 }
 
-/// What trials ran on; what differed between them says so.
+/// What trials ran on, with a remark on what differed between them.
 pub(super) fn environment(analysis: &Analysis) -> Option<Markup> {
     let facts = markup! {
         thead { tr { th scope="col" { "fact" } th scope="col" { "value" } } }

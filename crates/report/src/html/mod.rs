@@ -1,8 +1,8 @@
-//! The report as one HTML page, which needs nothing but itself: no network, no other file.
+//! The report as one self-contained HTML page: no network, no other file.
 //!
-//! What is not in it cannot be asked for (the page forbids itself every request), so it can be
-//! sent and kept. Text is escaped by the template library. The page is whole without its script,
-//! which only sorts, filters, copies and switches the colours.
+//! It can be sent and archived, because it loads nothing else: its policy forbids every request.
+//! The template library escapes text. The page is complete without its script, which only sorts,
+//! filters, copies and switches the colours.
 
 mod again;
 mod claims;
@@ -27,10 +27,10 @@ use super::charts;
 use super::number;
 use super::text::is_unseen;
 
-/// A section's name in links, its heading and what is in it.
+/// A section's anchor, its heading and its content.
 type Section = (&'static str, &'static str, Markup);
 
-/// The report of a run; `plan` is its text.
+/// The report of a run; `plan` is the plan's text.
 #[must_use]
 pub fn html(schedule: &Schedule, analysis: &Analysis, plan: &str) -> String {
     let all_claims = crate::claims::claims(schedule, analysis);
@@ -56,7 +56,7 @@ pub fn html(schedule: &Schedule, analysis: &Analysis, plan: &str) -> String {
     without_controls(page::page(schedule, analysis, &answer(schedule, analysis), &sections))
 }
 
-/// Control characters are not allowed in HTML, however they are written; and what changes the
+/// HTML does not allow control characters, not even escaped; and characters that change the
 /// direction of text would let a name pass for another.
 fn without_controls(page: Markup) -> String {
     let allowed = |c: char| c == '\n' || c == '\t' || !c.is_control();
@@ -65,7 +65,7 @@ fn without_controls(page: Markup) -> String {
     seen.map(|c| if allowed(c) { c } else { ' ' }).collect()
 }
 
-/// A table in a box of its own, in which it is scrolled where the page is too narrow for it.
+/// A table in its own box, in which it scrolls if the page is too narrow for it.
 fn boxed(id: &str, class: &str, caption: &Markup, rows: &Markup) -> Markup {
     markup! {
         div.scroll role="region" aria-labelledby={ (id) "-caption" } tabindex="0" {
@@ -77,7 +77,7 @@ fn boxed(id: &str, class: &str, caption: &Markup, rows: &Markup) -> Markup {
     }
 }
 
-/// The factors that treatments differ in, or all where there is one treatment: columns.
+/// The factors that treatments differ in, or all if there is one treatment: columns.
 fn factors(schedule: &Schedule) -> Vec<Factor> {
     let levels = schedule.treatments.first().map(|first| schedule.distinct(&first.levels));
     levels.unwrap_or_default().0.into_keys().collect()
@@ -88,12 +88,12 @@ fn level(levels: &Levels, factor: Factor) -> &str {
     levels.0.get(&factor).map_or("", String::as_str)
 }
 
-/// The heads of a treatment's columns.
+/// The headers of a treatment's columns.
 fn factor_heads(factors: &[Factor]) -> Markup {
     markup! { @for factor in factors { th scope="col" { (factor) } } }
 }
 
-/// A treatment's cells; the first heads its row.
+/// A treatment's cells; the first is the header of its row.
 fn factor_cells(factors: &[Factor], levels: &Levels) -> Markup {
     markup! {
         @for (index, factor) in factors.iter().enumerate() {
@@ -108,7 +108,7 @@ fn effect(ratio: f64, interval: Option<[f64; 2]>) -> String {
     times(&number::effect(ratio, interval))
 }
 
-/// What begins with a ratio, with the sign that a terminal may lack.
+/// A text that begins with a ratio, with the multiplication sign that a terminal may lack.
 fn times(text: &str) -> String {
     text.strip_prefix('x').map_or_else(|| text.to_owned(), |rest| format!("×{rest}"))
 }

@@ -1,4 +1,4 @@
-//! The frame of the page: its head, what stands above the sections, how to get to them.
+//! The frame of the page: its head, the opening above the sections, and the navigation.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -53,7 +53,8 @@ pub(super) fn page(
     }
 }
 
-/// Forbids every request and every script but the page's own. Drawings style themselves.
+/// A policy that forbids every request, and every script but the page's own. Charts need inline
+/// styles.
 fn policy() -> String {
     let hash = BASE64_STANDARD.encode(Sha256::digest(SCRIPT));
     format!(

@@ -1,4 +1,4 @@
-//! What somebody else has measured, beside what was measured here.
+//! Published measurements next to those of this run.
 
 use maud::{Markup, html as markup};
 use ssdlab_advice::{Analysis, TreatmentResult};
@@ -7,7 +7,7 @@ use ssdlab_plan::{Beside, Schedule};
 use super::{boxed, factor_cells, factor_heads, factors, spoken};
 use crate::{number, table};
 
-/// The table; none where the plan carries no numbers of others.
+/// The table; `None` if the plan has no published numbers.
 pub(super) fn table(schedule: &Schedule, analysis: &Analysis) -> Option<Markup> {
     let factors = factors(schedule);
     let rows: Vec<(&TreatmentResult, String, Beside)> = analysis

@@ -1,4 +1,4 @@
-//! Every trial as it was measured, folded away.
+//! The measurements of every trial, collapsed.
 
 use maud::{Markup, html as markup};
 use ssdlab_advice::{Analysis, TreatmentResult, TrialResult};
@@ -8,10 +8,10 @@ use ssdlab_results::Status;
 use super::{boxed, factor_cells, factor_heads, factors};
 use crate::text::counted;
 
-/// More trials than this make a page that is slow to open.
+/// A page with more trials than this is slow to open.
 const MOST: usize = 2_000;
 
-/// The trials in the order they ran; where there are too many, how to get them.
+/// The trials in the order they ran; if there are too many, how to get them.
 pub(super) fn samples(schedule: &Schedule, analysis: &Analysis) -> Option<Markup> {
     let count: usize = analysis.treatments.iter().map(|own| own.trials.len()).sum();
     match count {
@@ -70,7 +70,7 @@ fn cell(trial: &TrialResult, phase: &str, metric: &str) -> Markup {
     markup! { td.number { @if let Some(value) = value { (shortened(value)) } } }
 }
 
-/// A value with six digits that mean something, or all of a whole number.
+/// A value with six significant digits, or all digits of a whole number.
 fn shortened(value: f64) -> String {
     if value.fract() == 0.0 || value.abs() >= 1e6 {
         return format!("{value:.0}");

@@ -1,4 +1,4 @@
-//! A strip of dots: what is found on each plausible drive, beside what is claimed.
+//! A strip plot: the result on each plausible drive, against the claim's bounds.
 
 use maud::{Markup, html as markup};
 use ssdlab_advice::{Judgement, OverDrives};

@@ -77,7 +77,7 @@ fn cell(analysis: &Analysis, own: &[&Effect], treatment: &TreatmentResult, phase
     }
 }
 
-/// The effect on all phases together.
+/// The effect over all phases together.
 fn overall(own: &[&Effect]) -> Markup {
     let Some(one) = own.iter().find(|effect| effect.phases.len() > 1) else {
         return markup! { td.number {} };
