@@ -13,10 +13,10 @@ const ADVERSARIES: &str = include_str!("data/adversaries.toml");
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OfPlan {
-    /// Claims of which nobody has found one yet.
+    /// Claims without a known adversary.
     #[serde(default)]
     unfound: BTreeSet<String>,
-    /// Runs under which verdicts change.
+    /// Runs in which verdicts change.
     #[serde(default)]
     adversary: Vec<Adversary>,
 }
@@ -24,9 +24,9 @@ struct OfPlan {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Adversary {
-    /// What is added to `ssdlab run PLAN`.
+    /// The arguments added to `ssdlab run PLAN`.
     arguments: Vec<String>,
-    /// The verdicts that the claims get then.
+    /// The resulting verdicts on the claims.
     verdicts: BTreeMap<String, String>,
 }
 

@@ -12,7 +12,7 @@ fn resolve(text: &str) -> bool {
     plan::schedule("plan.toml", text, &Overrides::default(), Path::new("/")).is_ok()
 }
 
-/// Words that mean something in plans: random ones would never get past the parser.
+/// Keywords of plans: random words would never get past the parser.
 fn words() -> impl Strategy<Value = String> {
     let words = [
         "name",
@@ -58,7 +58,7 @@ fn words() -> impl Strategy<Value = String> {
         .prop_map(|words| words.join(" "))
 }
 
-/// What other programs have measured.
+/// Results of other programs.
 const RESULTS: [&str; 4] = [
     include_str!("data/fio-end-fsync.json"),
     include_str!("data/bonnie-2.00.csv"),
@@ -66,7 +66,7 @@ const RESULTS: [&str; 4] = [
     include_str!("data/phoronix-composite.xml"),
 ];
 
-/// What bonnie++ prints between its commas, and what it does not.
+/// Values that bonnie++ prints between its commas, and some that it does not.
 const VALUES: [&str; 12] =
     ["", "+++++", "+++", "1838", "88", "412.5", "12824us", "100ms", "9s", "us", "-1", "1e999"];
 

@@ -1,4 +1,4 @@
-//! Charts of fixed records: what is in them to the letter, and that nothing lies on anything else.
+//! Charts of fixed records: their exact contents, and that nothing overlaps.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -29,7 +29,7 @@ fn scheduled(plan: &str, runs: Option<u32>) -> Schedule {
     plan::schedule("plan.toml", plan, &overrides, Path::new("/")).unwrap()
 }
 
-/// A phase that was measured; its counts follow from its time.
+/// A measured phase; its counts follow from its time.
 fn phase(name: &str, time_ns: u64) -> serde_json::Value {
     json!({
         "name": name, "time_ns": time_ns, "settled_ns": time_ns, "is_quiet": true, "cpu_ns": 0,
@@ -37,7 +37,7 @@ fn phase(name: &str, time_ns: u64) -> serde_json::Value {
     })
 }
 
-/// What a phase that counts its operations has besides.
+/// Adds what a phase has that counts its operations.
 fn with_work(mut phase: serde_json::Value, ops_per_second: f64, moves: bool) -> serde_json::Value {
     let work = json!({
         "operations": 1000,
@@ -53,7 +53,7 @@ fn with_work(mut phase: serde_json::Value, ops_per_second: f64, moves: bool) -> 
     phase
 }
 
-/// What a phase on a simulated drive has besides.
+/// Adds what a phase on a simulated drive has.
 fn with_device(mut phase: serde_json::Value, written_bytes: u64) -> serde_json::Value {
     let counts = json!({
         "read_requests": 0, "read_bytes": 0, "write_requests": written_bytes / 100_000,
@@ -102,7 +102,7 @@ fn find<'a>(charts: &'a [Chart], id: &str) -> &'a Chart {
     charts.iter().find(|chart| chart.id == id).unwrap_or_else(|| panic!("no {id}"))
 }
 
-/// A text of a chart and the box that it takes: left, top, right, bottom.
+/// A text of a chart and its bounding box: left, top, right, bottom.
 type Placed = (String, [f64; 4]);
 
 fn attribute<'a>(element: &'a str, name: &str) -> Option<&'a str> {
@@ -113,13 +113,13 @@ fn attribute<'a>(element: &'a str, name: &str) -> Option<&'a str> {
 fn texts(svg: &str) -> Vec<Placed> {
     let mut texts = Vec::new();
     for element in svg.split("<text").skip(1) {
-        // What an element does not say the whole drawing does, or SVG.
+        // Attributes that an element lacks are those of the whole drawing, or SVG's defaults.
         let number = |name: &str, usual: f64| {
             attribute(element, name).map_or(usual, |number| number.parse().unwrap())
         };
         let content = element.split_once('>').unwrap().1.split_once("</text>").unwrap().0.trim();
         let size = number("font-size", 20.0);
-        // A line's glyphs are narrower than this in every usual font.
+        // Glyphs are narrower than this in every common font.
         let shown = content.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"");
         let shown = shown.replace("&apos;", "'").replace("&amp;", "&");
         let width = textwrap::core::display_width(&shown) as f64 * 0.62 * size;
@@ -138,7 +138,7 @@ fn texts(svg: &str) -> Vec<Placed> {
     texts
 }
 
-/// That an SVG is whole, stays within its frame, and that no text lies on another.
+/// Asserts that an SVG is well-formed and stays within its frame, and that no texts overlap.
 fn assert_sound(chart: &Chart) {
     let svg = &chart.svg;
     assert!(chart.id.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'));
@@ -166,7 +166,7 @@ fn count(svg: &str, element: &str) -> usize {
     svg.matches(&format!("<{element} ")).count()
 }
 
-/// Title, sentence, texts in order, and how many elements there are of each kind.
+/// Title, text alternative, texts in order, and the number of elements of each kind.
 fn essentials(charts: &[Chart]) -> String {
     let mut out = String::new();
     for chart in charts {
@@ -182,7 +182,7 @@ fn essentials(charts: &[Chart]) -> String {
 
 const DISCARD: [&str; 2] = ["discard = [\"off\", \"on\"]", "discard = \"off\""];
 
-/// Two phases, of which discards make one a hundred times slower.
+/// Two phases, one of which discards make a hundred times slower.
 fn slow_sync(levels: &Levels, block: u32) -> Vec<serde_json::Value> {
     let is_on = levels.to_string().contains("discard = on");
     let jitter = 1_000_000 * u64::from(block * 7 % 5);
@@ -200,7 +200,7 @@ fn charts_say_what_was_measured() {
     insta::assert_snapshot!(essentials(&charts));
 }
 
-/// What a simulated drive went through that has to collect garbage, or has not.
+/// The course of a simulated drive that has to collect garbage, or does not.
 fn course(collects: bool) -> serde_json::Value {
     let own = if collects { 3 } else { 1 };
     json!({
@@ -243,7 +243,7 @@ fn a_drive_is_drawn_over_time_and_by_its_wear() {
          (discard off) to 2.00 MB/s (discard on); stalls: at most 0 ns (discard off) to 1.00 ms \
          (discard on)."
     );
-    // Two treatments, each with free blocks, own writes and stalls, and the begin of one phase.
+    // Two treatments, each with free blocks, own writes and stalls, and the start of one phase.
     let titles = texts(&drive.svg).into_iter().filter(|(text, _)| text.contains("discard o"));
     assert_eq!(titles.count(), 2 * 3);
     let wear = find(&charts, "wear");
@@ -255,7 +255,7 @@ fn a_drive_is_drawn_over_time_and_by_its_wear() {
     assert_eq!(count(&wear.svg, "rect"), 1 + 2);
 }
 
-/// What a step was not measured in to its end is not drawn: it would look as if the drive rested.
+/// Steps that were not measured to their end are not drawn: the drive would look idle.
 #[test]
 fn a_drive_s_line_ends_with_its_last_whole_step() {
     let schedule = plan(DISCARD[0], DISCARD[1], &["unpack", "sync"]);
@@ -268,7 +268,7 @@ fn a_drive_s_line_ends_with_its_last_whole_step() {
         }
     }
     let charts = drawn(&schedule, &records);
-    // Twice as fast, and so to the end: the mean is the same in each step.
+    // Twice as fast, to the end: the mean is the same in each step.
     let says = &find(&charts, "drive").says;
     assert!(says.contains("own writes: at most 2.00 MB/s (discard on) to"), "{says}");
     let lines: Vec<usize> = find(&charts, "drive")
@@ -278,7 +278,7 @@ fn a_drive_s_line_ends_with_its_last_whole_step() {
         .map(|line| attribute(line, "points").unwrap().split_whitespace().count())
         .filter(|points| *points > 2)
         .collect();
-    // 48 steps and 24 whole ones; of free blocks also their beginning.
+    // 48 steps and 24 whole ones; free blocks also have a starting point.
     assert_eq!(lines, [25, 24, 24, 49, 48, 48]);
 }
 
@@ -313,7 +313,7 @@ fn every_sample_is_a_dot() {
     let mut records = records(&schedule, slow_sync);
     records[1].status = ssdlab_results::Status::Failed;
     let charts = drawn(&schedule, &records);
-    // Three blocks of two treatments and two phases, of which one trial failed.
+    // Three blocks of two treatments and two phases; one trial failed.
     assert_eq!(count(&find(&charts, "samples").svg, "circle"), (3 * 2 - 1) * 2);
     assert_eq!(find(&charts, "samples").svg.matches("<rect ").count(), 2);
 }

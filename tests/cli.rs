@@ -31,7 +31,7 @@ impl Place {
             .unwrap()
     }
 
-    /// Checks a plan that is wrong; returns the message.
+    /// Checks an invalid plan; returns the message.
     fn wrong(&self, plan: &str) -> String {
         fs::write(self.0.path().join("plan.toml"), plan).unwrap();
         let output = self.ssdlab(&["check", "plan.toml"]);
@@ -80,7 +80,7 @@ fn a_claim_that_the_first_run_does_not_make_is_exploratory() {
     assert_eq!((first, reworded), (Value::Null, Value::Null));
     assert!(moved.as_str().is_some_and(|known| known.starts_with("made or changed after p-")));
     assert!(says.contains("does not make them: c;"), "{says}");
-    // What is renamed is another question.
+    // A plan with another name is another question.
     let (renamed, _) = run(plan("1.5", "at least 1.5 times").replacen("\"p\"", "\"q\"", 1));
     assert_eq!(renamed, Value::Null);
 }
@@ -98,7 +98,7 @@ fn an_impossible_combination_names_the_way_out() {
     insta::assert_snapshot!(Place::new().wrong(&format!("{HEAD}{factors}{WORK}")));
 }
 
-/// The help is what makes it right.
+/// The help says what to write.
 #[test]
 fn a_side_that_nobody_names_is_refused_with_what_to_write() {
     let place = Place::new();
@@ -309,7 +309,7 @@ fn lists_name_what_a_plan_can_use() {
     }
 }
 
-/// Shipped plans are grouped by when their questions were asked; plan files that are there follow.
+/// Shipped plans are grouped by when their questions were asked; plan files in the folder follow.
 #[test]
 fn plans_are_listed_by_group() {
     let place = Place::new();
@@ -339,7 +339,7 @@ fn a_missing_lab_kernel_is_4_and_says_how_to_build_one() {
     for word in ["cache/ssdlab/kernel", "ssdlab kernel build", "--kernel PATH"] {
         assert!(message.contains(word), "{word}: {message}");
     }
-    // Looking for one makes nothing.
+    // Looking for one creates nothing.
     assert!(!place.0.path().join("cache").exists());
 }
 
@@ -437,7 +437,7 @@ fn the_cache_is_shown_and_cleared() {
         assert!(entry["size_bytes"].as_u64().unwrap() >= 100_000, "{entry}");
         assert_eq!(entry["is_in_use"], false);
     }
-    // Whoever uses or builds has a lock.
+    // Every user or builder holds a lock.
     let in_use = File::open(state.join("state.json")).unwrap();
     in_use.lock_shared().unwrap();
     assert!(printed(&["cache"]).contains("in use"));
@@ -471,7 +471,7 @@ fn nothing_in_json_steers_a_terminal() {
     assert!(text.contains("a 31m b\n") && !text.contains('\u{202e}'), "{text:?}");
 }
 
-/// A plan that unpacks an archive, and what a run of it without root needs.
+/// A plan that unpacks an archive, and the arguments to run it without root.
 const UNPACK: &str = "name = \"p\"\nquestion = \"?\"\n[workload]\ntree = { archive = \"a.tar\" }\n\
                       phases = [{ do = \"unpack\" }]\n";
 const HERE: [&str; 10] =
@@ -522,7 +522,7 @@ fn a_run_goes_on_only_with_the_files_that_it_began_with() {
     let run = fs::read_dir(place.0.path().join("runs")).unwrap().next().unwrap().unwrap().path();
     let resume = || place.ssdlab(&["run", "--resume", run.to_str().unwrap()]);
     assert!(resume().status.success());
-    // Of the same size, and of the same time as far as anybody looks.
+    // The same size and, as far as anything checks, the same time.
     write(b"after!");
     let output = resume();
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -530,7 +530,7 @@ fn a_run_goes_on_only_with_the_files_that_it_began_with() {
     assert!(message.contains("a.tar has changed since the run began"), "{message}");
 }
 
-/// What is no regular file may block, or have no end.
+/// Reading a file that is not regular may block or never end.
 #[test]
 fn a_file_of_another_kind_is_refused_with_what_it_is() {
     let place = Place::new();

@@ -1,5 +1,5 @@
 //! docs/evidence.md says what `ssdlab evidence` does. `make evidence` runs the plans whose numbers
-//! are kept, and writes these and the page.
+//! are stored, and writes these numbers and the page.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ fn the_page_shows_the_book() {
     assert_eq!(written, book_markdown(&figures), "`make evidence` writes what the models give");
 }
 
-/// Keeps what a run made of the published numbers of its plan.
+/// Stores a run's results for the published numbers of its plan.
 fn keep(kept: &mut Kept, folder: &Path) {
     let Contents { schedule, records, ending, .. } = Run::read(folder).unwrap();
     let release = records[0].environment.ssdlab.clone();

@@ -1,4 +1,4 @@
-//! The report as a page: its answer, what it does with any text, how large it is.
+//! The report as a page: its answer, its handling of any text, its size.
 
 mod records;
 
@@ -17,7 +17,7 @@ fn page(schedule: &Schedule, records: &[Record]) -> String {
     html(schedule, &analysis(schedule, records), shipped::find("discard").unwrap().text)
 }
 
-/// A page line by line, without its style, its script and its drawings.
+/// A page line by line, without its style, its script and its charts.
 fn skeleton(page: &str) -> String {
     let mut page = page.to_owned();
     for (opening, closing) in
@@ -35,7 +35,7 @@ fn skeleton(page: &str) -> String {
     page.replace("><", ">\n<")
 }
 
-/// The answer as the page has it.
+/// The answer on the page.
 fn answer(page: &str) -> &str {
     let start = page.find("<p id=\"answer\"").unwrap();
     let text = &page[start..start + page[start..].find("</p>").unwrap()];

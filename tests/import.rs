@@ -1,7 +1,7 @@
 //! Other people's results: read as a run, checked for their method, or refused with nothing left
 //! behind.
 //!
-//! The files in `tests/data` are what fio 3.33, bonnie++ 2.00a and hyperfine 1.15 printed, but for
+//! The files in `tests/data` are the output of fio 3.33, bonnie++ 2.00a and hyperfine 1.15, except
 //! two that were made by hand: the composite.xml, and the CSV after the founding post.
 
 use std::fs;
@@ -64,14 +64,14 @@ fn bonnie_s_lines_are_trials_and_what_was_too_fast_is_absent() {
     assert_eq!(run.records.len(), 6);
     let fast = &run.records[0].phases[0];
     assert_eq!((fast.name.as_str(), fast.reported.len()), ("seq_output_block", 0));
-    // Nothing was measured that the file does not say.
+    // What the file does not say was not measured.
     assert_eq!((fast.time_ns, fast.cpu_ns, fast.is_quiet), (None, None, None));
     assert_eq!(outcome(&run, Criterion::WorkingSet).outcome, CheckOutcome::NotMet);
     assert_eq!(outcome(&run, Criterion::Order).outcome, CheckOutcome::Unknown);
 }
 
-/// The founding post's own method: one run of each filesystem, on a machine of which little is
-/// said.
+/// The founding post's own method: one run of each filesystem, on a machine about which little is
+/// known.
 #[test]
 fn the_check_says_what_was_wrong_with_a_comparison_of_single_runs() {
     let (run, report) = imported(&["bonnie-founding.csv"]);
@@ -92,7 +92,7 @@ fn hyperfine_s_commands_are_treatments_and_its_times_trials() {
     assert_eq!(levels, "scheduler = bfq, label = copy under bfq");
     // All of one command, then all of the next (sharkdp/hyperfine#21).
     assert_eq!(outcome(&run, Criterion::Order).outcome, CheckOutcome::NotMet);
-    // To the nanosecond what the file says.
+    // The file's time, to the nanosecond.
     let file: Value =
         serde_json::from_slice(&fs::read(data("hyperfine-1.15.json")).unwrap()).unwrap();
     let seconds = file["results"][0]["times"][2].as_f64().unwrap();
@@ -134,7 +134,7 @@ impl Place {
         fs::write(self.0.path().join(name), contents).unwrap();
     }
 
-    /// Imports what must be refused; returns the message.
+    /// Imports files that must be refused; returns the message.
     fn refused(&self, files: &[&str]) -> String {
         let output = self.ssdlab(&[&["import"][..], files].concat());
         let message = said(&output);
@@ -145,7 +145,7 @@ impl Place {
     }
 }
 
-/// A message as it was said, however wide the terminal is.
+/// A message without the line breaks of any terminal width.
 fn said(output: &Output) -> String {
     let message = String::from_utf8_lossy(&output.stderr);
     message.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ")
@@ -236,7 +236,7 @@ fn files_that_do_not_belong_together_are_refused() {
     assert!(place.refused(&[&fio, "--name", "a/b"]).contains("cannot be the name"));
 }
 
-/// The numbers of other blocks are of something else; the version of the program is a difference.
+/// Results with another block size are incomparable; another program version is a difference.
 #[test]
 fn imports_of_what_was_done_differently_are_not_compared() {
     let place = Place::new();

@@ -1,11 +1,11 @@
-//! The manual: its reference is what the program writes, its links lead somewhere, and its commands
+//! The manual: its reference is what the program writes, its links have targets, and its commands
 //! do what it says.
 //!
-//! Every block of `console` is run, page by page, each page in a folder of its own, unless its
-//! first line says what it needs: `console hardware`, `console root`, `console minutes`. A block
-//! `console virtual` needs a lab kernel. A command must succeed, and print what follows it in the
-//! block, if anything does; a line `...` stands for any number of lines. A block with `file=NAME`
-//! is that file.
+//! Every block of `console` is run, page by page, each page in its own folder, unless its first
+//! line says what it needs: `console hardware`, `console root`, `console minutes`. A block
+//! `console virtual` needs a lab kernel. A command must succeed and print what follows it in the
+//! block, if anything; a line `...` stands for any number of lines. A block with `file=NAME` is
+//! that file.
 
 #[path = "common/mod.rs"]
 mod common;

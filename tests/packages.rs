@@ -1,8 +1,8 @@
-//! The packages of `make deb`: lintian finds nothing in them, and installed in a clean Debian, the
-//! program answers an ordinary user's question from nothing else.
+//! The packages of `make deb`: lintian finds nothing in them, and in a clean Debian with nothing
+//! else installed, the program answers an ordinary user's question.
 //!
-//! The first needs lintian; the second root and mmdebstrap with a mirror; both the packages in
-//! `target/deb`. Where they are not, a test is ignored and says why. The second takes a minute or
+//! The first test needs lintian, the second root and mmdebstrap with a mirror, both the packages in
+//! `target/deb`. Without them, a test is ignored with that reason. The second takes a minute or
 //! two, most of it for the clean Debian.
 
 #[path = "common/mod.rs"]
@@ -28,7 +28,7 @@ fn main() {
     libtest_mimic::run(&arguments, tests).exit();
 }
 
-/// A test that is ignored if something is lacking.
+/// A test that is ignored if something is missing.
 fn test(name: &str, lacking: Option<String>, run: fn()) -> Trial {
     let test = Trial::test(name, move || caught(run));
     match lacking {
@@ -68,7 +68,7 @@ fn lintian_finds_nothing() {
 fn answers() {
     let includes: Vec<String> =
         packages().iter().map(|path| format!("--include={}", path.display())).collect();
-    // In a hook /proc and /dev are there. Nothing is kept. The user has neither a name nor a home.
+    // Hooks have /proc and /dev. Nothing is kept. The user has neither a name nor a home.
     let report = sh(&format!(
         "mmdebstrap --quiet --variant=apt --format=null \
          --hook-dir=/usr/share/mmdebstrap/hooks/file-mirror-automount {} \

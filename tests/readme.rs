@@ -1,5 +1,5 @@
-//! The README's numbers and its picture are those of the run that is kept here. `make readme` makes
-//! the run again and writes what it shows; a test of the virtual lab performs two of its trials.
+//! The README's numbers and its chart are those of the run stored here. `make readme` repeats the
+//! run and updates both; a test of the virtual lab performs two of its trials.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,14 +12,14 @@ use ssdlab_results::{Ending, Record};
 /// The records of `ssdlab run discard`, as shipped.
 const RECORDS: &str = include_str!("data/discard.jsonl");
 
-/// What stands before the report in the README, and what ends it there.
+/// What precedes the report in the README, and what ends it.
 const COMMAND: &str = "$ ssdlab run discard\n";
 const END: &str = "```\n";
 
-/// As wide as the README.
+/// The width of the README.
 const STYLE: Style = Style { is_coloured: false, width: Some(116) };
 
-/// The picture in the README: the first chart, which is of the answer.
+/// The chart in the README: the first one, which shows the answer.
 const PICTURE: &str = "docs/answer.svg";
 
 /// The run's answer with its setting, and its first chart as SVG.

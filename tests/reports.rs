@@ -1,4 +1,4 @@
-//! Golden reports from fixed records: exact to the letter, no clock and no machine in them.
+//! Golden reports from fixed records: exact, and independent of clock and machine.
 
 #[path = "reports/pairing.rs"]
 mod pairing;
@@ -28,7 +28,7 @@ fn founding_post_1_as_it_was_measured() {
     insta::assert_snapshot!(text(&schedule, &analysis, Style::default()));
 }
 
-/// What nobody counted is not taken for none: ext2 has no journal, xfs one that is not counted.
+/// Not counted is not the same as none: ext2 has no journal, xfs one that is not counted.
 #[test]
 fn commits_are_compared_where_there_are_none_or_they_are_counted() {
     const PLAN: &str = r#"
@@ -69,7 +69,7 @@ fn commits_are_compared_where_there_are_none_or_they_are_counted() {
     let mut records: Vec<Record> = schedule.trials.iter().map(of).collect();
     for record in &mut records {
         if record.levels.to_string().contains("ext3") {
-            // What a phase did whose end was not seen is not known.
+            // Commits of a phase whose end was not seen are unknown, so only one phase has them.
             record.phases[0].commits = Some(150);
         }
     }
@@ -96,7 +96,7 @@ fn markdown_of_a_chain_has_its_rankings() {
     insta::assert_snapshot!(markdown(&schedule, &analysis));
 }
 
-/// The part of a report between two of its lines, of which the first belongs to it.
+/// The part of a report from one line up to, but excluding, another.
 fn part<'a>(report: &'a str, first: &str, next: &str) -> &'a str {
     let rest = &report[report.find(first).unwrap()..];
     &rest[..rest.find(next).unwrap()]
@@ -158,7 +158,7 @@ fn failures_keep_their_row_and_their_reason() {
     insta::assert_snapshot!(text(&schedule, &analysis, Style::default()));
 }
 
-/// Several claims at once: a p-value that would do alone must not do among eleven.
+/// Several claims at once: a p-value that suffices alone must not suffice among eleven.
 #[test]
 fn verdicts_are_corrected_for_their_number() {
     let alone = schedule("discard", 3);
@@ -203,7 +203,7 @@ fn a_chain_of_steps_ends_with_the_best_tandem() {
     let analysis = advice::analyse("chain", &schedule, &records, Ending::AllBlocks);
     let first = analysis.rankings[0].places.iter().map(|place| place.goes_on);
     assert_eq!(first.collect::<Vec<_>>(), [Some(true), Some(true), Some(false), Some(false)]);
-    // What could not be told apart says so, whoever was kept.
+    // Indistinguishable treatments share places, whichever of them was kept.
     let place = |step: usize, index: usize| {
         let place = &analysis.rankings[step].places[index];
         (place.first, place.last)
@@ -217,7 +217,7 @@ fn a_chain_of_steps_ends_with_the_best_tandem() {
     insta::assert_snapshot!(text(&schedule, &analysis, style));
 }
 
-/// What a treatment was chosen by does not count for it: only the last step's trials do.
+/// The trials that selected a treatment do not count for it: only those of the last step do.
 #[test]
 fn a_lucky_choice_is_not_flattered_by_its_luck() {
     let (schedule, mut records) = chain();

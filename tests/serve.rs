@@ -1,5 +1,5 @@
-//! `ssdlab serve` on the command line, as far as it needs no root: it listens, ends on a signal,
-//! and says what is wrong. `tests/machine/serving.rs` has the rest.
+//! `ssdlab serve` on the command line, without root: it listens, ends on a signal, and reports
+//! errors. `tests/machine/serving.rs` has the rest.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -10,7 +10,7 @@ use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 
 fn ssdlab(arguments: &[&str]) -> Command {
-    // Whatever this test was started with.
+    // Default signals, whatever this test has inherited.
     let mut command = Command::new("/usr/bin/env");
     command.args(["--default-signal=INT,TERM", env!("CARGO_BIN_EXE_ssdlab"), "serve"]);
     command.args(arguments).stdin(Stdio::null());
@@ -25,7 +25,7 @@ struct Server {
 }
 
 impl Server {
-    /// One that listens at a socket. Returns what it has printed so far, too.
+    /// Starts a server that listens at a socket. Also returns what it has printed so far.
     fn start(socket: &Path) -> (Self, String) {
         let mut command = ssdlab(&["--drive", "ideal", "--capacity", "64 MiB", "--vhost-user"]);
         command.arg(socket).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -70,7 +70,7 @@ fn a_drive_is_served_until_a_signal() {
         let (server, said) = Server::start(&socket);
         assert!(said.starts_with("serving ideal (67108864 bytes) at "), "{said}");
         assert!(said.contains("vhost-user-blk-pci"), "{said}");
-        // QEMU takes a comma for the end of a value.
+        // To QEMU, a single comma ends a value.
         assert!(said.contains("socket,, with a comma"), "{said}");
         assert!(said.contains("-m 2G ") && said.contains("size=2G"), "{said}");
         assert!(said.contains("one queue"), "{said}");
@@ -89,7 +89,7 @@ fn a_drive_that_a_virtual_machine_has_is_served_until_it_goes_or_a_second_signal
     let socket = folder.path().join("socket");
     for goes in [true, false] {
         let (mut server, _) = Server::start(&socket);
-        // A request without a body, to which there is an answer: features (vhost-user, 1).
+        // A request without a body that has an answer: features (vhost-user, 1).
         let mut machine = UnixStream::connect(&socket).unwrap();
         let ask = |machine: &mut UnixStream| {
             std::io::Write::write_all(machine, &[1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0])?;

@@ -1,5 +1,5 @@
 //! Simulated drives on the command line: the contract of `ssdlab simulate --json`, drive files,
-//! traces, and what is said about wrong ones.
+//! traces, and the errors about invalid ones.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
@@ -43,8 +43,8 @@ impl Place {
         self.started_with("--default-signal=HUP,INT,TERM", arguments)
     }
 
-    /// A command that env(1) starts with these signals at their default, or ignored: what this
-    /// test was started with is not inherited.
+    /// A command that env(1) starts with these signals at their default, or ignored, whatever this
+    /// test has inherited.
     fn started_with(&self, signals: &str, arguments: &str) -> Command {
         let mut command = Command::new("/usr/bin/env");
         command.args([signals, env!("CARGO_BIN_EXE_ssdlab")]).args(arguments.split_whitespace());
@@ -73,7 +73,7 @@ impl Place {
         printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// Runs what is wrong; returns the message in one line.
+    /// Runs a command that must fail; returns the message in one line.
     fn wrong(&self, arguments: &str) -> String {
         let output = self.ssdlab(arguments);
         let message = String::from_utf8(output.stderr).unwrap();
@@ -111,7 +111,7 @@ fn equal_seeds_give_equal_outcomes_and_others_do_not() {
         let mut found =
             place.json(&format!("--drive point.toml --pattern zipf --trim 0.1 --seed {seed}"));
         let object = found.as_object_mut().unwrap();
-        // What is measured on this machine.
+        // These are measured on this machine.
         object.remove("host_pages_per_second");
         object.remove("peak_memory_bytes");
         found
@@ -147,7 +147,7 @@ fn every_shipped_drive_is_listed_shown_and_checked() {
         assert!(listed.contains(name), "{name}");
         let shown = place.printed(&format!("drive show {name}"));
         fs::write(place.0.path().join("copy.toml"), &shown).unwrap();
-        // What is shown is a drive file, and the same drive.
+        // The output is a drive file of the same drive.
         assert_eq!(
             place.printed("drive check copy.toml"),
             place.printed(&format!("drive check {name}"))
@@ -434,7 +434,7 @@ fn lines_tell_drives_apart() {
     assert_eq!(place.lines("--drive a.toml --drive a.toml --overwrites 0.1").len(), 2);
 }
 
-/// What was done before a simulation that cannot be done is printed.
+/// Results before a simulation that fails are printed.
 #[test]
 fn lines_end_where_a_simulation_cannot_be_done() {
     let worn = format!("{POINT}\n[wear]\nendurance = 5\n").replace("\"point\"", "\"worn\"");
@@ -478,7 +478,7 @@ fn an_interrupted_sweep_leaves_whole_lines() {
     }
 }
 
-/// As nohup(1) and shells without job control start programs.
+/// nohup(1) and shells without job control start programs with ignored signals.
 #[test]
 fn a_signal_that_was_ignored_at_the_start_ends_nothing() {
     let place = Place::with(&[("point.toml", POINT)]);
@@ -505,14 +505,14 @@ fn a_signal_that_was_ignored_at_the_start_ends_nothing() {
     let pid = wait_for(1);
     for signal in [Signal::HUP, Signal::INT, Signal::QUIT] {
         kill_process(pid, signal).unwrap();
-        // More than there can be of simulations that had begun.
+        // More lines than simulations that can have been running.
         wait_for(lines() + 10 * std::thread::available_parallelism().unwrap().get());
     }
     kill_process(pid, Signal::TERM).unwrap();
     assert_eq!(sweep.wait().unwrap().code(), Some(130));
 }
 
-/// `ssdlab simulate ... | head`: nobody waits for the other 99,999.
+/// `ssdlab simulate ... | head` does not wait for the other 99,999.
 #[test]
 fn a_sweep_ends_when_its_reader_goes_away() {
     let place = Place::with(&[("point.toml", POINT)]);
@@ -532,8 +532,8 @@ fn a_sweep_ends_when_its_reader_goes_away() {
     assert_eq!(sweep.wait().unwrap().code(), Some(0));
 }
 
-/// The manual's example: every number of the page-mapped drive, and of the block-mapped one, which
-/// takes long, those that do not depend on how much is written.
+/// The manual's example: every number of the page-mapped drive; of the block-mapped one, which
+/// takes long, only those that do not depend on how much is written.
 #[test]
 fn the_manual_shows_what_simulate_prints() {
     let manual = include_str!("../docs/how-to/simulate.md");

@@ -1,4 +1,4 @@
-//! House rules that a compiler does not know: floors of rooms, circles, module headers, sizes.
+//! House rules that a compiler does not check: floors of rooms, circles, module headers, sizes.
 
 #[path = "tidy/circles.rs"]
 mod circles;
@@ -130,7 +130,7 @@ fn every_file_says_what_it_defines_and_stays_small() {
     let mut wrong = Vec::new();
     for folder in ["src", "crates", "tests", "benches", "fuzz/fuzz_targets"] {
         for (path, text) in sources(folder) {
-            // What `foo/tests.rs` is about, its place says.
+            // The path of `foo/tests.rs` says what it tests.
             if !text.starts_with("//! ") && !path.ends_with("/tests.rs") {
                 wrong.push(format!("{path}: no `//!` header"));
             }
@@ -152,7 +152,7 @@ fn every_file_says_what_it_defines_and_stays_small() {
 #[test]
 fn pure_rooms_touch_nothing_outside() {
     let mut wrong = Vec::new();
-    // Tests may do what the code they test must not.
+    // Tests may use what pure code must not.
     let is_test = |path: &str| path.ends_with("/tests.rs") || path.contains("/tests/");
     for (path, text) in PURE.iter().flat_map(|folder| sources(folder)) {
         for word in IMPURE {
@@ -172,7 +172,7 @@ fn every_unsafe_block_says_why_it_is_safe_and_few_files_have_one() {
         .filter(|(_, text)| text.contains("unsafe {") || text.contains("unsafe impl"))
         .map(|(path, _)| path)
         .collect();
-    // A prefetch, a ring, ioctls and the step between fork and exec: nothing else needs it.
+    // Only a prefetch, a ring, ioctls and the step between fork and exec need it.
     let known = [
         "crates/engine/src/ring.rs",
         "crates/flash/src/prefetch.rs",

@@ -1,4 +1,4 @@
-//! Traces on the command line: what `ssdlab trace` says and draws of a file, and of what is none.
+//! Traces on the command line: what `ssdlab trace` prints and draws of a file, and its errors.
 
 use std::fs;
 use std::path::Path;
@@ -40,7 +40,7 @@ fn json(folder: &Path, arguments: &str) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Runs what is wrong; returns the message in one line.
+/// Runs a command that must fail; returns the message in one line.
 fn wrong(folder: &Path, arguments: &str) -> String {
     let output = ssdlab(folder, arguments);
     let message = String::from_utf8(output.stderr).unwrap();

@@ -1,4 +1,4 @@
-//! A run that is watched: what a browser is told, from the first trial to the last.
+//! A watched run: what a browser gets, from the first trial to the last.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};

@@ -1,8 +1,8 @@
-//! The report in a real browser: Debian's chromium, without a screen, driven by `report.mjs`.
+//! The report in a real browser: Debian's chromium, headless, driven by `report.mjs`.
 //!
-//! It needs chromium, node and the packages of `package.json`, and says so where they are not; in
-//! continuous integration (`CI=true`) that is a failure. Pictures of the pages are kept in
-//! `target/browser`, to be looked at.
+//! It needs chromium, node and the packages of `package.json`. Without them, tests are ignored with
+//! that reason; in continuous integration (`CI=true`) they fail. Screenshots of the pages are kept
+//! in `target/browser`, for inspection.
 
 #[path = "../records/mod.rs"]
 mod records;
@@ -21,7 +21,7 @@ use ssdlab_results::{Ending, Record};
 
 use self::records::{HOSTILE, chain, hostile, post_1, schedule};
 
-/// A page that is looked at, and how.
+/// A page to be tested, and how.
 struct Page {
     name: &'static str,
     html: String,
@@ -29,7 +29,7 @@ struct Page {
     cases: &'static [&'static str],
 }
 
-/// What the tests need beside this program.
+/// What the tests need besides this program.
 struct Browser {
     chromium: PathBuf,
     node: PathBuf,
@@ -56,7 +56,7 @@ fn main() {
     libtest_mimic::run(&arguments, trials.collect()).exit();
 }
 
-/// The programs, or which is missing.
+/// The programs, or which of them is missing.
 fn find() -> Result<Browser, String> {
     let found = |name: &str| program::find(name, name).map_err(|_| format!("needs {name}"));
     let (chromium, node) = (found("chromium")?, found("node")?);
@@ -68,7 +68,7 @@ fn find() -> Result<Browser, String> {
     }
 }
 
-/// Puts a page where its pictures will be.
+/// Writes a page to the folder of its screenshots.
 fn written(page: &Page) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("browser");
     fs::create_dir_all(&folder).unwrap();
@@ -141,7 +141,7 @@ fn discard() -> Page {
     }
 }
 
-/// A run of steps, with rankings, features and a treatment that cannot run.
+/// A run with steps, rankings, features and a treatment that cannot run.
 fn steps() -> Page {
     let (schedule, records) = chain();
     let analysis = analysed(&schedule, &records);
@@ -169,7 +169,7 @@ fn steps() -> Page {
     }
 }
 
-/// As many trials as one may reasonably send in a mail.
+/// A page with as many trials as can reasonably be mailed.
 fn large() -> Page {
     let schedule = schedule("discard", 167);
     let analysis = analysed(&schedule, &post_1(&schedule));
@@ -181,7 +181,7 @@ fn large() -> Page {
     }
 }
 
-/// A run in which every text would be a script if it could.
+/// A run in which every text tries to be a script.
 fn attack() -> Page {
     let (schedule, records) = hostile();
     let analysis = advice::analyse(HOSTILE, &schedule, &records, Ending::AllBlocks);
@@ -193,7 +193,7 @@ fn attack() -> Page {
     }
 }
 
-/// How many marks the charts of a kind have: a dot a sample, a disc an effect.
+/// How many marks the charts of each kind have: a dot per sample, a disc per effect.
 fn marks(analysis: &Analysis) -> Value {
     let metric = &analysis.metric;
     let summaries = analysis.treatments.iter().flat_map(|treatment| &treatment.summary);
@@ -204,7 +204,7 @@ fn marks(analysis: &Analysis) -> Value {
     json!({ "samples": samples, "effects": effects })
 }
 
-/// The charts that there are.
+/// The identifiers of all charts.
 fn ids(schedule: &Schedule, analysis: &Analysis) -> Vec<String> {
     charts(schedule, analysis).into_iter().map(|chart| format!("chart-{}", chart.id)).collect()
 }

@@ -1,4 +1,4 @@
-//! What tests with a harness of their own have in common.
+//! Code shared by the tests that have their own harness.
 
 #![allow(dead_code, reason = "each uses what it needs")]
 
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use libtest_mimic::Failed;
 
-/// A panic is a failed assertion; the next test runs all the same.
+/// Reports a panic as a failed test, so that the next test runs anyway.
 pub fn caught(run: impl FnOnce() + UnwindSafe) -> Result<(), Failed> {
     catch_unwind(run).map_err(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
@@ -35,7 +35,7 @@ pub fn sh(script: &str) -> String {
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
-/// Waits for something that is going to happen.
+/// Waits until a condition is true.
 pub fn wait_for(what: impl Fn() -> bool) {
     let started = Instant::now();
     while !what() {

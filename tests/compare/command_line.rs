@@ -1,4 +1,4 @@
-//! `ssdlab compare` and `ssdlab history` on folders as they may be found.
+//! `ssdlab compare` and `ssdlab history` on folders in any state.
 
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
@@ -37,7 +37,7 @@ impl Place {
     }
 
     fn ssdlab(&self, arguments: &[&str]) -> Output {
-        // What would wait for ever is ended, and fails.
+        // A command that would wait forever is ended, and fails.
         Command::new("timeout")
             .args(["60", env!("CARGO_BIN_EXE_ssdlab")])
             .args(arguments)
@@ -48,7 +48,7 @@ impl Place {
             .unwrap()
     }
 
-    /// What a command says that ends with this code.
+    /// The output of a command that must end with this code.
     #[track_caller]
     fn ends(&self, code: i32, arguments: &[&str]) -> (String, String) {
         let output = self.ssdlab(arguments);
@@ -104,7 +104,7 @@ fn what_cannot_be_compared_ends_with_2_and_says_why() {
     }
 }
 
-/// A line cut by a crash is left out with a word; one that was changed is not passed over.
+/// A line truncated by a crash is skipped with a warning; a changed line is an error.
 #[test]
 fn a_cut_record_is_left_out_and_a_broken_one_is_an_error() {
     let place = Place::new();
@@ -120,7 +120,7 @@ fn a_cut_record_is_left_out_and_a_broken_one_is_an_error() {
     assert!(err.contains("line 6 is not a record"), "{err}");
 }
 
-/// What was copied together is not more trials, and what is missing is not complete.
+/// Concatenated records are not more trials, and a run with missing records is not complete.
 #[test]
 fn records_that_are_not_the_run_s_are_left_out_with_a_word() {
     let place = Place::new();
@@ -148,7 +148,7 @@ fn records_that_are_not_the_run_s_are_left_out_with_a_word() {
     assert!(err.contains("its records end earlier"), "{err}");
 }
 
-/// A schedule that was changed, and what is in it, ends no report of other runs.
+/// A changed schedule does not end the report of other runs, whatever it contains.
 #[test]
 fn one_broken_run_does_not_hide_the_others() {
     let place = Place::new();
@@ -200,7 +200,7 @@ fn a_history_keeps_every_run_and_counts_what_is_none() {
     assert_eq!(count(&["--lab", "image"]), 0);
 }
 
-/// Others may have put it there: nothing waits for it, and its name is told.
+/// Others may have put it there: nothing waits for it, and the message names it.
 #[test]
 fn what_is_no_file_in_a_run_is_named_and_not_waited_for() {
     let commands: [&[&str]; 7] = [

@@ -1,4 +1,4 @@
-//! Several runs beside each other: golden comparisons from fixed records, and what is refused.
+//! Several runs side by side: golden comparisons from fixed records, and refusals.
 
 mod command_line;
 
@@ -52,8 +52,8 @@ fn phase(name: &str, time_ns: u64, written_bytes: u64) -> Phase {
     }
 }
 
-/// Records whose deleting takes `slower` times as long with discard, with a few per cent of scatter
-/// that is the seed's and the trial's.
+/// Records in which deleting takes `slower` times as long with discard, with a scatter of a few per
+/// cent that depends on the seed and the trial.
 fn records(schedule: &Schedule, kernel: &str, slower: u64) -> Vec<Record> {
     let environment = Environment {
         ssdlab: "0.1.0 abcdef0".to_owned(),
@@ -101,7 +101,7 @@ fn two_kernels_in_virtual_time_are_paired_by_seed() {
     let found = two_kernels();
     let effects = found.rows.iter().filter_map(|row| row.cells[1].effect);
     assert!(effects.clone().all(|effect| effect.method == Method::PairedBySeed));
-    // Of two treatments two phases and both together; one phase of one of them has changed.
+    // Two treatments with two phases and both together; one phase of one treatment has changed.
     assert_eq!((found.tests, effects.filter(|effect| effect.is_different).count()), (6, 2));
     insta::assert_snapshot!(comparison(&found, Style::default()));
 }
@@ -135,7 +135,8 @@ fn a_narrow_terminal_wraps_instead_of_cutting() {
     assert!(text.lines().all(|line| line.chars().count() <= 60), "{text}");
 }
 
-/// On a wall clock a seed is not what decides: no pairs, and what the day did is in no interval.
+/// In real time a seed does not determine a trial: there are no pairs, and no interval includes the
+/// differences between days.
 #[test]
 fn two_months_on_one_machine_are_not_paired() {
     let schedule = schedule(LabKind::Image, |_| {});
@@ -156,7 +157,7 @@ fn two_months_on_one_machine_are_not_paired() {
     insta::assert_snapshot!(comparison(&found, Style::default()));
 }
 
-/// Three runs on two drives, of which one has but one treatment: drives are what differs, not
+/// Three runs on two drives, one run with only one treatment: the drives differ, not the
 /// treatments.
 #[test]
 fn other_drives_are_other_runs_of_the_same_treatments() {
@@ -228,7 +229,7 @@ fn what_is_not_comparable_is_refused() {
     assert!(error.to_string().contains("has the metric reader.p99_ns"), "{error}");
 }
 
-/// What a filesystem writes may be compared where its times may not.
+/// The bytes that a filesystem writes may be compared even if its times may not.
 #[test]
 fn bytes_of_two_labs_are_of_the_same_thing() {
     let of = |lab: LabKind| {

@@ -1,4 +1,4 @@
-//! Runs to export, and their numbers as the records have them.
+//! Runs to export, and the numbers in their records.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +16,7 @@ use ssdlab_results::{
 };
 use tempfile::TempDir;
 
-/// A run's folder and a place for what is made of it.
+/// A run's folder, and a place for its exports.
 pub struct Fixture {
     place: TempDir,
     pub run: PathBuf,
@@ -46,7 +46,7 @@ impl Fixture {
         self.place.path()
     }
 
-    /// Every number of every phase, as `records.jsonl` has it.
+    /// Every number of every phase in `records.jsonl`.
     pub fn numbers(&self) -> Numbers {
         let text = fs::read_to_string(self.run.join("records.jsonl")).unwrap();
         let records = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -75,7 +75,7 @@ impl Fixture {
                             }
                         }
                         ("reported", Value::Object(own)) => each("", own, name, &mut add),
-                        // Kept, but not a metric.
+                        // Recorded, but not a metric.
                         ("lifetime_kib", _) => {}
                         _ => add(name, key.clone(), value),
                     }
@@ -100,7 +100,7 @@ fn each(
     }
 }
 
-/// Three treatments, one of which has a phase more.
+/// Three treatments, one of which has an additional phase.
 pub fn schedule() -> Schedule {
     let overrides =
         Overrides { lab: Some(LabKind::Virtual), runs: Some(4), ..Overrides::default() };
@@ -108,7 +108,7 @@ pub fn schedule() -> Schedule {
     plan::schedule("plan.toml", text, &overrides, Path::new("/")).unwrap()
 }
 
-/// Records of every kind, with numbers that take all digits of a double.
+/// Records of every kind, with numbers that need all digits of a double.
 pub fn records(schedule: &Schedule) -> Vec<Record> {
     let mut state = 1;
     let records = schedule.trials.iter().map(|trial| record(schedule, trial, &mut state));
@@ -120,7 +120,7 @@ pub fn records(schedule: &Schedule) -> Vec<Record> {
     records[2].phases.truncate(1);
     records[6].phases.clear();
     records[6].teardown = None;
-    // Trials that run side by side end in any order.
+    // Concurrent trials finish in any order.
     records.swap(0, 5);
     records
 }

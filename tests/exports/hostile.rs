@@ -1,5 +1,4 @@
-//! Text that means to break a format, or whoever reads it: every file stays valid, and no number
-//! changes.
+//! Text that tries to break a format or its reader: every file stays valid, and no number changes.
 
 use std::fs;
 
@@ -31,7 +30,7 @@ pub fn cases() -> Vec<Case> {
 const HOSTILE: &str = "=1+1|cmd\u{0}\u{1}\u{b}\u{1b}[2J\u{7f}\u{85}\u{fffe}\r\n\t\"a\",b;c \
                        | `d` <e>&amp;</e> ]]> \u{1f600}  two  ";
 
-/// What CSV and ODS make of it.
+/// The same text in CSV and ODS.
 const CARRIED: &str = "=1+1|cmd\u{fffd}\u{fffd}\u{fffd}\u{fffd}[2J\u{fffd}\u{fffd}\u{fffd}\
                        \u{fffd}\n\t\"a\",b;c | `d` <e>&amp;</e> ]]> \u{1f600}  two  ";
 
@@ -68,7 +67,7 @@ fn fixture() -> Fixture {
 
 fn csv() {
     let fixture = fixture();
-    // The reader takes no row with more or fewer fields.
+    // The reader rejects rows with more or fewer fields.
     let rows = tools::read_csv(&tools::export(&fixture.run, "csv", fixture.place()));
     let guarded = format!("'{CARRIED}");
     for name in ["plan", "mkfs", "phase", "metric", "reason"] {
@@ -109,7 +108,7 @@ fn markdown() {
     let text = fs::read_to_string(path).unwrap();
     assert!(!text.chars().any(|c| c.is_control() && c != '\n'));
     assert!(!text.contains("<e>") && !text.contains(" `d`"), "{text}");
-    // Each line of a table has as many bars as its header that no backslash takes the meaning from.
+    // Each line of a table has as many unescaped bars as its header.
     let bars = |line: &str| line.replace("\\\\", "").replace("\\|", "").matches('|').count();
     let table: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
     assert!(table.len() > 5 && table.iter().all(|line| bars(line) == bars(table[0])), "{text}");

@@ -1,6 +1,6 @@
 //! Exports read back by other programs: the same numbers, whatever the text beside them.
 //!
-//! Some of it takes `LibreOffice` and a Python with `DuckDB` and pandas. A test that cannot run is
+//! Some tests need `LibreOffice` and a Python with `DuckDB` and pandas. A test that cannot run is
 //! reported as ignored, with its reason; in continuous integration it fails.
 
 #[path = "../common/mod.rs"]

@@ -1,4 +1,4 @@
-//! What no export writes: over a run's own files, onto a terminal, into nowhere.
+//! Refused destinations of exports: a run's own files, a terminal, unwritable places.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -33,7 +33,7 @@ fn own_files() {
     symlink(run.join("records.jsonl"), &link).unwrap();
     let mut targets: Vec<_> = files.iter().map(|name| run.join(name)).collect();
     targets.extend([run.join("records.cut"), run.join("requests/0000.requests"), link]);
-    // Another run's files are as dear.
+    // Another run's files are protected, too.
     let other = Fixture::new();
     targets.push(other.run.join("records.jsonl"));
     for target in &targets {
@@ -48,7 +48,7 @@ fn own_files() {
     assert!(before == contents());
     assert_eq!(fs::read(run.join("requests/0000.requests")).unwrap(), b"log");
     assert!(!run.join("records.cut").exists());
-    // Beside them there is room.
+    // A new file beside them is allowed.
     tools::done(&tools::ssdlab(&[
         "report",
         run.to_str().unwrap(),

@@ -1,4 +1,4 @@
-//! Every number of every record, read back from each format by somebody else's program.
+//! Every number of every record, read back from each format by another program.
 
 use std::fs;
 use std::path::Path;
@@ -114,7 +114,7 @@ fn csv_by_itself() {
     }
     same(&numbers, &fixture);
     assert_eq!(empty, [("unavailable".to_owned(), "it was unavailable".to_owned())]);
-    // In the order of the schedule, whatever that of the records.
+    // In the order of the schedule, not of the records.
     let positions: Vec<u64> =
         rows[1..].iter().map(|row| row[column("position")].parse().unwrap()).collect();
     assert!(positions.is_sorted());
@@ -151,7 +151,7 @@ fn twice() {
             .map(|format| fs::read(tools::export(&fixture.run, format, fixture.place())).unwrap())
     };
     let first = all();
-    // A zip archive has times to two seconds.
+    // The time stamps of a zip archive have a resolution of two seconds.
     std::thread::sleep(Duration::from_millis(2100));
     assert!(first == all());
     for (format, file) in formats.iter().zip(first) {
@@ -232,8 +232,8 @@ fn other_sheets() {
     assert_eq!(charts.len(), phases.sum::<usize>() + 1);
 }
 
-/// Whether a number is another as `LibreOffice` writes it: with 15 digits, and no more than 20 of
-/// them after the point.
+/// Whether a number equals another as `LibreOffice` writes it: with 15 digits, at most 20 of them
+/// after the point.
 fn is_as_shown(shown: f64, value: f64) -> bool {
     (shown - value).abs() <= 1e-14 * value.abs() + 1e-20
 }
@@ -266,7 +266,7 @@ fn examples() {
     }
 }
 
-/// The queries about sweeps, of a run of the plan there and of simulations like those there.
+/// The documentation's queries about sweeps, on a run of its plan and on simulations like its own.
 fn sweeps() {
     let overrides =
         Overrides { lab: Some(LabKind::Virtual), runs: Some(5), ..Overrides::default() };
@@ -290,7 +290,7 @@ fn sweeps() {
     ask(&code("sweeps", "sql"), place);
 }
 
-/// What a page of the documentation has in a language.
+/// The code in a language on a page of the documentation.
 fn code(page: &str, language: &str) -> Vec<String> {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("docs/{page}.md"));
     let page = fs::read_to_string(page).unwrap();
@@ -299,7 +299,7 @@ fn code(page: &str, language: &str) -> Vec<String> {
     blocks.map(|block| block.split("```").next().unwrap().to_owned()).collect()
 }
 
-/// Has `DuckDB` answer queries, each with something.
+/// Runs queries in `DuckDB`; each must return something.
 fn ask(queries: &[String], place: &Path) {
     assert!(!queries.is_empty());
     for query in queries {
@@ -312,7 +312,7 @@ fn column(header: &StringRecord, name: &str) -> usize {
     header.iter().position(|column| column == name).unwrap_or_else(|| panic!("no column {name}"))
 }
 
-/// Every number is there, to the bit, and no other is.
+/// Asserts that exactly these numbers are there, bit by bit.
 fn same(found: &Numbers, fixture: &Fixture) {
     let expected = fixture.numbers();
     assert!(expected.len() > 900, "{}", expected.len());

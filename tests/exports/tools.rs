@@ -1,4 +1,4 @@
-//! The programs that read what was exported.
+//! The programs that read exports.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ pub fn has(program: &str) -> bool {
     std::env::split_paths(&path).any(|folder| folder.join(program).exists())
 }
 
-/// The Python that `scripts/install-python` makes, in the folder of what is built.
+/// The Python that `scripts/install-python` installs in the build folder.
 pub fn python() -> PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
     target.join("python/bin/python3")
@@ -32,12 +32,12 @@ pub fn export(run: &Path, format: &str, folder: &Path) -> PathBuf {
     out
 }
 
-/// The sheet of a spreadsheet that `LibreOffice` makes CSV of, in full precision.
+/// A sheet of a spreadsheet, converted to CSV by `LibreOffice` in full precision.
 pub fn sheet(ods: &Path, name: &str) -> Vec<csv::StringRecord> {
     let folder = TempDir::new().unwrap();
     let all = folder.path().display();
-    // Comma, quote, UTF-8, from line 1; nothing quoted in vain, contents not as shown; every sheet
-    // (LibreOffice Help, "Filter Options for CSV Files").
+    // Comma, quote, UTF-8, from line 1; quoted only if necessary, contents not as shown; every
+    // sheet (LibreOffice Help, "Filter Options for CSV Files").
     let filter = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,false,false,false,false,-1";
     let mut command = Command::new("soffice");
     command.args([&format!("-env:UserInstallation=file://{all}/profile"), "--headless"]);
@@ -59,14 +59,14 @@ pub fn run_shell(line: &str, folder: &Path) -> String {
     done(&Command::new("sh").args(["-ec", &line]).current_dir(folder).output().unwrap())
 }
 
-/// The rows of a CSV file, the header too.
+/// The rows of a CSV file, including the header.
 pub fn read_csv(path: &Path) -> Vec<csv::StringRecord> {
     let text = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_slice());
     reader.into_records().map(Result::unwrap).collect()
 }
 
-/// What a program printed that must have ended well.
+/// The output of a program, which must have succeeded.
 pub fn done(output: &Output) -> String {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{}: {said}", output.status);

@@ -46,7 +46,7 @@ impl Cluster {
         cluster
     }
 
-    /// Has scripts/fleet do something.
+    /// Runs scripts/fleet.
     pub fn fleet(&self, what: &str, more: &[&str]) {
         let slurm = self.path("slurm");
         let output =
@@ -59,9 +59,9 @@ impl Cluster {
         self.folder.path().join(name)
     }
 
-    /// The program, with results and journals here, and the lab kernel of whoever tests.
+    /// The program, with results and journals here, and the lab kernel of the test's user.
     pub fn ssdlab(&self, arguments: &[&str]) -> Command {
-        // Whatever this test was started with.
+        // Default signals, whatever this test has inherited.
         let mut command = Command::new("/usr/bin/env");
         command
             .args(["--default-signal=HUP,INT,TERM", SSDLAB])
@@ -73,26 +73,26 @@ impl Cluster {
         command
     }
 
-    /// Runs it to its end.
+    /// Runs the program to its end.
     pub fn output(&self, arguments: &[&str]) -> Output {
         self.ssdlab(arguments).output().unwrap()
     }
 
-    /// Runs it to its end with that exit code, and returns the object it prints.
+    /// Runs the program, which must end with this exit code; returns the object that it prints.
     pub fn json(&self, arguments: &[&str], code: i32) -> Value {
         let output = self.ssdlab(arguments).arg("--json").output().unwrap();
         assert_eq!(output.status.code(), Some(code), "{}", shown(&output));
         serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Starts it; its standard error goes to a file here.
+    /// Starts the program; its standard error goes to a file here.
     pub fn spawn(&self, arguments: &[&str]) -> Child {
         let errors = fs::File::create(self.path("errors")).unwrap();
         let mut command = self.ssdlab(arguments);
         command.stdout(Stdio::null()).stderr(errors).spawn().unwrap()
     }
 
-    /// What a started program has said.
+    /// The standard error of a started program.
     pub fn errors(&self) -> String {
         fs::read_to_string(self.path("errors")).unwrap()
     }
@@ -115,14 +115,14 @@ impl Cluster {
         runs[0].clone()
     }
 
-    /// What the queue has, a line an element.
+    /// The queue, one line per element.
     pub fn queue(&self) -> String {
         let mut squeue = Command::new("squeue");
         squeue.args(["--noheader", "--array"]).env("SLURM_CONF", self.path("slurm/slurm.conf"));
         String::from_utf8(squeue.output().unwrap().stdout).unwrap()
     }
 
-    /// The processes that are elements, by node.
+    /// The processes of a node's elements.
     pub fn elements(&self, node: &str) -> Vec<String> {
         let sign = format!("SLURMD_NODENAME={node}\0");
         let here = self.folder.path().display().to_string();
@@ -138,7 +138,7 @@ impl Cluster {
         found
     }
 
-    /// Sends a signal to the elements of a node; SIGKILL lets them undo nothing.
+    /// Sends a signal to the elements of a node; after SIGKILL they cannot undo anything.
     pub fn signal_elements(&self, node: &str, signal: &str) {
         wait_for(|| !self.elements(node).is_empty());
         for process in self.elements(node) {
@@ -146,7 +146,7 @@ impl Cluster {
         }
     }
 
-    /// Files of a run's attempts with some ending.
+    /// Files of a run's attempts with this extension.
     pub fn attempts(&self, ending: &str) -> Vec<PathBuf> {
         let mut all = entries(&self.run().join("attempts"));
         all.retain(|path| path.extension().is_some_and(|of| of == ending));
@@ -161,13 +161,13 @@ impl Drop for Cluster {
     }
 }
 
-/// The folder of caches of whoever tests.
+/// The cache folder of the test's user.
 pub fn caches() -> PathBuf {
     let home = || PathBuf::from(env::var_os("HOME").unwrap()).join(".cache");
     env::var_os("XDG_CACHE_HOME").map_or_else(home, PathBuf::from)
 }
 
-/// What is in a folder, sorted.
+/// The entries of a folder, sorted.
 pub fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
@@ -175,7 +175,7 @@ pub fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// The lines of a file; none where there is no file.
+/// The lines of a file; empty if there is no file.
 pub fn lines(path: &Path) -> Vec<String> {
     let text = fs::read_to_string(path).unwrap_or_default();
     text.lines().map(str::to_owned).collect()

@@ -1,7 +1,6 @@
-//! Plans on two nodes of a real Slurm: what goes wrong on the way loses no record, and counts none
-//! twice.
+//! Plans on two nodes of a real Slurm: failures on the way lose no record and count none twice.
 //!
-//! They need root, Slurm and a lab kernel, and say so where they do not have them.
+//! The tests need root, Slurm and a lab kernel; without them they are ignored, with that reason.
 
 mod cluster;
 #[path = "../common/mod.rs"]
@@ -20,7 +19,7 @@ use serde_json::{Value, json};
 use self::cluster::{Cluster, entries, lines};
 use self::common::{sh, shown, wait_for};
 
-/// A trial of it takes about a second.
+/// Each of its trials takes about a second.
 const PLAN: &str = r#"
     name = "small"
     question = "Is it the same on other machines?"
@@ -44,12 +43,12 @@ const PLAN: &str = r#"
     at_least = 1.1
 "#;
 
-/// The same with trials of some seconds, for what happens in the middle of a run.
+/// The same with trials of a few seconds, for events in the middle of a run.
 fn longer() -> String {
     PLAN.replace("files = 300, size = \"5 MB\"", "files = 2000, size = \"30 MB\"")
 }
 
-/// Each trial says on this machine when it begins and ends.
+/// Each trial logs on this machine when it begins and ends.
 const SLOW: &str = r#"
     name = "slow"
     question = "Does one trial run at a time?"
@@ -83,7 +82,7 @@ const CASES: [(&str, fn()); 12] = [
 
 fn main() {
     let mut arguments = Arguments::from_args();
-    // Two processors are two nodes.
+    // Two processors make two nodes.
     arguments.test_threads = Some(1);
     let lacks = cluster::lacks();
     let trials = CASES.into_iter().map(|(name, run)| {
@@ -94,7 +93,7 @@ fn main() {
     libtest_mimic::run(&arguments, trials.collect()).exit();
 }
 
-/// What a run found, without its name.
+/// The result of a run, without its name.
 fn found(mut json: Value) -> Value {
     json.as_object_mut().unwrap().remove("run");
     json
@@ -104,16 +103,16 @@ fn status(cluster: &Cluster) -> Value {
     cluster.json(&["status", &cluster.run().display().to_string()], 0)
 }
 
-/// Goes on with the only run.
+/// Resumes the only run.
 fn resume(cluster: &Cluster, code: i32) -> Value {
     let run = cluster.run().display().to_string();
     cluster.json(&["run", "--resume", &run, "--on", "slurm"], code)
 }
 
-/// The trials that are recorded, each of which must be once.
+/// The number of recorded trials, none of which may be recorded twice.
 fn recorded(cluster: &Cluster) -> usize {
     let text = fs::read_to_string(cluster.run().join("records.jsonl")).unwrap_or_default();
-    // The last line may just be written.
+    // The last line may still be being written.
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
     let records = whole.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let trials: Vec<String> = records.map(|record| record["trial"].to_string()).collect();
@@ -121,7 +120,7 @@ fn recorded(cluster: &Cluster) -> usize {
     trials.len()
 }
 
-/// What the same plan comes to on this machine alone.
+/// The result of the same plan on this machine alone.
 fn alone(cluster: &Cluster, plan: &str, runs: &str) -> Value {
     let elsewhere = cluster.path("alone").display().to_string();
     found(cluster.json(&["run", plan, "--runs", runs, "--results", &elsewhere], 0))
@@ -146,7 +145,7 @@ fn same_analysis() {
     assert_eq!((&status["recorded"], &status["expected"]), (&json!(8), &json!(8)));
     assert_eq!((&status["queue"], &status["unmerged"]), (&json!([]), &json!(0)));
 
-    // An element that is not what was meant runs nothing.
+    // An element whose submission has changed runs nothing.
     let run = cluster.run();
     let submission = &cluster.attempts("json")[0];
     let text = fs::read_to_string(submission).unwrap();
@@ -211,7 +210,7 @@ fn unavailable() {
     assert_eq!(fleet, outcome(alone(&cluster, &plan, "2")));
     assert!(fleet.contains(&("unavailable".to_owned(), 0)), "{fleet:?}");
     assert!(fleet.contains(&("ok".to_owned(), 2)), "{fleet:?}");
-    // Nothing is left to be done.
+    // Nothing is left to do.
     resume(&cluster, 0);
     assert_eq!(cluster.attempts("json").len(), 1);
 }
@@ -222,7 +221,7 @@ fn dying_node() {
     let mut run = cluster.spawn(&["run", &plan, "--runs", "8", "--on", "slurm"]);
     wait_for(|| !cluster.elements("node1").is_empty() && !cluster.elements("node2").is_empty());
     wait_for(|| recorded(&cluster) >= 2);
-    // Its daemon, so that nobody tells the controller, and its trial.
+    // Its daemon, so that nothing notifies the controller, and its trial.
     cluster.fleet("kill", &["node1"]);
     cluster.signal_elements("node1", "KILL");
     // The other node's trials are all recorded before the run gives up on those.
@@ -246,7 +245,7 @@ fn restarting_controller() {
     wait_for(|| recorded(&cluster) >= 5);
     assert!(run.try_wait().unwrap().is_none(), "{}", cluster.errors());
     assert_eq!(cluster.attempts("json").len(), 1);
-    // One that is killed may forget what runs, kill it, and start it again.
+    // A killed controller may forget running jobs, kill them, and start them again.
     cluster.fleet("kill", &["slurmctld"]);
     wait_for(|| cluster.errors().contains("does not answer"));
     cluster.fleet("restart", &["slurmctld"]);
@@ -264,7 +263,7 @@ fn full_folder() {
     let mut run = cluster.spawn(&["run", &plan, "--runs", "6", "--on", "slurm"]);
     wait_for(|| !cluster.runs().is_empty() && cluster.attempts("node").len() == 2);
     let hog = shared.fill();
-    // Trials end and find no room: their program is there, and none of theirs is.
+    // Trials end and find no space: ssdlab still runs, but no program of theirs.
     let waits = |node: &str| {
         let is_idle = |pid: &String| sh(&format!("pgrep --parent {pid} || true")).is_empty();
         cluster.elements(node).iter().any(is_idle)
@@ -279,7 +278,7 @@ fn full_folder() {
     wait_for(for_long);
     fs::remove_file(hog).unwrap();
     let code = run.wait().unwrap().code();
-    // The program that merges may have found no room itself; then it says so and can go on.
+    // The merging program may have found no space itself; it says so, and the run can be resumed.
     if code != Some(0) {
         assert_eq!(code, Some(1), "{}", cluster.errors());
         assert!(cluster.errors().contains("No space left"), "{}", cluster.errors());
@@ -291,7 +290,7 @@ fn full_folder() {
     assert_eq!(cluster.attempts("json").len(), 1, "{}", cluster.errors());
 }
 
-/// A small file system in the place of the results.
+/// A small filesystem for the results.
 struct Shared(String);
 
 impl Shared {
@@ -301,7 +300,7 @@ impl Shared {
         Self(path)
     }
 
-    /// Leaves no room in it; the file that has it all.
+    /// Fills it up; returns the file that does.
     fn fill(&self) -> String {
         let hog = format!("{}/hog", self.0);
         let _ = Command::new("dd").args(["if=/dev/zero", "bs=4k", &format!("of={hog}")]).output();
@@ -319,17 +318,17 @@ fn gone_submitter() {
     let cluster = Cluster::start();
     let plan = cluster.plan(&longer());
     let mut run = cluster.spawn(&["run", &plan, "--runs", "6", "--on", "slurm"]);
-    // However slow the submitter is, its elements are not done before it goes.
+    // However slow the submitter is, its elements must not finish before it is gone.
     let nodes = ["node1", "node2"];
     for node in nodes {
         cluster.signal_elements(node, "STOP");
     }
-    // A terminal that goes away.
+    // The terminal is closed.
     let id = run.id().to_string();
     assert!(Command::new("kill").args(["-HUP", &id]).status().unwrap().success());
     run.wait().unwrap();
     assert!(!cluster.queue().is_empty());
-    // This machine must not do what nodes are doing.
+    // This machine must not repeat the nodes' work.
     let name = cluster.run().display().to_string();
     let output = cluster.output(&["run", "--resume", &name]);
     assert_eq!(output.status.code(), Some(2), "{}", shown(&output));
@@ -346,7 +345,7 @@ fn doubles() {
     let cluster = Cluster::start();
     let plan = cluster.plan(PLAN);
     let fleet = found(cluster.json(&["run", &plan, "--runs", "2", "--on", "slurm"], 0));
-    // The orphan of a job that was queued again has finished, too.
+    // The orphan of a requeued job has finished, too.
     let attempt = &cluster.attempts("jsonl")[0];
     let id = attempt.file_stem().unwrap().to_str().unwrap();
     let orphan = fs::read_to_string(attempt).unwrap().replace(&format!("\"{id}\""), "\"0_0\"");
@@ -364,11 +363,11 @@ fn doubles() {
 fn rsync() {
     let cluster = Cluster::start();
     let plan = cluster.plan(PLAN);
-    // Nodes' own home, and what takes the place of ssh to them.
+    // The nodes' own home, and a replacement for ssh to them.
     let home = cluster.path("home");
     fs::create_dir(&home).unwrap();
     let shell = cluster.path("shell");
-    // Somebody has put there what is no plain file.
+    // Files that are not regular have been planted there.
     let planted = format!(
         "for of in {}/ssdlab/fleet/*/attempts; do [ ! -d $of ] || [ -e $of/pipe.out ] ||\n\
          {{ ln -s /etc/passwd $of/link.out; mkfifo $of/pipe.out; touch $of/plain.out; }}; done",
@@ -391,12 +390,12 @@ fn rsync() {
     let attempts = cluster.run().join("attempts").display().to_string();
     let copied = sh(&format!("find {attempts} -name 'p*.out' -o -name 'l*.out'"));
     assert_eq!(copied, format!("{attempts}/plain.out"));
-    // Of what nodes wrote nothing stays there.
+    // Nothing of what nodes wrote stays there.
     let left = sh(&format!("find {} -name '*_*' -type f", cluster.path("state").display()));
     assert_eq!(left, "");
 }
 
-/// A slow plan, and where its trials say that they begin and end.
+/// A slow plan, and the log in which its trials say when they begin and end.
 struct Slow {
     plan: String,
     log: PathBuf,
@@ -419,7 +418,7 @@ fn turns() {
     let cluster = Cluster::start();
     let Slow { plan, log, folder, .. } = Slow::new(&cluster, "0.5");
     let mut run = cluster.ssdlab(&["run", &plan, "--runs", "4", "--dir", &folder, "--on", "slurm"]);
-    // Jobs do not get what is in the environment of whoever submits.
+    // Jobs do not inherit the submitter's environment.
     let output = run.arg("--json").env("NOT_EXPORTED", "-and-more").output().unwrap();
     assert!(output.status.success(), "{}", shown(&output));
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -430,7 +429,7 @@ fn turns() {
     let records = lines(&cluster.run().join("records.jsonl"));
     let records: Vec<Value> =
         records.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
-    // The treatments of a block have shared a node and an element.
+    // The treatments of a block share a node and an element.
     for record in &records {
         let block = &record["trial"]["block"];
         let mut others = records.iter().filter(|other| other["trial"]["block"] == *block);
@@ -452,7 +451,7 @@ fn interrupting() {
     assert_eq!(recorded(&cluster), 0, "{}", cluster.errors());
     assert_eq!(status(&cluster)["not_undone"], json!([]));
     assert_eq!(entries(&images).len(), 0);
-    // It goes on where it was: the other partition is not meant.
+    // It resumes in its own partition, not in the other.
     let name = cluster.run().display().to_string();
     let mut run = cluster.spawn(&["run", "--resume", &name, "--on", "slurm"]);
     wait_for(|| lines(&log).len() > 1);
@@ -469,7 +468,7 @@ fn cancelling() {
     let mut run = cluster.spawn(&["run", &plan, "--runs", "2", "--dir", &folder, "--on", "slurm"]);
     let mounted = || sh(&format!("grep -c {folder} /proc/mounts || true"));
     wait_for(|| !lines(&log).is_empty());
-    // The one that measures can undo nothing; the other waits for its turn.
+    // The measuring element cannot undo anything; the other waits for its turn.
     for node in ["node1", "node2"] {
         let is_measuring = |pid: &String| !sh(&format!("pgrep --parent {pid} || true")).is_empty();
         if cluster.elements(node).iter().any(is_measuring) {

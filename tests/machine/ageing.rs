@@ -1,4 +1,4 @@
-//! Aged filesystems in the image lab: where blocks lie, what is kept, and what is left behind.
+//! Aged filesystems in the image lab: their layout, the cache of aged images, and leftovers.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -68,7 +68,7 @@ fn scores() {
     };
     fs::write(folder.join("whole"), vec![1; 256 * BLOCK]).unwrap();
     assert!(score(&["whole"]) > 0.98);
-    // What a file has reserved for its growth goes when it is closed.
+    // A file's preallocation is released when it is closed.
     for _ in 0..64 {
         for name in ["one", "other"] {
             let mut options = OpenOptions::new();
@@ -79,15 +79,15 @@ fn scores() {
     }
     let apart = score(&["one", "other"]);
     assert!(apart < 0.5, "{apart}");
-    // 255 blocks that lie behind others, and of 126 that share.
+    // 255 blocks that follow their predecessors, and this share of 126.
     let expected = (255.0 + 126.0 * apart) / 381.0;
     assert!((score(&["whole", "one", "other"]) - expected).abs() < 0.02);
-    // One block has nothing behind it.
+    // A single block has no successor.
     fs::write(folder.join("block"), [1]).unwrap();
     assert_eq!(layout_score(folder, ["block"].into_iter(), BLOCK as u64).unwrap(), None);
 }
 
-/// The kept images.
+/// The cached images.
 fn images(place: &Place) -> Vec<PathBuf> {
     let entries = fs::read_dir(place.path("cache/ssdlab/aged")).into_iter().flatten().flatten();
     entries.map(|entry| entry.path().join("image")).collect()

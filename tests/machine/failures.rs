@@ -1,4 +1,4 @@
-//! What goes wrong is recorded with its reason and keeps its row; the run goes on.
+//! Failures are recorded with their reason and keep their row; the run continues.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -92,7 +92,7 @@ fn missing_mkfs() {
     let images = place.path("images").display().to_string();
     let mut ssdlab = place.ssdlab(&["run", "discard", "--json", "--scale", "0.005", "--runs", "1"]);
     ssdlab.args(["--set", "discard=off", "--set", "filesystem=ext4,xfs", "--dir", &images]);
-    // In a mount namespace of its own, where something that is no program lies over mkfs.xfs.
+    // In a separate mount namespace, where a file that is no program hides mkfs.xfs.
     let hide =
         "mount --bind /dev/null $(command -v mkfs.xfs || echo /usr/sbin/mkfs.xfs); exec \"$@\"";
     let mut hidden = Command::new("unshare");
@@ -123,7 +123,7 @@ fn failing_command() {
 
 fn daemon() {
     let place = Place::new();
-    // It keeps the filesystem busy from a session of its own.
+    // It keeps the filesystem busy from its own session.
     let phases = r#"{ do = "command", run = [
         "sh", "-c", "setsid sleep 600 </dev/null >/dev/null 2>&1 & echo started",
     ] }"#;

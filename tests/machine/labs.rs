@@ -1,4 +1,4 @@
-//! The labs end to end: what is made, what is read back, what the JSON holds.
+//! The labs end to end: what is created, what is read back, what the JSON contains.
 
 use std::fs;
 use std::os::unix::process::CommandExt;
@@ -61,7 +61,7 @@ fn discard_contract() {
     for field in ["block", "position", "seed", "fingerprint"] {
         assert!(trial.get(field).is_some(), "{field}");
     }
-    // The one difference between the treatments is what they tell the device.
+    // The treatments differ only in what they tell the device.
     assert_eq!(number(treatment(&json, "discard", "off"), "sync_deleted", "discard_requests"), 0);
     assert!(
         number(treatment(&json, "discard", "on"), "sync_deleted", "discarded_bytes") > 1_000_000
@@ -101,7 +101,7 @@ fn every_filesystem() {
     assert_eq!(place.leftovers(), Vec::<String>::new());
 }
 
-/// A sync ends with what commits: what was unpacked is on the device after it, and no more comes.
+/// A sync ends with a commit: unpacked data is on the device after it, and no more follows.
 fn zfs() {
     let place = Place::new();
     let plan = place.plan(
@@ -180,7 +180,7 @@ fn schedulers() {
         assert_eq!(treatment["status"], if is_offered { "ok" } else { "unavailable" });
     }
     assert_eq!(sh("cat /sys/block/loop*/queue/scheduler"), before);
-    // Each record says what the kernel said, not what was asked for.
+    // Each record says what the kernel reported, not what was requested.
     let records = sh(&format!("cat {}/ssdlab/*/records.jsonl", place.path("data").display()));
     for line in records.lines() {
         let record: Value = serde_json::from_str(line).unwrap();
@@ -409,7 +409,7 @@ fn directory_lab() {
     states.sort_by_key(ToString::to_string);
     assert_eq!(states, ["ok", "unavailable"]);
     assert_eq!(fs::read_dir(&work).unwrap().count(), 0);
-    // Nobody traces for it, so there is no folder of traces.
+    // It is not traced, so there is no folder of traces.
     let results = data.join("ssdlab").join(json["run"].as_str().unwrap());
     assert!(results.join("records.jsonl").exists() && !results.join("requests").exists());
 }

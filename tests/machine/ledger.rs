@@ -1,4 +1,4 @@
-//! The write ledger of the image lab: what the kernel records adds up to what it counts.
+//! The write ledger of the image lab: the requests that the kernel records add up to its counters.
 
 use std::fs;
 use std::path::Path;
@@ -39,7 +39,7 @@ const PLAN: &str = r#"
     ]
 "#;
 
-/// The bytes of each kind, and all together.
+/// The bytes of all kinds, and of each.
 fn kinds(phase: &Value) -> (u64, impl Fn(&str) -> u64) {
     let kinds = phase["ledger"]["by_kind"].as_object();
     let kinds = kinds.unwrap_or_else(|| panic!("{}", phase["ledger"]["reason"])).clone();
@@ -77,7 +77,7 @@ fn kinds_add_up() {
     assert_eq!(fs::read_dir(logs.path().join("requests")).unwrap().count(), 10);
 }
 
-/// Reading changes nothing but inodes, and only where access times are kept.
+/// Reading changes only inodes, and only if access times are kept.
 fn atime_and_journal() {
     let place = Place::new();
     let levels = "filesystem = [\"ext4\"]\natime = [\"strictatime\", \"noatime\"]\n\
@@ -130,7 +130,7 @@ fn jbd2() {
     let commits = number(of_filesystem, "unpack", "commits");
     assert_eq!(commits, after.transactions - before.transactions);
     let blocks = after.blocks - before.blocks;
-    // The journal's superblock, too, lies in it.
+    // The journal also contains its superblock.
     let journal = of("journal") / 4096;
     let slack = after.transactions + before.transactions + blocks / 100;
     assert!(blocks > 1_000, "{blocks}");

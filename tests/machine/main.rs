@@ -1,5 +1,5 @@
-//! Tests that change the machine: loop devices, filesystems, signals. They need root and say so
-//! where they do not have it: a test that cannot run is reported as ignored, with its reason.
+//! Tests that change the machine: loop devices, filesystems, signals. They need root: a test that
+//! cannot run is reported as ignored, with its reason.
 
 mod ageing;
 #[path = "../common/mod.rs"]
@@ -44,19 +44,19 @@ impl Case {
 
 /// What a test needs.
 enum Needs {
-    /// Nothing but an ordinary user.
+    /// Only an ordinary user.
     Nothing,
     /// Root, to make filesystems on loop devices.
     Root,
     /// Root, and a kernel with FUSE.
     Fuse,
-    /// Direct I/O in the folder of the sources: not every temporary folder takes it.
+    /// Direct I/O in the source folder: not every temporary folder supports it.
     DirectIo,
     /// Root, and this program.
     RootAnd(&'static str),
-    /// Root, and a file of the kernel's.
+    /// Root, and a file of the kernel.
     RootAndFile(&'static str),
-    /// strace, and leave to use it.
+    /// strace, and permission to use it.
     Strace,
     /// Root, and strace.
     RootAndStrace,
@@ -111,7 +111,7 @@ fn main() {
     libtest_mimic::run(&arguments, trials.collect()).exit();
 }
 
-/// Where files are opened past the page cache.
+/// Where files are opened with direct I/O.
 const DIRECT_IO: &str = env!("CARGO_MANIFEST_DIR");
 
 fn takes_direct_io() -> bool {

@@ -1,4 +1,4 @@
-//! The reader that runs beside a phase, on a filesystem that takes direct I/O.
+//! The reader that runs alongside a phase, on a filesystem that supports direct I/O.
 
 use ssdlab_plan::metric::METRICS;
 use ssdlab_workload::Reader;

@@ -1,4 +1,4 @@
-//! `ssdlab record`, and the replay of what it has recorded.
+//! `ssdlab record`, and the replay of its logs.
 
 use std::fs;
 use std::process::Stdio;
@@ -17,12 +17,12 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
-/// Lists a directory into a file: names, kinds and modes, of files sizes and links, of links where
-/// they lead.
+/// Lists a directory into a file: names, types and modes; for files also sizes and link counts, for
+/// links their targets.
 const LISTING: &str = r"find . -mindepth 1 \( -type d -printf '%P %y %m\n' \) \
     -o -printf '%P %y %m %s %n %l\n' | LC_ALL=C sort >$1";
 
-/// The plan that replays a log, and then runs a script on what it has left.
+/// A plan that replays a log, and then runs a script on the result.
 fn plan_of(log: &str, script: &[&str]) -> String {
     format!(
         r#"
@@ -117,7 +117,7 @@ fn place_to_write() {
         let output = record.output().unwrap();
         assert_eq!(output.status.code(), Some(1), "{out}: {}", shown(&output));
         assert!(shown(&output).contains("cannot write"), "{}", shown(&output));
-        // The program was not even run.
+        // The program did not even start.
         assert_eq!(fs::read_dir(&work).unwrap().count(), 0);
     }
     assert_eq!(fs::read(place.path("mine")).unwrap(), b"mine");

@@ -53,8 +53,8 @@ fn mounted() {
     refused(&place, &device, &[&device.device, "--wipe", &device.backing], "is mounted on");
 }
 
-/// A disk with two partitions, known to the kernel whether or not it reads partition tables, and
-/// with nodes whether or not there is a udev to make them.
+/// A disk with two partitions that the kernel knows even if it does not read partition tables, and
+/// that have nodes even if there is no udev to make them.
 pub fn partitioned(place: &Place) -> Loop {
     let device = Loop::new(place, "disk", 96);
     for (number, start) in [(1, 2048), (2, 100_000)] {
@@ -94,7 +94,7 @@ fn stacked_loop() {
     refused(&place, &below, &[&below.device, "--wipe", &below.backing], "mounted");
     drop(mounted);
     refused(&place, &below, &[&below.device, "--wipe", &below.backing], "is used by");
-    // And from above: what lies under the device is in use.
+    // And from above: the device below it is in use.
     let other = Loop::over(&below.device);
     refused(&place, &below, &[&other.device, "--wipe", &below.device], "");
 }
@@ -105,7 +105,7 @@ fn shared_backing() {
     let other = Loop::over(&one.backing);
     refused(&place, &one, &[&one.device], &format!("is used by {}", other.name()));
     drop(other);
-    // The same file by another name, from another offset on.
+    // The same file by another name, from another offset.
     let link = place.path("link").display().to_string();
     sh(&format!("ln {} {link}", one.backing));
     let device = sh(&format!("losetup --offset 4194304 --find --show {link}"));
@@ -113,7 +113,7 @@ fn shared_backing() {
     refused(&place, &one, &[&one.device], &format!("is used by {}", other.name()));
 }
 
-/// Swap space that is given back when dropped.
+/// Swap space, disabled when dropped.
 struct Swap<'a>(&'a str);
 
 impl Drop for Swap<'_> {
@@ -132,7 +132,7 @@ fn swap() {
     refused_unread(&place, &[&device.device], "is swap space");
 }
 
-/// The check is made before anything is opened for writing; this test only ever reads.
+/// The check precedes any opening for writing; this test only reads.
 fn root_disk() {
     let place = Place::new();
     let source = sh("findmnt --noheadings --output SOURCE / | sed 's/\\[.*//'");
@@ -158,7 +158,7 @@ fn signatures() {
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", shown(&output));
-    // What is destroyed is shown first.
+    // What will be destroyed is shown first.
     assert!(String::from_utf8_lossy(&output.stderr).starts_with("will be destroyed"));
     // A partition table is data too.
     sh(&format!("printf 'size=40M\\n' | sfdisk --quiet {}", device.device));

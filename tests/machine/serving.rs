@@ -1,5 +1,5 @@
-//! A served drive under a filesystem of the kernel's: it works, it ends, and a killed server hangs
-//! nobody.
+//! A served drive under a kernel filesystem: it works, it ends, and a killed server hangs no
+//! process.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -21,7 +21,7 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
-/// A served drive, a loop device over it with a filesystem, and where that is mounted.
+/// A served drive, a loop device over it with a filesystem, and the mount point.
 struct Served {
     place: Place,
     server: Child,
@@ -48,19 +48,19 @@ impl Served {
         Self { place, server, file, device, mounted }
     }
 
-    /// Something in sysfs that the device has.
+    /// An attribute of the device in sysfs.
     fn attribute(&self, name: &str) -> Option<String> {
         let device = self.device.strip_prefix("/dev/").unwrap();
         let value = fs::read_to_string(format!("/sys/block/{device}/{name}")).ok()?;
         Some(value.trim().to_owned())
     }
 
-    /// Waits until the server says something, on a line of its standard error.
+    /// Sends the server a signal.
     fn signal(&self, signal: &str) {
         sh(&format!("kill -{signal} {}", self.server.id()));
     }
 
-    /// Waits until the server says that it goes on.
+    /// Waits until the server says that it continues.
     fn is_served_on(&mut self) {
         let mut said = String::new();
         let mut errors = BufReader::new(self.server.stderr.as_mut().unwrap());
@@ -71,7 +71,7 @@ impl Served {
 }
 
 impl Drop for Served {
-    /// After a failed assertion: newest first, as far as it is there and ours.
+    /// Cleans up after a failed assertion, newest first, what still exists and is ours.
     fn drop(&mut self) {
         let _ = Command::new("umount").args(["--quiet", &self.mounted]).status();
         if self.attribute("loop/backing_file").as_ref() == Some(&self.file) {
@@ -83,14 +83,14 @@ impl Drop for Served {
     }
 }
 
-/// How a drive is served in a folder.
+/// The command that serves a drive in a folder.
 fn serve(place: &Place, folder: &Path) -> Command {
     let mut serve = place.ssdlab(&["serve", "--drive", "x25m-g2", "--capacity", "1 GB", "--fuse"]);
     serve.arg(folder);
     serve
 }
 
-/// A server that has begun.
+/// Starts a server, and waits until it serves.
 fn start(place: &Place, folder: &Path) -> Child {
     let mut command = serve(place, folder);
     let mut server = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -157,7 +157,7 @@ fn killed() {
     served.server.kill().unwrap();
     served.server.wait().unwrap();
     gets_errors(&served);
-    // What is left is a mount without a server.
+    // A mount without a server is left.
     assert_eq!(served.place.leftovers().len(), 2, "{:?}", served.place.leftovers());
     let restored = served.place.ssdlab(&["restore"]).output().unwrap();
     assert!(restored.status.success(), "{}", shown(&restored));
@@ -184,7 +184,7 @@ fn successor() {
     let mut first = start(&place, &folder);
     first.kill().unwrap();
     first.wait().unwrap();
-    // A dead server's mount is refused, too, and it is not looked into.
+    // A dead server's mount is refused, too, without looking into it.
     let refused = serve(&place, &folder).output().unwrap();
     assert!(shown(&refused).contains("ssdlab restore"), "{}", shown(&refused));
     sh(&format!("umount --lazy {}", folder.display()));
@@ -196,7 +196,7 @@ fn successor() {
     goes_on(&mut served);
 }
 
-/// A drive that is served is served on, and ends as it should.
+/// The drive continues to be served, and ends normally.
 fn goes_on(served: &mut Served) {
     assert!(served.server.try_wait().unwrap().is_none());
     sh(&format!("echo text >{0}/a; sync {0}/a; umount {0}", served.mounted));
@@ -206,7 +206,7 @@ fn goes_on(served: &mut Served) {
     assert_eq!(served.place.leftovers(), Vec::<String>::new());
 }
 
-/// Whoever writes to a drive that is gone gets an error soon, and can let it go.
+/// Writing to a drive that is gone fails soon, and the drive can be released.
 fn gets_errors(served: &Served) {
     let started = Instant::now();
     let mounted = &served.mounted;

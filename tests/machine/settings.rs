@@ -1,4 +1,4 @@
-//! Checksums and compression: filesystems are made and mounted as they are asked to be.
+//! Checksums and compression: filesystems are made and mounted as requested.
 
 use std::fs;
 
@@ -15,8 +15,8 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
-/// Runs a plan whose one phase, after an unpack, asks about the device; returns what it was told,
-/// a line of each treatment, and what `--json` prints.
+/// Runs a plan whose only phase after an unpack queries the device; returns the answers, one line
+/// per treatment, and the output of `--json`.
 fn ask(filesystem: &str, factor: &str, levels: &[&str], question: &str) -> (Vec<String>, Value) {
     let place = Place::new();
     let told = place.path("told");

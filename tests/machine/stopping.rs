@@ -1,4 +1,4 @@
-//! Signals, kills, and going on afterwards.
+//! Signals, kills, and resuming afterwards.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -48,7 +48,7 @@ fn signals() {
             .unwrap();
         wait_for(|| records(&place) >= 2);
         sh(&format!("kill -{signal} {}", child.id()));
-        // All of it first: a pipe that is full would keep the child waiting.
+        // Read all output first: a full pipe would block the child.
         let json: Value = serde_json::from_reader(child.stdout.take().unwrap()).unwrap();
         let status = child.wait().unwrap();
         assert_eq!(status.code(), Some(130), "{signal}");
@@ -118,7 +118,7 @@ fn interrupted_device() {
     sh(&format!("kill -INT {}", child.id()));
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert_eq!(sh(&format!("wipefs --no-act {}", device.device)), "");
-    // So going on needs no --wipe.
+    // So resuming needs no --wipe.
     let output = place.ssdlab(&["run", "--resume", &run_name(&place)]).output().unwrap();
     assert!(output.status.success(), "{}", shown(&output));
 }
@@ -133,7 +133,7 @@ fn other_drive() {
     fs::write(&path, text.split_inclusive('\n').take(1).collect::<String>()).unwrap();
     let resume = || place.ssdlab(&["run", "--resume", &run_name(&place)]).output().unwrap();
 
-    // Another drive gets the name of the run's, with another size, too.
+    // Another drive of another size gets the name of the run's drive.
     let node = &device.device;
     let other = place.path("other").display().to_string();
     sh(&format!("truncate -s 192M {other} && losetup --detach {node} && losetup {node} {other}"));
@@ -164,7 +164,7 @@ fn resume_while_alive() {
         .spawn()
         .unwrap();
     wait_for(|| records(&place) >= 1);
-    // It must not end before it was asked about.
+    // It must not end before the next command.
     sh(&format!("kill -STOP {}", child.id()));
     let output = place.ssdlab(&["run", "--resume", &run_name(&place)]).output().unwrap();
     assert!(

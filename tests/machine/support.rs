@@ -1,4 +1,4 @@
-//! Running the program in a place of its own, and loop devices that go away by themselves.
+//! Runs the program in an isolated folder, with loop devices that are removed when dropped.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ pub use super::common::{sh, shown, wait_for};
 /// A folder with room for images, results and run-time files.
 pub struct Place {
     folder: TempDir,
-    /// The traces that somebody else's killed run has left on this machine.
+    /// The traces that killed runs of others have left on this machine.
     others_traces: Vec<String>,
 }
 
@@ -28,15 +28,15 @@ impl Place {
         self.folder.path().join(name)
     }
 
-    /// The program, with nothing of the user's environment but the path.
+    /// The program, with only the path of the user's environment.
     pub fn ssdlab(&self, arguments: &[&str]) -> Command {
         let mut command = self.program(env!("CARGO_BIN_EXE_ssdlab"));
         command.args(arguments);
         command
     }
 
-    /// Any program, with this place's folders, and without the signals that the test was told to
-    /// ignore.
+    /// Any program, with this place's folders, and without the ignored signals that the test has
+    /// inherited.
     pub fn program(&self, program: &str) -> Command {
         let mut command = Command::new("/usr/bin/env");
         command
@@ -67,8 +67,8 @@ impl Place {
         path.display().to_string()
     }
 
-    /// What a run may leave behind: files of images, mounts and loop devices below this place,
-    /// journals of undone changes.
+    /// What a run may leave behind: image files, mounts and loop devices below this place, undo
+    /// journals.
     pub fn leftovers(&self) -> Vec<String> {
         let mut left = Vec::new();
         for folder in ["images", "run/ssdlab/undo"] {
@@ -86,8 +86,8 @@ impl Place {
     }
 }
 
-/// The instances of tracefs that runs have left. Each test looks for itself: nobody need have
-/// mounted it. One whose run is alive belongs to somebody else on this machine.
+/// The instances that runs have left in tracefs. Each test mounts it, as it may not be mounted. An
+/// instance whose run is alive belongs to somebody else on this machine.
 fn traces() -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().display().to_string();
@@ -132,8 +132,8 @@ impl Drop for Loop {
     }
 }
 
-/// A mount that goes away when dropped; read-only, so that the kernel's own lazy initialisation
-/// does not change what a test compares.
+/// A mount that is removed when dropped; read-only, so that the kernel's lazy initialisation does
+/// not change what a test compares.
 pub struct Mounted(PathBuf);
 
 impl Mounted {
@@ -189,7 +189,7 @@ pub fn treatment<'a>(json: &'a Value, factor: &str, level: &str) -> &'a Value {
     all.iter().find(|candidate| candidate["levels"][factor] == level).unwrap()
 }
 
-/// A file with these bytes in a place.
+/// Writes a file; returns its path.
 pub fn file(path: &Path, text: &str) -> String {
     fs::write(path, text).unwrap();
     path.display().to_string()

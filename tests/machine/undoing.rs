@@ -1,4 +1,4 @@
-//! What `ssdlab restore` takes back, and what of others it leaves alone.
+//! What `ssdlab restore` undoes, and what it leaves alone because it belongs to others.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -38,8 +38,8 @@ const SLEEPS: &str = r#"
     phases = [{ do = "command", run = "sleep 4321" }]
 "#;
 
-/// Runs a script in a mount namespace of its own, with the program as `$0` and a place as `$1`: a
-/// mount with such a name would be in the way of whatever else runs here.
+/// Runs a script in a separate mount namespace, with the program as `$0` and a place as `$1`: a
+/// mount with such a name would disturb other programs on this machine.
 fn alone(place: &Place, script: &str) -> String {
     let mut command = place.program("unshare");
     command.args(["--mount", "--propagation", "private", "sh", "-euc", script]);
@@ -128,7 +128,7 @@ fn mounted_inside() {
     assert_eq!(place.leftovers(), Vec::<String>::new());
 }
 
-/// Restores a change of this boot, in a journal as the version before wrote it.
+/// Restores a change made since boot, from a journal in the previous version's format.
 fn restore(place: &Place, change: &str) {
     let folder = place.path("run/ssdlab/undo");
     fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).unwrap();
@@ -151,7 +151,7 @@ fn other_loop() {
         sh(&format!("{list} {device} 2>/dev/null || true")).trim() == backing
     };
     assert!(attached_after(r#","file":{"filesystem":1,"inode":1}"#));
-    // Earlier versions have noted its name alone.
+    // Earlier versions recorded only its name.
     assert!(!attached_after(""));
 }
 
@@ -209,7 +209,7 @@ fn synced_journal() {
     find("fsync(", &undo, removed.expect("the journal is removed"));
 }
 
-/// `record` needs strace, which somebody has put into the folder that one happens to be in.
+/// `record` needs strace, and somebody has planted one in the current folder.
 fn relative_path() {
     let place = Place::new();
     let folder = place.path("images");

@@ -183,7 +183,7 @@ fn io() {
         }
         let beside = &treatment["trials"][0]["phases"][2]["reported"]["beside.bytes_per_second"];
         assert!(beside.as_f64().unwrap() > 0.0);
-        // What is streamed beside them is the workload's, too.
+        // The stream alongside them belongs to the workload, too.
         assert!(number(treatment, "transactions", "application_bytes") >= 1 << 20);
     }
 }

@@ -7,8 +7,8 @@ use std::path::Path;
 use super::page::Page;
 use super::root;
 
-/// Every link that stays within the repository leads to a file, and to a heading where it names
-/// one; every page is in the table of contents.
+/// Every link within the repository leads to a file, and to a heading if it names one; every page
+/// is in the table of contents.
 pub fn lead_somewhere() {
     let mut wrong = Vec::new();
     let pages = Page::all();
@@ -54,7 +54,7 @@ fn targets(text: &str) -> impl Iterator<Item = &str> {
     text.split("](").skip(1).filter_map(|rest| rest.split(')').next())
 }
 
-/// The anchors of headings, as mdBook and others make them.
+/// The anchors that mdBook and others generate for headings.
 fn anchors(text: &str) -> impl Iterator<Item = String> {
     let headings = text.lines().filter(|line| line.starts_with('#'));
     headings.map(|heading| {

@@ -11,13 +11,13 @@ pub struct Page {
     pub path: String,
     /// Its text.
     pub text: String,
-    /// What it has for the test, in order.
+    /// Its blocks for the test, in order.
     pub blocks: Vec<Block>,
 }
 
 /// A block of code.
 pub enum Block {
-    /// A file that commands after it read.
+    /// A file that later commands read.
     File {
         /// Its name.
         name: String,
@@ -28,7 +28,7 @@ pub enum Block {
     Commands {
         /// What they need.
         needs: Needs,
-        /// Each with what it prints.
+        /// Each with its expected output.
         commands: Vec<(String, String)>,
     },
 }
@@ -84,7 +84,7 @@ impl Page {
         run.flatten()
     }
 
-    /// Whether any of them needs a lab kernel.
+    /// Whether any command needs a lab kernel.
     pub fn needs_kernel(&self) -> bool {
         let is_virtual =
             |block: &Block| matches!(block, Block::Commands { needs: Needs::Kernel, .. });
@@ -135,7 +135,7 @@ fn blocks(page: &str) -> impl Iterator<Item = (&str, String)> {
     })
 }
 
-/// Lines that begin with `$ ` are commands, what follows is what they print.
+/// Lines that begin with `$ ` are commands, the lines after them their output.
 fn commands(text: &str) -> Vec<(String, String)> {
     let mut commands: Vec<(String, String)> = Vec::new();
     let mut is_continued = false;
@@ -156,8 +156,8 @@ fn commands(text: &str) -> Vec<(String, String)> {
     commands
 }
 
-/// Whether what was printed is what was expected, in which `...` is any lines; nothing expected is
-/// anything.
+/// Whether output is as expected, where `...` matches any lines, and an empty expectation matches
+/// any output.
 pub fn is_alike(printed: &str, expected: &str) -> bool {
     if expected.is_empty() {
         return true;

@@ -1,4 +1,4 @@
-//! A served drive, and a virtual machine of QEMU's that has it as its disk.
+//! A served drive, and a QEMU virtual machine with that drive as its disk.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -12,15 +12,15 @@ use tempfile::TempDir;
 
 use crate::common::sh;
 
-/// How long to wait for what is going to happen; it only decides when a test fails.
+/// How long to wait for an event; it only determines when a test fails.
 const BOUND: Duration = Duration::from_mins(10);
 
-/// What `scripts/fetch-guest` makes, in the folder of what is built.
+/// The folder that `scripts/fetch-guest` makes in the build folder.
 pub fn guest() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("guest")
 }
 
-/// The lines that a program prints, as they come.
+/// The lines that a program prints, as they arrive.
 struct Lines(Receiver<String>);
 
 impl Lines {
@@ -40,7 +40,7 @@ impl Lines {
         Self(hear)
     }
 
-    /// The lines up to the one that begins or ends so, which is the last.
+    /// The lines up to and including the first that satisfies `is_last`.
     fn until(&self, is_last: impl Fn(&str) -> bool) -> Vec<String> {
         let mut lines = Vec::new();
         loop {
@@ -54,7 +54,7 @@ impl Lines {
         }
     }
 
-    /// All that is left, when the program has ended.
+    /// All remaining lines; waits for the program's end.
     fn rest(&self) -> String {
         self.0.iter().map(|line| line + "\n").collect()
     }
@@ -65,13 +65,13 @@ pub struct Server {
     process: Child,
     errors: Lines,
     output: Lines,
-    /// QEMU's options, as the server shows them.
+    /// QEMU's options, as the server prints them.
     options: String,
     folder: TempDir,
 }
 
 impl Server {
-    /// Serves a drive at a socket in whose path everything is that may go wrong.
+    /// Serves a drive at a socket whose path contains every problematic character.
     pub fn start() -> Self {
         let folder = tempfile::Builder::new().prefix("q, e'mu").tempdir().unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_ssdlab"));
@@ -90,7 +90,7 @@ impl Server {
         fs::read_dir(format!("/proc/{}/fd", self.process.id())).unwrap().count()
     }
 
-    /// Whether it has a virtual machine's memory.
+    /// Whether it has mapped a virtual machine's memory.
     pub fn has_guest_memory(&self) -> bool {
         let maps = fs::read_to_string(format!("/proc/{}/maps", self.process.id())).unwrap();
         maps.contains("/memfd:")
@@ -105,12 +105,12 @@ impl Server {
         sh(&format!("kill -{signal} {}", self.process.id()));
     }
 
-    /// Waits for its end. Returns its exit code, and what it printed since it began.
+    /// Waits for its end. Returns its exit code, and what it printed since it started serving.
     pub fn ended(mut self) -> (Option<i32>, String) {
         (self.process.wait().unwrap().code(), self.output.rest())
     }
 
-    /// QEMU with the drive, as the server says, with other words in place of some.
+    /// QEMU with the drive, by the server's options, with some words replaced.
     fn qemu(&self, words: &[(&str, &str)], initrd: &Path) -> Command {
         let mut options = self.options.clone();
         for (from, to) in words {
@@ -128,7 +128,7 @@ impl Server {
         command
     }
 
-    /// What QEMU says, with other words, when it ends without booting.
+    /// The errors of QEMU with some words replaced, which must end without booting.
     pub fn refused(&self, words: &[(&str, &str)]) -> String {
         let mut command = self.qemu(words, &initrd(self.folder.path()));
         let output = command.stdin(Stdio::null()).stderr(Stdio::piped()).output().unwrap();
@@ -170,7 +170,7 @@ impl Machine {
         writeln!(input, "{line}").unwrap();
     }
 
-    /// Does a command that must succeed. Returns what it printed.
+    /// Runs a command that must succeed. Returns what it printed.
     pub fn sh(&mut self, line: &str) -> String {
         self.say(&format!("( set -e; {line}; )"));
         let mut lines = self.output.until(|line| line.starts_with("=ended "));
@@ -178,7 +178,7 @@ impl Machine {
         lines.join("\n").trim().to_owned()
     }
 
-    /// Boots it again, without a word to the kernel.
+    /// Reboots it, without a clean shutdown.
     pub fn reset(&mut self) {
         self.say("reboot -f");
         self.has_booted();
@@ -198,7 +198,7 @@ impl Drop for Machine {
     }
 }
 
-/// Makes an archive of what the kernel begins with. Returns its path.
+/// Makes the initial RAM disk. Returns its path.
 fn initrd(folder: &Path) -> PathBuf {
     let root = folder.join("root");
     let initrd = folder.join("initrd");

@@ -1,7 +1,7 @@
-//! A served drive as the disk of a virtual machine: what QEMU and a usual kernel make of it.
+//! A served drive as the disk of a virtual machine, under QEMU and a distribution's kernel.
 //!
-//! They take QEMU and what `scripts/fetch-guest` fetches. A test that cannot run is reported as
-//! ignored, with its reason; in continuous integration it fails. None takes root.
+//! The tests need QEMU and what `scripts/fetch-guest` fetches, but not root. A test that cannot run
+//! is reported as ignored, with its reason; in continuous integration it fails.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -36,7 +36,7 @@ fn main() {
     libtest_mimic::run(&arguments, trials.collect()).exit();
 }
 
-/// Why no virtual machine can be booted here.
+/// Why no virtual machine can boot here.
 fn lacking() -> Option<&'static str> {
     if Command::new("qemu-system-x86_64").arg("--version").output().is_err() {
         return Some("needs qemu-system-x86");
@@ -44,7 +44,7 @@ fn lacking() -> Option<&'static str> {
     (!machine::guest().join("vmlinuz").exists()).then_some("needs scripts/fetch-guest")
 }
 
-/// Makes a file of random data, and says what it holds.
+/// Makes a file of random data, and prints its checksum.
 const MAKE: &str = "dd if=/dev/urandom of=/mnt/$NAME bs=64k count=64 2>/dev/null; sync; \
                     md5sum </mnt/$NAME";
 
@@ -92,6 +92,6 @@ fn queues() {
     assert!(said.contains("number of queues supported by the backend is 1"), "{said}");
     let warning = server.warning();
     assert!(warning.contains("num-queues=1"), "{warning}");
-    // It is served on.
+    // The drive continues to be served.
     Machine::boot(&server, &[]).sh("head -c 4096 /dev/vda >/dev/null");
 }

@@ -1,4 +1,4 @@
-//! Fixed records, as runs would have made them: what golden reports are made from.
+//! Fixed records, like those of runs, for golden reports.
 
 #![allow(dead_code, reason = "each test target uses a part")]
 
@@ -44,7 +44,7 @@ pub fn phase(name: &str, time_ms: u64, written: u64, discards: u64) -> Phase {
     }
 }
 
-/// The kinds of what ext4 writes of a tree of small files.
+/// The kinds of bytes that ext4 writes for a tree of small files.
 fn ledger(counters: &Counters) -> Ledger {
     let of = |percent: u64| Written {
         bytes: counters.written_bytes / 100 * percent,
@@ -103,7 +103,7 @@ pub fn post_1(schedule: &Schedule) -> Vec<Record> {
         .collect()
 }
 
-/// The same on four nodes with two kinds of drives, one of which does not mind discards.
+/// The same on four nodes with two kinds of drives, one of which discards do not slow down.
 pub fn fleet() -> (Schedule, Vec<Record>) {
     let schedule = schedule("discard", 12);
     let mut records = post_1(&schedule);
@@ -115,7 +115,7 @@ pub fn fleet() -> (Schedule, Vec<Record>) {
             Some(if node == 3 { "2CV1" } else { "1.11" }.to_owned());
         let id = AttemptId::read(&format!("7_{}", record.trial.block)).unwrap();
         record.attempt = Some(Attempt { id, node: format!("node{node}") });
-        // As 40.4 s are to 170 ms, and a tenth less.
+        // The ratio of 170 ms to 40.4 s, less a tenth.
         let phase = &mut record.phases[3];
         if node == 3 && phase.device.is_some_and(|device| device.discard_requests > 0) {
             phase.time_ns = phase.time_ns.map(|ns| ns * 9 / 2377);
@@ -124,7 +124,7 @@ pub fn fleet() -> (Schedule, Vec<Record>) {
     (schedule, records)
 }
 
-/// A chain of steps: five filesystems, of which one cannot run; then schedulers; then tandems.
+/// A chain of steps: five filesystems, one of which cannot run; then schedulers; then tandems.
 const CHAIN: &str = r#"
     name = "chain"
     question = "Which tandem is the best?"
@@ -209,10 +209,10 @@ pub fn chain() -> (Schedule, Vec<Record>) {
     (schedule, records)
 }
 
-/// What somebody might write where this program prints it.
+/// Hostile text that somebody might write where this program prints it.
 pub const HOSTILE: &str = r#"</script></style>"><img src=x onerror=alert('1')>&lt;"#;
 
-/// A run in which every text is hostile, and has characters that steer a terminal.
+/// A run in which every text is hostile, and has characters that control a terminal.
 pub fn hostile() -> (Schedule, Vec<Record>) {
     let text = format!("{HOSTILE}\u{1b}[2J\u{0}\u{7}\u{9b}");
     let mut schedule = schedule("discard", 3);

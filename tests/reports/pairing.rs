@@ -1,6 +1,6 @@
-//! Claims compare what they say. Of random plans, the pairs and their ratios are worked out from
-//! the plan's text and the samples as CSV, without any of ssdlab's own pairing: two treatments are
-//! a pair if they differ in the compared factors and in nothing else.
+//! Claims compare what they say. For random plans, the pairs and their ratios are computed from the
+//! plan's text and the samples as CSV, without any of ssdlab's own pairing: two treatments are a
+//! pair if they differ in the compared factors and in nothing else.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -13,7 +13,7 @@ use ssdlab_export::{Samples, csv};
 use ssdlab_plan::{Levels, Overrides, Schedule};
 use ssdlab_results::{Ending, Phase, Record};
 
-/// Factors any levels of which can be combined.
+/// Factors whose levels can all be combined.
 const FACTORS: [(&str, [&str; 3]); 4] = [
     ("filesystem", ["ext4", "xfs", "btrfs"]),
     ("atime", ["relatime", "noatime", "strictatime"]),
@@ -24,7 +24,7 @@ const FACTORS: [(&str, [&str; 3]); 4] = [
 /// Levels by factor, as a plan writes them.
 type Written = BTreeMap<&'static str, &'static str>;
 
-/// A treatment or a part of one, as the CSV has it.
+/// A treatment or a part of one, from the CSV.
 type Treatment = BTreeMap<String, String>;
 
 /// A claim as a plan writes it.
@@ -56,7 +56,7 @@ impl Claim {
         !self.is_best && self.bound == RATIO
     }
 
-    /// Whether a value, or a ratio, satisfies the bound; none where that is too close to say.
+    /// Whether a value, or a ratio, satisfies the bound; `None` if it is too close to tell.
     fn is_satisfied_by(&self, value: f64) -> Option<bool> {
         let (bound, is_least, close) = match self.bound {
             // The best takes at most half of any other's time.
@@ -90,7 +90,7 @@ fn levels() -> impl Strategy<Value = Written> {
     subsequence(FACTORS.to_vec(), 0..=3).prop_flat_map(of)
 }
 
-/// A claim, mostly a right one: `against` mostly names the factors of `compare`.
+/// A claim, mostly a valid one: `against` mostly names the factors of `compare`.
 fn claim() -> impl Strategy<Value = Claim> {
     let others = subsequence(FACTORS.to_vec(), 1..=2).prop_flat_map(|chosen| {
         let two = |(factor, levels): (&'static str, [&'static str; 3])| {
@@ -138,8 +138,8 @@ fn resolved(text: &str) -> Option<Schedule> {
     ssdlab_plan::schedule("p.toml", text, &Overrides::default(), Path::new("/")).ok()
 }
 
-/// A time that every level has a part in, so that any other pair has another ratio; and so has the
-/// block, by a thousandth of its own in each treatment.
+/// A time to which every level contributes, so that any other pair has another ratio; and so does
+/// the block, with its own variation of about a thousandth in each treatment.
 fn time_ns(levels: &Levels, block: u32, treatment: usize) -> u64 {
     let parts = levels.0.iter().enumerate().map(|(factor, (_, level))| {
         let (_, known) = FACTORS.iter().find(|(_, known)| known.contains(&&**level)).unwrap();
@@ -151,7 +151,7 @@ fn time_ns(levels: &Levels, block: u32, treatment: usize) -> u64 {
 }
 
 fn analysed(schedule: &Schedule) -> (Vec<Record>, Analysis) {
-    // Some trials are missing, of each treatment another block.
+    // Some trials are missing, in a different block for each treatment.
     let ran = |trial: &&ssdlab_plan::schedule::Trial| {
         !(trial.treatment + 2 * trial.block as usize).is_multiple_of(9)
     };
@@ -169,7 +169,7 @@ fn analysed(schedule: &Schedule) -> (Vec<Record>, Analysis) {
 /// Times in ns by treatment and block.
 type Times = BTreeMap<Treatment, BTreeMap<u32, f64>>;
 
-/// The times as the CSV has them.
+/// The times from the CSV.
 fn times(schedule: &Schedule, records: &[Record]) -> Times {
     let mut file = Vec::new();
     csv(&Samples::new("p", schedule, records), &mut file).unwrap();
@@ -220,15 +220,16 @@ fn differ_in_these_alone(
     own != other && FACTORS.iter().all(|(f, _)| own[*f] == other[*f] || is_compared(f))
 }
 
-/// The treatment that another's excess is over; the plan may not have it, and it may be the same.
+/// The treatment over which another's excess is taken; the plan may not have it, and it may be the
+/// same one.
 fn less(own: &Treatment, levels: &Written) -> Treatment {
     let mut less = own.clone();
     less.extend(levels.iter().map(|(f, level)| ((*f).to_owned(), (*level).to_owned())));
     less
 }
 
-/// The pairs of a claim on a ratio; `None` where the plan leaves the other side open or there is no
-/// pair, so that it has to be refused.
+/// The pairs of a claim on a ratio; `None` if the plan leaves the other side open or there is no
+/// pair, so that the plan must be refused.
 fn pairs(
     baseline: &Written,
     exclude: &Written,
@@ -268,8 +269,8 @@ fn pairs(
     (!pairs.is_empty()).then_some(pairs)
 }
 
-/// The treatment that comes nearest to one that is claimed to be the best: of those that differ
-/// from it in the compared factors alone, the fastest.
+/// The nearest rival of a treatment that is claimed to be the best: the fastest of those that
+/// differ from it in the compared factors alone.
 fn nearest(claim: &Claim, own: &Treatment, times: &Times) -> Option<Treatment> {
     let is_compared = |factor: &str| claim.compare.contains_key(factor);
     let is_rival = |other: &&Treatment| differ_in_these_alone(own, other, is_compared);
@@ -282,9 +283,8 @@ fn treatment(levels: &Levels) -> Treatment {
     levels.0.iter().map(|(factor, level)| (factor.to_string(), level.clone())).collect()
 }
 
-/// The geometric mean, over the blocks that have all of it, of a claim's ratios or of what it
-/// measured, and the number of these blocks; `None` where there is none, or an excess is not above
-/// 0.
+/// The geometric mean of a claim's ratios or values over the blocks that have all trials, and the
+/// number of these blocks; `None` if there is none, or an excess is not above 0.
 fn by_hand(
     claim: &Claim,
     (own, other): (&Treatment, Option<&Treatment>),
@@ -316,7 +316,7 @@ fn sides(judged: &Judgement) -> (Treatment, Option<Treatment>) {
     (treatment(own), judged.baseline.as_ref().map(treatment))
 }
 
-/// Checks what was found of a case, and its verdict, against the samples.
+/// Checks the result of a case, and its verdict, against the samples.
 fn check(claim: &Claim, times: &Times, judged: &Judgement) -> Result<(), TestCaseError> {
     let (own, other) = sides(judged);
     let found = by_hand(claim, (&own, other.as_ref()), times);
@@ -331,7 +331,7 @@ fn check(claim: &Claim, times: &Times, judged: &Judgement) -> Result<(), TestCas
         && let Some(is_satisfied) = claim.is_satisfied_by(by_hand)
     {
         let verdict = if is_satisfied { Verdict::Holds } else { Verdict::Refuted };
-        // An excess is the difference of two times, and scatters more than they do.
+        // An excess is a difference of two times, which scatters more than the times do.
         let is_it = judged.verdict == verdict
             || claim.excess_over.is_some() && judged.verdict == Verdict::Undecided;
         prop_assert!(is_it, "{}: {:?} {:?}", &judged.id, judged.verdict, judged.interval);
@@ -378,7 +378,8 @@ proptest! {
     }
 }
 
-/// The random plans reach something: here every filesystem, access time and scheduler is a case.
+/// The kind of plan that random plans must reach: every filesystem, access time and scheduler is a
+/// case.
 #[test]
 fn a_claim_is_judged_for_every_combination_of_other_factors() {
     let written = |levels: &[(&'static str, &'static str)]| levels.iter().copied().collect();

@@ -1,4 +1,4 @@
-//! Every metric is shown in its own unit, wherever it is shown.
+//! Every report shows every metric in its own unit.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -20,7 +20,7 @@ use ssdlab_results::{
 
 use super::records::record;
 
-/// What every metric is, but for ratios of two.
+/// The value of every metric, except ratios of two.
 const VALUE: u64 = 22_000_000;
 
 const REPORTED: [&str; 4] = [
@@ -130,7 +130,7 @@ fn records(schedule: &Schedule) -> Vec<Record> {
     schedule.trials.iter().map(|trial| record(schedule, trial, vec![phase()])).collect()
 }
 
-/// Whether a number that is written out begins with an amount of this unit, and has no other.
+/// Whether a formatted number begins with an amount in this unit, and has no other.
 fn is_of(unit: Unit, shown: &str) -> bool {
     let end = shown.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(shown.len());
     let (number, rest) = shown.split_at(end);
@@ -151,13 +151,13 @@ fn is_of(unit: Unit, shown: &str) -> bool {
         }
 }
 
-/// What follows a text, up to another.
+/// What follows a text, up to `end`.
 fn after<'a>(page: &'a str, text: &str, end: &str) -> &'a str {
     let found = page.split_once(text).unwrap_or_else(|| panic!("{text:?} in {page}")).1;
     found.split(end).next().unwrap().trim()
 }
 
-/// The plan's metric, as each report has it.
+/// The plan's metric, as each report shows it.
 fn shown(metric: &str) -> Vec<(&'static str, String)> {
     let schedule = schedule(metric, "");
     let records = records(&schedule);
@@ -210,7 +210,8 @@ fn written(unit: Unit) -> &'static str {
     }
 }
 
-/// Claims on a metric: on the ratio of two filesystems, and on the amount with one, which answers.
+/// Claims on a metric: on the ratio of two filesystems, and on the amount with one, which is the
+/// answer.
 fn claims(metric: &str, phase: &str) -> String {
     let amount = written(of(metric).unit);
     format!(
@@ -233,7 +234,7 @@ fn claims(metric: &str, phase: &str) -> String {
     )
 }
 
-/// What is said of both claims: the answer, then what was found and claimed in each report.
+/// What reports say about both claims: the answer, then the result and the bound in each report.
 fn claimed(
     schedule: &Schedule,
     records: &[Record],

@@ -5,17 +5,17 @@
 //! followed through imports and re-exports to the definition. So a `mod.rs` that only declares and
 //! re-exports its children has no arrows, and naming something through it is an arrow to the child.
 //! A name that a file re-exports and also uses itself is an arrow of that file. Code under
-//! `#[cfg(test)]` may use what it likes, and calls of methods are not followed.
+//! `#[cfg(test)]` may use anything, and method calls are not followed.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::iter::Peekable;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-/// A module's place below the root of its crate, and a path as it is written.
+/// A module's place below the root of its crate, or a path as written in the code.
 type Path = Vec<String>;
 
-/// What a file says of other modules.
+/// What a file says about other modules.
 #[derive(Default)]
 struct Module {
     file: String,
@@ -44,7 +44,7 @@ pub fn circles(root: &str, sources: &[(String, String)]) -> Vec<String> {
     circles
 }
 
-/// From each file to those it uses, with a path that says so.
+/// From each file to those it uses, with a path that proves it.
 type Arrows = BTreeMap<String, BTreeMap<String, String>>;
 
 fn arrows(modules: &BTreeMap<Path, Module>) -> Arrows {
@@ -84,7 +84,7 @@ fn way_back<'a>(arrows: &'a Arrows, start: &'a str) -> Option<Vec<(&'a str, &'a 
     Some(way)
 }
 
-/// The module that defines what a path names; none outside of these modules.
+/// The module that defines what a path names; `None` if it is outside of these modules.
 fn definition<'a>(
     modules: &'a BTreeMap<Path, Module>,
     from: &Path,
@@ -113,7 +113,7 @@ fn definition<'a>(
     if !begins_here && at == *from {
         return None;
     }
-    // A module within a file is of that file.
+    // An inline module belongs to its file.
     let module = loop {
         match modules.get(&at) {
             Some(module) => break module,
@@ -148,7 +148,7 @@ fn modules(root: &str, sources: &[(String, String)]) -> BTreeMap<Path, Module> {
         module.paths.extend(used);
         (place, module)
     };
-    // What only tests have is declared where they are.
+    // Modules that only tests have are declared in tests.
     let is_test = |file: &str| file.ends_with("/tests.rs") || file.contains("/tests/");
     sources.iter().filter(|(file, _)| !is_test(file)).map(read).collect()
 }

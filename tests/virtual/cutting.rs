@@ -1,4 +1,4 @@
-//! Power cuts that must lose something do, and those that must not do not.
+//! Power cuts lose data if they must, and do not if they must not.
 
 use std::fs;
 
@@ -15,14 +15,13 @@ pub const CASES: [(&str, fn()); 6] = [
     ("f2fs_forgets_the_first_sync_after_mounting", forgetful),
 ];
 
-/// Records that are synced in fives, and files that are replaced and synced.
+/// Records that are synced in groups of five, and files that are replaced and synced.
 const SYNCED: &str = r#"
     { do = "append", append = { records = 60, sync_every = 5, think = "20 ms" } },
     { do = "replace", replace = { files = 5, rounds = 8, sync = "file and directory" } },
 "#;
 
-/// What is left after so many cuts of each treatment, whose only varied factor is this; by its
-/// levels.
+/// The outcomes of a number of cuts of each treatment, by the levels of the only varied factor.
 fn cut(number: u32, factor: &str, factors: &str, phases: &str) -> Vec<(String, Vec<Value>)> {
     let plan = format!(
         r#"
@@ -55,7 +54,7 @@ fn cut(number: u32, factor: &str, factors: &str, phases: &str) -> Vec<(String, V
     found
 }
 
-/// Cuts after which something is gone that was promised.
+/// Cuts that lost something that was promised.
 fn broken(cuts: &[Value]) -> Vec<&Value> {
     let breaks = |cut: &&Value| cut["verdict"]["broken_promises"].as_u64() > Some(0);
     cuts.iter().filter(breaks).collect()
@@ -101,7 +100,7 @@ fn renamed() {
 }
 
 fn honest() {
-    // See below for what the transactions, which are not judged, are for.
+    // The transactions are not judged; `forgetful` says why they are needed.
     let first = "{ do = \"transactions\", transactions = { database = \"1 MiB\", number = 2 } },";
     let factors = "filesystem = [\"ext4\", \"xfs\", \"btrfs\", \"f2fs\"]";
     for (filesystem, cuts) in cut(40, "filesystem", factors, &format!("{first}{SYNCED}")) {
@@ -114,8 +113,8 @@ fn honest() {
 
 /// The first `fsync` after mounting does not wait for the inode's block before it flushes: the
 /// number of its page in the list of what to wait for is 0, which
-/// `f2fs_wait_on_node_pages_writeback` (fs/f2fs/node.c, Linux 6.1) takes for none. So it is safe
-/// from the next flush on only.
+/// `f2fs_wait_on_node_pages_writeback` (fs/f2fs/node.c, Linux 6.1) takes for none. So its data is
+/// only safe from the next flush on.
 fn forgetful() {
     let phases = "{ do = \"append\", append = { records = 15, sync_every = 5 } }";
     let found = cut(30, "filesystem", "filesystem = [\"f2fs\"]", phases);

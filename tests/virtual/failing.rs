@@ -1,6 +1,6 @@
-//! Guests that go wrong are ended and reported, and a killed run leaves nothing behind.
+//! Failing guests are ended and reported, and a killed run leaves nothing behind.
 //!
-//! This test program is the guests' first process, and goes wrong as its job says.
+//! This test program is the guests' first process, and fails as its job says.
 
 use std::fs;
 use std::path::Path;
@@ -52,8 +52,8 @@ pub fn in_guest() -> ! {
     }
 }
 
-/// Runs a guest with a job; it has an hour of its own time. Of ours it may be silent for a minute,
-/// or where it is to be for as long as it takes to come so far, and some.
+/// Runs a guest with a job; it has an hour of virtual time. In real time it may be silent for a
+/// minute or, if silence is its job, for somewhat longer than it takes to get there.
 fn run(job: Job, interrupt: &Interrupt) -> Result<Ended, MachineError> {
     let place = tempfile::tempdir().unwrap();
     let [root, folder] = ["root", "guest"].map(|name| place.path().join(name));
@@ -85,7 +85,7 @@ fn run(job: Job, interrupt: &Interrupt) -> Result<Ended, MachineError> {
     ended
 }
 
-/// The processes that work below a folder: a guest's programs have no environment to know them by.
+/// The processes that work below a folder: a guest's programs have no environment to identify them.
 fn below(folder: &Path) -> Vec<String> {
     let is_below = |process: &fs::DirEntry| {
         fs::read_link(process.path().join("cwd")).is_ok_and(|place| place.starts_with(folder))
@@ -140,7 +140,7 @@ fn killed() {
         sleep(Duration::from_millis(delay_ms));
         child.kill().unwrap();
         child.wait().unwrap();
-        // The guests end with the run, without anybody's help.
+        // The guests end with the run, by themselves.
         let started = Instant::now();
         while !below(&place.state()).is_empty() {
             let found = below(&place.state());

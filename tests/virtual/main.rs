@@ -1,8 +1,8 @@
-//! The virtual lab end to end: every filesystem keeps what it is told to keep, and a trial is the
-//! same to the last request whatever the machine does meanwhile and whoever runs it.
+//! The virtual lab end to end: every filesystem keeps its data, and a trial is the same to the last
+//! request, whatever else the machine does and whoever runs it.
 //!
-//! It needs a lab kernel, and says so where there is none; it needs neither root nor a quiet
-//! machine.
+//! The tests need a lab kernel, and are ignored with that reason without one; they need neither
+//! root nor a quiet machine.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -80,7 +80,7 @@ const BONNIE: &str = r#"
     phases = [{ do = "bonnie" }]
 "#;
 
-/// What the engine does, with threads of the kernel's and of the program's own.
+/// The engine's operations, with threads of the kernel and of the program itself.
 const TIMED_PLAN: &str = r#"
     name = "timed-operations"
     question = "Does every operation take the same time again?"
@@ -143,7 +143,7 @@ const AGED_PLAN: &str = r#"
     phases = [{ do = "unpack", sync = true }, { do = "delete", sync = true }]
 "#;
 
-/// A drive of a file beside the plan.
+/// A drive whose file is next to the plan.
 const COMPRESSED_PLAN: &str = r#"
     name = "compressed"
     question = "How much of what is written reaches the flash?"
@@ -158,7 +158,7 @@ const COMPRESSED_PLAN: &str = r#"
     phases = [{ do = "unpack", sync = true }]
 "#;
 
-/// A computer that comes with the program, a copy of its file, and one of half its speed.
+/// A shipped computer, a copy of its file, and one of half its speed.
 const HOSTS_PLAN: &str = r#"
     name = "hosts"
     question = "Is a computer what its file says?"
@@ -172,7 +172,7 @@ const HOSTS_PLAN: &str = r#"
     phases = [{ do = "unpack" }, { do = "delete" }]
 "#;
 
-/// What the lab kernel has and others may lack: f2fs with compression, xfs of version 4.
+/// Features of the lab kernel that others may lack: f2fs with compression, xfs of version 4.
 const SETTINGS: &str = r#"
     name = "settings"
     question = "Is it made as asked?"
@@ -220,7 +220,7 @@ fn main() {
         failing::in_guest();
     }
     let mut arguments = Arguments::from_args();
-    // Only the one test that means to puts load on the others.
+    // One test at a time, so that only the load that a test intends disturbs it.
     arguments.test_threads = Some(1);
     let reason = kernel().as_ref().err().map_or("", |reason| reason);
     let cases = CASES.into_iter().chain(replaying::CASES).chain(failing::CASES);
@@ -250,7 +250,7 @@ fn fitting() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let file = String::from_utf8(output.stdout).unwrap();
     let host = HostModel::parse("here", &file).unwrap();
-    // No processor that this runs on is a hundred times faster or slower than those of the 2020s.
+    // No processor for this test is a hundred times faster or slower than those of the 2020s.
     assert!((15..=155_000).contains(&host.costs.block_ps), "{file}");
     std::fs::write(place.path("copy.toml"), &file).unwrap();
     std::fs::write(place.path("slow.toml"), &file).unwrap();
@@ -261,9 +261,9 @@ fn fitting() {
     assert_ne!(of(1)["fingerprint"], of(0)["fingerprint"]);
 }
 
-/// Two of its trials, on the published drive. This program is the guest's as well, so another
-/// build of it takes other page faults: times differ by up to 0.12 % between builds, and are
-/// shown with three digits. Some of what is unpacked is written a little earlier or later.
+/// Two of the README's trials, on the published drive. This program also runs in the guest, and
+/// other builds of it have other page faults: times differ by up to 0.12 % between builds, and are
+/// shown with three digits. Some unpacked data is written a little earlier or later.
 fn readme() {
     let place = Place::new();
     let mut command = place.command(&["run", "discard", "--plausible", "0", "--runs", "1"]);
@@ -325,7 +325,7 @@ fn aged() {
     assert_eq!(of(&Place::of_nobody()), first);
 }
 
-/// What a drive went through agrees with what its flash did in the phases.
+/// The course of a drive agrees with its flash activity in the phases.
 fn drives() {
     let json = run();
     let mut seen = 0;
@@ -353,7 +353,7 @@ fn drives() {
     assert!(seen > 5, "{seen}");
 }
 
-/// On a drive that stores half of what it is sent, under a filesystem that writes whole pages.
+/// On a drive that stores half of the data it gets, under a filesystem that writes whole pages.
 fn compressed() {
     let place = Place::new();
     let ideal = presets::find("ideal").unwrap().text;
@@ -395,7 +395,7 @@ fn hosts() {
     assert!((1.5..2.0).contains(&ratio), "deleting takes {ratio} times the processor time");
 }
 
-/// The lab kernel of Debian's source has no reiser4: its row says so, and takes no guest.
+/// The lab kernel from Debian's source has no reiser4: its row says so, and no guest starts.
 fn features() {
     let json = run();
     let all = json["treatments"].as_array().unwrap();
@@ -482,7 +482,7 @@ fn bonnie() {
     assert_eq!(phases[5]["latency"], loaded["treatments"][0]["trials"][0]["phases"][5]["latency"]);
 }
 
-/// A run that nothing interferes with; the tests share it.
+/// An undisturbed run, which the tests share.
 fn run() -> &'static Value {
     static FIRST: OnceLock<Value> = OnceLock::new();
     FIRST.get_or_init(|| Place::new().run(PLAN))
@@ -492,8 +492,8 @@ fn undisturbed() -> BTreeMap<String, String> {
     fingerprints(run())
 }
 
-/// The shipped plan with small sizes: every filesystem ends well and is left without damage, but
-/// for those that the kernel lacks, which keep their rows.
+/// The shipped plan with small sizes: every filesystem succeeds and is left undamaged, except those
+/// that the kernel lacks, which keep their rows.
 fn plan_of_all() {
     let small =
         "bonnie = { size = \"4 MiB\", char_size = \"8 KiB\", seeks = 200, files = \"1:200\" }";
@@ -524,8 +524,8 @@ fn plan_of_all() {
     assert_eq!(ranked.len(), FILESYSTEMS.len());
 }
 
-/// The written bytes of each phase are told apart by kind, and add up; of how many it may not be
-/// known what they are, in per cent.
+/// Checks that the written bytes of each phase are attributed to kinds and add up, except a small
+/// percentage that may be unattributed.
 fn check_kinds(filesystem: &str, phases: &[Value]) {
     let most = match filesystem {
         "ext2" | "ext3" | "ext4" => 1,
@@ -546,7 +546,7 @@ fn check_kinds(filesystem: &str, phases: &[Value]) {
     assert!(unattributed * 100 <= all * most, "{filesystem}: {unattributed} of {all} bytes");
 }
 
-/// The fingerprint of each filesystem's trial, which must have ended well.
+/// The fingerprint of each filesystem's trial, which must have succeeded.
 fn fingerprints(json: &Value) -> BTreeMap<String, String> {
     let of = |treatment: &Value| {
         let name = treatment["levels"]["filesystem"].as_str().unwrap().to_owned();

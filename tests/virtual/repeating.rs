@@ -1,4 +1,4 @@
-//! One power cut of a run made again: the same finding and the same image, or why not.
+//! One power cut of a run, repeated: the same finding and the same image, or why not.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -14,7 +14,7 @@ pub const CASES: [(&str, fn()); 2] = [
     ("a_power_cut_that_is_not_in_a_run_is_refused", refused),
 ];
 
-/// Two treatments of which the second loses what was synced.
+/// Two treatments, the second of which loses synced data.
 const PLAN: &str = r#"
     name = "cuts"
     question = "What is gone?"
@@ -28,7 +28,7 @@ const PLAN: &str = r#"
     phases = [{ do = "append", append = { records = 60, sync_every = 5, think = "20 ms" } }]
 "#;
 
-/// A run, and where it is.
+/// A run and its place.
 struct Made {
     place: Place,
     json: Value,
@@ -45,7 +45,7 @@ impl Made {
         self.json["run"].as_str().unwrap()
     }
 
-    /// The command, as a report gives it, with more arguments.
+    /// The command that a report gives, with more arguments.
     fn cut(&self, [trial, cut, survivor]: [&str; 3], more: &[&str]) -> Output {
         let mut command = self.place.command(&["cut", self.name()]);
         command.args(["--trial", trial, "--cut", cut, "--survivor", survivor, "--kernel"]);
@@ -101,7 +101,7 @@ fn repeated() {
     assert_ne!(once["image_sha256"], other["image_sha256"]);
     assert_eq!(once["repeated"]["at_ns"], other["repeated"]["at_ns"]);
 
-    // A trial that went another way, as with another kernel.
+    // A trial that differs, as with another kernel.
     let records = made.place.path(&format!("data/ssdlab/{}/records.jsonl", made.name()));
     let text = fs::read_to_string(&records).unwrap();
     fs::write(&records, text.replace("\"lab_kernel\":\"", "\"lab_kernel\":\"another-")).unwrap();

@@ -1,4 +1,4 @@
-//! The replay of a recorded build in guests, and how far the synthetic build is like it.
+//! The replay of a recorded build in guests, and how closely the synthetic build resembles it.
 
 use std::fs;
 
@@ -68,7 +68,7 @@ fn from_a_file() {
     };
     let [here, elsewhere] = [Place::new(), Place::of_nobody()].map(|place| run(&place));
     assert_eq!(fingerprints(&here), fingerprints(&elsewhere));
-    // The log is read in another way, and what it says is done.
+    // The log is read in another way, but its operations are the same.
     let shipped = Place::new().run(&plan(&replayed(SHIPPED)));
     for (of_file, shipped) in trials(&here).into_iter().zip(trials(&shipped)) {
         for phase in 0..SHIPPED.len() {
@@ -78,8 +78,8 @@ fn from_a_file() {
     }
 }
 
-/// A build of as many files and bytes as the recorded one has. What it writes is made up after
-/// Linux's, so its `make` writes another number of bytes; the journal's part in them is alike.
+/// A build with as many files and bytes as the recorded one. Its output is modelled on Linux's, so
+/// its `make` writes another number of bytes; the journal's share of them is similar.
 fn synthetic() {
     let phases = "phases = [{ do = \"clone\", sync = true }, { do = \"make\", sync = true }, \
                   { do = \"clean\", sync = true }]";

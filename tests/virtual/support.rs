@@ -1,4 +1,4 @@
-//! Running the program in places of their own, as this user or as nobody, and load.
+//! Runs the program in isolated folders, as this user or as nobody, and puts load on the machine.
 
 use std::env;
 use std::fs;
@@ -18,7 +18,7 @@ const SSDLAB: &str = env!("CARGO_BIN_EXE_ssdlab");
 /// The user and the group of nobody.
 const NOBODY: u32 = 65534;
 
-/// The lab kernel: `$SSDLAB_TEST_KERNEL`, or that of `ssdlab kernel build`; or why there is none.
+/// The lab kernel, `$SSDLAB_TEST_KERNEL` or that of `ssdlab kernel build`; or why there is none.
 pub fn kernel() -> &'static Result<PathBuf, String> {
     static KERNEL: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     KERNEL.get_or_init(|| {
@@ -49,8 +49,8 @@ impl Place {
         Self { folder, is_foreign: false }
     }
 
-    /// A place where everything is as different as it can be; nobody owns it, if that is in our
-    /// power. What is run there is copied: the way to it may be closed to others.
+    /// A place that differs in everything possible; it is owned by the user nobody, if the test may
+    /// do that. The program is copied there, as others may have no access to its own folder.
     pub fn of_nobody() -> Self {
         let place = Self { is_foreign: true, ..Self::new() };
         fs::copy(SSDLAB, place.path("ssdlab")).unwrap();
@@ -83,7 +83,7 @@ impl Place {
         self.path("state/ssdlab/undo")
     }
 
-    /// What is in it.
+    /// The undo journals.
     pub fn journals(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.state()).into_iter().flatten().flatten();
         entries.map(|entry| entry.path()).collect()
@@ -99,7 +99,7 @@ impl Place {
         self.run_on(plan, "1GiB")
     }
 
-    /// The same on drives of a capacity.
+    /// Runs a plan like [`Self::run`], on drives of a capacity.
     pub fn run_on(&self, plan: &str, capacity: &str) -> Value {
         fs::write(self.path("plan.toml"), plan).unwrap();
         let mut command = if self.is_foreign { self.foreign() } else { self.plain() };
@@ -138,7 +138,7 @@ impl Place {
     }
 }
 
-/// Processes that keep every processor busy twice over, until it is dropped.
+/// Two busy processes per processor, ended when dropped.
 pub struct Load(Vec<Child>);
 
 impl Load {

@@ -1,11 +1,11 @@
-//! Targets that carry something: every filesystem that can be made, what other software keeps on
-//! its disks, and data that nobody knows.
+//! Targets that carry data: every filesystem that can be made, other software's disk formats, and
+//! unknown data.
 
 use super::super::Needs;
 use super::super::support::{Loop, sh};
 use super::{Made, Target};
 
-/// A disk on which a command has been run.
+/// A disk on which a command has run.
 macro_rules! made_by {
     ($name:literal, $tool:literal, $megabytes:literal, $script:expr, $message:literal) => {
         Target {
@@ -22,7 +22,7 @@ macro_rules! made_by {
     };
 }
 
-/// A disk with these bytes at an offset, as `printf` knows them.
+/// A disk with these bytes, in `printf` notation, at an offset.
 macro_rules! magic {
     ($name:literal, $offset:literal, $bytes:literal, $message:literal) => {
         made_by!(

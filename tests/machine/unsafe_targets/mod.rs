@@ -1,5 +1,5 @@
-//! A corpus of devices that must not be written to, each with what is said of it. What needs a
-//! kernel or a drive that is not at hand is a survey written by hand
+//! A corpus of devices that must not be written to, each with its refusal. Devices that need an
+//! unavailable kernel or drive are surveys written by hand
 //! (`crates/lab/src/safety/tests/corpus.rs`).
 
 mod contents;
@@ -19,22 +19,22 @@ struct Target {
     name: &'static str,
     needs: Needs,
     make: fn(&Place) -> Made,
-    /// Part of the refusal, in which words stand for what is only known when it is made.
+    /// Part of the refusal, with placeholders for what is only known when the target is made.
     message: &'static str,
 }
 
-/// A target as it was made.
+/// A target that has been made.
 struct Made {
-    /// What is named to the program.
+    /// The device named on the command line.
     device: String,
     wipe: Option<String>,
     /// Loop devices that must not be written to.
     untouched: Vec<String>,
-    /// What the words of the message stand for.
+    /// The values of the message's placeholders.
     words: Vec<(&'static str, String)>,
-    /// Where programs are looked for first.
+    /// The folder in which programs are looked up first.
     programs: Option<String>,
-    /// What makes it unsafe, in the order in which it goes away.
+    /// What makes it unsafe, in the order in which it is dropped.
     kept: Vec<Box<dyn Any>>,
 }
 
@@ -50,7 +50,7 @@ impl Made {
         }
     }
 
-    /// Something of it is in use: no word gives it up.
+    /// A target that is partly in use: no option permits writing to it.
     fn in_use(disk: Loop, by: impl Any) -> Self {
         let wipe = disk.backing.clone();
         Self::of(disk).before(by).given_up_by(wipe)
@@ -118,14 +118,14 @@ fn check(make: fn(&Place) -> Made, message: &str) {
     assert_eq!(place.leftovers(), Vec::<String>::new());
 }
 
-/// How much was written to and discarded from a disk so far.
+/// How much has been written to and discarded from a disk.
 fn written(name: &str) -> String {
     let counters = sh(&format!("cat /sys/block/{name}/stat"));
     let counters: Vec<&str> = counters.split_whitespace().collect();
     [4, 6, 11, 13].map(|index| counters[index]).join(" ")
 }
 
-/// A process that holds something, ended when dropped.
+/// A process that holds something open, ended when dropped.
 struct Process(Child);
 
 impl Process {
@@ -235,7 +235,7 @@ fn uses() -> Vec<Target> {
     ]
 }
 
-/// A compressed disk in memory, of our own.
+/// A compressed disk in memory, made by the test.
 struct Zram(String);
 
 impl Zram {
@@ -300,7 +300,7 @@ fn layers() -> Vec<Target> {
     ]
 }
 
-/// Nothing uses them, and they are not given up.
+/// Devices that nothing uses, but that must not be written to.
 fn kept_back() -> Vec<Target> {
     vec![
         root(
@@ -347,7 +347,7 @@ fn mounted(place: &Place) -> Made {
     Made::in_use(disk, mounted)
 }
 
-/// Swap space that is given back when dropped.
+/// Swap space, disabled when dropped.
 struct Swap(String);
 
 impl Drop for Swap {
@@ -406,7 +406,7 @@ fn holders() -> Vec<Target> {
                 let process =
                     Process::holding(&format!("exec 3<>{}", upper.join("disk").display()));
                 let named = process.named();
-                // What is made first goes away last.
+                // What is made first is dropped last.
                 let mut made = Made::in_use(disk, process).word("HOLDER", named);
                 made.kept.push(Box::new(overlay));
                 made
@@ -471,7 +471,7 @@ impl Mapping {
         let file = fs::OpenOptions::new().read(true).write(true).open(device).unwrap();
         let access = ProtFlags::READ | ProtFlags::WRITE;
         let nowhere = std::ptr::null_mut();
-        // SAFETY: the kernel chooses a place where nothing is.
+        // SAFETY: the kernel chooses unused addresses.
         let mapped = unsafe { mmap(nowhere, MAPPED_BYTES, access, MapFlags::SHARED, &file, 0) };
         Self(mapped.unwrap())
     }
@@ -484,8 +484,8 @@ impl Drop for Mapping {
     }
 }
 
-/// Something happens to the device when ssdlab asks wipefs about it for the first (or second)
-/// time: the first is the survey's, the second that of the claimed device.
+/// A wipefs that changes the device when ssdlab calls it for the first or second time: the first
+/// call is the survey's, the second is for the claimed device.
 fn happens(place: &Place, time: u32, what: &str) -> String {
     let folder = place.path("programs");
     fs::create_dir(&folder).unwrap();
@@ -501,7 +501,7 @@ fn happens(place: &Place, time: u32, what: &str) -> String {
     folder.display().to_string()
 }
 
-/// A node that the kernel did not make and so does not remove.
+/// A device node that the kernel did not make and so does not remove.
 struct Node(String);
 
 impl Drop for Node {

@@ -1,4 +1,4 @@
-//! Targets that a pool of zfs lies on. The kernel does not know of one that a daemon has imported.
+//! Targets with a ZFS pool. The kernel does not know about a pool that a daemon has imported.
 
 use std::fs;
 use std::path::Path;
@@ -47,7 +47,7 @@ pub fn targets() -> Vec<Target> {
 
 const POOL: &str = "ssdlab-unsafe-target";
 
-/// A disk and a pool that is imported from it by one of its names.
+/// A disk with a pool that was imported by one of the disk's names.
 fn imported(disk: Loop, on: &str) -> Made {
     let daemon = Daemon::start();
     sh(&format!("zpool create -m none {POOL} {on}"));
