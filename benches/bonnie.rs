@@ -1,8 +1,8 @@
 //! Bonnie's tests against bonnie++, alternating, on the same mounted filesystem: in memory, where
-//! the harness is the limit, and on ext4 over a simulated drive served in real time, where the
+//! the harness is the bottleneck, and on ext4 over a simulated drive served in real time, where the
 //! device is, with less memory than the size of the file. The latter needs root.
 //!
-//! A test that is too fast for bonnie++ has no number there.
+//! A test that is too fast for bonnie++ has no number on its side.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -37,10 +37,10 @@ const MEMORY_BYTES: u64 = 128 << 20;
 /// The drive under the disk.
 const DRIVE: [&str; 4] = ["--drive", "x25m-g1", "--capacity", "4 GB"];
 
-/// Both keep the cache between tests.
+/// Keeps the cache between tests, as bonnie++ does.
 const OURS: &str = "do = \"bonnie\", cold = false";
 
-/// Disables its check that the file is twice the memory.
+/// Disables bonnie++'s check that the file is twice the memory.
 const THEIRS: &str = "-q -r 0 -z 1";
 
 const TESTS: [(&str, &str); 12] = [
@@ -106,8 +106,8 @@ fn compare(place: &Path, (sizes, arguments): Sizes, group: Option<&Group>) {
     }
 }
 
-/// Uses as much memory as a run: a virtual machine may have returned free memory to its host, and
-/// is slow to get it back.
+/// Touches as much memory as a run uses: a virtual machine may have returned free memory to its
+/// host, and is slow to get it back.
 fn touch(place: &Path) {
     let mut file = File::create(place.join("touched")).unwrap();
     let some = vec![1; 1 << 20];

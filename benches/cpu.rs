@@ -1,11 +1,11 @@
-//! The lab's processor against this machine's: the processor time that the same operations take a
-//! process on each filesystem, relative to ext4, in the virtual lab and on a loop device in memory
-//! under the running kernel.
+//! The lab's processor against this machine's: the processor time that a process needs for the same
+//! operations on each filesystem, relative to ext4, in the virtual lab and on a loop device in
+//! memory under the running kernel.
 //!
 //! It needs a lab kernel (`ssdlab kernel build` or `SSDLAB_TEST_KERNEL`), root and 2 GB in
-//! /dev/shm. This program is also the guest's first process, as ssdlab is in a trial. Programs of
-//! both compute next to nothing: what is compared is the kernel. With a filesystem as its argument
-//! it compares that and ext4.
+//! /dev/shm. This program is also the guest's first process, as ssdlab is in a trial. The programs
+//! compute next to nothing on both sides: the kernels are compared. With a filesystem as its
+//! argument it compares that and ext4.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -21,7 +21,7 @@ use ssdlab_kernel as kernel;
 use ssdlab_plan::find_host;
 use ssdlab_undo as undo;
 
-/// The first is what the others are compared with.
+/// The others are compared with the first.
 const FILESYSTEMS: [&str; 5] = ["ext4", "ext3", "ext2", "xfs", "btrfs"];
 
 /// The size of the loop device.
@@ -30,7 +30,7 @@ const DRIVE_BYTES: u64 = 16 << 30;
 /// The host whose ratios are compared with this machine's.
 const HOST: &str = "modern-2020s";
 
-/// How often this machine is measured; the least of each operation counts.
+/// How often this machine is measured; the minimum of each operation counts.
 const ROUNDS: usize = 5;
 
 fn main() {
@@ -94,7 +94,7 @@ fn main() {
     }
 }
 
-/// On a loop device in memory; the least of a few rounds.
+/// On a loop device in memory; the minimum of a few rounds.
 fn here(filesystem: &Filesystem) -> Times {
     let mut least: Option<Times> = None;
     for _ in 0..ROUNDS {
@@ -117,7 +117,7 @@ fn here(filesystem: &Filesystem) -> Times {
     least.unwrap()
 }
 
-/// A loop device that is given back, whatever happens.
+/// A loop device, detached when dropped.
 struct LoopDevice(PathBuf);
 
 impl LoopDevice {

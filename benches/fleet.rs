@@ -13,7 +13,7 @@ use serde_json::Value;
 const SSDLAB: &str = env!("CARGO_BIN_EXE_ssdlab");
 const FLEET: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/fleet");
 
-/// Concurrent trials of an element: the node's number of processors.
+/// Concurrent trials per element: the node's number of processors.
 const AT_A_TIME: u32 = 2;
 
 const PLAN: &str = r#"

@@ -4,7 +4,7 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Drives of one sweep, and their capacity: a second or so of work each.
+/// Drives of one sweep, and their capacity: about a second of work each.
 const DRIVES: usize = 8;
 const CAPACITY: &str = "16 GiB";
 const ROUNDS: usize = 3;

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 const ROUNDS: usize = 6;
 
-/// The rates, each with enough writes for some seconds.
+/// The rates, each with enough writes for a few seconds.
 const RATES: [(&str, &str); 3] = [
     ("50,000 a second", "rate = \"50000/s\", operations = 200_000"),
     ("100,000 a second", "rate = \"100000/s\", operations = 400_000"),

@@ -111,7 +111,7 @@ fn outside_ms(record: &Value) -> f64 {
     total_ms(record) - inside / 1e6
 }
 
-/// The script that a person would write, on an image made like ssdlab's.
+/// The equivalent shell script, on an image made like ssdlab's.
 fn shell(disk: &Path, memory: &Path) -> f64 {
     let (disk, memory) = (disk.display(), memory.display());
     let run = |script: &str| {
