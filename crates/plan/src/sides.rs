@@ -51,19 +51,19 @@ impl Sides {
         let mut sides =
             Self { compare: Levels::default(), against: Levels::default(), only: only.clone() };
         for (factor, level) in &compare.0 {
-            let other = other.0.get(factor);
-            if other == Some(level) {
-                sides.only.0.entry(*factor).or_insert_with(|| level.clone());
-                continue;
-            }
             if let Some(shared) = only.0.get(factor).filter(|shared| *shared != level) {
                 return Err((
                     format!(
                         "claim `{id}` compares {factor} = \"{level}\", but `where` limits it to \
                          {factor} = \"{shared}\""
                     ),
-                    format!("remove `{factor}` from `where`: the sides differ in it"),
+                    format!("remove `{factor}` from `where`, or name the same level"),
                 ));
+            }
+            let other = other.0.get(factor);
+            if other == Some(level) {
+                sides.only.0.entry(*factor).or_insert_with(|| level.clone());
+                continue;
             }
             sides.compare.0.insert(*factor, level.clone());
             sides.against.0.extend(other.map(|other| (*factor, other.clone())));

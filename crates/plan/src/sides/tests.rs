@@ -105,6 +105,13 @@ fn a_claim_that_no_treatments_can_decide_is_refused() {
         "compare = { filesystem = \"btrfs\" }\nwhere = { filesystem = \"ext4\" }",
         &["`where` limits it to filesystem = \"ext4\""],
     );
+    // Also where both sides share the level.
+    refused(
+        "compare = { filesystem = \"btrfs\", drive = \"vertex-le\" }\n\
+         against = { filesystem = \"btrfs\", drive = \"x25m-g1\" }\n\
+         where = { filesystem = \"ext4\" }",
+        &["compares filesystem = \"btrfs\", but `where` limits it to filesystem = \"ext4\""],
+    );
     refused(
         "compare = { filesystem = \"btrfs\" }\nexcess_over = { filesystem = \"ext4\" }",
         &["`excess_over` names `filesystem`, in which the sides differ"],
