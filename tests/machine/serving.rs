@@ -161,7 +161,7 @@ fn killed() {
     assert_eq!(served.place.leftovers().len(), 2, "{:?}", served.place.leftovers());
     let restored = served.place.ssdlab(&["restore"]).output().unwrap();
     assert!(restored.status.success(), "{}", shown(&restored));
-    assert!(shown(&restored).contains("1 changes undone"), "{}", shown(&restored));
+    assert!(shown(&restored).contains("1 change undone"), "{}", shown(&restored));
     assert_eq!(served.place.leftovers(), Vec::<String>::new());
     assert_eq!(fs::read_dir(served.place.path("served")).unwrap().count(), 0);
 }
@@ -192,7 +192,7 @@ fn successor() {
     let mut served = Served::at(place);
     let restored = served.place.ssdlab(&["restore"]).output().unwrap();
     assert!(restored.status.success(), "{}", shown(&restored));
-    assert!(shown(&restored).contains("1 changes undone"), "{}", shown(&restored));
+    assert!(shown(&restored).contains("1 change undone"), "{}", shown(&restored));
     goes_on(&mut served);
 }
 

@@ -64,7 +64,7 @@ fn run(place: &Place, program_us: f64) -> (String, f64) {
     let json: Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{error}: {}", shown(&output)));
     let phase = &json["treatments"][0]["trials"][0]["phases"][0];
-    let median = phase["work"]["latency"]["p50_ns"].as_f64().unwrap_or_else(|| panic!("{json}"));
+    let median = phase["latency"]["p50_ns"].as_f64().unwrap_or_else(|| panic!("{json}"));
     (json["run"].as_str().unwrap().to_owned(), median)
 }
 

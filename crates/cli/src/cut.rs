@@ -10,11 +10,10 @@ use ssdlab_host::interrupt::Interrupt;
 use ssdlab_plan::Schedule;
 use ssdlab_report as text;
 use ssdlab_results::{self as results, Contents, Record, Repeat};
-use ssdlab_undo as undo;
 
 use super::exit::{Exit, Wrong};
 use super::stages::{self, Manner, Ready};
-use super::{cut_files, output, report, run};
+use super::{cut_files, output, report, restore};
 
 /// Arguments of `ssdlab cut`.
 #[derive(Debug, Args)]
@@ -134,7 +133,7 @@ impl Cut {
         outcome: &Outcome,
     ) -> Result<(Repeat, Remains), Report> {
         let interrupt = Interrupt::on_signals().into_diagnostic()?;
-        let mut journal = undo::start().map_err(|error| run::no_journal(&error))?;
+        let mut journal = restore::journal()?;
         let manner = Manner { kernel: self.kernel.as_deref(), jobs: Some(1), ..Manner::default() };
         let done = stages::with_stage(schedule, manner, &mut journal, &interrupt, |ready| {
             let Ready::Guests(mut guests, _) = ready else {

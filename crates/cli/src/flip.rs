@@ -16,11 +16,10 @@ use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{LabKind, Schedule};
 use ssdlab_report::value;
 use ssdlab_results::{self as results, Contents, Record};
-use ssdlab_undo as undo;
 
 use super::exit::{Exit, Wrong};
 use super::stages::{self, Manner, Ready};
-use super::{flips, output, report, run};
+use super::{flips, output, report, restore};
 
 /// The factor by which a value is tried beyond its range.
 const BEYOND: f64 = 10.0;
@@ -84,7 +83,7 @@ impl Flip {
         let parameters = parameters(&schedule, &standings, &plausible);
         let schedule = Schedule { plausible: 0, ..schedule };
         let interrupt = Interrupt::on_signals().into_diagnostic()?;
-        let mut journal = undo::start().map_err(|error| run::no_journal(&error))?;
+        let mut journal = restore::journal()?;
         let manner = Manner { kernel: self.kernel.as_deref(), ..Manner::default() };
         let found = stages::with_stage(&schedule, manner, &mut journal, &interrupt, |ready| {
             let Ready::Guests(mut guests, _) = ready else { return Ok(Vec::new()) };

@@ -15,10 +15,9 @@ use ssdlab_host::mounts;
 use ssdlab_kernel as kernel;
 use ssdlab_meter::environment::{self, Environment};
 use ssdlab_plan::{Costs, HostModel, find_host};
-use ssdlab_undo as undo;
 
 use super::exit::{Exit, Wrong};
-use super::{output, run};
+use super::{output, restore};
 
 /// How often the operations are performed here; the minimum time of each counts.
 const ROUNDS: usize = 5;
@@ -58,7 +57,7 @@ impl Fit {
         let interrupt = &Interrupt::on_signals().into_diagnostic()?;
         let filesystem = self.filesystem()?;
         let kernel = kernel::find(self.kernel.as_deref())?;
-        let mut journal = undo::start().map_err(|error| run::no_journal(&error))?;
+        let mut journal = restore::journal()?;
         let memory_bytes = free().memory_bytes;
         let lab = ComputingLab::open(kernel, filesystem, memory_bytes, interrupt, &mut journal)?;
         output::tell(&format!("the operations, {ROUNDS} times on {} here", filesystem.name));

@@ -15,14 +15,13 @@ use ssdlab_plan::schedule::Trial;
 use ssdlab_plan::{Schedule, Target};
 use ssdlab_results::{self as results, Attempt, AttemptId, logs_of};
 use ssdlab_slurm::{JobId, attempt};
-use ssdlab_undo::{self as undo, Journal};
+use ssdlab_undo::Journal;
 
 use super::cluster;
 use super::exit::{Exit, Wrong};
 use super::progress::Progress;
-use super::run::no_journal;
 use super::stages::{Manner, Ready, with_stage};
-use super::{node_drives, output};
+use super::{node_drives, output, restore};
 
 /// Arguments of `ssdlab node`.
 #[derive(Debug, Args)]
@@ -68,7 +67,7 @@ impl Node {
             _ => None,
         };
         let interrupt = Interrupt::on_signals().into_diagnostic()?;
-        let mut journal = undo::start().map_err(|error| no_journal(&error))?;
+        let mut journal = restore::journal()?;
         let presence = Presence::enter(&self.run, &attempt, &self.submission, &journal);
         let presence = presence.into_diagnostic()?;
         // Logs are written locally while a trial runs, not over the network.

@@ -2,9 +2,10 @@
 
 use clap::Args;
 use miette::{IntoDiagnostic, Report};
-use ssdlab_undo as undo;
+use ssdlab_report::counted;
+use ssdlab_undo::{self as undo, Journal};
 
-use super::exit::{Exit, explain};
+use super::exit::{Exit, Wrong, explain};
 use super::output;
 
 /// Arguments of `ssdlab restore`.
@@ -16,6 +17,17 @@ pub fn remind() {
     if undo::folders().iter().any(|folder| undo::has_leftovers(folder)) {
         output::tell("a killed run has left changes on this machine; `ssdlab restore` undoes them");
     }
+}
+
+/// Starts an undo journal.
+pub fn journal() -> Result<Journal, Report> {
+    undo::start().map_err(|error| {
+        Wrong::report(
+            format!("cannot keep an undo journal: {error}"),
+            "ssdlab changes nothing on a machine without one; set XDG_STATE_HOME to a private \
+             folder",
+        )
+    })
 }
 
 impl Restore {
@@ -57,7 +69,8 @@ impl Restore {
         }
         let folders: Vec<_> = folders.iter().map(|folder| folder.display().to_string()).collect();
         output::print(&format!(
-            "{undone} changes undone, {failed} failed (journals in {})\n",
+            "{} undone, {failed} failed (journals in {})\n",
+            counted(undone, "change"),
             folders.join(", ")
         ));
         Ok(if failed == 0 { Exit::Done } else { Exit::Failed })

@@ -17,7 +17,6 @@ use ssdlab_plan::{self as plan, LabKind, Schedule};
 use ssdlab_report::{Answered, bytes, counted, roughly};
 use ssdlab_results::{self as results, Ending, Record, Status};
 use ssdlab_slurm::{Slurm, SlurmError};
-use ssdlab_undo as undo;
 use ssdlab_watch::Watch;
 use ssdlab_workload::Workload;
 
@@ -236,7 +235,7 @@ impl Run {
         watch: Option<&Watch>,
     ) -> Result<(Ended, Session), Report> {
         let interrupt = Interrupt::on_signals().into_diagnostic()?;
-        let mut journal = undo::start().map_err(|error| no_journal(&error))?;
+        let mut journal = restore::journal()?;
         let manner = Manner {
             wipe: self.wipe.as_deref(),
             kernel: self.kernel.as_deref(),
@@ -406,13 +405,6 @@ fn resume(named: &Path, folder: &Path) -> Result<Session, Report> {
         output::tell(warning);
     }
     Ok(Session { run, schedule: contents.schedule, records: contents.records })
-}
-
-pub fn no_journal(error: &std::io::Error) -> Report {
-    Wrong::report(
-        format!("cannot keep an undo journal: {error}"),
-        "ssdlab changes nothing on a machine without one; set XDG_STATE_HOME to a private folder",
-    )
 }
 
 fn exit(ending: Ending, records: &[Record]) -> Exit {
