@@ -110,7 +110,7 @@ fn claim() -> impl Strategy<Value = Claim> {
     let is_best = prop_oneof![4 => Just(false), 1 => Just(true)];
     (sides, only, excess, bound, is_best).prop_map(
         |((compare, against), only, excess_over, bound, is_best)| {
-            let against = against.filter(|_| !is_best);
+            let against = against.filter(|_| !is_best && bound == RATIO);
             Claim { compare, against, only, excess_over, bound, is_best }
         },
     )

@@ -83,6 +83,14 @@ fn claim(
             "for example best = { filesystem = \"ext4\" }, at_least = 1.1",
         ));
     }
+    if is_best && bounds.at_least.is_some_and(|lead| lead < 1.0) {
+        let message = format!("claim `{id}`: who is the best leads by a factor of at least 1");
+        return Err(fault(message, "for example at_least = 1.1, or omit it"));
+    }
+    if bounds.are_absolute && against.is_some() {
+        let message = format!("claim `{id}`: an amount is compared with nothing");
+        return Err(fault(message, "omit `against`, or bound the ratio: at_least = 1.1"));
+    }
     if is_best && known_metric.better == Better::Neither {
         let message = format!("claim `{id}`: neither more nor less of `{metric}` is better");
         return Err(fault(message, "name another metric, or bound its ratio with `compare`"));
@@ -182,6 +190,11 @@ fn check_phases(
         let message = format!("claim `{id}`: there is no phase `{phase}`");
         return Err((message, format!("phases: {}", known.join(", "))));
     }
+    let is_repeated = |(at, phase): &(usize, &String)| written.phases[..*at].contains(phase);
+    if let Some((_, phase)) = written.phases.iter().enumerate().find(is_repeated) {
+        let message = format!("claim `{id}` names phase `{phase}` twice");
+        return Err((message, "name each phase once: their values are added up".to_owned()));
+    }
     if written.phases.is_empty() {
         return Err((format!("claim `{id}` names no phase"), "name at least one".to_owned()));
     }
@@ -247,6 +260,7 @@ fn among(
     factors: &[Varied],
 ) -> Result<BTreeMap<Factor, Vec<String>>, (String, String)> {
     let id = &written.id;
+    let best = written.best.as_ref().map(modern).unwrap_or_default();
     let mut among = BTreeMap::new();
     for (factor, levels) in &written.among {
         if written.best.is_none() {
@@ -254,11 +268,19 @@ fn among(
                 format!("claim `{id}`: `among` names competitors, but the claim has no `best`");
             return Err((message, "use it with `best`".to_owned()));
         }
+        let Some(own) = best.0.get(factor) else {
+            let message = format!("claim `{id}`: `among` names `{factor}`, and `best` does not");
+            return Err((message, format!("name a level of `{factor}` in `best`, or omit it")));
+        };
         let mut todays = Vec::new();
         for level in levels {
             let level = modern(&Levels([(*factor, level.clone())].into()));
             check_levels(id, &level, factors)?;
             todays.extend(level.0.into_values());
+        }
+        if todays.iter().all(|level| level == own) {
+            let message = format!("claim `{id}`: `among` names no other {factor} than \"{own}\"");
+            return Err((message, "name those that it leads".to_owned()));
         }
         among.insert(*factor, todays);
     }
