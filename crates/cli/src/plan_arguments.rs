@@ -146,11 +146,8 @@ fn check_files(schedule: &Schedule) -> Result<(), Report> {
 
 /// Makes paths of drive and host files absolute; names of shipped ones stay unchanged.
 fn absolute_files(levels: &str, here: &Path) -> String {
-    let absolute = |level: &str| {
-        let is_file = plan::names_file(level);
-        if is_file { here.join(level).display().to_string() } else { level.to_owned() }
-    };
-    levels.split(',').map(|level| absolute(level.trim())).collect::<Vec<_>>().join(",")
+    let absolute = |level: &str| plan::level_from(here, level.trim());
+    levels.split(',').map(absolute).collect::<Vec<_>>().join(",")
 }
 
 /// The same for `--set drive=FILE` and `--set host=FILE`.

@@ -27,12 +27,12 @@ fn a_file_is_one_level_in_every_table() {
         id = "best"
         says = "?"
         phases = ["unpack"]
-        best = { drive = "./mine.toml" }
+        best = { drive = "../plans/mine.toml" }
         among = { drive = ["vertex-le", "./mine.toml"] }
         where = { host = "modern-2020s" }
     "#;
     let schedule = schedule("p.toml", text, &Overrides::default(), Path::new("/plans")).unwrap();
-    let [slow, mine] = ["/plans/./slow.toml", "/plans/./mine.toml"];
+    let [slow, mine] = ["/plans/slow.toml", "/plans/mine.toml"];
     assert_eq!(schedule.baseline.0[&Factor::Drive], mine);
     assert_eq!(schedule.drives, ["vertex-le", mine]);
     let pairs = schedule.treatments.iter().map(|own| {
