@@ -14,7 +14,7 @@ use ssdlab_stats::{clopper_pearson, quantile_interval};
 
 use super::CONFIDENCE;
 use super::case::{Case, Evidence, Judgement, RestsOn, named, tests, unlike};
-use super::cuts::quantile;
+use super::cuts::{by_cut, count, quantile};
 use super::pairs::{Blocks, Side};
 
 /// The range of errors that is searched for the smallest at which a claim is shown, and how often
@@ -32,35 +32,36 @@ enum Found {
 }
 
 impl Found {
-    fn of(what: AfterCuts, outcomes: &[&Outcome]) -> Self {
+    /// Of each cut the worst that it may have left counts: its survivors are not independent.
+    fn of(what: AfterCuts, cuts: &[&[Outcome]]) -> Self {
         let verdicts = |of: &dyn Fn(&OfFiles) -> bool| {
-            Self::share(outcomes, |outcome| outcome.verdict.as_ref().is_some_and(of))
+            Self::share(cuts, |outcome| outcome.verdict.as_ref().map(of))
         };
-        let at_random = || outcomes.iter().filter(|outcome| outcome.moment == Moment::Random);
         let lost = |of: fn(&OfFiles) -> u64| {
-            at_random().filter_map(move |outcome| outcome.verdict.as_ref().map(of))
+            let at_random = cuts.iter().filter(|cut| cut[0].moment == Moment::Random);
+            at_random.filter_map(move |cut| {
+                cut.iter().filter_map(|outcome| outcome.verdict.as_ref().map(of)).max()
+            })
         };
         match what {
             AfterCuts::BrokenPromises => verdicts(&|verdict| verdict.broken_promises > 0),
             AfterCuts::Damaged => verdicts(&|verdict| !verdict.damaged.is_empty()),
-            AfterCuts::Unmountable => Self::share(outcomes, |cut| cut.unmountable.is_some()),
-            AfterCuts::Amiss => {
-                let checked: Vec<&Outcome> =
-                    outcomes.iter().copied().filter(|cut| !cut.unchecked).collect();
-                Self::share(&checked, |cut| cut.amiss.is_some())
-            }
+            AfterCuts::Unmountable => Self::share(cuts, |cut| Some(cut.unmountable.is_some())),
+            AfterCuts::Amiss => Self::share(cuts, Outcome::is_amiss),
             AfterCuts::LostTime => Self::quantile(lost(|verdict| verdict.lost_ns), 50),
             AfterCuts::LostTimeP99 => Self::quantile(lost(|verdict| verdict.lost_ns), 99),
             AfterCuts::LostBytes => Self::quantile(lost(|verdict| verdict.lost_bytes), 50),
             AfterCuts::Recovery => {
-                Self::quantile(outcomes.iter().filter_map(|outcome| outcome.recovery_ns), 50)
+                let longest = |cut: &&[Outcome]| cut.iter().filter_map(|of| of.recovery_ns).max();
+                Self::quantile(cuts.iter().filter_map(longest), 50)
             }
         }
     }
 
-    fn share(outcomes: &[&Outcome], is_so: impl Fn(&Outcome) -> bool) -> Self {
-        let count = outcomes.iter().filter(|outcome| is_so(outcome)).count() as u64;
-        Self::Share { count, number: outcomes.len() as u64 }
+    /// After how many of those cuts that tell something was so.
+    fn share(cuts: &[&[Outcome]], is_so: impl Fn(&Outcome) -> Option<bool>) -> Self {
+        let [count, number] = count(cuts.iter().copied(), is_so);
+        Self::Share { count, number }
     }
 
     fn quantile(values: impl Iterator<Item = u64>, percent: usize) -> Self {
@@ -197,9 +198,9 @@ pub(super) fn weigh(
         return (judgement.untested(why), None);
     }
     let of = |side: Side| {
-        let trials = blocks.trials(side.treatment);
-        let cuts = trials.into_iter().flat_map(|trial| &trial.cuts);
-        let own: Vec<&Outcome> = cuts.filter(|cut| claim.phases.contains(&cut.phase)).collect();
+        let cuts = blocks.trials(side.treatment).into_iter().flat_map(by_cut);
+        let own: Vec<&[Outcome]> =
+            cuts.filter(|cut| claim.phases.contains(&cut[0].phase)).collect();
         Found::of(what, &own)
     };
     let sides = Sides { own: of(case.side), other: case.baseline.map(of) };

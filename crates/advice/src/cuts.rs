@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_cuts::{Moment, Outcome};
+use ssdlab_cuts::{Moment, Outcome, Verdict};
 use ssdlab_results::Record;
 use ssdlab_stats::clopper_pearson;
 
@@ -11,7 +11,7 @@ use super::CONFIDENCE;
 /// What power cuts cost a treatment.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CutsResult {
-    /// How many there were, with each survivor.
+    /// How many there were. Of each the worst that it may have left counts.
     pub number: u64,
     /// After how many of them the filesystem could not be mounted.
     pub unmountable: Proportion,
@@ -19,10 +19,13 @@ pub struct CutsResult {
     /// been mounted, or could not be; absent if none was checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub amiss: Option<Proportion>,
-    /// After how many a file was neither old nor new nor in a state between that is permitted.
-    pub damaged: Proportion,
-    /// After how many something was gone that had been promised.
-    pub broken_promises: Proportion,
+    /// After how many a file was neither old nor new nor in a state between that is permitted; of
+    /// those after which the filesystem could be mounted, and absent if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub damaged: Option<Proportion>,
+    /// After how many something was gone that had been promised; of the same cuts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub broken_promises: Option<Proportion>,
     /// How long before the cut the earliest operation was done that is lost, in ns: like the next,
     /// of cuts at random moments after which it could be mounted.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -72,51 +75,61 @@ pub struct Example {
     pub survivor: u32,
 }
 
+/// The cuts of a trial, each with what its survivors led to.
+pub(super) fn by_cut(record: &Record) -> impl Iterator<Item = &[Outcome]> {
+    record.cuts.chunk_by(|one, next| one.cut == next.cut)
+}
+
+/// After how many of those cuts of which `is_so` tells something it was so for some survivor, and
+/// the number of these cuts.
+pub(super) fn count<'a>(
+    cuts: impl Iterator<Item = &'a [Outcome]>,
+    is_so: impl Fn(&Outcome) -> Option<bool>,
+) -> [u64; 2] {
+    let worst = |cut: &[Outcome]| cut.iter().filter_map(&is_so).max();
+    cuts.filter_map(worst).fold([0, 0], |[count, of], is_so| [count + u64::from(is_so), of + 1])
+}
+
 /// Sums up the cuts of trials; `None` if there were none.
 pub(super) fn summarise(records: &[&Record]) -> Option<CutsResult> {
-    let all: Vec<(u32, &Outcome)> = records
-        .iter()
-        .flat_map(|record| record.cuts.iter().map(|cut| (record.trial.position, cut)))
-        .collect();
-    let number = all.len() as u64;
-    let count = |is_so: &dyn Fn(&Outcome) -> bool| {
-        all.iter().filter(|(_, outcome)| is_so(outcome)).count() as u64
-    };
-    let proportion = |is_so: &dyn Fn(&Outcome) -> bool, of: u64| {
-        let count = count(is_so);
+    let cuts = || records.iter().copied().flat_map(by_cut);
+    let proportion = |is_so: &dyn Fn(&Outcome) -> Option<bool>| {
+        let [count, of] = count(cuts(), is_so);
         let interval = clopper_pearson(count, of, CONFIDENCE)?;
         Some(Proportion { count, of, interval: [interval.lo, interval.hi] })
     };
-    let verdicts =
-        || all.iter().filter_map(|(_, outcome)| Some((outcome, outcome.verdict.as_ref()?)));
-    let at_random = || verdicts().filter(|(outcome, _)| outcome.moment == Moment::Random);
-    let of_verdict = |is_so: fn(&ssdlab_cuts::Verdict) -> bool| {
-        move |outcome: &Outcome| outcome.verdict.as_ref().is_some_and(is_so)
+    let breaks = |outcome: &Outcome| Some(outcome.verdict.as_ref()?.broken_promises > 0);
+    let damages = |outcome: &Outcome| Some(!outcome.verdict.as_ref()?.damaged.is_empty());
+    let is_unmountable = |outcome: &Outcome| Some(outcome.unmountable.is_some());
+    let lost = |of: fn(&Verdict) -> u64| {
+        let at_random = cuts().filter(|cut| cut[0].moment == Moment::Random);
+        quantiles(at_random.filter_map(move |cut| {
+            cut.iter().filter_map(|outcome| outcome.verdict.as_ref().map(of)).max()
+        }))
     };
-    let breaks = of_verdict(|verdict| verdict.broken_promises > 0);
-    let damages = of_verdict(|verdict| !verdict.damaged.is_empty());
-    let is_unmountable = |outcome: &Outcome| outcome.unmountable.is_some();
-    let is_amiss = |outcome: &Outcome| outcome.amiss.is_some();
-    let first = |is_so: &dyn Fn(&Outcome) -> bool| {
-        all.iter().find(|(_, outcome)| is_so(outcome)).map(|(trial, outcome)| Example {
-            trial: *trial,
-            cut: outcome.cut,
-            survivor: outcome.survivor,
-        })
+    let first = |is_so: &dyn Fn(&Outcome) -> Option<bool>| {
+        let of = |record: &&Record| {
+            let outcome = record.cuts.iter().find(|outcome| is_so(outcome) == Some(true))?;
+            let Outcome { cut, survivor, .. } = *outcome;
+            Some(Example { trial: record.trial.position, cut, survivor })
+        };
+        records.iter().find_map(of)
     };
     Some(CutsResult {
-        number,
-        unmountable: proportion(&is_unmountable, number)?,
-        amiss: proportion(&is_amiss, count(&|outcome| !outcome.unchecked)),
-        damaged: proportion(&damages, number)?,
-        broken_promises: proportion(&breaks, number)?,
-        lost_ns: quantiles(at_random().map(|(_, verdict)| verdict.lost_ns)),
-        lost_bytes: quantiles(at_random().map(|(_, verdict)| verdict.lost_bytes)),
-        recovery_ns: quantiles(all.iter().filter_map(|(_, outcome)| outcome.recovery_ns)),
+        number: cuts().count() as u64,
+        unmountable: proportion(&is_unmountable)?,
+        amiss: proportion(&Outcome::is_amiss),
+        damaged: proportion(&damages),
+        broken_promises: proportion(&breaks),
+        lost_ns: lost(|verdict| verdict.lost_ns),
+        lost_bytes: lost(|verdict| verdict.lost_bytes),
+        recovery_ns: quantiles(
+            cuts().filter_map(|cut| cut.iter().filter_map(|of| of.recovery_ns).max()),
+        ),
         example: first(&breaks)
             .or_else(|| first(&damages))
             .or_else(|| first(&is_unmountable))
-            .or_else(|| first(&is_amiss)),
+            .or_else(|| first(&Outcome::is_amiss)),
     })
 }
 

@@ -59,6 +59,12 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Whether the filesystem's own check found something amiss; none if it was not run.
+    #[must_use]
+    pub fn is_amiss(&self) -> Option<bool> {
+        (!self.unchecked).then_some(self.amiss.is_some())
+    }
+
     /// Whether two recoveries from one cut found the same, except for the mount time and the
     /// wording of a check or a kernel panic: both depend on what else the guest had done.
     #[must_use]

@@ -51,18 +51,20 @@ fn cells(name: String, cuts: &CutsResult) -> Vec<String> {
     vec![
         name,
         number::count(cuts.number as f64),
-        proportion(cuts.broken_promises),
-        proportion(cuts.damaged),
-        proportion(cuts.unmountable),
-        cuts.amiss.map_or_else(|| "not checked".to_owned(), proportion),
+        proportion(cuts.broken_promises, "not mounted"),
+        proportion(cuts.damaged, "not mounted"),
+        proportion(Some(cuts.unmountable), ""),
+        proportion(cuts.amiss, "not checked"),
         quantiles(cuts.lost_ns, number::duration),
         quantiles(cuts.lost_bytes, number::bytes),
         quantiles(cuts.recovery_ns, number::duration),
     ]
 }
 
-/// A proportion with its interval; if nothing was seen, its upper bound, as that is not never.
-fn proportion(of: Proportion) -> String {
+/// A proportion with its interval; if nothing was seen, its upper bound, as that is not never. The
+/// words for `None` are `without`.
+fn proportion(of: Option<Proportion>, without: &str) -> String {
+    let Some(of) = of else { return without.to_owned() };
     let [lo, hi] = of.interval.map(|share| format!("{:.2}", share * 100.0));
     if of.count == 0 {
         return format!("less than {hi} %");

@@ -43,7 +43,7 @@ fn cut(lost_ns: u64, breaks: bool) -> Outcome {
 }
 
 fn cuts(number: u64, of: impl Fn(u64) -> Outcome) -> Vec<Outcome> {
-    (0..number).map(of).collect()
+    (0..).zip(0..number).map(|(cut, number)| Outcome { cut, ..of(number) }).collect()
 }
 
 /// The judgements of claims about these cuts of the honest and of the lying drive.
@@ -131,6 +131,32 @@ fn only_cuts_in_the_phases_count() {
     assert!(judgement.reason.as_ref().unwrap().starts_with("no power cut"), "{judgement:?}");
     let both = honest.replace("[\"replace\"]", "[\"replace\", \"sync\"]");
     assert_eq!(verdict(&both, &cuts(100, of_sync), &[]), Verdict::Refuted);
+}
+
+/// Survivors of one cut are not independent: the worst of them counts, once.
+#[test]
+fn a_cut_counts_once_whatever_it_may_have_left() {
+    let honest = |bounds: &str| claim("broken_promises", "honest", bounds);
+    let survivors = |number: u64| {
+        let of = |survivor| Outcome { survivor, ..cut(u64::from(survivor), survivor == 1) };
+        cuts(number, |_| cut(0, false)).into_iter().flat_map(move |one| {
+            (0..3).map(move |survivor| Outcome { cut: one.cut, ..of(survivor) })
+        })
+    };
+    let all: Vec<Outcome> = survivors(60).collect();
+    let judgement = &judged(&honest("at_least = \"50 %\""), &all, &[])[0];
+    assert_eq!((judgement.ratio, judgement.n), (Some(100.0), 60));
+    let lost = &judged(&claim("lost_ns", "honest", "at_most = \"1 s\""), &all, &[])[0];
+    assert_eq!((lost.ratio, lost.n), (Some(2.0), 60));
+}
+
+/// What cannot be mounted says nothing about its files.
+#[test]
+fn files_are_judged_where_they_could_be_looked_at() {
+    let gone = |_| Outcome { unmountable: Some("?".to_owned()), verdict: None, ..cut(0, false) };
+    let none = claim("broken_promises", "honest", "at_most = \"5 %\"");
+    let judgement = &judged(&none, &cuts(200, gone), &[])[0];
+    assert_eq!((judgement.verdict, judgement.ratio), (Verdict::Undecided, None));
 }
 
 /// A filesystem that has no check does not pass it.

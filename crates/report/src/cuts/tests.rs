@@ -6,9 +6,9 @@ use crate::number;
 #[test]
 fn what_was_never_seen_is_a_bound() {
     let never = Proportion { count: 0, of: 1000, interval: [0.0, 0.003_682] };
-    assert_eq!(proportion(never), "less than 0.37 %");
+    assert_eq!(proportion(Some(never), ""), "less than 0.37 %");
     let often = Proportion { count: 25, of: 1000, interval: [0.016_2, 0.036_7] };
-    assert_eq!(proportion(often), "2.5 %\n1.62 to 3.67 %");
+    assert_eq!(proportion(Some(often), ""), "2.5 %\n1.62 to 3.67 %");
 }
 
 #[test]
