@@ -28,16 +28,22 @@ pub struct OverDrives {
     pub of: usize,
     /// Whether it holds on the published drive; absent where it was not measured on it.
     pub published: Option<bool>,
-    /// If all of them agree: the least share of all plausible drives that do, with 95 % confidence.
+    /// If all of them agree, and they are at least [`FEWEST_DRAWS`]: the least share of all
+    /// plausible drives that do, with 95 % confidence.
     pub guarantees: Option<f64>,
     /// What was found.
     #[serde(flatten)]
     pub spread: Spread,
-    /// What tells those on which it holds from the others best; absent where they agree or nothing
-    /// tells them apart.
+    /// What tells those on which it holds from the others best; absent where they agree, are fewer
+    /// than [`FEWEST_DRAWS`], or nothing tells them apart.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub separated_by: Option<Separation>,
 }
+
+/// The fewest draws that guarantee anything or name a parameter. Draws are stratified: two are at
+/// opposite ends of every range. Guarantees are tested for 9, 29 and 59 (docs/flash-model.md), and
+/// of few draws most parameters separate some by chance.
+pub const FEWEST_DRAWS: usize = 9;
 
 /// If all of some draws agree, the smallest share of all drives that agree with them, with 95 %
 /// confidence: given a smaller share, at least one draw would disagree in 95 % of such samples.

@@ -16,7 +16,7 @@ use ssdlab_stats::Summary;
 use super::best::rivals;
 use super::case::{Case, Judgement, Verdict, cases, is_within, named, unlike};
 use super::effects::Effect;
-use super::over_drives::{OverDrives, Spread, guarantee};
+use super::over_drives::{FEWEST_DRAWS, OverDrives, Spread, guarantee};
 use super::pairs::{Blocks, Quantity, Side};
 use super::separation::{self, Drawn};
 
@@ -102,8 +102,9 @@ impl<'a> PlausibleDrives<'a> {
             (0, None | Some(false)) => Verdict::Refuted,
             _ => Verdict::Depends,
         };
-        let separated_by =
-            (0 < count && count < of).then(|| separation::best(&self.drawn(case, &found, holds)));
+        let separated_by = (0 < count && count < of && FEWEST_DRAWS <= of)
+            .then(|| separation::best(&self.drawn(case, &found, holds)));
+        let is_guaranteed = (count == 0 || count == of) && FEWEST_DRAWS <= of;
         *judgement = Judgement {
             verdict,
             reason: None,
@@ -115,7 +116,7 @@ impl<'a> PlausibleDrives<'a> {
                 holds: count,
                 of,
                 published: on_published,
-                guarantees: (count == 0 || count == of).then(|| guarantee(of)),
+                guarantees: is_guaranteed.then(|| guarantee(of)),
                 spread,
                 separated_by: separated_by.flatten(),
             }),
