@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_plan::metric;
-use ssdlab_plan::{LabKind, Levels, Origin, Schedule};
+use ssdlab_plan::{Factor, LabKind, Levels, Origin, Schedule};
 use ssdlab_results::{Ending, Record};
 
 use super::case::{Judgement, Verdict};
@@ -16,6 +16,7 @@ use super::environment;
 use super::flip::Flip;
 use super::hosts::{self, ByHost};
 use super::method::{self, Check};
+use super::over_drives::FEWEST_DRAWS;
 use super::pairs::Blocks;
 use super::plausible::{self, PlausibleDrives};
 use super::ranking::{self, StepRanking};
@@ -129,6 +130,9 @@ impl Completeness {
 pub struct RecommendedSetting {
     /// What to do.
     pub says: String,
+    /// What that is limited to: cases of the claims, how a model was made, few drives.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<String>,
     /// The claims it follows from.
     pub claims: Vec<String>,
 }
@@ -248,15 +252,53 @@ fn settings(origin: Origin, claims: &[Judgement]) -> Vec<RecommendedSetting> {
         Verdict::Refuted => claim.if_refuted.clone(),
         Verdict::Depends | Verdict::Undecided | Verdict::Identical | Verdict::Untested => None,
     };
-    let mut settings: Vec<RecommendedSetting> = Vec::new();
+    let mut settings: Vec<(String, Vec<&Judgement>)> = Vec::new();
     for claim in claims.iter().filter(|claim| shows(claim)) {
         let Some(says) = of(claim) else { continue };
-        match settings.iter_mut().find(|known| known.says == says) {
-            Some(known) => known.claims.push(claim.id.clone()),
-            None => settings.push(RecommendedSetting { says, claims: vec![claim.id.clone()] }),
+        match settings.iter_mut().find(|(known, _)| *known == says) {
+            Some((_, from)) => from.push(claim),
+            None => settings.push((says, vec![claim])),
         }
     }
-    settings
+    let setting = |(says, from): (String, Vec<&Judgement>)| RecommendedSetting {
+        limits: limits(&from, claims),
+        claims: from.iter().map(|claim| claim.id.clone()).collect(),
+        says,
+    };
+    settings.into_iter().map(setting).collect()
+}
+
+/// What a setting that follows from some verdicts is limited to.
+fn limits(from: &[&Judgement], claims: &[Judgement]) -> Vec<String> {
+    let is_case = |claim: &&Judgement| from.iter().any(|own| own.claim == claim.claim);
+    let cases: Vec<&Judgement> = claims.iter().filter(is_case).collect();
+    let mut limits = Vec::new();
+    if from.len() < cases.len() {
+        let varies = |factor: &Factor| {
+            let level = |case: &&Judgement| case.levels.as_ref()?.0.get(factor).cloned();
+            cases.iter().map(level).collect::<BTreeSet<_>>().len() > 1
+        };
+        let own = |claim: &&Judgement| {
+            let mut levels = claim.levels.clone().unwrap_or_default();
+            levels.0.retain(|factor, _| varies(factor));
+            levels.to_string()
+        };
+        limits.push(match from {
+            [one] => format!("for {}", own(one)),
+            _ => format!("in {} of {} cases", from.len(), cases.len()),
+        });
+    }
+    if from.iter().all(|claim| claim.by_construction.is_some()) {
+        limits.push("by construction".to_owned());
+    }
+    if from.iter().all(|claim| claim.exploratory.is_some()) {
+        limits.push("exploratory".to_owned());
+    }
+    let drawn = from.iter().filter_map(|claim| claim.plausible.as_ref()).map(|over| over.of).min();
+    if let Some(drawn) = drawn.filter(|drawn| *drawn < FEWEST_DRAWS) {
+        limits.push(format!("on {drawn} plausible drives only"));
+    }
+    limits
 }
 
 /// What a verdict about a metric is limited to.

@@ -98,7 +98,9 @@ fn verdicts(analysis: &Analysis) -> Option<String> {
             parts.push(format!("{count} {} {word}", is(count)));
         }
     }
-    Some(parts.join(", "))
+    let is_constructed = analysis.claims.iter().all(|claim| claim.by_construction.is_some());
+    let word = if is_constructed && all > 1 { " (all by construction)" } else { "" };
+    Some(format!("{}{word}", parts.join(", ")))
 }
 
 /// The leader of the last ranking, for each combination of the factors that the question is not

@@ -1,6 +1,6 @@
 //! The claims of a plan with their cases. What all cases of a claim share is said once.
 
-use ssdlab_advice::{Analysis, Judgement};
+use ssdlab_advice::{Analysis, Judgement, RecommendedSetting};
 use ssdlab_plan::{Factor, Levels, Schedule};
 
 use super::evidence::evidence;
@@ -34,6 +34,12 @@ impl Case<'_> {
         let says = [&*self.sides, &*self.evidence];
         says.into_iter().filter(|says| !says.is_empty()).collect::<Vec<_>>().join(": ")
     }
+}
+
+/// A setting that follows, with what it is limited to.
+pub(super) fn advice(setting: &RecommendedSetting) -> String {
+    let RecommendedSetting { says, limits, .. } = setting;
+    if limits.is_empty() { says.clone() } else { format!("{says} ({})", limits.join("; ")) }
 }
 
 /// The claims of a run, in the order of its plan.

@@ -10,7 +10,7 @@ use ssdlab_advice::Analysis;
 use ssdlab_plan::Schedule;
 
 use super::answer::answer;
-use super::claims::{Claim, claims};
+use super::claims::{Claim, advice, claims};
 use super::cuts;
 use super::grid::Grid;
 use super::hosts;
@@ -43,7 +43,7 @@ fn write_report(out: &mut String, schedule: &Schedule, analysis: &Analysis) -> s
         writeln!(out)?;
     }
     for setting in &analysis.settings {
-        writeln!(out, "**What follows**: {}\n", inline(&setting.says))?;
+        writeln!(out, "**What follows**: {}\n", inline(&advice(setting)))?;
     }
     writeln!(out, "{}\n", inline(&format!("{}: {}", analysis.run, how(analysis))))?;
     let shared = schedule.shared();

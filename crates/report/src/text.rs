@@ -9,7 +9,7 @@ use ssdlab_results::Ending;
 use super::aged;
 use super::answer::answer;
 use super::bars;
-use super::claims::{Claim, claims};
+use super::claims::{Claim, advice, claims};
 use super::cuts;
 use super::features::{self, features};
 use super::grid::Grid;
@@ -220,7 +220,7 @@ fn write_claims(
         writeln!(out, "\nWhat follows")?;
     }
     for setting in &analysis.settings {
-        writeln!(out, "{}", wrapped("- ", &setting.says, "  ", style))?;
+        writeln!(out, "{}", wrapped("- ", &advice(setting), "  ", style))?;
     }
     Ok(())
 }

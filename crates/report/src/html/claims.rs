@@ -7,7 +7,7 @@ use ssdlab_advice::{Analysis, Judgement, RecommendedSetting, Verdict};
 
 use super::strip::strip;
 use super::times;
-use crate::claims::{Case, Claim};
+use crate::claims::{Case, Claim, advice};
 use crate::text::counted;
 
 /// The settings that follow; `None` if no verdict has one.
@@ -19,7 +19,7 @@ pub(super) fn settings(analysis: &Analysis, claims: &[Claim<'_>]) -> Option<Mark
         let from: BTreeSet<usize> = setting.claims.iter().filter_map(place).collect();
         markup! {
             li {
-                (setting.says)
+                (advice(setting))
                 @for from in from {
                     " " a.from href={ "#claim-" (from + 1) } { "from claim " (from + 1) }
                 }
