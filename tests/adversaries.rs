@@ -1,5 +1,5 @@
 //! Can it fail? Every claim of a shipped plan has an adversary, under which its verdict changes in
-//! the virtual lab, or a label that says why it has none. `tests/virtual` runs the adversaries.
+//! the virtual lab, a label that says why it has none, or an entry among those not found yet.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -30,9 +30,14 @@ struct Adversary {
     verdicts: BTreeMap<String, String>,
 }
 
+/// The number of claims of which nobody has found an adversary. It only falls.
+const MOST_UNFOUND: usize = 91;
+
 #[test]
 fn every_shipped_claim_can_fail_or_says_why_not() {
     let mut adversaries: BTreeMap<String, OfPlan> = toml::from_str(ADVERSARIES).unwrap();
+    let unfound: usize = adversaries.values().map(|of| of.unfound.len()).sum();
+    assert!(unfound <= MOST_UNFOUND, "{unfound} claims have neither label nor adversary");
     for shipped in shipped::ALL {
         let schedule =
             plan::schedule(shipped.name, shipped.text, &Overrides::default(), Path::new("/"))
