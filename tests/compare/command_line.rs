@@ -139,8 +139,8 @@ fn records_that_are_not_the_run_s_are_left_out_with_a_word() {
     fs::write(&path, format!("{whole}{whole}{foreign}")).unwrap();
     let (count, status, err) = trials();
     assert_eq!((count, status.as_str()), (6, "complete"));
-    assert!(err.contains("9 records belong to trials that were recorded earlier"), "{err}");
-    assert!(err.contains("3 records belong to treatments that this run does not have"), "{err}");
+    assert!(err.contains("9 records of trials that were recorded earlier"), "{err}");
+    assert!(err.contains("3 records of treatments that this run does not have"), "{err}");
     let some: Vec<&str> = whole.lines().take(2).collect();
     fs::write(&path, some.join("\n") + "\n").unwrap();
     let (count, status, err) = trials();

@@ -44,7 +44,7 @@ fn summary(schedule: &Schedule) -> Result<String, std::fmt::Error> {
             schedule.plausible
         )
     } else if limits.least == limits.most {
-        format!("{} times each", limits.least)
+        format!("{} each", report::counted(limits.least as usize, "time"))
     } else {
         format!("{} to {} times each", limits.least, limits.most)
     };
@@ -81,7 +81,8 @@ fn summary(schedule: &Schedule) -> Result<String, std::fmt::Error> {
         .take_while(|trial| trial.block < limits.least)
         .map(|trial| (trial.treatment + 1).to_string())
         .collect();
-    writeln!(out, "order of the first {} blocks: {}", limits.least, order.join(" "))?;
+    let blocks = report::counted(limits.least as usize, "block");
+    writeln!(out, "order of the first {blocks}: {}", order.join(" "))?;
     writeln!(out, "claims: {}", schedule.claims.len())?;
     if let Some(estimate) = plan::estimate(schedule) {
         let (time, trials) = (roughly(estimate.time), schedule.expected_trials());

@@ -1,6 +1,6 @@
 //! `ssdlab cut`: repeats one power cut of a run, and shows what it left.
 
-use std::path::{PathBuf, absolute};
+use std::path::{Path, PathBuf, absolute};
 
 use clap::Args;
 use miette::{IntoDiagnostic, Report};
@@ -53,8 +53,9 @@ impl Cut {
         let (id, contents) = report::read(&report::find(&self.run, &results))?;
         let Contents { schedule, records, .. } = contents;
         let (record, outcome) = self.recorded(&schedule, &records)?;
-        let place = |file: &Option<PathBuf>| file.as_ref().and_then(|file| absolute(file).ok());
-        if self.image.is_some() && place(&self.image) == place(&self.log) {
+        if let Some((image, log)) = self.image.as_deref().zip(self.log.as_deref())
+            && is_one_file(image, log)
+        {
             return Err(Wrong::report(
                 "--image and --log name the same file",
                 "give each a file of its own",
@@ -144,6 +145,12 @@ impl Cut {
         journal.finish().into_diagnostic()?;
         Ok(done)
     }
+}
+
+/// Whether two files that may not exist yet are the same: by name, in the same folder.
+fn is_one_file(one: &Path, other: &Path) -> bool {
+    let folder = |file: &Path| absolute(file).ok()?.parent()?.canonicalize().ok();
+    one.file_name() == other.file_name() && folder(one) == folder(other)
 }
 
 /// Numbers in ascending order, consecutive ones as ranges.

@@ -75,6 +75,12 @@ pub(crate) enum Unit {
 }
 
 impl Unit {
+    /// Whether amounts of both can be compared: a number may be written without a point.
+    fn is_like(self, other: Self) -> bool {
+        let is_plain = |unit: Self| matches!(unit, Self::Whole | Self::Number);
+        self == other || is_plain(self) && is_plain(other)
+    }
+
     /// An amount as a drive file has it.
     // Amounts are far below 2^63, which is checked where they are read.
     #[expect(clippy::cast_possible_truncation)]
@@ -183,7 +189,8 @@ impl Evidence {
             let amounts = [least.amount(), value.amount(), most.amount()];
             let is_within = match amounts {
                 [Some((one, least)), Some((unit, value)), Some((other, most))] => {
-                    one == unit && unit == other && least < most && least <= value && value <= most
+                    let are_alike = one.is_like(unit) && unit.is_like(other);
+                    are_alike && least < most && least <= value && value <= most
                 }
                 _ => false,
             };

@@ -54,7 +54,10 @@ pub(super) fn resolve(
     let WrittenCuts { number, survivors } = *written.get_ref();
     let survivors = survivors.unwrap_or(1);
     if !(Cuts { of_trial: number, survivors }).are_possible() {
-        return fault("the number of power cuts is out of range", "for example number = 1000");
+        return fault(
+            "the number of power cuts, times survivors, is not from 1 to 10,000,000",
+            "for example number = 1000",
+        );
     }
     if lab != LabKind::Virtual {
         return fault("power cuts need simulated drives", "use --lab virtual, or leave [cuts] out");

@@ -61,7 +61,10 @@ pub enum StoreError {
     },
     /// There is no such run.
     #[error("there is no run {}: {why}", path.display())]
-    #[diagnostic(help("runs are in {}; name one of them, or its folder", folder.display()))]
+    #[diagnostic(help(
+        "runs are in {}; name one of them, its folder, or another results folder with --results",
+        folder.display()
+    ))]
     NoRun {
         /// The requested path.
         path: PathBuf,
@@ -426,10 +429,11 @@ fn leave_out_foreign(schedule: &Schedule, records: &mut Vec<Record>) -> Vec<Stri
         is_new
     });
     let says = |count: usize, what: &str| {
-        (count > 0).then(|| format!("records.jsonl: {count} records {what}: ignored"))
+        let plural = if count == 1 { "" } else { "s" };
+        (count > 0).then(|| format!("records.jsonl: {count} record{plural} of {what}: ignored"))
     };
-    let foreign = says(foreign, "belong to treatments that this run does not have");
-    let repeated = says(repeated, "belong to trials that were recorded earlier");
+    let foreign = says(foreign, "treatments that this run does not have");
+    let repeated = says(repeated, "trials that were recorded earlier");
     foreign.into_iter().chain(repeated).collect()
 }
 
