@@ -37,8 +37,7 @@ enum What {
     ///
     /// What files' operations take the processor here is compared with what the lab kernel
     /// executes for them: that gives the cost of its code, of a system call and of copying. The
-    /// file says what each value rests on; how far the fit is from what was measured is printed
-    /// beside it.
+    /// file says what each value rests on, and how far the fit is from what was measured.
     Fit(Fit),
 }
 

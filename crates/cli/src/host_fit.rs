@@ -22,6 +22,9 @@ use super::{output, restore};
 /// How often the operations are performed here; the minimum time of each counts.
 const ROUNDS: usize = 5;
 
+/// The error of an operation above which a fit is poor.
+const DOUBTFUL: f64 = 1.0;
+
 /// The cost charged for one kind of work at a time, in ns per unit, so that the lab's times give
 /// counts.
 const UNIT_NS: u64 = 100;
@@ -73,8 +76,12 @@ impl Fit {
         journal.finish().into_diagnostic()?;
         let all: Vec<(Counts, f64)> = operations.iter().map(|of| (of.counts, of.least())).collect();
         let fitted = computing::fit(&all).ok_or_else(undetermined)?;
+        let errors = Errors::of(&operations, &fitted);
         output::tell(&told(&operations, &fitted));
-        output::print(&file(filesystem, &fitted, &others(&operations)));
+        if errors.worst > DOUBTFUL {
+            output::tell("the fit is poor: measure again while this computer has less to do");
+        }
+        output::print(&file(filesystem, &fitted, &others(&operations), &errors));
         Ok(Exit::Done)
     }
 
@@ -146,19 +153,29 @@ fn others(operations: &[Operation]) -> Vec<Fitted> {
     (0..ROUNDS).filter_map(of_round).chain((0..operations.len()).filter_map(without)).collect()
 }
 
+/// By how much the fitted times of operations differ from the measured ones, as shares.
+struct Errors {
+    median: f64,
+    worst: f64,
+}
+
+impl Errors {
+    fn of(operations: &[Operation], fitted: &Fitted) -> Self {
+        let error = |of: &Operation| (fitted.of(&of.counts) / of.least()).ln().abs().exp() - 1.0;
+        let mut errors: Vec<f64> = operations.iter().map(error).collect();
+        errors.sort_by(f64::total_cmp);
+        Self { median: errors[errors.len() / 2], worst: errors[errors.len() - 1] }
+    }
+}
+
 /// Each operation here and as fitted.
 fn told(operations: &[Operation], fitted: &Fitted) -> String {
-    let mut out = format!("{:20}{:>12}{:>12}\n", "", "here", "fitted");
-    let mut errors: Vec<f64> = Vec::new();
+    let mut out = format!("{:20}{:>12}{:>12}", "", "here", "fitted");
     for of in operations {
-        let (here, lab) = (of.least(), fitted.of(&of.counts));
-        errors.push((lab / here).ln().abs().exp() - 1.0);
-        let [here, lab] = [here, lab].map(|ns| format!("{:.1} ms", ns / 1e6));
-        let _ = writeln!(out, "{:20}{here:>12}{lab:>12}", of.name);
+        let [here, lab] =
+            [of.least(), fitted.of(&of.counts)].map(|ns| format!("{:.1} ms", ns / 1e6));
+        let _ = write!(out, "\n{:20}{here:>12}{lab:>12}", of.name);
     }
-    errors.sort_by(f64::total_cmp);
-    let [median, worst] = [errors.len() / 2, errors.len() - 1].map(|at| 100.0 * errors[at]);
-    let _ = write!(out, "error: median {median:.0} %, worst {worst:.0} %");
     out
 }
 
@@ -170,7 +187,12 @@ fn undetermined() -> Report {
 }
 
 /// The host file.
-fn file(filesystem: &Filesystem, fitted: &Fitted, others: &[Fitted]) -> String {
+fn file(
+    filesystem: &Filesystem,
+    fitted: &Fitted,
+    others: &[Fitted],
+    errors: &Errors,
+) -> String {
     let Environment { cpu, kernel, .. } = environment::read(None, &[]);
     let kernel = kernel.split_whitespace().next().unwrap_or_default();
     let (name, on) = (filesystem.name, format!("{cpu}, Linux {kernel}"));
@@ -188,9 +210,12 @@ fn file(filesystem: &Filesystem, fitted: &Fitted, others: &[Fitted]) -> String {
         (whole(fitted.copy_ns), range(&|of| of.copy_ns, fitted.copy_ns)),
     ];
     let mut out = format!(
-        "# This computer, as `ssdlab host fit` found it.\n\
+        "# This computer, as `ssdlab host fit` found it. Fitted and measured times of operations\n\
+         # differ by {:.0} % in the median, by {:.0} % at worst.\n\
          description = {}\n\n\
          ns_per_block = {:.3}\nns_per_call = {}\nmemory = \"4 GiB\"\n\n[ns_per_kib]\ncopy = {}\n",
+        100.0 * errors.median,
+        100.0 * errors.worst,
         toml_string(&format!("{on}, fitted to the processor time of {name} on it")),
         block.0,
         call.0,
