@@ -187,12 +187,7 @@ fn undetermined() -> Report {
 }
 
 /// The host file.
-fn file(
-    filesystem: &Filesystem,
-    fitted: &Fitted,
-    others: &[Fitted],
-    errors: &Errors,
-) -> String {
+fn file(filesystem: &Filesystem, fitted: &Fitted, others: &[Fitted], errors: &Errors) -> String {
     let Environment { cpu, kernel, .. } = environment::read(None, &[]);
     let kernel = kernel.split_whitespace().next().unwrap_or_default();
     let (name, on) = (filesystem.name, format!("{cpu}, Linux {kernel}"));
