@@ -6,7 +6,7 @@
 //! Bonferroni, "Teoria statistica delle classi e calcolo delle probabilità", 1936), however the two
 //! depend on each other. This needs more cuts than a paired method might, but no other assumption.
 
-use ssdlab_cuts::{Moment, Outcome, Verdict as OfFiles};
+use ssdlab_cuts::Outcome;
 use ssdlab_plan::Schedule;
 use ssdlab_plan::metric::{self, AfterCuts, Source};
 use ssdlab_plan::schedule::Claim;
@@ -14,7 +14,7 @@ use ssdlab_stats::{clopper_pearson, quantile_interval};
 
 use super::CONFIDENCE;
 use super::case::{Case, Evidence, Judgement, RestsOn, named, tests, unlike};
-use super::cuts::{by_cut, count, quantile};
+use super::cuts::{by_cut, count, lost, quantile, recovery};
 use super::pairs::{Blocks, Side};
 
 /// The range of errors that is searched for the smallest at which a claim is shown, and how often
@@ -34,27 +34,16 @@ enum Found {
 impl Found {
     /// Of each cut the worst that it may have left counts: its survivors are not independent.
     fn of(what: AfterCuts, cuts: &[&[Outcome]]) -> Self {
-        let verdicts = |of: &dyn Fn(&OfFiles) -> bool| {
-            Self::share(cuts, |outcome| outcome.verdict.as_ref().map(of))
-        };
-        let lost = |of: fn(&OfFiles) -> u64| {
-            let at_random = cuts.iter().filter(|cut| cut[0].moment == Moment::Random);
-            at_random.filter_map(move |cut| {
-                cut.iter().filter_map(|outcome| outcome.verdict.as_ref().map(of)).max()
-            })
-        };
+        let lost = |of, percent| Self::quantile(lost(cuts.iter().copied(), of), percent);
         match what {
-            AfterCuts::BrokenPromises => verdicts(&|verdict| verdict.broken_promises > 0),
-            AfterCuts::Damaged => verdicts(&|verdict| !verdict.damaged.is_empty()),
+            AfterCuts::BrokenPromises => Self::share(cuts, Outcome::breaks_promises),
+            AfterCuts::Damaged => Self::share(cuts, Outcome::is_damaged),
             AfterCuts::Unmountable => Self::share(cuts, |cut| Some(cut.unmountable.is_some())),
             AfterCuts::Amiss => Self::share(cuts, Outcome::is_amiss),
-            AfterCuts::LostTime => Self::quantile(lost(|verdict| verdict.lost_ns), 50),
-            AfterCuts::LostTimeP99 => Self::quantile(lost(|verdict| verdict.lost_ns), 99),
-            AfterCuts::LostBytes => Self::quantile(lost(|verdict| verdict.lost_bytes), 50),
-            AfterCuts::Recovery => {
-                let longest = |cut: &&[Outcome]| cut.iter().filter_map(|of| of.recovery_ns).max();
-                Self::quantile(cuts.iter().filter_map(longest), 50)
-            }
+            AfterCuts::LostTime => lost(|verdict| verdict.lost_ns, 50),
+            AfterCuts::LostTimeP99 => lost(|verdict| verdict.lost_ns, 99),
+            AfterCuts::LostBytes => lost(|verdict| verdict.lost_bytes, 50),
+            AfterCuts::Recovery => Self::quantile(recovery(cuts.iter().copied()), 50),
         }
     }
 

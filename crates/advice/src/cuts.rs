@@ -80,14 +80,36 @@ pub(super) fn by_cut(record: &Record) -> impl Iterator<Item = &[Outcome]> {
     record.cuts.chunk_by(|one, next| one.cut == next.cut)
 }
 
+/// The worst that `of` tells of each cut's survivors, for those cuts of which it tells something:
+/// survivors of one cut are not independent.
+fn worst<'a, T: Ord>(
+    cuts: impl Iterator<Item = &'a [Outcome]>,
+    of: impl Fn(&Outcome) -> Option<T>,
+) -> impl Iterator<Item = T> {
+    cuts.filter_map(move |cut| cut.iter().filter_map(&of).max())
+}
+
 /// After how many of those cuts of which `is_so` tells something it was so for some survivor, and
 /// the number of these cuts.
 pub(super) fn count<'a>(
     cuts: impl Iterator<Item = &'a [Outcome]>,
     is_so: impl Fn(&Outcome) -> Option<bool>,
 ) -> [u64; 2] {
-    let worst = |cut: &[Outcome]| cut.iter().filter_map(&is_so).max();
-    cuts.filter_map(worst).fold([0, 0], |[count, of], is_so| [count + u64::from(is_so), of + 1])
+    worst(cuts, is_so).fold([0, 0], |[count, of], is_so| [count + u64::from(is_so), of + 1])
+}
+
+/// What was lost in each cut at a random moment after which the filesystem could be mounted.
+pub(super) fn lost<'a>(
+    cuts: impl Iterator<Item = &'a [Outcome]>,
+    of: fn(&Verdict) -> u64,
+) -> impl Iterator<Item = u64> {
+    let at_random = cuts.filter(|cut| cut[0].moment == Moment::Random);
+    worst(at_random, move |outcome| outcome.verdict.as_ref().map(of))
+}
+
+/// How long mounting took after each cut, in ns, where it was possible.
+pub(super) fn recovery<'a>(cuts: impl Iterator<Item = &'a [Outcome]>) -> impl Iterator<Item = u64> {
+    worst(cuts, |outcome| outcome.recovery_ns)
 }
 
 /// Sums up the cuts of trials; `None` if there were none.
@@ -98,15 +120,7 @@ pub(super) fn summarise(records: &[&Record]) -> Option<CutsResult> {
         let interval = clopper_pearson(count, of, CONFIDENCE)?;
         Some(Proportion { count, of, interval: [interval.lo, interval.hi] })
     };
-    let breaks = |outcome: &Outcome| Some(outcome.verdict.as_ref()?.broken_promises > 0);
-    let damages = |outcome: &Outcome| Some(!outcome.verdict.as_ref()?.damaged.is_empty());
     let is_unmountable = |outcome: &Outcome| Some(outcome.unmountable.is_some());
-    let lost = |of: fn(&Verdict) -> u64| {
-        let at_random = cuts().filter(|cut| cut[0].moment == Moment::Random);
-        quantiles(at_random.filter_map(move |cut| {
-            cut.iter().filter_map(|outcome| outcome.verdict.as_ref().map(of)).max()
-        }))
-    };
     let first = |is_so: &dyn Fn(&Outcome) -> Option<bool>| {
         let of = |record: &&Record| {
             let outcome = record.cuts.iter().find(|outcome| is_so(outcome) == Some(true))?;
@@ -119,15 +133,13 @@ pub(super) fn summarise(records: &[&Record]) -> Option<CutsResult> {
         number: cuts().count() as u64,
         unmountable: proportion(&is_unmountable)?,
         amiss: proportion(&Outcome::is_amiss),
-        damaged: proportion(&damages),
-        broken_promises: proportion(&breaks),
-        lost_ns: lost(|verdict| verdict.lost_ns),
-        lost_bytes: lost(|verdict| verdict.lost_bytes),
-        recovery_ns: quantiles(
-            cuts().filter_map(|cut| cut.iter().filter_map(|of| of.recovery_ns).max()),
-        ),
-        example: first(&breaks)
-            .or_else(|| first(&damages))
+        damaged: proportion(&Outcome::is_damaged),
+        broken_promises: proportion(&Outcome::breaks_promises),
+        lost_ns: quantiles(lost(cuts(), |verdict| verdict.lost_ns)),
+        lost_bytes: quantiles(lost(cuts(), |verdict| verdict.lost_bytes)),
+        recovery_ns: quantiles(recovery(cuts())),
+        example: first(&Outcome::breaks_promises)
+            .or_else(|| first(&Outcome::is_damaged))
             .or_else(|| first(&is_unmountable))
             .or_else(|| first(&Outcome::is_amiss)),
     })

@@ -59,6 +59,18 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Whether something is gone that was promised; none if the filesystem could not be mounted.
+    #[must_use]
+    pub fn breaks_promises(&self) -> Option<bool> {
+        Some(self.verdict.as_ref()?.broken_promises > 0)
+    }
+
+    /// Whether a file is damaged; none if the filesystem could not be mounted.
+    #[must_use]
+    pub fn is_damaged(&self) -> Option<bool> {
+        Some(!self.verdict.as_ref()?.damaged.is_empty())
+    }
+
     /// Whether the filesystem's own check found something amiss; none if it was not run.
     #[must_use]
     pub fn is_amiss(&self) -> Option<bool> {
