@@ -48,8 +48,8 @@ impl Guests<'_> {
             ("host", identity_of_host(host)),
         ]);
         let made_from = MadeFrom::new(age, setup, trial.seed, place)?;
-        let fresh = || conditioned(specification, simulated, trial.seed, self.interrupt);
-        let state = self.aged.get(&made_from, self.interrupt, |folder| {
+        let fresh = || conditioned(specification, simulated, trial.seed, self.hypervisor.interrupt);
+        let state = self.aged.get(&made_from, self.hypervisor.interrupt, |folder| {
             let flash = Arc::new(Mutex::new(Flash::new(fresh()?)));
             let facts = self.age(setup, host, trial, &flash, folder)?;
             let flash = flash.lock().unwrap_or_else(PoisonError::into_inner);

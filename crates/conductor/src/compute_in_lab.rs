@@ -30,7 +30,6 @@ const LIMIT: Duration = Duration::from_mins(10);
 pub struct ComputingLab<'a> {
     hypervisor: Hypervisor<'a>,
     filesystem: &'static Filesystem,
-    interrupt: &'a Interrupt,
     performed: u32,
 }
 
@@ -51,13 +50,14 @@ impl<'a> ComputingLab<'a> {
         let mkfs = program::find(filesystem.mkfs, filesystem.package)
             .map_err(|error| ComputingError::Unavailable { reason: error.to_string() })?;
         hypervisor.root.add_program(&mkfs, hypervisor.rules()).map_err(GuestsError::from)?;
-        Ok(Self { hypervisor, filesystem, interrupt, performed: 0 })
+        Ok(Self { hypervisor, filesystem, performed: 0 })
     }
 
     /// Performs the operations on a new filesystem, made with defaults and mounted with noatime;
     /// the processor time is that which the lab charges the process for.
     pub fn perform(&mut self, host: &HostModel) -> Result<Times, ComputingError> {
-        self.times(host).map_err(|failure| match failure.seen_by(self.interrupt) {
+        let interrupt = self.hypervisor.interrupt;
+        self.times(host).map_err(|failure| match failure.seen_by(interrupt) {
             Failure::Interrupted => ComputingError::Interrupted,
             Failure::Unavailable(reason) => ComputingError::Unavailable { reason },
             Failure::Failed(reason) | Failure::Void(reason) => ComputingError::Failed { reason },

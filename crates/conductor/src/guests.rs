@@ -59,7 +59,6 @@ pub struct Guests<'a> {
     /// Where request logs go.
     logs: Option<PathBuf>,
     jobs: usize,
-    pub(super) interrupt: &'a Interrupt,
     tools: Vec<String>,
 }
 
@@ -146,7 +145,6 @@ impl<'a> Guests<'a> {
             aged: Store::of_user(),
             logs: None,
             jobs,
-            interrupt,
             tools,
         })
     }
@@ -176,14 +174,15 @@ impl<'a> Guests<'a> {
     fn work(&self, worker: usize, queue: &Mutex<VecDeque<Trial>>, news: &mpsc::Sender<News>) {
         pin(worker);
         let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-        while !self.interrupt.is_set()
+        while !self.hypervisor.interrupt.is_set()
             && let Some(trial) = next()
         {
             let _ = news.send(News::Begun(trial));
             let began = Began::now();
             let performed = self.trial(trial, news, |evidence| self.cut(evidence));
             let mut performed = performed.unwrap_or_else(Performed::from);
-            performed.ended = performed.ended.map_err(|failure| failure.seen_by(self.interrupt));
+            performed.ended =
+                performed.ended.map_err(|failure| failure.seen_by(self.hypervisor.interrupt));
             // The guest's own clock is virtual.
             performed.took = began.took();
             let _ = news.send(News::Ended(trial, Box::new(performed)));
@@ -202,7 +201,7 @@ impl<'a> Guests<'a> {
         let simulated = &setup.simulated;
         let (drive, host, draw) = self.simulation(simulated, trial)?;
         let specification = &simulated.changed(&drive);
-        let fresh = || conditioned(specification, simulated, trial.seed, self.interrupt);
+        let fresh = || conditioned(specification, simulated, trial.seed, self.hypervisor.interrupt);
         let (flash, aged) = match setup.age {
             None => (Flash::new(fresh()?), None),
             Some(age) => {
@@ -417,12 +416,12 @@ impl Stage for Guests<'_> {
                 }
                 if kept.is_err() {
                     // Without a place for its records a run is pointless.
-                    self.interrupt.set();
+                    self.hypervisor.interrupt.set();
                 }
             }
         });
         kept?;
-        Ok(!self.interrupt.is_set())
+        Ok(!self.hypervisor.interrupt.is_set())
     }
 }
 

@@ -39,7 +39,8 @@ pub(super) struct Hypervisor<'a> {
     /// The folder of the guests' memory.
     memory: PathBuf,
     marker: String,
-    interrupt: &'a Interrupt,
+    /// The request to stop.
+    pub interrupt: &'a Interrupt,
 }
 
 /// One run of a guest.

@@ -68,7 +68,7 @@ impl Guests<'_> {
         let logs = self.hypervisor.folder.join("requests");
         self.log_to(&logs)
             .map_err(|error| RepeatError::Failed { trial: position, reason: error.to_string() })?;
-        let explained = |failure: Failure| match failure.seen_by(self.interrupt) {
+        let explained = |failure: Failure| match failure.seen_by(self.hypervisor.interrupt) {
             Failure::Interrupted => RepeatError::Interrupted,
             Failure::Unavailable(reason) => RepeatError::Unavailable { trial: position, reason },
             Failure::Failed(reason) | Failure::Void(reason) => {
