@@ -200,10 +200,8 @@ impl HostFile {
             if let Some((message, help)) = fault {
                 return Err(Fault::at(evidence.span(), message, help));
             }
-            let is_cost = |value: &Value| {
-                value.number().is_some_and(|ns| (0.0..=MOST_NS as f64).contains(&ns))
-            };
-            if key != MEMORY && !evidence.get_ref().alternatives().all(is_cost) {
+            let may_be = |value: &Value| value.number().is_some_and(is_cost);
+            if key != MEMORY && !evidence.get_ref().alternatives().all(may_be) {
                 return Err(out_of_range(evidence.span()));
             }
         }
@@ -215,7 +213,7 @@ impl HostFile {
     fn model(self, name: &str) -> Result<HostModel, Fault> {
         let NsPerKib { copy, crc32, xxhash, sha256, blake2 } = self.ns_per_kib;
         let block_ns = *self.ns_per_block.get_ref();
-        if !(0.0..=MOST_NS as f64).contains(&block_ns) {
+        if !is_cost(block_ns) {
             return Err(out_of_range(self.ns_per_block.span()));
         }
         let memory_bytes = self.memory.get_ref().0;
@@ -250,9 +248,14 @@ impl HostFile {
     }
 }
 
+/// Whether something may take so many ns.
+fn is_cost(ns: f64) -> bool {
+    (0.0..=MOST_NS as f64).contains(&ns)
+}
+
 fn cost(written: &Spanned<u64>) -> Result<u64, Fault> {
     let nanos = *written.get_ref();
-    if nanos <= MOST_NS { Ok(nanos) } else { Err(out_of_range(written.span())) }
+    if is_cost(nanos as f64) { Ok(nanos) } else { Err(out_of_range(written.span())) }
 }
 
 fn out_of_range(span: Range<usize>) -> Fault {
