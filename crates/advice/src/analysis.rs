@@ -9,7 +9,7 @@ use ssdlab_plan::metric;
 use ssdlab_plan::{Factor, LabKind, Levels, Origin, Schedule};
 use ssdlab_results::{Ending, Record};
 
-use super::case::{Judgement, Verdict};
+use super::case::{Judgement, Verdict, are_by_construction};
 use super::claims;
 use super::effects::{self, Effect};
 use super::environment;
@@ -288,7 +288,7 @@ fn limits(from: &[&Judgement], claims: &[Judgement]) -> Vec<String> {
             _ => format!("in {} of {} cases", from.len(), cases.len()),
         });
     }
-    if from.iter().all(|claim| claim.by_construction.is_some()) {
+    if are_by_construction(from.iter().copied()) {
         limits.push("by construction".to_owned());
     }
     if from.iter().all(|claim| claim.exploratory.is_some()) {

@@ -104,6 +104,11 @@ pub struct Judgement {
     pub if_refuted: Option<String>,
 }
 
+/// Whether the models were made so that all of these are true.
+pub fn are_by_construction<'a>(claims: impl IntoIterator<Item = &'a Judgement>) -> bool {
+    claims.into_iter().all(|claim| claim.by_construction.is_some())
+}
+
 impl Judgement {
     /// Whether a value is within the claim's bounds.
     #[must_use]

@@ -30,7 +30,7 @@ mod warnings;
 pub use analysis::{
     ANALYSIS_SCHEMA, Analysis, Completeness, RecommendedSetting, analyse, summarise,
 };
-pub use case::{Judgement, Verdict};
+pub use case::{Judgement, Verdict, are_by_construction};
 pub use comparison::{
     Between, COMPARISON_SCHEMA, Candidate, Compared, Comparison, ComparisonCell, ComparisonRow,
     Difference, Incomparable, Method, NEAR, Unshared, compare,

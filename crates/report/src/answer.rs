@@ -5,7 +5,10 @@
 
 use std::collections::BTreeSet;
 
-use ssdlab_advice::{Analysis, Completeness, Effect, Place, StepRanking, TreatmentStatus, Verdict};
+use ssdlab_advice::{
+    Analysis, Completeness, Effect, Place, StepRanking, TreatmentStatus, Verdict,
+    are_by_construction,
+};
 use ssdlab_plan::{Levels, Schedule};
 
 use super::answering::{claims, listed_levels, noun, over};
@@ -98,8 +101,11 @@ fn verdicts(analysis: &Analysis) -> Option<String> {
             parts.push(format!("{count} {} {word}", is(count)));
         }
     }
-    let is_constructed = analysis.claims.iter().all(|claim| claim.by_construction.is_some());
-    let word = if is_constructed && all > 1 { " (all by construction)" } else { "" };
+    let word = if are_by_construction(&analysis.claims) && all > 1 {
+        " (all by construction)"
+    } else {
+        ""
+    };
     Some(format!("{}{word}", parts.join(", ")))
 }
 

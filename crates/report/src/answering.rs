@@ -1,7 +1,7 @@
 //! What the claims that answer a question say: yes or no if it asks for that, and the result of
 //! each claim, with its range and the reason.
 
-use ssdlab_advice::{Analysis, Judgement, Verdict};
+use ssdlab_advice::{Analysis, Judgement, Verdict, are_by_construction};
 use ssdlab_plan::metric::{self, AfterCuts, PHORONIX_HIGHER, PHORONIX_LOWER, Source};
 use ssdlab_plan::{Factor, Levels, Schedule};
 
@@ -174,8 +174,7 @@ fn which(cases: &[&Judgement], varied: &[Factor], is_said: bool) -> String {
 
 /// A caution if the models make the claim true by construction.
 fn by_construction(claims: &[&Judgement]) -> Option<String> {
-    let is_so = claims.iter().all(|claim| claim.by_construction.is_some());
-    is_so.then(|| "by construction".to_owned())
+    are_by_construction(claims.iter().copied()).then(|| "by construction".to_owned())
 }
 
 /// What is unknown, of which cases, and why.
