@@ -213,25 +213,21 @@ fn written(unit: Unit) -> &'static str {
 /// Claims on a metric: on the ratio of two filesystems, and on the amount with one, which is the
 /// answer.
 fn claims(metric: &str, phase: &str) -> String {
-    let amount = written(of(metric).unit);
-    format!(
-        r#"
-        [[claims]]
-        id = "ratio"
-        says = "by a ratio"
-        metric = "{metric}"
-        phases = ["{phase}"]
-        compare = {{ filesystem = "xfs" }}
-        at_least = 0.5
-        [[claims]]
-        id = "amount"
-        says = "by an amount"
-        metric = "{metric}"
-        phases = ["{phase}"]
-        compare = {{ filesystem = "xfs" }}
-        at_most = "{amount}"
-        "#
-    )
+    let claim = |id: &str, says: &str, bound: &str| {
+        format!(
+            r#"
+            [[claims]]
+            id = "{id}"
+            says = "{says}"
+            metric = "{metric}"
+            phases = ["{phase}"]
+            compare = {{ filesystem = "xfs" }}
+            {bound}
+            "#
+        )
+    };
+    let amount = format!("at_most = \"{}\"", written(of(metric).unit));
+    claim("ratio", "by a ratio", "at_least = 0.5") + &claim("amount", "by an amount", &amount)
 }
 
 /// What reports say about both claims: the answer, then the result and the bound in each report.
