@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -74,6 +75,41 @@ static void random_bytes(const char *path)
 		printf("%02x", b[i]);
 	printf("\n");
 	close(f);
+}
+
+/* Whether a vector register keeps its value while others run. */
+static int keeps(unsigned char value)
+{
+	unsigned char in[64], out[64];
+	int wide = __builtin_cpu_supports("avx512f");
+
+	memset(in, value, sizeof in);
+	for (int i = 0; i < 100; i++) {
+		long nr = SYS_sched_yield;
+
+		if (wide)
+			asm volatile("vmovdqu64 %2, %%zmm17\n\tsyscall\n\tvmovdqu64 %%zmm17, %0"
+				     : "=m"(out), "+a"(nr) : "m"(in) : "rcx", "r11", "memory");
+		else
+			asm volatile("movdqu %2, %%xmm9\n\tsyscall\n\tmovdqu %%xmm9, %0"
+				     : "=m"(out), "+a"(nr) : "m"(in) : "rcx", "r11", "memory", "xmm9");
+		if (memcmp(in, out, wide ? 64 : 16))
+			return 0;
+	}
+	return 1;
+}
+
+static void registers(void)
+{
+	int status = 1, ok;
+	pid_t child = fork();
+
+	if (!child)
+		_exit(!keeps(2));
+	ok = keeps(1);
+	ok &= waitpid(child, &status, 0) == child && !status;
+	printf("registers of two processes %s\n", ok ? "ok" : "WRONG");
+	bad |= !ok;
 }
 
 int main(void)
@@ -153,6 +189,9 @@ int main(void)
 		unlink(path);
 	}
 	end("unlink", N, N * call, 3000);
+	/* last: it shares the pages of this process, and sharing has a cost */
+	fflush(stdout);
+	registers();
 
 	f = open("/proc/ssdlab/functions", O_RDONLY);
 	ssize_t n = 0, part;

@@ -5,11 +5,15 @@
 #ifndef __UM_SSDLAB_HOST_H
 #define __UM_SSDLAB_HOST_H
 
+#include <elf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/personality.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
 #include <unistd.h>
 #include <ssdlab.h>
 
@@ -57,6 +61,38 @@ static void __attribute__((constructor)) ssdlab_settle(int argc, char **argv, ch
 	execv("/proc/self/exe", argv);
 	fprintf(stderr, "ssdlab: /proc/self/exe: %s\n", strerror(errno));
 	unsetenv("SSDLAB_SETTLED");
+}
+
+/*
+ * UML keeps the first 2696 bytes of a program's extended registers (XSAVE): all up to AVX-512.
+ * The host takes all that its processor has or none (EFAULT), with AMX 11008 bytes. A program
+ * has to ask for AMX (arch_prctl(2)), which fails through UML, so what UML does not keep is as
+ * it was initialised. "of" is what UML keeps; returns 0, or -1 and errno.
+ */
+long ssdlab_set_xstate(int pid, const struct iovec *of)
+{
+	/* Not the guest's memory, the size of which must not depend on the host. */
+	static struct iovec all;
+	void *from = of->iov_base, *to;
+	unsigned long kept;
+	struct iovec given;
+
+	if (!all.iov_base) {
+		struct iovec had = { .iov_len = 1 << 16 };
+
+		had.iov_base = mmap(NULL, had.iov_len, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (had.iov_base == MAP_FAILED ||
+		    ptrace(PTRACE_GETREGSET, pid, NT_X86_XSTATE, &had) == -1)
+			return -1;
+		all = had;
+	}
+	to = all.iov_base;
+	kept = of->iov_len < all.iov_len ? of->iov_len : all.iov_len;
+	/* memcpy() is the kernel's, which counts. */
+	__asm__ volatile("rep movsb" : "+S"(from), "+D"(to), "+c"(kept) : : "memory");
+	given = all;
+	return ptrace(PTRACE_SETREGSET, pid, NT_X86_XSTATE, &given);
 }
 
 #endif

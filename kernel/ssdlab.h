@@ -9,6 +9,11 @@
 /* Stands in for the host's getrandom(): a stream that depends on ssdlab.seed only. */
 extern long ssdlab_getrandom(void *buf, unsigned long len);
 
+struct iovec;
+
+/* Sets the extended registers of a program, of which UML keeps a part. */
+extern long ssdlab_set_xstate(int pid, const struct iovec *of);
+
 /* Bytes that real processors move or digest by special instructions, by kind. */
 enum ssdlab_digest { SSDLAB_CRC32, SSDLAB_XXHASH, SSDLAB_SHA256, SSDLAB_BLAKE2, SSDLAB_DIGESTS };
 extern unsigned long ssdlab_copied;
