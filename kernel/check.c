@@ -45,7 +45,7 @@ static void begin(void)
 static void end(const char *what, long long calls, long long least, long long blocks)
 {
 	long long took = now() - begun;
-	long long small = calls * kib; /* structures are zeroed and copied, too */
+	long long small = calls * kib * 3 / 2; /* structures are zeroed and copied, too */
 	long long most = least + calls * blocks * block_ps / 1000 + small + least / 50 + 2 * CLOCK;
 	int ok = took > least - 2 * CLOCK && took < most;
 
