@@ -16,7 +16,7 @@ use ssdlab_plan::Bytes;
 use ssdlab_report::duration;
 
 use super::exit::Exit;
-use super::output;
+use super::{kernel_trial, output};
 
 /// The interval between lines of a log while files are compiled.
 const QUIET: Duration = Duration::from_secs(10);
@@ -71,6 +71,10 @@ fn build(source: Option<&Path>) -> Result<Exit, Report> {
         }
         built => built?,
     };
+    kernel_trial::run(&kernel.path, &interrupt)?;
+    if interrupt.is_set() {
+        return Ok(Exit::Interrupted);
+    }
     let size_bytes = fs::metadata(&kernel.path).into_diagnostic()?.len();
     let took = if shown.is_current {
         "already built and up to date".to_owned()

@@ -23,6 +23,7 @@ mod import;
 mod input;
 mod json;
 mod kernel;
+mod kernel_trial;
 mod list;
 mod man;
 mod method;
