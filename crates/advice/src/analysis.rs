@@ -166,7 +166,7 @@ pub fn summarise(run: &str, schedule: &Schedule, records: &[Record], ending: End
     if let Some(drives) = &drives {
         drives.spread(&mut effects);
     }
-    let mut claims = claims::judge_all(schedule, &blocks, &of_claims, drives.as_ref());
+    let mut claims = claims::judge_all(schedule, &blocks, drives.as_ref());
     for judgement in &mut claims {
         judgement.scope = scope(schedule.origin(), &judgement.metric).map(str::to_owned);
         if let Some(claim) = schedule.claims.iter().find(|claim| claim.id == judgement.claim) {

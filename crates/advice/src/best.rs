@@ -2,9 +2,8 @@
 
 use ssdlab_plan::metric::{self, Better};
 use ssdlab_plan::{Factor, Schedule};
-use ssdlab_stats::LogRatio;
 
-use super::case::{Case, Evidence, Judgement, RestsOn, named, weigh as weigh_pair};
+use super::case::{Case, Evidence, Judgement, RestsOn, Sample, named, weigh as weigh_pair};
 use super::pairs::Blocks;
 
 /// The treatments that a case's treatment is claimed to beat: those with other levels of the
@@ -37,26 +36,26 @@ pub(super) fn weigh(
     let asked = case.claim.at_least.unwrap_or(1.0);
     // The lead as a ratio of the metric, of which less may be better.
     let lead = if is_higher { asked } else { 1.0 / asked };
-    let ahead = |ratio: &LogRatio| {
-        let (above, below) = (ratio.p_above(lead), ratio.p_below(lead));
+    let ahead = |sample: &Sample| {
+        let (above, below) = (sample.p_above(lead), sample.p_below(lead));
         if is_higher { (above, below) } else { (below, above) }
     };
-    let mut measured: Vec<(Case<'_>, LogRatio)> = Vec::new();
+    let mut measured: Vec<(Case<'_>, Sample)> = Vec::new();
     let mut not_measured = Vec::new();
     for rival in rivals(schedule, case) {
         let against = Case { baseline: Some(rival.into()), ..*case };
-        if let Ok(ratio) = against.measured(blocks) {
-            measured.push((against, ratio));
+        if let Ok((sample, _)) = against.sample(blocks) {
+            measured.push((against, sample));
         } else {
             let levels = &schedule.treatments[rival].levels;
             not_measured.push(schedule.distinct(levels).to_string());
         }
     }
-    let distance = |ratio: &LogRatio| if is_higher { ratio.mean_log() } else { -ratio.mean_log() };
-    let by_distance = |a: &&(Case<'_>, LogRatio), b: &&(Case<'_>, LogRatio)| {
+    let distance = |sample: &Sample| if is_higher { sample.ratio() } else { 1.0 / sample.ratio() };
+    let by_distance = |a: &&(Case<'_>, Sample), b: &&(Case<'_>, Sample)| {
         distance(&a.1).total_cmp(&distance(&b.1))
     };
-    let Some((nearest, ratio)) = measured.iter().min_by(by_distance) else {
+    let Some((nearest, sample)) = measured.iter().min_by(by_distance) else {
         let mut judgement = named(schedule, case, is_one_of_several);
         judgement.reason = Some("it was not measured beside any other".to_owned());
         return (judgement, None);
@@ -67,8 +66,8 @@ pub(super) fn weigh(
     (judgement.at_least, judgement.at_most) = bound;
     let tests: Option<Vec<(f64, f64)>> = measured
         .iter()
-        .map(|(_, ratio)| {
-            let (ahead, behind) = ahead(ratio);
+        .map(|(_, sample)| {
+            let (ahead, behind) = ahead(sample);
             Some((ahead?, behind?))
         })
         .collect();
@@ -76,7 +75,7 @@ pub(super) fn weigh(
         let p_holds = tests.iter().map(|(ahead, _)| *ahead).fold(0.0, f64::max);
         let p_behind = tests.iter().map(|(_, behind)| *behind).fold(1.0, f64::min);
         let p_refuted = (p_behind * tests.len() as f64).min(1.0);
-        Evidence { rests_on: RestsOn::Blocks(ratio.clone()), p_holds, p_refuted }
+        Evidence { rests_on: RestsOn::Sample(sample.clone()), p_holds, p_refuted }
     });
     (judgement, evidence)
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use ssdlab_plan::metric;
 use ssdlab_plan::schedule::Claim;
 use ssdlab_plan::{Basis, Levels, Schedule};
-use ssdlab_stats::LogRatio;
+use ssdlab_stats::{Heterogeneity, LogRatio};
 
 use super::CONFIDENCE;
 use super::effects::ends;
@@ -72,8 +72,13 @@ pub struct Judgement {
     /// hosts). Absent where it was judged over blocks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub across_hosts: Option<usize>,
-    /// The two-sided p-value of the verdict, adjusted for the number of claims.
+    /// The two-sided p-value of the verdict, adjusted for the number of claims and for the earlier
+    /// runs that left it open.
     pub p: Option<f64>,
+    /// How many earlier runs in a row tested it on the same things and left it open: each of them
+    /// has spent a part of the error.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub left_open: u32,
     /// About how many more runs a verdict takes; absent where it is not the number that lacks.
     pub more_runs: Option<u32>,
     /// The treatments that it should have been compared with, and that were not measured.
@@ -102,6 +107,12 @@ pub struct Judgement {
     /// The setting that follows if it is refuted.
     #[serde(skip)]
     pub if_refuted: Option<String>,
+}
+
+// Serde passes references.
+#[expect(clippy::trivially_copy_pass_by_ref)]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// Whether the models were made so that all of these are true.
@@ -199,12 +210,63 @@ impl Case<'_> {
         self.baseline.is_some_and(is_it)
     }
 
-    /// The measured log-ratio, or why there is none.
+    /// The measured log-ratio over blocks, or why there is none.
     pub fn measured(&self, blocks: &Blocks<'_>) -> Result<LogRatio, String> {
-        let quantity = Quantity { metric: &self.claim.metric, phases: &self.claim.phases };
-        match self.baseline {
-            Some(baseline) => blocks.compare(quantity, self.side, baseline, Which::FirstStep),
-            None => blocks.values(quantity, self.side, Which::FirstStep),
+        blocks.compare(self.quantity(), self.side, self.baseline, Which::FirstStep)
+    }
+
+    /// What the case is tested on, and the number of blocks that it rests on, or why there is
+    /// nothing.
+    pub fn sample(&self, blocks: &Blocks<'_>) -> Result<(Sample, usize), String> {
+        let over_blocks = self.measured(blocks)?;
+        let n = over_blocks.n();
+        let by_host =
+            blocks.compare_by_host(self.quantity(), self.side, self.baseline, Which::FirstStep);
+        let hosts: Vec<LogRatio> = by_host.into_values().collect();
+        let across = Heterogeneity::among(&hosts);
+        Ok((across.map_or(Sample::Blocks(over_blocks), Sample::Hosts), n))
+    }
+
+    fn quantity(&self) -> Quantity<'_> {
+        Quantity { metric: &self.claim.metric, phases: &self.claim.phases }
+    }
+}
+
+/// What a case is tested on: blocks or, where two or more hosts have measured it, hosts.
+#[derive(Clone)]
+pub(super) enum Sample {
+    Blocks(LogRatio),
+    Hosts(Heterogeneity),
+}
+
+impl Sample {
+    pub fn ratio(&self) -> f64 {
+        match self {
+            Self::Blocks(ratio) => ratio.ratio(),
+            Self::Hosts(hosts) => hosts.ratio(),
+        }
+    }
+
+    fn interval(&self) -> Option<[f64; 2]> {
+        match self {
+            Self::Blocks(ratio) => ratio.interval(CONFIDENCE).map(ends),
+            Self::Hosts(hosts) => Some(ends(hosts.interval(CONFIDENCE))),
+        }
+    }
+
+    /// The p-value of lying above a bound.
+    pub fn p_above(&self, bound: f64) -> Option<f64> {
+        match self {
+            Self::Blocks(ratio) => ratio.p_above(bound),
+            Self::Hosts(hosts) => Some(hosts.p_above(bound)),
+        }
+    }
+
+    /// The p-value of lying below a bound.
+    pub fn p_below(&self, bound: f64) -> Option<f64> {
+        match self {
+            Self::Blocks(ratio) => ratio.p_below(bound),
+            Self::Hosts(hosts) => Some(hosts.p_below(bound)),
         }
     }
 }
@@ -233,11 +295,9 @@ pub(super) struct Evidence {
     pub p_refuted: f64,
 }
 
-/// What an open case needs more of.
+/// What a case is judged by, and needs more of while it is open.
 pub(super) enum RestsOn {
-    /// Blocks, with the ratio over them.
-    Blocks(LogRatio),
-    Hosts,
+    Sample(Sample),
     Cuts,
 }
 
@@ -272,6 +332,7 @@ pub(super) fn blank(claim: &Claim, id: String) -> Judgement {
         basis: None,
         by_construction: None,
         exploratory: claim.exploratory.clone(),
+        left_open: claim.left_open,
         scope: None,
         if_holds: claim.if_holds.clone(),
         if_refuted: claim.if_refuted.clone(),
@@ -288,7 +349,7 @@ pub(super) fn named(schedule: &Schedule, case: &Case<'_>, is_one_of_several: boo
     Judgement { levels: Some(levels.clone()), baseline, ..blank(claim, id) }
 }
 
-/// Tests a case by its blocks.
+/// Tests a case by its hosts, if it has several, or by its blocks.
 pub(super) fn weigh(
     schedule: &Schedule,
     blocks: &Blocks<'_>,
@@ -297,16 +358,19 @@ pub(super) fn weigh(
 ) -> (Judgement, Option<Evidence>) {
     let claim = case.claim;
     let mut judgement = named(schedule, case, is_one_of_several);
-    let ratio = match case.measured(blocks) {
-        Ok(ratio) => ratio,
+    let (sample, n) = match case.sample(blocks) {
+        Ok(found) => found,
         Err(reason) => {
             judgement.reason = Some(reason);
             return (judgement, None);
         }
     };
-    judgement.ratio = Some(ratio.ratio());
-    judgement.interval = ratio.interval(CONFIDENCE).map(ends);
-    judgement.n = ratio.n();
+    judgement.ratio = Some(sample.ratio());
+    judgement.interval = sample.interval();
+    judgement.n = n;
+    if let Sample::Hosts(hosts) = &sample {
+        judgement.across_hosts = Some(hosts.k);
+    }
     if let Some(why) = schedule.not_testable(claim) {
         return (judgement.untested(why), None);
     }
@@ -323,19 +387,22 @@ pub(super) fn weigh(
         judgement.reason = Some(unlike);
         return (judgement, None);
     }
-    if ratio.n() < 2 {
-        judgement.reason = Some("one run has no interval".to_owned());
-        judgement.more_runs = Some(1);
-        return (judgement, None);
+    if let Sample::Blocks(ratio) = &sample {
+        if ratio.n() < 2 {
+            judgement.reason = Some("one run has no interval".to_owned());
+            judgement.more_runs = Some(1);
+            return (judgement, None);
+        }
+        if ratio.n() < FEWEST_EQUAL && ratio.sd_log() == Some(0.0) {
+            let reason = "two equal runs tell nothing of how far others may differ";
+            judgement.reason = Some(reason.to_owned());
+            judgement.more_runs = Some(1);
+            return (judgement, None);
+        }
     }
-    if ratio.n() < FEWEST_EQUAL && ratio.sd_log() == Some(0.0) {
-        judgement.reason = Some("two equal runs tell nothing of how far others may differ".into());
-        judgement.more_runs = Some(1);
-        return (judgement, None);
-    }
-    let tests = tests(claim, |bound| ratio.p_above(bound), |bound| ratio.p_below(bound));
+    let tests = tests(claim, |bound| sample.p_above(bound), |bound| sample.p_below(bound));
     let evidence =
-        |(p_holds, p_refuted)| Evidence { rests_on: RestsOn::Blocks(ratio), p_holds, p_refuted };
+        |(p_holds, p_refuted)| Evidence { rests_on: RestsOn::Sample(sample), p_holds, p_refuted };
     (judgement, tests.map(evidence))
 }
 

@@ -1,36 +1,33 @@
 //! Judges claims: holds, refuted, or undecided and how many more runs it would take.
 //!
 //! A claim bounds a ratio. It holds when the ratio is shown to lie within the bounds and is
-//! refuted when it is shown to lie outside, each by one-sided t tests at half the error a
-//! two-sided 95 % interval has; "not significant" is never taken for "the same". Where a plan
-//! makes several claims, the p-values are adjusted by Holm's method, so that the chance of even
-//! one wrong verdict stays below 5 %.
+//! refuted when it is shown to lie outside, each by one-sided t tests; "not significant" is never
+//! taken for "the same". Where a plan makes several claims, the p-values are adjusted by Holm's
+//! method, and each run that leaves a claim open spends a share of the error, so that the chance of
+//! even one wrong verdict stays below 5 %, however often the plan is run until all are decided.
 //!
 //! On one host the sample size is the number of blocks. From two hosts on it is the number of
-//! hosts, as a claim about SSDs does not become true because one of them has many blocks. Blocks do
-//! not count even if hosts were not shown to differ: with few hosts that test has little power.
+//! hosts, whatever the claim compares, as a claim about SSDs does not become true because one of
+//! them has many blocks. Blocks do not count even if hosts were not shown to differ: with few hosts
+//! that test has little power.
 //!
 //! Claims about what power cuts leave are judged by cuts (`after_cuts.rs`).
 //!
 //! Claims that were made or changed after results were known are corrected as a separate family.
 
 use ssdlab_plan::Schedule;
-use ssdlab_plan::schedule::Claim;
-use ssdlab_stats::{Heterogeneity, LogRatio, holm, runs_to_separate};
+use ssdlab_stats::{LogRatio, holm, runs_to_separate};
 
-use super::case::{Evidence, Judgement, RestsOn, Verdict, blank, cases, tests, weigh};
-use super::effects::ends;
-use super::hosts::Found;
+use super::case::{Evidence, Judgement, RestsOn, Sample, Verdict, blank, cases, weigh};
 use super::pairs::Blocks;
 use super::plausible::PlausibleDrives;
 use super::{CONFIDENCE, after_cuts, best};
 
-/// Judges every claim of the schedule; `by_host` are their ratios on each host, `drives` the trials
-/// on plausible drives, if there were any.
+/// Judges every claim of the schedule; `drives` are the trials on plausible drives, if there were
+/// any.
 pub(super) fn judge_all(
     schedule: &Schedule,
     blocks: &Blocks<'_>,
-    by_host: &[Found],
     drives: Option<&PlausibleDrives<'_>>,
 ) -> Vec<Judgement> {
     let mut judged: Vec<(Judgement, Option<Evidence>)> = Vec::new();
@@ -47,23 +44,14 @@ pub(super) fn judge_all(
             continue;
         }
         for case in &cases {
-            if claim.is_best {
-                judged.push(best::weigh(schedule, blocks, case, cases.len() > 1));
-                continue;
-            }
-            if let Some(what) = after_cuts::is_about(claim) {
-                judged.push(after_cuts::weigh(schedule, blocks, case, what, cases.len() > 1));
-                continue;
-            }
-            let (mut judgement, over_blocks) = weigh(schedule, blocks, case, cases.len() > 1);
-            let own = |(one, _): &&Found| one.claim.as_deref() == Some(&*judgement.id);
-            let across = by_host.iter().find(own).and_then(|(_, groups)| groups.as_ref());
-            let is_open = judgement.verdict == Verdict::Undecided;
-            let evidence = match across.filter(|_| is_open) {
-                Some(groups) => across_hosts(&mut judgement, claim, groups),
-                None => over_blocks,
-            };
-            judged.push((judgement, evidence));
+            let is_one_of_several = cases.len() > 1;
+            judged.push(if claim.is_best {
+                best::weigh(schedule, blocks, case, is_one_of_several)
+            } else if let Some(what) = after_cuts::is_about(claim) {
+                after_cuts::weigh(schedule, blocks, case, what, is_one_of_several)
+            } else {
+                weigh(schedule, blocks, case, is_one_of_several)
+            });
         }
     }
     // A claim made after results were seen is one of many that could have been made.
@@ -78,29 +66,17 @@ pub(super) fn judge_all(
     judged
 }
 
-/// Tests a case by what its hosts have in common, instead of by its blocks.
-fn across_hosts(
-    judgement: &mut Judgement,
-    claim: &Claim,
-    groups: &Heterogeneity,
-) -> Option<Evidence> {
-    judgement.ratio = Some(groups.ratio());
-    judgement.interval = Some(ends(groups.interval(CONFIDENCE)));
-    judgement.across_hosts = Some(groups.k);
-    let above = |bound: f64| Some(groups.p_above(bound));
-    let (p_holds, p_refuted) = tests(claim, above, |bound| Some(groups.p_below(bound)))?;
-    Some(Evidence { rests_on: RestsOn::Hosts, p_holds, p_refuted })
-}
-
-/// Turns evidence into verdicts, corrected for the number of claims.
+/// Turns evidence into verdicts, corrected for the number of claims and of looks at them.
 fn settle(judged: &mut [&mut (Judgement, Option<Evidence>)]) {
+    let p = |judgement: &Judgement, evidence: &Evidence| {
+        let two_sided = 2.0 * evidence.p_holds.min(evidence.p_refuted);
+        (two_sided / share_of_error(judgement.left_open)).min(1.0)
+    };
     let raw: Vec<f64> = judged
         .iter()
-        .filter_map(|(_, evidence)| evidence.as_ref())
-        .map(|evidence| (2.0 * evidence.p_holds.min(evidence.p_refuted)).min(1.0))
+        .filter_map(|(judgement, evidence)| Some(p(judgement, evidence.as_ref()?)))
         .collect();
     let error = 1.0 - CONFIDENCE;
-    let each = error / raw.len().max(1) as f64;
     let mut adjusted = holm(&raw).into_iter();
     for (judgement, evidence) in judged {
         let Some(evidence) = evidence else { continue };
@@ -115,11 +91,27 @@ fn settle(judged: &mut [&mut (Judgement, Option<Evidence>)]) {
             continue;
         }
         match &evidence.rests_on {
-            RestsOn::Blocks(ratio) => judgement.more_runs = more_runs(judgement, ratio, each),
-            RestsOn::Hosts => judgement.reason = Some("only more hosts may tell".to_owned()),
+            RestsOn::Sample(Sample::Blocks(ratio)) => {
+                let share = share_of_error(judgement.left_open.saturating_add(1));
+                let next = error * share / raw.len() as f64;
+                judgement.more_runs = more_runs(judgement, ratio, next);
+            }
+            RestsOn::Sample(Sample::Hosts(_)) => {
+                judgement.reason = Some("only more hosts may tell".to_owned());
+            }
             RestsOn::Cuts => judgement.reason = Some(after_cuts::open(judgement).to_owned()),
         }
     }
+}
+
+/// The share of the error that a run may spend on a claim which so many runs before it left open.
+/// The first spends four fifths, each later one half of what is left, so that all together never
+/// spend more than there is (Lan and `DeMets` 1983, "Discrete sequential boundaries for clinical
+/// trials", Biometrika 70; added up by Bonferroni's inequality, as runs may share trials or not).
+fn share_of_error(left_open: u32) -> f64 {
+    // Beyond 50 runs the share stays above 0, which tests need.
+    let later = i32::try_from(left_open.min(50)).expect("50 fits");
+    if later == 0 { 0.8 } else { 0.2 * 0.5_f64.powi(later) }
 }
 
 /// Runs beyond those done until the interval is expected to clear the nearest bound.
@@ -132,3 +124,6 @@ fn more_runs(judgement: &Judgement, ratio: &LogRatio, error: f64) -> Option<u32>
     let done = u32::try_from(ratio.n()).ok()?;
     Some(total.saturating_sub(done).max(1))
 }
+
+#[cfg(test)]
+mod tests;

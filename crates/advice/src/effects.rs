@@ -11,7 +11,7 @@ use ssdlab_stats::{Interval, Resamples, holm};
 
 use super::CONFIDENCE;
 use super::over_drives::Spread;
-use super::pairs::{Blocks, Quantity, Which};
+use super::pairs::{Blocks, Quantity, Side, Which};
 
 /// Resamples of the bootstrap interval, with a fixed seed, so that a report is reproducible.
 const RESAMPLES: usize = 2_000;
@@ -81,8 +81,12 @@ pub(super) fn all(schedule: &Schedule, blocks: &Blocks<'_>) -> Vec<Effect> {
                 if [index, baseline].iter().any(|side| blocks.any_lacks(quantity, *side)) {
                     continue;
                 }
-                let compared =
-                    blocks.compare(quantity, index.into(), baseline.into(), Which::LastStep);
+                let compared = blocks.compare(
+                    quantity,
+                    Side::from(index),
+                    Side::from(baseline),
+                    Which::LastStep,
+                );
                 if let Ok(ratio) = compared {
                     ratios.push((*metric, phases, (index, baseline), ratio));
                 }

@@ -23,6 +23,8 @@ mod plausible;
 mod precision;
 mod ranking;
 mod separation;
+#[cfg(test)]
+mod simulated;
 mod treatment;
 mod warning;
 mod warnings;

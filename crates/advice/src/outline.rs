@@ -10,7 +10,6 @@ use ssdlab_results::{Ending, Record, Status};
 use super::Completeness;
 use super::case::Verdict;
 use super::claims;
-use super::hosts;
 use super::pairs::Blocks;
 use super::plausible::{self, PlausibleDrives};
 
@@ -65,9 +64,8 @@ impl Outline {
 pub fn outline(schedule: &Schedule, records: &[Record], ending: Ending) -> Outline {
     let published = plausible::of_published(records);
     let blocks = Blocks::of(schedule, &published);
-    let by_host = hosts::of_claims(schedule, &blocks);
     let drawn = PlausibleDrives::of(schedule, records);
-    let claims = claims::judge_all(schedule, &blocks, &by_host, drawn.as_ref());
+    let claims = claims::judge_all(schedule, &blocks, drawn.as_ref());
     let came_out = |verdict| claims.iter().filter(|claim| claim.verdict == verdict).count();
     Outline {
         plan: schedule.plan.clone(),

@@ -59,7 +59,7 @@ pub(super) enum Which {
     LastStep,
 }
 
-/// Two sides in a block: their values, and the machine if both ran on the same one.
+/// Two sides in a block, or one and 1: their values, and the machine if all ran on the same one.
 struct Pair<'a> {
     values: (f64, f64),
     machine: Option<Machine<'a>>,
@@ -86,17 +86,19 @@ impl<'a> Blocks<'a> {
         Self { schedule, blocks }
     }
 
-    /// The paired log-ratio of two sides, or why there is none.
+    /// The paired log-ratio of two sides, or of one to one unit of the metric, or why there is none.
     pub fn compare(
         &self,
         quantity: Quantity<'_>,
         side: Side,
-        baseline: Side,
+        baseline: impl Into<Option<Side>>,
         which: Which,
     ) -> Result<LogRatio, String> {
+        let baseline = baseline.into();
         let pairs = self.pairs(quantity, side, baseline, which);
         if pairs.is_empty() {
-            return Err("no block in which both sides were measured".to_owned());
+            let what = if baseline.is_some() { "both sides were" } else { "it was" };
+            return Err(format!("no block in which {what} measured"));
         }
         let word = if side.excess_over.is_some() { "excess of " } else { "" };
         ratio(pairs.iter().map(|pair| pair.values)).map_err(|_| {
@@ -125,17 +127,16 @@ impl<'a> Blocks<'a> {
         }) && are_any
     }
 
-    /// The paired log-ratios of two sides, by the host that both ran on; empty if any host has no
-    /// ratio.
+    /// What [`Self::compare`] finds on each host; empty if any host has no ratio.
     pub fn compare_by_host(
         &self,
         quantity: Quantity<'_>,
         side: Side,
-        baseline: Side,
+        baseline: impl Into<Option<Side>>,
         which: Which,
     ) -> BTreeMap<Host, LogRatio> {
         let mut by_machine: BTreeMap<Machine<'_>, Vec<(f64, f64)>> = BTreeMap::new();
-        for pair in self.pairs(quantity, side, baseline, which) {
+        for pair in self.pairs(quantity, side, baseline.into(), which) {
             if let Some(machine) = pair.machine {
                 by_machine.entry(machine).or_default().push(pair.values);
             }
@@ -150,12 +151,17 @@ impl<'a> Blocks<'a> {
         &self,
         quantity: Quantity<'_>,
         side: Side,
-        baseline: Side,
+        baseline: Option<Side>,
         which: Which,
     ) -> Vec<Pair<'a>> {
         self.in_step(which, |block| {
-            let values = (value(quantity, side, block)?, value(quantity, baseline, block)?);
-            let treatments = || side.treatments().chain(baseline.treatments());
+            let other = match baseline {
+                Some(baseline) => value(quantity, baseline, block)?,
+                None => 1.0,
+            };
+            let values = (value(quantity, side, block)?, other);
+            let treatments =
+                || side.treatments().chain(baseline.into_iter().flat_map(Side::treatments));
             let mut machines = treatments().map(|treatment| Machine::of(block[treatment]?));
             let first = machines.next()?;
             let machine = first.filter(|_| machines.all(|other| other == first));
@@ -207,24 +213,6 @@ impl<'a> Blocks<'a> {
     /// The trials of a treatment, in the first step that has any.
     pub fn trials(&self, treatment: usize) -> Vec<&'a Record> {
         self.in_step(Which::FirstStep, |block| block[treatment])
-    }
-
-    /// The values of one side, as log-ratios to one unit of the metric.
-    pub fn values(
-        &self,
-        quantity: Quantity<'_>,
-        side: Side,
-        which: Which,
-    ) -> Result<LogRatio, String> {
-        let values = self.in_step(which, |block| {
-            let value = value(quantity, side, block)?;
-            self.can_be_compared(block, side.treatments()).then_some(value)
-        });
-        if values.is_empty() {
-            return Err("no block in which it was measured".to_owned());
-        }
-        LogRatio::paired(&values, &vec![1.0; values.len()])
-            .map_err(|_| format!("{} is not above 0 in every trial", quantity.metric))
     }
 
     /// The value of one side in each block, or its ratio to another's. Fails if any block has no

@@ -381,8 +381,10 @@ pub fn new_id(schedule: &Schedule) -> String {
     format!("{}-{day}-{time}", schedule.plan)
 }
 
-/// Has claims that are new since the plan's first run judged as exploratory, and says so.
+/// Has claims judged in the light of the plan's earlier runs: those that are new since the first as
+/// exploratory, which is said, and those that were left open with the error that is left.
 fn seal(results: &Path, resolved: &mut Resolved) {
+    sealing::count_open(results, &mut resolved.schedule);
     let sealed = sealing::seal(results, &resolved.text, &mut resolved.schedule);
     if let Some((late, first)) = sealed {
         output::tell(&format!(

@@ -1,11 +1,14 @@
-//! A plan's claims are sealed by its first run with results: later claims and changes are made
-//! knowing these.
+//! What the earlier runs of a plan do to its claims.
+//!
+//! The first run with results seals them: later claims and changes are made knowing these. And each
+//! run that leaves a claim open spends a part of the error that may be made with it.
 
 use std::fs;
 use std::path::Path;
 
-use ssdlab_plan::{Schedule, shipped};
-use ssdlab_results::{Run, Status};
+use ssdlab_advice::{self as advice, Verdict};
+use ssdlab_plan::{LabKind, Schedule, shipped};
+use ssdlab_results::{Contents, Run, Status};
 
 /// Marks the claims that the first run of the plan does not have in this form, and returns their
 /// names and that run's name. Claims of a shipped plan were made without knowing the results kept
@@ -14,7 +17,8 @@ pub fn seal(results: &Path, plan: &str, schedule: &mut Schedule) -> Option<(Vec<
     if shipped::ALL.iter().any(|own| own.text == plan) {
         return None;
     }
-    let (first, sealed) = first_run(results, &schedule.plan)?;
+    let (first, sealed) = earlier_runs(results, &schedule.plan).next()?;
+    let sealed = sealed.schedule;
     let open = schedule.claims.iter_mut().filter(|claim| claim.exploratory.is_none());
     let mut late = Vec::new();
     for claim in open.filter(|claim| !sealed.claims.iter().any(|own| claim.is_judged_as(own))) {
@@ -24,17 +28,47 @@ pub fn seal(results: &Path, plan: &str, schedule: &mut Schedule) -> Option<(Vec<
     (!late.is_empty()).then_some((late, first))
 }
 
-/// The name and the schedule of the first run of a plan that has results. Unreadable runs do not
+/// Counts for each claim the earlier runs in a row that tested it on the same things and left it
+/// open.
+pub fn count_open(results: &Path, schedule: &mut Schedule) {
+    for (name, earlier) in earlier_runs(results, &schedule.plan) {
+        if !earlier.schedule.measures_as(schedule) || is_the_same_run(&earlier.schedule, schedule) {
+            continue;
+        }
+        let Contents { schedule: sealed, records, ending, .. } = &earlier;
+        let judged = advice::analyse(&name, sealed, records, *ending).claims;
+        for claim in &mut schedule.claims {
+            let Some(own) = sealed.claims.iter().find(|own| claim.is_judged_as(own)) else {
+                continue;
+            };
+            let mut tested =
+                judged.iter().filter(|one| one.claim == own.id && one.p.is_some()).peekable();
+            if tested.peek().is_some() {
+                let is_open = tested.any(|one| one.verdict == Verdict::Undecided);
+                claim.left_open = if is_open { claim.left_open + 1 } else { 0 };
+            }
+        }
+    }
+}
+
+/// Whether a run would only do again what an earlier one did: in virtual time it finds the same.
+fn is_the_same_run(earlier: &Schedule, schedule: &Schedule) -> bool {
+    schedule.is_in(LabKind::Virtual)
+        && earlier.seed == schedule.seed
+        && earlier.trials == schedule.trials
+}
+
+/// The earlier runs of a plan that have results, in order, with their names. Unreadable runs do not
 /// count: nobody saw their results.
-fn first_run(results: &Path, plan: &str) -> Option<(String, Schedule)> {
-    let entries = fs::read_dir(results).ok()?;
+fn earlier_runs(results: &Path, plan: &str) -> impl Iterator<Item = (String, Contents)> {
+    let entries = fs::read_dir(results).into_iter().flatten();
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let mut names: Vec<String> = names.filter(|name| name.starts_with(plan)).collect();
     // Run names end with the time.
     names.sort();
-    names.into_iter().find_map(|name| {
+    names.into_iter().filter_map(move |name| {
         let contents = Run::read(&results.join(&name)).ok()?;
         let has_results = contents.records.iter().any(|record| record.status == Status::Ok);
-        (has_results && contents.schedule.plan == plan).then_some((name, contents.schedule))
+        (has_results && contents.schedule.plan == plan).then_some((name, contents))
     })
 }

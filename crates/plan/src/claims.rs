@@ -132,6 +132,7 @@ fn claim(
         by_construction: written.by_construction.clone(),
         not_testable: written.not_testable.clone(),
         exploratory: written.exploratory.clone(),
+        left_open: 0,
     };
     sides::check_pairs(&claim, schedule, factors)
         .map_err(|(message, help)| fault(message, &help))?;

@@ -23,6 +23,10 @@ use super::target::{self, Target};
 use super::transactions::{DATABASE, PAGE_BYTES, Transactions};
 use super::versions::{Append, Replace};
 
+mod claim;
+
+pub use claim::Claim;
+
 /// The version of `schedule.json` this program writes.
 pub const SCHEDULE_SCHEMA: u32 = 1;
 
@@ -418,77 +422,6 @@ pub struct Keep {
     pub count: usize,
 }
 
-/// A statement about the ratio of one treatment's metric to another's.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Claim {
-    /// Its name.
-    pub id: String,
-    /// The claim in words.
-    pub says: String,
-    /// The metric.
-    pub metric: String,
-    /// The phases whose sum is compared.
-    pub phases: Vec<String>,
-    /// The levels whose effect it states.
-    pub compare: Levels,
-    /// The levels they are compared with.
-    pub against: Levels,
-    /// The treatments it is limited to.
-    #[serde(rename = "where")]
-    pub only: Levels,
-    /// Whether nothing is compared with `against`: the levels are said to be better than every
-    /// other of the same factors.
-    #[serde(default)]
-    pub is_best: bool,
-    /// The levels that compete with it, by factor; all, where a factor is not named.
-    #[serde(default)]
-    pub among: BTreeMap<Factor, Vec<String>>,
-    /// Compare the excess over the same treatment with these levels.
-    pub excess_over: Option<Levels>,
-    /// Whether the bounds are of the metric itself, in its unit, instead of a ratio.
-    #[serde(default)]
-    pub is_absolute: bool,
-    /// It holds if the ratio is at least this.
-    pub at_least: Option<f64>,
-    /// It holds if the ratio is at most this.
-    pub at_most: Option<f64>,
-    /// The setting that follows if it holds.
-    pub if_holds: Option<String>,
-    /// The setting that follows if it is refuted.
-    pub if_refuted: Option<String>,
-    /// The number that the source states, in the unit of the bounds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub published: Option<f64>,
-    /// What the claim follows from in the virtual lab, where that is its models.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub by_construction: Option<String>,
-    /// Why a lab cannot test it, by lab.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub not_testable: BTreeMap<LabKind, String>,
-    /// What was known of the results when it was made or changed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub exploratory: Option<String>,
-}
-
-impl Claim {
-    /// Whether the same results give another claim the same verdict, whatever its wording.
-    #[must_use]
-    pub fn is_judged_as(&self, other: &Self) -> bool {
-        let judged = |claim: &Self| Self {
-            id: String::new(),
-            says: String::new(),
-            if_holds: None,
-            if_refuted: None,
-            published: None,
-            by_construction: None,
-            not_testable: BTreeMap::new(),
-            exploratory: None,
-            ..claim.clone()
-        };
-        judged(self) == judged(other)
-    }
-}
-
 // Serde passes references.
 #[expect(clippy::trivially_copy_pass_by_ref)]
 fn is_zero(number: &u32) -> bool {
@@ -525,6 +458,20 @@ impl Schedule {
     #[must_use]
     pub fn is_in(&self, lab: LabKind) -> bool {
         self.origin() == Origin::Lab(lab)
+    }
+
+    /// Whether another schedule measures the same things: the same treatments and workload in the
+    /// same place, however often.
+    #[must_use]
+    pub fn measures_as(&self, other: &Self) -> bool {
+        let levels = |schedule: &Self| -> Vec<Levels> {
+            schedule.treatments.iter().map(|treatment| treatment.levels.clone()).collect()
+        };
+        self.target == other.target
+            && levels(self) == levels(other)
+            && self.workload == other.workload
+            && self.scale == other.scale
+            && self.cuts == other.cuts
     }
 
     /// Whether its trials run on a device that each machine has to name.

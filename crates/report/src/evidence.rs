@@ -52,6 +52,10 @@ pub(super) fn evidence(claim: &Judgement) -> Vec<String> {
             parts.push(format!("not testable here: {why}"));
         }
     }
+    if claim.left_open > 0 && claim.p.is_some() {
+        let runs = counted(claim.left_open as usize, "earlier run");
+        parts.push(format!("{runs} left it open and spent a part of the error"));
+    }
     if let Some(from) = &claim.by_construction {
         parts.push(format!("by construction: {from}"));
     }
