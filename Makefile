@@ -8,8 +8,8 @@ SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 # Where `make install` puts the program; DESTDIR goes in front of it.
 PREFIX ?= /usr/local
 
-.PHONY: demo fleet-demo build kernel kernel-6.12 readme evidence reference manual gallery today install deb dist test check bench \
-	validation kill-test fuzz clean
+.PHONY: demo fleet-demo build kernel kernel-6.12 readme evidence adversaries reference manual gallery today install deb \
+	dist test check bench validation kill-test fuzz clean
 
 # Installs what is missing, builds, and answers founding question 1 in the virtual lab.
 demo: kernel
@@ -74,12 +74,17 @@ deb: kernel
 dist:
 	scripts/install-packages build
 	scripts/dist target/dist
+
 # The numbers of the virtual lab in the book of evidence, made again (an hour), and docs/evidence.md.
 evidence: kernel
 	rm -rf target/evidence
 	for plan in journal discard; do \
 		$(SSDLAB) run $$plan --runs 1 --results target/evidence >/dev/null || exit 1; done
 	UPDATE_EVIDENCE=1 $(CARGO) test --locked --test evidence
+
+# The runs under which verdicts of shipped claims change (an hour).
+adversaries: kernel
+	$(CARGO) test --release --locked --test adversaries -- --ignored
 
 # Every test. Those that need root are reported as ignored without it.
 test: kernel

@@ -2,9 +2,12 @@
 //! the virtual lab, a label that says why it has none, or an entry among those not found yet.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use serde::Deserialize;
+use serde_json::Value;
 use ssdlab_plan::{self as plan, LabKind, Overrides, shipped};
 
 /// The adversaries, by plan.
@@ -21,13 +24,31 @@ struct OfPlan {
     adversary: Vec<Adversary>,
 }
 
+/// A run that differs from another of the same plan in a setting, a drive, or the workload.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Adversary {
-    /// The arguments added to `ssdlab run PLAN`.
+    /// The arguments added to `ssdlab run PLAN` for both runs.
+    #[serde(default)]
+    both: Vec<String>,
+    /// The arguments added for the adversary only.
+    #[serde(default)]
     arguments: Vec<String>,
-    /// The resulting verdicts on the claims.
-    verdicts: BTreeMap<String, String>,
+    /// What is replaced in the plan's text for the adversary only, with what replaces it.
+    #[serde(default)]
+    replace: Vec<[String; 2]>,
+    /// The verdicts on all cases of the claims, in order, in the other run and under the adversary.
+    verdicts: BTreeMap<String, [String; 2]>,
+}
+
+impl Adversary {
+    /// The plan's text under the adversary.
+    fn text(&self, plan: &str, text: &str) -> String {
+        self.replace.iter().fold(text.to_owned(), |text, [from, to]| {
+            assert!(text.contains(from), "{plan} does not say {from}");
+            text.replace(from, to)
+        })
+    }
 }
 
 /// The number of claims of which nobody has found an adversary. It only falls.
@@ -51,8 +72,12 @@ fn every_shipped_claim_can_fail_or_says_why_not() {
         let found: BTreeSet<String> = adversary
             .into_iter()
             .flat_map(|adversary| {
-                assert!(!adversary.arguments.is_empty(), "{}: the plan as shipped", shipped.name);
-                adversary.verdicts.into_keys()
+                let is_another = adversary.text(shipped.name, shipped.text) != shipped.text;
+                assert!(is_another || !adversary.arguments.is_empty(), "{}", shipped.name);
+                adversary.verdicts.into_iter().map(|(claim, [own, other])| {
+                    assert_ne!(own, other, "{}: {claim}", shipped.name);
+                    claim
+                })
             })
             .collect();
         let expected: BTreeSet<String> = open.into_iter().map(|claim| claim.id.clone()).collect();
@@ -62,4 +87,51 @@ fn every_shipped_claim_can_fail_or_says_why_not() {
         assert!(labelled.iter().all(|claim| !found.contains(&claim.id)), "{}", shipped.name);
     }
     assert!(adversaries.is_empty(), "the file has plans that are not shipped");
+}
+
+#[test]
+#[ignore = "runs plans for an hour: make adversaries"]
+fn each_adversary_changes_the_verdicts_as_it_says() {
+    let adversaries: BTreeMap<String, OfPlan> = toml::from_str(ADVERSARIES).unwrap();
+    let mut known = BTreeMap::new();
+    for (plan, of) in &adversaries {
+        let shipped = shipped::ALL.iter().find(|own| own.name == plan).unwrap();
+        for adversary in &of.adversary {
+            let both: Vec<&str> = adversary.both.iter().map(String::as_str).collect();
+            let own = known
+                .entry((plan, both.clone()))
+                .or_insert_with(|| verdicts(plan, shipped.text, &both));
+            let arguments = adversary.arguments.iter().map(String::as_str);
+            let all: Vec<&str> = both.into_iter().chain(arguments).collect();
+            let other = verdicts(plan, &adversary.text(plan, shipped.text), &all);
+            for (claim, expected) in &adversary.verdicts {
+                let found = [&own[claim], &other[claim]];
+                assert_eq!(found, [&expected[0], &expected[1]], "{plan}: {claim} with {all:?}");
+            }
+        }
+    }
+}
+
+/// Runs a plan in the virtual lab; returns the verdicts on all cases of each claim, in order.
+fn verdicts(plan: &str, text: &str, arguments: &[&str]) -> BTreeMap<String, String> {
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join(format!("{plan}.toml"));
+    fs::write(&file, text).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_ssdlab"))
+        .arg("run")
+        .arg(&file)
+        .args(arguments)
+        .args(["--json", "--results"])
+        .arg(place.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    let json: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{plan} with {arguments:?}: {error}: {said}"));
+    let mut verdicts: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for claim in json["claims"].as_array().unwrap() {
+        let of_claim = verdicts.entry(claim["claim"].as_str().unwrap().to_owned()).or_default();
+        of_claim.push(claim["verdict"].as_str().unwrap());
+    }
+    verdicts.into_iter().map(|(claim, verdicts)| (claim, verdicts.join(", "))).collect()
 }

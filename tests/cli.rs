@@ -164,6 +164,21 @@ fn a_side_that_nobody_names_is_refused_with_what_to_write() {
     place.right(&format!("{plan}{against}\n"));
 }
 
+/// A plan that is checked can be run: the files that its levels name are read.
+#[test]
+fn files_of_drives_and_hosts_are_checked_with_the_plan() {
+    let place = Place::new();
+    for (option, file) in [("--drive", "./none.toml"), ("--set", "host=./none.toml")] {
+        let output = place.ssdlab(&["check", "discard", option, file]);
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && message.contains("none.toml"), "{message}");
+    }
+    fs::write(place.0.path().join("bad.toml"), "x = 3\n").unwrap();
+    let output = place.ssdlab(&["check", "discard", "--set", "host=./bad.toml"]);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(2) && message.contains("host show"), "{message}");
+}
+
 #[test]
 fn faults_of_plans_are_named() {
     let place = Place::new();

@@ -4,12 +4,12 @@ use std::fmt::Write;
 
 use clap::Args;
 use miette::Report;
-use ssdlab_plan::{self as plan, Levels, Schedule};
+use ssdlab_plan::{self as plan, LabKind, Levels, Schedule};
 use ssdlab_report::{self as report, roughly};
 
 use super::exit::Exit;
-use super::output;
 use super::plan_arguments::PlanArguments;
+use super::{output, stages};
 
 /// Arguments of `ssdlab check`.
 #[derive(Debug, Args)]
@@ -25,6 +25,9 @@ impl Check {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Report> {
         let schedule = self.plan.resolve()?.schedule;
+        if schedule.is_in(LabKind::Virtual) {
+            stages::check_models(&schedule)?;
+        }
         if self.json {
             output::print_json(&schedule);
         } else {

@@ -109,13 +109,10 @@ pub fn with_stage<T>(
     let mut lab = match target {
         Target::Virtual { .. } => {
             let kernel = kernel::find(manner.kernel)?;
-            let drives = drives(schedule, interrupt)?;
-            let hosts = hosts(schedule, interrupt)?;
+            let Models { drives, plausible, hosts } = models(schedule, interrupt)?;
             drives.values().try_for_each(check_memory)?;
             let jobs = manner.jobs.unwrap_or_else(|| fitting_jobs(&hosts, &drives));
             let jobs = jobs.min(manner.most_jobs.unwrap_or(jobs)).max(1);
-            let plausible =
-                if schedule.plausible > 0 { plausible(schedule)? } else { BTreeMap::new() };
             let provided = Provided { schedule, kernel, drives, hosts, plausible, jobs, interrupt };
             let guests = Box::new(Guests::open(provided, journal)?);
             return act(Ready::Guests(guests, jobs));
@@ -141,6 +138,27 @@ pub fn with_stage<T>(
         tools: conductor::tools(schedule),
     };
     act(Ready::Here(here, !manner.no_trace))
+}
+
+/// What the levels `drive` and `host` of a schedule's treatments name.
+struct Models {
+    drives: BTreeMap<String, Specification>,
+    /// What the evidence of the drives leaves possible; empty if none are drawn.
+    plausible: BTreeMap<String, Plausible>,
+    hosts: BTreeMap<String, HostModel>,
+}
+
+fn models(schedule: &Schedule, interrupt: &Interrupt) -> Result<Models, Report> {
+    Ok(Models {
+        drives: drives(schedule, interrupt)?,
+        plausible: if schedule.plausible > 0 { plausible(schedule)? } else { BTreeMap::new() },
+        hosts: hosts(schedule, interrupt)?,
+    })
+}
+
+/// Refuses drive and host files of a schedule that cannot be used.
+pub fn check_models(schedule: &Schedule) -> Result<(), Report> {
+    models(schedule, &Interrupt::default()).map(drop)
 }
 
 /// The drives that a schedule's treatments name.
