@@ -212,11 +212,17 @@ fn repetitions(
     let least = written.least.unwrap_or(LEAST_BLOCKS);
     let most = written.most.unwrap_or(least.max(MOST_BLOCKS));
     let written_is_right = 0 < least && least <= most;
-    let (least, most) = exactly.map_or((least, most), |blocks| (blocks, blocks));
-    if !written_is_right || least == 0 || most < least || most > limits::MOST_BLOCKS {
+    if !written_is_right || most > limits::MOST_BLOCKS {
         return Err(Fault::nowhere(
             format!("{least} to {most} blocks cannot be run"),
-            "repetitions: 1 <= least <= most <= 10000",
+            format!("repetitions: 1 <= least <= most <= {}", limits::MOST_BLOCKS),
+        ));
+    }
+    let (least, most) = exactly.map_or((least, most), |blocks| (blocks, blocks));
+    if least == 0 || most > limits::MOST_BLOCKS {
+        return Err(Fault::nowhere(
+            format!("{most} runs of each treatment cannot be run"),
+            format!("choose from 1 to {}", limits::MOST_BLOCKS),
         ));
     }
     Ok(Repetitions {

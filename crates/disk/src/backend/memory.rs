@@ -44,7 +44,6 @@ impl Stretch {
 pub struct Memory {
     stretches: Vec<Option<Stretch>>,
     capacity_bytes: u64,
-    held_pages: usize,
 }
 
 /// A part of a page: which page, where in it, and where in the caller's data.
@@ -63,7 +62,7 @@ impl Memory {
         let stretch_bytes = (PAGE_BYTES * STRETCH_PAGES) as u64;
         let stretches = usize::try_from(capacity_bytes.div_ceil(stretch_bytes))
             .expect("the table of a disk fits the address space");
-        Self { stretches: vec![None; stretches], capacity_bytes, held_pages: 0 }
+        Self { stretches: vec![None; stretches], capacity_bytes }
     }
 
     /// The maximum memory of a disk of this capacity, in bytes: if no page is all zeros.
@@ -74,13 +73,6 @@ impl Memory {
         let pages = capacity_bytes.div_ceil(PAGE_BYTES as u64);
         let stretches = pages.div_ceil(STRETCH_PAGES as u64);
         pages.saturating_mul(page_bytes).saturating_add(stretches.saturating_mul(stretch_bytes))
-    }
-
-    /// The bytes of pages that are not all zeros. The table takes another 8 for each 2 MiB of the
-    /// disk, and 4 KiB for each 2 MiB in which there are such pages.
-    #[must_use]
-    pub fn held_bytes(&self) -> u64 {
-        (self.held_pages * PAGE_BYTES) as u64
     }
 
     /// The pages that are not all zeros, each with its offset in bytes, in order; the last ends at
@@ -149,7 +141,6 @@ impl Memory {
         let page = &mut stretch.pages[part.page];
         if page.is_none() {
             stretch.held += 1;
-            self.held_pages += 1;
         }
         page.get_or_insert_with(|| Box::new(ZEROS))
     }
@@ -164,7 +155,6 @@ impl Memory {
         }
         stretch.pages[part.page] = None;
         stretch.held -= 1;
-        self.held_pages -= 1;
         if stretch.held == 0 {
             self.stretches[part.stretch] = None;
         }

@@ -250,9 +250,9 @@ impl<'a> Device<'a> {
             return Err(Status::IoError.into());
         }
         let returned_bytes = room.length();
-        self.data.resize(returned_bytes, 0);
-        let at = self.backend.read(now, extent.offset_bytes, &mut self.data)?;
-        if !room.store(memory, &self.data) {
+        let data = first(&mut self.data, returned_bytes);
+        let at = self.backend.read(now, extent.offset_bytes, data)?;
+        if !room.store(memory, data) {
             return Err(Status::IoError.into());
         }
         Ok(Done { at, returned_bytes, commands: vec![(Kind::Read, extent)] })
@@ -265,12 +265,12 @@ impl<'a> Device<'a> {
         now: Nanos,
         witness: &mut Witness,
     ) -> Result<Done, Undone> {
-        self.data.resize(self.buffers.readable.length() - HEADER_BYTES, 0);
-        if !self.buffers.readable.load(memory, HEADER_BYTES, &mut self.data) {
+        let data = first(&mut self.data, self.buffers.readable.length() - HEADER_BYTES);
+        if !self.buffers.readable.load(memory, HEADER_BYTES, data) {
             return Err(Status::IoError.into());
         }
-        let at = self.backend.write(now, extent.offset_bytes, &self.data)?;
-        witness.data(&self.data);
+        let at = self.backend.write(now, extent.offset_bytes, data)?;
+        witness.data(data);
         let at = self.through(at, now)?;
         Ok(Done { at, returned_bytes: 0, commands: vec![(Kind::Write, extent)] })
     }
@@ -295,6 +295,14 @@ impl<'a> Device<'a> {
     fn through(&mut self, at: Nanos, now: Nanos) -> Result<Nanos, BackendError> {
         if self.writes_through() { Ok(at.max(self.backend.flush(now)?)) } else { Ok(at) }
     }
+}
+
+/// The first bytes of a buffer that only grows, so that nothing is zeroed to be overwritten.
+fn first(data: &mut Vec<u8>, length: usize) -> &mut [u8] {
+    if data.len() < length {
+        data.resize(length, 0);
+    }
+    &mut data[..length]
 }
 
 /// Writes a status into the guest's memory. Returns whether that succeeded.
