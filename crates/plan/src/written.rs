@@ -58,29 +58,30 @@ pub struct Plan {
     #[schemars(with = "Vec<Levels>")]
     #[schemars(example = json!([{"filesystem":"xfs","discard":"on"}]))]
     pub exclude: Vec<Spanned<Levels>>,
-    /// The levels every other is compared with. Factors it does not name stay equal within a
-    /// comparison.
+    /// The levels that all others are compared with. Factors not named here are held constant
+    /// within each comparison.
     #[schemars(with = "Option<Levels>")]
     #[schemars(example = json!({"discard":"off"}))]
     pub baseline: Option<Spanned<Levels>>,
-    /// What is done to the filesystem.
+    /// The operations to perform on the filesystem.
     pub workload: Workload,
-    /// Power cuts in the virtual lab, and what is left after them.
+    /// Power cuts in the virtual lab: how many, and how many of the resulting drive states to
+    /// examine.
     #[schemars(with = "Option<WrittenCuts>")]
     pub cuts: Option<Spanned<WrittenCuts>>,
-    /// How often, how precisely, and when to give up.
+    /// How many blocks to run, how precise the results must be, and when to stop.
     #[serde(default)]
     pub repetitions: Repetitions,
-    /// The ranking of treatments (default with steps: by the metric over all phases; without:
-    /// none).
+    /// How treatments are ranked (default: in a plan with steps, by the plan's metric over all
+    /// phases; otherwise not at all).
     #[schemars(with = "Option<Ranking>")]
     pub ranking: Option<Spanned<Ranking>>,
-    /// Narrows the choice step by step; each step has blocks of its own.
+    /// Narrows the set of treatments step by step; each step runs its own blocks.
     #[serde(default)]
     #[schemars(with = "Vec<Step>")]
     pub steps: Vec<Spanned<Step>>,
-    /// The ids of the claims that answer the question, in the order of the answer; for a question
-    /// that asks for yes or no, all of them hold if it is yes (default: the only claim).
+    /// The ids of the claims that answer the question, in the order in which the answer states them
+    /// (default: the only claim). The answer to a yes-or-no question is yes if all of them hold.
     #[schemars(with = "Option<Vec<String>>")]
     #[schemars(example = ["bfq-slower"])]
     pub answer: Option<Spanned<Vec<String>>>,
@@ -135,11 +136,11 @@ pub struct Target {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Needs {
-    /// The kind of drive: Slurm nodes with the feature `ssd=` and this name.
+    /// The kind of drive: selects Slurm nodes with the feature `ssd=NAME`.
     #[schemars(with = "Option<String>")]
     #[schemars(example = &"x25m")]
     pub drive: Option<Spanned<String>>,
-    /// Further features of nodes, all of which it must have.
+    /// Additional features, all of which the node must have.
     #[serde(default)]
     #[schemars(with = "Vec<String>")]
     #[schemars(example = ["big"])]
@@ -163,14 +164,14 @@ pub struct Simulated {
     /// out, and repeating a seed would repeat every nanosecond.
     #[schemars(example = 5)]
     pub seeds: Option<u32>,
-    /// The number of plausible drives (default 0): as many further blocks, each on drives and a
-    /// host drawn from what their evidence leaves open. The first block is on those of the files.
-    /// With it, `seeds` is ignored.
+    /// The number of plausible drives (default 0). Each adds a block, run on drives and a host
+    /// whose values are drawn from the ranges and choices that their evidence allows. The first
+    /// block uses the values in the drive and host files. If this is given, `seeds` is ignored.
     #[schemars(example = 9)]
     pub plausible: Option<u32>,
 }
 
-/// What is done to the filesystem, phase by phase.
+/// The operations performed on the filesystem, phase by phase.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Workload {
@@ -191,14 +192,15 @@ pub struct Workload {
     pub phases: Spanned<Vec<Spanned<Phase>>>,
 }
 
-/// A file tree: made from a seed with the shape of kernel sources, or from an archive.
+/// A file tree: generated from a seed in the shape of the kernel sources, or unpacked from an
+/// archive.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tree {
-    /// Files of a synthetic tree (default 36706, the sources of Linux 2.6.39).
+    /// The number of files in a synthetic tree (default 36706, as in the sources of Linux 2.6.39).
     #[schemars(example = 10000)]
     pub files: Option<u64>,
-    /// Bytes in them (default 493 MB).
+    /// The total size of these files (default 493 MB).
     #[schemars(example = &"130 MB")]
     pub size: Option<Bytes>,
     /// A tar archive (.tar, .gz, .xz, .zst) to unpack instead; `--source` overrides it.
@@ -210,19 +212,20 @@ pub struct Tree {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Build {
-    /// Files of the synthetic source tree (default 26700, about Linux 2.6.29).
+    /// The number of files in the synthetic source tree (default 26700, about as many as in Linux
+    /// 2.6.29).
     #[schemars(example = 5000)]
     pub files: Option<u64>,
-    /// Bytes in them (default 340 MB).
+    /// The total size of these files (default 340 MB).
     #[schemars(example = &"60 MB")]
     pub size: Option<Bytes>,
-    /// A git repository to really clone, make and clean instead; `--source` overrides it.
+    /// A git repository to clone, build and clean instead; `--source` overrides it.
     #[schemars(example = &"zstd")]
     pub repository: Option<PathBuf>,
-    /// The program of the `make` phase with a repository (default `make -j2`).
+    /// The command that the `make` phase runs in a repository (default `make -j2`).
     #[schemars(example = &"make -j4")]
     pub make: Option<Words>,
-    /// The program of the `clean` phase with a repository (default `make clean`).
+    /// The command that the `clean` phase runs in a repository (default `make clean`).
     #[schemars(example = ["make","clean"])]
     pub clean: Option<Words>,
 }
@@ -238,12 +241,12 @@ pub struct Phase {
     #[serde(rename = "do")]
     #[schemars(example = &"unpack")]
     pub verb: Verb,
-    /// Whether it ends with a sync of the filesystem, inside the clock (default false).
+    /// Whether the phase ends with a sync of the filesystem, which is timed (default false).
     #[serde(default)]
     #[schemars(example = true)]
     pub sync: bool,
-    /// Whether the filesystem is unmounted and mounted again first, outside the clock, so that
-    /// nothing is cached (default false, and true for those of Bonnie's tests that read the large
+    /// Whether the filesystem is unmounted and mounted again before the phase, untimed, so that
+    /// nothing is cached (default false, but true for those of Bonnie's tests that read the large
     /// file; the directory lab only drops the file from the cache).
     #[schemars(example = true)]
     pub cold: Option<bool>,
@@ -252,8 +255,8 @@ pub struct Phase {
     #[serde(default)]
     #[schemars(example = true)]
     pub reader: bool,
-    /// How often it is done per day of use; for a simulated drive this gives the lifetime in years
-    /// (`years_until_worn`).
+    /// How many times a day the phase runs in real use; a simulated drive's lifetime in years is
+    /// computed from it (`years_until_worn`).
     #[schemars(example = 0.5)]
     pub a_day: Option<f64>,
     /// `command`: the program and its arguments; it starts in the trial's directory.
@@ -302,11 +305,11 @@ pub enum Verb {
     Fstrim,
     /// Waits until the device is quiet.
     Idle,
-    /// Unmounts, drops the caches of the device, mounts again.
+    /// Unmounts the filesystem, drops the device's caches and mounts it again.
     Remount,
     /// Clones the repository.
     Clone,
-    /// Builds it.
+    /// Builds the cloned sources.
     Make,
     /// Removes what the build made.
     Clean,
@@ -320,7 +323,7 @@ pub enum Verb {
     Io,
     /// Commits small transactions as `SQLite` does, each timed.
     Transactions,
-    /// Performs what a program did: a log made by `ssdlab record`.
+    /// Replays a program's file operations from a log made by `ssdlab record`.
     Replay,
     /// Replaces files by renaming new ones over them.
     Replace,
@@ -354,18 +357,19 @@ impl Verb {
     }
 }
 
-/// How often, how precisely, and when to give up. A block is one trial of every treatment.
+/// How many blocks to run, how precise the results must be, and when to stop. A block is one trial
+/// of every treatment.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Repetitions {
-    /// Blocks to run before precision is looked at (default 8).
+    /// The number of blocks to run before precision is first checked (default 8).
     #[schemars(example = 8)]
     pub least: Option<u32>,
-    /// Blocks after which to stop in any case (default 20).
+    /// The maximum number of blocks (default 20).
     #[schemars(example = 20)]
     pub most: Option<u32>,
-    /// Stop when the interval of every effect is this narrow: half its width, relative to the
-    /// effect (default 5 %).
+    /// Stop when half the width of every effect's confidence interval, relative to the effect, is
+    /// at most this (default 5 %).
     #[schemars(example = &"5 %")]
     pub precision: Option<Share>,
     /// Stop when the trials have taken this long (default: no limit).
@@ -395,11 +399,11 @@ pub struct Step {
     /// Its name in the report.
     #[schemars(example = &"filesystems")]
     pub name: String,
-    /// The treatments that it is limited to, beside what earlier steps have kept.
+    /// The levels to which the step is limited, in addition to the selection made by earlier steps.
     #[serde(default, rename = "where")]
     #[schemars(example = json!({"scheduler":"none"}))]
     pub only: Levels,
-    /// How many levels of a factor go on to the next step: the best by the ranking, for each
+    /// How many levels of a factor advance to the next step: the best in the ranking, for each
     /// combination of the other factors' levels.
     #[schemars(example = json!({"filesystem":3}))]
     pub keep: Option<BTreeMap<Factor, usize>>,
@@ -425,16 +429,16 @@ pub struct Claim {
     #[serde(default)]
     #[schemars(example = json!({"scheduler":"bfq"}))]
     pub compare: Levels,
-    /// In place of `compare`: the levels it says are better than every other of the same factors;
-    /// by `at_least`, if that is given.
+    /// Instead of `compare`: the levels that the claim says are better than all others of the same
+    /// factors, by a factor of at least `at_least` if that is given.
     #[schemars(example = json!({"filesystem":"ext4"}))]
     pub best: Option<Levels>,
     /// With `best`: the levels that compete, by factor (default: all of the plan's).
     #[serde(default)]
     #[schemars(example = json!({"filesystem":["ext2","ext4","xfs"]}))]
     pub among: BTreeMap<Factor, Vec<String>>,
-    /// The levels they are compared with (default: the plan's baseline). With bounds that are
-    /// amounts nothing is compared.
+    /// The levels they are compared with (default: the plan's baseline). If the bounds are amounts,
+    /// nothing is compared.
     #[schemars(example = json!({"scheduler":"mq-deadline"}))]
     pub against: Option<Levels>,
     /// The treatments it is limited to.
@@ -444,48 +448,48 @@ pub struct Claim {
     /// Compare not the metric but its excess over the same treatment with these levels.
     #[schemars(example = json!({"journal":"off"}))]
     pub excess_over: Option<Levels>,
-    /// It holds if the ratio is at least this; or, with an amount such as `"3 min"`, the metric
-    /// itself.
+    /// The claim holds if the ratio is at least this or, given an amount such as `"3 min"`, if the
+    /// metric itself is.
     #[schemars(example = 1.05)]
     pub at_least: Option<Bound>,
     /// It holds if the ratio, or the metric, is at most this.
     #[schemars(example = &"6 min")]
     pub at_most: Option<Bound>,
-    /// The setting that follows if it holds.
+    /// The setting to recommend if the claim holds.
     #[schemars(example = &"Mount without discard.")]
     pub if_holds: Option<String>,
-    /// The setting that follows if it is refuted.
+    /// The setting to recommend if the claim is refuted.
     #[schemars(example = &"Mount with discard.")]
     pub if_refuted: Option<String>,
-    /// The number that the source states, written as a bound is.
+    /// The value that the source states, written in the same form as the bounds.
     #[schemars(example = &"64")]
     pub published: Option<Bound>,
-    /// Why the virtual lab's verdict is no news: what went into its models that the claim follows
-    /// from, such as a value that was fitted to the same observation.
+    /// Why the virtual lab's verdict is not independent evidence: the part of its models from which
+    /// the claim follows, such as a value fitted to the same observation.
     #[schemars(example = &"the cost of a discard was fitted to it")]
     pub by_construction: Option<String>,
     /// Why a lab cannot test it, by lab; it gets no verdict there.
     #[serde(default)]
     #[schemars(example = json!({"virtual":"the lab kernel has no cfq"}))]
     pub not_testable: BTreeMap<LabKind, String>,
-    /// What was known of the results when it was made or changed, where that was anything.
+    /// What was already known about the results when the claim was made or changed, if anything.
     #[schemars(example = &"made after a smaller run")]
     pub exploratory: Option<String>,
 }
 
-/// What somebody else has measured.
+/// Values measured by others.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Published {
-    /// The treatments it stands beside.
+    /// The treatments next to which these values are shown.
     #[serde(default, rename = "where")]
     #[schemars(example = json!({"discard":"on"}))]
     pub only: Levels,
     /// The plan's metric in phases: a time, a size or a number.
     #[schemars(example = json!({"sync_deleted":"40.4 s"}))]
     pub values: BTreeMap<String, Bound>,
-    /// The phases whose values a model or the workload was fitted to, and that it therefore does
-    /// not predict.
+    /// The phases to whose values a model or the workload was fitted, so that a match is not a
+    /// prediction.
     #[serde(default)]
     #[schemars(example = ["fstrim"])]
     pub fitted: BTreeSet<String>,
