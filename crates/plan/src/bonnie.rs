@@ -50,29 +50,29 @@ const MOST_DIRECTORIES: u64 = 99_999;
 )]
 #[serde(rename_all = "snake_case")]
 pub enum BonnieTest {
-    /// Writes a new file, one byte by one write(2).
+    /// Writes a new file, one byte per write(2).
     SeqOutputChar,
-    /// Writes a new file, one chunk by one write(2).
+    /// Writes a new file, one chunk per write(2).
     SeqOutputBlock,
     /// Reads each chunk, changes a byte of it and writes it back.
     Rewrite,
-    /// Reads the file, one byte by one read(2).
+    /// Reads the file, one byte per read(2).
     SeqInputChar,
-    /// Reads the file, one chunk by one read(2).
+    /// Reads the file, one chunk per read(2).
     SeqInputBlock,
-    /// Reads chunks at random places and changes one in ten.
+    /// Reads chunks at random offsets and rewrites one in ten.
     RandomSeek,
-    /// Creates files whose names ascend.
+    /// Creates files with ascending names.
     SeqCreate,
-    /// Looks at each in the order of the directory.
+    /// Stats each file in directory order, and reads it if it is not empty.
     SeqStat,
-    /// Deletes each in the order of the directory.
+    /// Deletes each file in directory order.
     SeqDelete,
-    /// Creates files whose names are random.
+    /// Creates files with random names.
     RandomCreate,
-    /// Looks at each in random order.
+    /// Stats each file in random order, and reads it if it is not empty.
     RandomStat,
-    /// Deletes each in random order.
+    /// Deletes each file in random order.
     RandomDelete,
 }
 
@@ -159,12 +159,12 @@ pub struct WrittenBonnie {
     #[schemars(with = "Option<Bytes>")]
     #[schemars(example = &"2 GiB")]
     pub size: Option<Spanned<Bytes>>,
-    /// What one system call reads or writes of it (default 8 KiB).
+    /// How much of the file one system call reads or writes (default 8 KiB).
     #[schemars(with = "Option<Bytes>")]
     #[schemars(example = &"16 KiB")]
     pub chunk: Option<Spanned<Bytes>>,
-    /// How much of it the tests by character write and read (`-f`; default 3 MiB; 128 KiB in the
-    /// virtual lab).
+    /// How much of the file the per-character tests write and read (`-f`; default 3 MiB; 128 KiB in
+    /// the virtual lab).
     #[schemars(example = &"1 MiB")]
     pub char_size: Option<Bytes>,
     /// Seeks (default 8192).
@@ -180,12 +180,14 @@ pub struct WrittenBonnie {
     #[schemars(with = "Option<String>")]
     #[schemars(example = &"16:4096:0:4")]
     pub files: Option<Spanned<String>>,
-    /// Whether each written seek, each new file and each deletion is synced (`-b`; default false).
+    /// Whether to sync after each seek that writes, each file creation and each deletion (`-b`;
+    /// default false).
     #[serde(default)]
     #[schemars(example = true)]
     pub fsync_each: bool,
-    /// A test that takes less is repeated until it has taken this long (default 500 ms, below
-    /// which bonnie++ prints no number; 0 in the virtual lab, whose clock has no noise).
+    /// The minimum duration of a test: shorter tests are repeated until they have taken this long
+    /// (default 500 ms, below which bonnie++ prints no number; 0 in the virtual lab, whose clock
+    /// has no noise).
     #[schemars(example = &"1 s")]
     pub least: Option<Span>,
 }
