@@ -14,11 +14,11 @@ const MOST: u64 = 10_000_000;
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WrittenCuts {
-    /// How often the power is cut in each treatment, divided among its blocks: half of it around
-    /// flushes and promises, half at random moments.
+    /// The number of power cuts in each treatment, divided among its blocks: half of them around
+    /// flushes and promises of durability (when a sync returns), half at random moments.
     #[schemars(example = 1000)]
     pub number: u32,
-    /// In how many of the states that a cut may leave its drive is looked at (default 1).
+    /// How many of the states in which a cut may leave the drive are examined (default 1).
     #[schemars(example = 3)]
     pub survivors: Option<u32>,
 }

@@ -65,7 +65,7 @@ pub enum Factor {
     Flush,
     /// Virtual lab: the computer whose costs are charged, a name of `ssdlab list hosts`.
     Host,
-    /// On nodes of a scheduler of jobs: a feature that the node must have, such as `ssd=x25m`.
+    /// On a batch scheduler's nodes: a feature that the node must have, such as `ssd=x25m`.
     NodeFeature,
     /// Imported results: what a treatment is called there. No plan varies it.
     Label,

@@ -26,14 +26,14 @@ const MOST_BUFFER_BYTES: u64 = 1 << 30;
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WrittenIo {
-    /// The file's name in the trial's directory (default `data`). It is written before the first
-    /// phase, and phases that name the same file work on the same.
+    /// The file's name in the trial's directory (default `data`). The file is written before the
+    /// first phase; phases that give the same name share it.
     #[schemars(example = &"log")]
     pub file: Option<String>,
     /// The file's size.
     #[schemars(example = &"1 GiB")]
     pub size: Bytes,
-    /// The order of places (default `random`).
+    /// The access pattern (default `random`).
     #[serde(default)]
     #[schemars(example = &"sequential")]
     pub pattern: Pattern,
@@ -44,30 +44,31 @@ pub struct WrittenIo {
     /// `4 KiB`).
     #[schemars(example = ["4 KiB: 3","64 KiB: 1"])]
     pub block: Option<Sizes>,
-    /// Operations under way at the same time (default 1).
+    /// The number of operations in flight (default 1).
     #[schemars(example = 32)]
     pub depth: Option<u32>,
     /// Whether the page cache is bypassed (default false).
     #[serde(default)]
     #[schemars(example = true)]
     pub direct: bool,
-    /// When what was written is made to last: `none`, `end`, or `every N writes`, by fdatasync
+    /// When written data are made durable with fdatasync: `none`, `end` or `every N writes`
     /// (default `none`).
     #[serde(default)]
     #[schemars(with = "String")]
     #[schemars(example = &"every 16 writes")]
     pub sync: SyncPolicy,
-    /// Ends when so much has been read and written.
+    /// The phase ends after this much has been read and written.
     #[schemars(example = &"256 MiB")]
     pub amount: Option<Bytes>,
-    /// Ends after so many operations.
+    /// The phase ends after this many operations.
     #[schemars(example = 10000)]
     pub operations: Option<u64>,
-    /// Ends after so long.
+    /// The phase ends after this time.
     #[schemars(example = &"10 s")]
     pub time: Option<Span>,
-    /// Operations that are due a second (`"1000/s"`), whether or not earlier ones are done; a
-    /// latency then counts from when the operation was due (default: one begins when one ends).
+    /// The rate at which operations fall due (`"1000/s"`), whether or not earlier ones have
+    /// completed; latency is then measured from the time an operation was due (default: an
+    /// operation starts when another completes).
     #[schemars(example = &"1000/s")]
     pub rate: Option<PerSecond>,
 }
@@ -86,10 +87,10 @@ pub enum Sizes {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Pattern {
-    /// Each place as likely as any other.
+    /// Every offset is equally likely.
     #[default]
     Random,
-    /// One after the other.
+    /// Consecutive offsets.
     Sequential,
 }
 

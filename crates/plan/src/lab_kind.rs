@@ -25,7 +25,7 @@ pub enum LabKind {
     Virtual,
     /// A loop device over a file: needs root.
     Image,
-    /// A real drive or partition, which is wiped: needs root, and proof.
+    /// A real drive or partition, which is wiped: needs root and explicit confirmation.
     Device,
     /// An existing directory: no root, no mkfs.
     Directory,

@@ -35,32 +35,33 @@ pub struct WrittenTransactions {
     /// The size of the database, which is written before the first phase (default 16 MiB).
     #[schemars(example = &"64 MiB")]
     pub database: Option<Bytes>,
-    /// Pages of 4 KiB that a transaction changes, besides the first (default 4).
+    /// The number of 4 KiB pages that each transaction changes, besides the database's first page
+    /// (default 4).
     #[schemars(example = 8)]
     pub pages: Option<u64>,
     /// How a transaction is made atomic (default `rollback`).
     #[serde(default)]
     #[schemars(example = &"wal")]
     pub journal: JournalMode,
-    /// When a transaction is synced, as `SQLite`'s pragma says (default `full`).
+    /// When a transaction is synced, as in `SQLite`'s `PRAGMA synchronous` (default `full`).
     #[serde(default)]
     #[schemars(example = &"normal")]
     pub synchronous: Synchronous,
-    /// Ends after so many transactions.
+    /// The phase ends after this many transactions.
     #[schemars(example = 120)]
     pub number: Option<u64>,
-    /// Ends after so long.
+    /// The phase ends after this time.
     #[schemars(example = &"1 min")]
     pub time: Option<Span>,
     /// The time from the end of a transaction to the next (default 100 ms).
     #[schemars(example = &"500 ms")]
     pub think: Option<Span>,
-    /// Transactions that are due a second (`"10/s"`), whether or not earlier ones are done; a
-    /// latency then counts from when the transaction was due.
+    /// The rate at which transactions fall due (`"10/s"`), whether or not earlier ones have
+    /// completed; latency is then measured from the time a transaction was due.
     #[schemars(example = &"2/s")]
     pub rate: Option<PerSecond>,
-    /// How fast another thread writes into another file meanwhile, through the page cache
-    /// (`"32 MB/s"`; default: nobody does).
+    /// The rate at which another thread writes to another file at the same time, through the page
+    /// cache (`"32 MB/s"`; default: there is no such thread).
     #[schemars(example = &"8 MB/s")]
     pub beside: Option<Rate>,
 }
@@ -69,10 +70,10 @@ pub struct WrittenTransactions {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum JournalMode {
-    /// The old pages are kept in a file that is deleted to commit.
+    /// The old pages are saved in a journal file; deleting that file commits the transaction.
     #[default]
     Rollback,
-    /// The new pages are kept in a log, and moved into the database from time to time.
+    /// The new pages are appended to a log, which is periodically checkpointed into the database.
     Wal,
 }
 
@@ -80,10 +81,10 @@ pub enum JournalMode {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Synchronous {
-    /// Before the next: a power cut loses none that has been committed.
+    /// Before the next one begins: a power cut loses no committed transaction.
     #[default]
     Full,
-    /// Less often: with a log, when it is moved into the database.
+    /// Less often: in WAL mode, only when the log is checkpointed.
     Normal,
     /// Never.
     Off,

@@ -24,7 +24,8 @@ const MOST_FILES: u32 = 10_000;
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WrittenReplace {
-    /// Files of 10,000 bytes, which are there and synced before the first phase.
+    /// The number of files, of 10,000 bytes each, which are created and synced before the first
+    /// phase.
     #[schemars(example = 50)]
     pub files: u32,
     /// How often each of them is replaced.
@@ -79,7 +80,7 @@ pub struct WrittenAppend {
     /// Records of 500 bytes.
     #[schemars(example = 1000)]
     pub records: u32,
-    /// After how many of them there is an `fdatasync` (default: never).
+    /// How many records are appended between calls of `fdatasync` (default: it is never called).
     #[schemars(example = 10)]
     pub sync_every: Option<u32>,
     /// The time from the end of an operation to the next (default 100 ms).
