@@ -48,29 +48,29 @@ pub struct Analysis {
     pub metric: String,
     /// The seed of the run; absent if it was imported.
     pub seed: Option<u64>,
-    /// The plausible drives that were measured besides the published one, whose are all numbers but
-    /// those called plausible; 0 where trials are repeated on the same drive.
+    /// The number of plausible drives measured besides the published one; 0 if trials are repeated
+    /// on the same drive. All numbers are for the published drive, except those called plausible.
     pub plausible_drives: usize,
     /// By how much the plan's workload was scaled.
     pub scale: f64,
-    /// The capacity in bytes of the drive, image or device; absent where it is not known, and where
-    /// treatments differ in it.
+    /// The capacity in bytes of the drive, image or device; absent if it is unknown or differs
+    /// between treatments.
     pub capacity_bytes: Option<u64>,
     /// Every capacity in bytes that trials had.
     pub capacities_bytes: BTreeSet<u64>,
-    /// The conditions that simulated drives were brought into.
+    /// The conditions to which simulated drives were brought before the trials.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<String>,
-    /// What trials ran on: each fact with every value that it had in any of them.
+    /// What the trials ran on: each property, with every value it had in any trial.
     pub environment: BTreeMap<String, BTreeSet<String>>,
-    /// The settings that the kernel reported alike in all trials that have them.
+    /// The settings for which the kernel reported the same value in all trials that have them.
     pub applied: BTreeMap<String, String>,
     /// Every treatment, also those that could not run.
     pub treatments: Vec<TreatmentResult>,
     /// What each treatment does to each metric, against its baseline.
     pub effects: Vec<Effect>,
-    /// Which of the effects on the plan's metric and of the claims' ratios each host has; empty
-    /// where fewer than two hosts have measured, and where hosts make no difference (virtual lab).
+    /// The effects on the plan's metric and the claims' ratios, separately for each host; empty if
+    /// fewer than two hosts ran trials, or if hosts make no difference (virtual lab).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub by_host: Vec<ByHost>,
     /// Which treatments are better than which, step by step; empty where the plan ranks nothing.
@@ -79,7 +79,7 @@ pub struct Analysis {
     pub claims: Vec<Judgement>,
     /// The settings that follow from the verdicts.
     pub settings: Vec<RecommendedSetting>,
-    /// Whether it was done so that its numbers can be believed.
+    /// Checks of the run's method: whether its numbers can be trusted.
     pub method: Vec<Check>,
     /// What a reader must know before believing the numbers.
     pub warnings: Vec<Warned>,
@@ -130,7 +130,8 @@ impl Completeness {
 pub struct RecommendedSetting {
     /// What to do.
     pub says: String,
-    /// What that is limited to: cases of the claims, how a model was made, few drives.
+    /// The limits of this recommendation: some cases of a claim only, a model built to give this
+    /// result, an exploratory claim, or few plausible drives.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<String>,
     /// The claims it follows from.

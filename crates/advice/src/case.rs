@@ -18,7 +18,7 @@ use super::pairs::{Blocks, Quantity, Side, Which};
 /// The fewest runs that are judged if all are equal: Student's t mistakes no spread for certainty.
 const FEWEST_EQUAL: usize = 3;
 
-/// A claim and what became of it.
+/// A claim and its verdict.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Judgement {
     /// The claim's name; with the treatment in brackets where it applies to several.
@@ -29,7 +29,7 @@ pub struct Judgement {
     pub says: String,
     /// The verdict.
     pub verdict: Verdict,
-    /// Why there is no verdict, where the reason is not the number of runs.
+    /// Why there is no verdict, unless the reason is too few runs.
     pub reason: Option<String>,
     /// The metric.
     pub metric: String,
@@ -39,16 +39,17 @@ pub struct Judgement {
     pub levels: Option<Levels>,
     /// The treatment it is compared with.
     pub baseline: Option<Levels>,
-    /// The compared levels, as the plan has them; `levels` and `baseline` are all levels of the
-    /// treatments that have them.
+    /// The compared levels, as in the plan; `levels` and `baseline` are the complete levels of the
+    /// treatments.
     pub compare: Levels,
-    /// The levels that those are compared with; empty where nothing, or every other, is.
+    /// The levels they are compared with; empty if nothing is compared, or if they are compared
+    /// with all others.
     pub against: Levels,
     /// The levels of the treatments over which both sides' excess is taken, where it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub excess_over: Option<Levels>,
-    /// Whether ratio, interval and bounds are of the metric itself, in its unit; nothing is
-    /// compared then.
+    /// Whether ratio, interval and bounds are values of the metric itself, in its unit, so that
+    /// nothing is compared.
     pub is_absolute: bool,
     /// It holds if the ratio is at least this.
     pub at_least: Option<f64>,
@@ -58,13 +59,13 @@ pub struct Judgement {
     pub ratio: Option<f64>,
     /// Its 95 % interval, not adjusted for the number of claims; absent where an end is infinite.
     pub interval: Option<[f64; 2]>,
-    /// Blocks it rests on; of what power cuts leave, cuts.
+    /// The number of blocks it rests on; for metrics of power cuts, the number of cuts.
     pub n: usize,
-    /// What became of it on plausible drives, in a run that draws them: the verdict is over these,
-    /// and `ratio` of the published drive.
+    /// The results on plausible drives, in a run that draws them: the verdict is based on these,
+    /// whereas `ratio` is for the published drive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plausible: Option<OverDrives>,
-    /// What single parameters of the drive do to the verdict, where `ssdlab flip` has looked.
+    /// How single parameters of the drive affect the verdict, if `ssdlab flip` has tested them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub flips: Vec<Flip>,
     /// How many hosts it was judged across, where two or more have measured: ratio, interval and
@@ -75,31 +76,32 @@ pub struct Judgement {
     /// The two-sided p-value of the verdict, adjusted for the number of claims and for the earlier
     /// runs that left it open.
     pub p: Option<f64>,
-    /// How many earlier runs in a row tested it on the same things and left it open: each of them
-    /// has spent a part of the error.
+    /// How many consecutive earlier runs made the same measurements and left the claim undecided:
+    /// each has spent part of the permitted error probability.
     #[serde(skip_serializing_if = "is_zero")]
     pub left_open: u32,
-    /// About how many more runs a verdict takes; absent where it is not the number that lacks.
+    /// The approximate number of additional runs needed for a verdict; absent unless too few runs
+    /// are the reason that there is none.
     pub more_runs: Option<u32>,
     /// The treatments that it should have been compared with, and that were not measured.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_measured: Vec<String>,
-    /// The number that the source states, in the unit of the bounds; absent where this run is not
-    /// like its own.
+    /// The value that the source states, in the unit of the bounds; absent if this run is not
+    /// comparable with the source's measurement.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published: Option<f64>,
     /// What agreement with that number says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub basis: Option<Basis>,
-    /// What the claim follows from in the models of the virtual lab, where it does: its verdict is
-    /// no news then.
+    /// The part of the virtual lab's models from which the claim follows, if it does: its verdict
+    /// is then not independent evidence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by_construction: Option<String>,
-    /// What was known of the results when the claim was made or changed, where that was anything.
+    /// What was already known about the results when the claim was made or changed, if anything.
     /// Such claims are corrected for their own number, apart from the others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exploratory: Option<String>,
-    /// What the verdict is limited to: what the lab cannot show, it does not claim.
+    /// The scope of the verdict, which is limited to what the lab can show.
     pub scope: Option<String>,
     /// The setting that follows if it holds.
     #[serde(skip)]

@@ -40,7 +40,8 @@ pub struct Effect {
     pub p: Option<f64>,
     /// Blocks it rests on.
     pub n: usize,
-    /// What it is on plausible drives, in a run that draws them: all else is of the published one.
+    /// The effect on plausible drives, in a run that draws them; all other values are for the
+    /// published drive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plausible: Option<Spread>,
 }

@@ -40,7 +40,7 @@ impl<'a> Machine<'a> {
 /// A machine that ran trials, with its drive: of two drives it counts as two.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Host {
-    /// The node, as the scheduler of jobs calls it.
+    /// The batch scheduler's name of the node.
     pub node: String,
     /// The drive's model and firmware; absent where there is no drive or it does not say.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -25,7 +25,7 @@ pub struct TreatmentResult {
     pub reason: Option<String>,
     /// Its trials, in the order they ran.
     pub trials: Vec<TrialResult>,
-    /// What its first trial that looked found of the features stated about its filesystem.
+    /// The results of checking its filesystem's stated features, from the first trial that checked.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub features: BTreeMap<String, String>,
     /// What power cuts cost it, if there were any.
