@@ -11,33 +11,33 @@ use super::CONFIDENCE;
 /// What power cuts cost a treatment.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CutsResult {
-    /// How many there were. Of each the worst that it may have left counts.
+    /// The number of power cuts. Each counts with the worst outcome among its examined states.
     pub number: u64,
     /// After how many of them the filesystem could not be mounted.
     pub unmountable: Proportion,
-    /// After how many of those that were checked its own check found something amiss, once it had
-    /// been mounted, or could not be; absent if none was checked.
+    /// How many of the checked cuts left a filesystem whose own check (fsck) reported errors,
+    /// whether or not it could be mounted before; absent if none was checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub amiss: Option<Proportion>,
-    /// After how many a file was neither old nor new nor in a state between that is permitted; of
-    /// those after which the filesystem could be mounted, and absent if there is none.
+    /// How many cuts left a file neither old nor new nor in a permitted intermediate state, out of
+    /// those after which the filesystem could be mounted; absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub damaged: Option<Proportion>,
-    /// After how many something was gone that had been promised; of the same cuts.
+    /// How many cuts lost something that a sync had promised to be durable, out of the same cuts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub broken_promises: Option<Proportion>,
-    /// How long before the cut the earliest operation was done that is lost, in ns: like the next,
-    /// of cuts at random moments after which it could be mounted.
+    /// The age of the oldest lost operation at the time of the cut, in ns; like the next, only for
+    /// cuts at random moments after which the filesystem could be mounted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lost_ns: Option<Quantiles>,
-    /// What the operations wrote that are lost, in bytes.
+    /// The bytes that the lost operations had written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lost_bytes: Option<Quantiles>,
     /// How long it took to mount, in ns, where that was possible.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery_ns: Option<Quantiles>,
-    /// The first cut that broke a promise, or else did damage, or else left the filesystem
-    /// unmountable, or else failing its check.
+    /// The first cut that broke a promise; if none did, the first that damaged a file, left the
+    /// filesystem unmountable or made its check fail, in this order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub example: Option<Example>,
 }

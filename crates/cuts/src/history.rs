@@ -17,7 +17,7 @@ pub struct History {
     deeds: BTreeMap<Subject, Vec<(u64, Deed)>>,
 }
 
-/// What became of the files in a cut.
+/// What a power cut did to the files.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
     /// Files that are neither as they were before nor as they were to become, by what is wrong.

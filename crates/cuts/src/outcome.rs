@@ -53,7 +53,7 @@ pub struct Outcome {
     /// Whether that check was not run: the filesystem has none, or the kernel had died.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unchecked: bool,
-    /// What became of the files; absent if it could not be mounted.
+    /// What the cut did to the files; absent if the filesystem could not be mounted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
 }

@@ -72,7 +72,7 @@ pub struct Record {
     /// The history of a simulated drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drive: Option<DriveCourse>,
-    /// What is left after power cuts, one by one; in the order of time, and of survivors.
+    /// The outcome of each power cut, one for each examined state, in the order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cuts: Vec<Outcome>,
     /// Every setting as the kernel reported it.

@@ -21,22 +21,21 @@ pub struct Repeat {
     pub trial: u32,
     /// The treatment's levels.
     pub levels: Levels,
-    /// Whether the repeat found what the record says, after a trial that went the same way to the
-    /// bit.
+    /// Whether the repeated trial was bit-for-bit identical and its cut had the recorded outcome.
     pub agrees: bool,
-    /// Whether the trial went the same way to the bit.
+    /// Whether the repeated trial was bit-for-bit identical to the recorded one.
     pub same_trial: bool,
-    /// What the repeat was made with that the record was not.
+    /// What changed in the software and the drive between the record and the repeat.
     pub changes: Vec<Change>,
     /// The record.
     pub recorded: Outcome,
     /// What the repeat found.
     pub repeated: Outcome,
-    /// What the drive had of its requests at the cut.
+    /// The state of the drive's requests at the cut.
     pub drive: AtRisk,
-    /// What it held after the cut: the SHA-256 of all its bytes, in hex.
+    /// The SHA-256 of the drive's entire contents after the cut, in hex.
     pub image_sha256: String,
-    /// Its capacity, in bytes.
+    /// The drive's capacity, in bytes.
     pub image_bytes: u64,
     /// The workload's files; none if the filesystem could not be mounted.
     pub files: Vec<FileAfter>,
