@@ -35,7 +35,7 @@ pub struct Cut {
     /// Write what the drive held after the cut, as a sparse image.
     #[arg(long, value_name = "FILE")]
     image: Option<PathBuf>,
-    /// Write the requests until the cut, and what of them did not survive, as text.
+    /// Write the requests up to the cut, and which of their data did not survive, as text.
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
     /// The lab kernel (default: the one built by `ssdlab kernel build`).

@@ -35,9 +35,9 @@ enum What {
     /// Measure this computer for a minute or two, without root, and print a host file for it, with
     /// ranges.
     ///
-    /// What files' operations take the processor here is compared with what the lab kernel
-    /// executes for them: that gives the cost of its code, of a system call and of copying. The
-    /// file says what each value rests on, and how far the fit is from what was measured.
+    /// Compares the processor time of file operations here with the code that the lab kernel
+    /// executes for them, which gives the costs of its code, of a system call and of copying. The
+    /// file states the evidence for each value, and how far the fit is from the measurements.
     Fit(Fit),
 }
 

@@ -32,8 +32,8 @@ const UNIT_NS: u64 = 100;
 /// Arguments of `ssdlab host fit`.
 #[derive(Debug, Args)]
 pub struct Fit {
-    /// A folder on a local filesystem that the virtual lab has; some 100 MB are written to a new
-    /// folder in it, which is removed.
+    /// A folder on a local filesystem that the virtual lab supports; about 100 MB are written to a
+    /// new folder in it, which is removed afterwards.
     #[arg(long, value_name = "DIR", default_value = ".")]
     dir: PathBuf,
     /// The lab kernel (default: the one built by `ssdlab kernel build`).

@@ -48,8 +48,8 @@ pub struct PlanArguments {
     /// Run exactly this many blocks, each with one trial of every treatment.
     #[arg(long, value_name = "N")]
     runs: Option<u32>,
-    /// Run on the published drive and on this many others that its evidence leaves possible, one
-    /// block each; 0 repeats the published drive alone (virtual lab).
+    /// Run on the published drive and on this many plausible drives, drawn from what its evidence
+    /// allows, one block each; 0 repeats the published drive alone (virtual lab).
     #[arg(long, value_name = "N")]
     plausible: Option<u32>,
     /// The seed of all randomness: order, tree, content (default 1).

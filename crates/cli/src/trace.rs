@@ -36,8 +36,8 @@ pub struct Trace {
     /// Also plot requests by position and time, as SVG and PNG in a folder: one chart per trial.
     #[arg(long, value_name = "DIR")]
     charts: Option<PathBuf>,
-    /// Show instead which functions of the lab kernel executed most basic blocks in each phase: a
-    /// profile that is the same on every machine.
+    /// Show instead the functions of the lab kernel that executed the most basic blocks in each
+    /// phase: a profile that is the same on every machine.
     #[arg(long, conflicts_with = "charts")]
     functions: bool,
     /// Print one JSON object.
