@@ -130,8 +130,8 @@ impl Completeness {
 pub struct RecommendedSetting {
     /// What to do.
     pub says: String,
-    /// The limits of this recommendation: some cases of a claim only, a model built to give this
-    /// result, an exploratory claim, or few plausible drives.
+    /// The limits of this recommendation: it holds in some of a claim's cases only, follows from
+    /// how a model was made, is exploratory, or rests on few plausible drives.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<String>,
     /// The claims it follows from.
