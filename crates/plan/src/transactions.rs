@@ -81,7 +81,9 @@ pub enum JournalMode {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Synchronous {
-    /// Before the next one begins: a power cut loses no committed transaction.
+    /// Before the next one begins. In WAL mode a power cut loses no committed transaction; with a
+    /// rollback journal it may lose the last one, as the deletion of the journal is not synced
+    /// (`SQLite`'s EXTRA would).
     #[default]
     Full,
     /// Less often: in WAL mode, only when the log is checkpointed.
