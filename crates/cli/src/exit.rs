@@ -53,10 +53,10 @@ impl Exit {
     pub fn says(self) -> &'static str {
         match self {
             Self::Done => "done",
-            Self::Failed => "a trial failed",
+            Self::Failed => "a trial failed, or another error",
             Self::Wrong => "the plan or the command line is wrong",
             Self::Refused => "refused for safety",
-            Self::Lacking => "this machine lacks something",
+            Self::Lacking => "something that is needed is missing on this machine",
             Self::Interrupted => "interrupted",
         }
     }
