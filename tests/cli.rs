@@ -110,8 +110,8 @@ fn earlier_runs_that_left_a_claim_open_are_counted() {
         for (record, ms) in done.zip(times) {
             record["phases"][0]["time_ns"] = (ms * 1_000_000).into();
         }
-        let lines: String = records.iter().map(|record| format!("{record}\n")).collect();
-        fs::write(&path, lines).unwrap();
+        let lines: Vec<String> = records.iter().map(Value::to_string).collect();
+        fs::write(&path, lines.join("\n") + "\n").unwrap();
     };
     // An amount, as the directory lab has nothing to compare.
     let plan = format!(

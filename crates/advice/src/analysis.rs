@@ -34,6 +34,9 @@ pub struct Analysis {
     pub schema: u32,
     /// The run's name.
     pub run: String,
+    /// What commands call it if its name is not enough: its folder.
+    #[serde(skip)]
+    pub folder: Option<String>,
     /// The plan's name.
     pub plan: String,
     /// The question.
@@ -188,6 +191,7 @@ pub fn summarise(run: &str, schedule: &Schedule, records: &[Record], ending: End
     let capacities_bytes = environment::capacities(schedule, records);
     let (environment, applied) = (environment::of(records), environment::applied(&published));
     Analysis {
+        folder: None,
         schema: ANALYSIS_SCHEMA,
         run: run.to_owned(),
         plan: schedule.plan.clone(),
@@ -297,7 +301,8 @@ fn limits(from: &[&Judgement], claims: &[Judgement]) -> Vec<String> {
     }
     let drawn = from.iter().filter_map(|claim| claim.plausible.as_ref()).map(|over| over.of).min();
     if let Some(drawn) = drawn.filter(|drawn| *drawn < FEWEST_DRAWS) {
-        limits.push(format!("on {drawn} plausible drives only"));
+        let drives = if drawn == 1 { "drive" } else { "drives" };
+        limits.push(format!("on {drawn} plausible {drives} only"));
     }
     limits
 }

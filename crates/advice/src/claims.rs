@@ -105,13 +105,13 @@ fn settle(judged: &mut [&mut (Judgement, Option<Evidence>)]) {
 }
 
 /// The share of the error that a run may spend on a claim which so many runs before it left open.
-/// The first spends four fifths, each later one half of what is left, so that all together never
+/// The first spends nine tenths, each later one half of what is left, so that all together never
 /// spend more than there is (Lan and `DeMets` 1983, "Discrete sequential boundaries for clinical
 /// trials", Biometrika 70; added up by Bonferroni's inequality, as runs may share trials or not).
 fn share_of_error(left_open: u32) -> f64 {
     // Beyond 50 runs the share stays above 0, which tests need.
     let later = i32::try_from(left_open.min(50)).expect("50 fits");
-    if later == 0 { 0.8 } else { 0.2 * 0.5_f64.powi(later) }
+    if later == 0 { 0.9 } else { 0.1 * 0.5_f64.powi(later) }
 }
 
 /// Runs beyond those done until the interval is expected to clear the nearest bound.

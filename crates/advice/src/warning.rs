@@ -362,8 +362,8 @@ impl fmt::Display for Warning {
             ),
             Self::Feature { levels, feature, stated, found } => write!(
                 f,
-                "{feature}: stated is `{stated}`, found was `{found}`; what ssdlab states or this \
-                 kernel is not as usual ({levels})"
+                "{feature}: ssdlab states `{stated}`, but this kernel was found to have `{found}` \
+                 ({levels})"
             ),
             Self::NoAtime { filesystem, inherited_by } if inherited_by.is_empty() => write!(
                 f,

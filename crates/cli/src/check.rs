@@ -43,8 +43,8 @@ fn summary(schedule: &Schedule) -> Result<String, std::fmt::Error> {
     let limits = &schedule.repetitions;
     let times = if schedule.plausible > 0 {
         format!(
-            "once on the published drive and once on each of {} plausible drives",
-            schedule.plausible
+            "once on the published drive and once on each of {}",
+            report::counted(schedule.plausible as usize, "plausible drive")
         )
     } else if limits.least == limits.most {
         format!("{} each", report::counted(limits.least as usize, "time"))
@@ -53,8 +53,8 @@ fn summary(schedule: &Schedule) -> Result<String, std::fmt::Error> {
     };
     writeln!(
         out,
-        "{} treatments, {times}, in the {} lab:",
-        schedule.treatments.len(),
+        "{}, {times}, in the {} lab:",
+        report::counted(schedule.treatments.len(), "treatment"),
         schedule.origin()
     )?;
     let shared = schedule.shared();

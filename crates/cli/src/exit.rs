@@ -53,7 +53,7 @@ impl Exit {
     pub fn says(self) -> &'static str {
         match self {
             Self::Done => "done",
-            Self::Failed => "a trial failed, or another error",
+            Self::Failed => "a trial failed, or something could not be read, written or repeated",
             Self::Wrong => "the plan or the command line is wrong",
             Self::Refused => "refused for safety",
             Self::Lacking => "something that is needed is missing on this machine",

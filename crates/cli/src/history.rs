@@ -62,7 +62,12 @@ impl History {
         if self.json {
             output::print_json(&report::History { schema: HISTORY_SCHEMA, runs });
         } else if runs.is_empty() {
-            output::tell(&format!("{}: there is no such run", folder.display()));
+            let says = if folders.is_empty() {
+                "no runs yet; `ssdlab run discard` makes one"
+            } else {
+                "no run matches"
+            };
+            output::tell(&format!("{}: {says}", folder.display()));
         } else {
             output::print(&report::history(&runs, output::style()));
         }

@@ -89,6 +89,7 @@ impl Report {
             let records = mem::take(&mut records);
             let mut analysis = advice::analyse(&id, &schedule, records, ending);
             flips::add(&mut analysis, &folder);
+            analysis.folder = beyond_name(&folder);
             OnceCell::from(analysis)
         };
         let told = Told { id: &id, schedule, plan, records, ending, analysis, text: self.text() };
@@ -106,6 +107,12 @@ impl Report {
     fn text(&self) -> Text {
         if self.verbose { report::text } else { report::brief }
     }
+}
+
+/// What commands call a run, if its name does not lead to its folder.
+pub fn beyond_name(folder: &Path) -> Option<String> {
+    let is_found_by_name = folder.parent() == Some(&results::default_folder());
+    (!is_found_by_name).then(|| folder.to_string_lossy().into_owned())
 }
 
 /// A writer of reports for the terminal.

@@ -191,7 +191,8 @@ impl Run {
         };
         let ending = *ended.as_ref().unwrap_or(&Ending::Interrupted);
         let id = session.run.id();
-        let analysis = advice::analyse(&id, &session.schedule, &session.records, ending);
+        let mut analysis = advice::analyse(&id, &session.schedule, &session.records, ending);
+        analysis.folder = report::beyond_name(session.run.folder());
         self.show(&session, &analysis);
         Ok(exit(ended?, &session.records))
     }
@@ -298,9 +299,8 @@ impl Run {
         output::print(&text(&session.schedule, analysis, output::style()));
         let folder = session.run.folder();
         let name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
-        let is_found_by_name = folder.parent() == Some(&results::default_folder());
-        let run = if is_found_by_name { name.clone() } else { folder.to_string_lossy() };
-        let run = shlex::try_quote(&run).unwrap_or_default();
+        let run = analysis.folder.as_deref().unwrap_or(&name);
+        let run = shlex::try_quote(run).unwrap_or_default();
         let every = if self.verbose {
             String::new()
         } else {

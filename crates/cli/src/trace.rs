@@ -177,7 +177,7 @@ impl Trace {
         }
         for (record, _) in logged {
             let levels = schedule.distinct(&record.levels);
-            output::print(&report::trial_name(record.trial.position, &levels));
+            output::print(&format!("{}\n", report::trial_name(record.trial.position, &levels)));
             for Executed { phase, functions } in &executed[&record.trial.position] {
                 output::print(&report::functions(phase, functions, output::style()));
             }

@@ -9,10 +9,11 @@ use std::path::Path;
 use ssdlab_quantity::Span;
 
 use super::error::Fault;
+use super::factor::Factor;
 use super::lab_kind::LabKind;
 use super::metric;
 use super::overrides::Overrides;
-use super::schedule::{Repetitions, SCHEDULE_SCHEMA, Schedule, Trial};
+use super::schedule::{Repetitions, SCHEDULE_SCHEMA, Schedule, Treatment, Trial};
 use super::target::Target;
 use super::written::Plan;
 use super::{amounts, claims, cuts, limits, needs, order, steps, treatments, varied, workload};
@@ -38,6 +39,9 @@ pub fn resolve(plan: &Plan, overrides: &Overrides, base: &Path) -> Result<Schedu
     let target = target(plan, overrides)?;
     let factors = varied::factors(plan, overrides, target.lab(), &mut notes)?;
     let treatments = treatments::resolve(plan, &factors, &mut notes)?;
+    if target.lab() == LabKind::Virtual {
+        notes.extend(unnamed_machine(&treatments.treatments));
+    }
     let workload =
         workload::resolve(&plan.workload, overrides, base, &target, &treatments.treatments)?;
     let plausible = plausible(plan, overrides, target.lab())?;
@@ -101,6 +105,18 @@ pub fn check_name(name: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// What of the simulated machine has its default, because no level names it.
+fn unnamed_machine(treatments: &[Treatment]) -> Option<String> {
+    let first = treatments.first()?;
+    let simulated = &first.setup.as_ref().ok()?.simulated;
+    let machine = [(Factor::Drive, &simulated.drive), (Factor::Host, &simulated.host)];
+    let unnamed = machine.into_iter().filter(|(factor, _)| !first.levels.0.contains_key(factor));
+    let defaults: Vec<String> =
+        unnamed.map(|(factor, default)| format!("{factor} = {default}")).collect();
+    let given = defaults.join(", ");
+    (!given.is_empty()).then(|| format!("by default: {given}"))
+}
+
 fn metric(plan: &Plan) -> Result<String, Fault> {
     let Some(written) = &plan.metric else {
         return Ok("time_ns".to_owned());
@@ -116,7 +132,10 @@ fn target(plan: &Plan, overrides: &Overrides) -> Result<Target, Fault> {
         Overrides { drive: Some(_), .. } | Overrides { capacity: Some(_), .. } => {
             Some(LabKind::Virtual)
         }
-        Overrides { directory: Some(_), .. } => Some(LabKind::Image),
+        // A directory is where the image goes, unless the plan measures in it.
+        Overrides { directory: Some(_), .. } if plan.target.lab != Some(LabKind::Directory) => {
+            Some(LabKind::Image)
+        }
         _ => None,
     };
     let lab = overrides.lab.or(implied).or(plan.target.lab).unwrap_or(LabKind::Virtual);

@@ -38,7 +38,8 @@ pub(super) const REPRODUCERS: &str = "To repeat one finding of each treatment:";
 
 /// The treatments with a finding, each with the command that repeats that cut.
 pub(super) fn reproducers(schedule: &Schedule, analysis: &Analysis) -> Vec<(String, String)> {
-    let run = shlex::try_quote(&analysis.run).unwrap_or_default();
+    let run = analysis.folder.as_ref().unwrap_or(&analysis.run);
+    let run = shlex::try_quote(run).unwrap_or_default();
     let of = |treatment: &TreatmentResult| {
         let Example { trial, cut, survivor } = treatment.cuts.as_ref()?.example?;
         let command = format!("ssdlab cut {run} --trial {trial} --cut {cut} --survivor {survivor}");

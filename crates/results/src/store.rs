@@ -33,12 +33,15 @@ const ENDING: &str = "ending.json";
 /// The file of the plan.
 const PLAN: &str = "plan.toml";
 
+/// The file of the schedule.
+const SCHEDULE: &str = "schedule.json";
+
 /// The file of records.
 const RECORDS: &str = "records.jsonl";
 
 /// The files and folders of a run.
 const PARTS: [&str; 8] =
-    [PLAN, "schedule.json", RECORDS, "records.cut", ENDING, "ending.half", "requests", ATTEMPTS];
+    [PLAN, SCHEDULE, RECORDS, "records.cut", ENDING, "ending.half", "requests", ATTEMPTS];
 
 /// How much of the records is read at a time, in bytes: enough work for all processors.
 const PART_BYTES: u64 = 8 << 20;
@@ -150,6 +153,13 @@ impl StoreError {
     /// Says what is at a path instead of a run's folder; runs are in `folder`.
     #[must_use]
     pub fn no_run(path: &Path, folder: PathBuf) -> Self {
+        let holds_runs = fs::read_dir(path).is_ok_and(|entries| {
+            entries.flatten().any(|entry| entry.path().join(SCHEDULE).is_file())
+        });
+        if holds_runs {
+            let why = "it is a folder of runs".to_owned();
+            return Self::NoRun { path: path.to_owned(), why, folder: path.to_owned() };
+        }
         let kind = regular_file::other_kind(path).unwrap_or("a file");
         let why = if path.exists() && !path.is_dir() {
             format!("it is {kind}, not the folder of a run")
@@ -213,7 +223,7 @@ pub fn is_of_a_run(path: &Path) -> bool {
     path.ancestors().take(2).any(|part| {
         let is_part = part.file_name().is_some_and(|name| PARTS.iter().any(|part| name == *part));
         let folder = part.parent().filter(|parent| !parent.as_os_str().is_empty());
-        is_part && folder.unwrap_or(Path::new(".")).join("schedule.json").exists()
+        is_part && folder.unwrap_or(Path::new(".")).join(SCHEDULE).exists()
     })
 }
 
@@ -248,13 +258,13 @@ impl Run {
         write_synced(&folder.join(PLAN), plan.as_bytes())?;
         // The schedule comes last: a folder that has one is complete.
         let text = serde_json::to_vec_pretty(schedule).expect("a schedule is plain data");
-        write_synced(&folder.join("schedule.json"), &text)?;
+        write_synced(&folder.join(SCHEDULE), &text)?;
         sync_folder(folder).map_err(at("sync", folder))
     }
 
     /// Opens a run to append to it. A truncated last line is moved to `records.cut`.
     pub fn append(folder: &Path) -> Result<(Self, Contents), StoreError> {
-        if !folder.join("schedule.json").exists() {
+        if !folder.join(SCHEDULE).exists() {
             return Err(StoreError::no_run(folder, default_folder()));
         }
         let path = folder.join(RECORDS);
@@ -388,7 +398,7 @@ fn read_ending(path: &Path) -> Result<Ending, StoreError> {
 }
 
 fn read_schedule(folder: &Path) -> Result<Schedule, StoreError> {
-    let path = folder.join("schedule.json");
+    let path = folder.join(SCHEDULE);
     let text = match regular_file::read_own(&path) {
         Err(error) if is_missing(&error) => {
             return Err(StoreError::no_run(folder, default_folder()));

@@ -62,6 +62,6 @@ fn earlier_runs_that_left_a_claim_open_raise_its_p_value() {
         judge_all(&schedule, &Blocks::of(&schedule, &found), None)[0].p.unwrap()
     };
     let [first, second, third] = [0, 1, 2].map(&mut p);
-    assert!((second / first - 8.0).abs() < 1e-9 && (third / second - 2.0).abs() < 1e-9);
+    assert!((second / first - 18.0).abs() < 1e-9 && (third / second - 2.0).abs() < 1e-9);
     assert!(p(u32::MAX) <= 1.0);
 }

@@ -104,7 +104,7 @@ fn a_claim_that_one_host_contradicts_is_not_true_of_hosts() {
 }
 
 /// Hosts are drawn from a population whose mean is exactly at the claim's bound: a claim about a
-/// ratio, an amount, or the best holds by mistake in 2 % of runs, however much of the scatter is
+/// ratio, an amount, or the best holds by mistake in 2.25 % of runs, however much of the scatter is
 /// between hosts. See docs/method.md.
 #[test]
 fn a_claim_about_varying_hosts_is_wrong_as_rarely_as_promised() {
@@ -136,8 +136,8 @@ fn a_claim_about_varying_hosts_is_wrong_as_rarely_as_promised() {
                 }
                 let percent = 100.0 * wrong as f64 / RUNS as f64;
                 println!("| {what} | {hosts} | {between} | {percent:.1} % |");
-                // 2 % and three standard errors of a thousand runs.
-                assert!(wrong <= 33, "{what}: {hosts} hosts, {between} between: {wrong}");
+                // 2.25 % and three standard errors of a thousand runs.
+                assert!(wrong <= 37, "{what}: {hosts} hosts, {between} between: {wrong}");
             }
         }
     }
