@@ -131,7 +131,7 @@ fn earlier_runs_that_left_a_claim_open_are_counted() {
     assert_eq!(left_open(), Some(1));
     set_ms([50, 300]);
     assert_eq!(left_open(), Some(2));
-    set_ms([1000, 1010]);
+    set_ms([1000, 1001]);
     assert_eq!(left_open(), None);
 }
 
@@ -177,6 +177,28 @@ fn files_of_drives_and_hosts_are_checked_with_the_plan() {
     let output = place.ssdlab(&["check", "discard", "--set", "host=./bad.toml"]);
     let message = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.code() == Some(2) && message.contains("host show"), "{message}");
+}
+
+/// `--dir` puts an image there, unless the plan measures in a directory.
+#[test]
+fn a_plan_that_measures_in_a_directory_keeps_its_lab() {
+    let place = Place::new();
+    fs::create_dir(place.0.path().join("work")).unwrap();
+    for (target, lab) in [("[target]\nlab = \"directory\"\n", "directory"), ("", "image")] {
+        fs::write(place.0.path().join("plan.toml"), format!("{HEAD}{target}{WORK}")).unwrap();
+        let output = place.ssdlab(&["check", "plan.toml", "--dir", "work"]);
+        let says = String::from_utf8(output.stdout).unwrap();
+        assert!(says.contains(&format!("in the {lab} lab")), "{says}");
+    }
+}
+
+#[test]
+fn a_folder_of_runs_is_told_from_a_run() {
+    let place = Place::new();
+    run_claim(&place, "1", &claiming("2", "twice"));
+    let output = place.ssdlab(&["report", "data/ssdlab"]);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(message.contains("it is a folder of runs"), "{message}");
 }
 
 #[test]

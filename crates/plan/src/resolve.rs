@@ -114,7 +114,7 @@ fn unnamed_machine(treatments: &[Treatment]) -> Option<String> {
     let defaults: Vec<String> =
         unnamed.map(|(factor, default)| format!("{factor} = {default}")).collect();
     let given = defaults.join(", ");
-    (!given.is_empty()).then(|| format!("by default: {given}"))
+    (!given.is_empty()).then(|| format!("by default, as the plan names no other: {given}"))
 }
 
 fn metric(plan: &Plan) -> Result<String, Fault> {
