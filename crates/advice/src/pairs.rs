@@ -86,7 +86,7 @@ impl<'a> Blocks<'a> {
         Self { schedule, blocks }
     }
 
-    /// The paired log-ratio of two sides, or of one to one unit of the metric, or why there is none.
+    /// The paired log-ratio of two sides, or of one to a unit of the metric, or why there is none.
     pub fn compare(
         &self,
         quantity: Quantity<'_>,

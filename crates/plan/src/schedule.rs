@@ -26,6 +26,7 @@ use super::versions::{Append, Replace};
 mod claim;
 
 pub use claim::Claim;
+use claim::is_zero;
 
 /// The version of `schedule.json` this program writes.
 pub const SCHEDULE_SCHEMA: u32 = 1;
@@ -420,12 +421,6 @@ pub struct Keep {
     pub factor: Factor,
     /// How many of its levels, for each combination of the other factors' levels.
     pub count: usize,
-}
-
-// Serde passes references.
-#[expect(clippy::trivially_copy_pass_by_ref)]
-fn is_zero(number: &u32) -> bool {
-    *number == 0
 }
 
 impl Schedule {

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::is_zero;
 use crate::factor::{Factor, Levels};
 use crate::lab_kind::LabKind;
 
@@ -82,4 +81,10 @@ impl Claim {
         };
         judged(self) == judged(other)
     }
+}
+
+// Serde passes references.
+#[expect(clippy::trivially_copy_pass_by_ref)]
+pub(super) fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
