@@ -167,7 +167,7 @@ fn one_broken_run_does_not_hide_the_others() {
 fn a_history_keeps_every_run_and_counts_what_is_none() {
     let place = Place::new();
     let (out, err) = place.ends(0, &["history"]);
-    assert!(out.is_empty() && err.contains("there is no such run"), "{err}");
+    assert!(out.is_empty() && err.contains("no runs yet; `ssdlab run discard` makes one"), "{err}");
     place.ends(2, &["history", "--results", "nowhere"]);
     place.run("late", "6.1.0", 2_000_000_000);
     place.run("early", "6.1.0", 1_000_000_000);

@@ -3,7 +3,7 @@
 use ssdlab_plan::metric::{self, Better};
 use ssdlab_plan::{Factor, Schedule};
 
-use super::case::{Case, Evidence, Judgement, RestsOn, Sample, named, weigh as weigh_pair};
+use super::case::{Case, Evidence, Judgement, RestsOn, Sample, measure, named};
 use super::pairs::Blocks;
 
 /// The treatments that a case's treatment is claimed to beat: those with other levels of the
@@ -40,42 +40,57 @@ pub(super) fn weigh(
         let (above, below) = (sample.p_above(lead), sample.p_below(lead));
         if is_higher { (above, below) } else { (below, above) }
     };
-    let mut measured: Vec<(Case<'_>, Sample)> = Vec::new();
+    let mut measured: Vec<(Judgement, Option<Sample>)> = Vec::new();
     let mut not_measured = Vec::new();
     for rival in rivals(schedule, case) {
         let against = Case { baseline: Some(rival.into()), ..*case };
-        if let Ok((sample, _)) = against.sample(blocks) {
-            measured.push((against, sample));
+        let found = measure(schedule, blocks, &against, is_one_of_several);
+        if found.0.ratio.is_some() {
+            measured.push(found);
         } else {
             let levels = &schedule.treatments[rival].levels;
             not_measured.push(schedule.distinct(levels).to_string());
         }
     }
-    let distance = |sample: &Sample| if is_higher { sample.ratio() } else { 1.0 / sample.ratio() };
-    let by_distance = |a: &&(Case<'_>, Sample), b: &&(Case<'_>, Sample)| {
-        distance(&a.1).total_cmp(&distance(&b.1))
+    let distance = |judgement: &Judgement| {
+        let ratio = judgement.ratio.unwrap_or(f64::NAN);
+        if is_higher { ratio } else { 1.0 / ratio }
     };
-    let Some((nearest, sample)) = measured.iter().min_by(by_distance) else {
+    let nearest = measured.iter().min_by(|a, b| distance(&a.0).total_cmp(&distance(&b.0)));
+    let Some((nearest, sample)) = nearest else {
         let mut judgement = named(schedule, case, is_one_of_several);
         judgement.reason = Some("it was not measured beside any other".to_owned());
         return (judgement, None);
     };
-    let (mut judgement, _) = weigh_pair(schedule, blocks, nearest, is_one_of_several);
+    let mut judgement = nearest.clone();
     judgement.not_measured = not_measured;
     let bound = (is_higher.then_some(lead), (!is_higher).then_some(lead));
     (judgement.at_least, judgement.at_most) = bound;
+    // One rival that is ahead refutes it, but what cannot be tested against each is not shown.
+    let untested = measured.iter().find(|(_, sample)| sample.is_none()).map(|(one, _)| one.clone());
+    let Some(sample) = sample.clone().or_else(|| measured.iter().find_map(|(_, own)| own.clone()))
+    else {
+        let Judgement { verdict, reason, more_runs, .. } =
+            untested.unwrap_or_else(|| nearest.clone());
+        return (Judgement { verdict, reason, more_runs, ..judgement }, None);
+    };
     let tests: Option<Vec<(f64, f64)>> = measured
         .iter()
-        .map(|(_, sample)| {
+        .filter_map(|(_, sample)| sample.as_ref())
+        .map(|sample| {
             let (ahead, behind) = ahead(sample);
             Some((ahead?, behind?))
         })
         .collect();
+    judgement.reason = untested.as_ref().and_then(|one| one.reason.clone());
     let evidence = tests.map(|tests| {
-        let p_holds = tests.iter().map(|(ahead, _)| *ahead).fold(0.0, f64::max);
+        let p_holds = match &untested {
+            Some(_) => 1.0,
+            None => tests.iter().map(|(ahead, _)| *ahead).fold(0.0, f64::max),
+        };
         let p_behind = tests.iter().map(|(_, behind)| *behind).fold(1.0, f64::min);
         let p_refuted = (p_behind * tests.len() as f64).min(1.0);
-        Evidence { rests_on: RestsOn::Sample(sample.clone()), p_holds, p_refuted }
+        Evidence { rests_on: RestsOn::Sample(sample), p_holds, p_refuted }
     });
     (judgement, evidence)
 }

@@ -225,8 +225,15 @@ impl Case<'_> {
         let by_host =
             blocks.compare_by_host(self.quantity(), self.side, self.baseline, Which::FirstStep);
         let hosts: Vec<LogRatio> = by_host.into_values().collect();
-        let across = Heterogeneity::among(&hosts);
-        Ok((across.map_or(Sample::Blocks(over_blocks), Sample::Hosts), n))
+        let are_equal = hosts.iter().all(|host| {
+            host.mean_log().total_cmp(&hosts[0].mean_log()).is_eq()
+                && host.sd_log().is_none_or(|sd| sd == 0.0)
+        });
+        let sample = match Heterogeneity::among(&hosts) {
+            Some(across) => Sample::Hosts { across, are_equal },
+            None => Sample::Blocks(over_blocks),
+        };
+        Ok((sample, n))
     }
 
     fn quantity(&self) -> Quantity<'_> {
@@ -238,21 +245,29 @@ impl Case<'_> {
 #[derive(Clone)]
 pub(super) enum Sample {
     Blocks(LogRatio),
-    Hosts(Heterogeneity),
+    Hosts { across: Heterogeneity, are_equal: bool },
 }
 
 impl Sample {
+    /// Whether it is of so few equal values that they would be mistaken for certainty.
+    fn are_few_equal(&self) -> bool {
+        match self {
+            Self::Blocks(ratio) => ratio.n() < FEWEST_EQUAL && ratio.sd_log() == Some(0.0),
+            Self::Hosts { across, are_equal } => across.k < FEWEST_EQUAL && *are_equal,
+        }
+    }
+
     pub fn ratio(&self) -> f64 {
         match self {
             Self::Blocks(ratio) => ratio.ratio(),
-            Self::Hosts(hosts) => hosts.ratio(),
+            Self::Hosts { across, .. } => across.ratio(),
         }
     }
 
     fn interval(&self) -> Option<[f64; 2]> {
         match self {
             Self::Blocks(ratio) => ratio.interval(CONFIDENCE).map(ends),
-            Self::Hosts(hosts) => Some(ends(hosts.interval(CONFIDENCE))),
+            Self::Hosts { across, .. } => Some(ends(across.interval(CONFIDENCE))),
         }
     }
 
@@ -260,7 +275,7 @@ impl Sample {
     pub fn p_above(&self, bound: f64) -> Option<f64> {
         match self {
             Self::Blocks(ratio) => ratio.p_above(bound),
-            Self::Hosts(hosts) => Some(hosts.p_above(bound)),
+            Self::Hosts { across, .. } => Some(across.p_above(bound)),
         }
     }
 
@@ -268,7 +283,7 @@ impl Sample {
     pub fn p_below(&self, bound: f64) -> Option<f64> {
         match self {
             Self::Blocks(ratio) => ratio.p_below(bound),
-            Self::Hosts(hosts) => Some(hosts.p_below(bound)),
+            Self::Hosts { across, .. } => Some(across.p_below(bound)),
         }
     }
 }
@@ -358,6 +373,23 @@ pub(super) fn weigh(
     case: &Case<'_>,
     is_one_of_several: bool,
 ) -> (Judgement, Option<Evidence>) {
+    let (judgement, sample) = measure(schedule, blocks, case, is_one_of_several);
+    let evidence = sample.and_then(|sample| {
+        let above = |bound| sample.p_above(bound);
+        let (p_holds, p_refuted) = tests(case.claim, above, |bound| sample.p_below(bound))?;
+        Some(Evidence { rests_on: RestsOn::Sample(sample), p_holds, p_refuted })
+    });
+    (judgement, evidence)
+}
+
+/// What was found for a case, and what it can be tested on, unless the judgement says why it cannot
+/// be.
+pub(super) fn measure(
+    schedule: &Schedule,
+    blocks: &Blocks<'_>,
+    case: &Case<'_>,
+    is_one_of_several: bool,
+) -> (Judgement, Option<Sample>) {
     let claim = case.claim;
     let mut judgement = named(schedule, case, is_one_of_several);
     let (sample, n) = match case.sample(blocks) {
@@ -370,8 +402,8 @@ pub(super) fn weigh(
     judgement.ratio = Some(sample.ratio());
     judgement.interval = sample.interval();
     judgement.n = n;
-    if let Sample::Hosts(hosts) = &sample {
-        judgement.across_hosts = Some(hosts.k);
+    if let Sample::Hosts { across, .. } = &sample {
+        judgement.across_hosts = Some(across.k);
     }
     if let Some(why) = schedule.not_testable(claim) {
         return (judgement.untested(why), None);
@@ -385,27 +417,22 @@ pub(super) fn weigh(
         );
         return (judgement, None);
     }
-    if let Some(unlike) = unlike(schedule, claim) {
-        judgement.reason = Some(unlike);
-        return (judgement, None);
-    }
-    if let Sample::Blocks(ratio) = &sample {
-        if ratio.n() < 2 {
-            judgement.reason = Some("one run has no interval".to_owned());
-            judgement.more_runs = Some(1);
-            return (judgement, None);
-        }
-        if ratio.n() < FEWEST_EQUAL && ratio.sd_log() == Some(0.0) {
-            let reason = "two equal runs tell nothing of how far others may differ";
-            judgement.reason = Some(reason.to_owned());
-            judgement.more_runs = Some(1);
-            return (judgement, None);
-        }
-    }
-    let tests = tests(claim, |bound| sample.p_above(bound), |bound| sample.p_below(bound));
-    let evidence =
-        |(p_holds, p_refuted)| Evidence { rests_on: RestsOn::Sample(sample), p_holds, p_refuted };
-    (judgement, tests.map(evidence))
+    judgement.reason = if let Some(unlike) = unlike(schedule, claim) {
+        Some(unlike)
+    } else if n < 2 {
+        judgement.more_runs = Some(1);
+        Some("one run has no interval".to_owned())
+    } else if sample.are_few_equal() {
+        let (what, more) = match &sample {
+            Sample::Blocks(_) => ("runs", Some(1)),
+            Sample::Hosts { .. } => ("hosts", None),
+        };
+        judgement.more_runs = more;
+        Some(format!("two equal {what} tell nothing of how far others may differ"))
+    } else {
+        return (judgement, Some(sample));
+    };
+    (judgement, None)
 }
 
 /// Why a claim about an amount cannot be judged by what this run measured.

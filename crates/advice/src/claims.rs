@@ -15,7 +15,7 @@
 //!
 //! Claims that were made or changed after results were known are corrected as a separate family.
 
-use ssdlab_plan::Schedule;
+use ssdlab_plan::{LabKind, Schedule};
 use ssdlab_stats::{LogRatio, holm, runs_to_separate};
 
 use super::case::{Evidence, Judgement, RestsOn, Sample, Verdict, blank, cases, weigh};
@@ -57,8 +57,10 @@ pub(super) fn judge_all(
     // A claim made after results were seen is one of many that could have been made.
     let (mut exploratory, mut confirmatory): (Vec<_>, Vec<_>) =
         judged.iter_mut().partition(|(judgement, _)| judgement.exploratory.is_some());
-    settle(&mut confirmatory);
-    settle(&mut exploratory);
+    // In virtual time a longer run begins with the same trials; elsewhere all are new.
+    let pools = schedule.is_in(LabKind::Virtual);
+    settle(&mut confirmatory, pools);
+    settle(&mut exploratory, pools);
     let mut judged: Vec<Judgement> = judged.into_iter().map(|(judgement, _)| judgement).collect();
     if let Some(drives) = drives {
         drives.judge(&mut judged);
@@ -66,8 +68,9 @@ pub(super) fn judge_all(
     judged
 }
 
-/// Turns evidence into verdicts, corrected for the number of claims and of looks at them.
-fn settle(judged: &mut [&mut (Judgement, Option<Evidence>)]) {
+/// Turns evidence into verdicts, corrected for the number of claims and of looks at them. `pools`
+/// is whether another run adds to these blocks.
+fn settle(judged: &mut [&mut (Judgement, Option<Evidence>)], pools: bool) {
     let p = |judgement: &Judgement, evidence: &Evidence| {
         let two_sided = 2.0 * evidence.p_holds.min(evidence.p_refuted);
         (two_sided / share_of_error(judgement.left_open)).min(1.0)
@@ -88,15 +91,17 @@ fn settle(judged: &mut [&mut (Judgement, Option<Evidence>)]) {
             false => Verdict::Undecided,
         };
         if judgement.verdict != Verdict::Undecided {
+            judgement.reason = None;
             continue;
         }
         match &evidence.rests_on {
             RestsOn::Sample(Sample::Blocks(ratio)) => {
                 let share = share_of_error(judgement.left_open.saturating_add(1));
                 let next = error * share / raw.len() as f64;
-                judgement.more_runs = more_runs(judgement, ratio, next);
+                let done = if pools { ratio.n() } else { 0 };
+                judgement.more_runs = more_runs(judgement, ratio, done, next);
             }
-            RestsOn::Sample(Sample::Hosts(_)) => {
+            RestsOn::Sample(Sample::Hosts { .. }) => {
                 judgement.reason = Some("only more hosts may tell".to_owned());
             }
             RestsOn::Cuts => judgement.reason = Some(after_cuts::open(judgement).to_owned()),
@@ -115,13 +120,13 @@ fn share_of_error(left_open: u32) -> f64 {
 }
 
 /// Runs beyond those done until the interval is expected to clear the nearest bound.
-fn more_runs(judgement: &Judgement, ratio: &LogRatio, error: f64) -> Option<u32> {
+fn more_runs(judgement: &Judgement, ratio: &LogRatio, done: usize, error: f64) -> Option<u32> {
     let distance = |bound: &f64| (ratio.mean_log() - bound.ln()).abs();
     let bounds = [judgement.at_least, judgement.at_most];
     let nearest =
         bounds.into_iter().flatten().min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
     let total = runs_to_separate(ratio.mean_log(), ratio.sd_log()?, nearest, error)?;
-    let done = u32::try_from(ratio.n()).ok()?;
+    let done = u32::try_from(done).ok()?;
     Some(total.saturating_sub(done).max(1))
 }
 

@@ -43,7 +43,7 @@ pub use flip::{Crossing, Flip};
 pub use hosts::{Across, ByHost, OfHost};
 pub use machine::Host;
 pub use method::{Check, CheckOutcome, Criterion};
-pub use outline::{Outline, outline};
+pub use outline::{Outline, judge, outline};
 pub use over_drives::{OverDrives, Spread, guarantee};
 pub use plausible::{Standing, standings};
 pub use precision::{Precision, precision};

@@ -8,7 +8,7 @@ use ssdlab_plan::{LabKind, Origin, Schedule};
 use ssdlab_results::{Ending, Record, Status};
 
 use super::Completeness;
-use super::case::Verdict;
+use super::case::{Judgement, Verdict};
 use super::claims;
 use super::pairs::Blocks;
 use super::plausible::{self, PlausibleDrives};
@@ -59,13 +59,19 @@ impl Outline {
     }
 }
 
-/// Summarises a run in one row.
+/// Judges the claims of a run, without the rest of its analysis.
 #[must_use]
-pub fn outline(schedule: &Schedule, records: &[Record], ending: Ending) -> Outline {
+pub fn judge(schedule: &Schedule, records: &[Record]) -> Vec<Judgement> {
     let published = plausible::of_published(records);
     let blocks = Blocks::of(schedule, &published);
     let drawn = PlausibleDrives::of(schedule, records);
-    let claims = claims::judge_all(schedule, &blocks, drawn.as_ref());
+    claims::judge_all(schedule, &blocks, drawn.as_ref())
+}
+
+/// Summarises a run in one row.
+#[must_use]
+pub fn outline(schedule: &Schedule, records: &[Record], ending: Ending) -> Outline {
+    let claims = judge(schedule, records);
     let came_out = |verdict| claims.iter().filter(|claim| claim.verdict == verdict).count();
     Outline {
         plan: schedule.plan.clone(),

@@ -59,7 +59,8 @@ pub(super) enum Which {
     LastStep,
 }
 
-/// Two sides in a block, or one and 1: their values, and the machine if all ran on the same one.
+/// The two sides' values in a block, 1 in place of a missing baseline, and the machine if all ran on
+/// the same one.
 struct Pair<'a> {
     values: (f64, f64),
     machine: Option<Machine<'a>>,
@@ -101,12 +102,9 @@ impl<'a> Blocks<'a> {
             return Err(format!("no block in which {what} measured"));
         }
         let word = if side.excess_over.is_some() { "excess of " } else { "" };
-        ratio(pairs.iter().map(|pair| pair.values)).map_err(|_| {
-            format!(
-                "the {word}{} is not above 0 in every trial, so there is no ratio",
-                quantity.metric
-            )
-        })
+        let so = if baseline.is_some() { ", so there is no ratio" } else { "" };
+        ratio(pairs.iter().map(|pair| pair.values))
+            .map_err(|_| format!("the {word}{} is not above 0 in every trial{so}", quantity.metric))
     }
 
     /// Whether two sides are the same computation up to the end of the last of some phases, in

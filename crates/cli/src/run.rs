@@ -381,8 +381,8 @@ pub fn new_id(schedule: &Schedule) -> String {
     format!("{}-{day}-{time}", schedule.plan)
 }
 
-/// Has claims judged in the light of the plan's earlier runs: those that are new since the first as
-/// exploratory, which is said, and those that were left open with the error that is left.
+/// Marks claims made after the plan's first run as exploratory, which is said, and counts the runs
+/// that left each open.
 fn seal(results: &Path, resolved: &mut Resolved) {
     sealing::count_open(results, &mut resolved.schedule);
     let sealed = sealing::seal(results, &resolved.text, &mut resolved.schedule);

@@ -1,7 +1,7 @@
-//! What the earlier runs of a plan do to its claims.
+//! How the earlier runs of a plan affect its claims.
 //!
 //! The first run with results seals them: later claims and changes are made knowing these. And each
-//! run that leaves a claim open spends a part of the error that may be made with it.
+//! run that leaves a claim open spends a part of its error budget.
 
 use std::fs;
 use std::path::Path;
@@ -28,15 +28,17 @@ pub fn seal(results: &Path, plan: &str, schedule: &mut Schedule) -> Option<(Vec<
     (!late.is_empty()).then_some((late, first))
 }
 
-/// Counts for each claim the earlier runs in a row that tested it on the same things and left it
-/// open.
+/// Counts for each claim the consecutive earlier runs that made the same measurements and left it
+/// open. Others are passed over.
 pub fn count_open(results: &Path, schedule: &mut Schedule) {
-    for (name, earlier) in earlier_runs(results, &schedule.plan) {
-        if !earlier.schedule.measures_as(schedule) || is_the_same_run(&earlier.schedule, schedule) {
+    let mut counted: Vec<Schedule> = Vec::new();
+    for (_, earlier) in earlier_runs(results, &schedule.plan) {
+        let Contents { schedule: sealed, records, .. } = earlier;
+        let is_repeat = counted.iter().chain([&*schedule]).any(|own| is_the_same_run(&sealed, own));
+        if is_repeat || !sealed.measures_as(schedule) {
             continue;
         }
-        let Contents { schedule: sealed, records, ending, .. } = &earlier;
-        let judged = advice::analyse(&name, sealed, records, *ending).claims;
+        let judged = advice::judge(&sealed, &records);
         for claim in &mut schedule.claims {
             let Some(own) = sealed.claims.iter().find(|own| claim.is_judged_as(own)) else {
                 continue;
@@ -48,6 +50,7 @@ pub fn count_open(results: &Path, schedule: &mut Schedule) {
                 claim.left_open = if is_open { claim.left_open + 1 } else { 0 };
             }
         }
+        counted.push(sealed);
     }
 }
 
@@ -58,13 +61,17 @@ fn is_the_same_run(earlier: &Schedule, schedule: &Schedule) -> bool {
         && earlier.trials == schedule.trials
 }
 
-/// The earlier runs of a plan that have results, in order, with their names. Unreadable runs do not
-/// count: nobody saw their results.
+/// The earlier runs of a plan that have results, in order, with their names. Runs that cannot be
+/// read are passed over.
 fn earlier_runs(results: &Path, plan: &str) -> impl Iterator<Item = (String, Contents)> {
     let entries = fs::read_dir(results).into_iter().flatten();
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let mut names: Vec<String> = names.filter(|name| name.starts_with(plan)).collect();
-    // Run names end with the time.
+    // Run names are the plan's name and the time.
+    let is_of_plan = |name: &String| {
+        let time = name.strip_prefix(plan).and_then(|rest| rest.strip_prefix('-'));
+        time.is_some_and(|time| time.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let mut names: Vec<String> = names.filter(is_of_plan).collect();
     names.sort();
     names.into_iter().filter_map(move |name| {
         let contents = Run::read(&results.join(&name)).ok()?;

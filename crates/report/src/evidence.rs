@@ -54,7 +54,7 @@ pub(super) fn evidence(claim: &Judgement) -> Vec<String> {
     }
     if claim.left_open > 0 && claim.p.is_some() {
         let runs = counted(claim.left_open as usize, "earlier run");
-        parts.push(format!("{runs} left it open and spent a part of the error"));
+        parts.push(format!("{runs} left it undecided, so the threshold is stricter"));
     }
     if let Some(from) = &claim.by_construction {
         parts.push(format!("by construction: {from}"));

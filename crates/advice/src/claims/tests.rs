@@ -65,3 +65,28 @@ fn earlier_runs_that_left_a_claim_open_raise_its_p_value() {
     assert!((second / first - 18.0).abs() < 1e-9 && (third / second - 2.0).abs() < 1e-9);
     assert!(p(u32::MAX) <= 1.0);
 }
+
+/// Student's t would take two equal values for certainty, whatever they are of.
+#[test]
+fn two_equal_values_decide_nothing() {
+    let best = "best = { discard = \"off\" }";
+    for (blocks, nodes, claim, what) in [
+        (2, 1, SLOWER, "runs"),
+        (2, 1, best, "runs"),
+        (4, 2, SLOWER, "hosts"),
+        (4, 2, best, "hosts"),
+    ] {
+        let schedule = schedule(blocks, claim);
+        let mut found = records(&schedule, nodes, &mut rng(), |_, _| 1.0);
+        for record in &mut found {
+            let discards = schedule.treatments[record.trial.treatment].baseline.is_some();
+            for phase in &mut record.phases {
+                phase.time_ns = Some(if discards { 2_000 } else { 1_000 });
+            }
+        }
+        let judged = judge_all(&schedule, &Blocks::of(&schedule, &found), None).remove(0);
+        assert_eq!(judged.verdict, Verdict::Undecided, "{claim} on {nodes}");
+        let reason = judged.reason.unwrap();
+        assert!(reason.starts_with(&format!("two equal {what}")), "{claim}: {reason}");
+    }
+}

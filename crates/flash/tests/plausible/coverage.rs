@@ -24,9 +24,8 @@ fn write_time(drive: Specification) -> u64 {
     ended.since(Nanos::ZERO).0
 }
 
-/// If all 29 draws agree, a run says that at least 90 % of plausible drives do. Of drives of which
-/// just so many hold, it must not be told so in more than 5 % of runs; the table is in
-/// docs/method.md.
+/// If all 29 draws agree, a run says that at least 90 % of plausible drives do. If the claim holds
+/// on exactly 90 % of them, at most 5 % of runs may say so; the table is in docs/method.md.
 #[test]
 #[ignore = "takes minutes: run it with --ignored"]
 fn hidden_drives_keep_what_agreeing_draws_promise() {

@@ -58,7 +58,7 @@ pub struct Claim {
     /// What was known of the results when it was made or changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exploratory: Option<String>,
-    /// How many earlier runs in a row tested it on the same things and left it open.
+    /// How many consecutive earlier runs made the same measurements and left it open.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub left_open: u32,
 }
