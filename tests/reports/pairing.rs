@@ -331,8 +331,8 @@ fn check(claim: &Claim, times: &Times, judged: &Judgement) -> Result<(), TestCas
         && let Some(is_satisfied) = claim.is_satisfied_by(by_hand)
     {
         let verdict = if is_satisfied { Verdict::Holds } else { Verdict::Refuted };
-        // An excess is a difference of two times, which scatters more than the times do; and the best
-        // is not shown to be while it has too few blocks in common with another rival.
+        // An excess is a difference of two times, which scatters more than the times do; and the
+        // best is not shown to be while it has too few blocks in common with another rival.
         let may_be_open =
             claim.excess_over.is_some() || claim.is_best && is_satisfied && judged.reason.is_some();
         let is_it =

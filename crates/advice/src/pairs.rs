@@ -59,8 +59,8 @@ pub(super) enum Which {
     LastStep,
 }
 
-/// The two sides' values in a block, 1 in place of a missing baseline, and the machine if all ran on
-/// the same one.
+/// The two sides' values in a block, 1 in place of a missing baseline, and the machine if all ran
+/// on the same one.
 struct Pair<'a> {
     values: (f64, f64),
     machine: Option<Machine<'a>>,
