@@ -11,6 +11,8 @@ use tempfile::TempDir;
 
 #[path = "cli/earlier_runs.rs"]
 mod earlier_runs;
+#[path = "cli/kernels.rs"]
+mod kernels;
 
 struct Place(TempDir);
 

@@ -11,7 +11,7 @@ use ssdlab_host::checksum::checksum;
 use ssdlab_kernel as kernel;
 use ssdlab_meter::environment;
 use ssdlab_plan::schedule::Hashes;
-use ssdlab_plan::{LabKind, Schedule, Target, differ_in_machine};
+use ssdlab_plan::{KernelLevel, LabKind, Schedule, Target, differ_in_machine};
 use ssdlab_undo as undo;
 
 use super::exit::Wrong;
@@ -80,6 +80,18 @@ pub fn staging() -> PathBuf {
 
 /// Refuses settings that would mean something else on nodes.
 pub fn check_submitted(schedule: &Schedule) -> Result<(), Report> {
+    if let Some(setup) =
+        schedule.setups().find(|setup| setup.simulated.kernel != KernelLevel::Default)
+        && schedule.is_in(LabKind::Virtual)
+    {
+        return Err(Wrong::report(
+            format!(
+                "{}: nodes only use the default lab kernel, which all must share",
+                setup.levels
+            ),
+            "omit the factor `kernel`, or run the plan on one machine",
+        ));
+    }
     if let Some(Target::Device { path: Some(_) }) = schedule.target {
         return Err(Wrong::report(
             "--device names a drive of this machine, and every node has its own",

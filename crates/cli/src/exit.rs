@@ -192,9 +192,12 @@ fn of_kernel(error: &KernelError) -> Exit {
         | KernelError::Damaged { .. }
         | KernelError::NoSource { .. }
         | KernelError::Lacking { .. }
+        | KernelError::NoVersion { .. }
         | KernelError::File { .. }
         | KernelError::Program(ProgramError::Missing { .. }) => Exit::Lacking,
-        KernelError::NoLabKernel { .. } | KernelError::Source { .. } => Exit::Wrong,
+        KernelError::NoLabKernel { .. }
+        | KernelError::Source { .. }
+        | KernelError::Ambiguous { .. } => Exit::Wrong,
         KernelError::Exposed { .. } => Exit::Refused,
         KernelError::Program(ProgramError::Interrupted) => Exit::Interrupted,
         KernelError::Busy { .. } | KernelError::Failed { .. } | KernelError::Program(_) => {

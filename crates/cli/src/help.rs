@@ -33,6 +33,10 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 25] = [
             ("Resume an interrupted run", "ssdlab run --resume discard-1"),
         ],
     ),
+            (
+                "Under two lab kernels of the cache, which are compared",
+                "ssdlab run discard --set kernel=6.1,6.12",
+            ),
     (
         "check",
         &[
@@ -142,7 +146,16 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 25] = [
             ("List the metrics", "ssdlab list metrics"),
         ],
     ),
-    ("kernel", &[("Build the kernel of the virtual lab, once", "ssdlab kernel build")]),
+    (
+        "kernel",
+        &[
+            ("Build the kernel of the virtual lab, once", "ssdlab kernel build"),
+            (
+                "Another one beside it, to compare them",
+                "ssdlab kernel build --source /usr/src/linux-source-6.12.tar.xz",
+            ),
+        ],
+    ),
     (
         "cache",
         &[

@@ -1,25 +1,22 @@
-//! `ssdlab kernel`: builds and shows the lab kernel.
+//! `ssdlab kernel`: builds, lists and shows lab kernels.
 
 use std::fmt::Write;
 use std::fs;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use clap::{Args, Subcommand};
-use indicatif::{ProgressBar, ProgressStyle};
+use comfy_table::{Table, presets};
 use miette::{IntoDiagnostic, Report};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::program::ProgramError;
-use ssdlab_kernel::{self as kernel, Info, KernelError, Kind, Progress};
+use ssdlab_kernel::{self as kernel, Available, Info, KernelError, Kind};
 use ssdlab_plan::Bytes;
 use ssdlab_report::duration;
 
 use super::exit::Exit;
+use super::kernel_progress::Shown;
 use super::{kernel_trial, output};
-
-/// The interval between lines of a log while files are compiled.
-const QUIET: Duration = Duration::from_secs(10);
 
 /// Arguments of `ssdlab kernel`.
 #[derive(Debug, Args)]
@@ -30,12 +27,22 @@ pub struct Kernel {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Build it from a distribution's kernel source; an interrupted build resumes.
+    /// Build one from a distribution's kernel source; an interrupted build resumes.
+    ///
+    /// The cache keeps one kernel of each version. One built without --source becomes the default,
+    /// and so does the first.
     Build {
         /// A tarball or source tree of Linux 6.1 to 6.12 (default: the one in /usr/src, preferring
         /// 6.1, then the newest).
         #[arg(long, value_name = "PATH")]
         source: Option<PathBuf>,
+    },
+    /// List the kernels that plans can name as levels of the factor `kernel`.
+    List,
+    /// Make one of them the default, which runs use if they name none.
+    Default {
+        /// Its version, or the first parts of it: 6.12.
+        version: String,
     },
     /// Show its version, origin and features.
     Info {
@@ -50,6 +57,15 @@ impl Kernel {
     pub fn run(&self) -> Result<Exit, Report> {
         match &self.what {
             What::Build { source } => build(source.as_deref()),
+            What::List => {
+                output::print(&list(&kernel::all()?));
+                Ok(Exit::Done)
+            }
+            What::Default { version } => {
+                let kernel = kernel::make_default(version)?;
+                output::print(&format!("Linux {} is the default lab kernel\n", kernel.version));
+                Ok(Exit::Done)
+            }
             What::Info { kernel } => {
                 output::print(&info(&kernel::info(kernel.as_deref())?));
                 Ok(Exit::Done)
@@ -81,13 +97,40 @@ fn build(source: Option<&Path>) -> Result<Exit, Report> {
     } else {
         format!("built in {}", duration(started.elapsed().as_nanos() as f64))
     };
+    let default = kernel::find(None)?;
+    let role = if default == kernel {
+        "the default lab kernel".to_owned()
+    } else {
+        format!(
+            "kept beside the default, Linux {}; to make it the default: ssdlab kernel default {}",
+            default.version, kernel.version
+        )
+    };
     output::print(&format!(
-        "{}\nLinux {}, {}, {took}\n",
+        "{}\nLinux {}, {}, {took}; {role}\n",
         kernel.path.display(),
         kernel.version,
         Bytes(size_bytes)
     ));
     Ok(Exit::Done)
+}
+
+fn list(all: &[Available]) -> String {
+    if all.is_empty() {
+        return "there is no lab kernel; build one: ssdlab kernel build\n".to_owned();
+    }
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(["version", "identity", "source", ""]);
+    for Available { kernel, origin, is_default } in all {
+        table.add_row([
+            kernel.version.clone(),
+            kernel.identity.clone(),
+            origin.source.path.display().to_string(),
+            (if *is_default { "default" } else { "" }).to_owned(),
+        ]);
+    }
+    format!("{table}\n")
 }
 
 fn info(info: &Info) -> String {
@@ -118,50 +161,4 @@ fn info(info: &Info) -> String {
         let _ = writeln!(text, "{name:11}  {value}");
         text
     })
-}
-
-/// Progress on standard error: a bar on a terminal, plain lines elsewhere.
-struct Shown {
-    bar: Option<ProgressBar>,
-    told: Instant,
-    is_current: bool,
-}
-
-impl Shown {
-    fn new() -> Self {
-        let bar = std::io::stderr().is_terminal().then(|| {
-            let style =
-                ProgressStyle::with_template("{bar:24} {percent:>3} % {elapsed} {wide_msg}")
-                    .expect("the template is right");
-            ProgressBar::new(100).with_style(style)
-        });
-        if let Some(bar) = &bar {
-            bar.enable_steady_tick(Duration::from_secs(1));
-        }
-        Self { bar, told: Instant::now(), is_current: false }
-    }
-
-    fn tell(&mut self, progress: Progress<'_>) {
-        match (progress, &self.bar) {
-            (Progress::Current, _) => self.is_current = true,
-            (Progress::Step(step), Some(bar)) => bar.set_message(output::harmless(step)),
-            (Progress::Step(step), None) => output::tell(step),
-            (Progress::Compiled { files, about }, bar) => {
-                // The number of files differs between versions of Linux.
-                let percent = (100 * files / about).min(99);
-                if let Some(bar) = bar {
-                    bar.set_position(percent.into());
-                } else if self.told.elapsed() >= QUIET {
-                    self.told = Instant::now();
-                    output::tell(&format!("compiling: {percent} %"));
-                }
-            }
-        }
-    }
-
-    fn finish(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-    }
 }

@@ -24,6 +24,7 @@ mod input;
 mod json;
 mod kernel;
 mod kernel_trial;
+mod kernel_progress;
 mod list;
 mod man;
 mod method;
@@ -105,7 +106,7 @@ enum Command {
     Evidence(evidence::Evidence),
     /// List and show the computers of the virtual lab.
     Host(host::Host),
-    /// Build and show the lab kernel, which the virtual lab runs.
+    /// Build and list lab kernels, which the virtual lab runs.
     Kernel(kernel::Kernel),
     /// Show or clear the cache of aged filesystems and lab kernels.
     Cache(cache::Cache),

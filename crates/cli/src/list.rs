@@ -274,6 +274,11 @@ pub fn factors() -> Rows {
             let names = HOSTS.each_ref().map(|host| host.name.as_str()).join(", ");
             format!("{names}, or a host file (virtual lab)")
         }
+        Factor::Kernel => {
+            "a version of `ssdlab kernel list`, such as 6.1, or the path of a lab kernel (virtual \
+             lab)"
+                .to_owned()
+        }
         Factor::NodeFeature => "features of nodes, such as ssd=x25m (`--on slurm`)".to_owned(),
         Factor::Label => "the label of a treatment in imported results (not for plans)".to_owned(),
     };

@@ -1,4 +1,4 @@
-//! The arguments that name a plan and change it, shared by `run` and `check`.
+//! The arguments that name a plan and change it, shared by `run`, `check` and `bisect`.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -20,13 +20,6 @@ pub struct PlanArguments {
     /// Where trials run.
     #[arg(long, value_enum)]
     lab: Option<LabKind>,
-    /// The simulated drive: a drive file, or a name from `ssdlab drive list`; several, separated by
-    /// commas, are compared (virtual lab).
-    #[arg(long, value_name = "NAME|FILE")]
-    drive: Option<String>,
-    /// Override the capacity of every simulated drive; spare space and caches scale with it.
-    #[arg(long, value_name = "SIZE")]
-    capacity: Option<Bytes>,
     /// The device to wipe and measure (device lab).
     #[arg(long, value_name = "PATH")]
     device: Option<PathBuf>,
@@ -34,6 +27,27 @@ pub struct PlanArguments {
     /// /var/tmp).
     #[arg(long, value_name = "PATH")]
     dir: Option<PathBuf>,
+    #[command(flatten)]
+    variation: Variation,
+    /// Run exactly this many blocks, each with one trial of every treatment.
+    #[arg(long, value_name = "N")]
+    runs: Option<u32>,
+    /// Run on the published drive and on this many plausible drives, drawn from what its evidence
+    /// allows, one block each; 0 repeats the published drive alone (virtual lab).
+    #[arg(long, value_name = "N")]
+    plausible: Option<u32>,
+}
+
+/// What one trial of each treatment does, instead of what the plan says.
+#[derive(Debug, Args)]
+pub struct Variation {
+    /// The simulated drive: a drive file, or a name from `ssdlab drive list`; several, separated by
+    /// commas, are compared (virtual lab).
+    #[arg(long, value_name = "NAME|FILE")]
+    drive: Option<String>,
+    /// Override the capacity of every simulated drive; spare space and caches scale with it.
+    #[arg(long, value_name = "SIZE")]
+    capacity: Option<Bytes>,
     /// Unpack this archive, or clone and build this repository, instead of using the synthetic
     /// tree.
     #[arg(long, value_name = "PATH")]
@@ -45,13 +59,6 @@ pub struct PlanArguments {
     /// Multiply the workload's size.
     #[arg(long, value_name = "F")]
     scale: Option<f64>,
-    /// Run exactly this many blocks, each with one trial of every treatment.
-    #[arg(long, value_name = "N")]
-    runs: Option<u32>,
-    /// Run on the published drive and on this many plausible drives, drawn from what its evidence
-    /// allows, one block each; 0 repeats the published drive alone (virtual lab).
-    #[arg(long, value_name = "N")]
-    plausible: Option<u32>,
     /// The seed of all randomness: order, tree, content (default 1).
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
@@ -70,16 +77,11 @@ impl PlanArguments {
     pub fn changes_anything(&self) -> bool {
         self.plan.is_some()
             || self.lab.is_some()
-            || self.drive.is_some()
-            || self.capacity.is_some()
             || self.device.is_some()
             || self.dir.is_some()
-            || self.source.is_some()
-            || !self.set.is_empty()
-            || self.scale.is_some()
+            || self.variation.changes_anything()
             || self.runs.is_some()
             || self.plausible.is_some()
-            || self.seed.is_some()
     }
 
     /// Reads the plan and resolves it.
@@ -88,34 +90,56 @@ impl PlanArguments {
             return Err(no_plan("", "no plan was named"));
         };
         let here = env::current_dir().into_diagnostic()?;
-        let (file, text, base) = read(named, &here)?;
-        // Schedules are stored as text.
-        let absolute = |option: &str, path: &Option<PathBuf>| {
-            let path = path.as_ref().map(|path| here.join(path));
-            match path {
-                Some(odd) if odd.to_str().is_none() => Err(Wrong::report(
-                    format!("{option} {}: the name is not UTF-8", odd.display()),
-                    "use a symbolic link with a UTF-8 name",
-                )),
-                plain => Ok(plain),
-            }
-        };
         let overrides = Overrides {
             lab: self.lab,
-            drive: self.drive.as_ref().map(|drives| absolute_files(drives, &here)),
-            capacity: self.capacity.map(|capacity| capacity.0),
-            device: absolute("--device", &self.device)?,
-            directory: absolute("--dir", &self.dir)?,
-            source: absolute("--source", &self.source)?,
-            set: self.set.iter().map(|set| absolute_set(set, &here)).collect(),
-            scale: self.scale,
+            device: absolute("--device", self.device.as_deref(), &here)?,
+            directory: absolute("--dir", self.dir.as_deref(), &here)?,
             runs: self.runs,
             plausible: self.plausible,
+            ..Overrides::default()
+        };
+        self.variation.resolve(named, overrides)
+    }
+}
+
+impl Variation {
+    fn changes_anything(&self) -> bool {
+        self.drive.is_some()
+            || self.capacity.is_some()
+            || self.source.is_some()
+            || !self.set.is_empty()
+            || self.scale.is_some()
+            || self.seed.is_some()
+    }
+
+    /// Reads a plan and resolves it; `others` are the overrides besides these.
+    pub fn resolve(&self, named: &str, others: Overrides) -> Result<Resolved, Report> {
+        let here = env::current_dir().into_diagnostic()?;
+        let (file, text, base) = read(named, &here)?;
+        let drive = self.drive.as_ref();
+        let overrides = Overrides {
+            drive: drive.map(|drives| absolute_files(Factor::Drive, drives, &here)),
+            capacity: self.capacity.map(|capacity| capacity.0),
+            source: absolute("--source", self.source.as_deref(), &here)?,
+            set: self.set.iter().map(|set| absolute_set(set, &here)).collect(),
+            scale: self.scale,
             seed: self.seed,
+            ..others
         };
         let schedule = plan::schedule(&file, &text, &overrides, &base)?;
         check_files(&schedule)?;
         Ok(Resolved { text, schedule })
+    }
+}
+
+/// An option's path, from the root. Schedules are stored as text.
+fn absolute(option: &str, path: Option<&Path>, here: &Path) -> Result<Option<PathBuf>, Report> {
+    match path.map(|path| here.join(path)) {
+        Some(odd) if odd.to_str().is_none() => Err(Wrong::report(
+            format!("{option} {}: the name is not UTF-8", odd.display()),
+            "use a symbolic link with a UTF-8 name",
+        )),
+        plain => Ok(plain),
     }
 }
 
@@ -144,20 +168,19 @@ fn check_files(schedule: &Schedule) -> Result<(), Report> {
     Ok(())
 }
 
-/// Makes paths of drive and host files absolute; names of shipped ones stay unchanged.
-fn absolute_files(levels: &str, here: &Path) -> String {
-    let absolute = |level: &str| plan::level_from(here, level.trim());
+/// Makes paths of files absolute; names of what is shipped or cached stay unchanged.
+fn absolute_files(factor: Factor, levels: &str, here: &Path) -> String {
+    let absolute = |level: &str| plan::level_from(here, factor, level.trim());
     levels.split(',').map(absolute).collect::<Vec<_>>().join(",")
 }
 
-/// The same for `--set drive=FILE` and `--set host=FILE`.
+/// The same for `--set drive=FILE` and the like.
 fn absolute_set(set: &str, here: &Path) -> String {
-    match set.split_once('=') {
-        Some((name, levels)) if [Factor::Drive, Factor::Host].map(Factor::name).contains(&name) => {
-            format!("{name}={}", absolute_files(levels, here))
-        }
-        _ => set.to_owned(),
-    }
+    let of_files = set.split_once('=').and_then(|(name, levels)| {
+        let factor = Factor::OF_FILES.into_iter().find(|factor| factor.name() == name)?;
+        Some(format!("{name}={}", absolute_files(factor, levels, here)))
+    });
+    of_files.unwrap_or_else(|| set.to_owned())
 }
 
 /// A name without a slash or an extension means a shipped plan, unless a file has that name.

@@ -11,9 +11,9 @@ use ssdlab_flash::{Plausible, Specification};
 use ssdlab_host::interrupt::Interrupt;
 use ssdlab_host::memory;
 use ssdlab_host::program::Rules;
-use ssdlab_kernel as kernel;
+use ssdlab_kernel::{self as kernel, LabKernel};
 use ssdlab_lab::{self as lab, LabError, Tools};
-use ssdlab_plan::{Bytes, HostModel, LabKind, Schedule, Target, names_file};
+use ssdlab_plan::{Bytes, HostModel, KernelLevel, LabKind, Schedule, Target, names_file};
 use ssdlab_results::Record;
 use ssdlab_undo::Journal;
 use ssdlab_workload::{self as workload, Workload, WorkloadError};
@@ -108,12 +108,13 @@ pub fn with_stage<T>(
     let mut tools = Tools { journal, rules };
     let mut lab = match target {
         Target::Virtual { .. } => {
-            let kernel = kernel::find(manner.kernel)?;
+            let kernels = kernels(schedule, manner.kernel)?;
             let Models { drives, plausible, hosts } = models(schedule, interrupt)?;
             drives.values().try_for_each(check_memory)?;
             let jobs = manner.jobs.unwrap_or_else(|| fitting_jobs(&hosts, &drives));
             let jobs = jobs.min(manner.most_jobs.unwrap_or(jobs)).max(1);
-            let provided = Provided { schedule, kernel, drives, hosts, plausible, jobs, interrupt };
+            let provided =
+                Provided { schedule, kernels, drives, hosts, plausible, jobs, interrupt };
             let guests = Box::new(Guests::open(provided, journal)?);
             return act(Ready::Guests(guests, jobs));
         }
@@ -156,9 +157,41 @@ fn models(schedule: &Schedule, interrupt: &Interrupt) -> Result<Models, Report> 
     })
 }
 
-/// Refuses drive and host files of a schedule that cannot be used.
+/// Refuses drives, hosts and kernels of a schedule that cannot be used. The kernel of treatments
+/// that name none need not exist yet.
 pub fn check_models(schedule: &Schedule) -> Result<(), Report> {
-    models(schedule, &Interrupt::default()).map(drop)
+    models(schedule, &Interrupt::default())?;
+    let mut levels = kernel_levels(schedule);
+    levels.remove(&KernelLevel::Default);
+    levels.into_iter().try_for_each(|level| kernel_of(level, None).map(drop))
+}
+
+/// The kernels that a schedule's treatments name; `default` is that of treatments that name none,
+/// instead of the one in the cache.
+fn kernels(
+    schedule: &Schedule,
+    default: Option<&Path>,
+) -> Result<BTreeMap<KernelLevel, LabKernel>, Report> {
+    let levels = kernel_levels(schedule);
+    if default.is_some() && !levels.contains(&KernelLevel::Default) {
+        return Err(Wrong::report(
+            "--kernel is for plans that name no kernel, but this one has the factor `kernel`",
+            "omit it, or name the kernel's path as a level: --set kernel=PATH",
+        ));
+    }
+    levels.into_iter().map(|level| Ok((level.clone(), kernel_of(level, default)?))).collect()
+}
+
+fn kernel_levels(schedule: &Schedule) -> BTreeSet<&KernelLevel> {
+    schedule.setups().map(|setup| &setup.simulated.kernel).collect()
+}
+
+fn kernel_of(level: &KernelLevel, default: Option<&Path>) -> Result<LabKernel, Report> {
+    Ok(match level {
+        KernelLevel::Default => kernel::find(default)?,
+        KernelLevel::Version(version) => kernel::find_version(version)?,
+        KernelLevel::File(path) => kernel::find(Some(path))?,
+    })
 }
 
 /// The drives that a schedule's treatments name.

@@ -42,7 +42,7 @@ impl Guests<'_> {
         let simulated = &setup.simulated;
         let place = BTreeMap::from([
             ("lab", LabKind::Virtual.to_string()),
-            ("lab_kernel", self.hypervisor.kernel.identity.clone()),
+            ("lab_kernel", self.kernel(setup).kernel.identity.clone()),
             ("drive", identity(specification)),
             ("condition", format!("{:?}", simulated.condition)),
             ("host", identity_of_host(host)),
@@ -87,6 +87,7 @@ impl Guests<'_> {
         let job = Job::Ageing { setup: shaping(setup)?, seed: trial.seed };
         let run = Run {
             name: &format!("ageing-{}", trial.position),
+            kernel: self.kernel(setup),
             host,
             seed: trial.seed,
             limit: Nanos(8 * nanos(PREPARATION)),

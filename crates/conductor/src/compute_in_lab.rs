@@ -16,7 +16,7 @@ use ssdlab_undo::Journal;
 use super::computing::{Computing, Times};
 use super::error::{ComputingError, GuestsError};
 use super::failure::Failure;
-use super::hypervisor::{Hypervisor, Run};
+use super::hypervisor::{Hypervisor, Loaded, Run};
 use super::inside::Job;
 use super::measure::nanos;
 
@@ -29,6 +29,7 @@ const LIMIT: Duration = Duration::from_mins(10);
 /// The virtual lab, where operations are performed on one filesystem.
 pub struct ComputingLab<'a> {
     hypervisor: Hypervisor<'a>,
+    kernel: Loaded,
     filesystem: &'static Filesystem,
     performed: u32,
 }
@@ -43,14 +44,15 @@ impl<'a> ComputingLab<'a> {
         interrupt: &'a Interrupt,
         journal: &mut Journal,
     ) -> Result<Self, ComputingError> {
-        let hypervisor = Hypervisor::open(kernel, memory_bytes, interrupt, journal)?;
-        if let Some(reason) = lab::missing_in_guest(filesystem, &hypervisor.filesystems) {
+        let hypervisor = Hypervisor::open(memory_bytes, interrupt, journal)?;
+        let kernel = hypervisor.load(kernel)?;
+        if let Some(reason) = lab::missing_in_guest(filesystem, &kernel.filesystems) {
             return Err(ComputingError::Unavailable { reason });
         }
         let mkfs = program::find(filesystem.mkfs, filesystem.package)
             .map_err(|error| ComputingError::Unavailable { reason: error.to_string() })?;
         hypervisor.root.add_program(&mkfs, hypervisor.rules()).map_err(GuestsError::from)?;
-        Ok(Self { hypervisor, filesystem, performed: 0 })
+        Ok(Self { hypervisor, kernel, filesystem, performed: 0 })
     }
 
     /// Performs the operations on a new filesystem, made with defaults and mounted with noatime;
@@ -67,7 +69,8 @@ impl<'a> ComputingLab<'a> {
     fn times(&mut self, host: &HostModel) -> Result<Times, Failure> {
         self.performed += 1;
         let name = format!("computing-{}", self.performed);
-        let run = Run { name: &name, host, seed: 1, limit: Nanos(nanos(LIMIT)) };
+        let limit = Nanos(nanos(LIMIT));
+        let run = Run { name: &name, kernel: &self.kernel, host, seed: 1, limit };
         let job = Job::Computing(Computing { filesystem: self.filesystem.name.to_owned() });
         let drive = presets::find(DRIVE).expect("it comes with the program").text;
         let specification = Specification::parse(drive).expect("a test parses every preset");

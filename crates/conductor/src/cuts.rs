@@ -111,6 +111,7 @@ impl Guests<'_> {
             Job::Recovery(Recoveries { setup: for_guest(setup)?, subjects: *subjects, count });
         let run = Run {
             name: &format!("recovery-{}-{guest}", trial.position),
+            kernel: self.kernel(setup),
             host,
             seed: trial.seed,
             limit: Nanos(nanos(PREPARATION) * u64::from(count + 1)),

@@ -23,7 +23,7 @@ use ssdlab_kernel::LabKernel;
 use ssdlab_lab as lab;
 use ssdlab_plan::recordings::Recording;
 use ssdlab_plan::schedule::{Tree, Trial, Workload};
-use ssdlab_plan::{Discard, HostModel, Schedule, Setup, Simulated};
+use ssdlab_plan::{Discard, HostModel, KernelLevel, Schedule, Setup, Simulated};
 use ssdlab_results::Executed;
 use ssdlab_undo::Journal;
 use ssdlab_workload as workload;
@@ -34,7 +34,7 @@ use super::drive_watch::{Watch, locked};
 use super::error::GuestsError;
 use super::evidence::{Evidence, Heard};
 use super::failure::Failure;
-use super::hypervisor::{Hypervisor, Run};
+use super::hypervisor::{Hypervisor, Loaded, Run};
 use super::images::Requests;
 use super::inside::Job;
 use super::measure::nanos;
@@ -49,6 +49,7 @@ const ARCHIVE: &str = "archive";
 pub struct Guests<'a> {
     pub(super) schedule: &'a Schedule,
     pub(super) hypervisor: Hypervisor<'a>,
+    kernels: BTreeMap<KernelLevel, Loaded>,
     pub(super) drives: BTreeMap<String, Specification>,
     pub(super) hosts: BTreeMap<String, HostModel>,
     pub(super) plausible: BTreeMap<String, Plausible>,
@@ -66,8 +67,8 @@ pub struct Guests<'a> {
 pub struct Provided<'a> {
     /// What to do.
     pub schedule: &'a Schedule,
-    /// The lab kernel.
-    pub kernel: LabKernel,
+    /// The lab kernels, by the levels that name them.
+    pub kernels: BTreeMap<KernelLevel, LabKernel>,
     /// The drives, by the levels that name them.
     pub drives: BTreeMap<String, Specification>,
     /// The computers, by the levels that name them.
@@ -100,11 +101,13 @@ pub(super) enum News {
 impl<'a> Guests<'a> {
     /// Makes the read-only files that all guests share.
     pub fn open(provided: Provided<'a>, journal: &mut Journal) -> Result<Self, GuestsError> {
-        let Provided { schedule, kernel, drives, hosts, plausible, jobs, interrupt } = provided;
+        let Provided { schedule, kernels, drives, hosts, plausible, jobs, interrupt } = provided;
         let each = hosts.values().map(|host| host.memory_bytes).max().unwrap_or(0);
         let fits = |jobs: &usize| room(each * *jobs as u64).is_ok();
         let jobs = (1..=jobs.min(schedule.trials.len())).rev().find(fits).unwrap_or(1);
-        let hypervisor = Hypervisor::open(kernel, each * jobs as u64, interrupt, journal)?;
+        let hypervisor = Hypervisor::open(each * jobs as u64, interrupt, journal)?;
+        let load = |(level, kernel)| Ok((level, hypervisor.load(kernel)?));
+        let kernels = kernels.into_iter().map(load).collect::<Result<_, GuestsError>>()?;
         let root = &hypervisor.root;
         let mut programs = vec![("fstrim", "util-linux")];
         for filesystem in schedule.setups().filter_map(|setup| setup.filesystem) {
@@ -138,6 +141,7 @@ impl<'a> Guests<'a> {
         Ok(Self {
             schedule,
             hypervisor,
+            kernels,
             drives,
             hosts,
             plausible,
@@ -223,8 +227,10 @@ impl<'a> Guests<'a> {
         };
         let mut layout = None;
         let (mut ended, mut executed) = (String::new(), Vec::new());
+        let kernel = self.kernel(setup);
         let run = Run {
             name: &format!("guest-{}", trial.position),
+            kernel,
             host: &host,
             seed: trial.seed,
             limit: limit(&assignment.workload),
@@ -286,7 +292,7 @@ impl<'a> Guests<'a> {
         }
         measured.environment.tools.clone_from(&self.tools);
         measured.applied.extend([
-            ("lab_kernel".to_owned(), self.hypervisor.kernel.identity.clone()),
+            ("lab_kernel".to_owned(), kernel.kernel.identity.clone()),
             ("drive".to_owned(), specification.name.clone()),
             ("drive_identity".to_owned(), identity(specification)),
             ("host".to_owned(), host.name.clone()),
@@ -295,6 +301,11 @@ impl<'a> Guests<'a> {
         measured.fingerprint = Some(fingerprint.to_string());
         measured.draw = draw;
         Ok(performed)
+    }
+
+    /// The kernel of a treatment.
+    pub(super) fn kernel(&self, setup: &Setup) -> &Loaded {
+        self.kernels.get(&setup.simulated.kernel).expect("a kernel is provided for each level")
     }
 
     /// The log of a trial's requests, if logs are kept.
@@ -394,7 +405,7 @@ impl Stage for Guests<'_> {
         if self.schedule.cuts.is_some() && setup.filesystem.is_some_and(|of| of.pool.is_some()) {
             return Some("a filesystem that a daemon serves cannot be cut off".to_owned());
         }
-        lab::missing_in_guest(setup.filesystem?, &self.hypervisor.filesystems)
+        lab::missing_in_guest(setup.filesystem?, &self.kernel(setup).filesystems)
     }
 
     fn perform(&mut self, trials: &[Trial], desk: &mut Desk<'_>) -> Result<bool, ConductorError> {

@@ -1,4 +1,4 @@
-//! Starts guests: each runs the lab kernel in a folder of its own, on a simulated drive, with this
+//! Starts guests: each runs a lab kernel in a folder of its own, on a simulated drive, with this
 //! program and the tools that it calls.
 
 use std::fs::{self, File};
@@ -28,10 +28,6 @@ const PATIENCE: Duration = Duration::from_mins(5);
 
 /// What guests share.
 pub(super) struct Hypervisor<'a> {
-    /// A copy of the lab kernel, which may be replaced meanwhile.
-    pub kernel: LabKernel,
-    /// The filesystems of the lab kernel.
-    pub filesystems: Vec<&'static str>,
     /// The read-only files: at first only this program.
     pub root: Root,
     /// Holds a folder for each guest.
@@ -43,10 +39,21 @@ pub(super) struct Hypervisor<'a> {
     pub interrupt: &'a Interrupt,
 }
 
+/// A lab kernel that guests run.
+#[derive(Debug)]
+pub(super) struct Loaded {
+    /// A copy, because the original may be replaced meanwhile.
+    pub kernel: LabKernel,
+    /// The filesystems it has.
+    pub filesystems: Vec<&'static str>,
+}
+
 /// One run of a guest.
 pub(super) struct Run<'a> {
     /// The name of its folder.
     pub name: &'a str,
+    /// The kernel it runs.
+    pub kernel: &'a Loaded,
     /// The computer it models.
     pub host: &'a HostModel,
     /// The seed of its randomness.
@@ -58,7 +65,6 @@ pub(super) struct Run<'a> {
 impl<'a> Hypervisor<'a> {
     /// Makes what guests share, for guests that have so much memory together.
     pub fn open(
-        mut kernel: LabKernel,
         memory_bytes: u64,
         interrupt: &'a Interrupt,
         journal: &mut Journal,
@@ -69,12 +75,17 @@ impl<'a> Hypervisor<'a> {
         let root = folder.join("root");
         fs::create_dir(&root).map_err(GuestsError::folder(&root))?;
         let root = Root::make(&root, Rules { marker: &marker, limit: PREPARATION, interrupt })?;
+        let memory = room(memory_bytes)?;
+        Ok(Self { root, folder, memory, marker, interrupt })
+    }
+
+    /// Makes a kernel ready for guests.
+    pub fn load(&self, mut kernel: LabKernel) -> Result<Loaded, GuestsError> {
         let filesystems = kernel::filesystems(&kernel)?;
-        let copy = folder.join("linux");
+        let copy = self.folder.join(format!("linux-{}", kernel.identity));
         fs::copy(&kernel.path, &copy).map_err(GuestsError::folder(&copy))?;
         kernel.path = copy;
-        let memory = room(memory_bytes)?;
-        Ok(Self { kernel, filesystems, root, folder, memory, marker, interrupt })
+        Ok(Loaded { kernel, filesystems })
     }
 
     /// How programs are run for guests.
@@ -103,7 +114,7 @@ impl<'a> Hypervisor<'a> {
         let folder = self.folder.join(run.name);
         fs::create_dir(&folder).map_err(Failure::step("make", &folder))?;
         let machine = Machine {
-            kernel: &self.kernel.path,
+            kernel: &run.kernel.kernel.path,
             root: &self.root,
             folder: &folder,
             memory: &self.memory,

@@ -7,6 +7,7 @@ pub mod base_folder;
 pub mod block_ioctl;
 pub mod bounded;
 pub mod checksum;
+pub mod disk_usage;
 pub mod drive_identity;
 pub mod extents;
 pub mod interrupt;

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -17,48 +18,87 @@ use super::{KernelError, LabKernel, Progress, binary};
 /// How many files a build compiles: 906 of Linux 6.1.192, 945 of 6.12.117.
 const FILES: u32 = 920;
 
+/// The file by which the script knows that it has configured the tree.
+const CONFIGURED: &str = ".config-asked";
+
 /// How many lines of a failed build are shown.
 const MOST_SHOWN: usize = 12;
 
-/// Builds a kernel into a cache, unless it is there.
+/// What is built, and how.
+pub struct Order<'a> {
+    /// The files to build it by.
+    pub recipe: &'a Recipe,
+    /// The source to build it from.
+    pub source: &'a Source,
+    /// The request to stop.
+    pub interrupt: &'a Interrupt,
+}
+
+/// Builds a kernel into a cache, unless it is there. It becomes the default one if it is to, or if
+/// the cache has no other that is of use.
 pub fn build(
     cache: &Cache,
-    recipe: &Recipe,
-    source: &Source,
-    interrupt: &Interrupt,
+    order: &Order<'_>,
+    is_default: bool,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<LabKernel, KernelError> {
+    let Order { recipe, source, .. } = order;
     let _claimed = cache.claim()?;
     let compiler = compiler();
-    if let Ok((kernel, origin)) = cache.kernel(recipe) {
-        let is_same = source.kind == Kind::Tarball && origin.source.sha256 == source.sha256;
-        if is_same && Some(&origin.compiler) == compiler.as_ref() {
-            progress(Progress::Current);
-            cache.clean()?;
-            return Ok(kernel);
+    let is_same = |origin: &Origin| {
+        source.kind == Kind::Tarball
+            && origin.source.sha256 == source.sha256
+            && Some(&origin.compiler) == compiler.as_ref()
+    };
+    let mut kept = cache.kernels(recipe)?.into_iter();
+    if let Some((kernel, _)) = kept.find(|(_, origin)| is_same(origin)) {
+        progress(Progress::Current);
+        if is_default || cache.kernel(recipe).is_err() {
+            cache.make_default(&kernel.identity)?;
         }
+        cache.clean()?;
+        return Ok(kernel);
     }
-    let (files, output) = (cache.work().join("recipe"), cache.work().join("output"));
-    recipe.unpack(&files)?;
-    let mut command = Command::new("sh");
-    command.arg(files.join("build")).arg(&source.path).arg(&output);
-    let mut heard = Heard::new(output.join("tree"));
-    let listen = &mut |line: &str| heard.listen(line, progress);
-    let status = program::follow(command, "kernel-build", interrupt, listen)?;
-    if !status.success() {
-        return Err(heard.failure());
-    }
-    let built = binary::inspect(&output.join("linux"))?;
+    let built = make(order, &cache.work(), progress)?;
     let origin = Origin {
         identity: built.identity.clone(),
         recipe: recipe.identity(),
-        source: source.clone(),
+        source: (*source).clone(),
         compiler: compiler.unwrap_or_default(),
     };
-    let kernel = cache.keep(&built, &origin)?;
+    let kernel = cache.keep(&built, &origin, is_default)?;
     progress(Progress::Step("remove the tree"));
     cache.clean()?;
     Ok(kernel)
+}
+
+/// Builds a kernel in a folder, which keeps what was compiled for the next build there. It is
+/// configured anew if the tree may have other options than before.
+pub fn make(
+    order: &Order<'_>,
+    folder: &Path,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<LabKernel, KernelError> {
+    let (files, output) = (folder.join("recipe"), folder.join("output"));
+    order.recipe.unpack(&files)?;
+    if order.source.kind == Kind::Tree {
+        let asked = output.join(CONFIGURED);
+        match fs::remove_file(&asked) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                return Err(KernelError::at("remove", &asked)(error));
+            }
+            _ => {}
+        }
+    }
+    let mut command = Command::new("sh");
+    command.arg(files.join("build")).arg(&order.source.path).arg(&output);
+    let mut heard = Heard::new(output.join("tree"));
+    let listen = &mut |line: &str| heard.listen(line, progress);
+    let status = program::follow(command, "kernel-build", order.interrupt, listen)?;
+    if !status.success() {
+        return Err(heard.failure());
+    }
+    binary::inspect(&output.join("linux"))
 }
 
 /// The version of the compiler that the script uses; `None` if there is none.

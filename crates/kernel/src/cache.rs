@@ -1,9 +1,11 @@
-//! The user's cache of the lab kernel: its contents, its locking, and how it is replaced. The
-//! folder contains `linux-IDENTITY`, the kernel; `kernel.json`, its origin, which is written last
-//! and names the current kernel; `work`, an unfinished build; and `lock`.
+//! The user's cache of lab kernels, one of each version: its contents, its locking, and how a
+//! kernel is replaced. The folder contains `linux-IDENTITY`, a kernel; `kernel.json`, the origin of
+//! the default one; `linux-IDENTITY.json`, the origin of any other; `work`, an unfinished build;
+//! and `lock`. An origin is written after its kernel, and names it.
 
 use std::fs::{self, DirBuilder, File, TryLockError};
-use std::io;
+use std::io::ErrorKind;
+use std::iter;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
@@ -51,37 +53,80 @@ impl Cache {
         self.folder.join("work")
     }
 
-    /// The kernel, if it exists, is intact, and was built from this recipe.
+    /// The default kernel, if it exists, is intact, and was built from this recipe.
     pub fn kernel(&self, recipe: &Recipe) -> Result<(LabKernel, Origin), KernelError> {
-        let folder = &self.folder;
-        let damaged = |reason| KernelError::Damaged { folder: folder.clone(), reason };
-        let text = match fs::read(self.record()) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(KernelError::NotBuilt { folder: folder.clone() });
-            }
-            text => text.map_err(KernelError::at("read", &self.record()))?,
+        let folder = || self.folder.clone();
+        let Some(origin) = self.origin(&self.default_record())? else {
+            return Err(KernelError::NotBuilt { folder: folder() });
         };
-        is_out_of_reach(&self.folder)?;
-        let origin: Origin = serde_json::from_slice(&text)
-            .map_err(|error| damaged(format!("kernel.json: {error}")))?;
         let expected = recipe.identity();
         if origin.recipe != expected {
             let found = origin.recipe;
-            return Err(KernelError::OtherRecipe { folder: folder.clone(), found, expected });
+            return Err(KernelError::OtherRecipe { folder: folder(), found, expected });
         }
+        Ok((self.intact(&origin)?, origin))
+    }
+
+    /// Every kernel that is intact and was built from this recipe, the default one first.
+    pub fn kernels(&self, recipe: &Recipe) -> Result<Vec<(LabKernel, Origin)>, KernelError> {
+        let expected = recipe.identity();
+        let mut kernels = Vec::new();
+        for origin in self.origins()?.into_iter().filter(|origin| origin.recipe == expected) {
+            match self.intact(&origin) {
+                Ok(kernel) => kernels.push((kernel, origin)),
+                Err(KernelError::Damaged { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(kernels)
+    }
+
+    /// The origin of every kernel, that of the default one first. What is damaged counts as absent.
+    fn origins(&self) -> Result<Vec<Origin>, KernelError> {
+        let mut origins: Vec<Origin> = Vec::new();
+        let others = self.entries()?.into_iter().filter(|path| has_ending(path, "json"));
+        for record in iter::once(self.default_record()).chain(others) {
+            let origin = match self.origin(&record) {
+                Err(KernelError::Damaged { .. }) => None,
+                origin => origin?,
+            };
+            let is_known = |origin: &Origin| origins.iter().any(|o| o.identity == origin.identity);
+            origins.extend(origin.filter(|origin| !is_known(origin)));
+        }
+        Ok(origins)
+    }
+
+    /// An origin, if there is one.
+    fn origin(&self, record: &Path) -> Result<Option<Origin>, KernelError> {
+        let text = match fs::read(record) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            text => text.map_err(KernelError::at("read", record))?,
+        };
+        is_out_of_reach(&self.folder)?;
+        let origin = serde_json::from_slice(&text)
+            .map_err(|error| self.damaged(format!("{}: {error}", file_name(record))))?;
+        Ok(Some(origin))
+    }
+
+    /// The kernel of an origin, if it is what was built.
+    fn intact(&self, origin: &Origin) -> Result<LabKernel, KernelError> {
         let kernel = inspect(&self.place(&origin.identity)).map_err(|error| match error {
             KernelError::NoLabKernel { path, reason } => {
-                damaged(format!("{}: {reason}", path.display()))
+                self.damaged(format!("{}: {reason}", path.display()))
             }
             error => error,
         })?;
         if kernel.identity != origin.identity {
-            return Err(damaged(format!(
+            return Err(self.damaged(format!(
                 "its identity is {}, but {} was built",
                 kernel.identity, origin.identity
             )));
         }
-        Ok((kernel, origin))
+        Ok(kernel)
+    }
+
+    fn damaged(&self, reason: String) -> KernelError {
+        KernelError::Damaged { folder: self.folder.clone(), reason }
     }
 
     /// Makes the folder and claims it, for as long as the claim is held.
@@ -102,39 +147,102 @@ impl Cache {
         }
     }
 
-    /// Takes a kernel that has been built in place of the one before.
-    pub fn keep(&self, built: &LabKernel, origin: &Origin) -> Result<LabKernel, KernelError> {
+    /// Takes a kernel that has been built, in place of one of the same version. Kernels of other
+    /// recipes, which are of no use any more, are removed.
+    pub fn keep(
+        &self,
+        built: &LabKernel,
+        origin: &Origin,
+        is_default: bool,
+    ) -> Result<LabKernel, KernelError> {
+        let stays = |other: &Origin| {
+            let is_other_version =
+                self.intact(other).is_ok_and(|kernel| kernel.version != built.version);
+            other.recipe == origin.recipe && is_other_version
+        };
+        let before = self.origins()?;
+        let is_default = is_default || !before.first().is_some_and(stays);
+        let others: Vec<Origin> = before.into_iter().filter(stays).collect();
         let place = self.place(&built.identity);
         fs::rename(&built.path, &place).map_err(KernelError::at("make", &place))?;
-        let record = self.record();
-        let text = serde_json::to_vec_pretty(origin).expect("an origin is plain data");
-        whole_file::write(&record, |out| out.write_all(&text))
-            .map_err(KernelError::at("write", &record))?;
-        for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
-            let is_kernel = entry.file_name().to_string_lossy().starts_with("linux-");
-            if is_kernel && entry.path() != place {
-                fs::remove_file(entry.path()).map_err(KernelError::at("remove", &entry.path()))?;
+        match &others[..] {
+            [default, others @ ..] if !is_default => {
+                self.record(default, others.iter().chain([origin]).collect())?;
             }
+            others => self.record(origin, others.iter().collect())?,
         }
         Ok(LabKernel { path: place, ..built.clone() })
+    }
+
+    /// Makes one of the kernels the default.
+    pub fn make_default(&self, identity: &str) -> Result<(), KernelError> {
+        let (default, others): (Vec<_>, Vec<_>) =
+            self.origins()?.into_iter().partition(|origin| origin.identity == identity);
+        match &default[..] {
+            [default] => self.record(default, others.iter().collect()),
+            _ => Err(self.damaged(format!("it has no record of {identity}"))),
+        }
+    }
+
+    /// Records the origins, and removes every other kernel. The default one's comes after the
+    /// others', and what is superseded goes last, so that no kernel is ever without a record.
+    fn record(&self, default: &Origin, others: Vec<&Origin>) -> Result<(), KernelError> {
+        let write = |path: &Path, origin: &Origin| {
+            let text = serde_json::to_vec_pretty(origin).expect("an origin is plain data");
+            whole_file::write(path, |out| out.write_all(&text))
+                .map_err(KernelError::at("write", path))
+        };
+        let mut stay = vec![self.place(&default.identity)];
+        for origin in others {
+            let place = self.place(&origin.identity);
+            let record = place.with_extension("json");
+            write(&record, origin)?;
+            stay.extend([place, record]);
+        }
+        write(&self.default_record(), default)?;
+        for path in self.entries()?.iter().filter(|path| !stay.contains(path)) {
+            fs::remove_file(path).map_err(KernelError::at("remove", path))?;
+        }
+        Ok(())
+    }
+
+    /// The kernels and the records of those that are not the default, sorted by path.
+    fn entries(&self) -> Result<Vec<PathBuf>, KernelError> {
+        let entries = match fs::read_dir(&self.folder) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries.map_err(KernelError::at("read", &self.folder))?,
+        };
+        let is_one = |path: &PathBuf| file_name(path).starts_with("linux-");
+        let mut paths: Vec<PathBuf> =
+            entries.flatten().map(|entry| entry.path()).filter(is_one).collect();
+        paths.sort();
+        Ok(paths)
     }
 
     /// Removes the remains of builds.
     pub fn clean(&self) -> Result<(), KernelError> {
         let work = self.work();
         match fs::remove_dir_all(&work) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
                 Err(KernelError::at("remove", &work)(error))
             }
             _ => Ok(()),
         }
     }
 
-    fn record(&self) -> PathBuf {
+    fn default_record(&self) -> PathBuf {
         self.folder.join("kernel.json")
     }
 
     fn place(&self, identity: &str) -> PathBuf {
         self.folder.join(format!("linux-{identity}"))
     }
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn has_ending(path: &Path, ending: &str) -> bool {
+    path.extension().is_some_and(|own| own == ending)
 }

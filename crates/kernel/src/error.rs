@@ -39,6 +39,29 @@ pub enum KernelError {
         /// The recipe of this program.
         expected: String,
     },
+    /// No kernel has the version that a plan names.
+    #[error("there is no lab kernel of Linux {version}; found: {found}")]
+    #[diagnostic(help(
+        "build one beside the others, in a few minutes: ssdlab kernel build --source {from}; \
+         or name a lab kernel by its path"
+    ))]
+    NoVersion {
+        /// The parts of the version that were named.
+        version: String,
+        /// The versions that exist.
+        found: String,
+        /// A source of it on this machine, or `PATH`.
+        from: String,
+    },
+    /// Several kernels have it.
+    #[error("Linux {version} could be several lab kernels: {found}")]
+    #[diagnostic(help("write more of the version"))]
+    Ambiguous {
+        /// The parts of the version that were named.
+        version: String,
+        /// Their versions.
+        found: String,
+    },
     /// The cache's contents have changed since they were written.
     #[error("the lab kernel in {} is damaged: {reason}", folder.display())]
     #[diagnostic(help("build it again: ssdlab kernel build"))]

@@ -1,5 +1,5 @@
-//! The lab kernel: built once from a distribution's source, kept in the user's cache, checked
-//! before it is run.
+//! Lab kernels: built once from a source of Linux, kept in the user's cache, checked before they
+//! are run.
 //!
 //! `kernel/build`, which is embedded in the program, knows how to build it; this room does not know
 //! what it is run for.
@@ -13,12 +13,14 @@ mod recipe;
 mod shelf;
 #[cfg(test)]
 mod tests;
+mod version;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use ssdlab_host::interrupt::Interrupt;
 
+use self::build::Order;
 use self::cache::Cache;
 pub use self::error::KernelError;
 pub use self::origin::{Kind, Origin, Source};
@@ -67,6 +69,9 @@ pub struct Info {
     pub schedulers: Vec<&'static str>,
 }
 
+/// Where distributions put their sources of Linux.
+const SOURCES: &str = "/usr/src";
+
 /// Where packages install a lab kernel: a folder that only root can write to, laid out as the
 /// cache.
 const INSTALLED: &str = "/usr/lib/ssdlab/kernel";
@@ -92,27 +97,92 @@ pub fn filesystems(kernel: &LabKernel) -> Result<Vec<&'static str>, KernelError>
     Ok(binary::config(kernel)?.filesystems())
 }
 
-/// Builds a kernel into the cache, by default from the best installed source. An interrupted build
-/// resumes; until it is finished the old kernel stays.
+/// A kernel that can be named by its version.
+#[derive(Debug)]
+pub struct Available {
+    /// The kernel.
+    pub kernel: LabKernel,
+    /// Its origin.
+    pub origin: Origin,
+    /// Whether runs use it if they name none.
+    pub is_default: bool,
+}
+
+/// The kernels that can be named by their version, the default one first: those in the cache, then
+/// installed ones of other versions.
+pub fn all() -> Result<Vec<Available>, KernelError> {
+    let recipe = Recipe::shipped();
+    let caches = Cache::of_user().into_iter().chain([Cache::at(PathBuf::from(INSTALLED))]);
+    let default = find(None).ok().map(|kernel| kernel.identity);
+    let mut all: Vec<Available> = Vec::new();
+    for cache in caches {
+        for (kernel, origin) in cache.kernels(&recipe)? {
+            if all.iter().all(|known| known.kernel.version != kernel.version) {
+                let is_default = default.as_ref() == Some(&kernel.identity);
+                all.push(Available { kernel, origin, is_default });
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// The kernel whose version begins with these parts.
+pub fn find_version(parts: &str) -> Result<LabKernel, KernelError> {
+    let all = all()?.into_iter().map(|available| available.kernel).collect();
+    version::choose(parts, all, Path::new(SOURCES))
+}
+
+/// Makes a kernel of the cache the default.
+pub fn make_default(parts: &str) -> Result<LabKernel, KernelError> {
+    let cache = Cache::of_user()?;
+    let _claimed = cache.claim()?;
+    let kernels = cache.kernels(&Recipe::shipped())?.into_iter().map(|(kernel, _)| kernel);
+    let kernel = version::choose(parts, kernels.collect(), Path::new(SOURCES))?;
+    cache.make_default(&kernel.identity)?;
+    Ok(kernel)
+}
+
+/// Builds a kernel into the cache, from a source beside the others, or as the default one from the
+/// best installed source. An interrupted build resumes; until it is finished the old kernel stays.
 pub fn build(
     source: Option<&Path>,
     interrupt: &Interrupt,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<LabKernel, KernelError> {
     let cache = Cache::of_user()?;
+    let is_default = source.is_none();
     let source = match source {
         Some(path) => Source::named(path)?,
-        None => Source::installed(Path::new("/usr/src"))?,
+        None => Source::installed(Path::new(SOURCES))?,
     };
-    build::build(&cache, &Recipe::shipped(), &source, interrupt, progress)
+    let order = Order { recipe: &Recipe::shipped(), source: &source, interrupt };
+    build::build(&cache, &order, is_default, progress)
 }
 
-/// The contents of the cache: the kernel, and any unfinished build.
+/// Builds a kernel from a tree in a folder outside of the cache. The folder keeps what was
+/// compiled, so that the next build there compiles only what has changed.
+pub fn build_in(
+    folder: &Path,
+    tree: &Path,
+    interrupt: &Interrupt,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<LabKernel, KernelError> {
+    let (recipe, source) = (Recipe::shipped(), Source::named(tree)?);
+    build::make(&Order { recipe: &recipe, source: &source, interrupt }, folder, progress)
+}
+
+/// The identity of the files that kernels are built by.
+#[must_use]
+pub fn recipe() -> String {
+    Recipe::shipped().identity()
+}
+
+/// The contents of the cache: the kernels, and any unfinished build.
 pub fn kept() -> Result<Vec<Kept>, KernelError> {
     Cache::of_user()?.kept()
 }
 
-/// Removes an unfinished build that is not running. The kernel stays, as nothing would rebuild it
+/// Removes an unfinished build that is not running. Kernels stay, as nothing would rebuild them
 /// automatically.
 pub fn clear() -> Result<(), KernelError> {
     Cache::of_user()?.clear()

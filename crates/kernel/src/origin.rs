@@ -60,13 +60,7 @@ impl Source {
 
     /// The best tarball that a distribution's package has put into `folder`.
     pub fn installed(folder: &Path) -> Result<Self, KernelError> {
-        let mut found: Vec<((u32, u32), PathBuf)> = fs::read_dir(folder)
-            .into_iter()
-            .flatten()
-            .flatten()
-            .filter_map(|entry| Some((version(entry.file_name().to_str()?)?, entry.path())))
-            .collect();
-        found.sort();
+        let found = tarballs(folder);
         let suitable = || found.iter().filter(|(version, _)| VERSIONS.contains(version));
         let preferred = suitable().find(|(version, _)| version == VERSIONS.start());
         if let Some((_, path)) = preferred.or_else(|| suitable().next_back()) {
@@ -77,6 +71,24 @@ impl Source {
         let found = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
         Err(KernelError::NoSource { folder: folder.to_owned(), found })
     }
+}
+
+/// The tarball of a version such as `6.12` that a distribution's package has put into a folder.
+pub fn tarball(folder: &Path, level: &str) -> Option<PathBuf> {
+    let mut parts = level.split(['.', '-']).map(|part| part.parse().ok());
+    let wanted = (parts.next()??, parts.next()??);
+    let found = tarballs(folder).into_iter().find(|(version, _)| *version == wanted);
+    found.map(|(_, path)| path)
+}
+
+/// The tarballs that distributions' packages have put into a folder, by version.
+fn tarballs(folder: &Path) -> Vec<((u32, u32), PathBuf)> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut found: Vec<_> = entries
+        .filter_map(|entry| Some((version(entry.file_name().to_str()?)?, entry.path())))
+        .collect();
+    found.sort();
+    found
 }
 
 /// The version in a name such as `linux-source-6.1.tar.xz` or `linux-source-6.8.0.tar.bz2`.

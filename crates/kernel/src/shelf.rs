@@ -1,10 +1,11 @@
-//! Lists the cached lab kernel and any unfinished build.
+//! Lists the cached lab kernels and any unfinished build.
 
-use std::fs::{self, Metadata};
+use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use ssdlab_host::disk_usage::disk_usage;
 use ssdlab_host::lock;
 
 use super::KernelError;
@@ -37,14 +38,16 @@ impl Cache {
         for entry in entries.flatten() {
             let path = entry.path();
             let is_unfinished = path == self.work();
-            if !is_unfinished && !entry.file_name().to_string_lossy().starts_with("linux-") {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let is_kernel = name.starts_with("linux-") && !name.ends_with(".json");
+            if !is_unfinished && !is_kernel {
                 continue;
             }
             // A build may just have removed it.
             let Ok(metadata) = path.symlink_metadata() else { continue };
             kept.push(Kept {
                 is_unfinished,
-                size_bytes: size_bytes(&path, &metadata),
+                size_bytes: disk_usage(&path, &metadata),
                 used_s: u64::try_from(metadata.atime().max(metadata.mtime())).unwrap_or(0),
                 is_in_use: is_unfinished && lock::holder(&folder.join("lock")).is_some(),
                 path,
@@ -61,15 +64,4 @@ impl Cache {
         let _claimed = self.claim()?;
         self.clean()
     }
-}
-
-/// The disk usage of a file or folder.
-fn size_bytes(path: &Path, metadata: &Metadata) -> u64 {
-    let own = metadata.blocks() * 512;
-    if !metadata.is_dir() {
-        return own;
-    }
-    let entries = fs::read_dir(path).into_iter().flatten().flatten();
-    let of = |entry: fs::DirEntry| Some(size_bytes(&entry.path(), &entry.metadata().ok()?));
-    own + entries.filter_map(of).sum::<u64>()
 }

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use ssdlab_host::interrupt::Interrupt;
 use tempfile::TempDir;
 
+use super::build::Order;
 use super::cache::Cache;
 use super::recipe::Recipe;
 use super::{KernelError, LabKernel, Progress, Source, binary, build, own_or_installed};
@@ -25,7 +26,7 @@ cat >"$2/linux" <<END
 #!/bin/sh
 # It knows ssdlab.seed= and ssdlab.cpu= and was made of $(cksum <"$1").
 case \$1 in
---version) echo 6.1.192-ssdlab ;;
+--version) echo $(head -c 4 "$1").1-ssdlab ;;
 --showconfig) echo CONFIG_EXT4_FS=y; echo '# CONFIG_XFS_FS is not set'; echo CONFIG_BLOCK=y ;;
 esac
 END
@@ -55,8 +56,27 @@ impl Place {
         self.cache().kernel(&self.recipe).map(|(kernel, _)| kernel)
     }
 
-    /// Builds from a source with this text; the progress is put into words.
+    /// Builds from a source with this text, which begins with the version, as the default kernel;
+    /// the progress is put into words.
     fn build(&self, source: &str) -> (Result<LabKernel, KernelError>, Vec<String>) {
+        self.build_as(source, true)
+    }
+
+    /// Builds one beside the default.
+    fn build_beside(&self, source: &str) -> LabKernel {
+        self.build_as(source, false).0.unwrap()
+    }
+
+    fn versions(&self) -> Vec<String> {
+        let kernels = self.cache().kernels(&self.recipe).unwrap().into_iter();
+        kernels.map(|(kernel, _)| kernel.version).collect()
+    }
+
+    fn build_as(
+        &self,
+        source: &str,
+        is_default: bool,
+    ) -> (Result<LabKernel, KernelError>, Vec<String>) {
         let path = self.folder.path().join("source.tar");
         fs::write(&path, source).unwrap();
         let source = Source::named(&path).unwrap();
@@ -69,7 +89,8 @@ impl Place {
             });
         };
         let interrupt = Interrupt::default();
-        let built = build::build(&self.cache(), &self.recipe, &source, &interrupt, &mut tell);
+        let order = Order { recipe: &self.recipe, source: &source, interrupt: &interrupt };
+        let built = build::build(&self.cache(), &order, is_default, &mut tell);
         (built, told)
     }
 
@@ -86,34 +107,80 @@ impl Place {
 fn a_kernel_is_built_once_and_found() {
     let place = Place::new();
     assert!(matches!(place.found(), Err(KernelError::NotBuilt { .. })));
-    let (built, told) = place.build("6.1");
+    let (built, told) = place.build("6.01");
     let built = built.unwrap();
     assert_eq!(told, ["unpack", "configure", "compile", "1 compiled", "remove"]);
-    assert_eq!(built.version, "6.1.192-ssdlab");
+    assert_eq!(built.version, "6.01.1-ssdlab");
     assert_eq!(place.found().unwrap(), built);
     // The tree is gone.
     assert_eq!(place.files(), ["kernel.json", &format!("linux-{}", built.identity), "lock"]);
-    assert_eq!(place.build("6.1").1, ["current"]);
+    assert_eq!(place.build("6.01").1, ["current"]);
     let config = binary::config(&built).unwrap();
     assert_eq!(config.filesystems(), ["ext3", "ext4"]);
     assert_eq!(config.schedulers(), ["none"]);
 }
 
 #[test]
-fn another_source_takes_the_place_of_the_first() {
+fn kernels_of_several_versions_are_kept_side_by_side() {
     let place = Place::new();
-    let first = place.build("6.1").0.unwrap();
-    let (second, told) = place.build("6.12");
-    let second = second.unwrap();
-    assert!(first.identity != second.identity && told.len() == 5);
-    assert_eq!(place.found().unwrap(), second);
-    assert!(!first.path.exists());
+    // The first is the default, whichever way it was asked for.
+    let first = place.build_beside("6.01");
+    let beside = place.build_beside("6.12");
+    assert_eq!(place.found().unwrap(), first);
+    assert_eq!(place.versions(), ["6.01.1-ssdlab", "6.12.1-ssdlab"]);
+    let record = format!("linux-{}.json", beside.identity);
+    assert!(place.files().contains(&record));
+    // Built again it is current, and can be made the default.
+    assert_eq!(place.build_as("6.12", false).1, ["current"]);
+    assert_eq!(place.found().unwrap(), first);
+    place.cache().make_default(&beside.identity).unwrap();
+    assert_eq!(place.found().unwrap(), beside);
+    assert_eq!(place.versions(), ["6.12.1-ssdlab", "6.01.1-ssdlab"]);
+    assert!(!place.files().contains(&record));
+    // So does a build of the default source.
+    assert_eq!(place.build("6.01").1, ["current"]);
+    assert_eq!(place.found().unwrap(), first);
+    assert_eq!(place.cache().kept().unwrap().len(), 2);
+}
+
+#[test]
+fn a_new_build_of_a_version_replaces_the_old_one() {
+    let place = Place::new();
+    let first = place.build("6.01").0.unwrap();
+    let beside = place.build_beside("6.12");
+    // The default stays the default, and the other stays beside it.
+    let (newer, told) = place.build_as("6.01, patched", false);
+    let newer = newer.unwrap();
+    assert!(first.identity != newer.identity && told.len() == 5);
+    assert_eq!(place.found().unwrap(), newer);
+    assert!(!first.path.exists() && beside.path.exists());
+    let newer_beside = place.build_beside("6.12, patched");
+    assert_eq!(place.found().unwrap(), newer);
+    assert!(!beside.path.exists() && newer_beside.path.exists());
+    assert_eq!(place.versions(), ["6.01.1-ssdlab", "6.12.1-ssdlab"]);
+}
+
+#[test]
+fn a_kernel_is_built_in_a_folder_of_its_own_and_again() {
+    let place = Place::new();
+    let path = place.folder.path().join("source.tar");
+    fs::write(&path, "6.01").unwrap();
+    let source = Source::named(&path).unwrap();
+    let interrupt = Interrupt::default();
+    let order = Order { recipe: &place.recipe, source: &source, interrupt: &interrupt };
+    let folder = place.folder.path().join("bisection");
+    let first = build::make(&order, &folder, &mut |_| ()).unwrap();
+    assert_eq!(first.path, folder.join("output/linux"));
+    fs::write(&path, "6.02").unwrap();
+    let second = build::make(&order, &folder, &mut |_| ()).unwrap();
+    assert_eq!(second.version, "6.02.1-ssdlab");
+    assert!(matches!(place.found(), Err(KernelError::NotBuilt { .. })));
 }
 
 #[test]
 fn a_failed_build_says_why_and_leaves_the_kernel() {
     let place = Place::new();
-    let kernel = place.build("6.1").0.unwrap();
+    let kernel = place.build("6.01").0.unwrap();
     let lacking = place.build("flex").0.unwrap_err();
     assert!(matches!(&lacking, KernelError::Lacking { said } if said.contains("programs: flex")));
     let failed = place.build("broken").0.unwrap_err();
@@ -121,36 +188,39 @@ fn a_failed_build_says_why_and_leaves_the_kernel() {
     assert_eq!(place.found().unwrap(), kernel);
     // The partial build is kept, to be resumed.
     assert!(place.files().contains(&"work".to_owned()));
-    place.build("6.1").0.unwrap();
+    place.build("6.01").0.unwrap();
     assert!(!place.files().contains(&"work".to_owned()));
 }
 
 #[test]
 fn a_kernel_of_another_recipe_is_not_used() {
     let mut place = Place::new();
-    place.build("6.1").0.unwrap();
+    place.build("6.01").0.unwrap();
     place.recipe.files.push(("config", "CONFIG_XFS_FS=y\n"));
     assert!(matches!(place.found(), Err(KernelError::OtherRecipe { .. })));
-    place.build("6.1").0.unwrap();
+    place.build_beside("6.12");
+    // The others are of no use any more.
+    assert_eq!(place.versions(), ["6.12.1-ssdlab"]);
+    assert_eq!(place.cache().kept().unwrap().len(), 1);
     place.found().unwrap();
 }
 
 #[test]
 fn a_kernel_that_was_changed_is_not_used() {
     let place = Place::new();
-    let kernel = place.build("6.1").0.unwrap();
+    let kernel = place.build("6.01").0.unwrap();
     let text = fs::read_to_string(&kernel.path).unwrap();
     fs::write(&kernel.path, text.replace("XFS", "EXT")).unwrap();
     assert!(matches!(place.found(), Err(KernelError::Damaged { .. })));
     fs::remove_file(&kernel.path).unwrap();
     assert!(matches!(place.found(), Err(KernelError::Damaged { .. })));
-    assert_eq!(place.build("6.1").0.unwrap(), kernel);
+    assert_eq!(place.build("6.01").0.unwrap(), kernel);
 }
 
 #[test]
 fn what_others_may_write_to_is_not_run() {
     let place = Place::new();
-    let kernel = place.build("6.1").0.unwrap();
+    let kernel = place.build("6.01").0.unwrap();
     for path in [place.folder.path().to_owned(), place.cache_folder(), kernel.path] {
         let mode = fs::metadata(&path).unwrap().permissions();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).unwrap();
@@ -165,7 +235,7 @@ fn what_others_may_write_to_is_not_run() {
 fn two_do_not_build_at_once() {
     let place = Place::new();
     let _other = place.cache().claim().unwrap();
-    assert!(matches!(place.build("6.1").0, Err(KernelError::Busy { .. })));
+    assert!(matches!(place.build("6.01").0, Err(KernelError::Busy { .. })));
 }
 
 #[test]
@@ -213,7 +283,7 @@ fn an_installed_kernel_is_used_where_the_user_has_none() {
     // Neither exists: the user's is to be built.
     let Err(KernelError::NotBuilt { folder }) = find(&own.recipe) else { panic!("there is none") };
     assert_eq!(folder, own.cache_folder());
-    let shared = installed.build("6.1").0.unwrap();
+    let shared = installed.build("6.01").0.unwrap();
     assert_eq!(find(&own.recipe).unwrap(), shared);
     let none = own_or_installed(Err(KernelError::NoCache), &installed.cache(), &own.recipe);
     assert_eq!(none.unwrap().0, shared);

@@ -65,6 +65,9 @@ pub enum Factor {
     Flush,
     /// Virtual lab: the computer whose costs are charged, a name of `ssdlab list hosts`.
     Host,
+    /// Virtual lab: the lab kernel, a version in the cache as far as it is clear (`6.1`), or the
+    /// path of one; see `ssdlab kernel list`.
+    Kernel,
     /// On a batch scheduler's nodes: a feature that the node must have, such as `ssd=x25m`.
     NodeFeature,
     /// Imported results: what a treatment is called there. No plan varies it.
@@ -73,7 +76,7 @@ pub enum Factor {
 
 impl Factor {
     /// Every factor, in the order `ssdlab list` has them.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::Filesystem,
         Self::Journal,
         Self::Checksums,
@@ -94,15 +97,22 @@ impl Factor {
         Self::PowerLossProtection,
         Self::Flush,
         Self::Host,
+        Self::Kernel,
         Self::NodeFeature,
         Self::Label,
     ];
 
+    /// Those with levels that may be paths of files.
+    pub const OF_FILES: [Self; 3] = [Self::Drive, Self::Host, Self::Kernel];
+
     /// Whether it belongs to the simulated machine, which only the virtual lab has.
     #[must_use]
     pub fn is_simulated(self) -> bool {
-        use Factor::{Condition, Drive, Flush, Host, PowerLossProtection, WearLevelling};
-        matches!(self, Drive | Condition | WearLevelling | PowerLossProtection | Flush | Host)
+        use Factor::{Condition, Drive, Flush, Host, Kernel, PowerLossProtection, WearLevelling};
+        matches!(
+            self,
+            Drive | Condition | WearLevelling | PowerLossProtection | Flush | Host | Kernel
+        )
     }
 
     /// Whether it affects an aged filesystem: by how it is made, or through the files that age it.
@@ -137,6 +147,7 @@ impl Factor {
             Self::PowerLossProtection => "power_loss_protection",
             Self::Flush => "flush",
             Self::Host => "host",
+            Self::Kernel => "kernel",
             Self::NodeFeature => "node_feature",
             Self::Label => "label",
         }

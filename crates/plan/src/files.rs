@@ -1,18 +1,17 @@
-//! The files of drives and hosts that a plan names as levels.
+//! The files of drives, hosts and kernels that a plan names as levels.
 
 use std::path::{Component, Path, PathBuf};
 use std::slice;
 
 use super::factor::{Factor, Level, Levels};
-use super::simulated::names_file;
 use super::written::{Claim, OneOrMany, Plan};
 
-/// A level of `drive` or `host`; if it names a file, by a path that starts at the root and has no
+/// A level of a factor; if it names a file, by a path that starts at the root and has no
 /// `.` or `..`, so that one file is one level. `base` is the folder that relative paths start from.
 /// The file need not exist; a `..` behind a symbolic link is taken literally.
 #[must_use]
-pub fn level_from(base: &Path, level: &str) -> String {
-    if !names_file(level) {
+pub fn level_from(base: &Path, factor: Factor, level: &str) -> String {
+    if !factor.names_file(level) {
         return level.to_owned();
     }
     let mut path = PathBuf::new();
@@ -30,8 +29,8 @@ impl Plan {
     /// Makes their paths absolute, in every table that names levels; `base` is the folder that
     /// relative paths start from.
     pub(super) fn resolve_files(&mut self, base: &Path) {
-        let resolve = |level: &mut String| *level = level_from(base, level);
-        for factor in [Factor::Drive, Factor::Host] {
+        for factor in Factor::OF_FILES {
+            let resolve = |level: &mut String| *level = level_from(base, factor, level);
             for factors in [&mut self.factors, &mut self.simulated.factors] {
                 let words = factors.get_mut(&factor).map(|levels| levels.get_mut().words_mut());
                 words.into_iter().flatten().for_each(resolve);

@@ -1,6 +1,6 @@
 //! The simulated machine of the virtual lab, as a treatment's levels describe it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ssdlab_flash::{Condition, Flush, Levelling, Specification, presets};
 
@@ -28,12 +28,38 @@ pub struct Simulated {
     pub flush: Option<Flush>,
     /// The computer: a name or a file.
     pub host: String,
+    /// The kernel that the guest runs.
+    pub kernel: KernelLevel,
+}
+
+/// The lab kernel of a treatment.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum KernelLevel {
+    /// The one that a run uses if no level names another.
+    #[default]
+    Default,
+    /// One in the cache, by the first parts of its version.
+    Version(String),
+    /// A program.
+    File(PathBuf),
 }
 
 /// Whether a level of `drive` or `host` names a file, not a shipped one.
 #[must_use]
 pub fn names_file(level: &str) -> bool {
     level.contains('/') || level.contains('.')
+}
+
+impl Factor {
+    /// Whether a level of this factor names a file; a kernel's version has dots, too.
+    #[must_use]
+    pub fn names_file(self, level: &str) -> bool {
+        match self {
+            Self::Drive | Self::Host => names_file(level),
+            Self::Kernel => level.contains('/'),
+            _ => false,
+        }
+    }
 }
 
 impl Simulated {
@@ -67,12 +93,18 @@ impl Simulated {
             power_loss_protection: protection(levels)?,
             flush: flush(levels)?,
             host: host.to_owned(),
+            kernel: kernel(levels)?,
         })
     }
 
     /// The files that it names.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
-        [&self.drive, &self.host].into_iter().filter(|level| names_file(level)).map(Path::new)
+        let models = [&self.drive, &self.host].into_iter().filter(|level| names_file(level));
+        let kernel = match &self.kernel {
+            KernelLevel::File(path) => Some(path.as_path()),
+            KernelLevel::Default | KernelLevel::Version(_) => None,
+        };
+        models.map(Path::new).chain(kernel)
     }
 
     /// The drive, changed as the levels say.
@@ -85,6 +117,20 @@ impl Simulated {
         power_loss.flush = self.flush.unwrap_or(power_loss.flush);
         drive
     }
+}
+
+fn kernel(levels: &Levels) -> Result<KernelLevel, LevelError> {
+    let Some(level) = levels.0.get(&Factor::Kernel) else { return Ok(KernelLevel::Default) };
+    if Factor::Kernel.names_file(level) {
+        return Ok(KernelLevel::File(level.into()));
+    }
+    let is_version = level.starts_with(|c: char| c.is_ascii_digit())
+        && level.chars().all(|c| c.is_ascii_alphanumeric() || ".-+_~".contains(c));
+    if !is_version {
+        let known = "a version, such as 6.1, or the path of a lab kernel";
+        return Err(unknown(Factor::Kernel, level, known));
+    }
+    Ok(KernelLevel::Version(level.clone()))
 }
 
 fn protection(levels: &Levels) -> Result<Option<bool>, LevelError> {
@@ -106,3 +152,6 @@ fn flush(levels: &Levels) -> Result<Option<Flush>, LevelError> {
         Some(other) => return Err(unknown(factor, other, "honest or ignored")),
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -118,14 +118,17 @@ fn simulate(
     }
     for varied in factors.iter().filter(|varied| varied.factor.is_simulated()) {
         if varied.levels.len() > 1 || was_set(varied.factor) {
-            return Err(fault(
-                varied.at(),
-                format!(
-                    "`{}` applies to simulated drives, but the {lab} lab uses real ones",
-                    varied.factor
+            let message = match varied.factor {
+                Factor::Kernel => format!(
+                    "`kernel` is that of guests, but trials in the {lab} lab run under the kernel \
+                     that is running"
                 ),
-                "add --lab virtual, or omit it".to_owned(),
-            ));
+                factor => format!(
+                    "`{factor}` applies to simulated drives, but the {lab} lab uses real ones"
+                ),
+            };
+            let help = "add --lab virtual, or omit it".to_owned();
+            return Err(fault(varied.at(), message, help));
         }
     }
     for varied in factors.iter_mut().filter(|varied| varied.factor.is_simulated()) {

@@ -1,10 +1,13 @@
 //! The claims of a plan with their cases. What all cases of a claim share is said once.
 
-use ssdlab_advice::{Analysis, Judgement, RecommendedSetting};
+use std::collections::BTreeMap;
+
+use ssdlab_advice::{Analysis, Judgement, RecommendedSetting, Verdict};
 use ssdlab_plan::{Factor, Levels, Schedule};
 
 use super::evidence::evidence;
 use super::reason::reasons;
+use super::table::level_name;
 
 /// A claim, and each treatment or pair of treatments for which it was judged.
 pub(super) struct Claim<'a> {
@@ -58,7 +61,7 @@ fn claim<'a>(
     let varied = varied(&all);
     let parts: Vec<Vec<String>> = judgements.iter().map(evidence).collect();
     let is_shared = |part: &String| parts.len() > 1 && parts.iter().all(|own| own.contains(part));
-    let mut shared = Vec::new();
+    let mut shared: Vec<String> = between_kernels(&all).into_iter().collect();
     if !varied.is_empty() {
         let is_same = |factor: &Factor| !varied.contains(factor);
         let same = self::sides(schedule, &judgements[0], &is_same);
@@ -74,6 +77,46 @@ fn claim<'a>(
     };
     let cases = judgements.iter().zip(&parts).zip(reasons).map(case).collect();
     Claim { says: &judgements[0].says, shared, cases }
+}
+
+/// That the verdict differs between kernels, where cases differ in the kernel alone.
+fn between_kernels(cases: &[&Judgement]) -> Option<String> {
+    let mut others: BTreeMap<[Option<Levels>; 2], Vec<(&str, Verdict)>> = BTreeMap::new();
+    for case in cases {
+        let without = |levels: &Option<Levels>| {
+            let mut levels = levels.clone()?;
+            levels.0.remove(&Factor::Kernel);
+            Some(levels)
+        };
+        let kernel = case.levels.as_ref().and_then(|levels| levels.0.get(&Factor::Kernel));
+        if let Some(kernel) = kernel {
+            let rest = [without(&case.levels), without(&case.baseline)];
+            others.entry(rest).or_default().push((kernel, case.verdict));
+        }
+    }
+    let is_decided = |verdict: Verdict| matches!(verdict, Verdict::Holds | Verdict::Refuted);
+    let differing: Vec<_> = others
+        .into_values()
+        .map(|mut found| {
+            found.retain(|(_, verdict)| is_decided(*verdict));
+            found
+        })
+        .filter(|found| found.iter().any(|(_, verdict)| *verdict != found[0].1))
+        .collect();
+    let name = |kernel: &str| level_name(Factor::Kernel, kernel);
+    match &differing[..] {
+        [] => None,
+        [found] => {
+            let found: Vec<String> = found
+                .iter()
+                .map(|(kernel, verdict)| format!("{verdict} on {}", name(kernel)))
+                .collect();
+            Some(format!("the verdict differs between kernels: {}", found.join(", ")))
+        }
+        several => {
+            Some(format!("the verdict differs between kernels in {} comparisons", several.len()))
+        }
+    }
 }
 
 /// The factors in which the cases of a claim differ; empty if there is one case, or one without

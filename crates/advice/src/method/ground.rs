@@ -112,11 +112,13 @@ fn mixed(run: &ExaminedRun<'_>) -> Option<Warning> {
         };
         let kernel =
             |record: &Record| (record.environment.kernel.clone(), of(record, "lab_kernel"));
-        // An imported experiment may compare machines or kernels.
+        // Treatments may differ in the kernel; an imported experiment also compares machines.
+        let names_kernel = record.levels.0.contains_key(&Factor::Kernel);
+        let of_kernel = if run.is_imported() || names_kernel { own } else { first };
         let of_machine = if run.is_imported() { own } else { first };
         let one = &of_machine.environment;
         [
-            ("kernel", kernel(of_machine) != kernel(record)),
+            ("kernel", kernel(of_kernel) != kernel(record)),
             ("processor", one.cpu != other.cpu || one.cpus != other.cpus),
             ("version of ssdlab", one.ssdlab != other.ssdlab),
             ("drive", drive(own) != drive(record)),
