@@ -125,6 +125,11 @@ validation:
 kill-test: build
 	$(SUDO) scripts/kill-test $(SSDLAB) 100
 
+# Bisects a tree of Linux with eight commits, of which three change what a filesystem does.
+bisect-test:
+	scripts/install-packages build kernel
+	$(CARGO) test --locked --test bisect -- --ignored --nocapture
+
 # Every fuzz target for so many seconds.
 SECONDS = 60
 fuzz:

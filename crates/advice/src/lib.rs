@@ -45,7 +45,7 @@ pub use machine::Host;
 pub use method::{Check, CheckOutcome, Criterion};
 pub use outline::{Outline, judge, outline};
 pub use over_drives::{OverDrives, Spread, guarantee};
-pub use plausible::{Standing, standings};
+pub use plausible::{Standing, Subject, standings, subjects};
 pub use precision::{Precision, precision};
 pub use ranking::{Place, StepRanking, taking_part};
 pub use separation::{Separation, Side};

@@ -160,6 +160,17 @@ impl<'a> PlausibleDrives<'a> {
     }
 }
 
+/// A case of a claim.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subject {
+    /// The name of its judgement.
+    pub id: String,
+    /// The claim's name in the plan.
+    pub claim: String,
+    /// The treatments that it is about.
+    pub treatments: BTreeSet<usize>,
+}
+
 /// The outcome of a claim in single blocks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standing {
@@ -171,28 +182,43 @@ pub struct Standing {
     pub treatments: BTreeSet<usize>,
     /// Whether it holds in each single block that measured it.
     pub holds: BTreeMap<u32, bool>,
+    /// The value that decides this.
+    pub values: BTreeMap<u32, f64>,
+}
+
+/// Every case of the claims that this schedule can judge.
+#[must_use]
+pub fn subjects(schedule: &Schedule) -> Vec<Subject> {
+    let mut subjects = Vec::new();
+    each_case(schedule, |case, id| {
+        let (claim, treatments) = (case.claim.id.clone(), treatments(schedule, case));
+        subjects.push(Subject { id, claim, treatments });
+    });
+    subjects
 }
 
 /// Every claim that can be judged in a single block.
 #[must_use]
 pub fn standings(schedule: &Schedule, records: &[Record]) -> Vec<Standing> {
     let blocks = Blocks::of(schedule, records);
-    let judged = schedule.claims.iter().filter(|claim| unlike(schedule, claim).is_none());
-    let of_claim = |claim| {
+    let mut standings = Vec::new();
+    each_case(schedule, |case, id| {
+        let Ok((values, bounds)) = found(schedule, &blocks, case) else { return };
+        let (claim, treatments) = (case.claim.id.clone(), treatments(schedule, case));
+        let holds = values.iter().map(|(block, value)| (*block, is_within(bounds, *value)));
+        standings.push(Standing { id, claim, treatments, holds: holds.collect(), values });
+    });
+    standings
+}
+
+/// Calls a function with each case that can be judged in a single block, and with its name.
+fn each_case(schedule: &Schedule, mut call: impl FnMut(&Case<'_>, String)) {
+    for claim in schedule.claims.iter().filter(|claim| unlike(schedule, claim).is_none()) {
         let cases = cases(schedule, claim);
-        let is_one_of_several = cases.len() > 1;
-        let of = |case: Case<'_>| {
-            let (found, bounds) = found(schedule, &blocks, &case).ok()?;
-            Some(Standing {
-                id: named(schedule, &case, is_one_of_several).id,
-                claim: case.claim.id.clone(),
-                treatments: treatments(schedule, &case),
-                holds: found.into_iter().map(|(b, value)| (b, is_within(bounds, value))).collect(),
-            })
-        };
-        cases.into_iter().filter_map(of).collect::<Vec<_>>()
-    };
-    judged.flat_map(of_claim).collect()
+        for case in &cases {
+            call(case, named(schedule, case, cases.len() > 1).id);
+        }
+    }
 }
 
 /// The spread of values by block.

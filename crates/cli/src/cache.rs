@@ -9,6 +9,7 @@ use miette::Report;
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_aged::Store;
+use ssdlab_bisect::BisectError;
 use ssdlab_conductor as conductor;
 use ssdlab_kernel::{self as kernel, KernelError};
 use ssdlab_report::{bytes, counted};
@@ -32,8 +33,8 @@ pub struct Cache {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Remove aged filesystems, which runs recreate, and unfinished builds of the lab kernel; never
-    /// anything in use, nor the lab kernel itself.
+    /// Remove aged filesystems, which runs recreate, unfinished builds of lab kernels, and what
+    /// `ssdlab bisect` has built; never anything in use, nor lab kernels themselves.
     Clear,
 }
 
@@ -42,7 +43,8 @@ enum What {
 pub struct Cached {
     /// The version of this format.
     schema: u32,
-    /// Aged filesystems, the least recently used first, then lab kernels.
+    /// Aged filesystems, the least recently used first, then lab kernels, then folders of `ssdlab
+    /// bisect`.
     entries: Vec<Entry>,
 }
 
@@ -72,6 +74,8 @@ enum Kind {
     Kernel,
     /// An unfinished build of a lab kernel, abandoned or in progress.
     KernelBuild,
+    /// Where `ssdlab bisect` builds the kernels of a tree's revisions.
+    Bisect,
 }
 
 impl Cache {
@@ -105,7 +109,23 @@ fn entries() -> Result<Vec<Entry>, Report> {
         used_s: kept.used_s,
         is_in_use: kept.is_in_use,
     });
-    Ok(aged.chain(kernels).collect())
+    let bisect = bisections()?.into_iter().map(|kept| Entry {
+        kind: Kind::Bisect,
+        path: kept.path,
+        made_from: None,
+        size_bytes: kept.size_bytes,
+        used_s: kept.used_s,
+        is_in_use: kept.is_in_use,
+    });
+    Ok(aged.chain(kernels).chain(bisect).collect())
+}
+
+/// The folders in which the kernels of revisions are built.
+fn bisections() -> Result<Vec<ssdlab_bisect::Kept>, Report> {
+    Ok(match super::bisect::folders() {
+        Some(folder) => ssdlab_bisect::kept(&folder)?,
+        None => Vec::new(),
+    })
 }
 
 fn shown(entries: &[Entry]) -> String {
@@ -137,6 +157,7 @@ impl Entry {
         match self.kind {
             Kind::Kernel => "lab kernel".to_owned(),
             Kind::KernelBuild => "unfinished build of a lab kernel".to_owned(),
+            Kind::Bisect => "build folder of `ssdlab bisect`".to_owned(),
             Kind::Aged => match self.made_from.as_ref().map(conductor::aged_from) {
                 None => "unfinished or damaged aged filesystem".to_owned(),
                 Some(None) => "aged filesystem of another version of ssdlab".to_owned(),
@@ -156,6 +177,16 @@ fn clear() -> Result<(), Report> {
                 cleared.removed_bytes += build.size_bytes;
             }
             Err(KernelError::Busy { .. }) => cleared.in_use += 1,
+            Err(error) => return Err(error.into()),
+        }
+    }
+    for bisection in bisections()? {
+        match ssdlab_bisect::remove(&bisection.path) {
+            Ok(()) => {
+                cleared.removed += 1;
+                cleared.removed_bytes += bisection.size_bytes;
+            }
+            Err(BisectError::Busy { .. }) => cleared.in_use += 1,
             Err(error) => return Err(error.into()),
         }
     }

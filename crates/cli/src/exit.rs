@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use miette::{GraphicalReportHandler, GraphicalTheme, Report};
 use ssdlab_advice::Incomparable;
+use ssdlab_bisect::BisectError;
 use ssdlab_conductor::{ComputingError, ConductorError, FleetError, GuestsError, RepeatError};
 use ssdlab_host::program::ProgramError;
 use ssdlab_import::ImportError;
@@ -108,6 +109,9 @@ fn code(error: &Report) -> Exit {
     if let Some(error) = error.downcast_ref::<KernelError>() {
         return of_kernel(error);
     }
+    if let Some(error) = error.downcast_ref::<BisectError>() {
+        return of_bisect(error);
+    }
     if let Some(error) = error.downcast_ref::<SlurmError>() {
         return of_slurm(error);
     }
@@ -188,11 +192,11 @@ fn of_kernel(error: &KernelError) -> Exit {
     match error {
         KernelError::NoCache
         | KernelError::NotBuilt { .. }
+        | KernelError::NoVersion { .. }
         | KernelError::OtherRecipe { .. }
         | KernelError::Damaged { .. }
         | KernelError::NoSource { .. }
         | KernelError::Lacking { .. }
-        | KernelError::NoVersion { .. }
         | KernelError::File { .. }
         | KernelError::Program(ProgramError::Missing { .. }) => Exit::Lacking,
         KernelError::NoLabKernel { .. }
@@ -201,6 +205,19 @@ fn of_kernel(error: &KernelError) -> Exit {
         KernelError::Exposed { .. } => Exit::Refused,
         KernelError::Program(ProgramError::Interrupted) => Exit::Interrupted,
         KernelError::Busy { .. } | KernelError::Failed { .. } | KernelError::Program(_) => {
+            Exit::Failed
+        }
+    }
+}
+
+fn of_bisect(error: &BisectError) -> Exit {
+    match error {
+        BisectError::NoTree { .. }
+        | BisectError::NoRevision { .. }
+        | BisectError::Unrelated { .. } => Exit::Wrong,
+        BisectError::Program(ProgramError::Missing { .. }) => Exit::Lacking,
+        BisectError::Program(ProgramError::Interrupted) => Exit::Interrupted,
+        BisectError::Busy { .. } | BisectError::Program(_) | BisectError::File { .. } => {
             Exit::Failed
         }
     }

@@ -10,13 +10,16 @@ use super::exit::Exit;
 /// The commands by task. Every command that is not hidden is in one group.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Experiments", &["run", "check", "record", "status", "cancel", "restore"]),
-    ("Results", &["report", "compare", "method", "flip", "cut", "history", "import", "evidence"]),
+    (
+        "Results",
+        &["report", "compare", "method", "flip", "bisect", "cut", "history", "import", "evidence"],
+    ),
     ("Simulated drives", &["simulate", "drive", "host", "serve", "trace"]),
     ("Set-up", &["list", "kernel", "cache", "schema", "completions", "man"]),
 ];
 
 /// Examples of a command: their purpose, and the command line.
-const EXAMPLES: [(&str, &[(&str, &str)]); 25] = [
+const EXAMPLES: [(&str, &[(&str, &str)]); 26] = [
     (
         "run",
         &[
@@ -30,13 +33,13 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 25] = [
                 "ssdlab run journal --dir /mnt/test",
             ),
             ("On a drive that is wiped", "sudo ssdlab run journal --device /dev/sdX --wipe SERIAL"),
-            ("Resume an interrupted run", "ssdlab run --resume discard-1"),
-        ],
-    ),
             (
                 "Under two lab kernels of the cache, which are compared",
                 "ssdlab run discard --set kernel=6.1,6.12",
             ),
+            ("Resume an interrupted run", "ssdlab run --resume discard-1"),
+        ],
+    ),
     (
         "check",
         &[
@@ -68,6 +71,20 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 25] = [
     ),
     ("method", &[("See whether a run's numbers can be trusted", "ssdlab method discard-1")]),
     ("flip", &[("Find the parameters on which a run's verdicts depend", "ssdlab flip discard-1")]),
+    (
+        "bisect",
+        &[
+            (
+                "Find the commit since which a claim of a shipped plan no longer holds",
+                "ssdlab bisect discard any-io-is-slow --tree linux --good v6.1 --bad v6.6",
+            ),
+            (
+                "With a plan of your own, a hundredth of the work a revision",
+                "ssdlab bisect plan.toml fewer-commits --tree linux --good v6.1 --bad HEAD \
+                 --scale 0.01",
+            ),
+        ],
+    ),
     (
         "cut",
         &[

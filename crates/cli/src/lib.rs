@@ -1,5 +1,6 @@
 //! The command line: one file per subcommand.
 
+mod bisect;
 mod cache;
 mod cancel;
 mod charts;
@@ -23,8 +24,8 @@ mod import;
 mod input;
 mod json;
 mod kernel;
-mod kernel_trial;
 mod kernel_progress;
+mod kernel_trial;
 mod list;
 mod man;
 mod method;
@@ -86,6 +87,8 @@ enum Command {
     Method(method::Method),
     /// Find the values of a drive that flip verdicts (virtual lab).
     Flip(flip::Flip),
+    /// Find the Linux commit that changed a verdict (virtual lab).
+    Bisect(bisect::Bisect),
     /// Repeat one power cut of a run: what it left, and why.
     Cut(cut::Cut),
     /// Import results of fio, bonnie++, hyperfine or Phoronix as a run.
@@ -161,6 +164,7 @@ pub fn main(version: &'static str) -> ExitCode {
         Command::History(history) => history.run(),
         Command::Method(method) => method.run(),
         Command::Flip(flip) => flip.run(),
+        Command::Bisect(bisect) => bisect.run(),
         Command::Cut(cut) => cut.run(),
         Command::Import(import) => import.run(),
         Command::List(list) => list.run(),

@@ -8,6 +8,7 @@ use ssdlab_report::{Answered, Book, History};
 use ssdlab_results::{Record, Repeat};
 use ssdlab_simulation::Outcome;
 
+use super::bisect::Search;
 use super::cache::Cached;
 use super::exit::Exit;
 use super::list::Listed;
@@ -38,6 +39,8 @@ pub enum Of {
     Method,
     /// The output of `ssdlab compare --json`.
     Comparison,
+    /// The output of `ssdlab bisect --json`.
+    Bisect,
     /// The output of `ssdlab cut --json`.
     Cut,
     /// The output of `ssdlab history --json`.
@@ -77,6 +80,7 @@ impl Of {
             Self::Analysis => schema_for!(Answered<'_>),
             Self::Method => schema_for!(Checked),
             Self::Comparison => schema_for!(Comparison),
+            Self::Bisect => schema_for!(Search),
             Self::Cut => schema_for!(Repeat),
             Self::History => schema_for!(History),
             Self::Status => schema_for!(Standing),

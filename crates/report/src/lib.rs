@@ -42,7 +42,7 @@ pub use html::html;
 pub use live::{Going, Shown, live};
 pub use markdown::markdown;
 pub use method::method;
-pub use number::{bytes, duration, roughly};
+pub use number::{bounded, bytes, duration, roughly};
 pub use plausible::value;
 pub use repeat::repeat;
 pub use serving::serving;

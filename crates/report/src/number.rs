@@ -12,7 +12,13 @@ pub fn value(metric: &str, value: f64) -> String {
 
 /// A number of the kind that a claim bounds: a ratio, or a value of its metric.
 pub fn claimed(claim: &Judgement, value: f64) -> String {
-    if claim.is_absolute { self::value(&claim.metric, value) } else { ratio(value) }
+    bounded(&claim.metric, claim.is_absolute, value)
+}
+
+/// The same, by the metric that the claim is about, and whether it bounds its value.
+#[must_use]
+pub fn bounded(metric: &str, is_absolute: bool, value: f64) -> String {
+    if is_absolute { self::value(metric, value) } else { ratio(value) }
 }
 
 /// A number with its unit.

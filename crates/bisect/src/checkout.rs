@@ -1,0 +1,140 @@
+//! The folder that a search works in, and its own work tree there: a clone that borrows the objects
+//! of the user's repository, so that neither its work tree nor its list of worktrees is ever
+//! touched. The folder contains `tree`, the work tree; `lock`; and what else its user keeps there.
+
+use std::fs::{self, DirBuilder, File, TryLockError};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use ssdlab_host::disk_usage::disk_usage;
+use ssdlab_host::lock;
+
+use super::error::BisectError;
+use super::history::History;
+
+/// The work tree, which nobody else may use meanwhile.
+pub struct Checkout<'a> {
+    history: &'a History<'a>,
+    folder: PathBuf,
+    tree: PathBuf,
+    lock: File,
+}
+
+impl Drop for Checkout<'_> {
+    /// Closing the file is not enough: a program that is just being started has a copy of it.
+    fn drop(&mut self) {
+        // A lock that cannot be released ends with the program.
+        let _ = self.lock.unlock();
+    }
+}
+
+impl<'a> Checkout<'a> {
+    /// The work tree in a folder, both of which are made if they do not exist.
+    pub fn open(history: &'a History<'a>, folder: &Path) -> Result<Self, BisectError> {
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)
+            .map_err(BisectError::at("make the folder", folder))?;
+        let lock = claim(folder)?;
+        let tree = folder.join("tree");
+        if !tree.exists() {
+            // A clone that was interrupted is not continued.
+            let part = folder.join("tree.part");
+            absent(fs::remove_dir_all(&part)).map_err(BisectError::at("remove", &part))?;
+            let (from, to) = (text(history.repository())?, text(&part)?);
+            let clone = ["clone", "--quiet", "--shared", "--no-checkout", "--no-tags", from, to];
+            history.git_in(history.tree(), &clone)?;
+            fs::rename(&part, &tree).map_err(BisectError::at("make", &tree))?;
+        }
+        Ok(Self { history, folder: folder.to_owned(), tree, lock })
+    }
+
+    /// The folder that it is in.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The work tree.
+    #[must_use]
+    pub fn tree(&self) -> &Path {
+        &self.tree
+    }
+
+    /// Makes it that of a commit. Files that are the same stay as they are.
+    pub fn go_to(&self, commit: &str) -> Result<(), BisectError> {
+        // Left by a git that was killed.
+        let lock = self.tree.join(".git/index.lock");
+        absent(fs::remove_file(&lock)).map_err(BisectError::at("remove", &lock))?;
+        let git = |arguments: &[&str]| self.history.git_in(&self.tree, arguments);
+        git(&["checkout", "--quiet", "--force", "--detach", commit])?;
+        git(&["clean", "--quiet", "-ffdx"])?;
+        Ok(())
+    }
+}
+
+/// A folder of a search that can be removed, because nothing but time depends on it.
+#[derive(Debug)]
+pub struct Kept {
+    /// The folder.
+    pub path: PathBuf,
+    /// Its size on disk.
+    pub size_bytes: u64,
+    /// When it was last used, in seconds since 1970.
+    pub used_s: u64,
+    /// Whether a search uses it.
+    pub is_in_use: bool,
+}
+
+/// The folders of searches in a folder.
+pub fn kept(folder: &Path) -> Result<Vec<Kept>, BisectError> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(BisectError::at("read", folder))?,
+    };
+    let of = |path: PathBuf| {
+        // It may just have been removed.
+        let metadata = path.symlink_metadata().ok()?;
+        let lock = path.join("lock");
+        let used = lock.symlink_metadata().ok().map(|lock| lock.mtime());
+        Some(Kept {
+            size_bytes: disk_usage(&path, &metadata),
+            used_s: u64::try_from(used.unwrap_or(metadata.mtime())).unwrap_or(0),
+            is_in_use: lock::holder(&lock).is_some(),
+            path,
+        })
+    };
+    Ok(entries.flatten().filter_map(|entry| of(entry.path())).collect())
+}
+
+/// Removes the folder of a search.
+pub fn remove(folder: &Path) -> Result<(), BisectError> {
+    let claimed = claim(folder)?;
+    fs::remove_dir_all(folder).map_err(BisectError::at("remove", folder))?;
+    drop(claimed);
+    Ok(())
+}
+
+/// Claims the folder of a search.
+fn claim(folder: &Path) -> Result<File, BisectError> {
+    let path = folder.join("lock");
+    let lock = File::create(&path).map_err(BisectError::at("write", &path))?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(TryLockError::WouldBlock) => Err(BisectError::Busy { folder: folder.to_owned() }),
+        Err(TryLockError::Error(error)) => Err(BisectError::at("lock", &path)(error)),
+    }
+}
+
+/// Whether something could be removed, or was not there.
+fn absent(removed: io::Result<()>) -> io::Result<()> {
+    removed.or_else(|error| if error.kind() == ErrorKind::NotFound { Ok(()) } else { Err(error) })
+}
+
+/// A path as an argument.
+fn text(path: &Path) -> Result<&str, BisectError> {
+    let odd = || BisectError::at("use", path)(ErrorKind::InvalidFilename.into());
+    path.to_str().ok_or_else(odd)
+}
