@@ -392,6 +392,16 @@ fn a_report_goes_to_a_file_whole_or_not_at_all() {
         assert!(output.stdout.is_empty(), "{out}");
     }
     assert_eq!(place.ssdlab(&["report", run, "--format", "poem"]).status.code(), Some(2));
+    // A file has the format that its name promises, unless another is asked for.
+    let written = |arguments: &[&str], file: &str| {
+        let output = place.ssdlab(&[&["report", run, "--out", file], arguments].concat());
+        assert!(output.status.success(), "{file}");
+        String::from_utf8(fs::read(place.0.path().join(file)).unwrap()).unwrap()
+    };
+    assert!(written(&[], "a.HTML").starts_with("<!"));
+    assert!(written(&[], "a.csv").starts_with("run,"));
+    assert!(written(&[], "b.md").contains("| "));
+    assert!(!written(&["--format", "text"], "b.html").contains('<'));
 }
 
 #[test]

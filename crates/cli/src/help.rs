@@ -48,7 +48,7 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 25] = [
         "report",
         &[
             ("Show a run's results again", "ssdlab report discard-1"),
-            ("As a page for a browser", "ssdlab report discard-1 --format html --out discard.html"),
+            ("As a page for a browser", "ssdlab report discard-1 --out discard.html"),
             (
                 "Every sample, for a spreadsheet",
                 "ssdlab report discard-1 --format ods --out discard.ods",
