@@ -91,6 +91,7 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 25] = [
         &[
             ("See the evidence for a computer's values", "ssdlab host show phenom-ii-x4-965"),
             ("Start a host file of your own", "ssdlab host show modern-2020s"),
+            ("Check it", "ssdlab host check my-host.toml"),
             ("Measure this computer", "ssdlab host fit --dir /var/tmp"),
         ],
     ),
