@@ -9,6 +9,8 @@ use flate2::write::GzEncoder;
 use serde_json::Value;
 use tempfile::TempDir;
 
+#[path = "cli/checks.rs"]
+mod checks;
 #[path = "cli/earlier_runs.rs"]
 mod earlier_runs;
 
