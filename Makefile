@@ -8,8 +8,8 @@ SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 # Where `make install` puts the program; DESTDIR goes in front of it.
 PREFIX ?= /usr/local
 
-.PHONY: demo fleet-demo build kernel kernel-6.12 readme evidence adversaries reference manual gallery today install deb \
-	dist test check bench validation kill-test fuzz clean
+.PHONY: demo fleet-demo build kernel kernel-6.12 readme evidence cross-check adversaries reference manual gallery today \
+	install deb dist test check bench validation kill-test fuzz clean
 
 # Installs what is missing, builds, and answers founding question 1 in the virtual lab.
 demo: kernel
@@ -81,6 +81,12 @@ evidence: kernel
 	for plan in journal discard; do \
 		$(SSDLAB) run $$plan --runs 1 --results target/evidence >/dev/null || exit 1; done
 	UPDATE_EVIDENCE=1 $(CARGO) test --locked --test evidence
+
+# The same simulated drive in real time and in the virtual lab: the table in docs/virtual-lab.md. On an idle machine.
+cross-check: kernel
+	scripts/install-packages build run test
+	$(SUDO) rm -rf target/cross-check
+	$(SUDO) env XDG_CACHE_HOME="$${XDG_CACHE_HOME:-$$HOME/.cache}" scripts/cross-check $(SSDLAB) target/cross-check
 
 # The runs under which verdicts of shipped claims change (an hour).
 adversaries: kernel

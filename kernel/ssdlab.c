@@ -5,7 +5,8 @@
  * The host's randomness enters UML through os_getrandom() alone; the lab kernel answers it
  * from a generator seeded by "ssdlab.seed=N". The kernel's input pool is frozen (nothing is
  * ever mixed into it), so that neither the timing of interrupts nor the command line, which
- * holds paths of the host, reaches /dev/urandom.
+ * holds paths of the host, reaches /dev/urandom. The numbers of the root filesystem's inodes are
+ * not the host's either.
  */
 #include <linux/cache.h>
 #include <linux/init.h>
@@ -51,6 +52,26 @@ long ssdlab_getrandom(void *buf, unsigned long len)
 		left -= n;
 	}
 	return len;
+}
+
+/*
+ * FNV-1a of a path below the root filesystem's own: the same wherever the host has that.
+ * No number is 0, which would mean none.
+ */
+unsigned long ssdlab_number(const char *path, const char *root)
+{
+	u64 number = 0xcbf29ce484222325ULL;
+
+	while (*root && *path == *root) {
+		path++;
+		root++;
+	}
+	/* The root itself, if it is a link: what it leads to is another place in each run. */
+	if (*root)
+		path = "";
+	while (*path)
+		number = (number ^ (u8)*path++) * 0x100000001b3ULL;
+	return number | 1;
 }
 
 /*

@@ -9,6 +9,9 @@
 /* Stands in for the host's getrandom(): a stream that depends on ssdlab.seed only. */
 extern long ssdlab_getrandom(void *buf, unsigned long len);
 
+/* The number of an inode of the root filesystem, whose own path on the host is root. */
+extern unsigned long ssdlab_number(const char *path, const char *root);
+
 struct iovec;
 
 /* Sets the extended registers of a program, of which UML keeps a part. */

@@ -9,6 +9,8 @@ use flate2::write::GzEncoder;
 use serde_json::Value;
 use tempfile::TempDir;
 
+#[path = "cli/checks.rs"]
+mod checks;
 #[path = "cli/earlier_runs.rs"]
 mod earlier_runs;
 #[path = "cli/kernels.rs"]
@@ -98,6 +100,25 @@ fn files_of_drives_and_hosts_are_checked_with_the_plan() {
     let output = place.ssdlab(&["check", "discard", "--set", "host=./bad.toml"]);
     let message = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.code() == Some(2) && message.contains("host show"), "{message}");
+}
+
+#[test]
+fn a_host_file_is_checked() {
+    let place = Place::new();
+    let shown = String::from_utf8(place.ssdlab(&["host", "show", "modern-2020s"]).stdout).unwrap();
+    let checked = |text: &str| {
+        fs::write(place.0.path().join("mine.toml"), text).unwrap();
+        let output = place.ssdlab(&["host", "check", "mine.toml"]);
+        let [out, err] = [output.stdout, output.stderr].map(|of| String::from_utf8(of).unwrap());
+        (output.status.code(), out, err)
+    };
+    let (code, out, err) = checked(&shown);
+    assert!(code == Some(0) && out.contains("mine\n") && err.is_empty(), "{out}{err}");
+    let bare = shown.split("[evidence").next().unwrap();
+    let (code, _, err) = checked(bare);
+    assert!(code == Some(0) && err.contains("without evidence: memory, ns_per_block"), "{err}");
+    let (code, _, err) = checked(&shown.replace("memory = ", "memori = "));
+    assert!(code == Some(2) && err.contains("memori") && err.contains("mine.toml"), "{err}");
 }
 
 /// `--dir` puts an image there, unless the plan measures in a directory.
@@ -394,6 +415,16 @@ fn a_report_goes_to_a_file_whole_or_not_at_all() {
         assert!(output.stdout.is_empty(), "{out}");
     }
     assert_eq!(place.ssdlab(&["report", run, "--format", "poem"]).status.code(), Some(2));
+    // A file has the format that its name promises, unless another is asked for.
+    let written = |arguments: &[&str], file: &str| {
+        let output = place.ssdlab(&[&["report", run, "--out", file], arguments].concat());
+        assert!(output.status.success(), "{file}");
+        String::from_utf8(fs::read(place.0.path().join(file)).unwrap()).unwrap()
+    };
+    assert!(written(&[], "a.HTML").starts_with("<!"));
+    assert!(written(&[], "a.csv").starts_with("run,"));
+    assert!(written(&[], "b.md").contains("| "));
+    assert!(!written(&["--format", "text"], "b.html").contains('<'));
 }
 
 #[test]

@@ -355,9 +355,9 @@ impl fmt::Display for Warning {
             ),
             Self::LateWrites { levels, bytes, share } => write!(
                 f,
-                "unmounting wrote a further {:.1} MB, {:.0} % of what the phases wrote; it is in \
+                "unmounting wrote a further {}, {:.0} % of what the phases wrote; it is in \
                  none of them ({levels})",
-                *bytes as f64 / 1e6,
+                Bytes(*bytes),
                 share * 100.0
             ),
             Self::Feature { levels, feature, stated, found } => write!(

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use clap::Args;
 use miette::Report;
+use ssdlab_plan::schedule::Build;
 use ssdlab_plan::{self as plan, LabKind, Levels, Schedule};
 use ssdlab_report::{self as report, roughly};
 
@@ -33,8 +34,28 @@ impl Check {
         } else {
             output::print(&summary(&schedule).expect("a String takes everything"));
         }
+        missing(&schedule).for_each(|missing| output::tell(&format!("note: {missing}")));
         Ok(Exit::Done)
     }
+}
+
+/// What a run would need and this machine does not have. It may be where the plan will run, so it
+/// is no fault of the plan.
+fn missing(schedule: &Schedule) -> impl Iterator<Item = String> {
+    let inputs = schedule.workload.inputs().map(|path| ("file", path));
+    let repository = match &schedule.workload.build {
+        Some(Build::Git { repository, .. }) => Some(("repository", repository.as_path())),
+        _ => None,
+    };
+    let place = schedule.target.as_ref().and_then(|target| {
+        let what = if target.lab() == LabKind::Device { "device" } else { "directory" };
+        Some((what, target.place()?))
+    });
+    inputs.chain(repository).chain(place).filter_map(|(what, path)| {
+        let cause = path.metadata().err()?;
+        let path = path.display();
+        Some(format!("the {what} {path}: {cause}; `ssdlab run` needs it where it runs"))
+    })
 }
 
 fn summary(schedule: &Schedule) -> Result<String, std::fmt::Error> {

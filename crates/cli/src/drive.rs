@@ -11,7 +11,7 @@ use ssdlab_report as report;
 
 use super::exit::Exit;
 use super::shown::Shown;
-use super::{input, output};
+use super::{input, output, shown};
 
 /// Arguments of `ssdlab drive`.
 #[derive(Debug, Args)]
@@ -52,16 +52,7 @@ impl Drive {
             What::Check { drive, capacity } => {
                 let source = Source::of(drive)?;
                 output::print(&report::specification(&source.specification(*capacity)?));
-                let values = source.grounded()?;
-                let bare = values.iter().filter(|value| value.evidence.is_none());
-                let bare: Vec<&str> = bare.map(|value| value.key.as_str()).collect();
-                if !bare.is_empty() {
-                    output::tell(&format!(
-                        "without evidence: {}; say in [evidence] what they rest on, as \
-                         `ssdlab drive show vertex-le` does",
-                        bare.join(", ")
-                    ));
-                }
+                shown::tell_bare(&source.grounded()?, "ssdlab drive show vertex-le");
             }
         }
         Ok(Exit::Done)

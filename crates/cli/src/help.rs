@@ -55,7 +55,7 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 26] = [
         "report",
         &[
             ("Show a run's results again", "ssdlab report discard-1"),
-            ("As a page for a browser", "ssdlab report discard-1 --format html --out discard.html"),
+            ("As a page for a browser", "ssdlab report discard-1 --out discard.html"),
             (
                 "Every sample, for a spreadsheet",
                 "ssdlab report discard-1 --format ods --out discard.ods",
@@ -112,6 +112,7 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 26] = [
         &[
             ("See the evidence for a computer's values", "ssdlab host show phenom-ii-x4-965"),
             ("Start a host file of your own", "ssdlab host show modern-2020s"),
+            ("Check it", "ssdlab host check my-host.toml"),
             ("Measure this computer", "ssdlab host fit --dir /var/tmp"),
         ],
     ),

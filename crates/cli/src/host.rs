@@ -5,12 +5,13 @@ use std::path::Path;
 
 use clap::{Args, Subcommand};
 use miette::Report;
-use ssdlab_plan::{Fault, HOSTS, HostModel, grounded_host, shipped_host};
+use ssdlab_flash::Grounded;
+use ssdlab_plan::{Bytes, Costs, Fault, HOSTS, HostModel, grounded_host, shipped_host};
 
 use super::exit::Exit;
 use super::host_fit::Fit;
 use super::shown::Shown;
-use super::{input, output};
+use super::{input, output, shown};
 
 /// Arguments of `ssdlab host`.
 #[derive(Debug, Args)]
@@ -32,6 +33,11 @@ enum What {
         #[arg(long)]
         json: bool,
     },
+    /// Check a host file and show the resulting computer.
+    Check {
+        /// A host file, or the name of a computer that comes with the program.
+        host: String,
+    },
     /// Measure this computer for a minute or two, without root, and print a host file for it, with
     /// ranges.
     ///
@@ -51,6 +57,11 @@ impl Host {
                 source.model()?;
                 output::print(&source.text);
             }
+            What::Check { host } => {
+                let source = Source::of(host)?;
+                output::print(&computer(&source.model()?));
+                shown::tell_bare(&source.grounded()?, "ssdlab host show modern-2020s");
+            }
             What::Fit(fit) => return fit.run(),
             What::Show { host, json: true } => output::print_json(&Source::of(host)?.shown()?),
         }
@@ -65,6 +76,23 @@ fn list() -> String {
         let _ = writeln!(out, "  {:width$}  {}", host.name, host.description);
     }
     out
+}
+
+/// A computer, as the virtual lab takes it.
+fn computer(host: &HostModel) -> String {
+    let Costs { block_ps, call_ns, copy_ns, crc32_ns, xxhash_ns, sha256_ns, blake2_ns } =
+        host.costs;
+    let digests =
+        format!("CRC-32 {crc32_ns}, xxHash {xxhash_ns}, SHA-256 {sha256_ns}, BLAKE2b {blake2_ns}");
+    let lines = [
+        ("name", host.name.clone()),
+        ("description", host.description.clone()),
+        ("kernel", format!("{} ns a basic block, {call_ns} ns a call", block_ps as f64 / 1e3)),
+        ("copying", format!("{copy_ns} ns a KiB")),
+        ("checksums", format!("{digests} ns a KiB")),
+        ("memory", Bytes(host.memory_bytes).to_string()),
+    ];
+    lines.map(|(name, text)| format!("  {name:14} {text}\n")).concat()
 }
 
 /// Reads a host: a file, after which it is named, or a shipped one.
@@ -97,8 +125,11 @@ impl Source {
 
     fn shown(&self) -> Result<Shown, Report> {
         let HostModel { name, description, .. } = self.model()?;
-        let grounded = grounded_host(&self.text).map_err(|fault| self.at_its_place(fault))?;
-        Ok(Shown::of(name, description, grounded))
+        Ok(Shown::of(name, description, self.grounded()?))
+    }
+
+    fn grounded(&self) -> Result<Vec<Grounded>, Report> {
+        grounded_host(&self.text).map_err(|fault| self.at_its_place(fault))
     }
 
     fn at_its_place(&self, fault: Fault) -> Report {

@@ -24,9 +24,10 @@ pub struct Report {
     /// The results folder.
     #[arg(long, value_name = "DIR")]
     results: Option<PathBuf>,
-    /// The format of the report.
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Format,
+    /// The format of the report (default: by the extension of `--out`, such as `.html`; else
+    /// text).
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<Format>,
     /// Print the whole analysis as one JSON object (same as `--format json`).
     #[arg(long, conflicts_with = "format")]
     json: bool,
@@ -64,10 +65,22 @@ enum Format {
     Ods,
 }
 
+impl Format {
+    /// The format that a file's extension names.
+    fn of_file(file: &Path) -> Option<Self> {
+        let extension = file.extension()?.to_str()?.to_ascii_lowercase();
+        match extension.as_str() {
+            "md" => Some(Self::Markdown),
+            "htm" => Some(Self::Html),
+            other => Self::from_str(other, true).ok(),
+        }
+    }
+}
+
 impl Report {
     /// Runs the command.
     pub fn run(&self) -> Result<Exit, Error> {
-        let format = if self.json { Format::Json } else { self.format };
+        let format = self.format();
         let is_binary = matches!(format, Format::Parquet | Format::Ods);
         if is_binary && self.out.is_none() && io::stdout().is_terminal() {
             let says = "this format is not for terminals";
@@ -101,6 +114,13 @@ impl Report {
             Some(file) => output::save(file, |out| told.write(format, Style::default(), out))?,
         }
         Ok(Exit::Done)
+    }
+
+    /// The format that was asked for, or else that of the file.
+    fn format(&self) -> Format {
+        let asked = if self.json { Some(Format::Json) } else { self.format };
+        let of_file = || Format::of_file(self.out.as_deref()?);
+        asked.or_else(of_file).unwrap_or(Format::Text)
     }
 
     /// The writer of the report for the terminal.

@@ -1,4 +1,4 @@
-//! The output of `drive show --json` and `host show --json`.
+//! What `ssdlab drive` and `ssdlab host` tell of a file's values and their evidence.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,24 @@ use serde::Serialize;
 use ssdlab_flash::Grounded;
 use ssdlab_flash::evidence::Evidence;
 
+use super::output;
+
 /// The version of the format.
 const SHOWN_SCHEMA: u32 = 1;
 
-/// A drive or a host: its values, and what they rest on.
+/// Names the values of a file that have no evidence; `example` prints a file that has all.
+pub fn tell_bare(values: &[Grounded], example: &str) {
+    let bare = values.iter().filter(|value| value.evidence.is_none());
+    let bare: Vec<&str> = bare.map(|value| value.key.as_str()).collect();
+    if !bare.is_empty() {
+        output::tell(&format!(
+            "without evidence: {}; say in [evidence] what they rest on, as `{example}` does",
+            bare.join(", ")
+        ));
+    }
+}
+
+/// A drive or a host in JSON: its values, and what they rest on.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Shown {
     /// The version of this format.

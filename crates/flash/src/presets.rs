@@ -11,16 +11,18 @@ pub struct Preset {
 }
 
 /// Every preset, the oldest drive first.
-pub const ALL: [Preset; 12] = [
+pub const ALL: [Preset; 14] = [
     Preset { name: "eeepc-4g", text: include_str!("../presets/eeepc-4g.toml") },
     Preset { name: "sd-card", text: include_str!("../presets/sd-card.toml") },
     Preset { name: "sd-card-a2", text: include_str!("../presets/sd-card-a2.toml") },
+    Preset { name: "emmc", text: include_str!("../presets/emmc.toml") },
     Preset { name: "x25m-g1", text: include_str!("../presets/x25m-g1.toml") },
     Preset { name: "x25m-g2", text: include_str!("../presets/x25m-g2.toml") },
     Preset { name: "vertex-le", text: include_str!("../presets/vertex-le.toml") },
     Preset { name: "970-pro", text: include_str!("../presets/970-pro.toml") },
     Preset { name: "tlc-dramless", text: include_str!("../presets/tlc-dramless.toml") },
     Preset { name: "tlc-dram", text: include_str!("../presets/tlc-dram.toml") },
+    Preset { name: "qlc", text: include_str!("../presets/qlc.toml") },
     Preset { name: "datacenter", text: include_str!("../presets/datacenter.toml") },
     Preset { name: "datacenter-tlc", text: include_str!("../presets/datacenter-tlc.toml") },
     Preset { name: "ideal", text: include_str!("../presets/ideal.toml") },

@@ -29,7 +29,7 @@ impl Schedule {
     }
 
     /// What a claim follows from without any trial; none if its trials do not run on the models
-    /// that the plan is about.
+    /// that the plan is about. At another capacity these are the same models.
     #[must_use]
     pub fn by_construction<'a>(&self, claim: &'a Claim) -> Option<&'a str> {
         let is_of_models = self.is_in(LabKind::Virtual) && self.is_on_named_drives();
@@ -64,7 +64,7 @@ impl Schedule {
         }
         if metric.is_of_the_drive() && !self.is_on_named_drives() {
             return Some(format!(
-                "an amount on {} does not apply to another drive or capacity: run it on that one",
+                "an amount on {} does not apply to another drive: run it on that one",
                 self.drives.join(" and ")
             ));
         }
@@ -86,15 +86,15 @@ impl Schedule {
         })
     }
 
-    /// Whether its trials run on the drives that the plan names, with the capacity it gives them;
-    /// true if it names none.
+    /// Whether its trials run on the drives that the plan names, at any capacity; true if it names
+    /// none.
     pub(super) fn is_on_named_drives(&self) -> bool {
         let is_named = |levels: &Levels| {
             levels.0.get(&Factor::Drive).is_some_and(|drive| self.drives.contains(drive))
         };
         let own = || self.treatments.iter().all(|treatment| is_named(&treatment.levels));
         let is_virtual = matches!(self.target, Some(Target::Virtual { .. }));
-        self.drives.is_empty() || (is_virtual && self.argument("--capacity").is_none() && own())
+        self.drives.is_empty() || (is_virtual && own())
     }
 
     /// The capacity in bytes of the drives, images or devices of its trials, if the target gives

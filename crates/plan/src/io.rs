@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_quantity::{Bytes, PerSecond, Share, Span};
 
 use super::error::Fault;
-use super::limits::{fault_of_bytes, first_false};
+use super::limits::{NO_WORK, fault_of_bytes, first_false};
 
 /// The file's name if the plan gives none.
 const FILE: &str = "data";
@@ -289,6 +289,7 @@ impl Io {
             (is_depth(self.depth, largest), "its depth is out of range"),
             ((0.0..=1.0).contains(&self.read_share), "its share of reads is out of range"),
             (self.period_ns != Some(0), "its rate is out of range"),
+            (self.end.has_work(), NO_WORK),
         ]);
         fault.or_else(|| fault_of_bytes(self.size_bytes))
     }
@@ -319,6 +320,12 @@ impl End {
             (None, None, Some(time)) => Some(Self::Time(time.nanos())),
             _ => None,
         }
+    }
+
+    /// Whether there is anything before it.
+    pub(super) fn has_work(self) -> bool {
+        let (Self::Bytes(amount) | Self::Operations(amount) | Self::Time(amount)) = self;
+        amount > 0
     }
 
     pub(super) fn scaled(self, scaled: impl Fn(u64) -> u64) -> Self {

@@ -9,6 +9,9 @@ pub(super) const MOST_FILES: u64 = 5_000_000;
 /// The most blocks of a run in a lab.
 pub(super) const MOST_BLOCKS: u32 = 10_000;
 
+/// The fault of a phase that ends before it begins.
+pub(super) const NO_WORK: &str = "it must be given more than 0 to do";
+
 /// The fault of more bytes than a file may have.
 pub(super) fn fault_of_bytes(bytes: u64) -> Option<String> {
     let most = ssdlab_quantity::Bytes(MOST_BYTES);

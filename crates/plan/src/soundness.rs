@@ -101,10 +101,13 @@ pub(super) fn fault_of(workload: &Workload) -> Option<String> {
 }
 
 fn fault_of_files(files: u64, bytes: u64) -> Option<String> {
-    if !(1..=MOST_FILES).contains(&files) {
-        return Some(format!("a tree of {files} files, where 1 to {MOST_FILES} are possible"));
-    }
-    fault_of_bytes(bytes)
+    fault_of_count(files).or_else(|| fault_of_bytes(bytes))
+}
+
+/// What is wrong with a tree of so many files, if anything.
+pub(super) fn fault_of_count(files: u64) -> Option<String> {
+    (!(1..=MOST_FILES).contains(&files))
+        .then(|| format!("a tree of {files} files, where 1 to {MOST_FILES} are possible"))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use ssdlab_quantity::{Bytes, PerSecond, Rate, Span};
 
 use super::error::Fault;
 use super::io::End;
-use super::limits::{fault_of_bytes, first_false};
+use super::limits::{NO_WORK, fault_of_bytes, first_false};
 
 /// A page in bytes: `SQLite`'s default since 3.12.0 (2016).
 pub const PAGE_BYTES: usize = 4096;
@@ -124,6 +124,7 @@ impl Transactions {
             ),
             (!matches!(self.end, End::Bytes(_)), "transactions do not end after bytes"),
             (self.period_ns != Some(0), "its rate is out of range"),
+            (self.end.has_work(), NO_WORK),
         ]);
         fault.or_else(|| fault_of_bytes(self.database_pages.saturating_mul(PAGE_BYTES as u64)))
     }

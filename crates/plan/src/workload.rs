@@ -9,7 +9,6 @@ use ssdlab_quantity::Bytes;
 use super::bonnie::{self, Bonnie, BonnieTest, WrittenBonnie};
 use super::error::Fault;
 use super::lab_kind::LabKind;
-use super::limits::MOST_FILES;
 use super::overrides::Overrides;
 use super::recordings::{self, Recording};
 use super::schedule::{Action, Build, Phase, Treatment, Tree, Workload};
@@ -95,7 +94,11 @@ pub(super) fn resolve(
     }
     let workload = Workload { tree, build, bonnie, quiet_ns, phases };
     if let Some(fault) = soundness::fault_of(&workload) {
-        return Err(Fault::at(at, fault, "give smaller amounts, or a smaller --scale"));
+        return Err(Fault::at(
+            at,
+            fault,
+            "give amounts within these limits; --scale multiplies them",
+        ));
     }
     check_programs(&workload, target)?;
     for setup in treatments.iter().filter_map(|treatment| treatment.setup.as_ref().ok()) {
@@ -424,19 +427,19 @@ fn build(
 /// A number of files: each is an entry of a list in memory.
 fn count(files: u64, scale: f64) -> Result<u64, Fault> {
     let files = scaled(files, scale);
-    if files > MOST_FILES {
-        return Err(Fault::nowhere(
-            format!("a tree of {files} files is too large"),
-            format!("stay below {MOST_FILES}"),
-        ));
+    match soundness::fault_of_count(files) {
+        Some(fault) => {
+            Err(Fault::nowhere(fault, "change `files`, or omit it; --scale multiplies it"))
+        }
+        None => Ok(files),
     }
-    Ok(files)
 }
 
-/// At least one: a workload of nothing answers nothing.
+/// At least one, so that no scale makes a workload one of nothing. A plan that says 0 keeps it, and
+/// is refused.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "scale is positive")]
 fn scaled(amount: u64, scale: f64) -> u64 {
-    ((amount as f64 * scale).round() as u64).max(1)
+    ((amount as f64 * scale).round() as u64).max(amount.min(1))
 }
 
 fn nanos(duration: Duration) -> u64 {

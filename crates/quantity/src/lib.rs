@@ -92,9 +92,18 @@ impl FromStr for Bytes {
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Sizes of devices are binary, sizes of data are decimal.
-        let size = ByteSize(self.0).display();
-        if self.0.is_multiple_of(1 << 20) { size.iec().fmt(f) } else { size.si().fmt(f) }
+        if self.0.is_multiple_of(1 << 20) {
+            ByteSize(carried(self.0, 1024)).display().iec().fmt(f)
+        } else {
+            ByteSize(carried(self.0, 1000)).display().si().fmt(f)
+        }
     }
+}
+
+/// What one decimal would round up to 1000.0 (or 1024.0) of a unit becomes 1.0 of the next.
+fn carried(bytes: u64, step: u64) -> u64 {
+    let rounds_to = |unit: &u64| bytes < *unit && unit - bytes <= unit / step / 20;
+    (2..=6).map(|power| step.pow(power)).find(rounds_to).unwrap_or(bytes)
 }
 
 impl TryFrom<IntegerOrText> for Span {

@@ -15,6 +15,19 @@ fn sizes_read_back_as_written() {
 }
 
 #[test]
+fn no_size_is_written_as_a_thousand_of_a_unit() {
+    let written = |bytes: u64| Bytes(bytes).to_string();
+    assert_eq!(written(999_989_248), "1.0 GB");
+    assert_eq!(written(999_950_000), "1.0 GB");
+    assert_eq!(written(999_949_000), "999.9 MB");
+    assert_eq!(written(999_999), "1.0 MB");
+    assert_eq!(written(999), "999 B");
+    assert_eq!(written(999_999_999_999_999_999), "1.0 EB");
+    assert_eq!(written((1 << 40) - (1 << 20)), "1.0 TiB");
+    assert_eq!(written((1 << 40) - (1 << 30)), "1023.0 GiB");
+}
+
+#[test]
 fn rates_are_sizes_a_second() {
     assert_eq!(Rate::try_from("235 MB/s".to_owned()), Ok(Rate(235_000_000)));
     assert!(Rate::try_from("235 MB".to_owned()).is_err());

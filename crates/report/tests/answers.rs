@@ -246,6 +246,20 @@ fn a_finding_after_a_cut_has_its_command_in_every_format() {
     assert_eq!(json["treatments"][0]["cuts"]["example"], example);
 }
 
+/// At another capacity the models are the same; another drive is another model.
+#[test]
+fn what_the_models_imply_they_imply_at_any_capacity() {
+    let labelled = |overrides: &Overrides| {
+        let schedule = resolved("discard", overrides);
+        schedule.claims.iter().filter(|one| schedule.by_construction(one).is_some()).count()
+    };
+    assert!(labelled(&Overrides::default()) > 0);
+    let smaller = Overrides { capacity: Some(8_000_000_000), ..Overrides::default() };
+    assert_eq!(labelled(&smaller), labelled(&Overrides::default()));
+    let elsewhere = Overrides { drive: Some("x25m-g2".to_owned()), ..Overrides::default() };
+    assert_eq!(labelled(&elsewhere), 0);
+}
+
 /// Less work, or another drive, says nothing about an amount that was published for this one.
 #[test]
 fn amounts_are_judged_at_scale_1_on_the_plans_drive_only() {
@@ -256,8 +270,8 @@ fn amounts_are_judged_at_scale_1_on_the_plans_drive_only() {
     for (overrides, says) in [
         (published, None),
         (scaled, Some("an amount at scale 1 does not apply at scale 0.04")),
-        (elsewhere, Some("an amount on vertex-le does not apply to another drive or capacity")),
-        (smaller, Some("an amount on vertex-le does not apply to another drive or capacity")),
+        (elsewhere, Some("an amount on vertex-le does not apply to another drive")),
+        (smaller, Some("an amount at the plan's capacity does not apply at another")),
     ] {
         let schedule = resolved("discard", &overrides);
         let analysis = run(&schedule);

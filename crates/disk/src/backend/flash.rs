@@ -43,14 +43,13 @@ impl Flash {
     /// tables of the model.
     #[must_use]
     pub fn most_bytes(drive: &Specification) -> u64 {
-        let slc = drive.slc_cache.as_ref().map_or((0, 0), |slc| (slc.blocks, slc.pages_per_block));
-        let areas = [(drive.blocks, drive.pages_per_block), slc];
-        let tables = areas.map(|(blocks, pages_per_block)| {
-            u64::from(blocks)
-                * (BLOCK_BYTES + u64::from(pages_per_block) * (MAPPING_BYTES + STATE_BYTES))
-        });
+        // The tables have as many entries for a block of the SLC cache, which has fewer pages.
+        let blocks =
+            u64::from(drive.blocks) + drive.slc_cache.map_or(0, |slc| u64::from(slc.blocks));
+        let block_bytes =
+            BLOCK_BYTES + u64::from(drive.pages_per_block) * (MAPPING_BYTES + STATE_BYTES);
         let map_bytes = u64::from(drive.logical_pages) * MAPPING_BYTES;
-        let model_bytes = map_bytes + tables.iter().sum::<u64>();
+        let model_bytes = map_bytes + blocks * block_bytes;
         Memory::most_bytes(drive.capacity_bytes()).saturating_add(model_bytes)
     }
 

@@ -1,0 +1,53 @@
+//! What `ssdlab check` says of work of nothing, and of what this machine lacks.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::{HEAD, Place};
+
+#[test]
+fn work_of_nothing_is_refused() {
+    let place = Place::new();
+    let tree = |table: &str, verb: &str| {
+        format!("{HEAD}[workload]\n{table}\nphases = [{{ do = \"{verb}\" }}]\n")
+    };
+    for (table, verb) in [("tree", "unpack"), ("build", "clone")] {
+        let said = place.wrong(&tree(&format!("{table} = {{ files = 0 }}"), verb));
+        assert!(said.contains("a tree of 0 files, where 1 to"), "{table}\n{said}");
+    }
+    place.right(&tree("tree = { size = 0 }", "unpack"));
+    for (verb, work, message) in [
+        ("io", "size = \"1 MiB\", operations = 0", "more than 0"),
+        ("transactions", "number = 0", "more than 0"),
+        ("append", "records = 0", "1 to 1000000 records"),
+        ("replace", "files = 1, rounds = 0, sync = \"file\"", "1 to 1000000 replacements"),
+    ] {
+        let phase = format!("{{ do = \"{verb}\", {verb} = {{ {work} }} }}");
+        let said = place.wrong(&format!("{HEAD}[workload]\nphases = [{phase}]\n"));
+        assert!(said.contains(message), "{phase}\n{said}");
+    }
+}
+
+/// It may exist where the plan will run, so the plan is not at fault.
+#[test]
+fn what_a_plan_needs_and_this_machine_lacks_is_named() {
+    let place = Place::new();
+    let phases = "[workload]\nphases = [{ do = \"replay\", log = \"none.log\" }]\n";
+    fs::write(place.0.path().join("replay.toml"), format!("{HEAD}{phases}")).unwrap();
+    let cases: [(&[&str], &str); 5] = [
+        (&["replay.toml"], "the file"),
+        (&["discard", "--source", "none.log"], "the file"),
+        (&["discard", "--device", "none.log"], "the device"),
+        (&["discard", "--lab", "image", "--dir", "none.log"], "the directory"),
+        (&["discard", "--lab", "directory", "--dir", "none.log"], "the directory"),
+    ];
+    for (arguments, what) in cases {
+        let output = place.ssdlab(&[&["check", "--json"][..], arguments].concat());
+        let told = String::from_utf8(output.stderr).unwrap();
+        let is_named = told.starts_with(&format!("note: {what} ")) && told.contains("none.log: No");
+        assert!(output.status.success() && is_named, "{arguments:?}: {told}");
+        assert!(serde_json::from_slice::<Value>(&output.stdout).is_ok(), "{arguments:?}");
+    }
+    assert!(place.ssdlab(&["check", "discard"]).stderr.is_empty());
+}
