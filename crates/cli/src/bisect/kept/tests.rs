@@ -12,7 +12,7 @@ struct Line {
 
 fn asked(options: &[&str]) -> Asked {
     let line = Line::parse_from([&["ssdlab"], options].concat());
-    Asked::resolve("journal", "journal-percent", &line.variation).unwrap()
+    Asked::resolve("journal", "clone-few-percent", &line.variation).unwrap()
 }
 
 fn ends() -> Ends {
