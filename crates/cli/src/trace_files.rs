@@ -18,7 +18,8 @@ const BUFFER_BYTES: usize = 1 << 20;
 /// How to read a trace; the command has an argument `trace` for its files.
 #[derive(Debug, Args)]
 pub struct Reading {
-    /// The trace's format (default: detected): blktrace, blkparse, msr-cambridge, fio or ssdlab.
+    /// The trace's format (default: detected): blktrace, blkparse, msr-cambridge, fio,
+    /// dm-log-writes or ssdlab.
     #[arg(long, value_name = "FORMAT", requires = "trace", value_parser = format)]
     format: Option<Format>,
     /// The drive to read from a trace of several, as the trace names it.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::excerpt;
-use crate::{TraceError, blkparse, blktrace, fio, msr, request_log};
+use crate::{TraceError, blkparse, blktrace, dm_log_writes, fio, msr, request_log};
 
 /// A trace format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -17,14 +17,22 @@ pub enum Format {
     MsrCambridge,
     /// Written by fio(1) with `write_iolog`, version 2 or 3.
     FioLog,
+    /// Written by the device-mapper target log-writes: binary.
+    DmLogWrites,
     /// ssdlab's own log: binary, see [`RequestLogWriter`](crate::RequestLogWriter).
     RequestLog,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 5] =
-        [Self::Blktrace, Self::Blkparse, Self::MsrCambridge, Self::FioLog, Self::RequestLog];
+    pub const ALL: [Self; 6] = [
+        Self::Blktrace,
+        Self::Blkparse,
+        Self::MsrCambridge,
+        Self::FioLog,
+        Self::DmLogWrites,
+        Self::RequestLog,
+    ];
 
     /// Its name for users, as parsed by [`str::parse`].
     #[must_use]
@@ -34,6 +42,7 @@ impl Format {
             Self::Blkparse => "blkparse",
             Self::MsrCambridge => "msr-cambridge",
             Self::FioLog => "fio",
+            Self::DmLogWrites => "dm-log-writes",
             Self::RequestLog => "ssdlab",
         }
     }
@@ -45,6 +54,7 @@ impl Format {
             Self::Blkparse => blkparse::looks_like(first_bytes),
             Self::MsrCambridge => msr::looks_like(first_bytes),
             Self::FioLog => fio::looks_like(first_bytes),
+            Self::DmLogWrites => dm_log_writes::looks_like(first_bytes),
             Self::RequestLog => request_log::looks_like(first_bytes),
         };
         Self::ALL

@@ -22,6 +22,7 @@
 mod blkparse;
 mod blktrace;
 mod course;
+mod dm_log_writes;
 mod error;
 mod field;
 mod fio;

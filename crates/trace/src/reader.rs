@@ -4,6 +4,7 @@ use std::io::BufRead;
 
 use crate::blkparse::Blkparse;
 use crate::blktrace::Blktrace;
+use crate::dm_log_writes::DmLogWrites;
 use crate::error::Fault;
 use crate::field::bounded;
 use crate::fio::Fio;
@@ -47,6 +48,7 @@ enum Source<R> {
     Blkparse(Blkparse<R>),
     Msr(Msr<R>),
     Fio(Fio<R>),
+    DmLogWrites(DmLogWrites<R>),
     RequestLog(RequestLog<R>),
 }
 
@@ -59,6 +61,7 @@ impl<R: BufRead> Reader<R> {
             Format::Blkparse => Source::Blkparse(Blkparse::new(input, selection)),
             Format::MsrCambridge => Source::Msr(Msr::new(input, selection)),
             Format::FioLog => Source::Fio(Fio::new(input, selection)?),
+            Format::DmLogWrites => Source::DmLogWrites(DmLogWrites::new(input, selection)?),
             Format::RequestLog => Source::RequestLog(RequestLog::new(input, selection)?),
         };
         let clamped = Clamped::default();
@@ -93,6 +96,7 @@ impl<R: BufRead> Reader<R> {
                 Source::Blkparse(source) => source.next(),
                 Source::Msr(source) => source.next(),
                 Source::Fio(source) => source.next(),
+                Source::DmLogWrites(source) => source.next(),
                 Source::RequestLog(source) => source.next(),
             };
             let Some(request) = next? else {
@@ -120,6 +124,7 @@ impl<R: BufRead> Reader<R> {
             Source::Blkparse(source) => source.position(),
             Source::Msr(source) => source.position(),
             Source::Fio(source) => source.position(),
+            Source::DmLogWrites(source) => source.position(),
             Source::RequestLog(source) => source.position(),
         };
         fault.at(self.format, position)
@@ -161,6 +166,7 @@ impl<R> Reader<R> {
             Source::Blkparse(source) => &source.selection,
             Source::Msr(source) => &source.selection,
             Source::Fio(source) => &source.selection,
+            Source::DmLogWrites(source) => &source.selection,
             Source::RequestLog(source) => &source.selection,
         }
     }

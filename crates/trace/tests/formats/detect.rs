@@ -19,6 +19,7 @@ fn each_format_is_known_by_its_beginning() {
         (b"fio version 2 iolog\n", Format::FioLog),
         (b"128166372003061629,usr,0,Read,7014609920,24576,41286\r\n128", Format::MsrCambridge),
         (b"Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n", Format::MsrCambridge),
+        (b"rhswfsj\0\x01\0\0\0", Format::DmLogWrites),
         (b"ssdlabrq\x01\0\0\0", Format::RequestLog),
     ] {
         assert_eq!(Format::detect(trace).unwrap(), format);
@@ -33,8 +34,8 @@ fn what_is_not_known_says_what_it_begins_with() {
     assert_eq!(
         Format::detect(b"\x1f\x8b\x08\0sda.csv").unwrap_err().to_string(),
         "the trace begins with \"\\x1f\\x8b\\x08\\x00sda.csv\", which matches none of the known \
-         formats (blktrace, blkparse, msr-cambridge, fio, ssdlab); decompress it if it is \
-         compressed, or name its format"
+         formats (blktrace, blkparse, msr-cambridge, fio, dm-log-writes, ssdlab); decompress it \
+         if it is compressed, or name its format"
     );
     let empty = Reader::detect(&b""[..], &Options::default()).unwrap_err().to_string();
     assert!(empty.starts_with("the trace begins with nothing, which matches none of"), "{empty}");
@@ -49,6 +50,6 @@ fn names_are_understood() {
     assert_eq!(
         "zip".parse::<Format>().unwrap_err().to_string(),
         "\"zip\" is not a trace format; choose one of: blktrace, blkparse, msr-cambridge, fio, \
-         ssdlab"
+         dm-log-writes, ssdlab"
     );
 }

@@ -106,7 +106,7 @@ fn log(requests: &[Request]) -> Vec<u8> {
 
 /// Bytes that are much like a trace: pieces of lines and records that mean something.
 fn nearly_traces() -> impl Strategy<Value = Vec<u8>> {
-    let pieces: [&[u8]; 25] = [
+    let pieces: [&[u8]; 29] = [
         b"fio version 2 iolog\n",
         b"fio version 3 iolog\n",
         b"file read 0 512\n",
@@ -126,6 +126,10 @@ fn nearly_traces() -> impl Strategy<Value = Vec<u8>> {
         b"\0\0\0\0\0\0\0\0",
         b"\x01\0\0\0\x01\0\0\0",
         b"\xff\xff\xff\xff\xff\xff\xff\xff",
+        b"rhswfsj\0\x01\0\0\0\0\0\0\0",
+        b"\x02\0\0\0\0\0\0\0\0\x02\0\0",
+        &[0; 484],
+        &[0; 480],
         b"\x07tae",
         b"eat\x07",
         b"\x08tae",
