@@ -66,6 +66,9 @@ unsigned long ssdlab_number(const char *path, const char *root)
 		path++;
 		root++;
 	}
+	/* The root itself, if it is a link: what it leads to is another place in each run. */
+	if (*root)
+		path = "";
 	while (*path)
 		number = (number ^ (u8)*path++) * 0x100000001b3ULL;
 	return number | 1;
