@@ -18,8 +18,8 @@ pub struct Options {
     /// The drive to read if the trace has several, by its name in the trace.
     ///
     /// This is `major,minor` for blktrace and blkparse (`8,0`), `hostname,disk` for MSR Cambridge
-    /// (`usr,1`), and the file name for fio. Logs of dm-log-writes and ssdlab have one drive without
-    /// a name.
+    /// (`usr,1`), and the file name for fio. Logs of dm-log-writes and ssdlab have one drive
+    /// without a name.
     pub drive: Option<String>,
 }
 
