@@ -21,7 +21,7 @@ pub struct Shipped {
 }
 
 /// Every shipped plan.
-pub const ALL: [Shipped; 14] = [
+pub const ALL: [Shipped; 15] = [
     founding("discard", include_str!("../../../plans/discard.toml")),
     founding("filesystems", include_str!("../../../plans/filesystems.toml")),
     founding("fsync", include_str!("../../../plans/fsync.toml")),
@@ -36,6 +36,7 @@ pub const ALL: [Shipped; 14] = [
     today("raspberry", include_str!("../../../plans/raspberry.toml")),
     today("trim-today", include_str!("../../../plans/trim-today.toml")),
     today("overprovision", include_str!("../../../plans/overprovision.toml")),
+    today("schedulers-today", include_str!("../../../plans/schedulers-today.toml")),
 ];
 
 const fn founding(name: &'static str, text: &'static str) -> Shipped {
