@@ -7,8 +7,11 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod cutting;
+#[path = "../../crates/trace/tests/formats/device_log.rs"]
+mod dm_log;
 mod failing;
 mod flipping;
+mod logged;
 mod repeating;
 mod replaying;
 mod support;
@@ -225,6 +228,7 @@ fn main() {
     let reason = kernel().as_ref().err().map_or("", |reason| reason);
     let cases = CASES.into_iter().chain(replaying::CASES).chain(failing::CASES);
     let cases = cases.chain(cutting::CASES).chain(repeating::CASES).chain(flipping::CASES);
+    let cases = cases.chain(logged::CASES);
     let trial = |name: &str, run: fn(), reason: &str| {
         Trial::test(name, move || common::caught(run))
             .with_kind(reason)
